@@ -1,0 +1,73 @@
+"""The autograded notebook: the student's cells, what they printed, and our verdict under each check."""
+
+import copy
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+from nbconvert.preprocessors.sanitize import SanitizeHTML
+from nbformat import NotebookNode, from_dict
+from nbformat.v4 import new_output
+
+from autograder.source import grade_id
+from autograder.verdicts import CellVerdict
+from coursekit.card import RIGHT, SYMBOL, WAITING, WRONG
+
+SHOWN = ("text/plain", "image/png")
+"""Kinds of a student's output that are kept. They cannot run a script in an instructor's browser."""
+
+
+def fill_outputs(
+    notebook: NotebookNode, outputs: Mapping[int, list[dict[str, Any]]], verdicts: Mapping[str, CellVerdict]
+) -> NotebookNode:
+    """A copy of a restored notebook with the run's outputs and the verdicts, safe to show in a browser."""
+    filled = copy.deepcopy(notebook)
+    count = 0
+    for place, cell in enumerate(filled.cells):
+        if cell.cell_type != "code":
+            continue
+        if place in outputs:
+            count += 1
+            cell.execution_count = count
+            cell.outputs = [safe for output in outputs[place] if (safe := _safe_output(output, count))]
+        verdict = verdicts.get(grade_id(cell))
+        if verdict:
+            cell.outputs = [verdict_output(verdict)]
+    # Bleach removes scripts and event handlers from markdown, and would spoil code: code cells are left alone.
+    sanitizer = SanitizeHTML(sanitized_output_types=set())
+    for place, cell in enumerate(filled.cells):
+        if cell.cell_type in ("markdown", "raw"):
+            filled.cells[place] = sanitizer.preprocess_cell(cell, {}, place)[0]
+    return filled
+
+
+def verdict_output(verdict: CellVerdict) -> NotebookNode:
+    """What student and instructor read under a check."""
+    earned = (
+        f"{verdict.earned:g} of {verdict.max_score:g} points"
+        if verdict.max_score
+        else f"{verdict.earned:g} extra points"
+    )
+    title = f"{SYMBOL.get(verdict.status, '✗')} {verdict.grade_id.removesuffix('-check')}: {verdict.status}, {earned}"
+    lines = [line for line in (verdict.reason, verdict.hint) for line in line.splitlines() if line.strip()]
+    colour = {"passed": RIGHT, "missing": WAITING}.get(verdict.status, WRONG)
+    html = f'<div style="border-left:4px solid {colour};padding:6px 10px"><b style="color:{colour}">{escape(title)}</b>'
+    html += "".join(f'<div style="white-space:pre-wrap">{escape(line)}</div>' for line in lines) + "</div>"
+    data = {"text/plain": "\n  ".join([title, *lines]), "text/html": html}
+    return from_dict({"output_type": "display_data", "data": data, "metadata": {}})
+
+
+def _safe_output(output: Mapping[str, Any], count: int) -> NotebookNode | None:
+    kind = output["output_type"]
+    if kind == "stream":
+        return new_output("stream", name=output["name"], text=output["text"])
+    if kind == "error":
+        return new_output(
+            "error", ename=output["ename"], evalue=output["evalue"], traceback=output["traceback"]
+        )
+    data = {mime: output["data"][mime] for mime in SHOWN if mime in output.get("data", {})}
+    if not data:
+        return None
+    if kind == "execute_result":
+        return new_output(kind, data=data, execution_count=count)
+    return new_output("display_data", data=data)

@@ -1,0 +1,198 @@
+"""The command `autograder`: build the notebooks, grade submissions."""
+
+import json
+import sys
+from collections.abc import Iterable
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from autograder.course import Assignment, CourseError, assignment, assignments, course_root
+
+app = typer.Typer(
+    no_args_is_help=True, pretty_exceptions_enable=False, help="Build and grade the notebooks of a course."
+)
+console = Console()
+
+
+class Isolation(StrEnum):
+    bwrap = "bwrap"
+    none = "none"
+
+
+Names = Annotated[list[str] | None, typer.Argument(help="Assignments, such as 02_attention. Default: all.")]
+
+
+@app.command()
+def build(
+    names: Names = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Change nothing; exit 1 if a product is stale.")
+    ] = False,
+) -> None:
+    """Make notebooks and answer keys from solutions/."""
+    from autograder import builder
+    from autograder.jail.client import Server
+
+    root = course_root()
+    chosen = _chosen(root, names)
+    complaints = []
+    with Server(isolation="none") as server, _progress() as progress:
+        task = progress.add_task("building", total=len(chosen) + 1)
+        for one in chosen:
+            progress.update(task, description=one.name)
+            if check:
+                complaints += builder.stale(server, one)
+            else:
+                builder.build(server, one)
+            progress.advance(task)
+        if not check:
+            builder.build_start_page(root)
+        elif builder.start_page_is_stale(root):
+            complaints.append("notebooks/start.ipynb is not what its source gives")
+        progress.advance(task)
+    for complaint in complaints:
+        console.print(f"[red]stale[/red] {complaint}: run `make notebooks`", highlight=False)
+    if complaints:
+        raise typer.Exit(1)
+
+
+@app.command()
+def grade(
+    name: Annotated[str, typer.Argument(metavar="ASSIGNMENT", help="Such as 02_attention.")],
+    students: Annotated[
+        list[str] | None, typer.Argument(metavar="[STUDENT]...", help="Default: everyone.")
+    ] = None,
+    submitted: Annotated[
+        Path | None, typer.Option(help="Folder with STUDENT/ASSIGNMENT/. Default: submitted/.")
+    ] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Also write the results to this file.")
+    ] = None,
+    isolation: Annotated[
+        Isolation, typer.Option(help="none runs students' code with your rights.")
+    ] = Isolation.bwrap,
+) -> None:
+    """Grade submissions in the jail and record them in nbgrader's gradebook."""
+    from autograder.grading import find_submissions, grade_class
+
+    root = course_root()
+    chosen = assignment(root, name)
+    submissions = find_submissions(chosen, submitted or root / "submitted", students or [])
+    with _progress() as progress:
+        task = progress.add_task(f"grading {name}", total=len(submissions))
+        results = grade_class(chosen, submissions, isolation.value, lambda result: progress.advance(task))
+    if json_file:
+        report = {"assignment": name, "submissions": [result.to_json() for result in results]}
+        json_file.write_text(json.dumps(report, indent=1), encoding="utf-8")
+    console.print(_table(results))
+
+
+@app.command("grade-mine")
+def grade_mine(
+    names: Names = None,
+    isolation: Annotated[Isolation, typer.Option(help="Your own code needs no jail.")] = Isolation.none,
+) -> None:
+    """Grade your own notebooks/ in place, for those who learn alone. Records nothing."""
+    from autograder.engine import Engine
+    from autograder.store import Store
+    from autograder.submission import read_submission
+
+    root = course_root()
+    results = []
+    with _progress() as progress:
+        chosen = _chosen(root, names)
+        task = progress.add_task("grading", total=len(chosen))
+        for one in chosen:
+            with Engine(one, Store(root / ".autograder" / "store"), isolation.value) as engine:
+                results.append(
+                    engine.grade(read_submission(one.release.parent, one.name, one, engine.release))
+                )
+            progress.advance(task)
+    console.print(_table(results, first_column="notebook"))
+
+
+@app.command()
+def mutants(
+    names: Names = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Also write the results to this file.")
+    ] = None,
+) -> None:
+    """Change the solutions in every small way and report the share that the checks catch."""
+    from autograder.mutants import explain, run
+
+    reports = []
+    for one in _chosen(course_root(), names):
+        with _progress() as progress:
+            task = progress.add_task(f"mutating {one.name}", total=None)
+            report = run(
+                one, lambda done, total, t=task, p=progress: p.update(t, completed=done, total=total)
+            )
+        reports.append(report)
+        console.print(explain(report))
+    if json_file:
+        json_file.write_text(json.dumps([report.to_json() for report in reports], indent=1), encoding="utf-8")
+    if any(report.share < 0.95 for report in reports):
+        raise typer.Exit(1)
+
+
+@app.command("student-release")
+def student_release(
+    target: Annotated[Path, typer.Argument(help="The zip file to write.")] = Path(
+        "dist/words-in-context-student.zip"
+    ),
+) -> None:
+    """Pack what students get: notebooks, coursekit and data, without solutions and autograder."""
+    from autograder.release import student_release as pack
+
+    console.print(f"wrote {pack(target)}")
+
+
+def _chosen(root: Path, names: Iterable[str] | None) -> list[Assignment]:
+    return [assignment(root, name) for name in names] if names else assignments(root)
+
+
+def _progress() -> Progress:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=Console(stderr=True), transient=True)
+
+
+def _table(results, first_column: str = "student") -> Table:
+    table = Table(box=None, header_style="bold")
+    table.add_column(first_column)
+    table.add_column("score", justify="right")
+    table.add_column("reasons")
+    for result in results:
+        table.add_row(result.student, f"{result.score:g} / {result.max_score:g}", _reasons(result))
+    return table
+
+
+def _reasons(result) -> str:
+    """One line for each cell that did not pass; one line for all if they share the reason."""
+    lost = [verdict for verdict in result.verdicts if verdict.status not in ("passed", "manual")]
+    waiting = sum(verdict.status == "manual" for verdict in result.verdicts)
+    if lost and len({verdict.reason for verdict in lost}) == 1 and len(lost) > 1:
+        lines = [f"{len(lost)} cells {lost[0].status}: {lost[0].reason.splitlines()[0]}"]
+    else:
+        lines = [
+            f"{v.grade_id.removesuffix('-check')}: {v.status}: {(v.reason.splitlines() or [''])[-1]}"
+            for v in lost
+        ]
+    if waiting:
+        lines.append(f"{waiting} to grade by hand")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Our own errors end with one sentence and exit status 1."""
+    try:
+        app()
+    except CourseError as error:
+        console.print(f"[red]error[/red] {error}", highlight=False)
+        sys.exit(1)

@@ -1,0 +1,126 @@
+"""nbgrader's Autograde through our engine: a safe reader and three preprocessors, set by `configure`.
+
+SafeReader     instead of the notebook exporter's reader: a file that cannot be read becomes a verdict
+Restore        locked cells and all metadata from the release
+RunInJail      instead of Execute
+SaveVerdicts   instead of SaveAutoGrades; before AssignLatePenalties, which resets the penalty
+"""
+
+import os
+import stat
+import weakref
+from pathlib import Path
+from typing import Any
+
+from nbconvert.exporters import NotebookExporter
+from nbformat import NotebookNode
+from nbgrader.api import Gradebook
+from nbgrader.preprocessors import AssignLatePenalties, CheckCellMetadata, NbGraderPreprocessor
+from traitlets import Unicode
+from traitlets.config import Config
+
+from autograder.autograded import fill_outputs
+from autograder.course import Assignment
+from autograder.engine import Engine
+from autograder.gradebook import save_scores
+from autograder.store import Store
+from autograder.submission import Submission, from_notebook, read_handed, restore, to_notebook
+
+MARK = "autograder"
+"""Notebook metadata that carries a submission's digest, status and reason from reading to running."""
+
+
+def configure(c: Config) -> None:
+    """Put our steps in the place of nbgrader's. Called by nbgrader_config.py."""
+    c.Autograde.exporter_class = SafeReader
+    c.Autograde.sanitize_preprocessors = [Restore, CheckCellMetadata]
+    c.Autograde.autograde_preprocessors = [RunInJail, SaveVerdicts, AssignLatePenalties, CheckCellMetadata]
+    c.Autograde.pre_convert_hook = remove_links
+    c.CourseStep.course = c.CourseDirectory.root
+
+
+def remove_links(assignment: str, student: str, notebooks: list[str]) -> None:
+    """Remove what is not a regular file from a submission, before nbgrader copies it (following links)."""
+    for folder in {Path(notebook).parent for notebook in notebooks}:
+        for place, folders, files in os.walk(folder):
+            for name in files + [name for name in folders if (Path(place) / name).is_symlink()]:
+                path = Path(place) / name
+                if not stat.S_ISREG(path.lstat().st_mode):
+                    path.unlink()
+
+
+class SafeReader(NotebookExporter):
+    """Reads submissions as `autograder grade` does; what it has written itself it reads as it is."""
+
+    def from_filename(self, filename: str, resources: dict[str, Any] | None = None, **kw: Any):
+        where = resources["nbgrader"]
+        coursedir = self.parent.coursedir
+        own = coursedir.format_path(coursedir.autograded_directory, where["student"], where["assignment"])
+        if Path(filename).parent == Path(own):
+            return super().from_filename(filename, resources=resources, **kw)
+        assignment = Assignment(Path(coursedir.root), where["assignment"])
+        folder = Path(filename).absolute().parent
+        handed = read_handed(folder, assignment)
+        notebook = to_notebook(handed.cells)
+        notebook.metadata[MARK] = {"digest": handed.digest, "status": handed.status, "reason": handed.reason}
+        return self.from_notebook_node(notebook, resources=resources, **kw)
+
+
+class CourseStep(NbGraderPreprocessor):
+    """A preprocessor that knows the course folder."""
+
+    course = Unicode(help="The course folder.").tag(config=True)
+
+    def assignment(self, resources: dict[str, Any]) -> Assignment:
+        return Assignment(Path(self.course), resources["nbgrader"]["assignment"])
+
+    def submission(self, notebook: NotebookNode, resources: dict[str, Any]) -> Submission:
+        mark = notebook.metadata[MARK]
+        student = resources["nbgrader"]["student"]
+        return Submission(student, notebook, mark["digest"], mark["status"], mark["reason"])
+
+
+class Restore(CourseStep):
+    """Puts back what a student must not change: locked cells, points, and every other piece of metadata."""
+
+    def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
+        restored = restore(from_notebook(nb), self.assignment(resources).read_release())
+        restored.metadata[MARK] = nb.metadata[MARK]
+        return restored, resources
+
+
+class RunInJail(CourseStep):
+    """Runs the notebook in the jail, and puts its outputs and our verdicts into the cells."""
+
+    def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
+        assignment = self.assignment(resources)
+        result = engine_of(self.parent.parent, assignment).grade(self.submission(nb, resources))
+        verdicts = {verdict.grade_id: verdict for verdict in result.verdicts}
+        resources["verdicts"] = verdicts
+        shown = {name: verdict for name, verdict in verdicts.items() if name in assignment.by_check_id}
+        filled = fill_outputs(nb, result.outputs, shown)
+        del filled.metadata[MARK]
+        return filled, resources
+
+
+class SaveVerdicts(CourseStep):
+    """Writes the verdicts into the gradebook."""
+
+    def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
+        where = resources["nbgrader"]
+        with Gradebook(where["db_url"]) as gradebook:
+            save_scores(gradebook, self.assignment(resources), where["student"], nb, resources["verdicts"])
+        return nb, resources
+
+
+_engines: "weakref.WeakKeyDictionary[Any, dict[str, Engine]]" = weakref.WeakKeyDictionary()
+
+
+def engine_of(converter: Any, assignment: Assignment) -> Engine:
+    """One engine for each run of nbgrader's Autograde: every run draws inputs of its own."""
+    engines = _engines.setdefault(converter, {})
+    if assignment.name not in engines:
+        engine = Engine(assignment, Store(assignment.root / ".autograder" / "store"))
+        engines[assignment.name] = engine
+        weakref.finalize(converter, engine.__exit__)
+    return engines[assignment.name]

@@ -1,0 +1,71 @@
+"""Results on disk, one file a job, written whole or not at all: a killed run resumes where it was."""
+
+import hashlib
+import json
+import os
+import platform
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from autograder.course import Assignment
+
+CACHED_STATUS = {"finished"}
+"""Only a run that came to its end is kept: a time-out may be the machine's fault."""
+
+
+@dataclass(frozen=True)
+class Store:
+    folder: Path
+
+    def get(self, job: str) -> dict[str, Any] | None:
+        """The result of a job, or None. A damaged file counts as absent."""
+        try:
+            return json.loads(self._path(job).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+
+    def put(self, job: str, result: Mapping[str, Any]) -> None:
+        path = self._path(job)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, aside = tempfile.mkstemp(dir=path.parent, suffix=".part")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                json.dump(result, file)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(aside, path)
+        except BaseException:
+            Path(aside).unlink(missing_ok=True)
+            raise
+
+    def _path(self, job: str) -> Path:
+        return self.folder / job[:2] / f"{job}.json"
+
+
+def job_id(digest: str, assignment: Assignment, settings: Mapping[str, Any]) -> str:
+    """A name for "this submission under these rules": anything that could change its verdict changes it.
+
+    The seed is not part of it. A submission that was judged once on fresh inputs keeps that verdict; any
+    change of the submission makes a new job, which gets inputs that nobody has seen.
+    """
+    parts = [digest, assignment.name, rules_digest(assignment), json.dumps(settings, sort_keys=True)]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def rules_digest(assignment: Assignment) -> str:
+    """Over the release, the solution, the exercises, the code that judges, and the versions it runs on."""
+    package = Path(__file__).parent
+    topic = assignment.name.partition("_")[2]
+    files = [assignment.source, assignment.release, package / "exercises" / f"{topic}.py"]
+    files += sorted(package.glob("*.py")) + sorted(package.glob("jail/*.py"))
+    files += sorted((assignment.root / "coursekit").rglob("*.py"))
+    digest = hashlib.sha256(platform.python_version().encode())
+    for name in ("torch", "numpy", "transformers"):
+        digest.update(metadata.version(name).encode())
+    for file in files:
+        digest.update(hashlib.sha256(file.read_bytes()).digest())
+    return digest.hexdigest()

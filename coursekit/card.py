@@ -1,0 +1,131 @@
+"""The card that a check shows: colour, words, heat maps of yours / expected / difference, and a text form."""
+
+import base64
+import io
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+
+from coursekit.answer_key import ExerciseKey
+from coursekit.asking import Answer
+from coursekit.judging import Verdict
+
+# Blue for right and orange for wrong: told apart by everyone, readable on JupyterLab's light and dark pages.
+RIGHT, WRONG, WAITING = "#0072b2", "#d55e00", "#7f7f7f"
+SYMBOL = {"passed": "✓", "failed": "✗", "error": "✗", "missing": "…"}
+WORD = {
+    "passed": "right",
+    "failed": "not yet right",
+    "error": "stopped with an error",
+    "missing": "not answered yet",
+}
+
+
+@dataclass(frozen=True)
+class Card:
+    """The result of one check, as a notebook, a dialog or a terminal can show it."""
+
+    key: ExerciseKey
+    verdict: Verdict
+    answers: tuple[Answer, ...]
+
+    @property
+    def title(self) -> str:
+        return f"{SYMBOL[self.verdict.status]} {self.key.name}: {WORD[self.verdict.status]}"
+
+    def text(self) -> str:
+        """The whole card in words; stands alone where no picture can be shown."""
+        lines = [self.title, *self._sentences()]
+        got, want = self._shown()
+        if got is not None and not self.verdict.passed:
+            lines += [f"yours    {_numbers(got)}", f"expected {_numbers(want)}"]
+        return "\n  ".join(lines)
+
+    def summary(self) -> str:
+        """The card without its arrays: what stands below it as the error."""
+        return "\n  ".join([self.title, *self._sentences()])
+
+    def _sentences(self) -> list[str]:
+        verdict = self.verdict
+        sentences = [line for line in (verdict.reason, verdict.hint) for line in line.splitlines() if line]
+        if verdict.status in ("failed", "error", "missing") and not verdict.hint:
+            sentences.append(f'Stuck? hint("{self.key.name}") gives a first nudge, then more.')
+        if verdict.passed:
+            sentences += [f"Note: {note}." for note in verdict.notes]
+        return sentences
+
+    def _shown(self) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """The pair of arrays that the verdict is about."""
+        if self.verdict.case < 0 or self.answers[self.verdict.case] is None:
+            return None, None
+        got = self.answers[self.verdict.case].arrays.get(self.verdict.part)
+        want = self.key.expected[self.verdict.case].arrays.get(self.verdict.part)
+        return (got, want) if got is not None and want is not None else (None, None)
+
+    def picture(self) -> tuple[bytes, str] | None:
+        """PNG of yours, expected and their difference, with its alt text; None if it would not help."""
+        got, want = self._shown()
+        if self.verdict.passed or got is None or want.ndim == 0 or want.size < 2:
+            return None
+        return heat_maps(got, want)
+
+    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
+        colour = {"passed": RIGHT, "missing": WAITING}.get(self.verdict.status, WRONG)
+        body = [f'<div style="font-weight:600;color:{colour}">{escape(self.title)}</div>']
+        for sentence in self._sentences():
+            indent = "font-family:monospace;white-space:pre-wrap;" if sentence.startswith("  ") else ""
+            body.append(f'<div style="margin-top:4px;{indent}">{escape(sentence)}</div>')
+        picture = self.picture()
+        if picture:
+            png, alt = picture
+            data = base64.b64encode(png).decode()
+            body.append(
+                f'<img style="max-width:100%;margin-top:6px" alt="{escape(alt, quote=True)}" src="data:image/png;base64,{data}">'
+            )
+        html = f'<div role="status" style="border-left:4px solid {colour};padding:6px 10px;margin:2px 0">{"".join(body)}</div>'
+        return {"text/plain": self.text(), "text/html": html}
+
+
+def heat_maps(got: np.ndarray, want: np.ndarray) -> tuple[bytes, str]:
+    """Three panels: yours, expected, |difference| (the third only if the shapes agree)."""
+    from matplotlib.figure import Figure
+
+    panels = [("yours", _matrix(got)), ("expected", _matrix(want))]
+    finite = np.concatenate([panel[np.isfinite(panel)].ravel() for _, panel in panels])
+    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
+    figure = Figure(figsize=(8.0, 2.3), layout="constrained")
+    axes = figure.subplots(1, 3 if got.shape == want.shape else 2)
+    for ax, (title, panel) in zip(axes, panels, strict=False):
+        image = ax.imshow(panel, vmin=low, vmax=high, cmap="viridis", aspect="auto")
+        ax.set_title(f"{title}  {'×'.join(map(str, (got if title == 'yours' else want).shape))}", fontsize=9)
+        figure.colorbar(image, ax=ax, shrink=0.9)
+    alt = f"Heat maps. Yours: {_numbers(got)}. Expected: {_numbers(want)}."
+    if got.shape == want.shape:
+        with np.errstate(invalid="ignore"):
+            difference = np.abs(panels[0][1] - panels[1][1])
+        image = axes[2].imshow(difference, cmap="magma", aspect="auto")
+        axes[2].set_title("|difference|", fontsize=9)
+        figure.colorbar(image, ax=axes[2], shrink=0.9)
+        if np.isfinite(difference).any():
+            alt += f" Largest difference: {np.nanmax(np.where(np.isfinite(difference), difference, np.nan)):.3g}."
+    for ax in axes:
+        ax.set_xticks([])
+        ax.set_yticks([])
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=100)
+    return buffer.getvalue(), alt
+
+
+def _matrix(array: np.ndarray) -> np.ndarray:
+    """The first matrix of an array of any number of axes, as float; at most 64 × 64 of it."""
+    array = np.asarray(array, dtype=np.float64)
+    while array.ndim > 2:
+        array = array[0] if array.shape[0] else np.zeros(array.shape[1:])
+    return np.atleast_2d(array)[:64, :64]
+
+
+def _numbers(array: np.ndarray) -> str:
+    shape = "×".join(map(str, array.shape)) or "a number"
+    first = np.array2string(array.ravel()[:4], precision=4, separator=", ", suppress_small=True)
+    return f"shape {shape}: {first[:-1]}, …]" if array.size > 4 else f"shape {shape}: {first}"

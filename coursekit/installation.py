@@ -1,0 +1,103 @@
+"""Is everything there that the notebooks need? The start page asks."""
+
+import platform
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from html import escape
+from importlib import import_module
+from importlib.metadata import version
+
+from coursekit.card import RIGHT, WRONG
+
+OLDEST_PYTHON = (3, 11)
+PACKAGES = ("torch", "transformers", "numpy", "pandas", "matplotlib", "jupyterlab", "ipywidgets", "nbgrader", "bertviz")
+REINSTALL = "Install the course again: `make clean`, then `make lab`."
+
+
+@dataclass(frozen=True)
+class Item:
+    """One thing that the notebooks need: what was found, or what to do where it is missing."""
+
+    name: str
+    found: str
+    remedy: str = ""
+
+    @property
+    def ok(self) -> bool:
+        return not self.remedy
+
+
+@dataclass(frozen=True)
+class Installation:
+    """What was found on this machine; shows itself as a table, in a terminal as text."""
+
+    items: tuple[Item, ...]
+
+    @property
+    def ok(self) -> bool:
+        return all(item.ok for item in self.items)
+
+    @property
+    def title(self) -> str:
+        missing = [item.name for item in self.items if not item.ok]
+        return f"Not ready yet: see {', '.join(missing)}" if missing else "Everything is there"
+
+    def __str__(self) -> str:
+        width = max(len(item.name) for item in self.items)
+        rows = [f"{_mark(item)} {item.name:<{width}}  {item.found} {item.remedy}".rstrip() for item in self.items]
+        return "\n  ".join([self.title, *rows])
+
+    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
+        cell = 'style="text-align:left;padding:2px 12px 2px 0"'
+        rows = "".join(
+            f'<tr><td {cell}><span style="color:{RIGHT if item.ok else WRONG}">{_mark(item)}</span></td>'
+            f'<th scope="row" {cell}>{escape(item.name)}</th>'
+            f"<td {cell}>{escape(f'{item.found} {item.remedy}')}</td></tr>"
+            for item in self.items
+        )
+        colour = RIGHT if self.ok else WRONG
+        html = (
+            f'<div role="status" style="border-left:4px solid {colour};padding:6px 10px;margin:2px 0">'
+            f'<div style="font-weight:600;color:{colour}">{escape(self.title)}</div><table>{rows}</table></div>'
+        )
+        return {"text/plain": str(self), "text/html": html}
+
+
+def installation() -> Installation:
+    """Try each thing that the notebooks need (about 5 s the first time: torch and transformers are imported)."""
+    return Installation(tuple(_items()))
+
+
+def _items() -> Iterator[Item]:
+    old = sys.version_info < OLDEST_PYTHON
+    oldest = ".".join(map(str, OLDEST_PYTHON))
+    yield Item("Python", platform.python_version(), f"The course needs {oldest} or newer." if old else "")
+    for name in PACKAGES:
+        yield _tried(name, lambda name=name: _import(name), REINSTALL)
+    yield _tried("GloVe vectors", _read_glove, "")
+
+
+def _tried(name: str, attempt: Callable[[], str], remedy: str) -> Item:
+    """What `attempt` returns; where it fails, the first line of its message and the remedy."""
+    try:
+        return Item(name, attempt())
+    except Exception as error:  # a damaged package may raise anything while it is imported
+        first, *_ = str(error).strip().splitlines() or [type(error).__name__]
+        return Item(name, "", f"{first.rstrip('.')}. {remedy}".strip())
+
+
+def _import(name: str) -> str:
+    import_module(name)
+    return version(name)
+
+
+def _read_glove() -> str:
+    from coursekit.vectors import load_glove
+
+    glove = load_glove(top=1)  # compares both files with their published sha256
+    return f"glove.6B, {glove.vectors.shape[1]} numbers for each word, as published"
+
+
+def _mark(item: Item) -> str:
+    return "✓" if item.ok else "✗"

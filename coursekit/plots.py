@@ -1,0 +1,58 @@
+"""One look for all figures: a palette that everyone can tell apart, and pictures that carry their words."""
+
+import base64
+import io
+from dataclasses import dataclass
+from html import escape
+
+import matplotlib.pyplot as plt
+from IPython.display import display
+from matplotlib.figure import Figure
+
+# Okabe and Ito (2008): distinguishable with every common form of colour blindness.
+BLUE, ORANGE, GREEN, PINK, SKY, RED, YELLOW, GREY = (
+    "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#7f7f7f",
+)  # fmt: skip
+PALETTE = (BLUE, ORANGE, GREEN, PINK, SKY, RED, GREY)
+
+STYLE = {
+    "axes.prop_cycle": plt.cycler(color=PALETTE),
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": False,
+    "figure.facecolor": "white",
+    "figure.constrained_layout.use": True,
+    "figure.dpi": 100,
+    "font.size": 10,
+    "image.cmap": "viridis",
+    "legend.frameon": False,
+    "lines.linewidth": 2,
+}
+
+
+def use_style() -> None:
+    """Apply the course's style to every later figure of this session."""
+    plt.rcParams.update(STYLE)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A drawn figure with its description; `text/plain` is the description alone."""
+
+    png: bytes
+    alt: str
+
+    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
+        data = base64.b64encode(self.png).decode()
+        html = f'<img style="max-width:100%" alt="{escape(self.alt, quote=True)}" src="data:image/png;base64,{data}">'
+        return {"text/plain": f"Figure: {self.alt}", "text/html": html}
+
+
+def show(figure: Figure, alt: str) -> None:
+    """Display `figure` with the description `alt`, which states its numbers, and close it."""
+    if not alt.strip():
+        raise ValueError("show(figure, alt): describe the figure in words, with its numbers.")
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", bbox_inches="tight", facecolor="white")
+    plt.close(figure)
+    display(Picture(buffer.getvalue(), alt))

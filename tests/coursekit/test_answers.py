@@ -1,0 +1,76 @@
+"""The reader of answer files: round trips, limits, and any bytes at all."""
+
+import json
+import struct
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coursekit.answers import Limits, Malformed, pack, unpack
+
+
+def test_round_trip():
+    arrays = {"a": np.arange(6.0, dtype=np.float32).reshape(2, 3), "empty": np.zeros((0, 4)), "number": np.array(3)}
+    back, words = unpack(pack(arrays, {"text": "ä"}))
+    assert words == {"text": "ä"}
+    assert all(np.array_equal(back[name], arrays[name]) and back[name].shape == arrays[name].shape for name in arrays)
+
+
+def test_the_same_input_gives_the_same_bytes():
+    arrays = {name: np.ones(3) for name in "cab"}
+    assert pack(arrays, {"b": 1, "a": 2}) == pack(dict(sorted(arrays.items())), {"a": 2, "b": 1})
+
+
+def forged(header, body=b""):
+    text = json.dumps(header).encode() if not isinstance(header, bytes) else header
+    return struct.pack("<Q", len(text)) + text + body
+
+
+WORDS = {"__metadata__": {"words": "{}"}}
+
+
+@pytest.mark.parametrize(
+    ("blob", "words"),
+    [
+        (b"", "cut short"),
+        (struct.pack("<Q", 2**60) + b"{}", "header claims"),
+        (forged(b"[" * 100_000), "not JSON"),
+        (forged([1]), "not a JSON object"),
+        (forged({}), "no JSON part"),
+        (forged({"__metadata__": {"words": "["}}), "cannot be read"),
+        (forged({**WORDS, "a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 400]}}, b"1234"), "cannot be read"),
+        (forged({**WORDS, "a": {"dtype": "F8_E5M2", "shape": [1], "data_offsets": [0, 1]}}, b"1"), "type"),
+        (forged({**WORDS, "a": {"dtype": "F32", "shape": [0, 2**62], "data_offsets": [0, 0]}}), "dimension"),
+        (forged({**WORDS, "a": {"dtype": "F32", "shape": [True], "data_offsets": [0, 4]}}, b"1234"), "dimension"),
+        (forged({**WORDS, "a": {"dtype": "F32", "shape": [1] * 40, "data_offsets": [0, 4]}}, b"1234"), "shape"),
+        (forged(WORDS | {str(i): {"dtype": "U8", "shape": [0], "data_offsets": [0, 0]} for i in range(30_000)}), "holds"),
+        (pack({"a": np.zeros(100)}, {})[:-50], "cannot be read"),
+        (pack({"a": np.zeros(2 << 21)}, {}), "bytes; at most"),
+    ],
+)
+def test_forged_files_get_a_sentence(blob, words):
+    with pytest.raises(Malformed, match=words):
+        unpack(blob)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.binary(max_size=300))
+def test_any_bytes_give_arrays_or_a_sentence(blob):
+    for candidate in (blob, struct.pack("<Q", len(blob)) + blob):
+        try:
+            unpack(candidate, Limits())
+        except Malformed as error:
+            assert str(error)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(0, 400), st.integers(0, 255))
+def test_one_flipped_byte_gives_arrays_or_a_sentence(place, value):
+    blob = bytearray(pack({"a": np.ones((3, 2)), "b": np.arange(4)}, {"x": [1]}))
+    blob[place % len(blob)] = value
+    try:
+        unpack(bytes(blob))
+    except Malformed as error:
+        assert str(error)

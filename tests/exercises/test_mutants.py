@@ -1,0 +1,32 @@
+"""The checks see small changes of the solutions."""
+
+import pytest
+
+from autograder.mutants import mutants, run
+from tests.conftest import ASSIGNMENTS
+
+SOLUTION = '''
+def f(x):
+    """A docstring with 1 + 1."""
+    ### BEGIN SOLUTION
+    if x > 0:
+        return x.sum(-1) / 2
+    return -x
+    ### END SOLUTION
+'''
+
+
+def test_mutants_change_operators_signs_constants_and_comparisons():
+    changes = [mutant.change for mutant in mutants("f", SOLUTION)]
+    for expected in ("if x >= 0", "if x > 1", "x.sum(-1) * 2", "x.sum(0) / 2", "x.sum(-2) / 2", "x.mean(-1) / 2", "/ 3", "return x`"):
+        assert any(expected in change for change in changes), expected
+    assert not any("docstring" in change for change in changes)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_the_checks_catch_the_mutants(name):
+    report = run(ASSIGNMENTS[name])
+    assert report.total > 30
+    assert report.share >= 0.95, report.survivors
+    assert [survivor for survivor in report.survivors if not survivor[2]] == []

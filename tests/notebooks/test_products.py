@@ -1,0 +1,78 @@
+"""The committed notebooks and keys are what their sources give, and give nothing away."""
+
+import json
+import re
+
+import nbformat
+import pytest
+from nbgrader.utils import is_grade, is_locked, is_solution
+
+from autograder import builder
+from autograder.source import grade_id, read_source, write_notebook
+from tests.conftest import ASSIGNMENTS, ROOT
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_products_are_fresh(open_server, name):
+    assert list(builder.stale(open_server, ASSIGNMENTS[name])) == []
+
+
+def test_the_start_page_is_fresh():
+    assert not builder.start_page_is_stale(ROOT)
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_a_build_is_the_same_byte_for_byte(tmp_path, name):
+    one = ASSIGNMENTS[name]
+    for copy in ("a", "b"):
+        write_notebook(read_source(one.source), tmp_path / copy)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    assert builder.release_bytes(one) == builder.release_bytes(one)
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_no_solution_line_is_in_the_release(name):
+    one = ASSIGNMENTS[name]
+    released = one.release.read_text()
+    assert "BEGIN SOLUTION" not in released and "END SOLUTION" not in released
+    released_lines = {line.strip() for cell in one.read_release().cells for line in cell.source.splitlines()}
+    for cell in read_source(one.source).cells:
+        for region in re.findall(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", cell.source, re.S):
+            telling = [line.strip() for line in region.splitlines() if len(line.strip()) > 25]
+            assert not set(telling) & released_lines
+
+
+def test_notebooks_hold_nothing_but_notebooks():
+    kinds = {path.suffix for path in (ROOT / "notebooks").rglob("*") if path.is_file() and ".ipynb_checkpoints" not in str(path)}
+    assert kinds == {".ipynb"}
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_every_check_is_locked_named_and_has_points(name):
+    one = ASSIGNMENTS[name]
+    checks = [cell for cell in one.read_release().cells if cell.cell_type == "code" and "check(" in cell.source and is_grade(cell)]
+    assert [grade_id(cell) for cell in checks] == [exercise.check_id for exercise in one.exercises.values()]
+    for cell, exercise in zip(checks, one.exercises.values(), strict=True):
+        assert f'check("{exercise.name}"' in cell.source
+        assert is_locked(cell) and not is_solution(cell)
+        assert cell.metadata.nbgrader.points or cell.metadata.course.extra_credit
+    stray = [c.source for c in one.read_release().cells if c.cell_type == "code" and re.search(r"^check\(", c.source, re.M) and not is_grade(c)]
+    assert stray == []
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_release_cells_have_unique_valid_ids_and_no_outputs(name):
+    notebook = ASSIGNMENTS[name].read_release()
+    nbformat.validate(notebook)
+    assert len({cell.id for cell in notebook.cells}) == len(notebook.cells)
+    assert not any(cell.get("outputs") for cell in notebook.cells)
+
+
+def test_a_key_holds_no_line_of_a_solution():
+    for one in ASSIGNMENTS.values():
+        key = one.key.read_bytes().decode("latin-1")
+        for cell in read_source(one.source).cells:
+            for region in re.findall(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", cell.source, re.S):
+                for line in region.splitlines():
+                    if len(line.strip()) > 25:
+                        assert json.dumps(line.strip())[1:-1] not in key
