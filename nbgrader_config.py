@@ -14,6 +14,10 @@ c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "feedb
 c.ClearSolutions.code_stub = {"python": "raise NotImplementedError  # your turn"}
 c.ClearSolutions.text_stub = "*Your answer.*"
 
+# What a submission may use; the other limits and their defaults stand in autograder/jail/limits.py.
+c.Jail.cell_seconds = 60
+c.Jail.notebook_seconds = 300
+
 try:
     from autograder import nbgrader_plugin
 except ModuleNotFoundError as error:  # a student's installation has no autograder

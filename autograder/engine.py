@@ -12,11 +12,10 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from autograder import reference
+from autograder import nbgrader_settings, reference
 from autograder.course import Assignment
 from autograder.jail.client import Outcome, Server
 from autograder.jail.frames import Frame, read_frame
-from autograder.jail.limits import Limits
 from autograder.source import grade_id, is_demo
 from autograder.store import CACHED_STATUS, Store, job_id
 from autograder.submission import Submission
@@ -61,13 +60,11 @@ class Result:
 class Engine:
     """Keeps one warm server, and the expected answers on inputs drawn for this run."""
 
-    def __init__(
-        self, assignment: Assignment, store: Store, isolation: str = "bwrap", limits: Limits | None = None
-    ):
+    def __init__(self, assignment: Assignment, store: Store, isolation: str = "bwrap"):
         self.assignment = assignment
         self.store = store
         self.isolation = isolation
-        self.limits = limits or Limits()
+        self.limits = nbgrader_settings.limits(assignment.root)
         self.seed = secrets.randbits(128)
         self._open = ExitStack()
 

@@ -1,10 +1,14 @@
 """nbgrader's configuration of a course, read the way nbgrader's own programs read it."""
 
+from dataclasses import fields
 from pathlib import Path
 
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
+
+from autograder.course import CourseError
+from autograder.jail.limits import Limits
 
 
 def load(root: Path) -> Config:
@@ -14,3 +18,19 @@ def load(root: Path) -> Config:
 
 def course_directory(root: Path) -> CourseDirectory:
     return CourseDirectory(config=load(root))
+
+
+def limits(root: Path) -> Limits:
+    """The jail's limits: the defaults, with what nbgrader_config.py says under `c.Jail`."""
+    given = dict(load(root).get("Jail", {}))
+    known = {field.name for field in fields(Limits)}
+    for name, value in given.items():
+        if name not in known:
+            raise CourseError(
+                f"nbgrader_config.py sets c.Jail.{name}. There are: {', '.join(sorted(known))}."
+            )
+        if not isinstance(value, int | float) or value <= 0:
+            raise CourseError(
+                f"nbgrader_config.py sets c.Jail.{name} = {value!r}; it must be a number above zero."
+            )
+    return Limits(**given)

@@ -97,7 +97,7 @@ class Cell:
 
     kind: str
     source: str
-    grade_id: str
+    name: str  # its grade id
     attachments: dict[str, dict[str, str]]
 
 
@@ -130,6 +130,8 @@ def _parse_cell(number: int, cell: Any) -> Cell:
     metadata = cell.get("metadata")
     nbgrader = metadata.get("nbgrader") if isinstance(metadata, dict) else None
     name = nbgrader.get("grade_id") if isinstance(nbgrader, dict) else None
+    if not isinstance(name, str):
+        name = cell.get("id")  # the release's ids are its grade ids: they survive lost metadata
     return Cell(
         cell["cell_type"], source, name if isinstance(name, str) else "", _pictures(cell.get("attachments"))
     )
@@ -154,7 +156,7 @@ def to_notebook(cells: list[Cell]) -> NotebookNode:
     made = []
     for position, cell in enumerate(cells):
         new = _with_pictures(NEW_CELL[cell.kind](cell.source, id=f"cell-{position}"), cell)
-        new.metadata = from_dict({"nbgrader": {"grade_id": cell.grade_id}} if cell.grade_id else {})
+        new.metadata = from_dict({"nbgrader": {"grade_id": cell.name}} if cell.name else {})
         made.append(new)
     return new_notebook(cells=made)
 
@@ -167,27 +169,28 @@ def from_notebook(notebook: NotebookNode) -> list[Cell]:
 def restore(cells: list[Cell], release: NotebookNode) -> NotebookNode:
     """A notebook with the student's texts and everything else from the release.
 
-    Locked cells and all metadata come from the release, by grade id. Of a duplicated id the first cell
-    counts. A deleted cell comes back after the cells that precede it in the release.
+    Locked cells and all metadata come from the release, by grade id. Of a doubled id the first cell
+    counts. A deleted cell comes back behind the cells that precede it in the release.
     """
-    official = {grade_id(cell): cell for cell in release.cells if grade_id(cell)}
-    plain = {cell.source: cell for cell in release.cells if not grade_id(cell)}
-    restored, seen = [], set()
+    official = {grade_id(cell): place for place, cell in enumerate(release.cells) if grade_id(cell)}
+    plain = {cell.source: place for place, cell in enumerate(release.cells) if not grade_id(cell)}
+    restored: list[tuple[int, NotebookNode]] = []  # with the place in the release, or -1
+    seen: set[int] = set()
     for cell in cells:
-        original = official.get(cell.grade_id)
-        if original is None or cell.grade_id in seen or cell.kind != original.cell_type:
-            restored.append(_ungraded(cell, plain.get(cell.source)))
-            continue
-        seen.add(cell.grade_id)
-        restored.append(_graded(cell, original))
-    order = list(official)
-    for position, name in enumerate(order):
-        if name not in seen:
-            earlier = [i for i, cell in enumerate(restored) if grade_id(cell) in order[:position]]
-            restored.insert(earlier[-1] + 1 if earlier else 0, _blank(official[name]))
-    for position, cell in enumerate(restored):
+        place = official.get(cell.name, -1)
+        if place >= 0 and place not in seen and cell.kind == release.cells[place].cell_type:
+            restored.append((place, _graded(cell, release.cells[place])))
+            seen.add(place)
+        else:
+            place = plain.get(cell.source, -1)
+            restored.append((place, _ungraded(cell, release.cells[place] if place >= 0 else None)))
+    for place in official.values():
+        if place not in seen:
+            before = [i for i, (other, _) in enumerate(restored) if 0 <= other < place]
+            restored.insert(before[-1] + 1 if before else 0, (place, _blank(release.cells[place])))
+    notebook = new_notebook(cells=[cell for _, cell in restored], metadata=copy.deepcopy(release.metadata))
+    for position, cell in enumerate(notebook.cells):
         cell.id = grade_id(cell) or f"cell-{position}"
-    notebook = new_notebook(cells=restored, metadata=copy.deepcopy(release.metadata))
     notebook.nbformat_minor = 5
     return notebook
 

@@ -39,7 +39,9 @@ def fresh(open_server):
     @cache
     def record(name):
         assignment = ASSIGNMENTS[name]
-        cases = {e.name: [case for seed in FRESH for case in e.draw(seed)] for e in assignment.exercises.values()}
+        cases = {
+            e.name: [case for seed in FRESH for case in e.draw(seed)] for e in assignment.exercises.values()
+        }
         variants = reference.mistake_sources(assignment)
         for exercise in assignment.exercises.values():
             variants[exercise.name] |= {f"right: {k}": code for k, code in exercise.alternatives.items()}
@@ -75,7 +77,9 @@ def test_a_mistake_fails_on_every_fresh_seed(fresh, name, exercise, mistake):
 @pytest.mark.parametrize(("name", "exercise", "unusual"), ALTERNATIVES)
 def test_an_unusual_right_answer_passes_on_every_fresh_seed(fresh, name, exercise, unusual):
     rule = ASSIGNMENTS[name].exercises[exercise].rule
-    for answer, right in zip(fresh(name)(exercise, f"right: {unusual}"), fresh(name)(exercise, ""), strict=True):
+    for answer, right in zip(
+        fresh(name)(exercise, f"right: {unusual}"), fresh(name)(exercise, ""), strict=True
+    ):
         assert judge(answer, right, rule).reason == ""
 
 
@@ -92,18 +96,42 @@ def lazy_answers(key, public):
     noise = np.random.default_rng(0)
 
     def fill(make):
-        return [Answer({part: make(want, case) for part, want in answer.arrays.items()}) for answer, case in zip(key.expected, key.cases, strict=True)]
+        return [
+            Answer({part: make(want, case) for part, want in answer.arrays.items()})
+            for answer, case in zip(key.expected, key.cases, strict=True)
+        ]
 
     yield "zeros", fill(lambda want, case: np.zeros_like(want))
     yield "ones", fill(lambda want, case: np.ones_like(want))
-    yield "the mean", fill(lambda want, case: np.full_like(want, np.mean(want[np.isfinite(want)])) if want.dtype.kind == "f" else np.full_like(want, round(float(np.mean(want)))))
-    yield "noise", fill(lambda want, case: noise.permutation(want.ravel()).reshape(want.shape) if want.ndim else noise.standard_normal(()).astype(want.dtype))
+    yield (
+        "the mean",
+        fill(
+            lambda want, case: (
+                np.full_like(want, np.mean(want[np.isfinite(want)]))
+                if want.dtype.kind == "f"
+                else np.full_like(want, round(float(np.mean(want))))
+            )
+        ),
+    )
+    yield (
+        "noise",
+        fill(
+            lambda want, case: (
+                noise.permutation(want.ravel()).reshape(want.shape)
+                if want.ndim
+                else noise.standard_normal(()).astype(want.dtype)
+            )
+        ),
+    )
     yield "the public answers", list(public.expected)
     for given in key.cases[0]:
         arrays = [case.get(given) for case in key.cases]
         if all(isinstance(array, np.ndarray) for array in arrays):
             yield f"the input {given}", [Answer({"": array}) for array in arrays]
-            yield f"the input {given}, reshaped", fill(lambda want, case, g=given: np.resize(case[g], want.shape))
+            yield (
+                f"the input {given}, reshaped",
+                fill(lambda want, case, g=given: np.resize(case[g], want.shape)),
+            )
 
 
 @pytest.mark.parametrize(("name", "exercise"), EXERCISES)
@@ -117,7 +145,9 @@ def test_lazy_answers_fail(keys, name, exercise):
 def test_an_exercise_is_complete(name, exercise):
     one = ASSIGNMENTS[name].exercises[exercise]
     cases = one.draw(PUBLIC_SEED)
-    shapes = {tuple(value.shape for value in case.values() if isinstance(value, np.ndarray)) for case in cases}
+    shapes = {
+        tuple(value.shape for value in case.values() if isinstance(value, np.ndarray)) for case in cases
+    }
     assert len(shapes) >= 3, "three public case shapes or more"
     assert len(one.mistakes) >= 6 and len({m.hint for m in one.mistakes}) == len(one.mistakes)
     assert len(one.alternatives) >= 2

@@ -18,7 +18,16 @@ def f(x):
 
 def test_mutants_change_operators_signs_constants_and_comparisons():
     changes = [mutant.change for mutant in mutants("f", SOLUTION)]
-    for expected in ("if x >= 0", "if x > 1", "x.sum(-1) * 2", "x.sum(0) / 2", "x.sum(-2) / 2", "x.mean(-1) / 2", "/ 3", "return x`"):
+    for expected in (
+        "if x >= 0",
+        "if x > 1",
+        "x.sum(-1) * 2",
+        "x.sum(0) / 2",
+        "x.sum(-2) / 2",
+        "x.mean(-1) / 2",
+        "/ 3",
+        "return x`",
+    ):
         assert any(expected in change for change in changes), expected
     assert not any("docstring" in change for change in changes)
 

@@ -43,20 +43,32 @@ def test_no_solution_line_is_in_the_release(name):
 
 
 def test_notebooks_hold_nothing_but_notebooks():
-    kinds = {path.suffix for path in (ROOT / "notebooks").rglob("*") if path.is_file() and ".ipynb_checkpoints" not in str(path)}
+    kinds = {
+        path.suffix
+        for path in (ROOT / "notebooks").rglob("*")
+        if path.is_file() and ".ipynb_checkpoints" not in str(path)
+    }
     assert kinds == {".ipynb"}
 
 
 @pytest.mark.parametrize("name", ASSIGNMENTS)
 def test_every_check_is_locked_named_and_has_points(name):
     one = ASSIGNMENTS[name]
-    checks = [cell for cell in one.read_release().cells if cell.cell_type == "code" and "check(" in cell.source and is_grade(cell)]
+    checks = [
+        cell
+        for cell in one.read_release().cells
+        if cell.cell_type == "code" and "check(" in cell.source and is_grade(cell)
+    ]
     assert [grade_id(cell) for cell in checks] == [exercise.check_id for exercise in one.exercises.values()]
     for cell, exercise in zip(checks, one.exercises.values(), strict=True):
         assert f'check("{exercise.name}"' in cell.source
         assert is_locked(cell) and not is_solution(cell)
         assert cell.metadata.nbgrader.points or cell.metadata.course.extra_credit
-    stray = [c.source for c in one.read_release().cells if c.cell_type == "code" and re.search(r"^check\(", c.source, re.M) and not is_grade(c)]
+    stray = [
+        c.source
+        for c in one.read_release().cells
+        if c.cell_type == "code" and re.search(r"^check\(", c.source, re.M) and not is_grade(c)
+    ]
     assert stray == []
 
 

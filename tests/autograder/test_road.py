@@ -1,0 +1,206 @@
+"""The whole road: ten submissions through `autograder grade`, and the same ten through nbgrader itself.
+
+The gradebook, the feedback and the JSON report must agree on every cell.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from nbgrader.api import Gradebook
+
+from autograder.course import Assignment
+from tests.autograder.road import hand_in_ten, make_course, read_report
+from tests.conftest import ASSIGNMENTS
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("road")]
+
+NAME = "02_attention"
+BIN = Path(sys.executable).parent
+
+
+def run(course: Path, *command: str, **environment: str) -> subprocess.CompletedProcess:
+    variables = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}", **environment}
+    return subprocess.run(
+        [BIN / command[0], *command[1:]],
+        cwd=course,
+        env=variables,
+        capture_output=True,
+        text=True,
+        timeout=500,
+    )
+
+
+def rows(course: Path) -> dict[tuple[str, str], tuple]:
+    """Every score in the gradebook, by student and cell."""
+    with Gradebook(f"sqlite:///{course}/gradebook.db", "words-in-context") as gradebook:
+        return {
+            (submission.student.id, grade.name): (
+                grade.auto_score,
+                grade.manual_score,
+                grade.extra_credit,
+                grade.needs_manual_grade,
+                grade.max_score_gradecell if hasattr(grade, "max_score_gradecell") else grade.max_score,
+            )
+            for submission in gradebook.assignment_submissions(NAME)
+            for notebook in submission.notebooks
+            for grade in notebook.grades
+        }
+
+
+def comments(course: Path) -> dict[tuple[str, str], str | None]:
+    with Gradebook(f"sqlite:///{course}/gradebook.db", "words-in-context") as gradebook:
+        return {
+            (submission.student.id, comment.name): comment.auto_comment
+            for submission in gradebook.assignment_submissions(NAME)
+            for notebook in submission.notebooks
+            for comment in notebook.comments
+        }
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory):
+    """A course with ten submissions, graded by `autograder grade`, with feedback."""
+    course = make_course(tmp_path_factory.mktemp("course"))
+    failing = hand_in_ten(course, Assignment(course, NAME))
+    done = run(course, "autograder", "grade", NAME, "--json", "report.json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    feedback = run(course, "nbgrader", "generate_feedback", NAME)
+    assert feedback.returncode == 0, feedback.stderr
+    return course, failing, done.stdout
+
+
+@pytest.fixture(scope="module")
+def graded_by_nbgrader(tmp_path_factory):
+    """The same course graded by plain `nbgrader autograde` with our configuration."""
+    course = make_course(tmp_path_factory.mktemp("nbgrader"))
+    hand_in_ten(course, Assignment(course, NAME))
+    built = run(course, "autograder", "build", NAME)
+    assert built.returncode == 0, built.stderr
+    generated = run(course, "nbgrader", "generate_assignment", NAME, "--force")
+    assert generated.returncode == 0, generated.stderr
+    done = run(course, "nbgrader", "autograde", NAME)
+    assert done.returncode == 0, done.stderr
+    return course
+
+
+def test_each_submission_gets_what_it_deserves(graded):
+    course, failing, _ = graded
+    report = read_report(course / "report.json")
+    assert set(report) == set(failing)
+    exercises = ASSIGNMENTS[NAME].by_check_id
+    for student, entry in report.items():
+        for cell in entry["cells"]:
+            if cell["grade_id"] in exercises:
+                fails = exercises[cell["grade_id"]].name in failing[student]
+                assert (cell["status"] == "passed") != fails, (student, cell)
+                assert cell["score"] == (0 if fails else cell["max_score"])
+
+
+def test_statuses_and_mistakes_are_reported(graded):
+    course, _, _ = graded
+    report = read_report(course / "report.json")
+    exercises = list(ASSIGNMENTS[NAME].exercises.values())
+    cells = {
+        student: {cell["grade_id"]: cell for cell in entry["cells"]} for student, entry in report.items()
+    }
+    last = exercises[-1].check_id
+    for number, exercise in enumerate(exercises[-3:]):
+        assert cells[f"mistake-{number + 1}"][exercise.check_id]["mistake"] == exercise.mistakes[0].name
+    assert cells["exception"][last]["status"] == "error"
+    assert "ValueError: I am stuck" in cells["exception"][last]["reason"]
+    assert cells["endless-loop"][last]["status"] == "timeout"
+    assert {cell["status"] for cell in cells["empty"].values()} == {"missing"}
+    assert {cell["status"] for cell in cells["not-json"].values()} == {"malformed"}
+    assert "manual" in {cell["status"] for cell in cells["perfect"].values()}
+
+
+def test_gradebook_and_report_agree_on_every_cell(graded):
+    course, _, _ = graded
+    report = read_report(course / "report.json")
+    recorded = rows(course)
+    reported = {
+        (student, cell["grade_id"]): cell for student, entry in report.items() for cell in entry["cells"]
+    }
+    assert set(recorded) == set(reported)
+    for where, (auto, manual, extra, needs_manual, max_score) in recorded.items():
+        cell = reported[where]
+        assert (auto, manual, max_score) == (cell["score"], None, cell["max_score"])
+        assert needs_manual == (cell["status"] == "manual")
+        assert (extra or 0) == cell.get("extra_credit", 0)
+
+
+def test_feedback_shows_each_verdict_and_its_reason(graded):
+    course, _, _ = graded
+    for student, entry in read_report(course / "report.json").items():
+        page = (course / "feedback" / student / NAME / f"{NAME}.html").read_text()
+        text = " ".join(re.sub(r"<[^>]+>", " ", page).split())
+        for cell in entry["cells"]:
+            if cell["grade_id"].endswith("-check"):
+                assert f"{cell['grade_id'].removesuffix('-check')}: {cell['status']}" in text, (student, cell)
+                for line in cell["reason"].splitlines()[:1]:
+                    assert " ".join(line.split())[:60].replace("'", "&#x27;") in text.replace(
+                        "&#39;", "&#x27;"
+                    ), (student, cell)
+
+
+def test_the_table_names_every_student(graded):
+    _, failing, printed = graded
+    for student in failing:
+        assert student in printed
+
+
+def test_nbgrader_autograde_writes_the_same_rows(graded, graded_by_nbgrader):
+    assert rows(graded_by_nbgrader) == rows(graded[0])
+    assert comments(graded_by_nbgrader) == comments(graded[0])
+
+
+def test_grading_again_changes_nothing(graded):
+    course, _, _ = graded
+    before = rows(course)
+    again = run(course, "autograder", "grade", NAME, "perfect", "mistake-1")
+    assert again.returncode == 0
+    assert rows(course) == before
+
+
+def test_manual_scores_and_typed_extra_credit_survive(graded):
+    course, _, _ = graded
+    reflection = next(name for (student, name) in rows(course) if "reflection" in name)
+    with Gradebook(f"sqlite:///{course}/gradebook.db", "words-in-context") as gradebook:
+        grade = gradebook.find_grade(reflection, NAME, NAME, "perfect")
+        grade.manual_score, grade.needs_manual_grade, grade.extra_credit = 1.5, False, 0.25
+        comment = gradebook.find_comment(reflection, NAME, NAME, "perfect")
+        comment.manual_comment = "Well put."
+        gradebook.db.commit()
+    assert run(course, "autograder", "grade", NAME, "perfect").returncode == 0
+    with Gradebook(f"sqlite:///{course}/gradebook.db", "words-in-context") as gradebook:
+        grade = gradebook.find_grade(reflection, NAME, NAME, "perfect")
+        assert (grade.manual_score, grade.needs_manual_grade, grade.extra_credit) == (1.5, False, 0.25)
+        assert gradebook.find_comment(reflection, NAME, NAME, "perfect").manual_comment == "Well put."
+
+
+def test_without_our_configuration_checks_refuse(graded, tmp_path):
+    """Plain nbgrader, with only the folder names set: nothing runs unjailed, and the reason is a sentence."""
+    course = make_course(tmp_path)
+    hand_in_ten(course, Assignment(course, NAME))
+    (course / "nbgrader_config.py").write_text(
+        "c = get_config()\nc.CourseDirectory.source_directory = 'solutions'\n"
+        "c.CourseDirectory.release_directory = 'notebooks'\n"
+    )
+    for student in (course / "submitted").iterdir():
+        if student.name != "perfect":
+            for file in (student / NAME).iterdir():
+                file.unlink()
+            (student / NAME).rmdir()
+    from autograder.source import read_source, write_notebook
+
+    one = Assignment(course, NAME)
+    write_notebook(read_source(one.source), one.instructor_notebook)
+    assert run(course, "nbgrader", "generate_assignment", NAME, "--force").returncode == 0
+    run(course, "nbgrader", "autograde", NAME)
+    page = (course / "autograded" / "perfect" / NAME / f"{NAME}.ipynb").read_text()
+    assert "Load the course's nbgrader_config.py" in page
+    assert {auto for (_, name), (auto, *_) in rows(course).items() if name.endswith("-check")} == {0}

@@ -1,0 +1,162 @@
+"""`check`, `hint`, `predict`: what a student sees, in a notebook and in words."""
+
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+import torch
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+
+from coursekit import CheckFailed, answer_key, check, hint, predict, progress, recording, reveal
+from coursekit.asking import ask
+from coursekit.checking import GradingRefused
+from coursekit.judging import KnownMistake, Rule
+
+CASES = ({"x": np.arange(6, dtype=np.float32).reshape(2, 3)}, {"x": np.ones((4, 5), np.float32)})
+
+
+def answers(call):
+    return tuple(ask(call, case) for case in CASES)
+
+
+@pytest.fixture(autouse=True)
+def key(tmp_path, monkeypatch):
+    """A key file with one exercise, read the way a notebook reads it."""
+    monkeypatch.setattr(answer_key, "FOLDER", tmp_path)
+    tripled = KnownMistake("tripled", "Three times is one too many.", answers(lambda c: c["x"] * 3))
+    hints = ("Which number?", "Shapes stay.", "for each: double", "Nearly x + x.")
+    doubled = answers(lambda c: c["x"] * 2)
+    rule = Rule(axes={"": "batch token"})
+    one = answer_key.ExerciseKey("demo.double", rule, hints, ("demo.first",), CASES, doubled, (tripled,))
+    answer_key.save(tmp_path / "00_demo.safetensors", [one])
+
+
+def shown(call, *arguments):
+    """(bundles displayed, error message) of a call."""
+    InteractiveShell.instance()
+    error = ""
+    with capture_output() as captured:
+        try:
+            call(*arguments)
+        except CheckFailed as failed:
+            error = str(failed)
+    return [output.data for output in captured.outputs], error
+
+
+def test_a_right_answer_is_shown_as_right():
+    (card,), error = shown(check, "demo.double", lambda case: case["x"] * 2)
+    assert error == ""
+    assert card["text/plain"] == "✓ demo.double: right"
+    assert progress.checks() == {"demo.double": True}
+
+
+def test_a_known_mistake_shows_name_hint_and_heat_maps():
+    (card,), error = shown(check, "demo.double", lambda case: case["x"] * 3)
+    assert "Tripled." in error and "Three times is one too many." in error
+    assert "expected shape 2×3" in card["text/plain"]
+    assert 'src="data:image/png;base64,' in card["text/html"]
+    assert "Largest difference: 5" in card["text/html"]
+    assert progress.checks() == {"demo.double": False}
+
+
+def test_the_student_s_text_is_escaped():
+    def evil(case):
+        raise ValueError("<script>alert(1)</script>")
+
+    (card,), _ = shown(check, "demo.double", evil)
+    assert "<script>" not in card["text/html"]
+
+
+def test_the_validate_dialog_gets_the_whole_text(monkeypatch):
+    monkeypatch.setenv("NBGRADER_EXECUTION", "validate")
+    cards, error = shown(check, "demo.double", lambda case: case["x"] * 3)
+    assert cards == []
+    assert "yours    shape 2×3" in error and "Traceback" not in error
+
+
+def test_an_earlier_exercise_that_fails_is_pointed_at():
+    progress.save_check("demo.first", False)
+    assert "builds on demo.first" in shown(check, "demo.double", lambda case: None)[1]
+    progress.save_check("demo.first", True)
+    assert "builds on" not in shown(check, "demo.double", lambda case: None)[1]
+
+
+def test_unprotected_grading_is_refused(monkeypatch):
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    with pytest.raises(GradingRefused, match="nbgrader_config.py"):
+        check("demo.double", lambda case: pytest.fail("the student's code ran"))
+
+
+def test_an_unknown_name_lists_the_known_ones():
+    with pytest.raises(answer_key.NoSuchExercise, match="There are: demo.double"):
+        check("demo.duoble", lambda case: None)
+
+
+def test_hints_climb():
+    for rung, words in enumerate(("Which number?", "Shapes stay.", "for each: double", "Nearly x + x."), 1):
+        (note,), _ = shown(hint, "demo.double")
+        assert words in note["text/plain"] and f"Hint {rung} of 4" in note["text/plain"]
+    (note,), _ = shown(hint, "demo.double", 2)
+    assert "for each: double" not in note["text/plain"]
+    with pytest.raises(ValueError, match="rungs 1 to 4"):
+        hint("demo.double", 7)
+
+
+def test_predictions_are_kept_and_revealed():
+    (note,), _ = shown(predict, "demo.number", ...)
+    assert "Replace the dots" in note["text/plain"]
+    shown(predict, "demo.number", 0.5)
+    (note,), _ = shown(reveal, "demo.number", 0.75)
+    assert note["text/plain"].endswith("It is 0.75. You predicted 0.5, off by 0.25.")
+
+
+def test_recording_collects_answers_and_never_raises(monkeypatch):
+    recorder = recording.Recorder({"demo.double": list(CASES)}, expecting="demo.double")
+    monkeypatch.setattr(recording, "_active", recorder)
+    check("demo.double", lambda case: case["x"] * 2)
+    check("demo.other", lambda case: case["x"] * 2)
+    hint("demo.double")
+    assert {where: answer.problem for where, answer in recorder.answers.items()} == {
+        ("", "demo.double", 0): "",
+        ("", "demo.double", 1): "",
+    }
+
+
+def test_a_right_answer_is_checked_in_under_a_tenth_of_a_second():
+    shown(check, "demo.double", lambda case: case["x"] * 2)
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        shown(check, "demo.double", lambda case: case["x"] * 2)
+        times.append(time.perf_counter() - start)
+    assert min(times) < 0.1
+
+
+def test_importing_coursekit_is_quick_beside_torch():
+    code = (
+        "import time, torch; start = time.perf_counter();"
+        "from coursekit import check, hint, predict, reveal, show; print(time.perf_counter() - start)"
+    )
+    times = [float(subprocess.check_output([sys.executable, "-c", code])) for _ in range(3)]
+    assert min(times) < 0.5
+
+
+def test_a_broken_progress_file_is_replaced():
+    progress.save_check("demo.double", True)
+    progress.path().write_text("[1, 2")
+    assert progress.checks() == {}
+    progress.save_check("demo.double", True)
+    assert progress.checks() == {"demo.double": True}
+
+
+def test_tensors_given_to_a_student_are_copies():
+    def spoil(case):
+        case["x"].fill_(7)
+        return torch.zeros(1)
+
+    check_answers = [ask(spoil, case) for case in CASES]
+    assert all(answer.problem == "changed" for answer in check_answers)
+    assert CASES[0]["x"].max() == 5
