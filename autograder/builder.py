@@ -58,6 +58,7 @@ def release_bytes(assignment: Assignment, db_url: str = "") -> bytes:
         if db_url:
             config.CourseDirectory.db_url = db_url
         else:
+            config.SaveCells.enabled = False
             config.GenerateAssignment.no_database = True
         converter = GenerateAssignment(coursedir=CourseDirectory(config=config), config=config)
         converter.log = _quiet_logger()
@@ -110,8 +111,8 @@ def stale(server: Server, assignment: Assignment) -> Iterator[str]:
 def _key_differences(made, committed, assignment: Assignment) -> Iterator[str]:
     """Arrays may differ by rounding from machine to machine, so keys are compared with the exercise's rule."""
     path = assignment.key.relative_to(assignment.root)
-    if list(made) != list(committed):
-        yield f"{path} holds {list(committed)}, the source {list(made)}"
+    if set(made) != set(committed):
+        yield f"{path} holds {sorted(committed)}, the source {sorted(made)}"
         return
     for name, key in made.items():
         key, old = reference.without_messages(key), committed[name]

@@ -174,25 +174,29 @@ def _table(results, first_column: str = "student") -> Table:
 
 
 def _reasons(result) -> str:
-    """One line for each cell that did not pass; one line for all if they share the reason."""
-    lost = [verdict for verdict in result.verdicts if verdict.status not in ("passed", "manual")]
+    """What was lost and why; cells that share a reason share a line."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for verdict in result.verdicts:
+        if verdict.status not in ("passed", "manual"):
+            lines = verdict.reason.splitlines() or [""]
+            reason = (
+                lines[-1] if verdict.status == "error" else lines[0]
+            )  # an error's last line is its message
+            groups.setdefault((verdict.status, reason), []).append(verdict.grade_id.removesuffix("-check"))
+    lines = []
+    for (status, reason), names in groups.items():
+        who = names[0] if len(names) == 1 else f"{len(names)} cells"
+        lines.append(f"{who}: {status}. {reason}")
     waiting = sum(verdict.status == "manual" for verdict in result.verdicts)
-    if lost and len({verdict.reason for verdict in lost}) == 1 and len(lost) > 1:
-        lines = [f"{len(lost)} cells {lost[0].status}: {lost[0].reason.splitlines()[0]}"]
-    else:
-        lines = [
-            f"{v.grade_id.removesuffix('-check')}: {v.status}: {(v.reason.splitlines() or [''])[-1]}"
-            for v in lost
-        ]
-    if waiting:
-        lines.append(f"{waiting} to grade by hand")
-    return "\n".join(lines)
+    return "\n".join([*lines, f"{waiting} to grade by hand"] if waiting else lines)
 
 
 def main() -> None:
     """Our own errors end with one sentence and exit status 1."""
+    from autograder.jail.client import JailError, ServerDied
+
     try:
         app()
-    except CourseError as error:
+    except (CourseError, JailError, ServerDied) as error:
         console.print(f"[red]error[/red] {error}", highlight=False)
         sys.exit(1)

@@ -5,6 +5,7 @@ The same engine serves `autograder grade` and nbgrader's own Autograde.
 
 import secrets
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -80,17 +81,26 @@ class Engine:
 
     @cached_property
     def server(self) -> Server:
-        data = self.assignment.root / "data"
-        return self._open.enter_context(
-            Server(self.limits, self.isolation, extra_readonly=[data] if data.exists() else [])
-        )
+        """What students' code forks from."""
+        return self._server_and_keys[0]
 
     @cached_property
     def keys(self) -> Mapping[str, ExerciseKey]:
-        """Inputs of this run, with the solution's answers and those of every known mistake.
+        """Inputs of this run, with the solution's answers and those of every known mistake."""
+        return self._server_and_keys[1]
 
-        Recorded in a server of their own: what students' code forks from has never seen a solution.
-        """
+    @cached_property
+    def _server_and_keys(self) -> tuple[Server, Mapping[str, ExerciseKey]]:
+        with ThreadPoolExecutor(2) as pool:
+            server, keys = pool.submit(self._start_server), pool.submit(self._record_keys)
+            return self._open.enter_context(server.result()), keys.result()
+
+    def _start_server(self) -> Server:
+        data = self.assignment.root / "data"
+        return Server(self.limits, self.isolation, extra_readonly=[data] if data.exists() else [])
+
+    def _record_keys(self) -> Mapping[str, ExerciseKey]:
+        """In a server of their own: what students' code forks from has never seen a solution."""
         with Server(self.limits, self.isolation) as server:
             return reference.exercise_keys(server, self.assignment, self.seed)
 

@@ -23,6 +23,7 @@ from autograder.autograded import fill_outputs
 from autograder.course import Assignment
 from autograder.engine import Engine
 from autograder.gradebook import save_scores
+from autograder.nbgrader_settings import put_alembic_on_path
 from autograder.store import Store
 from autograder.submission import Submission, from_notebook, read_handed, restore, to_notebook
 
@@ -32,6 +33,7 @@ MARK = "autograder"
 
 def configure(c: Config) -> None:
     """Put our steps in the place of nbgrader's. Called by nbgrader_config.py."""
+    put_alembic_on_path()
     c.Autograde.exporter_class = SafeReader
     c.Autograde.sanitize_preprocessors = [Restore, CheckCellMetadata]
     c.Autograde.autograde_preprocessors = [RunInJail, SaveVerdicts, AssignLatePenalties, CheckCellMetadata]

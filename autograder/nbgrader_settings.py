@@ -1,5 +1,7 @@
 """nbgrader's configuration of a course, read the way nbgrader's own programs read it."""
 
+import os
+import sys
 from dataclasses import fields
 from pathlib import Path
 
@@ -11,8 +13,16 @@ from autograder.course import CourseError
 from autograder.jail.limits import Limits
 
 
+def put_alembic_on_path() -> None:
+    """nbgrader calls `alembic` by name; without it the first run leaves a half-made gradebook."""
+    scripts = str(Path(sys.executable).parent)
+    if scripts not in os.environ.get("PATH", "").split(os.pathsep):
+        os.environ["PATH"] = os.pathsep.join([scripts, os.environ.get("PATH", os.defpath)])
+
+
 def load(root: Path) -> Config:
     """The settings in the course's nbgrader_config.py."""
+    put_alembic_on_path()
     return PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config()
 
 

@@ -59,7 +59,7 @@ def load(path: Path) -> Mapping[str, ExerciseKey]:
             expected=tuple(given["", name, number] for number in numbers),
             mistakes=tuple(
                 KnownMistake(mistake, hint, tuple(given[mistake, name, number] for number in numbers))
-                for mistake, hint in entry["mistakes"].items()
+                for mistake, hint in entry["mistakes"]
             ),
         )
     return keys
@@ -86,7 +86,7 @@ def to_bytes(keys: Iterable[ExerciseKey]) -> bytes:
             "rule": asdict(key.rule),
             "hints": key.hints,
             "uses": key.uses,
-            "mistakes": {mistake.name: mistake.hint for mistake in key.mistakes},
+            "mistakes": [(mistake.name, mistake.hint) for mistake in key.mistakes],
         }
         for key in keys
     }

@@ -11,7 +11,17 @@ from importlib.metadata import version
 from coursekit.card import RIGHT, WRONG
 
 OLDEST_PYTHON = (3, 11)
-PACKAGES = ("torch", "transformers", "numpy", "pandas", "matplotlib", "jupyterlab", "ipywidgets", "nbgrader", "bertviz")
+PACKAGES = (
+    "torch",
+    "transformers",
+    "numpy",
+    "pandas",
+    "matplotlib",
+    "jupyterlab",
+    "ipywidgets",
+    "nbgrader",
+    "bertviz",
+)
 REINSTALL = "Install the course again: `make clean`, then `make lab`."
 
 
@@ -45,7 +55,9 @@ class Installation:
 
     def __str__(self) -> str:
         width = max(len(item.name) for item in self.items)
-        rows = [f"{_mark(item)} {item.name:<{width}}  {item.found} {item.remedy}".rstrip() for item in self.items]
+        rows = [
+            f"{_mark(item)} {item.name:<{width}}  {item.found} {item.remedy}".rstrip() for item in self.items
+        ]
         return "\n  ".join([self.title, *rows])
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:

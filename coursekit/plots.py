@@ -45,7 +45,8 @@ class Picture:
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
         data = base64.b64encode(self.png).decode()
         html = f'<img style="max-width:100%" alt="{escape(self.alt, quote=True)}" src="data:image/png;base64,{data}">'
-        return {"text/plain": f"Figure: {self.alt}", "text/html": html}
+        # Browsers take the HTML with its description; the picture itself is for places that strip HTML.
+        return {"text/plain": f"Figure: {self.alt}", "text/html": html, "image/png": data}
 
 
 def show(figure: Figure, alt: str) -> None:

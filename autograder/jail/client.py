@@ -1,0 +1,234 @@
+"""The engine's end of the jail: hands a server one job at a time and collects what comes back."""
+
+import contextlib
+import fcntl
+import json
+import os
+import select
+import socket
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from autograder.jail.bubblewrap import find_problem
+from autograder.jail.launch import JailError, Process, start
+from autograder.jail.limits import Limits
+
+__all__ = ["JailError", "Outcome", "Server", "ServerDied", "find_problem"]
+
+STATUSES = ("finished", "timeout", "memory", "output", "died")
+SILENCE_SECONDS = 20  # a server that runs a job says each second that it is alive
+MOST_FRAMES = 10_000
+CHUNK = 1 << 20
+
+
+class ServerDied(RuntimeError):
+    """The server ended or fell silent while it ran a job, and so did a fresh one with the same job."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What running one job gave. The frames are raw and untrusted: `frames.read_frame` reads them."""
+
+    frames: tuple[bytes, ...]
+    status: str  # one of STATUSES
+    seconds: float
+    cpu_seconds: float
+    peak_bytes: int  # resident in all its processes together, with what they share with the server
+
+
+class Server:
+    """A warm server; each job runs in a fork of it. One job at a time: each thread needs a server of its own.
+
+    `extra_readonly` are paths that notebooks may read, besides the Python environment and coursekit.
+    """
+
+    def __init__(
+        self,
+        limits: Limits | None = None,
+        isolation: str = "bwrap",
+        extra_readonly: Sequence[Path] = (),
+        silence_seconds: float = SILENCE_SECONDS,
+    ):
+        if isolation not in ("bwrap", "none"):
+            raise ValueError(f"isolation is {isolation!r}; it must be 'bwrap' or 'none'")
+        self.limits = limits or Limits()
+        self.isolation = isolation
+        self.extra_readonly = tuple(extra_readonly)
+        self.silence_seconds = silence_seconds
+        self._process: Process | None = self._start()
+
+    def __enter__(self) -> "Server":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def run(self, job: bytes, on_frame: Callable[[bytes], None] | None = None) -> Outcome:
+        """Run one job. A server that dies or falls silent is replaced, and the job run once more; then ServerDied.
+
+        `on_frame` sees each frame as it comes (after a replacement, again from the first).
+        """
+        try:
+            return self._run(job, on_frame)
+        except ServerDied:
+            return self._run(job, on_frame)
+
+    def close(self) -> None:
+        """End the server and everything in it. A later `run` starts another."""
+        if self._process is not None:
+            self._process.close()
+            self._process = None
+
+    def _start(self) -> Process:
+        return start(self.limits, self.isolation, self.extra_readonly)
+
+    def _run(self, job: bytes, on_frame: Callable[[bytes], None] | None) -> Outcome:
+        self._process = self._process or self._start()
+        reader = Reader(self.limits, on_frame or (lambda frame: None))
+        try:
+            return hold(self._process.control, job, reader, self.silence_seconds)
+        except ServerDied as died:
+            words = self._process.last_words()
+            self._process.kill()
+            self._process = None
+            raise ServerDied(f"{died} Its last words: {words}") from None
+        except BaseException:
+            # Interrupted in the middle (by Ctrl-C, or by on_frame): this server still runs the job.
+            self._process.kill()
+            self._process = None
+            raise
+
+
+@dataclass
+class Reader:
+    """Cuts the answer pipe's bytes into frames: eight bytes of length, then as many bytes."""
+
+    limits: Limits
+    on_frame: Callable[[bytes], None]
+    frames: list[bytes] = field(default_factory=list)
+    too_much: bool = False
+    _size: int = 0
+    _rest: bytearray = field(default_factory=bytearray)
+
+    def read(self, pipe: int) -> bool:
+        """Read what is there, without waiting for more. False at the end."""
+        try:
+            chunk = os.read(pipe, CHUNK)
+        except BlockingIOError:
+            return True
+        self._size += len(chunk)
+        self.too_much = self.too_much or self._size > self.limits.output_bytes
+        if not self.too_much:
+            self._rest += chunk
+            self._cut()
+        return bool(chunk)
+
+    def drain(self, pipe: int) -> None:
+        """Read what is left once the writer is known to be dead: never wait for whoever else holds the pipe."""
+        while not self.too_much and select.select([pipe], [], [], 0)[0] and self.read(pipe):
+            pass
+
+    def _cut(self) -> None:
+        while len(self._rest) >= 8:
+            end = 8 + int.from_bytes(self._rest[:8], "little")
+            if end > self.limits.output_bytes or len(self.frames) >= MOST_FRAMES:
+                self.too_much = True
+                return
+            if len(self._rest) < end:
+                return
+            self.frames.append(bytes(self._rest[8:end]))
+            del self._rest[:end]
+            self.on_frame(self.frames[-1])
+
+
+def hold(control: socket.socket, job: bytes, reader: Reader, silence_seconds: float) -> Outcome:
+    """Hand over one job, read its frames until the server reports its end. Raises ServerDied."""
+    answers, theirs = os.pipe()
+    sealed = _sealed(job)
+    try:
+        try:
+            socket.send_fds(control, [b"run\n"], [sealed, theirs])
+        except OSError as error:
+            raise ServerDied(f"The grading server takes no job ({error}).") from None
+        finally:
+            os.close(theirs)
+            os.close(sealed)
+        report = _listen(control, answers, reader, silence_seconds)
+        reader.drain(answers)
+    finally:
+        os.close(answers)
+    status = "output" if reader.too_much else report["status"]
+    numbers = {name: report[name] for name in ("seconds", "cpu_seconds", "peak_bytes")}
+    return Outcome(tuple(reader.frames), status, **numbers)
+
+
+def _listen(control: socket.socket, answers: int, reader: Reader, silence_seconds: float) -> dict[str, Any]:
+    """Read frames until the report comes."""
+    poll = select.poll()
+    poll.register(control, select.POLLIN)
+    poll.register(answers, select.POLLIN)
+    heard, told = time.monotonic(), False
+    while True:
+        ready = dict(poll.poll(1000 * silence_seconds))
+        if control.fileno() in ready:
+            heard = time.monotonic()
+            report = _hear(control)
+            if report is not None:
+                return report
+        elif time.monotonic() - heard > silence_seconds:
+            raise ServerDied(f"The grading server has been silent for {silence_seconds:g} s.")
+        if answers in ready and not reader.read(answers):
+            poll.unregister(answers)
+        if reader.too_much and not told:
+            told = True
+            _tell(control, b"stop\n")
+
+
+def _hear(control: socket.socket) -> dict[str, Any] | None:
+    """The report in the server's message, or None when the message only says that it is alive."""
+    try:
+        message = control.recv(4096)
+    except OSError:
+        message = b""
+    if not message:
+        raise ServerDied("The grading server ended while it ran a job.")
+    try:
+        words = json.loads(message.splitlines()[-1])
+    except ValueError:
+        words = None
+    if isinstance(words, dict) and list(words) == ["alive"]:
+        return None
+    if not _is_report(words):
+        raise ServerDied(f"The grading server said {message[:80]!r}, which is no report.")
+    return words
+
+
+def _is_report(words: Any) -> bool:
+    if not isinstance(words, dict) or words.get("status") not in STATUSES:
+        return False
+    return all(type(words.get(name)) in (int, float) for name in ("seconds", "cpu_seconds", "peak_bytes"))
+
+
+def _tell(control: socket.socket, message: bytes) -> None:
+    with contextlib.suppress(OSError):  # if it is gone, the next reading notices
+        control.send(message)
+
+
+def _sealed(job: bytes) -> int:
+    """A descriptor from which the job can be read, and by which nobody can change it."""
+    if not hasattr(os, "memfd_create"):
+        with tempfile.TemporaryFile() as file:
+            file.write(job)
+            file.seek(0)
+            return os.dup(file.fileno())
+    descriptor = os.memfd_create("job", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    with open(descriptor, "wb", closefd=False) as file:
+        file.write(job)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    seals = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
+    fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, seals)
+    return descriptor

@@ -1,0 +1,65 @@
+"""The two ways to fork a submission: behind every wall, or (when someone chose so in so many words) behind none."""
+
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from . import namespaces
+from .kernel import prctl
+from .limits import Limits
+
+CHILD_SUBREAPER, DEATH_SIGNAL = 36, 1  # options of prctl
+
+
+class Jailed:
+    """In bubblewrap's sandbox, a nest of namespaces for each submission."""
+
+    def before_imports(self) -> None:
+        namespaces.open_scratch()
+
+    def after_imports(self) -> None:
+        namespaces.seal_scratch()
+        self.user = os.getuid(), os.getgid()
+
+    def fork(self) -> int:
+        return namespaces.fork()
+
+    def enter(self, limits: Limits) -> None:
+        namespaces.enter(limits, *self.user)
+        _live_in(namespaces.WORK / "home", namespaces.SCRATCH)
+
+    def clear_away(self) -> None:
+        """The scratch file system ended with its namespace."""
+
+
+class Plain:
+    """An ordinary process with limits: for our own notebooks, and for systems without namespaces."""
+
+    def before_imports(self) -> None:
+        if sys.platform == "linux":
+            prctl("subreaper", CHILD_SUBREAPER, 1)  # what a submission leaves behind comes back to be killed
+
+    def after_imports(self) -> None:
+        """Nothing was opened for the imports."""
+
+    def fork(self) -> int:
+        self.place = Path(tempfile.mkdtemp(prefix="job-"))
+        return os.fork()
+
+    def enter(self, limits: Limits) -> None:
+        os.setsid()
+        if sys.platform == "linux":
+            prctl("death signal", DEATH_SIGNAL, 9)
+        namespaces.limit_resources(limits, own_processes=False)
+        os.chdir(self.place)
+        _live_in(self.place, self.place)
+
+    def clear_away(self) -> None:
+        shutil.rmtree(self.place, ignore_errors=True)
+
+
+def _live_in(home: Path, scratch: Path) -> None:
+    os.environ.update(HOME=str(home), TMPDIR=str(scratch), MPLCONFIGDIR=str(scratch))
+    tempfile.tempdir = None  # the server's choice, made before

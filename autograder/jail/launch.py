@@ -1,0 +1,156 @@
+"""Starts a server, in bubblewrap or plainly, and ends it for certain."""
+
+import contextlib
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from autograder.jail import bubblewrap
+from autograder.jail.limits import Limits
+
+START_SECONDS = 120  # for a server's imports, on a slow or busy machine
+CLOSE_SECONDS = 5
+# One message is one packet where the system has such sockets.
+SOCKET_KIND = socket.SOCK_SEQPACKET if sys.platform.startswith("linux") else socket.SOCK_STREAM
+
+
+class JailError(RuntimeError):
+    """The server could not be started; the message says why in a sentence."""
+
+
+@dataclass
+class Process:
+    """A running server."""
+
+    popen: subprocess.Popen
+    control: socket.socket
+    errors: IO[bytes]  # what it, or bubblewrap, wrote to stderr
+    scratch: tempfile.TemporaryDirectory | None = None  # of a server without a jail
+    jail: int | None = None  # handle of the jail's process 1, with which all others end
+
+    def last_words(self) -> str:
+        self.errors.seek(0)
+        lines = self.errors.read()[-4000:].decode(errors="replace").strip().splitlines()
+        return " | ".join(lines[-3:]) or "it said nothing"
+
+    def close(self) -> None:
+        """Let it end: it does when its socket closes."""
+        self.control.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.popen.wait(CLOSE_SECONDS)
+        self.kill()
+
+    def kill(self) -> None:
+        """End it whatever state it is in, stopped or deaf."""
+        if self.jail is not None:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self.jail, signal.SIGKILL)
+            os.close(self.jail)
+            self.jail = None
+        self.popen.kill()
+        self.popen.wait()
+        self.control.close()
+        self.errors.close()
+        if self.scratch is not None:
+            self.scratch.cleanup()
+
+
+def start(limits: Limits, isolation: str, extra_readonly: Sequence[Path]) -> Process:
+    """Start a server and wait until it has imported everything. Raises JailError."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, SOCKET_KIND)
+    with theirs:
+        arguments = [str(theirs.fileno()), isolation, limits.to_json()]
+        launch = _in_bubblewrap if isolation == "bwrap" else _plainly
+        process = launch(arguments, ours, theirs, extra_readonly)
+    try:
+        _wait_until_ready(process)
+    except JailError:
+        process.kill()
+        raise
+    return process
+
+
+def _in_bubblewrap(
+    arguments: list[str], ours: socket.socket, theirs: socket.socket, extra_readonly: Iterable[Path]
+) -> Process:
+    reader, writer = os.pipe()
+    try:
+        command = bubblewrap.command(bubblewrap.SERVE, arguments, writer, extra_readonly)
+        process = _spawn(
+            command, [theirs.fileno(), writer], {"PATH": os.environ.get("PATH", os.defpath)}, ours
+        )
+    except FileNotFoundError as error:
+        ours.close()
+        os.close(reader)
+        raise JailError(str(error)) from None
+    finally:
+        os.close(writer)
+    process.jail = _handle_of_jail(reader)
+    return process
+
+
+def _plainly(arguments: list[str], ours: socket.socket, theirs: socket.socket, _: Iterable[Path]) -> Process:
+    scratch = tempfile.TemporaryDirectory(prefix="grading-")
+    variables = {**bubblewrap.variables(), **bubblewrap.places(scratch.name)}
+    variables["PATH"] = os.environ.get("PATH", os.defpath)
+    package = str(Path(__file__).resolve().parents[1])
+    command = [sys.executable, "-P", "-c", bubblewrap.SERVE, package, *arguments]
+    process = _spawn(command, [theirs.fileno()], variables, ours)
+    process.scratch = scratch
+    return process
+
+
+def _spawn(
+    command: list[str], descriptors: list[int], variables: dict[str, str], ours: socket.socket
+) -> Process:
+    errors = tempfile.TemporaryFile()  # noqa: SIM115 (the Process closes it)
+    popen = subprocess.Popen(
+        command,
+        pass_fds=descriptors,
+        env=variables,
+        cwd="/",
+        stdin=subprocess.DEVNULL,
+        stdout=errors,
+        stderr=errors,
+        start_new_session=True,  # Ctrl-C in the terminal is for the engine to handle
+    )
+    return Process(popen, ours, errors)
+
+
+def _handle_of_jail(reader: int) -> int | None:
+    """bubblewrap says which process is its jail's first; None when it failed before."""
+    with open(reader, "rb") as file:
+        words = file.read()
+    try:
+        return os.pidfd_open(json.loads(words)["child-pid"])
+    except (ValueError, KeyError, ProcessLookupError):
+        return None
+
+
+def _wait_until_ready(process: Process) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    readable, _, _ = select.select([process.control], [], [], max(0.0, deadline - time.monotonic()))
+    if not readable:
+        raise JailError(f"The grading server was not ready after {START_SECONDS} s: {process.last_words()}.")
+    message = process.control.recv(4096)
+    if not message:
+        process.popen.wait()
+        raise JailError(_why_it_ended(process))
+    if b"ready" not in message:
+        raise JailError(f"The grading server began with {message[:80]!r} and not with its readiness.")
+
+
+def _why_it_ended(process: Process) -> str:
+    words = process.last_words()
+    problem = bubblewrap.find_problem() if process.jail is None and process.scratch is None else None
+    return problem or f"The grading server ended before it was ready: {words}."

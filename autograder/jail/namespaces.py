@@ -1,0 +1,187 @@
+"""From the fork to the student's first line: each wall of the jail, in the order in which they can be built."""
+
+import ctypes
+import os
+import resource
+import shutil
+import signal
+import threading
+from pathlib import Path
+
+from . import seccomp
+from .kernel import call, libc, prctl
+from .limits import Limits
+
+WORK = Path("/job")  # the private tmpfs of one submission
+SCRATCH = Path("/tmp")
+
+NEWNS, NEWCGROUP, NEWUTS, NEWIPC = 0x00020000, 0x02000000, 0x04000000, 0x08000000
+NEWUSER, NEWPID, NEWNET = 0x10000000, 0x20000000, 0x40000000
+EVERY_NAMESPACE = NEWUSER | NEWNS | NEWPID | NEWIPC | NEWNET | NEWUTS | NEWCGROUP
+CLONE = {"x86_64": 56, "aarch64": 220}
+
+NOSUID, NODEV, NOEXEC, READ_ONLY, REMOUNT, BIND = 2, 4, 8, 1, 32, 4096
+CAPABILITY_VERSION_3 = 0x20080522
+
+
+def fork() -> int:
+    """Fork into new namespaces, as process 1 of its own; 0 in the child.
+
+    One raw clone builds the namespaces while it copies the process. fork, unshare, fork would copy it twice.
+    Only for a process with a single thread: what libc's own fork repairs besides is the state of other threads.
+    """
+    python = ctypes.pythonapi
+    for hook in (python.PyOS_BeforeFork, python.PyOS_AfterFork_Child, python.PyOS_AfterFork_Parent):
+        hook.restype = None
+    arguments = [
+        ctypes.c_long(value) for value in (_clone_number(), EVERY_NAMESPACE | signal.SIGCHLD, 0, 0, 0, 0)
+    ]
+    python.PyOS_BeforeFork()
+    pid = libc.syscall(*arguments)
+    if pid == 0:
+        python.PyOS_AfterFork_Child()
+        _tell_libc_its_thread()
+        return 0
+    error = ctypes.get_errno()
+    python.PyOS_AfterFork_Parent()
+    if pid == -1:
+        raise OSError(error, f"clone: {os.strerror(error)}")
+    return pid
+
+
+def enter(limits: Limits, uid: int, gid: int) -> None:
+    """Build every wall around this process, which `fork` has just made. `uid` and `gid` are its parent's."""
+    os.setsid()  # without a session of its own, kill(0, 9) would reach the server
+    map_user(uid, gid)
+    mount_scratch(limits)
+    mount_own_proc()
+    forbid_namespaces()
+    limit_resources(limits, own_processes=True)
+    drop_capabilities()
+    prctl("no_new_privs", 38, 1)
+    seccomp.install()
+
+
+def open_scratch() -> None:
+    """Give the server a /tmp to write in while it imports: bubblewrap has made everything read-only."""
+    uid, gid = os.getuid(), os.getgid()
+    unshare(NEWUSER | NEWNS)
+    map_user(uid, gid)
+    mount("tmpfs", SCRATCH, "tmpfs", NOSUID | NODEV | NOEXEC, "size=64m,mode=700")
+
+
+def seal_scratch() -> None:
+    """From now on the server cannot write anywhere either, and has no capability to change that."""
+    for path in SCRATCH.iterdir():
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    mount("tmpfs", SCRATCH, None, REMOUNT | READ_ONLY | NOSUID | NODEV | NOEXEC)
+    drop_capabilities()
+
+
+def map_user(uid: int, gid: int) -> None:
+    """Be the same user inside the namespace as outside: never root, not even of the namespace."""
+    Path("/proc/self/setgroups").write_text("deny")
+    Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1")
+    Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1")
+
+
+def mount_scratch(limits: Limits) -> None:
+    """One sized tmpfs behind the working directory, /tmp and /dev/shm: all that a submission can write to."""
+    options = f"size={limits.scratch_bytes},nr_inodes={limits.scratch_files},mode=700"
+    mount("tmpfs", WORK, "tmpfs", NOSUID | NODEV | NOEXEC, options)
+    for name, place in (("tmp", SCRATCH), ("shm", Path("/dev/shm"))):
+        (WORK / name).mkdir()
+        mount(WORK / name, place, None, BIND)
+    (WORK / "home").mkdir()
+    os.chdir(WORK / "home")
+
+
+def mount_own_proc() -> None:
+    """A /proc that shows this namespace's processes only."""
+    mount("proc", Path("/proc"), "proc", NOSUID | NODEV | NOEXEC)
+
+
+def forbid_namespaces() -> None:
+    """No further user namespace, in which a process would have all capabilities again."""
+    Path("/proc/sys/user/max_user_namespaces").write_text("0")
+
+
+def limit_resources(limits: Limits, own_processes: bool) -> None:
+    """Limits a process. `own_processes`: the user's other processes do not count towards the number of them."""
+    bounds = {
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_FSIZE: limits.file_bytes,
+        resource.RLIMIT_NOFILE: limits.open_files,
+        resource.RLIMIT_STACK: limits.stack_bytes,
+        resource.RLIMIT_MEMLOCK: 0,
+        # A backstop, as is the address space below: the watchdog bounds the whole tree of processes.
+        resource.RLIMIT_CPU: int(2 * limits.notebook_seconds) + 1,
+    }
+    if own_processes:
+        bounds[resource.RLIMIT_NPROC] = limits.processes
+        bounds[resource.RLIMIT_MSGQUEUE] = 0
+    if Path("/proc/self/statm").exists():
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        bounds[resource.RLIMIT_AS] = pages * resource.getpagesize() + 2 * limits.memory_bytes
+        Path("/proc/self/oom_score_adj").write_text(
+            "1000"
+        )  # should memory run out, the kernel takes this first
+    for kind, bound in bounds.items():
+        _lower(kind, bound)
+
+
+def drop_capabilities() -> None:
+    """Give up every capability, and every way by which one could come back."""
+    for capability in range(64):
+        libc.prctl(24, capability, 0, 0, 0)  # bounding set; fails for numbers this kernel does not have
+    prctl("ambient set", 47, 4)
+    prctl("securebits", 28, 0xEF)  # root is nobody special, locked; no ambient capability, locked
+    header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0)
+    call(libc.capset, "capset", header, (ctypes.c_uint32 * 6)())
+
+
+def mount(source: Path | str | None, target: Path, kind: str | None, flags: int, options: str = "") -> None:
+    encoded = [None if text is None else str(text).encode() for text in (source, target, kind)]
+    call(libc.mount, f"mount {target}", *encoded, ctypes.c_ulong(flags), options.encode() or None)
+
+
+def unshare(flags: int) -> None:
+    call(libc.unshare, "unshare", ctypes.c_int(flags))
+
+
+def _clone_number() -> int:
+    number = CLONE.get(seccomp.MACHINES.get(os.uname().machine, ""))
+    if number is None:
+        raise OSError(f"the jail knows no machine of type {os.uname().machine}")
+    return number
+
+
+def _tell_libc_its_thread() -> None:
+    """Correct the thread number that libc keeps of the main thread, as its own fork would have done."""
+    address = ctypes.c_void_p()
+    if libc.prctl(40, ctypes.byref(address), 0, 0, 0) == 0 and address.value:
+        ctypes.c_int.from_address(address.value).value = threading.get_native_id()
+
+
+def _lower(kind: int, bound: int) -> None:
+    hard = resource.getrlimit(kind)[1]
+    if hard != resource.RLIM_INFINITY:
+        bound = min(bound, hard)
+    resource.setrlimit(kind, (bound, bound))
+
+
+def probe() -> None:
+    """Build the whole jail once around nothing, to see whether this machine allows it."""
+    open_scratch()
+    seal_scratch()
+    uid, gid = os.getuid(), os.getgid()
+    pid = fork()
+    if pid == 0:
+        try:
+            enter(Limits(), uid, gid)
+            os._exit(0)
+        except OSError as error:
+            os.write(2, f"{error}\n".encode())
+        finally:
+            os._exit(1)
+    os._exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))

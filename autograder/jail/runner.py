@@ -1,0 +1,128 @@
+"""One notebook, cell by cell, in record mode. Runs in the fork, behind every wall of the jail."""
+
+import contextlib
+import os
+import random
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from coursekit import answers, recording
+from coursekit.asking import Answer
+
+from .limits import Limits
+from .outputs import Output, Stream, encodable
+from .shell import Shell
+
+Given = dict[recording.AnswerId, Answer]
+
+WHOLE_JOB = answers.Limits(bytes=1 << 31, header_bytes=1 << 30, arrays=1_000_000)
+
+
+class CellTimeout(BaseException):
+    """The cell ran too long. Not an Exception, so that no `except Exception` keeps it from ending the cell."""
+
+
+def run_job(job: bytes, shell: Shell, limits: Limits, send: Callable[[bytes], None]) -> None:
+    """Execute the job's cells and send one frame after each, so that a killed notebook keeps what it had."""
+    arrays, words = answers.unpack(job, WHOLE_JOB)
+    recorder = recording.Recorder(recording.cases_from_file(arrays, words["cases"]))
+    recording.start(recorder)
+    reseed()
+    me = os.getpid()
+    room = limits.output_bytes // 2  # for the answers of the whole notebook
+    for number, cell in enumerate(words["cells"]):
+        recorder.expecting, recorder.variant = cell["exercise"], cell["variant"]
+        shell.execution_count = number + 1
+        began = time.monotonic()
+        problem = run_cell(cell["source"], shell, limits)
+        seconds = time.monotonic() - began
+        if os.getpid() != me:
+            os._exit(0)  # the cell forked and its child came back here; only the original goes on
+        given, room = within(room, recorder.answers)
+        recorder.answers = {}
+        send(make_frame(number, given, shell.outputs.take(), seconds, problem))
+
+
+def make_frame(number: int, given: Given, outputs: list[Output], seconds: float, problem: str) -> bytes:
+    """What `autograder.jail.frames` reads outside."""
+    arrays, described = recording.answers_to_file(given)
+    words = {"cell": number, "answers": described, "outputs": outputs, "seconds": seconds, "problem": problem}
+    return answers.pack(arrays, words)
+
+
+def run_cell(source: str, shell: Shell, limits: Limits) -> str:
+    """Execute one cell; its outputs gather in the shell. Returns "", "error" or "timeout"."""
+    shell.running = source
+    alarm = Alarm(limits.cell_seconds)
+    with _streams(shell):
+        try:
+            with alarm:
+                result = shell.run_cell(source, store_history=False)
+        except BaseException as error:
+            # Out of IPython's own hands: the alarm rang between the student's code and the end of the cell.
+            shell.showtraceback((type(error), error, error.__traceback__))
+            return "timeout" if alarm.rang else "error"
+    if alarm.rang:
+        return "timeout"
+    return "" if result.success else "error"
+
+
+class Alarm:
+    """Interrupts the code under `with` after `seconds`, and again each second in case it was ignored."""
+
+    def __init__(self, seconds: float):
+        self.seconds = seconds
+        self.rang = False
+        self.armed = False
+
+    def __enter__(self) -> None:
+        self.armed = True
+        signal.signal(signal.SIGALRM, self._ring)
+        signal.setitimer(signal.ITIMER_REAL, self.seconds, 1)
+
+    def __exit__(self, *error) -> None:
+        self.armed = False  # first, so that an alarm already on its way does nothing
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+    def _ring(self, number, frame) -> None:
+        if self.armed:
+            self.rang = True
+            raise CellTimeout(f"the cell was stopped after {self.seconds:g} seconds")
+
+
+def within(room: int, given: Given) -> tuple[Given, int]:
+    """The answers for which there is room, and the room left. A giant one fails alone, not with the notebook."""
+    kept = {}
+    for where, answer in given.items():
+        size = sum(array.nbytes + len(name) for name, array in answer.arrays.items())
+        if size > room:
+            answer = Answer(problem="type", message=f"{size} bytes of arrays, which is too much to hand in")
+        else:
+            room -= size
+        arrays = {encodable(name): array for name, array in answer.arrays.items()}
+        kept[where] = replace(answer, arrays=arrays, message=encodable(answer.message)[:4000])
+    return kept, room
+
+
+def reseed() -> None:
+    """Give this fork random numbers of its own; it was born with its siblings'."""
+    seed = int.from_bytes(os.urandom(4), "little")
+    random.seed(seed)
+    np.random.seed(seed)
+    torch.manual_seed(seed)
+
+
+@contextlib.contextmanager
+def _streams(shell: Shell) -> Iterator[None]:
+    before = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = Stream("stdout", shell.outputs), Stream("stderr", shell.outputs)
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before

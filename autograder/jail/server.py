@@ -1,0 +1,113 @@
+"""The warm process inside the jail: it imported everything once, and forks for each submission.
+
+It never reads a job, or the next fork would inherit it. A message brings two descriptors, the job and the
+pipe for the answers; only the child reads and writes them.
+"""
+
+import fcntl
+import gc
+import os
+import socket
+import sys
+import time
+
+from . import watch
+from .isolation import Jailed, Plain
+from .limits import Limits
+
+ANSWERS, JOB = 3, 4  # a child's only descriptors, beside three that lead nowhere
+
+
+def main(arguments: list[str]) -> None:
+    """Serve until the client closes the socket. Arguments: its descriptor, the isolation, the limits."""
+    began = time.monotonic()
+    control = socket.socket(fileno=int(arguments[0]))
+    isolation = Jailed() if arguments[1] == "bwrap" else Plain()
+    limits = Limits.from_json(arguments[2])
+    isolation.before_imports()
+    shell = prepare(limits)
+    isolation.after_imports()
+    watch.say(control, {"ready": time.monotonic() - began})
+    serve(control, isolation, shell, limits)
+    os._exit(0)
+
+
+def prepare(limits: Limits):
+    """Import and make, once, what every notebook needs. Starts no thread. Returns the shell."""
+    sys.path.pop(
+        0
+    )  # this package is found under `jail` already; a notebook's imports shall not find its parts
+    import torch
+    from transformers import BertModel  # noqa: F401  (transformers loads a model's code when it is named)
+
+    torch.set_num_threads(1)
+    torch.set_num_interop_threads(1)
+    import coursekit.checking
+    import coursekit.plots  # noqa: F401
+
+    from . import runner, shell  # noqa: F401
+
+    made = shell.make_shell(limits)
+    shell.warm_up(made)
+    gc.collect()
+    gc.freeze()  # else each fork's collector writes to every page, and copies it by that
+    return made
+
+
+def serve(control: socket.socket, isolation: Jailed | Plain, shell, limits: Limits) -> None:
+    """One submission at a time."""
+    while True:
+        message, descriptors, _, _ = socket.recv_fds(control, 64, 2)
+        if not message:
+            return
+        if b"run" not in message or len(descriptors) != 2:
+            continue  # "stop", for a submission that had just ended
+        report = run_one(control, *descriptors, isolation, shell, limits)
+        for descriptor in descriptors:
+            os.close(descriptor)
+        isolation.clear_away()
+        watch.say(control, report)
+
+
+def run_one(control: socket.socket, job: int, answers: int, isolation: Jailed | Plain, shell, limits: Limits):
+    count = watch.count_threads()
+    assert count == 1, f"the server runs {count} threads; a fork would lose all but one"
+    began = time.monotonic()
+    pid = isolation.fork()
+    if pid == 0:
+        live(control, job, answers, isolation, shell, limits)
+    return watch.watch(pid, limits, control, began)
+
+
+def live(control: socket.socket, job: int, answers: int, isolation: Jailed | Plain, shell, limits: Limits):
+    """The child's life: take leave of the server, enter the jail, run the notebook. Never returns."""
+    code = 1
+    try:
+        control.detach()
+        keep_only(job, answers)
+        isolation.enter(limits)
+        from . import runner
+
+        with open(JOB, "rb") as file:
+            blob = file.read()
+        runner.run_job(blob, shell, limits, send)
+        code = watch.FINISHED
+    finally:
+        os._exit(code)
+
+
+def keep_only(job: int, answers: int) -> None:
+    """Close every descriptor but those two: a message, a file or a socket of the server's is none of the child's."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    # Out of the way first: the numbers they came with may be those that they go to.
+    sources = [nothing, nothing, nothing, *(fcntl.fcntl(one, fcntl.F_DUPFD, 16) for one in (answers, job))]
+    for target, source in enumerate(sources):
+        os.dup2(source, target, inheritable=target < ANSWERS)
+    os.closerange(JOB + 1, os.sysconf("SC_OPEN_MAX"))
+
+
+def send(frame: bytes) -> None:
+    """Write a frame: its length in eight bytes, then itself."""
+    rest = memoryview(len(frame).to_bytes(8, "little") + frame)
+    while rest:
+        rest = rest[os.write(ANSWERS, rest) :]
