@@ -2,6 +2,7 @@
 
 import base64
 import io
+import textwrap
 from dataclasses import dataclass
 from html import escape
 
@@ -14,6 +15,7 @@ from coursekit.judging import Verdict
 # Blue for right and orange for wrong: told apart by everyone, readable on JupyterLab's light and dark pages.
 RIGHT, WRONG, WAITING = "#0072b2", "#d55e00", "#7f7f7f"
 SYMBOL = {"passed": "✓", "failed": "✗", "error": "✗", "missing": "…"}
+WIDTH = 80
 WORD = {
     "passed": "right",
     "failed": "not yet right",
@@ -36,7 +38,7 @@ class Card:
 
     def text(self) -> str:
         """The whole card in words; stands alone where no picture can be shown."""
-        lines = [self.title, *self._sentences()]
+        lines = [self.title, *self._wrapped()]
         got, want = self._shown()
         if got is not None and not self.verdict.passed:
             lines += [f"yours    {_numbers(got)}", f"expected {_numbers(want)}"]
@@ -44,7 +46,14 @@ class Card:
 
     def summary(self) -> str:
         """The card without its arrays: what stands below it as the error."""
-        return "\n  ".join([self.title, *self._sentences()])
+        return "\n  ".join([self.title, *self._wrapped()])
+
+    def _wrapped(self) -> list[str]:
+        """The sentences in short lines: terminals and nbgrader cut long ones off. Lines of code stay whole."""
+        lines = []
+        for sentence in self._sentences():
+            lines += [sentence] if sentence.startswith("  ") else textwrap.wrap(sentence, WIDTH)
+        return lines
 
     def _sentences(self) -> list[str]:
         verdict = self.verdict

@@ -4,10 +4,13 @@ import base64
 import io
 from dataclasses import dataclass
 from html import escape
+from typing import TYPE_CHECKING
 
-import matplotlib.pyplot as plt
+from cycler import cycler
 from IPython.display import display
-from matplotlib.figure import Figure
+
+if TYPE_CHECKING:  # pyplot takes half a second: a notebook that draws has imported it anyway
+    from matplotlib.figure import Figure
 
 # Okabe and Ito (2008): distinguishable with every common form of colour blindness.
 BLUE, ORANGE, GREEN, PINK, SKY, RED, YELLOW, GREY = (
@@ -16,7 +19,7 @@ BLUE, ORANGE, GREEN, PINK, SKY, RED, YELLOW, GREY = (
 PALETTE = (BLUE, ORANGE, GREEN, PINK, SKY, RED, GREY)
 
 STYLE = {
-    "axes.prop_cycle": plt.cycler(color=PALETTE),
+    "axes.prop_cycle": cycler(color=PALETTE),
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": False,
@@ -32,7 +35,9 @@ STYLE = {
 
 def use_style() -> None:
     """Apply the course's style to every later figure of this session."""
-    plt.rcParams.update(STYLE)
+    import matplotlib
+
+    matplotlib.rcParams.update(STYLE)
 
 
 @dataclass(frozen=True)
@@ -49,11 +54,13 @@ class Picture:
         return {"text/plain": f"Figure: {self.alt}", "text/html": html, "image/png": data}
 
 
-def show(figure: Figure, alt: str) -> None:
+def show(figure: "Figure", alt: str) -> None:
     """Display `figure` with the description `alt`, which states its numbers, and close it."""
     if not alt.strip():
         raise ValueError("show(figure, alt): describe the figure in words, with its numbers.")
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", bbox_inches="tight", facecolor="white")
-    plt.close(figure)
+    import matplotlib.pyplot
+
+    matplotlib.pyplot.close(figure)
     display(Picture(buffer.getvalue(), alt))

@@ -151,7 +151,8 @@ def draw() -> None:
         places = np.arange(len(rows))
         ax.errorbar(values, places, xerr=spread, fmt="o", color="black", markersize=5, linewidth=1.5)
         for value, place in zip(values, places, strict=True):
-            ax.annotate(f"{value:.3f}", (value, place), (0, 6), textcoords="offset points", ha="center", fontsize=8)
+            ax.annotate(f"{value:.3f}", (value, place), (0, 6), textcoords="offset points", ha="center", fontsize=8,
+                        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.5})  # fmt: skip
         ax.set(title=title, xlabel="share of words whose sense is found", xlim=(0, 1.06), ylim=(len(rows) - 0.4, -0.7))
         ax.title.set_fontsize(10)
         ax.spines[["top", "right"]].set_visible(False)

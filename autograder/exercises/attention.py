@@ -60,7 +60,9 @@ similarities = Exercise(
         Mistake(
             "already divided by √d",
             "Your numbers are right up to the factor √d. That division is a step of its own; it comes next.",
-            {"queries @ keys.transpose(-2, -1)": "queries @ keys.transpose(-2, -1) / queries.shape[-1] ** 0.5"},
+            {
+                "queries @ keys.transpose(-2, -1)": "queries @ keys.transpose(-2, -1) / queries.shape[-1] ** 0.5"
+            },
         ),
         Mistake(
             "the keys reshaped instead of transposed",
@@ -187,7 +189,11 @@ def softmax_cases(draw: Draw) -> Iterator[Case]:
     yield {"x": draw.normal(3, 5), "dim": 1}
     yield {"x": draw.normal(6, 4), "dim": 0}
     # Rows far from zero, each by another amount: exp alone would overflow or vanish.
-    yield {"x": draw.normal(4, 6) + np.float32(1000) * np.sign(draw.normal(4, 1)) * np.arange(1, 5, dtype=np.float32)[:, None], "dim": -1}
+    yield {
+        "x": draw.normal(4, 6)
+        + np.float32(1000) * np.sign(draw.normal(4, 1)) * np.arange(1, 5, dtype=np.float32)[:, None],
+        "dim": -1,
+    }
     yield {"x": draw.normal(2, 5, 3, 4), "dim": 2}
     # Entries pushed down, as a mask leaves them.
     masked = draw.normal(2, 3, 6)
@@ -234,7 +240,9 @@ softmax = Exercise(
         Mistake(
             "the logarithm of the softmax",
             "All your numbers are negative: these are log-probabilities.",
-            {"exponentials / exponentials.sum(dim, keepdim=True)": "shifted - exponentials.sum(dim, keepdim=True).log()"},
+            {
+                "exponentials / exponentials.sum(dim, keepdim=True)": "shifted - exponentials.sum(dim, keepdim=True).log()"
+            },
         ),
         Mistake(
             "divided by the largest exponential instead of their sum",
@@ -316,7 +324,9 @@ weighted_sum = Exercise(
         Mistake(
             "a plain average of the values",
             "Every query gets the same vector: your weights are never read.",
-            {"weights @ values": "values.mean(-2, keepdim=True).expand(*weights.shape[:-1], values.shape[-1])"},
+            {
+                "weights @ values": "values.mean(-2, keepdim=True).expand(*weights.shape[:-1], values.shape[-1])"
+            },
         ),
         Mistake(
             "only the value with the largest weight",
@@ -329,7 +339,9 @@ weighted_sum = Exercise(
         Mistake(
             "weights read by column instead of by row",
             "You take the weights of one *key* for all queries. Row i of the weights belongs to query i.",
-            {"weights @ values": "weights.reshape(*weights.shape[:-2], weights.shape[-1], weights.shape[-2]).transpose(-2, -1) @ values"},
+            {
+                "weights @ values": "weights.reshape(*weights.shape[:-2], weights.shape[-1], weights.shape[-2]).transpose(-2, -1) @ values"
+            },
         ),
         Mistake(
             "the weights normalised once more",
@@ -392,13 +404,20 @@ def attention_cases(draw: Draw) -> Iterator[Case]:
 
     yield case(random_keep(draw, 3, 5), query=3, key=5, d=4, d_v=6)
     # Padding: one row of `keep` for all queries of a sentence.
-    yield case(draw.padding(2, 6)[:, None, :], 2, query=4, key=6, d=5, d_v=3)
+    yield case(padding(draw, 2, 6)[:, None, :], 2, query=4, key=6, d=5, d_v=3)
     # A query that may attend to nothing.
     keep = random_keep(draw, 3, 7, 7)
-    keep[1, 2] = False
+    keep[0, 2] = False
     yield case(keep, 3, query=7, key=7, d=4, d_v=4)
     # Heads: the same padding for all of them.
-    yield case(draw.padding(4, 5)[:, None, None, :], 4, 3, query=6, key=5, d=8, d_v=2)
+    yield case(padding(draw, 4, 5)[:, None, None, :], 4, 3, query=6, key=5, d=8, d_v=2)
+
+
+def padding(draw: Draw, batch: int, tokens: int) -> np.ndarray:
+    """True where a token is real. The first sentence, which a card shows, has two tokens of padding, one is full."""
+    lengths = draw.integers(2, tokens, batch)
+    lengths[0], lengths[1 + draw.integers(0, batch - 1)] = tokens - 2, tokens
+    return np.arange(tokens) < lengths[:, None]
 
 
 def random_keep(draw: Draw, *shape: int) -> np.ndarray:
@@ -527,12 +546,12 @@ def multi_head_cases(draw: Draw) -> Iterator[Case]:
             "keep": keep,
         }
 
-    yield case(3, 5, 2, 4, draw.padding(3, 5))
-    yield case(2, 6, 4, 3, draw.padding(2, 6))
+    yield case(3, 5, 2, 4, padding(draw, 3, 5))
+    yield case(2, 6, 4, 3, padding(draw, 2, 6))
     yield case(4, 7, 3, 5, np.ones((4, 7), dtype=bool))
     # As many heads as tokens: a forgotten transpose keeps its shape.
-    keep = draw.padding(3, 4)
-    keep[0] = False
+    keep = padding(draw, 3, 4)
+    keep[-1] = False
     yield case(3, 4, 4, 2, keep)
 
 
@@ -679,7 +698,10 @@ def multi_head(x, W_q, W_k, W_v, W_o, heads, keep):
 
 def mended_cases(draw: Draw) -> Iterator[Case]:
     for batch, tokens, heads, d in ((2, 6, 3, 4), (3, 5, 2, 8), (4, 4, 4, 3)):
-        yield {**{name: draw.normal(batch, tokens, heads * d) for name in ("queries", "keys", "values")}, "heads": heads}
+        yield {
+            **{name: draw.normal(batch, tokens, heads * d) for name in ("queries", "keys", "values")},
+            "heads": heads,
+        }
 
 
 MENDED_SPLIT = "t.view(batch, tokens, heads, d).transpose(1, 2)"
@@ -717,12 +739,18 @@ def mended_heads(queries, keys, values, heads):
         Mistake(
             "one head",
             "The words are no longer mixed up, but the heads are gone: your answer does not depend on how many there are.",
-            {"heads, d).transpose": "1, width).transpose", "scores = queries @ keys.transpose(-2, -1) / d**0.5": "scores = queries @ keys.transpose(-2, -1) / width**0.5"},
+            {
+                "heads, d).transpose": "1, width).transpose",
+                "scores = queries @ keys.transpose(-2, -1) / d**0.5": "scores = queries @ keys.transpose(-2, -1) / width**0.5",
+            },
         ),
         Mistake(
             "the heads attend to each other",
             "Words no longer meet at all: within one word, its heads attend to each other. Which axis should stand just before d?",
-            {MENDED_SPLIT: "t.view(batch, tokens, heads, d)", "mixed.transpose(1, 2).reshape": "mixed.reshape"},
+            {
+                MENDED_SPLIT: "t.view(batch, tokens, heads, d)",
+                "mixed.transpose(1, 2).reshape": "mixed.reshape",
+            },
         ),
         Mistake(
             "√D for √d",

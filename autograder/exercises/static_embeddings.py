@@ -786,7 +786,8 @@ DISTRIBUTION = Exercise(
         ),
         Mistake(
             "the power was left out",
-            "These are the words' frequencies: the most frequent word would be nearly every negative.",
+            "These are the words' frequencies. Does power stand in your answer, and where a factor would not cancel "
+            "when you divide by the sum?",
             {"counts**power": "counts"},
         ),
         Mistake(
@@ -800,9 +801,10 @@ DISTRIBUTION = Exercise(
             {"counts**power": "counts**0.75"},
         ),
         Mistake(
-            "multiplied instead of raised",
-            "Your answer does not depend on power at all: a factor cancels when you divide by the sum.",
-            {"counts**power": "counts * power"},
+            "logarithms of the counts",
+            "Your answer does not depend on power, and frequent words come out hardly above rare ones: a logarithm "
+            "flattens far more than a power near one.",
+            {"counts**power": "torch.log1p(counts)"},
         ),
         Mistake(
             "one added to every count",
@@ -848,9 +850,12 @@ def negative_distribution(counts, power):
 
 
 def _analogy_cases(draw: Draw) -> Iterator[Case]:
-    for words, size, k in ((40, 7, 4), (57, 5, 3), (33, 9, 6)):
-        vectors = draw.normal(words, size) * np.exp(draw.uniform(words, 1, low=-1.5, high=1.5))
+    for words, size, k, alike in ((40, 7, 4, False), (57, 5, 3, True), (33, 9, 6, False)):
+        vectors = draw.normal(words, size)
         a, b, c = (int(i) for i in draw.rng.choice(words, 3, replace=False))
+        if alike:  # as walk and talk are: then b − a + c is next to b
+            vectors[a] = vectors[c] + 0.2 * draw.normal(size)
+        vectors *= np.exp(draw.uniform(words, 1, low=-1.5, high=1.5))
         yield {"vectors": vectors, "a": a, "b": b, "c": c, "k": k}
 
 
@@ -868,7 +873,7 @@ ANALOGY = Exercise(
         ),
         Mistake(
             "only c left out",
-            "Your answers may hold b: it is the second most frequent answer of the plain method.",
+            "Your answers hold b: where a and c resemble each other, b − a + c is next to b. All three words of the question are left out.",
             {"similarity[[a, b, c]]": "similarity[[c]]"},
         ),
         Mistake(
@@ -888,7 +893,7 @@ ANALOGY = Exercise(
         ),
         Mistake(
             "neighbours of the offset alone",
-            "You look near b − a, without c: your answers do not depend on c except that it is left out.",
+            "You look near b − a, without c: apart from leaving c out, your answers do not depend on it.",
             {"unit[b] - unit[a] + unit[c]": "unit[b] - unit[a]"},
         ),
         Mistake(

@@ -210,6 +210,11 @@ def _become_nobody(needed: Sequence[Path]) -> list[str]:
     setpriv = shutil.which("setpriv")
     if setpriv is None:
         raise FileNotFoundError("Root needs `setpriv` to drop its privileges: install util-linux.")
+    for path in needed:
+        if path.stat().st_mode & 0o005 not in ((0o005,) if path.is_dir() else (0o004, 0o005)):
+            raise FileNotFoundError(
+                f"{path} can be read by its owner alone, and the jail runs as nobody: `chmod -R go+rX {path}`."
+            )
     stage = [
         sys.executable,
         "-I",
@@ -283,6 +288,6 @@ def _inside(source: Path) -> list[str]:
 
 def _variables() -> list[str]:
     arguments = ["--clearenv"]
-    for name, value in {**variables(), **places("/tmp")}.items():
+    for name, value in {**variables(), **places("/job")}.items():
         arguments += ["--setenv", name, value]
     return arguments

@@ -68,7 +68,7 @@ class Server:
         self.close()
 
     def run(self, job: bytes, on_frame: Callable[[bytes], None] | None = None) -> Outcome:
-        """Run one job. A server that dies or falls silent is replaced, and the job run once more; then ServerDied.
+        """Run one job. A server that dies or falls silent is replaced and the job run once more; then ServerDied.
 
         `on_frame` sees each frame as it comes (after a replacement, again from the first).
         """
@@ -128,7 +128,7 @@ class Reader:
         return bool(chunk)
 
     def drain(self, pipe: int) -> None:
-        """Read what is left once the writer is known to be dead: never wait for whoever else holds the pipe."""
+        """Read what is left once the writer is dead. Never wait: somebody else may hold the pipe."""
         while not self.too_much and select.select([pipe], [], [], 0)[0] and self.read(pipe):
             pass
 

@@ -1,4 +1,4 @@
-"""The two ways to fork a submission: behind every wall, or (when someone chose so in so many words) behind none."""
+"""The two ways to fork a submission: behind every wall, or (where someone said so) behind none."""
 
 import os
 import shutil
@@ -28,7 +28,7 @@ class Jailed:
 
     def enter(self, limits: Limits) -> None:
         namespaces.enter(limits, *self.user)
-        _live_in(namespaces.WORK / "home", namespaces.SCRATCH)
+        _live_in(namespaces.WORK / "home", namespaces.TEMPORARY)
 
     def clear_away(self) -> None:
         """The scratch file system ended with its namespace."""
@@ -63,3 +63,4 @@ class Plain:
 def _live_in(home: Path, scratch: Path) -> None:
     os.environ.update(HOME=str(home), TMPDIR=str(scratch), MPLCONFIGDIR=str(scratch))
     tempfile.tempdir = None  # the server's choice, made before
+    sys.path.insert(0, "")  # as in a kernel: a module that the notebook writes beside itself is found

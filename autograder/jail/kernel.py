@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-# PyDLL keeps the interpreter's lock during the call: a fork in here must not leave it to a thread that is gone.
+# PyDLL keeps the interpreter's lock during a call: a fork must not leave it to a thread that is gone.
 libc = ctypes.PyDLL(None, use_errno=True)
 
 

@@ -1,4 +1,4 @@
-"""From the fork to the student's first line: each wall of the jail, in the order in which they can be built."""
+"""From the fork to the student's first line: each wall of the jail, in the order in which it can be built."""
 
 import ctypes
 import os
@@ -12,15 +12,15 @@ from . import seccomp
 from .kernel import call, libc, prctl
 from .limits import Limits
 
-WORK = Path("/job")  # the private tmpfs of one submission
-SCRATCH = Path("/tmp")
+WORK = Path("/job")  # where the only writable file system is mounted
+TEMPORARY, SHARED = Path("/tmp"), Path("/dev/shm")
 
 NEWNS, NEWCGROUP, NEWUTS, NEWIPC = 0x00020000, 0x02000000, 0x04000000, 0x08000000
 NEWUSER, NEWPID, NEWNET = 0x10000000, 0x20000000, 0x40000000
 EVERY_NAMESPACE = NEWUSER | NEWNS | NEWPID | NEWIPC | NEWNET | NEWUTS | NEWCGROUP
 CLONE = {"x86_64": 56, "aarch64": 220}
 
-NOSUID, NODEV, NOEXEC, READ_ONLY, REMOUNT, BIND = 2, 4, 8, 1, 32, 4096
+NOSUID, NODEV, NOEXEC, READ_ONLY, REMOUNT, BIND, RECURSIVE = 2, 4, 8, 1, 32, 4096, 16384
 CAPABILITY_VERSION_3 = 0x20080522
 
 
@@ -63,18 +63,18 @@ def enter(limits: Limits, uid: int, gid: int) -> None:
 
 
 def open_scratch() -> None:
-    """Give the server a /tmp to write in while it imports: bubblewrap has made everything read-only."""
+    """Give the server a place to write in while it imports: bubblewrap has made everything read-only."""
     uid, gid = os.getuid(), os.getgid()
     unshare(NEWUSER | NEWNS)
     map_user(uid, gid)
-    mount("tmpfs", SCRATCH, "tmpfs", NOSUID | NODEV | NOEXEC, "size=64m,mode=700")
+    mount("tmpfs", WORK, "tmpfs", NOSUID | NODEV | NOEXEC, "size=64m,mode=700")
 
 
 def seal_scratch() -> None:
     """From now on the server cannot write anywhere either, and has no capability to change that."""
-    for path in SCRATCH.iterdir():
+    for path in WORK.iterdir():
         shutil.rmtree(path) if path.is_dir() else path.unlink()
-    mount("tmpfs", SCRATCH, None, REMOUNT | READ_ONLY | NOSUID | NODEV | NOEXEC)
+    mount("tmpfs", WORK, None, REMOUNT | READ_ONLY | NOSUID | NODEV | NOEXEC)
     drop_capabilities()
 
 
@@ -89,11 +89,23 @@ def mount_scratch(limits: Limits) -> None:
     """One sized tmpfs behind the working directory, /tmp and /dev/shm: all that a submission can write to."""
     options = f"size={limits.scratch_bytes},nr_inodes={limits.scratch_files},mode=700"
     mount("tmpfs", WORK, "tmpfs", NOSUID | NODEV | NOEXEC, options)
-    for name, place in (("tmp", SCRATCH), ("shm", Path("/dev/shm"))):
+    for name in ("home", "tmp", "shm"):
         (WORK / name).mkdir()
-        mount(WORK / name, place, None, BIND)
-    (WORK / "home").mkdir()
+    mount(WORK / "shm", SHARED, None, BIND)
+    shown = [(path, os.open(path, os.O_PATH)) for path in mounts_below(TEMPORARY)]
+    mount(WORK / "tmp", TEMPORARY, None, BIND)
+    for path, handle in shown:  # a course that lies in /tmp is shown there again
+        path.mkdir(parents=True, exist_ok=True) if os.path.isdir(f"/proc/self/fd/{handle}") else _touch(path)
+        mount(f"/proc/self/fd/{handle}", path, None, BIND | RECURSIVE)
+        os.close(handle)
     os.chdir(WORK / "home")
+
+
+def mounts_below(folder: Path) -> list[Path]:
+    """Where something is mounted in `folder`; of mounts within each other only the outermost."""
+    places = [line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()]
+    inner = sorted({Path(place) for place in places if place.startswith(f"{folder}/")})
+    return [path for path in inner if not any(parent in inner for parent in path.parents)]
 
 
 def mount_own_proc() -> None:
@@ -143,6 +155,11 @@ def drop_capabilities() -> None:
 def mount(source: Path | str | None, target: Path, kind: str | None, flags: int, options: str = "") -> None:
     encoded = [None if text is None else str(text).encode() for text in (source, target, kind)]
     call(libc.mount, f"mount {target}", *encoded, ctypes.c_ulong(flags), options.encode() or None)
+
+
+def _touch(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch()
 
 
 def unshare(flags: int) -> None:

@@ -17,6 +17,8 @@ SHOWN_TYPES = (
 )
 PICTURE_TYPES = ("image/svg+xml", "image/png", "image/jpeg")
 
+MOST_OUTPUTS = 500  # of one cell
+
 Output = dict[str, Any]
 
 
@@ -60,7 +62,7 @@ class Outputs:
         if place is not None:
             place["data"] = output["data"]
             return
-        self._outputs.append(output)
+        self._add(output)
         if shown_as is not None:
             self._displays[shown_as] = output
 
@@ -69,6 +71,7 @@ class Outputs:
         texts = {"ename": ename[:200], "evalue": evalue[:2000]}
         output = {"output_type": "error", **{name: encodable(text) for name, text in texts.items()}}
         output["traceback"] = [encodable(line[:2000]) for line in traceback[-40:]]
+        del self._outputs[MOST_OUTPUTS - 1 :]  # an error is shown whatever else there was
         self._outputs.append(output)
 
     def clear(self) -> None:
@@ -86,7 +89,11 @@ class Outputs:
         if last.get("output_type") == "stream" and last["name"] == name:
             last["text"] += text
         else:
-            self._outputs.append({"output_type": "stream", "name": name, "text": text})
+            self._add({"output_type": "stream", "name": name, "text": text})
+
+    def _add(self, output: Output) -> None:
+        if len(self._outputs) < MOST_OUTPUTS:
+            self._outputs.append(output)
 
     def _kept(self, data: dict[str, Any]) -> dict[str, str]:
         """The representations that are shown and for which there is room."""

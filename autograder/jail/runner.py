@@ -25,7 +25,7 @@ WHOLE_JOB = answers.Limits(bytes=1 << 31, header_bytes=1 << 30, arrays=1_000_000
 
 
 class CellTimeout(BaseException):
-    """The cell ran too long. Not an Exception, so that no `except Exception` keeps it from ending the cell."""
+    """The cell ran too long. Not an Exception: no `except Exception` shall keep it from ending the cell."""
 
 
 def run_job(job: bytes, shell: Shell, limits: Limits, send: Callable[[bytes], None]) -> None:
@@ -97,7 +97,7 @@ class Alarm:
 
 
 def within(room: int, given: Given) -> tuple[Given, int]:
-    """The answers for which there is room, and the room left. A giant one fails alone, not with the notebook."""
+    """The answers for which there is room, and the room left. A giant one fails alone."""
     kept = {}
     for where, answer in given.items():
         size = sum(array.nbytes + len(name) for name, array in answer.arrays.items())

@@ -97,7 +97,7 @@ def live(control: socket.socket, job: int, answers: int, isolation: Jailed | Pla
 
 
 def keep_only(job: int, answers: int) -> None:
-    """Close every descriptor but those two: a message, a file or a socket of the server's is none of the child's."""
+    """Close every descriptor but those two; none of the server's is the child's business."""
     nothing = os.open(os.devnull, os.O_RDWR)
     # Out of the way first: the numbers they came with may be those that they go to.
     sources = [nothing, nothing, nothing, *(fcntl.fcntl(one, fcntl.F_DUPFD, 16) for one in (answers, job))]

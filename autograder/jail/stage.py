@@ -1,7 +1,7 @@
 """Run as root, before everything: gather what the jail is to show where an unprivileged user can reach it.
 
-python -I -S stage.py FOLDER JSON-LIST-OF-PATHS COMMAND…: in a mount namespace of its own, bind the n-th path to
-FOLDER/n and execute the command. So a checkout or an interpreter under /root serves the jail, and no directory's
+python -I -S stage.py FOLDER JSON-LIST-OF-PATHS COMMAND…: in a mount namespace of its own, bind the n-th path
+to FOLDER/n and execute the command. So a checkout or an interpreter under /root serves the jail, and no folder's
 mode has to change for it. A script by itself: it must not need the packages that it is about to show.
 """
 
@@ -19,7 +19,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 def main(folder: str, paths: list[str], command: list[str]) -> None:
     check(libc.unshare(NEWNS), "unshare")
     mount(None, "/", None, RECURSIVE | PRIVATE)
-    # Opened first: the folder's own mount may lie over them. And after unshare: a bind cannot cross namespaces.
+    # Opened before the folder's mount hides them, and after unshare: a bind cannot cross namespaces.
     handles = [os.open(path, os.O_PATH) for path in paths]
     mount("tmpfs", folder, "tmpfs", 0, "mode=755")
     for number, handle in enumerate(handles):

@@ -25,24 +25,21 @@
 # **Time** about 60 minutes: six exercises, a bug to find, five questions that a person reads; two extensions.
 
 # %%
-import torch
-from jaxtyping import Bool, Float
-from torch import Tensor
-
-from coursekit import check, hint, predict, reveal, show
-
 # %% [markdown]
 # ## 1 · A word among others
 #
 # Two sentences go with us through the whole course. Each becomes a matrix: one row for a word, 50 numbers in a row,
 # read from the GloVe table of the first notebook.
-
 # %% tags=["demo"]
 import matplotlib.pyplot as plt
 import numpy as np
+import torch
 from IPython.display import Markdown, display
+from jaxtyping import Bool, Float
+from torch import Tensor
 
-from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PALETTE, use_style
+from coursekit import check, hint, predict, reveal, show
+from coursekit.plots import BLUE, GREY, ORANGE, use_style
 from coursekit.vectors import load_glove
 
 use_style()
@@ -56,7 +53,7 @@ x_river, x_money = glove.of(river), glove.of(money)
 focal_river, focal_money = river.index("bank"), money.index("bank")
 
 print("river:", tuple(x_river.shape), "  money:", tuple(x_money.shape))
-print("the two rows for bank are equal:", torch.equal(x_river[focal_river], x_money[focal_money]))
+print("the rows of bank are equal:", torch.equal(x_river[focal_river], x_money[focal_money]))
 
 # %% [markdown]
 # A table cannot know the sentence, so both rows for *bank* are the same 50 numbers. Attention makes a new row out
@@ -66,7 +63,37 @@ print("the two rows for bank are equal:", torch.equal(x_river[focal_river], x_mo
 # 2. Decide how much each of them counts: (2.1) compare it with the focal word, (2.2) scale the results,
 #    (2.3) turn them into weights that add up to 1.
 # 3. Add up the vectors of all words, each times its weight. That sum is the new vector of the focal word.
-#
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+def strip(ax, vector: Tensor, left: float, bottom: float, width: float = 0.7) -> None:
+    """A vector as a row of coloured cells: its first eight numbers."""
+    colours = plt.get_cmap("PuOr")((vector[:8].clamp(-1, 1) + 1) / 2)
+    for i, colour in enumerate(colours):
+        ax.add_patch(plt.Rectangle((left + i * width / 8, bottom), width / 8, 0.28, color=colour, lw=0))
+
+figure, ax = plt.subplots(figsize=(9.5, 4.2))
+heights = [0.3, 0.35, 0.6, 0.4, 0.25, 0.55, 0.25, 0.25, 0.7]  # an illustration, not a result
+for place, (word, height) in enumerate(zip(river, heights)):
+    focal = place == focal_river
+    colour = ORANGE if focal else BLUE
+    ax.text(place + 0.35, 0, word, ha="center", va="center", weight="bold" if focal else "normal", color=colour)
+    strip(ax, x_river[place], place, 0.25)
+    ax.annotate("", (place + 0.35, 1.2), (place + 0.35, 0.6), arrowprops={"arrowstyle": "->", "color": GREY})
+    ax.text(place + 0.35, 1.4, "bank · " + word, ha="center", va="center", fontsize=8)
+    ax.annotate("", (place + 0.35, 2.1), (place + 0.35, 1.6), arrowprops={"arrowstyle": "->", "color": GREY})
+    ax.add_patch(plt.Rectangle((place + 0.15, 2.2), 0.4, height, color=colour, lw=0))
+    ax.annotate("", (4.6, 3.75), (place + 0.35, 2.3 + height), arrowprops={"arrowstyle": "->", "color": GREY, "lw": 3 * height})
+strip(ax, x_river.mean(0), 4.25, 3.8)
+ax.text(5.1, 3.94, "the new vector of bank", va="center", color=ORANGE, weight="bold")
+for y, text in ((0.38, "1  all words"), (1.4, "2.1  compare"), (1.85, "2.2  scale"), (2.4, "2.3  weights"), (3.35, "3  weighted sum")):
+    ax.text(-0.3, y, text, ha="right", va="center", color=GREY)
+ax.set(xlim=(-2.1, 9), ylim=(-0.2, 4.2))
+ax.axis("off")
+show(figure, alt="The steps of attention for the focal word bank: nine word vectors at the bottom; each is compared with bank; "
+     "the results are scaled and become nine weights, drawn as bars; the weighted vectors are added up to the new vector of bank. "
+     "The heights of the bars are an illustration.")
+
+# %% [markdown]
 # Step 2.1 for *bank*, with nothing but a loop:
 
 # %% tags=["demo"]
@@ -122,11 +149,13 @@ predict("attention.self_weight", ...)
 # Types name the axes: `"... Tq d"` is any number of leading axes (a batch, heads), then the queries, then d numbers.
 
 # %% nbgrader={"grade": false, "grade_id": "attention-similarities", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def similarities(queries: Float[Tensor, "... Tq d"], keys: Float[Tensor, "... Tk d"]) -> Float[Tensor, "... Tq Tk"]:
+def similarities(
+    queries: Float[Tensor, "... Tq d"], keys: Float[Tensor, "... Tk d"]
+) -> Float[Tensor, "... Tq Tk"]:
     """The dot product of every query with every key.  (difficulty ●○○, 4 minutes)
 
-    scores[..., i, j] = Σ_d queries[..., i, d] · keys[..., j, d]. Leading axes (sentences, heads) are kept:
-    query and key are compared only within the same sentence.
+    scores[..., i, j] = Σ_d queries[..., i, d] · keys[..., j, d]. Leading axes (sentences, heads)
+    are kept: a query meets only the keys of its own sentence.
     """
     ### BEGIN SOLUTION
     return queries @ keys.transpose(-2, -1)
@@ -136,36 +165,45 @@ def similarities(queries: Float[Tensor, "... Tq d"], keys: Float[Tensor, "... Tk
 check("attention.similarities", lambda case: similarities(case["queries"], case["keys"]))
 
 # %% [markdown]
-# Stuck? `hint("attention.similarities")` asks a question first; called again, it says more. Now your function
-# on real words.
+# Stuck? `hint` asks a question first; run it again and it says more, in four steps. Every exercise has such a ladder.
+
+# %% tags=["demo"]
+hint("attention.similarities", 1)
+
+# %% [markdown]
+# Now your function on real words.
 
 # %% tags=["demo"]
 scores = similarities(x_river, x_river)
+on_diagonal = (scores.argmax(-1) == torch.arange(len(river))).sum().item()
+display(Markdown(f"In **{on_diagonal} of {len(river)}** rows the largest number is on the diagonal."))
 
-figure, ax = plt.subplots(figsize=(5.6, 4.6))
-image = ax.imshow(scores)
-ax.set_xticks(range(len(river)), river, rotation=45, ha="right")
-ax.set_yticks(range(len(river)), river)
-ax.set_xlabel("key: the word that is asked")
-ax.set_ylabel("query: the word that asks")
-for i in range(len(river)):
-    for j in range(len(river)):
-        dark = scores[i, j] < scores.max() * 0.6
-        ax.text(j, i, f"{scores[i, j]:.0f}", ha="center", va="center", fontsize=8, color="white" if dark else "black")
-figure.colorbar(image, label="dot product")
-own = (scores.argmax(-1) == torch.arange(len(river))).sum().item()
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+def heat_map(matrix: Tensor, words: list[str], digits: int, label: str, xlabel: str, ylabel: str):
+    """A matrix between the words of a sentence, with its numbers written in."""
+    figure, ax = plt.subplots(figsize=(5.6, 4.6))
+    image = ax.imshow(matrix)
+    ax.set_xticks(range(len(words)), words, rotation=45, ha="right")
+    ax.set_yticks(range(len(words)), words)
+    ax.set(xlabel=xlabel, ylabel=ylabel)
+    for i in range(len(words)):
+        for j in range(len(words)):
+            colour = "white" if matrix[i, j] < 0.6 * matrix.max() else "black"
+            ax.text(j, i, f"{matrix[i, j]:.{digits}f}", ha="center", va="center", fontsize=8, color=colour)
+    figure.colorbar(image, label=label)
+    return figure
+
+bank_with = dict(zip(river, scores[focal_river].tolist()))
 show(
-    figure,
-    alt=f"Heat map of the dot products between the nine words of the river sentence. The diagonal is brightest: bank with "
-    f"bank {scores[focal_river, focal_river]:.1f}, bank with river {scores[focal_river, river.index('river')]:.1f}, "
-    f"bank with the {scores[focal_river, river.index('the')]:.1f}. The largest number of {own} of 9 rows is on the diagonal.",
+    heat_map(scores, river, 0, "dot product", "key: the word that is asked", "query: the word that asks"),
+    alt=f"Heat map of the dot products between the nine words of the river sentence, bright on the diagonal: bank with "
+    f"bank {bank_with['bank']:.1f}, bank with river {bank_with['river']:.1f}, bank with the {bank_with['the']:.1f}.",
 )
-display(Markdown(f"In **{own} of {len(river)}** rows the largest number stands on the diagonal."))
 
 # %% [markdown]
 # The bright diagonal is no discovery: a vector times itself is its squared length, and no other vector of that length
-# does better. Rows also differ in brightness, because lengths differ. And the picture is symmetric:
-# *river* means exactly as much to *bank* as *bank* means to *river*. Keep these three facts in mind.
+# does better. Common words such as *will* and *the* score higher with *bank* than *river* does. And the picture is
+# symmetric: *river* means exactly as much to *bank* as *bank* to *river*. Keep these three facts in mind.
 
 # %% [markdown]
 # **Question 3.** Why the dot product? Name one thing it measures well, one property of it that makes it practical, and one
@@ -218,27 +256,27 @@ def mean_and_interval(values: Tensor) -> tuple[float, float]:
 
 sizes = [4, 16, 64, 256, 1024]
 variance = {"before scaling": [], "after scaling": []}
-for d in sizes:
-    # 40 repetitions of 16 queries against 64 keys, all independent
+for d in sizes:  # 40 times 16 random queries against 64 random keys
     raw = similarities(torch.randn(40, 16, d), torch.randn(40, 64, d))
     variance["before scaling"].append(mean_and_interval(raw.var(dim=(1, 2))))
     variance["after scaling"].append(mean_and_interval(scale(raw, d).var(dim=(1, 2))))
 
+(v64, h64), (s64, g64) = (points[sizes.index(64)] for points in variance.values())
+reveal("attention.variance", v64)
+display(Markdown(f"Variance at d = 64: **{v64:.1f} ± {h64:.1f}** before, **{s64:.3f} ± {g64:.3f}** after (95 %)."))
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 figure, ax = plt.subplots(figsize=(5.6, 3.4))
 ax.plot(sizes, sizes, color=GREY, lw=1, label="d")
 for (name, points), colour, marker in zip(variance.items(), (ORANGE, BLUE), "os"):
     means, halves = zip(*points)
     ax.errorbar(sizes, means, halves, color=colour, marker=marker, ls="", capsize=3, label=name)
 ax.set(xscale="log", yscale="log", xlabel="d, coordinates of a query", ylabel="variance of the scores")
+ax.set_xticks(sizes, sizes)
+ax.minorticks_off()
 ax.legend()
-(v64, h64), (s64, g64) = variance["before scaling"][2], variance["after scaling"][2]
-show(
-    figure,
-    alt=f"Variance of random scores against d on logarithmic axes. Before scaling it lies on the line d: {v64:.1f} ± {h64:.1f} at d = 64. "
-    f"After scaling it is {s64:.2f} ± {g64:.2f}.",
-)
-reveal("attention.variance", v64)
-display(Markdown(f"At d = 64: **{v64:.1f} ± {h64:.1f}** before, **{s64:.3f} ± {g64:.3f}** after (95 % intervals, 40 repetitions)."))
+show(figure, alt=f"Variance of random scores against d, both axes logarithmic. Before scaling the points lie on the line d: "
+     f"{v64:.1f} ± {h64:.1f} at d = 64. After scaling they lie at 1: {s64:.2f} ± {g64:.2f}.")
 
 # %% [markdown]
 # The points lie on the line: the variance is d before and 1 after. That is a statement about *random* vectors. Are GloVe's
@@ -247,20 +285,21 @@ display(Markdown(f"At d = 64: **{v64:.1f} ± {h64:.1f}** before, **{s64:.3f} ± 
 # %% tags=["demo"]
 frequent = glove.vectors[:2000]
 products = similarities(frequent, frequent)
-pairs = products[~torch.eye(len(frequent), dtype=torch.bool)]
+pairs = products[~torch.eye(len(frequent)).bool()]
 selves = products.diagonal()
-display(
-    Markdown(
-        f"One coordinate has variance **{frequent.var().item():.2f}**. The score of two different words has mean **{pairs.mean():.1f}** "
-        f"and variance **{pairs.var():.0f}**; the score of a word with itself is **{selves.mean():.1f}** on average. "
-        f"After scaling by √50 that is {pairs.mean() / 50**0.5:.2f} for a pair and {selves.mean() / 50**0.5:.2f} for a word with itself."
-    )
-)
+display(Markdown(f"""
+| | variance | mean | mean after scaling by √50 |
+|:--|--:|--:|--:|
+| one coordinate of a vector | {frequent.var():.2f} | {frequent.mean():.2f} | |
+| two different words | **{pairs.var():.0f}** | **{pairs.mean():.1f}** | {pairs.mean() / 50**0.5:.2f} |
+| a word with itself | {selves.var():.0f} | **{selves.mean():.1f}** | {selves.mean() / 50**0.5:.2f} |
+| the mean vector of all words with itself | | {frequent.mean(0).square().sum():.1f} | |
+"""))
 
 # %% [markdown]
-# They are not. Two different words have a clearly positive mean score, because GloVe vectors share a common
-# direction, and a word with itself scores far above the pairs. Scaling corrects for the *number* of coordinates and
-# for nothing else.
+# They are not. The score of two different words is positive on average, because all vectors lean towards a common
+# direction: the mean over pairs is just the squared length of the mean vector. And a word with itself scores far
+# above the pairs. Scaling corrects for the *number* of coordinates and for nothing else.
 
 # %% [markdown]
 # ## 2.3 · Softmax
@@ -295,24 +334,24 @@ check("attention.softmax", lambda case: softmax(case["x"], case["dim"]))
 # a temperature that somebody chose for us.
 
 # %% tags=["demo"]
-def draw_weights(temperature: float, ax) -> Tensor:
-    """Bars: how bank shares out its attention at this temperature (1 is the scaled score itself)."""
-    weights = softmax(scale(similarities(x_river, x_river), 50) / temperature, dim=-1)[focal_river]
+def bank_at(temperature: float) -> Float[Tensor, "T"]:
+    """The weights of bank over the river sentence; at temperature 1 the scores are as scaled."""
+    scores = scale(similarities(x_river, x_river), 50)
+    return softmax(scores / temperature, dim=-1)[focal_river]
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+def draw_weights(weights: Tensor, title: str, ax) -> None:
     ax.bar(range(len(river)), weights, color=[ORANGE if word == "bank" else BLUE for word in river])
     ax.set_xticks(range(len(river)), river, rotation=60, ha="right")
-    ax.set(ylim=(0, 1), title=f"temperature {temperature:g}")
-    return weights
+    ax.set(ylim=(0, 1), title=title)
 
 figure, axes = plt.subplots(1, 4, figsize=(9.5, 2.8), sharey=True)
-temperatures = [50**-0.5, 0.5, 1.0, 5.0]
-drawn = [draw_weights(temperature, ax) for temperature, ax in zip(temperatures, axes)]
-axes[0].set_title("unscaled (1/√50)")
+temperatures = {"unscaled (1/√50)": 50**-0.5, "temperature 0.5": 0.5, "temperature 1": 1.0, "temperature 5": 5.0}
+for ax, (title, temperature) in zip(axes, temperatures.items()):
+    draw_weights(bank_at(temperature), title, ax)
 axes[0].set_ylabel("weight given by bank")
-show(
-    figure,
-    alt="Weights of bank over the nine words at four temperatures. Bank's weight on itself: "
-    + ", ".join(f"{w[focal_river]:.2f} at temperature {t:.2f}" for t, w in zip(temperatures, drawn)) + ".",
-)
+show(figure, alt="Weights of bank over the nine words. Bank's weight on itself: "
+     + ", ".join(f"{title} {bank_at(t)[focal_river]:.2f}" for title, t in temperatures.items()) + ".")
 
 # %% [markdown]
 # Low temperature: the winner takes all. High temperature: everyone gets a ninth. Without the division by √50, on the
@@ -322,12 +361,15 @@ show(
 # %% tags=["demo"]
 import ipywidgets
 
-def temperature_slider(temperature: float) -> None:
-    figure, ax = plt.subplots(figsize=(4.5, 2.8))
-    weights = draw_weights(temperature, ax)
-    show(figure, alt=f"At temperature {temperature:.2f} bank gives itself {weights[focal_river]:.2f} and river {weights[-1]:.2f}.")
 
-ipywidgets.interact(temperature_slider, temperature=ipywidgets.FloatLogSlider(value=1, base=10, min=-1, max=1, step=0.1));
+def show_temperature(temperature: float) -> None:
+    weights = bank_at(temperature)
+    figure, ax = plt.subplots(figsize=(4.5, 2.8))
+    draw_weights(weights, f"temperature {temperature:.2f}", ax)
+    show(figure, alt=f"Bank gives itself {weights[focal_river]:.2f} and river {weights[-1]:.2f}.")
+
+slider = ipywidgets.FloatLogSlider(value=1, base=10, min=-1, max=1, step=0.1)
+ipywidgets.interact(show_temperature, temperature=slider);
 
 # %% [markdown]
 # ### Sources say, we measure
@@ -342,34 +384,36 @@ ipywidgets.interact(temperature_slider, temperature=ipywidgets.FloatLogSlider(va
 def entropy(weights: Tensor) -> Tensor:
     return -(weights * weights.clamp_min(1e-30).log()).sum(-1)
 
-def jacobian_norm(weights: Tensor) -> Tensor:
-    return (torch.diag_embed(weights) - weights[..., :, None] * weights[..., None, :]).norm(dim=(-2, -1))
+def derivative_size(weights: Tensor) -> Tensor:
+    outer = weights[..., :, None] * weights[..., None, :]
+    return (torch.diag_embed(weights) - outer).norm(dim=(-2, -1))
 
 measured = {}
-for d in sizes:
+for d in sizes:  # 400 random queries, each with 16 random keys
     raw = similarities(torch.randn(400, 1, d), torch.randn(400, 16, d))
-    for name, scores_d in (("without scaling", raw), ("with scaling", scale(raw, d))):
-        weights = softmax(scores_d, dim=-1)[:, 0]
-        measured[name, d] = mean_and_interval(entropy(weights)), mean_and_interval(jacobian_norm(weights))
+    for name, scores in (("without scaling", raw), ("with scaling", scale(raw, d))):
+        weights = softmax(scores, dim=-1)[:, 0]
+        measured[name, d] = [mean_and_interval(f(weights)) for f in (entropy, derivative_size)]
 
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 figure, axes = plt.subplots(1, 2, figsize=(9, 3.2))
-for ax, which, label in zip(axes, (0, 1), ("entropy of the weights (nats)", "size of the derivative")):
+for which, (ax, label) in enumerate(zip(axes, ("entropy of the weights (nats)", "size of the derivative"))):
     for name, colour, marker in (("without scaling", ORANGE, "o"), ("with scaling", BLUE, "s")):
         means, halves = zip(*(measured[name, d][which] for d in sizes))
         ax.errorbar(sizes, means, halves, color=colour, marker=marker, capsize=3, label=name)
     ax.set(xscale="log", xlabel="d, coordinates of a query", ylabel=label)
-    ax.set_ylim(bottom=0)
+    ax.set_xticks(sizes, sizes)
+    ax.minorticks_off()
+axes[0].set_ylim(0, 3)
+axes[1].set_ylim(bottom=0)
 axes[0].axhline(np.log(16), color=GREY, lw=1, ls=":")
-axes[0].text(sizes[0], np.log(16) - 0.18, "ln 16: all equal", color=GREY, fontsize=8)
+axes[0].text(1024, np.log(16) + 0.05, "all equal", color=GREY, fontsize=8, ha="right")
 axes[0].legend(loc="center right")
 (e0, _), (j0, _) = measured["without scaling", 1024]
 (e1, _), (j1, _) = measured["with scaling", 1024]
-show(
-    figure,
-    alt=f"Left: entropy against d. With scaling it stays near {e1:.2f} nats, without it falls to {e0:.2f} at d = 1024. Right: the derivative's size. "
-    f"With scaling {j1:.3f}, without {j0:.3f} at d = 1024.",
-)
-display(Markdown(f"At d = 1024 the unscaled entropy is **{e0:.2f}** nats against **{e1:.2f}**, the derivative **{j0:.3f}** against **{j1:.3f}**."))
+show(figure, alt=f"Left: entropy of the weights against d. With scaling it stays near {e1:.2f} nats, without it falls to {e0:.2f} at d = 1024. "
+     f"Right: size of the derivative. With scaling it stays near {j1:.2f}, without it falls to {j0:.3f}.")
+display(Markdown(f"At d = 1024, without and with scaling: entropy **{e0:.2f}** and **{e1:.2f}** nats, derivative **{j0:.3f}** and **{j1:.3f}**."))
 
 # %% [markdown]
 # The suspicion holds, with a limit worth knowing: the derivative does not vanish for *all* queries; it is a mean over many that are
@@ -397,11 +441,13 @@ display(Markdown(f"At d = 1024 the unscaled entropy is **{e0:.2f}** nats against
 # sentence. For weights 0.5, 0.3, 0.2, the result is half of the first value, plus three tenths of the second, plus a fifth of the third.
 
 # %% nbgrader={"grade": false, "grade_id": "attention-weighted_sum", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def weighted_sum(weights: Float[Tensor, "... Tq Tk"], values: Float[Tensor, "... Tk dv"]) -> Float[Tensor, "... Tq dv"]:
+def weighted_sum(
+    weights: Float[Tensor, "... Tq Tk"], values: Float[Tensor, "... Tk dv"]
+) -> Float[Tensor, "... Tq dv"]:
     """For each query the sum of all values, each times its weight.  (difficulty ●○○, 3 minutes)
 
-    output[..., i, :] = Σ_j weights[..., i, j] · values[..., j, :]. The weights are used as they are, also where
-    a row does not add up to 1.
+    output[..., i, :] = Σ_j weights[..., i, j] · values[..., j, :]. The weights are used as they
+    are, also where a row does not add up to 1.
     """
     ### BEGIN SOLUTION
     return weights @ values
@@ -414,56 +460,53 @@ check("attention.weighted_sum", lambda case: weighted_sum(case["weights"], case[
 # All steps are there. We put them together and look at what *bank* sees in both sentences.
 
 # %% tags=["demo"]
-def plain_weights(x: Tensor) -> Tensor:
-    """Steps 2.1 to 2.3 with the words' own vectors as queries and keys."""
+def plain_weights(x: Float[Tensor, "T D"]) -> Float[Tensor, "T T"]:
+    """Steps 2.1 to 2.3, with the words' own vectors as queries and keys."""
     return softmax(scale(similarities(x, x), x.shape[-1]), dim=-1)
 
+plain_river, plain_money = plain_weights(x_river)[focal_river], plain_weights(x_money)[focal_money]
+reveal("attention.self_weight", plain_river[focal_river].item())
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def shade(ax, words: list[str], weights: Tensor, title: str) -> None:
     """The sentence, each word on a ground as dark as its weight."""
     for place, (word, weight) in enumerate(zip(words, weights.tolist())):
         ax.add_patch(plt.Rectangle((place, 0), 0.96, 1, color=BLUE, alpha=min(1.0, weight), lw=0))
         colour = "white" if weight > 0.5 else "black"
-        ax.text(place + 0.48, 0.62, word, ha="center", va="center", fontsize=10, color=colour)
-        ax.text(place + 0.48, 0.22, f"{weight:.2f}", ha="center", va="center", fontsize=8, color=colour)
+        ax.text(place + 0.48, 0.62, word, ha="center", va="center", fontsize=11, color=colour)
+        ax.text(place + 0.48, 0.22, f"{weight:.2f}", ha="center", va="center", fontsize=9, color=colour)
     ax.set(xlim=(0, 13), ylim=(0, 1))
     ax.set_title(title, loc="left", fontsize=10)
     ax.axis("off")
 
-before_river, before_money = plain_weights(x_river)[focal_river], plain_weights(x_money)[focal_money]
+def heaviest(words: list[str], weights: Tensor) -> str:
+    """The four largest weights in words, for the description of a figure."""
+    order = weights.argsort(descending=True)[:4].tolist()
+    return ", ".join(f"{words[i]} {weights[i]:.2f}" for i in order)
+
 figure, axes = plt.subplots(2, 1, figsize=(10, 2.4))
-shade(axes[0], river, before_river, "what bank attends to, GloVe vectors as they are")
-shade(axes[1], money, before_money, "")
-self_river, self_money = before_river[focal_river].item(), before_money[focal_money].item()
-weight_of = dict(zip(river, before_river.tolist()))
-show(
-    figure,
-    alt=f"Both sentences shaded by the weights of bank. Bank gives itself {self_river:.2f} and {self_money:.2f}. In the first sentence "
-    f"river gets {weight_of['river']:.3f}, less than the ({weight_of['the']:.3f}); in the second money gets {before_money[-1]:.3f}.",
-)
-reveal("attention.self_weight", self_river)
+shade(axes[0], river, plain_river, "what bank attends to, with GloVe vectors as queries, keys and values")
+shade(axes[1], money, plain_money, "")
+show(figure, alt=f"Both sentences shaded by the weights of bank. River sentence: {heaviest(river, plain_river)}; river itself "
+     f"{plain_river[river.index('river')]:.3f}, the {plain_river[river.index('the')]:.3f}. Money sentence: {heaviest(money, plain_money)}.")
 
 # %% tags=["demo"]
 def cosine(a: Tensor, b: Tensor) -> float:
     return torch.nn.functional.cosine_similarity(a, b, dim=-1).item()
 
-bank_by_the_river = weighted_sum(plain_weights(x_river), x_river)[focal_river]
-bank_with_money = weighted_sum(plain_weights(x_money), x_money)[focal_money]
-i_by_the_river = weighted_sum(plain_weights(x_river), x_river)[river.index("i")]
-display(
-    Markdown(
-        f"| compared | cosine |\n|:--|--:|\n"
-        f"| *bank*, river sentence, with *bank*, money sentence: before attention | 1.000 |\n"
-        f"| the same, after attention | **{cosine(bank_by_the_river, bank_with_money):.3f}** |\n"
-        f"| control: *bank* with *i* in the river sentence, before | {cosine(x_river[focal_river], x_river[0]):.3f} |\n"
-        f"| control: the same, after attention | {cosine(bank_by_the_river, i_by_the_river):.3f} |"
-    )
-)
+new_river, new_money = (weighted_sum(plain_weights(x), x) for x in (x_river, x_money))
+display(Markdown(f"""
+| cosine of | before attention | after attention |
+|:--|--:|--:|
+| *bank* (river) and *bank* (money) | 1.000 | **{cosine(new_river[focal_river], new_money[focal_money]):.3f}** |
+| control: *bank* (river) and *i* (river) | {cosine(x_river[focal_river], x_river[0]):.3f} | {cosine(new_river[focal_river], new_river[0]):.3f} |
+"""))
 
 # %% [markdown]
-# The mechanics are right and the result is useless. *bank* gives most of its attention to itself, *river* gets less than
-# *the*, and the two *banks* come out almost identical. Here are the three facts from above again: a word is most
-# similar to itself; long vectors and frequent words shine for everyone; and "similar to" is not what we
-# need. *bank* should ask for whatever *tells its sense*, and *river* should answer.
+# The mechanics are right, and the result is not what we wanted. *bank* gives most of its attention to itself, *river* gets
+# less than *the*, and the two *banks* hardly part; two *different* words of one sentence come closer by much more. The
+# three facts from above are at work. "Similar to" is the wrong question: *bank* should ask for whatever *tells its
+# sense*, and *river* should answer.
 
 # %% [markdown]
 # ## 4 · Queries, keys and values
@@ -478,6 +521,23 @@ display(
 # One thing is still missing. Sentences of a batch differ in length; the short ones are filled up with padding, which nobody
 # should attend to. A **mask** says so. In this course it is called `keep`, and True means *may be attended to*.
 
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+padded = [river + ["[PAD]"] * (len(money) - len(river)), money]
+figure, axes = plt.subplots(1, 2, figsize=(9.5, 3.9), sharey=False)
+for ax, words in zip(axes, padded):
+    keep = np.array([word != "[PAD]" for word in words])
+    ax.imshow(np.broadcast_to(keep, (len(words), len(words))), cmap=plt.matplotlib.colors.ListedColormap(["#dddddd", BLUE]), vmin=0, vmax=1)
+    ax.set_xticks(range(len(words)), words, rotation=60, ha="right", fontsize=8)
+    ax.set_yticks(range(len(words)), words, fontsize=8)
+    ax.set(xlabel="key", ylabel="query")
+    for line in range(1, len(words)):
+        ax.axhline(line - 0.5, color="white", lw=1)
+        ax.axvline(line - 0.5, color="white", lw=1)
+axes[0].set_title("keep of the river sentence: padding is a column", fontsize=10)
+axes[1].set_title("keep of the money sentence: all True", fontsize=10)
+show(figure, alt=f"keep for a batch of two sentences, {len(money)} by {len(money)} each. In the river sentence the columns of the "
+     f"{len(money) - len(river)} padding tokens are False (grey) in every row, all others True (blue); in the money sentence all is True.")
+
 # %% nbgrader={"grade": false, "grade_id": "attention-attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def attention(
     queries: Float[Tensor, "... Tq d"],
@@ -487,9 +547,10 @@ def attention(
 ) -> Float[Tensor, "... Tq dv"]:
     """Scaled dot-product attention with a mask.  (difficulty ●●○, 8 minutes)
 
-    keep[..., i, j] is True where query i may attend to key j; an axis of size 1 stands for all. The weights of the
-    keys that a query may attend to add up to 1; all others are 0. A query that may attend to no key at all gets zeros.
-    d and dv may differ. Source: Vaswani et al. (2017), equation 1.
+    keep[..., i, j] is True where query i may attend to key j; an axis of size 1 stands for all.
+    The weights of the keys that a query may attend to add up to 1; all others are 0.
+    A query that may attend to no key at all gets zeros. d and dv may differ.
+    Source: Vaswani et al. (2017), equation 1.
     """
     ### BEGIN SOLUTION
     scores = scale(similarities(queries, keys), queries.shape[-1])
@@ -501,9 +562,341 @@ def attention(
 check("attention.attention", lambda case: attention(case["queries"], case["keys"], case["values"], case["keep"]))
 
 # %% [markdown]
+# ## 4.1 · Train it
+#
+# Nobody tells the three matrices what to look for; they learn it from a task. We take sentences of the course's generated language,
+# which come with the true sense of their ambiguous words, and ask: from the vector of the ambiguous word *after* attention, which sense is it?
+#
+# Each text is a sentence with an ambiguous word followed by another sentence that has nothing to do with it, as happens in real
+# text. Sentences built like our two examples are left out of the training.
+
+# %% tags=["demo"]
+from coursekit.language import SPECIAL_TOKENS, load_language
+
+language = load_language()
+table = torch.stack([glove[word] if word in glove else torch.zeros(50) for word in language.vocabulary])
+
+def texts(n: int, seed: int, split: str) -> tuple[Tensor, Tensor, Tensor, np.ndarray]:
+    """Ids of a sentence and an unrelated one; place and sense of the ambiguous word; side of its cue."""
+    rng = np.random.default_rng(seed)
+    first = language.sample(n, rng, split=split)
+    ours = (first.ids == language.id_of["will"]).any(axis=1)  # built like our two examples
+    first = first[(first.position >= 0) & ~ours]
+    second = first[rng.permutation(len(first))]
+    ids = torch.from_numpy(np.concatenate([first.ids, second.ids], axis=1))
+    return ids, torch.from_numpy(first.position), torch.from_numpy(first.sense), first.cue
+
+ids, position, sense, _ = texts(12_000, seed=1, split="train")
+print(len(ids), "training texts, for example")
+for i in range(4):
+    first, second = (language.decode(half) for half in ids[i].chunk(2))
+    print(f"  {language.senses[sense[i]]:<15} {first} | {second}")
+
+# %% [markdown]
+# The model is your `attention` with one query for each text, and a matrix that turns the new vector into a score for each sense of the
+# word. It needs controls. We train the same thing with two kinds of *fixed* weights: **equal** weights for all
+# words (queries of zeros do that), and the **plain** weights of section 3 (W_q = W_k = identity). W_v and the read-out are learned in all three.
+
+# %% tags=["demo"]
+names = [sense_name.split("#")[0] for sense_name in language.senses]
+same_word = torch.tensor([[a == b for a in names] for b in names])  # senses that compete
+
+def look_up(ids: Tensor, position: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Vectors of all words, those of the ambiguous words, and which words are real."""
+    x = table[ids]                                               # B T 50
+    focal = x[torch.arange(len(x)), position][:, None]           # B 1 50
+    return x, focal, (ids >= len(SPECIAL_TOKENS))[:, None, :]    # B 1 T
+
+def contextual(ids: Tensor, position: Tensor, W: dict[str, Tensor]) -> Float[Tensor, "B 50"]:
+    """The ambiguous word of each text, after attention."""
+    x, focal, keep = look_up(ids, position)
+    return attention(focal @ W["q"], x @ W["k"], x @ W["v"], keep)[:, 0]
+
+def sense_scores(vectors: Tensor, allowed: Tensor, W: dict[str, Tensor]) -> Float[Tensor, "B senses"]:
+    """A score for each sense that the word can have."""
+    return (vectors @ W["senses"]).masked_fill(~allowed, -1e9)
+
+# %% tags=["demo"]
+def new_weights(seed: int, fixed: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Random matrices, but for those that are given."""
+    torch.manual_seed(seed)
+    shapes = {"q": 50, "k": 50, "v": 50, "senses": len(language.senses)}
+    return {name: torch.randn(50, columns) / 50**0.5 for name, columns in shapes.items()} | fixed
+
+def train(seed: int, fixed: dict[str, Tensor], steps: int = 400) -> tuple[dict[str, Tensor], list[float]]:
+    """The matrices after training, and the loss at every step. `fixed` ones stay as they are."""
+    W = new_weights(seed, fixed)
+    learned = [W[name].requires_grad_() for name in W if name not in fixed]
+    optimiser, losses = torch.optim.Adam(learned, lr=3e-3), []
+    for _ in range(steps):
+        batch = torch.randint(len(ids), (64,))
+        scores = sense_scores(contextual(ids[batch], position[batch], W), same_word[sense[batch]], W)
+        loss = torch.nn.functional.cross_entropy(scores, sense[batch])
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        losses.append(loss.item())
+    return {name: w.detach() for name, w in W.items()}, losses
+
+# %% [markdown]
+# Before you start the training (about ten seconds): in the river sentence, which share of its attention will *bank* give to *hike* and
+# *river* together, once W_q and W_k are trained? Equal weights would give 2/9 ≈ 0.22.
+
+# %% tags=["demo"]
+predict("attention.cue_weight", ...)
+
+# %% tags=["demo"]
+KINDS = {
+    "equal weights": {"q": torch.zeros(50, 50), "k": torch.zeros(50, 50)},
+    "plain weights": {"q": torch.eye(50), "k": torch.eye(50)},
+    "learned weights": {},
+}
+SEEDS = range(4)
+runs = {kind: [train(seed, fixed) for seed in SEEDS] for kind, fixed in KINDS.items()}
+
+# %% tags=["demo"]
+test_ids, test_position, test_sense, test_cue = texts(6_000, seed=2, split="held_out")
+
+def accuracy(W: dict[str, Tensor], side: str, tokens: int | None = None) -> float:
+    """Share of held-out senses found where the cue stands on that side; of the first `tokens` only, if given."""
+    vectors = contextual(test_ids[:, :tokens], test_position, W)
+    right = sense_scores(vectors, same_word[test_sense], W).argmax(-1) == test_sense
+    return right[torch.from_numpy(test_cue == side)].float().mean().item()
+
+found = {(kind, side): [accuracy(W, side) for W, _ in runs[kind]] for kind in KINDS for side in ("left", "right")}
+alone = {kind: np.mean([accuracy(W, "right", tokens=test_ids.shape[1] // 2) for W, _ in runs[kind]]) for kind in KINDS}
+both = {kind: np.mean(found[kind, "right"]) for kind in KINDS}
+lines = [f"| {kind} | **{both[kind]:.3f}** | {alone[kind]:.3f} |" for kind in KINDS]
+display(Markdown("| cue only on the right | text of two sentences | first sentence alone |\n|:--|--:|--:|\n" + "\n".join(lines)))
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit.scoreboard import bounds
+
+COLOURS = dict(zip(KINDS, (GREY, ORANGE, BLUE)))
+figure, axes = plt.subplots(1, 2, figsize=(10, 3.4), width_ratios=(1, 1.2))
+for kind, colour in COLOURS.items():
+    curve = np.mean([losses for _, losses in runs[kind]], axis=0)
+    axes[0].plot(np.arange(10, 400, 20), curve.reshape(-1, 20).mean(1), color=colour, label=kind)
+axes[0].set(xlabel="training step", ylabel="loss (nats)")
+axes[0].set_ylim(bottom=0)
+axes[0].legend(fontsize=8)
+for place, side in enumerate(("left", "right")):
+    for offset, (kind, colour) in enumerate(COLOURS.items()):
+        values, x = found[kind, side], place + (offset - 1) * 0.2
+        axes[1].plot([x] * len(values), values, "o", color=colour, alpha=0.7)
+        axes[1].text(x, max(values) + 0.02, f"{np.mean(values):.2f}", ha="center", color=colour)
+    lowest = getattr(bounds().majority, side)
+    axes[1].plot([place - 0.35, place + 0.35], [lowest, lowest], ":", color="black", lw=1)
+axes[1].text(1.38, bounds().majority.right, "most\nfrequent\nsense", va="center", fontsize=8)
+axes[1].set_xticks([0, 1], ["cue on the left,\nor on both sides", "cue only\non the right"])
+axes[1].set(ylim=(0.4, 1.05), xlim=(-0.5, 1.75), ylabel="senses found, held-out texts")
+show(figure, alt="Left: training loss of equal, plain and learned weights. Right: share of senses found on held-out texts, cue left and cue right: "
+     + "; ".join(f"{kind} {np.mean(found[kind, 'left']):.2f} and {np.mean(found[kind, 'right']):.2f}" for kind in KINDS)
+     + f". Most frequent sense: {bounds().majority.left:.2f} and {bounds().majority.right:.2f}.")
+
+# %% [markdown]
+# Each point is one seed. Three things can be read off. Plain weights are *worse* than equal ones: looking at yourself
+# is worse than looking at everyone. Learned weights are better than both, most of all where the cue stands on the right.
+# And equal weights are a strong opponent: they know which words are there. In the table, without the second sentence,
+# they come closer: learned weights gain by leaving out what does not belong.
+
+# %% [markdown]
+# And our two sentences, which were not trained on?
+
+# %% tags=["demo"]
+def weights_of(words: list[str], focal: int, W: dict[str, Tensor]) -> Float[Tensor, "T"]:
+    """Who the focal word attends to. With the identity as values, attention returns its weights."""
+    x = glove.of(words)
+    everyone = torch.ones(1, len(words), dtype=torch.bool)
+    return attention(x[[focal]] @ W["q"], x @ W["k"], torch.eye(len(words)), everyone)[0]
+
+trained, untrained = runs["learned weights"][0][0], new_weights(0, {})
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+drawn = [
+    (river, weights_of(river, focal_river, untrained), "before training: random W_q, W_k"),
+    (river, weights_of(river, focal_river, trained), "after training"),
+    (money, weights_of(money, focal_money, untrained), "before training"),
+    (money, weights_of(money, focal_money, trained), "after training"),
+]
+figure, axes = plt.subplots(4, 1, figsize=(10, 4.6))
+for ax, (words, weights, title) in zip(axes, drawn):
+    shade(ax, words, weights, title)
+show(figure, alt="Both sentences shaded by the weights of bank, before and after training. After training, the largest weights are: "
+     f"river sentence {heaviest(river, drawn[1][1])}; money sentence {heaviest(money, drawn[3][1])}. "
+     f"Before: {heaviest(river, drawn[0][1])}; {heaviest(money, drawn[2][1])}.")
+
+# %% tags=["demo"]
+CUES = {"river": ("hike", "river"), "money": ("account", "deposit", "money")}
+
+def bank_gives(name: str, to: str, W: dict[str, Tensor]) -> float:
+    """Weight of bank on itself, or on the cues of the sentence."""
+    words = {"river": river, "money": money}[name]
+    weights = dict(zip(words, weights_of(words, words.index("bank"), W).tolist()))
+    return weights["bank"] if to == "itself" else sum(weights[cue] for cue in CUES[name])
+
+lines = ["| sentence | *bank* to | plain | random projections | **trained** | the seeds |", "|:--|:--|--:|--:|--:|:--|"]
+for name in CUES:
+    for to in ("itself", "the cues"):
+        plain = bank_gives(name, to, KINDS["plain weights"])
+        random = np.mean([bank_gives(name, to, new_weights(seed, {})) for seed in SEEDS])
+        learned = [bank_gives(name, to, W) for W, _ in runs["learned weights"]]
+        seeds = " ".join(f"{value:.2f}" for value in learned)
+        lines.append(f"| {name} | {to} | {plain:.2f} | {random:.2f} | **{np.mean(learned):.2f}** | {seeds} |")
+display(Markdown("\n".join(lines)))
+reveal("attention.cue_weight", np.mean([bank_gives("river", "the cues", W) for W, _ in runs["learned weights"]]))
+
+# %% [markdown]
+# The cues (*hike*, *river*; *account*, *deposit*, *money*) now hold most of the weight, with every seed, and *bank* hardly looks at itself: it
+# learned to ask others. How the weight is split among the cues differs from seed to seed. The sentence pattern is new to the model, its words are
+# not. A harder test has words that the training never showed; only their GloVe vectors can help.
+
+# %% tags=["demo"]
+NEW = """
+bank#river     we had a picnic on the bank and watched swans paddle downstream
+bank#river     erosion has carved the steep bank near the delta
+bank#river     willows shade the northern bank upstream of the dam
+bank#money     the bank raised its lending rates by half a percent
+bank#money     her salary arrives at the bank every friday
+bank#money     the bank is insolvent and its shareholders are nervous
+cell#prison    he spent years alone in a cell awaiting execution
+cell#prison    the jailer dragged the hostage back to his cell
+cell#biology   each cell has one copy of the chromosome
+cell#biology   an antibody binds to the tumor cell
+bat#animal     the bat is a nocturnal mammal
+bat#animal     rabies can spread when a vampire bat bites cattle
+bat#baseball   he hit a homer with a borrowed bat
+bat#baseball   the shortstop cracked his bat on a foul pitch
+seal#animal    a seal basked on the arctic coast among puffins
+seal#stamp     the parchment carried the seal of the duke
+plant#factory  the plant laid off staff and halved its output
+plant#garden   this plant likes shade and moist compost
+match#sport    the match ended in a draw after extra time
+match#fire     he struck a match for his cigar
+""".strip().splitlines()
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+def finds(line: str, W: dict[str, Tensor]) -> bool:
+    """Whether the sense of a new sentence is found."""
+    name, *words = line.split()
+    x, focal, right = glove.of(words), words.index(name.split("#")[0]), language.senses.index(name)
+    everyone = torch.ones(1, len(words), dtype=torch.bool)
+    vector = attention(x[[focal]] @ W["q"], x @ W["k"], x @ W["v"], everyone)
+    return sense_scores(vector, same_word[[right]], W).argmax().item() == right
+
+counts = {kind: [sum(finds(line, W) for line in NEW) for W, _ in runs[kind]] for kind in KINDS}
+counts["nothing trained"] = [sum(finds(line, new_weights(seed, {})) for line in NEW) for seed in SEEDS]
+unseen = np.mean([word not in language.vocabulary for line in NEW for word in line.split()[1:]])
+lines = [f"| {kind} | {np.mean(n):.1f} | {' '.join(map(str, n))} |" for kind, n in counts.items()]
+display(Markdown(f"{unseen:.0%} of the words never occur in training.\n\n| senses found, of {len(NEW)} | mean | the seeds |\n|:--|--:|:--|\n" + "\n".join(lines)))
+
+# %% [markdown]
+# Two lessons. GloVe vectors carry the task to words that the training never showed: what a projection learned about *river* serves
+# *delta* as well. And on these short texts equal weights do as well as learned ones (with 20 sentences, a difference of one or two
+# means nothing). Choosing pays where there is something to leave out, as in the texts with a second sentence.
+
+# %% [markdown]
+# ### Sources say, we measure
+#
+# Shaded sentences are persuasive. Jain and Wallace (2019) called their paper "Attention is not Explanation": in their recurrent
+# models the weights agreed only weakly with what happens when a word is taken away, and shuffled weights often led to the same
+# prediction. Wiegreffe and Pinter (2019) answered that this depends on the model, and on what one calls an explanation. We ask our
+# model. Hiding one word after the other is easy: that is what `keep` is for.
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+def weights_and_effects(W: dict[str, Tensor], n: int = 600) -> tuple[Tensor, ...]:
+    """For n texts: the weights, the effect of hiding each word, which words count, does the answer survive shuffled weights."""
+    x, focal, keep = look_up(test_ids[:n], test_position[:n])
+    q, k, v, T = focal @ W["q"], x @ W["k"], x @ W["v"], x.shape[1]
+
+    def answer(vectors: Tensor) -> Tensor:
+        return sense_scores(vectors, same_word[test_sense[:n], None], W).softmax(-1)
+
+    weights = attention(q, k, torch.eye(T).expand(n, T, T), keep)                       # n 1 T, the identity as values
+    without = attention(q.expand(n, T, 50), k, v, keep & ~torch.eye(T).bool())          # n T 50, query j does not see word j
+    whole = answer(weighted_sum(weights, v))
+    effect = (whole - answer(without)).abs().sum(-1) / 2                                # total variation of the answer
+    real = keep[:, 0]
+    places = real.int().argsort(descending=True, stable=True)                           # the real words first, in order
+    drawn = (torch.rand(n, T) + real).argsort(descending=True)                          # the real words first, shuffled
+    dealt = torch.zeros(n, T).scatter(1, places, weights[:, 0].gather(1, drawn))
+    survives = answer(weighted_sum(dealt[:, None], v)).argmax(-1) == whole.argmax(-1)
+    return weights[:, 0], effect, real.scatter(1, test_position[:n, None], False), survives[:, 0].float()
+
+weights, effect, others, survives = weights_and_effects(trained)
+pairs = others[:, :, None] & others[:, None, :] & ~torch.eye(others.shape[1]).bool()
+order_of_weights, order_of_effects = (torch.sign(a[:, :, None] - a[:, None, :]) for a in (weights, effect))
+tau = (order_of_weights * order_of_effects * pairs).sum((1, 2)) / pairs.sum((1, 2))
+top = (weights.where(others, -1).argmax(1) == effect.where(others, -1).argmax(1)).float()
+lines = ["| 600 held-out texts | mean | 95 % |", "|:--|--:|--:|"]
+for label, values in (
+    ("rank correlation (Kendall's τ) of a word's weight and the effect of hiding it", tau),
+    ("the word with the most weight is the word with the most effect", top),
+    ("the same for a word picked at random", 1 / others.sum(1)),
+    ("the answer stays when the weights are dealt out to the words at random", survives),
+    ("the same for a sense picked at random", 1 / same_word[test_sense[:600]].sum(1)),
+):
+    mean, half = mean_and_interval(values)
+    lines.append(f"| {label} | {mean:.2f} | ± {half:.2f} |")
+display(Markdown("\n".join(lines)))
+
+# %% [markdown]
+# In *this* model the weights say a good deal about what matters, though not everything: an effect also depends on the value that is
+# passed on. Dealt out at random, they keep the answer only somewhat more often than a guess would. But it is the easiest case there is: one layer, one
+# head, and keys that belong to single words. In deeper models each row mixes many words already. We come back to that in notebook 08.
+
+# %% [markdown]
+# **Question 5.** The vector of *bank* goes in and another one comes out. In what way does attention *contextualise* it? Say what is
+# mixed, what decides on the mixture, and what is the same in both sentences. (4–6 sentences)
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-5", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# The output for *bank* is a weighted average of the value vectors of all words in its sentence. The values belong to the single words and know
+# no context; the weights come from comparing the query of *bank* with the keys of the words that are actually there. With *river* and
+# *hike* in the sentence, their values dominate the sum; with *money* and *deposit*, theirs do. So the same input vector gives different
+# outputs, f(w, C) in place of f(w). What stays the same are the matrices W_q, W_k and W_v, hence also the query of *bank*: the operation
+# is fixed, the sentence changes its result. Without learned projections the average is dominated by the word itself, and the output hardly moves.
+#
+# *Marking: 1 point for the weighted average of the sentence's values, with weights from query and keys; 1 point for what is fixed (the
+# matrices, the input vector) against what varies (the words present, hence weights and output).*
+
+# %% [markdown]
 # ## 5 · Heads
 #
-# (to come)
+# One set of weights serves one purpose. A word may have several: which sense, which verb, which adjective. So attention is done several
+# times side by side. Each time is called a **head**; with H heads, each works in d = D / H dimensions, so that all of them together cost
+# about as much as one of full width. There are two ways to get H small heads:
+#
+# - **slices of the input**, as introductory slides draw it: cut each word's vector into H pieces, and let head h see piece h;
+# - **slices of the projections**, as in the paper (Vaswani et al. 2017): project the *whole* vector with D×D matrices, then cut the
+#   result. Head h thereby owns d columns of W_q, of W_k and of W_v.
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+def block(ax, left: float, bottom: float, width: float, height: float, colours: list[str], text: str) -> None:
+    """A matrix as a rectangle of coloured column slices."""
+    for i, colour in enumerate(colours):
+        ax.add_patch(plt.Rectangle((left + i * width / len(colours), bottom), width / len(colours), height, facecolor=colour, edgecolor="white"))
+    ax.text(left + width / 2, bottom + height + 0.12, text, ha="center", fontsize=9)
+
+heads_in_colour, plain_colour = [BLUE, ORANGE, "#009e73"], ["#bbbbbb"]
+figure, axes = plt.subplots(1, 2, figsize=(10, 3.2))
+for ax, title in zip(axes, ("slices of the input", "slices of the projections")):
+    ax.set(xlim=(-0.2, 9.4), ylim=(-0.5, 3.6), title=title, aspect="equal")
+    ax.axis("off")
+block(axes[0], 0, 0.4, 3, 2, heads_in_colour, "x   (T × D)")
+block(axes[1], 0, 0.4, 3, 2, plain_colour, "x   (T × D)")
+axes[1].text(3.25, 1.4, "·", fontsize=16, ha="center", va="center")
+block(axes[1], 3.5, 0, 2.4, 2.4, heads_in_colour, "W_q   (D × D)")
+axes[1].text(6.15, 1.4, "=", fontsize=12, ha="center", va="center")
+block(axes[1], 6.4, 0.4, 3, 2, heads_in_colour, "queries   (T × D)")
+for i, colour in enumerate(heads_in_colour):
+    axes[0].add_patch(plt.Rectangle((4.0, 1.9 - i * 0.95), 0.8, 0.8, facecolor=colour, edgecolor="white"))
+    axes[0].text(5.0, 2.3 - i * 0.95, f"head {i}: d × d matrices for slice {i}", va="center", fontsize=9)
+    axes[1].text(6.9 + i, 0.1, f"head {i}", ha="center", fontsize=8, color=colour)
+show(figure, alt="Two ways to make three heads. Left: the columns of x are cut into three slices, and each head multiplies its slice by its own small "
+     "matrices. Right: the whole of x is multiplied by W_q, and the columns of the product are cut into three slices, one for each head.")
+
+# %% [markdown]
+# In both, the heads' outputs are put side by side again and multiplied by one more matrix, W_o. You write the second one.
 
 # %% nbgrader={"grade": false, "grade_id": "attention-multi_head", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def multi_head(
@@ -517,10 +910,11 @@ def multi_head(
 ) -> Float[Tensor, "B T D"]:
     """Multi-head self-attention.  (difficulty ●●●, 12 minutes)
 
-    Rows of each matrix stand for inputs: project with a plain x @ W. Head h has columns h·d to (h+1)·d − 1 of all three
-    projections, d = D / heads. The heads' outputs stand side by side in that order, then the output projection follows.
-    keep[b, j] is True where token j of sentence b is a real word; padding is not attended to by anyone.
-    A loop over the heads is fine. Source: Vaswani et al. (2017), section 3.2.2.
+    Rows of each matrix stand for inputs: project with a plain x @ W. Head h has columns h·d to
+    (h+1)·d − 1 of all three projections, d = D / heads. The heads' outputs stand side by side in
+    that order, then the output projection follows. keep[b, j] is True where token j of sentence b
+    is a real word; nobody attends to padding. A loop over the heads is fine.
+    Source: Vaswani et al. (2017), section 3.2.2.
     """
     ### BEGIN SOLUTION
     queries, keys, values = x @ W_q, x @ W_k, x @ W_v
@@ -528,20 +922,114 @@ def multi_head(
     outputs = []
     for head in range(heads):
         columns = slice(head * d, (head + 1) * d)
-        outputs.append(attention(queries[..., columns], keys[..., columns], values[..., columns], keep[:, None, :]))
+        q, k, v = (t[..., columns] for t in (queries, keys, values))
+        outputs.append(attention(q, k, v, keep[:, None, :]))
     return torch.cat(outputs, dim=-1) @ W_o
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "attention-multi_head-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("attention.multi_head", lambda case: multi_head(**case))
 
+# %% [markdown]
+# What do the two ways differ in? A head that sees one slice of the input is a head whose matrices are zero outside one block. So your
+# function does both: slices of the input are the special case of *block-diagonal* matrices. We ask which of the 50 input numbers
+# can change which of the 50 output numbers, by the derivative.
+
+# %% tags=["demo"]
+def reach(x: Tensor, matrices: list[Tensor]) -> Float[Tensor, "out in"]:
+    """How strongly each input coordinate moves each output coordinate, over all pairs of words."""
+    keep = torch.ones(1, len(x), dtype=torch.bool)
+
+    def outputs(x: Tensor) -> Tensor:
+        return multi_head(x[None], *matrices, heads=5, keep=keep)[0]
+
+    jacobian = torch.autograd.functional.jacobian(outputs, x)          # T out T in
+    return jacobian.square().sum(dim=(0, 2)).sqrt()
+
+torch.manual_seed(1)
+full = [torch.randn(50, 50) / 50**0.5 for _ in range(4)]
+blocks = [torch.block_diag(*(torch.randn(10, 10) / 10**0.5 for _ in range(5))) for _ in range(3)]
+one = torch.eye(50)
+maps = {
+    "slices of the input, no W_o": reach(x_river, [*blocks, one]),
+    "slices of the projections, no W_o": reach(x_river, [*full[:3], one]),
+    "slices of the input, then W_o": reach(x_river, [*blocks, full[3]]),
+}
+to_learn = {"the projections": full[:3], "the input": blocks}
+for name, matrices in to_learn.items():
+    print(f"slices of {name}: {sum(int((W != 0).sum()) for W in matrices):,} numbers in W_q, W_k and W_v")
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+figure, axes = plt.subplots(1, 3, figsize=(10, 3.4), sharey=True)
+share = {name: (moved > 1e-6).float().mean().item() for name, moved in maps.items()}
+for ax, (name, moved) in zip(axes, maps.items()):
+    ax.imshow(moved, vmin=0)
+    ax.set(title=f"{name}\n{share[name]:.0%} of the pairs", xlabel="input coordinate")
+    ax.title.set_fontsize(10)
+axes[0].set_ylabel("output coordinate")
+show(figure, alt="Heat maps of 50 output by 50 input coordinates, 5 heads. Share of pairs with any influence: "
+     + "; ".join(f"{name} {value:.0%}" for name, value in share.items()) + ". Slices of the input give five separate blocks on the diagonal.")
+
+# %% [markdown]
+# With slices of the input, five small worlds lie side by side: the numbers 0–9 never meet the numbers 10–49. W_o lets them
+# meet (right), but only *after* each head has chosen its words with a fifth of what is known about them. And why should GloVe's numbers 0–9 belong together? Projections let each head choose its own ten directions. That is
+# what they cost: H times as many numbers in W_q, W_k and W_v.
+
+# %% [markdown]
+# ## 6 · Find the bug
+#
+# On a GPU one wants all heads in one product, without a loop. The code below cuts and joins heads the way FuxiCTR did, a library of models
+# that predict clicks, until its issue 30 of June 2022: three models were affected, and the pattern had come from a reference on the web. It runs,
+# the shapes are right, and a model with it can be trained. What is wrong?
+
+# %%
+def heads_of_2022(queries, keys, values, heads):
+    batch, tokens, width = queries.shape
+    d = width // heads
+    queries = queries.view(batch * heads, -1, d)
+    keys = keys.view(batch * heads, -1, d)
+    values = values.view(batch * heads, -1, d)
+    scores = queries @ keys.transpose(1, 2) / d**0.5
+    mixed = torch.softmax(scores, dim=-1) @ values
+    return mixed.view(batch, -1, width)
+
+# %% [markdown]
+# A symptom helps. In attention every word can see every word. Which words can see which here? Again the derivative tells.
+
+# %% tags=["demo"]
+def sees(heads_function) -> Float[Tensor, "word other"]:
+    """How strongly each word of the river sentence moves the output of each word, with 5 heads."""
+    torch.manual_seed(2)
+    projections = [torch.randn(50, 50) / 50**0.5 for _ in range(3)]
+
+    def outputs(x: Tensor) -> Tensor:
+        return heads_function(*(x[None] @ W for W in projections), 5)[0]
+
+    jacobian = torch.autograd.functional.jacobian(outputs, x_river)    # T out T in
+    return jacobian.square().sum(dim=(1, 3)).sqrt()
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+def draw_sees(moved: Tensor, title: str) -> None:
+    """Heat map of `sees`, and in words what the output of bank depends on."""
+    blind = (moved < 1e-6).sum().item()
+    reached = [word for word, strength in zip(river, moved[focal_river]) if strength > 1e-6]
+    show(heat_map(moved, river, 1, "size of the derivative", "input word", "output word"),
+         alt=f"Which input word moves which output word, {title}. {blind} of 81 pairs are blind. The output of bank depends on: {', '.join(reached)}.")
+    display(Markdown(f"{title}: **{blind} of 81** pairs are blind. The output of *bank* depends on: {', '.join(reached)}."))
+
+draw_sees(sees(heads_of_2022), "the code of 2022")
+
+# %% [markdown]
+# *bank* cannot see *river*. Write the function so that it does what it should.
+
 # %% nbgrader={"grade": false, "grade_id": "attention-mended_heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def mended_heads(
     queries: Float[Tensor, "B T D"], keys: Float[Tensor, "B T D"], values: Float[Tensor, "B T D"], heads: int
 ) -> Float[Tensor, "B T D"]:
-    """The function above without its bug.  (difficulty ●●○, 6 minutes)
+    """heads_of_2022 without its bug.  (difficulty ●●○, 6 minutes)
 
-    Projections come in, the heads' outputs side by side go out: no mask, no output projection.
+    Projections go in, the heads' outputs side by side come out: no mask, no output projection.
+    Head h has the coordinates h·d to (h+1)·d − 1, as in multi_head.
     """
     ### BEGIN SOLUTION
     batch, tokens, width = queries.shape
@@ -555,11 +1043,63 @@ def mended_heads(
 # %% nbgrader={"grade": true, "grade_id": "attention-mended_heads-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("attention.mended_heads", lambda case: mended_heads(**case))
 
+# %% tags=["demo"]
+draw_sees(sees(mended_heads), "mended")
+
+# %% [markdown]
+# `view` never moves a number; it only says where a row ends. The coordinates of the first words lie at the beginning of memory, so "head 0"
+# became *the first words*, cut into pieces. Why does nobody notice? Words still see some others, so a model learns something, and lost
+# accuracy has no error message. A fault of the same kind, in joining the heads, was mended in a teaching repository in 2026
+# (Baan, pull request 6); its author notes that the training test had passed. "Which word can see which?" is a better test.
+
+# %% [markdown]
+# ## 7 · Scoreboard
+#
+# All models of this course take the same exam: for an ambiguous word in a held-out sentence, find the most similar occurrence among labelled
+# ones, and take over its sense. We enter our trained layer, and as a control the plain average of the sentence's vectors.
+
+# %% tags=["demo"]
+from coursekit.scoreboard import add_row, draw, nearest_sense, sense_exam
+
+exam = sense_exam()
+
+def examine(W: dict[str, Tensor]) -> tuple[float, float]:
+    """Sense accuracy of the contextual vectors: cue on the left (or both sides), cue only on the right."""
+    result = nearest_sense(exam, *(
+        contextual(torch.from_numpy(s.ids), torch.from_numpy(s.position), W)
+        for s in (exam.labelled, exam.held_out)
+    ))
+    return result.left, result.right
+
+one = {"v": torch.eye(50)}
+average, plain = examine(KINDS["equal weights"] | one), examine(KINDS["plain weights"] | one)
+learned = [examine(W) for W, _ in runs["learned weights"]]
+left, right = np.mean(learned, axis=0)
+add_row("average of GloVe vectors", sense_left=average[0], sense_right=average[1], note="no training")
+add_row("attention, 1 layer", sense_left=left, sense_right=right, note=f"told the senses, {len(learned)} seeds")
+draw()
+
+seeds = ", ".join(f"{right:.3f}" for _, right in learned)
+display(Markdown(f"Cue only on the right: the seeds of the trained layer {seeds}; plain attention without training {plain[1]:.3f}."))
+
+# %% [markdown]
+# Read the board with care. The exam's sentences are short and stand alone, and a nearest neighbour finds even a small difference. This is why
+# an average without any training comes so far, and why plain attention, whose two *banks* hardly differed, is not lost either. Against
+# the average, the trained layer gains a few points where the cue stands on the right. It was told the senses in training; most later models will
+# have to find them by themselves. And neither of the two knows the *order* of the words: that is notebook 03.
+
+# %% [markdown]
+# ## Extensions
+#
+# Two functions that every real implementation has. They count as extra credit.
+#
+# W_q, W_k and W_v all multiply the same x. Side by side in one matrix, they need one product in place of three.
+
 # %% nbgrader={"grade": false, "grade_id": "attention-project", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def project(
     x: Float[Tensor, "... T D"], W_qkv: Float[Tensor, "D 3*d"]
 ) -> tuple[Float[Tensor, "... T d"], Float[Tensor, "... T d"], Float[Tensor, "... T d"]]:
-    """Queries, keys and values from one matrix product.  (extension, difficulty ●○○, 3 minutes)
+    """Queries, keys and values from one matrix product.  (extension, ●○○, 3 minutes)
 
     W_qkv holds W_q, W_k and W_v side by side, in this order, d columns each. Returns a tuple of three.
     """
@@ -570,9 +1110,13 @@ def project(
 # %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "attention-project-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("attention.project", lambda case: project(case["x"], case["W_qkv"]))
 
+# %% [markdown]
+# And the cut that the bug got wrong, as a function of its own: with it, `attention(split_heads(q, H), split_heads(k, H), split_heads(v, H), …)`
+# computes all heads at once.
+
 # %% nbgrader={"grade": false, "grade_id": "attention-split_heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def split_heads(x: Float[Tensor, "B T D"], heads: int) -> Float[Tensor, "B H T d"]:
-    """Cut the last axis into heads and put the head axis before the tokens.  (extension, difficulty ●●○, 4 minutes)
+    """Cut the last axis into heads, put the head axis before the tokens.  (extension, ●●○, 4 minutes)
 
     Head h has the coordinates h·d to (h+1)·d − 1 of every token, d = D / heads.
     """
@@ -582,3 +1126,32 @@ def split_heads(x: Float[Tensor, "B T D"], heads: int) -> Float[Tensor, "B H T d
 
 # %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "attention-split_heads-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("attention.split_heads", lambda case: split_heads(case["x"], case["heads"]))
+
+# %% tags=["demo"]
+queries, keys, values = (split_heads(t, 5) for t in project(x_river[None], torch.cat(full[:3], dim=1)))
+at_once = attention(queries, keys, values, torch.ones(1, 1, 1, 9, dtype=torch.bool)).transpose(1, 2).flatten(2) @ full[3]
+in_a_loop = multi_head(x_river[None], *full, heads=5, keep=torch.ones(1, 9, dtype=torch.bool))
+print(f"largest difference between all heads at once and the loop: {(at_once - in_a_loop).abs().max():.1e}")
+
+# %% [markdown]
+# ## Summary
+#
+# - Attention makes a new vector of each word: compare (dot product), scale (√d), softmax over the keys, weighted sum of the values.
+# - The variance of a random score is d. Without the division by √d the weights collapse onto one word, and the gradient with them.
+# - With the words' own vectors as queries and keys, a word mostly looks at itself. Learned projections give it something to look *for*.
+# - A mask acts before the softmax, so that the words that stay share the full weight. A row without any word left needs a decision: here zeros.
+# - Heads are slices of the projections. Slices of the input are the special case of block-diagonal matrices.
+# - An average of all words is a strong control. Choosing pays when there is something to leave out.
+#
+# **Next**: 03 puts attention into a layer, tells it the order of the words, and stacks it.
+
+# %% [markdown]
+# ## References
+#
+# - Bahdanau, D., Cho, K. and Bengio, Y. (2015). Neural machine translation by jointly learning to align and translate. *ICLR*. arXiv:1409.0473.
+# - Baan, J. (2026). Fix several bugs, one critical. github.com/jsbaan/transformer-from-scratch/pull/6.
+# - FuxiCTR (2022). MultiHeadAttention bug when num_heads is greater than 1. github.com/reczoo/FuxiCTR/issues/30.
+# - Jain, S. and Wallace, B. C. (2019). Attention is not Explanation. *NAACL-HLT*, 3543–3556. arXiv:1902.10186.
+# - Pennington, J., Socher, R. and Manning, C. D. (2014). GloVe: global vectors for word representation. *EMNLP*, 1532–1543.
+# - Vaswani, A. et al. (2017). Attention is all you need. *NeurIPS*. arXiv:1706.03762. The scaling argument stands in section 3.2.1, footnote 4.
+# - Wiegreffe, S. and Pinter, Y. (2019). Attention is not not Explanation. *EMNLP-IJCNLP*, 11–20. arXiv:1908.04626.

@@ -12,10 +12,16 @@ from coursekit.answers import Limits, Malformed, pack, unpack
 
 
 def test_round_trip():
-    arrays = {"a": np.arange(6.0, dtype=np.float32).reshape(2, 3), "empty": np.zeros((0, 4)), "number": np.array(3)}
+    arrays = {
+        "a": np.arange(6.0, dtype=np.float32).reshape(2, 3),
+        "empty": np.zeros((0, 4)),
+        "number": np.array(3),
+    }
     back, words = unpack(pack(arrays, {"text": "ä"}))
     assert words == {"text": "ä"}
-    assert all(np.array_equal(back[name], arrays[name]) and back[name].shape == arrays[name].shape for name in arrays)
+    assert all(
+        np.array_equal(back[name], arrays[name]) and back[name].shape == arrays[name].shape for name in arrays
+    )
 
 
 def test_the_same_input_gives_the_same_bytes():
@@ -40,12 +46,26 @@ WORDS = {"__metadata__": {"words": "{}"}}
         (forged([1]), "not a JSON object"),
         (forged({}), "no JSON part"),
         (forged({"__metadata__": {"words": "["}}), "cannot be read"),
-        (forged({**WORDS, "a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 400]}}, b"1234"), "cannot be read"),
+        (
+            forged({**WORDS, "a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 400]}}, b"1234"),
+            "cannot be read",
+        ),
         (forged({**WORDS, "a": {"dtype": "F8_E5M2", "shape": [1], "data_offsets": [0, 1]}}, b"1"), "type"),
         (forged({**WORDS, "a": {"dtype": "F32", "shape": [0, 2**62], "data_offsets": [0, 0]}}), "dimension"),
-        (forged({**WORDS, "a": {"dtype": "F32", "shape": [True], "data_offsets": [0, 4]}}, b"1234"), "dimension"),
-        (forged({**WORDS, "a": {"dtype": "F32", "shape": [1] * 40, "data_offsets": [0, 4]}}, b"1234"), "shape"),
-        (forged(WORDS | {str(i): {"dtype": "U8", "shape": [0], "data_offsets": [0, 0]} for i in range(30_000)}), "holds"),
+        (
+            forged({**WORDS, "a": {"dtype": "F32", "shape": [True], "data_offsets": [0, 4]}}, b"1234"),
+            "dimension",
+        ),
+        (
+            forged({**WORDS, "a": {"dtype": "F32", "shape": [1] * 40, "data_offsets": [0, 4]}}, b"1234"),
+            "shape",
+        ),
+        (
+            forged(
+                WORDS | {str(i): {"dtype": "U8", "shape": [0], "data_offsets": [0, 0]} for i in range(30_000)}
+            ),
+            "holds",
+        ),
         (pack({"a": np.zeros(100)}, {})[:-50], "cannot be read"),
         (pack({"a": np.zeros(2 << 21)}, {}), "bytes; at most"),
     ],

@@ -26,7 +26,7 @@ def verdict(call, cases=CASES, right=lambda case: case["x"] * 2, rule=RULE, mist
         (lambda case: (case["x"] * 2).numpy(), "numpy array"),
         (lambda case: (case["x"] * 2).requires_grad_(), ""),
         (lambda case: (case["x"] * 2).tolist(), ""),
-        (lambda case: (case["x"].clone().mul_(2)), ""),
+        (lambda case: case["x"].clone().mul_(2), ""),
     ],
 )
 def test_right_answers_of_unusual_types_pass(call, note):
@@ -79,12 +79,16 @@ def test_an_unwritten_answer_is_no_error():
 
 
 def test_code_for_one_batch_size_is_recognised():
-    given = verdict(lambda case: case["x"].reshape(2, -1) * 2 if case["x"].numel() == 6 else case["x"].view(2, 3))
+    given = verdict(
+        lambda case: case["x"].reshape(2, -1) * 2 if case["x"].numel() == 6 else case["x"].view(2, 3)
+    )
     assert "Right when the first axis has size 2, wrong for 4" in given.reason
 
 
 def test_a_known_mistake_is_named_only_if_it_explains_every_case():
-    tripled = KnownMistake("tripled", "Three times is one too many.", tuple(ask(lambda c: c["x"] * 3, c) for c in CASES))
+    tripled = KnownMistake(
+        "tripled", "Three times is one too many.", tuple(ask(lambda c: c["x"] * 3, c) for c in CASES)
+    )
     assert verdict(lambda case: case["x"] * 3, mistakes=[tripled]).hint == tripled.hint
     other = verdict(lambda case: case["x"] * (3 if len(case["x"]) == 2 else 5), mistakes=[tripled])
     assert (other.status, other.mistake) == ("failed", "")

@@ -1,0 +1,45 @@
+# `make` lists the targets. Another Python: make lab PYTHON=python3.12
+PYTHON ?= python3
+LAB_ARGS ?=
+TEST_ARGS ?=
+
+BIN := .venv/bin
+# Tests run in two processes; one torch thread in each is faster than two that wait for one another.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
+
+.DEFAULT_GOAL := help
+.PHONY: help lab test test-fast notebooks grade mutants student-release environment python clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+lab: python ## install what is missing, then open the course in JupyterLab (LAB_ARGS="--no-browser --port 8899")
+	@$(PYTHON) tools/bootstrap.py lab $(LAB_ARGS)
+
+test: environment ## every test (TEST_ARGS="-k release" for some)
+	@$(PYTEST) $(TEST_ARGS)
+
+test-fast: environment ## the tests that take less than two minutes together
+	@$(PYTEST) -m "not slow and not browser" $(TEST_ARGS)
+
+notebooks: environment ## make notebooks/ and coursekit/keys/ from solutions/
+	@$(BIN)/autograder build
+
+grade: environment ## your own answers in notebooks/, as the instructor would see them
+	@$(BIN)/autograder grade-mine
+
+mutants: environment ## does every check name every known mistake?
+	@$(BIN)/autograder mutants
+
+student-release: environment ## dist/words-in-context-student.zip: what students get
+	@$(BIN)/autograder student-release
+
+environment: python
+	@$(PYTHON) tools/bootstrap.py
+
+python:
+	@$(PYTHON) -c '' 2>/dev/null || { echo "The course needs Python 3.11 or newer, and '$(PYTHON)' does not run: install it, or name one that you have, as in 'make lab PYTHON=python3.12'." >&2; exit 1; }
+
+clean: ## delete the environment and whatever else can be made again; your work stays
+	rm -rf .venv build dist .pytest_cache .ruff_cache .hypothesis *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,335 @@
+"""How a grammar is written, and how it is unfolded into templates whose slots are independent.
+
+A line is a pattern for sentences:
+
+    the {n1 guard warden} {v1 lock keep} the {nx thief killer} in a ({a dark cold}) {n cell#prison}
+
+- `{kind word word ...}` is a slot: one of its words, each equally probable. A digit after the kind is an
+  agreement group: everything in group 1 has one number, singular or plural with probability one half each.
+- `( ... )` stands in the sentence with probability one half, and may hold several words.
+- a bare word stands as it is; its part of speech is looked up in FUNCTION_WORDS. "a" becomes "an" by itself.
+- `cell#prison` is the ambiguous word "cell" in the sense "cell#prison". It has a slot to itself.
+- `@names` inside a slot stands for a list of words. `{t}` is a time adverb that goes with the tense.
+
+    n noun, singular      np noun, plural    nx noun, in either number   name proper name   pron pronoun
+    v verb, he/she/it     vp verb, they      vb verb, base form          a adjective        r adverb
+    p preposition         d determiner       t time adverb
+
+`this/these` in a slot with a group writes both forms out. A sentence with a v, vp or t slot is in the past or
+in the present tense with probability one half each.
+
+Unfolding a line over numbers, tense, optional parts and a/an leaves *templates*: sequences of slots that are
+independent of one another. On that, and on nothing else, the exact distributions rest.
+"""
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import NamedTuple
+
+from coursekit.language.inflection import VOWELS, past, plural, third_person
+
+PARTS_OF_SPEECH = (
+    "ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "NOUN", "PART", "PRON", "PROPN", "VERB",
+)  # fmt: skip
+
+KINDS = {
+    "n": "NOUN", "np": "NOUN", "nx": "NOUN", "name": "PROPN", "pron": "PRON", "v": "VERB", "vp": "VERB",
+    "vb": "VERB", "a": "ADJ", "r": "ADV", "t": "ADV", "p": "ADP", "d": "DET",
+}  # fmt: skip
+
+FUNCTION_WORDS = {
+    "a": "DET", "an": "DET", "the": "DET", "every": "DET", "some": "DET", "its": "DET", "and": "CCONJ",
+    "that": "PRON", "who": "PRON", "where": "ADV", "when": "ADV", "will": "AUX", "for": "ADP", "of": "ADP",
+    "in": "ADP", "on": "ADP", "at": "ADP", "with": "ADP", "without": "ADP", "under": "ADP", "over": "ADP",
+    "above": "ADP", "near": "ADP", "from": "ADP", "across": "ADP",
+    "along": "ADP", "down": "ADP", "toward": "ADP", "beside": "ADP", "behind": "ADP", "inside": "ADP",
+    "after": "ADP", "before": "ADP", "during": "ADP", "about": "ADP", "new": "ADJ", "hidden": "ADJ",
+    "spare": "ADJ", "to": "ADP",
+}  # fmt: skip
+
+BE = {("past", "s"): "was", ("past", "p"): "were", ("present", "s"): "is", ("present", "p"): "are"}
+
+
+class GrammarError(ValueError):
+    """A grammar that cannot be read. The message names the line and says what to change."""
+
+
+@dataclass(frozen=True)
+class RightCue:
+    """How sentences go on after a sense: it `does` this as a subject, it `has` this as a phrase after it."""
+
+    topic: str
+    does: str
+    has: str
+    person: bool = False
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """A grammar in text. In a topic with senses, a `right_share` of sentences is made from `frames`."""
+
+    lists: Mapping[str, str]
+    topics: Mapping[str, str]
+    frames: str = ""
+    right_cues: Mapping[str, RightCue] = field(default_factory=dict)
+    right_share: float = 0.0
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One pattern and its probability. `cue` tells on which side of the ambiguous word the sense is told."""
+
+    pattern: str
+    topic: str
+    cue: str
+    probability: float
+
+
+class Filler(NamedTuple):
+    """One word in one slot. `number` counts the slot's words as written; "guard" and "guards" share it.
+
+    In an nx slot, where both may stand, they have numbers of their own.
+    """
+
+    word: str
+    part_of_speech: str
+    number: int
+    sense: str = ""
+
+
+Slot = tuple[Filler, ...]
+
+
+@dataclass(frozen=True)
+class Template:
+    """Slots that are independent of one another; each filler of a slot is equally probable.
+
+    `places` numbers the slots of the pattern as written, so that "the verb slot" is known in every template
+    of a rule, with or without its optional parts.
+    """
+
+    rule: int
+    probability: float
+    slots: tuple[Slot, ...]
+    places: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One item of a pattern: a slot, or a bare word as a slot with one filler."""
+
+    kind: str
+    group: str
+    words: tuple[str, ...]
+    place: int
+    optional: int  # 0: always there; otherwise the number of its parentheses
+
+
+def rules(grammar: Grammar) -> list[Rule]:
+    """Every pattern with its probability: topic, own line or right cue, then sense, frame, continuation.
+
+    A topic is as probable as it has senses (at least one). Its own lines share what right cues leave, evenly.
+    A frame is drawn before the continuation it asks for, so that nothing before the ambiguous word tells the
+    sense.
+    """
+    senses = {
+        topic: [s for s, cue in grammar.right_cues.items() if cue.topic == topic] for topic in grammar.topics
+    }
+    if orphans := {cue.topic for cue in grammar.right_cues.values()} - set(grammar.topics):
+        raise GrammarError(f"right cues name the topic {sorted(orphans)[0]!r}, which has no lines; add them")
+    total = sum(max(1, len(owned)) for owned in senses.values())
+    made = []
+    for topic, text in grammar.topics.items():
+        share = max(1, len(senses[topic])) / total
+        right = grammar.right_share * share if senses[topic] else 0.0
+        lines = _lines(text)
+        for line in lines:
+            made.append(Rule(line, topic, "left" if "#" in line else "none", (share - right) / len(lines)))
+        for sense in senses[topic]:
+            made += _right_rules(sense, grammar, right / len(senses[topic]))
+    return made
+
+
+def unfold(rule_list: list[Rule], lists: Mapping[str, str] = MappingProxyType({})) -> list[Template]:
+    """The templates of all rules; templates of one rule that came out alike are merged."""
+    slots: dict[tuple, Slot] = {}
+    templates = []
+    for number, rule in enumerate(rule_list):
+        weights: dict[tuple[tuple[Slot, ...], tuple[int, ...]], float] = {}
+        choices = list(_choices(parse(rule.pattern, lists)))
+        for pieces, numbers, tense in choices:
+            row = [_fill(piece, numbers, tense, slots, rule.pattern, lists) for piece in pieces]
+            for share, agreed in _with_articles(row):
+                key = (tuple(agreed), tuple(piece.place for piece in pieces))
+                weights[key] = weights.get(key, 0.0) + rule.probability * share / len(choices)
+        templates += [Template(number, weight, *key) for key, weight in weights.items()]
+    return templates
+
+
+def parse(pattern: str, lists: Mapping[str, str] = MappingProxyType({})) -> list[Piece]:
+    """The pieces of a pattern, in order. Raises GrammarError for a slot or word it does not know."""
+    pieces: list[Piece] = []
+    optional, inside = 0, False
+    for token in re.findall(r"\{[^{}]*\}|[()]|[^\s(){}]+", pattern):
+        if token in "()":
+            if (token == "(") == inside:
+                raise GrammarError(f"parentheses do not match, or are nested, in {pattern!r}")
+            inside = token == "("
+            optional += inside
+            continue
+        kind, group, words = _slot(token, pattern, lists) if token[0] == "{" else ("", "", (token,))
+        pieces.append(Piece(kind, group, words, len(pieces), optional if inside else 0))
+    if inside:
+        raise GrammarError(f"a parenthesis is never closed in {pattern!r}")
+    # "to" before a verb is a particle, elsewhere a preposition
+    for i, (piece, after) in enumerate(itertools.pairwise(pieces)):
+        if piece.words == ("to",) and after.kind == "vb":
+            pieces[i] = replace(piece, kind="part")
+    if sum("#" in word for piece in pieces for word in piece.words) > 1:
+        raise GrammarError(f"more than one ambiguous word in {pattern!r}; a sentence has one at most")
+    return pieces
+
+
+@dataclass(frozen=True)
+class Combining:
+    """Which combinations of a rule are held out: `multipliers` of the slots by place; one in how many."""
+
+    multipliers: Mapping[int, int]
+    one_in: int
+
+
+def combining(pattern: str, lists: Mapping[str, str] = MappingProxyType({})) -> Combining:
+    """Which combinations are held out: of the slots that always stand and offer a choice, one in q.
+
+    The rule is sum of multiplier * number = 0 modulo q. With a and b the sizes of the two longest slots,
+    q = s t is the greatest product of a divisor of a and one of b that is 10 or less, and their multipliers
+    are t and 1. Then t * (first) takes every multiple of t equally often and (second) every remainder modulo
+    t, so the sum is uniform modulo q whatever stands in the other slots, and depends on the words of both.
+    Raises GrammarError for a pattern with less than two such slots.
+    """
+    choices = {
+        piece.place: len(piece.words) * (2 if piece.kind == "nx" else 1)
+        for piece in parse(pattern, lists)
+        if not piece.optional
+    }
+    places = sorted((place for place in choices if choices[place] > 1), key=lambda place: -choices[place])
+    if len(places) < 2:
+        raise GrammarError(
+            f"{pattern!r} has no two slots with a choice that always stand; there is nothing to hold out"
+        )
+    first, second = (choices[place] for place in places[:2])
+    factors = [(s * t, -t) for s in _divisors(first) for t in _divisors(second) if s * t <= 10]
+    q, t = max(factors)
+    return Combining(dict.fromkeys(places, 1) | {places[0]: -t}, q)
+
+
+def _divisors(number: int) -> list[int]:
+    return [divisor for divisor in range(1, number + 1) if number % divisor == 0]
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _right_rules(sense: str, grammar: Grammar, probability: float) -> list[Rule]:
+    cue, frames = grammar.right_cues[sense], _lines(grammar.frames)
+    made = []
+    for frame in frames:
+        continuations = _lines(cue.does if "DOES" in frame else cue.has)
+        for continuation in continuations:
+            parts = {"X": f"{{n1 {sense}}}", "WHO": "who" if cue.person else "that"}
+            parts |= {"DOES": continuation, "HAS": continuation}
+            pattern = re.sub(r"\b(X|WHO|DOES|HAS)\b", lambda match, parts=parts: parts[match[0]], frame)
+            made.append(Rule(pattern, cue.topic, "right", probability / len(frames) / len(continuations)))
+    return made
+
+
+def _slot(token: str, pattern: str, lists: Mapping[str, str]) -> tuple[str, str, tuple[str, ...]]:
+    head, *written = token[1:-1].split() or [""]
+    match = re.fullmatch(r"([a-z]+)(\d?)", head)
+    if not match or match[1] not in KINDS:
+        raise GrammarError(f"{head!r} in {pattern!r} is no kind of slot; the kinds are {', '.join(KINDS)}")
+    words: list[str] = []
+    for word in written:
+        if word.startswith("@") and word[1:] not in lists:
+            raise GrammarError(f"{pattern!r} uses the list {word!r}, which the grammar does not have")
+        words += lists[word[1:]].split() if word.startswith("@") else [word]
+    if not words and match[1] != "t":
+        raise GrammarError(f"the slot {token!r} in {pattern!r} holds no word")
+    if len(words) > 1 and any("#" in word for word in words):
+        raise GrammarError(
+            f"the slot {token!r} in {pattern!r} mixes an ambiguous word with others; give it its own"
+        )
+    return match[1], match[2], tuple(words)
+
+
+def _choices(pieces: list[Piece]) -> Iterator[tuple[list[Piece], dict[str, str], str]]:
+    """Every way to choose optional parts, the number of each group, and the tense; all equally probable."""
+    optionals = sorted({piece.optional for piece in pieces} - {0})
+    groups = sorted({piece.group for piece in pieces} - {""})
+    tenses = ("past", "present") if any(piece.kind in ("v", "vp", "t") for piece in pieces) else ("present",)
+    for kept in itertools.product((False, True), repeat=len(optionals)):
+        present = {0} | {number for number, keep in zip(optionals, kept, strict=True) if keep}
+        chosen = [piece for piece in pieces if piece.optional in present]
+        for numbers in itertools.product("sp", repeat=len(groups)):
+            for tense in tenses:
+                yield chosen, dict(zip(groups, numbers, strict=True)), tense
+
+
+def _fill(
+    piece: Piece, numbers: dict[str, str], tense: str, known: dict, pattern: str, lists: Mapping[str, str]
+) -> Slot:
+    """The slot of a piece in a number and tense. Equal slots are made once, and kept in `known`."""
+    count = numbers.get(piece.group, "p" if piece.kind in ("np", "vp") else "s")
+    key = (piece.kind, piece.words, count, tense)
+    if key not in known:
+        words = tuple(lists.get(tense, "").split()) if piece.kind == "t" else piece.words
+        fillers = [
+            form
+            for i, word in enumerate(words)
+            for form in _forms(word, i, piece.kind, count, tense, pattern)
+        ]
+        if not fillers or len({filler.word for filler in fillers}) < len(fillers):
+            raise GrammarError(f"a slot of kind {piece.kind!r} in {pattern!r} is empty or holds a word twice")
+        known[key] = tuple(fillers)
+    return known[key]
+
+
+def _forms(word: str, number: int, kind: str, count: str, tense: str, pattern: str) -> list[Filler]:
+    base, _, meaning = word.partition("#")
+    sense = word if meaning else ""
+    if not kind and base not in FUNCTION_WORDS:
+        raise GrammarError(f"{base!r} in {pattern!r} stands outside a slot and is not in FUNCTION_WORDS")
+    tag = "PART" if kind == "part" else KINDS[kind] if kind else FUNCTION_WORDS[base]
+    if "/" in base:
+        return [Filler(base.split("/")[count == "p"], tag, number, sense)]
+    if base == "be" and kind in ("v", "vp"):
+        return [Filler(BE[tense, count], "AUX", number)]
+    if kind == "nx":
+        return [Filler(form, tag, 2 * number + i, sense) for i, form in enumerate((base, plural(base)))]
+    inflect = {
+        "n": plural if count == "p" else str,
+        "np": plural,
+        "v": past if tense == "past" else third_person if count == "s" else str,
+        "vp": past if tense == "past" else str,
+    }.get(kind, str)
+    return [Filler(inflect(base), tag, number, sense)]
+
+
+def _with_articles(row: list[Slot]) -> Iterator[tuple[float, list[Slot]]]:
+    """Rows in which "a" agrees with the next word, one for vowels and one for others, with shares."""
+    for i, (slot, following) in enumerate(itertools.pairwise(row)):
+        if all(filler.word != "a" for filler in slot):
+            continue
+        vowels = tuple(filler for filler in following if filler.word[0] in VOWELS)
+        others = tuple(filler for filler in following if filler.word[0] not in VOWELS)
+        article = tuple(filler._replace(word="an") if filler.word == "a" else filler for filler in slot)
+        for fillers, before in ((vowels, article), (others, slot)):
+            # the rest of the row is done by the same rule: later articles know nothing of this one
+            for share, rest in _with_articles([fillers, *row[i + 2 :]]) if fillers else ():
+                yield share * len(fillers) / len(following), [*row[:i], before, *rest]
+        return
+    yield 1.0, row

@@ -1,0 +1,77 @@
+"""What sampling returns: sentences with everything that is known about them, and pairs of sentences."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+
+import numpy as np
+from jaxtyping import Bool, Int
+
+from coursekit.language.tables import BOS, EOS, PAD
+
+
+@dataclass(frozen=True, eq=False)
+class Sentences:
+    """A batch of sentences: [BOS] words [EOS] [PAD] ... Slices, index arrays and masks give a smaller batch.
+
+    `senses` holds, at the ambiguous word, its index into `Language.senses` and -1 elsewhere;
+    `parts_of_speech` indices into `Language.parts_of_speech`, -1 at special tokens. `cue` says where the
+    sense is told: "left" (before the word, and perhaps after it too), "right" (only after it), or "none" (no
+    ambiguous word).
+    """
+
+    ids: Int[np.ndarray, "sentences tokens"]
+    senses: Int[np.ndarray, "sentences tokens"]
+    parts_of_speech: Int[np.ndarray, "sentences tokens"]
+    topic: Int[np.ndarray, " sentences"]
+    cue: np.ndarray
+    template: Int[np.ndarray, " sentences"]
+    vocabulary: tuple[str, ...] = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __getitem__(self, index: int | slice | np.ndarray) -> "Sentences":
+        index = np.atleast_1d(index) if not isinstance(index, slice) else index
+        arrays = [getattr(self, f.name)[index] for f in fields(self)[:-1]]
+        return Sentences(*arrays, self.vocabulary)
+
+    def __iter__(self) -> Iterator["Sentences"]:
+        return (self[i] for i in range(len(self)))
+
+    @property
+    def lengths(self) -> Int[np.ndarray, " sentences"]:
+        """Tokens without padding, [BOS] and [EOS] counted."""
+        return (self.ids != PAD).sum(axis=1)
+
+    @property
+    def position(self) -> Int[np.ndarray, " sentences"]:
+        """Where the ambiguous word stands, -1 in a sentence without one."""
+        return np.where((self.senses >= 0).any(axis=1), (self.senses >= 0).argmax(axis=1), -1)
+
+    @property
+    def sense(self) -> Int[np.ndarray, " sentences"]:
+        """The sense of the ambiguous word, -1 in a sentence without one."""
+        return self.senses.max(axis=1)
+
+    def words(self, i: int) -> list[str]:
+        """The words of sentence i, without special tokens."""
+        return [self.vocabulary[word] for word in self.ids[i] if word not in (PAD, BOS, EOS)]
+
+
+@dataclass(frozen=True, eq=False)
+class Passages:
+    """Pairs of sentences. Where `continues`, the second has the first one's topic; else it is drawn alone.
+
+    A second sentence drawn on its own has the topic of the first now and then, as in a real corpus.
+    """
+
+    first: Sentences
+    second: Sentences
+    continues: Bool[np.ndarray, " passages"]
+
+    def __len__(self) -> int:
+        return len(self.continues)
+
+    def __getitem__(self, index: int | slice | np.ndarray) -> "Passages":
+        index = np.atleast_1d(index) if not isinstance(index, slice) else index
+        return Passages(self.first[index], self.second[index], self.continues[index])

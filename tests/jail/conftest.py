@@ -1,0 +1,154 @@
+"""One warm server for all tests of the jail, and a short way to run a notebook in it."""
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import pytest
+
+from autograder.jail.client import Outcome, Server, find_problem
+from autograder.jail.frames import Frame, read_frame
+from autograder.jail.limits import MEGABYTE, Limits
+from coursekit import answers
+from coursekit.recording import cases_to_file
+
+LIMITS = Limits(
+    cell_seconds=2,
+    notebook_seconds=6,
+    memory_bytes=512 * MEGABYTE,
+    processes=24,
+    file_bytes=12 * MEGABYTE,
+    scratch_bytes=16 * MEGABYTE,
+    open_files=100,
+    output_bytes=8 * MEGABYTE,
+    stream_bytes=10_000,
+    images_per_cell=3,
+)
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A notebook that was run."""
+
+    outcome: Outcome
+    frames: tuple[Frame, ...]
+
+    @property
+    def status(self) -> str:
+        return self.outcome.status
+
+    def stream(self, cell: int = -1, name: str = "stdout") -> str:
+        outputs = self.frames[cell].outputs
+        return "".join(o["text"] for o in outputs if o["output_type"] == "stream" and o["name"] == name)
+
+    def value(self, cell: int = -1) -> Any:
+        """What the cell printed, as JSON."""
+        assert not self.frames[cell].error_text, self.frames[cell].error_text
+        return json.loads(self.stream(cell))
+
+    def shown(self, kind: str, cell: int = -1) -> list[str]:
+        """The cell's displays of one MIME type."""
+        return [o["data"][kind] for o in self.frames[cell].outputs if kind in o.get("data", {})]
+
+
+def make_job(cells: Sequence[str | tuple[str, str]], cases: dict[str, list] | None = None) -> bytes:
+    """A job of cells; a cell that is a check comes as (exercise, source)."""
+    arrays, rest = cases_to_file(cases or {})
+    pairs = [("", cell) if isinstance(cell, str) else cell for cell in cells]
+    steps = [{"source": dedent(source), "exercise": exercise, "variant": ""} for exercise, source in pairs]
+    return answers.pack(arrays, {"cells": steps, "cases": rest})
+
+
+def run_in(server: Server, *cells: str | tuple[str, str], cases: dict[str, list] | None = None) -> Ran:
+    outcome = server.run(make_job(cells, cases))
+    return Ran(outcome, tuple(_readable(outcome.frames)))
+
+
+def _readable(blobs: Sequence[bytes]) -> Iterator[Frame]:
+    for blob in blobs:
+        with suppress(answers.Malformed):
+            yield read_frame(blob)
+
+
+@pytest.fixture(scope="session")
+def limits() -> Limits:
+    return LIMITS
+
+
+@pytest.fixture(scope="session")
+def jail_possible() -> None:
+    """Skips where the system forbids jails; never in CI, where that would hide a broken one."""
+    problem = find_problem()
+    if problem and not os.environ.get("CI"):
+        pytest.skip(problem)
+
+
+@pytest.fixture(scope="session")
+def server(jail_possible):
+    with Server(LIMITS) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def plain_server():
+    with Server(LIMITS, isolation="none") as server:
+        yield server
+
+
+@pytest.fixture
+def run(server):
+    """run(source, …, cases=…) executes a notebook in the jail."""
+    return partial(run_in, server)
+
+
+@pytest.fixture
+def run_plain(plain_server):
+    return partial(run_in, plain_server)
+
+
+@pytest.fixture
+def run_in_new_server(jail_possible):
+    """run_in_new_server(extra paths, source, …): for what the shared server cannot show."""
+
+    def run_once(extra: Sequence[Path], *cells: str) -> Ran:
+        with Server(LIMITS, extra_readonly=extra) as server:
+            return run_in(server, *cells)
+
+    return run_once
+
+
+@pytest.fixture(scope="session")
+def job():
+    return make_job
+
+
+def processes_below(pid: int) -> list[int]:
+    """Every process that descends from `pid`, parents first."""
+    parents = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parents[int(stat.parent.name)] = int(stat.read_bytes().rpartition(b")")[2].split()[1])
+        except OSError:
+            continue
+    found = [pid]
+    for one in found:
+        found += [child for child, parent in parents.items() if parent == one]
+    return found[1:]
+
+
+@pytest.fixture(scope="session")
+def processes():
+    """processes(server): the ids of all its processes, from bubblewrap to the forks."""
+    return lambda server: [server._process.popen.pid, *processes_below(server._process.popen.pid)]
+
+
+@pytest.fixture
+def server_pid(server, processes) -> int:
+    """The warm process itself, which no submission may reach: the last before the forks."""
+    return processes(server)[-1]

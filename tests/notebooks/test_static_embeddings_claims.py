@@ -1,0 +1,126 @@
+"""What the prose of notebook 01 says without computing it holds in what the notebook measures."""
+
+import warnings
+
+import numpy as np
+import pytest
+import torch
+
+from autograder.course import Assignment
+from autograder.source import code_cells, grade_id, read_source
+from tests.conftest import ROOT
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory):
+    """The names of the solution's notebook after its last cell."""
+    patch, names = pytest.MonkeyPatch(), {}
+    patch.setenv("COURSEKIT_HOME", str(tmp_path_factory.mktemp("home")))
+    patch.setenv("MPLBACKEND", "agg")
+    threads = torch.get_num_threads()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for cell in code_cells(read_source(Assignment(ROOT, "01_static_embeddings").source)):
+            if not grade_id(cell).endswith("-check"):
+                exec(cell.source, names)
+    yield names
+    torch.set_num_threads(threads)
+    patch.undo()
+
+
+def test_the_most_frequent_companion_of_river_is_the(measured):
+    assert measured["vocabulary"][measured["counts"][measured["river"]].argmax()] == "the"
+
+
+def test_ppmi_takes_the_from_the_strongest_column_to_nearly_nothing(measured):
+    shown, beside = ([measured["language"].id_of[word] for word in measured[name]] for name in ("shown", "beside"))
+    the = measured["beside"].index("the")
+    counts, table = (measured[name][shown][:, beside] for name in ("counts", "table"))
+    assert counts.sum(dim=0).argmax() == the
+    assert table[:, the].max() < 0.5 < table.max()
+
+
+def test_bank_is_nearer_to_money_than_to_rivers_and_river_within_reach_of_chance(measured):
+    bank = dict(zip(measured["chosen"], measured["similarity_of_bank"], strict=True))
+    assert min(bank["money"], bank["loan"]) > max(bank["river"], bank["shore"])
+    assert bank["river"] < measured["chance"].quantile(0.975)
+
+
+def test_no_neighbour_of_cell_is_a_prison_word(measured):
+    shared = {anchor: len(words) for anchor, words in measured["shared"].items()}
+    assert shared["prison"] == shared["opera"] == 0
+    assert shared["tissue"] > shared["phone"] > 3
+
+
+def test_cell_is_as_near_to_biology_as_biology_is_to_itself_and_far_from_prison(measured):
+    to, within = measured["to_group"], measured["within"]
+    assert abs(to["biology"] - within["biology"]) < 0.05
+    assert to["phone"] < within["phone"] - 0.05
+    assert to["prison"] < within["prison"] - 0.2
+
+
+def test_skip_gram_comes_near_the_best_possible_loss_and_scores(measured):
+    assert measured["best_loss"] < measured["reached"] < measured["best_loss"] + 0.15
+    assert measured["agreement"] > 0.85 and abs(measured["by_accident"]) < 0.1
+
+
+def test_river_oxygen_and_guard_sit_among_their_topics_and_cell_and_bank_between_several(measured):
+    language, nearest, vectors = measured["language"], measured["nearest"], measured["static"].word
+    own = {
+        "river": "creek canal stream drift drifts drifted float floats floated slid slides thaw rivers canoe raft otter",
+        "oxygen": "sugar protein release released releases absorb absorbs absorbed blood nerve muscle energy need needs cell cells carried",
+        "guard": "guards guarded sheriff sheriffs warden wardens officer officers watch watched kept keep keeps lock chain prisoner inmate",
+    }
+    for word, topic in own.items():
+        found = [language.vocabulary[i] for i in nearest(vectors, language.id_of[word], 7)]
+        assert sum(name in topic.split() for name in found) >= 5, (word, found)
+
+
+def test_the_gradient_is_wrong_by_the_number_of_context_words(measured):
+    assert torch.allclose(measured["ratio"], torch.tensor(4.0), atol=1e-2)
+
+
+def test_a_word_is_a_mixture_of_its_senses(measured):
+    means = measured["means"]
+    assert min(means["weighted by frequency"], means["plain average"], means["best weights"]) > 0.9
+    assert means["random words"] < 0.45 and means["senses of other words"] < 0.65 and means["among the senses"] < 0.7
+    assert measured["follows"] > 0.75
+    assert 0.3 < measured["slope"] < 0.9  # flatter than frequency
+
+
+def test_the_recorded_seeds_say_the_same_as_the_live_one(measured):
+    recorded = measured["recorded"].groupby("measure")["value"]
+    for name in ("weighted by frequency", "plain average", "best weights"):
+        assert abs(recorded.mean()[name] - measured["means"][name]) < 0.03
+    assert abs(recorded.mean()["slope"] - measured["slope"]) < 0.25
+
+
+def test_a_function_of_the_word_cannot_separate_senses_and_averages_of_the_context_can(measured):
+    static, before, around, shuffled = (np.mean(list(v.values())) for v in measured["separations"].values())
+    assert abs(static) < 1e-5 and abs(shuffled) < 0.02
+    assert around > before > 0.02
+
+
+def test_the_exam_puts_the_static_vector_at_the_majority_and_the_bag_near_the_bound(measured):
+    one, before, around = measured["scores"].values()
+    limits = measured["limits"]
+    assert one == limits.majority
+    assert 0.4 < one.left < 0.6 and 0.4 < one.right < 0.6  # "about half of the exam"
+    assert before.left > 0.95 and abs(before.right - limits.from_left.right) < 0.05
+    assert around.right > 0.9
+
+
+def test_opposites_are_alike_in_glove(measured):
+    cosine, glove = measured["cosine"], measured["glove"]
+    cold, warm, piano = cosine(glove.of(["hot"]), glove.of(["cold", "warm", "piano"]))[0]
+    assert cold > 0.7 and abs(cold - warm) < 0.1 and cold > piano + 0.2
+    assert cold > measured["chance"].quantile(0.975)
+
+
+def test_capitals_need_the_offset_and_plurals_hardly(measured):
+    right, _, question_word, baseline = ([*values.values()] for values in measured["results"].values())
+    assert baseline[0] < 0.1 < 0.6 < right[0]
+    assert baseline[2] > 0.3
+    assert max(question_word[1:]) > 0.3

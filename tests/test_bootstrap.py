@@ -1,0 +1,125 @@
+"""`make lab` on machines that are not ready, were interrupted, or have everything already."""
+
+import importlib.util
+import shutil
+from collections import namedtuple
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+FILES = ("pyproject.toml", "constraints.txt", "requirements-models.txt")
+
+
+@pytest.fixture
+def course(tmp_path):
+    (tmp_path / "tools").mkdir()
+    for name in (*FILES, "tools/bootstrap.py", "tools/jupyterlab-overrides.json"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    return tmp_path
+
+
+@pytest.fixture
+def bootstrap(course, monkeypatch):
+    """The script in a course of its own, where packages are installed in no time: `done` lists what was."""
+    spec = importlib.util.spec_from_file_location("bootstrap", course / "tools" / "bootstrap.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.done = []
+
+    def make_venv():
+        module.done.append("venv")
+        shutil.rmtree(module.VENV, ignore_errors=True)
+        module.BIN.mkdir(parents=True)
+        module.PYTHON.write_text("#!/bin/sh\nexit 1\n")  # a Python whose pip fails
+        module.PYTHON.chmod(0o755)
+
+    module.really_pip_install = module.pip_install
+    monkeypatch.setattr(module, "make_venv", make_venv)
+    monkeypatch.setattr(module, "pip_install", lambda what, *arguments: module.done.append(what))
+    monkeypatch.setattr(module, "torch_index", lambda: [])
+    monkeypatch.setattr(module, "works", lambda *command: True)
+    return module
+
+
+EVERYTHING = ["PyTorch", "the course", "the model weights"]
+
+
+def test_an_empty_folder_gets_everything_torch_first(bootstrap):
+    assert bootstrap.main([]) == 0
+    assert bootstrap.done == ["venv", *EVERYTHING]
+    assert (bootstrap.VENV / "share/jupyter/lab/settings/overrides.json").is_file()
+
+
+def test_the_second_run_installs_nothing(bootstrap):
+    bootstrap.main([])
+    bootstrap.done.clear()
+    assert bootstrap.main([]) == 0
+    assert bootstrap.done == []
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_changed_list_is_installed_without_starting_over(bootstrap, course, name):
+    bootstrap.main([])
+    bootstrap.done.clear()
+    with (course / name).open("a") as file:
+        file.write("# changed\n")
+    assert bootstrap.main([]) == 0
+    assert bootstrap.done == EVERYTHING
+
+
+def test_an_interrupted_installation_is_started_again(bootstrap, monkeypatch):
+    def interrupted(what, *arguments):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(bootstrap, "pip_install", interrupted)
+        assert "Interrupted" in bootstrap.main([])
+    bootstrap.done.clear()
+    assert bootstrap.main([]) == 0
+    assert bootstrap.done == ["venv", *EVERYTHING]
+
+
+def test_a_moved_folder_gets_a_new_environment(bootstrap, monkeypatch):
+    bootstrap.main([])
+    bootstrap.done.clear()
+    text = bootstrap.INSTALLED.read_text()
+    bootstrap.INSTALLED.write_text(text.replace(str(bootstrap.ROOT), "/somewhere/else"))
+    assert bootstrap.main([]) == 0
+    assert bootstrap.done == ["venv", *EVERYTHING]
+
+
+def test_a_package_that_cannot_be_had_is_one_sentence(bootstrap, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(bootstrap, "pip_install", bootstrap.really_pip_install)
+        assert bootstrap.main([]).startswith("Installing PyTorch failed")
+    bootstrap.done.clear()
+    assert bootstrap.main([]) == 0
+    assert bootstrap.done == EVERYTHING, "what was there before is kept"
+
+
+def test_an_old_python_is_told_which_one_is_needed(bootstrap, monkeypatch):
+    monkeypatch.setattr(bootstrap.sys, "version_info", (3, 10, 13))
+    message = bootstrap.main(["lab"])
+    assert "needs Python 3.11 or newer and this is Python 3.10" in message
+    assert bootstrap.done == []
+
+
+def test_a_full_disk_is_noticed_before_anything_is_downloaded(bootstrap, monkeypatch):
+    usage = namedtuple("usage", "total used free")
+    monkeypatch.setattr(bootstrap.shutil, "disk_usage", lambda path: usage(9e9, 8e9, 1e9))
+    assert "needs 5 GB" in bootstrap.main([])
+    assert bootstrap.done == []
+
+
+@pytest.mark.parametrize(("user", "told"), [(0, True), (1000, False)])
+def test_only_root_allows_root(bootstrap, monkeypatch, user, told):
+    monkeypatch.setattr(bootstrap.os, "geteuid", lambda: user)
+    command = bootstrap.lab_command("/course", ["--no-browser"])
+    assert ("--allow-root" in command) == told
+    assert command[-1] == "--no-browser"
+
+
+def test_an_unknown_word_is_refused_before_anything_happens(bootstrap):
+    assert "not `labb`" in bootstrap.main(["labb"])
+    assert bootstrap.done == []

@@ -1,0 +1,40 @@
+"""The start page's cell says what is missing and what to do about it."""
+
+import sys
+
+import pytest
+
+from coursekit import installation as module
+from coursekit import vectors
+from coursekit.installation import installation
+
+
+def test_here_everything_is_installed():
+    found = installation()
+    assert found.ok, str(found)
+    assert str(found).startswith("Everything is there")
+
+
+def test_a_package_that_cannot_be_imported_is_named_with_its_remedy(monkeypatch):
+    monkeypatch.setitem(
+        sys.modules, "bertviz", None
+    )  # what Python does for a package that it must not import
+    found = installation()
+    assert found.title == "Not ready yet: see bertviz"
+    assert "✗ bertviz" in str(found)
+    assert module.REINSTALL in str(found)
+
+
+def test_missing_word_vectors_come_with_the_command_that_installs_them(monkeypatch):
+    monkeypatch.setattr(vectors, "PACKAGE", "no-such-package")
+    text = str(installation())
+    assert "Not ready yet: see GloVe vectors" in text
+    assert vectors.INSTALL in text
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "text/html"])
+def test_it_shows_itself_in_a_terminal_and_in_a_notebook(kind):
+    item = module.Item("torch", "", "an <odd> message")
+    shown = module.Installation((item,))._repr_mimebundle_()[kind]
+    assert "torch" in shown
+    assert ("an &lt;odd&gt; message" if kind == "text/html" else "an <odd> message") in shown

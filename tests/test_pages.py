@@ -1,0 +1,39 @@
+"""The pages a newcomer reads lead somewhere, and the map of the start page agrees with itself."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+START = ROOT / "solutions" / "start.py"
+PAGES = {"README.md": ROOT, "CONTRIBUTING.md": ROOT, "solutions/start.py": ROOT / "notebooks"}
+LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
+ROW = re.compile(
+    r"^# \| (?P<number>\d\d) \| (?P<title>.*?) \| .*?\| (?P<needs>[^|]*)\| (?P<unlocks>[^|]*)\|$", re.M
+)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_link_leads_to_a_file(page):
+    links = LINK.findall((ROOT / page).read_text())
+    assert links or page == "CONTRIBUTING.md"
+    assert [link for link in links if not (PAGES[page] / link).is_file()] == []
+
+
+def test_readme_and_start_page_link_the_same_notebooks():
+    def notebooks(page: Path) -> set[str]:
+        links = LINK.findall(page.read_text())
+        return {Path(link).name for link in links if link.endswith(".ipynb")}
+
+    existing = {path.name for path in (ROOT / "notebooks").glob("*/*.ipynb")}
+    assert notebooks(ROOT / "README.md") == notebooks(START) == existing
+
+
+def test_the_map_names_what_unlocks_what_from_both_sides():
+    rows = list(ROW.finditer(START.read_text()))
+    assert [row["number"] for row in rows] == [f"{number:02}" for number in range(1, 13)]
+    needs = {(need, row["number"]) for row in rows for need in re.findall(r"\d\d", row["needs"])}
+    unlocks = {(row["number"], other) for row in rows for other in re.findall(r"\d\d", row["unlocks"])}
+    last = {pair for pair in unlocks if pair[1] == "12"}  # 12 needs all
+    assert needs == unlocks - last

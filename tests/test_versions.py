@@ -1,0 +1,114 @@
+"""pyproject.toml, constraints.txt, environment.yml and requirements-models.txt ask for the same versions."""
+
+import tomllib
+from collections.abc import Iterable, Iterator
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).resolve().parents[1]
+RENEW = "CONTRIBUTING.md says how to renew constraints.txt"
+
+
+def lines(path: str) -> list[str]:
+    """The lines of a requirements file without its comments."""
+    return [line for line in (ROOT / path).read_text().splitlines() if line and not line.startswith("#")]
+
+
+def pins(requirements: Iterable[str]) -> dict[str, str]:
+    """Exact versions by canonical name; anything that is not exact fails."""
+    found = {}
+    for line in requirements:
+        name, equals, pinned = line.partition("==")
+        assert equals and pinned, f"{line!r} is not an exact version"
+        found[canonicalize_name(name)] = pinned
+    return found
+
+
+CONSTRAINTS = pins(lines("constraints.txt"))
+MODELS = pins(lines("requirements-models.txt"))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+ENVIRONMENT = yaml.safe_load((ROOT / "environment.yml").read_text())
+PIP = next(entry["pip"] for entry in ENVIRONMENT["dependencies"] if isinstance(entry, dict))
+EXTRAS = PROJECT["optional-dependencies"]
+
+
+def names(requirements: Iterable[str]) -> set[str]:
+    return {canonicalize_name(Requirement(line).name) for line in requirements}
+
+
+def needed(requirements: Iterable[str], seen: set[tuple[str, str]]) -> Iterator[str]:
+    """The names that `requirements` bring here, with all that those need in turn."""
+    for requirement in map(Requirement, requirements):
+        name = canonicalize_name(requirement.name)
+        for extra in ("", *requirement.extras):
+            if (name, extra) in seen:
+                continue
+            seen.add((name, extra))
+            yield name
+            applies = (line for line in requires(name) or [] if _applies(Requirement(line), extra))
+            yield from needed(applies, seen)
+
+
+def _applies(requirement: Requirement, extra: str) -> bool:
+    return requirement.marker is None or requirement.marker.evaluate({"extra": extra})
+
+
+def test_torch_is_the_one_version_the_course_was_measured_with():
+    assert CONSTRAINTS["torch"] == "2.13.0"
+    assert "torch==2.13.0" in PROJECT["dependencies"]
+    assert 'TORCH = "torch==2.13.0"' in (ROOT / "tools" / "bootstrap.py").read_text()
+
+
+def test_every_direct_dependency_has_an_exact_version():
+    direct = names([*PROJECT["dependencies"], *EXTRAS["grading"], *EXTRAS["test"]])
+    assert direct - CONSTRAINTS.keys() == set(), RENEW
+
+
+def test_the_pins_are_what_the_course_needs_and_nothing_else():
+    direct = [*PROJECT["dependencies"], *EXTRAS["grading"], *EXTRAS["test"]]
+    here = [line for line in direct if _applies(Requirement(line), "")]
+    everything = set(needed(here, set()))
+    unpinned = everything - CONSTRAINTS.keys() - {"setuptools", "pip"}
+    # Linux builds of torch with CUDA bring packages that torch itself pins.
+    unpinned = {name for name in unpinned if not name.startswith(("nvidia-", "cuda-", "triton"))}
+    assert unpinned == set(), RENEW
+    assert CONSTRAINTS.keys() - everything - MODELS.keys() == set(), f"nothing needs these; {RENEW}"
+
+
+def test_what_is_installed_is_what_is_pinned():
+    wrong = {}
+    for name, pinned in (CONSTRAINTS | MODELS).items():
+        try:
+            installed = version(name).partition("+")[0]  # torch's local tag: 2.13.0+cpu
+        except PackageNotFoundError:
+            installed = "nothing"
+        if installed != pinned:
+            wrong[name] = f"{installed} is installed, {pinned} is pinned"
+    assert wrong == {}
+
+
+def test_conda_installs_torch_first_and_then_the_same_versions():
+    packages = [line for line in PIP if not line.startswith("-")]
+    assert packages[0] == "torch==2.13.0"
+    listed = pins(packages)
+    assert listed.keys() == names(PROJECT["dependencies"]) | MODELS.keys()
+    assert listed == {name: (CONSTRAINTS | MODELS)[name] for name in listed}
+    assert "-c constraints.txt" in PIP, "what those need in turn is pinned too"
+    assert "-e ." in PIP
+
+
+def test_conda_has_a_python_that_the_project_allows():
+    python = next(line for line in ENVIRONMENT["dependencies"] if str(line).startswith("python="))
+    assert python == "python=3.11"
+    assert PROJECT["requires-python"] == ">=3.11"
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_model_packages_bring_nothing_else(name):
+    """conda cannot install with --no-deps: environment.yml may list a model package only if it needs nothing."""
+    assert requires(name) in (None, []), f"take {name} out of environment.yml and install it in a postBuild"

