@@ -5,7 +5,7 @@ TEST_ARGS ?=
 
 BIN := .venv/bin
 # Tests run in two processes; one torch thread in each is faster than two that wait for one another.
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 
 .DEFAULT_GOAL := help
 .PHONY: help lab test test-fast notebooks grade mutants student-release environment python clean
@@ -28,7 +28,7 @@ notebooks: environment ## make notebooks/ and coursekit/keys/ from solutions/
 grade: environment ## your own answers in notebooks/, as the instructor would see them
 	@$(BIN)/autograder grade-mine
 
-mutants: environment ## does every check name every known mistake?
+mutants: environment ## change the solutions in small ways: how many changes do the checks catch?
 	@$(BIN)/autograder mutants
 
 student-release: environment ## dist/words-in-context-student.zip: what students get

@@ -62,6 +62,7 @@ class Exercise:
     alternatives  other right answers {what is unusual: code of the whole cell}; they must pass.
     hints         four rungs: a question, the shapes, pseudocode, a near miss.
     uses          earlier exercises whose functions this one calls.
+    mends         the notebook shows the faulty code that is to be mended: the solution may share its lines.
     survivors     {part of a change that `make mutants` reports: why the changed solution is as right}.
     """
 
@@ -72,6 +73,7 @@ class Exercise:
     hints: tuple[str, str, str, str]
     rule: Rule = Rule()
     uses: tuple[str, ...] = ()
+    mends: bool = False
     survivors: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -12,6 +12,7 @@ _HOME = {
     "reveal": "checking",
     "CheckFailed": "checking",
     "show": "plots",
+    "installation": "environment",
 }
 
 __all__ = list(_HOME)

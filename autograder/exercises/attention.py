@@ -708,6 +708,7 @@ MENDED_SPLIT = "t.view(batch, tokens, heads, d).transpose(1, 2)"
 
 mended_heads = Exercise(
     name="attention.mended_heads",
+    mends=True,
     cases=mended_cases,
     rule=Rule("close", 1e-4, axes={"": "B T D"}),
     mistakes=(

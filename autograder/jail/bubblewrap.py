@@ -83,7 +83,10 @@ def find_bubblewrap() -> Path | None:
 def find_problem() -> str | None:
     """Why no jail can be built on this machine and what lifts that, in one sentence; None when one can."""
     if not sys.platform.startswith("linux"):
-        return f"The jail is made of Linux namespaces, which {sys.platform} lacks; grade on Linux, or in a virtual machine."
+        return (
+            f"The jail is made of Linux namespaces, which {sys.platform} lacks: "
+            "grade on Linux, or in a virtual machine."
+        )
     if find_bubblewrap() is None:
         return _MISSING
     reader, writer = os.pipe()

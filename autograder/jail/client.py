@@ -26,7 +26,7 @@ CHUNK = 1 << 20
 
 
 class ServerDied(RuntimeError):
-    """The server ended or fell silent while it ran a job, and so did a fresh one with the same job."""
+    """The server failed a job (it ended, fell silent, or built no jail), and so did a fresh one with the same job."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +110,7 @@ class Reader:
     limits: Limits
     on_frame: Callable[[bytes], None]
     frames: list[bytes] = field(default_factory=list)
+    greeting: bytes | None = None  # the first frame, sent before the student's code: empty when all is well
     too_much: bool = False
     _size: int = 0
     _rest: bytearray = field(default_factory=bytearray)
@@ -140,9 +141,16 @@ class Reader:
                 return
             if len(self._rest) < end:
                 return
-            self.frames.append(bytes(self._rest[8:end]))
+            frame = bytes(self._rest[8:end])
             del self._rest[:end]
-            self.on_frame(self.frames[-1])
+            self._take(frame)
+
+    def _take(self, frame: bytes) -> None:
+        if self.greeting is None:
+            self.greeting = frame
+        else:
+            self.frames.append(frame)
+            self.on_frame(frame)
 
 
 def hold(control: socket.socket, job: bytes, reader: Reader, silence_seconds: float) -> Outcome:
@@ -161,6 +169,14 @@ def hold(control: socket.socket, job: bytes, reader: Reader, silence_seconds: fl
         reader.drain(answers)
     finally:
         os.close(answers)
+    if reader.greeting is None:
+        raise ServerDied(
+            f"A fork of the grading server ended ({report['status']}) before its notebook began."
+        )
+    if reader.greeting:
+        raise ServerDied(
+            f"No notebook could begin: {reader.greeting[-1000:].decode(errors='replace').strip()}"
+        )
     status = "output" if reader.too_much else report["status"]
     numbers = {name: report[name] for name in ("seconds", "cpu_seconds", "peak_bytes")}
     return Outcome(tuple(reader.frames), status, **numbers)

@@ -28,7 +28,7 @@ def fork() -> int:
     """Fork into new namespaces, as process 1 of its own; 0 in the child.
 
     One raw clone builds the namespaces while it copies the process. fork, unshare, fork would copy it twice.
-    Only for a process with a single thread: what libc's own fork repairs besides is the state of other threads.
+    Only for a process with a single thread: what else libc's own fork repairs is the state of other threads.
     """
     python = ctypes.pythonapi
     for hook in (python.PyOS_BeforeFork, python.PyOS_AfterFork_Child, python.PyOS_AfterFork_Parent):
@@ -36,11 +36,13 @@ def fork() -> int:
     arguments = [
         ctypes.c_long(value) for value in (_clone_number(), EVERY_NAMESPACE | signal.SIGCHLD, 0, 0, 0, 0)
     ]
+    number = _number_kept_by_libc()
     python.PyOS_BeforeFork()
     pid = libc.syscall(*arguments)
     if pid == 0:
         python.PyOS_AfterFork_Child()
-        _tell_libc_its_thread()
+        if number is not None:
+            number.value = threading.get_native_id()
         return 0
     error = ctypes.get_errno()
     python.PyOS_AfterFork_Parent()
@@ -103,7 +105,8 @@ def mount_scratch(limits: Limits) -> None:
 
 def mounts_below(folder: Path) -> list[Path]:
     """Where something is mounted in `folder`; of mounts within each other only the outermost."""
-    places = [line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()]
+    lines = Path("/proc/self/mountinfo").read_text().splitlines()
+    places = [line.split()[4].replace("\\040", " ") for line in lines]
     inner = sorted({Path(place) for place in places if place.startswith(f"{folder}/")})
     return [path for path in inner if not any(parent in inner for parent in path.parents)]
 
@@ -119,7 +122,7 @@ def forbid_namespaces() -> None:
 
 
 def limit_resources(limits: Limits, own_processes: bool) -> None:
-    """Limits a process. `own_processes`: the user's other processes do not count towards the number of them."""
+    """Limits of a process. `own_processes`: the user's others do not count, so their number can be bounded."""
     bounds = {
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_FSIZE: limits.file_bytes,
@@ -135,9 +138,8 @@ def limit_resources(limits: Limits, own_processes: bool) -> None:
     if Path("/proc/self/statm").exists():
         pages = int(Path("/proc/self/statm").read_text().split()[0])
         bounds[resource.RLIMIT_AS] = pages * resource.getpagesize() + 2 * limits.memory_bytes
-        Path("/proc/self/oom_score_adj").write_text(
-            "1000"
-        )  # should memory run out, the kernel takes this first
+        # Should the machine run out of memory, this is what the kernel ends first.
+        Path("/proc/self/oom_score_adj").write_text("1000")
     for kind, bound in bounds.items():
         _lower(kind, bound)
 
@@ -173,11 +175,13 @@ def _clone_number() -> int:
     return number
 
 
-def _tell_libc_its_thread() -> None:
-    """Correct the thread number that libc keeps of the main thread, as its own fork would have done."""
+def _number_kept_by_libc() -> ctypes.c_int | None:
+    """Where libc keeps the main thread's number, which its own fork would correct in the child."""
     address = ctypes.c_void_p()
-    if libc.prctl(40, ctypes.byref(address), 0, 0, 0) == 0 and address.value:
-        ctypes.c_int.from_address(address.value).value = threading.get_native_id()
+    if libc.prctl(40, ctypes.byref(address), 0, 0, 0) != 0 or not address.value:
+        return None  # a kernel built without PR_GET_TID_ADDRESS
+    number = ctypes.c_int.from_address(address.value)
+    return number if number.value == threading.get_native_id() else None
 
 
 def _lower(kind: int, bound: int) -> None:

@@ -54,7 +54,7 @@ class Outputs:
     def show(
         self, kind: str, data: dict[str, Any], shown_as: str | None = None, update: bool = False
     ) -> None:
-        """Append a "display_data" or "execute_result". `shown_as` is the display's id, which may be updated."""
+        """Append a "display_data" or "execute_result". `shown_as` is the id by which it may be updated."""
         output = {"output_type": kind, "data": self._kept(data), "metadata": {}}
         if kind == "execute_result":
             output["execution_count"] = None

@@ -7,16 +7,16 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 
 from coursekit import answers, recording
-from coursekit.asking import Answer
+from coursekit.asking import Answer, Case
 
 from .limits import Limits
-from .outputs import Output, Stream, encodable
+from .outputs import Stream, encodable
 from .shell import Shell
 
 Given = dict[recording.AnswerId, Answer]
@@ -28,15 +28,28 @@ class CellTimeout(BaseException):
     """The cell ran too long. Not an Exception: no `except Exception` shall keep it from ending the cell."""
 
 
-def run_job(job: bytes, shell: Shell, limits: Limits, send: Callable[[bytes], None]) -> None:
+@dataclass(frozen=True)
+class Job:
+    """The cells to execute, and the inputs on which each exercise is asked."""
+
+    cells: list[dict[str, str]]
+    cases: dict[str, list[Case]]
+
+
+def read_job(blob: bytes) -> Job:
+    """The job as the engine packed it."""
+    arrays, words = answers.unpack(blob, WHOLE_JOB)
+    return Job(words["cells"], recording.cases_from_file(arrays, words["cases"]))
+
+
+def run_job(job: Job, shell: Shell, limits: Limits, send: Callable[[bytes], None]) -> None:
     """Execute the job's cells and send one frame after each, so that a killed notebook keeps what it had."""
-    arrays, words = answers.unpack(job, WHOLE_JOB)
-    recorder = recording.Recorder(recording.cases_from_file(arrays, words["cases"]))
+    recorder = recording.Recorder(job.cases)
     recording.start(recorder)
     reseed()
     me = os.getpid()
     room = limits.output_bytes // 2  # for the answers of the whole notebook
-    for number, cell in enumerate(words["cells"]):
+    for number, cell in enumerate(job.cells):
         recorder.expecting, recorder.variant = cell["exercise"], cell["variant"]
         shell.execution_count = number + 1
         began = time.monotonic()
@@ -44,16 +57,28 @@ def run_job(job: bytes, shell: Shell, limits: Limits, send: Callable[[bytes], No
         seconds = time.monotonic() - began
         if os.getpid() != me:
             os._exit(0)  # the cell forked and its child came back here; only the original goes on
-        given, room = within(room, recorder.answers)
-        recorder.answers = {}
-        send(make_frame(number, given, shell.outputs.take(), seconds, problem))
+        given, recorder.answers = recorder.answers, {}
+        frame, room = make_frame(number, given, room, shell, seconds, problem)
+        send(frame)
 
 
-def make_frame(number: int, given: Given, outputs: list[Output], seconds: float, problem: str) -> bytes:
-    """What `autograder.jail.frames` reads outside."""
-    arrays, described = recording.answers_to_file(given)
-    words = {"cell": number, "answers": described, "outputs": outputs, "seconds": seconds, "problem": problem}
-    return answers.pack(arrays, words)
+def make_frame(
+    number: int, given: Given, room: int, shell: Shell, seconds: float, problem: str
+) -> tuple[bytes, int]:
+    """What `autograder.jail.frames` reads outside, and the room left for answers.
+
+    Answers that no file can hold cost their own cell only.
+    """
+    outputs = shell.outputs.take()
+    words = {"cell": number, "answers": [], "outputs": outputs, "seconds": seconds, "problem": problem}
+    try:
+        kept, left = within(room, given)
+        arrays, described = recording.answers_to_file(kept)
+        return answers.pack(arrays, words | {"answers": described}), left
+    except Exception as error:
+        shell.outputs.fail(type(error).__name__, "the answers of this cell cannot be written to a file", [])
+        words |= {"outputs": [*outputs, *shell.outputs.take()], "problem": "error"}
+        return answers.pack({}, words), room
 
 
 def run_cell(source: str, shell: Shell, limits: Limits) -> str:
@@ -70,7 +95,7 @@ def run_cell(source: str, shell: Shell, limits: Limits) -> str:
             return "timeout" if alarm.rang else "error"
     if alarm.rang:
         return "timeout"
-    return "" if result.success else "error"
+    return "" if getattr(result, "success", False) else "error"
 
 
 class Alarm:

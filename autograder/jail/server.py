@@ -10,6 +10,7 @@ import os
 import socket
 import sys
 import time
+import traceback
 
 from . import watch
 from .isolation import Jailed, Plain
@@ -34,9 +35,7 @@ def main(arguments: list[str]) -> None:
 
 def prepare(limits: Limits):
     """Import and make, once, what every notebook needs. Starts no thread. Returns the shell."""
-    sys.path.pop(
-        0
-    )  # this package is found under `jail` already; a notebook's imports shall not find its parts
+    del sys.path[0]  # it led to this package, whose parts no notebook shall import by accident
     import torch
     from transformers import BertModel  # noqa: F401  (transformers loads a model's code when it is named)
 
@@ -80,17 +79,26 @@ def run_one(control: socket.socket, job: int, answers: int, isolation: Jailed | 
 
 
 def live(control: socket.socket, job: int, answers: int, isolation: Jailed | Plain, shell, limits: Limits):
-    """The child's life: take leave of the server, enter the jail, run the notebook. Never returns."""
+    """The child's life: take leave of the server, enter the jail, run the notebook. Never returns.
+
+    The first frame says that the notebook begins, by being empty, or else what went wrong. After that only
+    the student's code is to blame for what happens here.
+    """
     code = 1
     try:
-        control.detach()
-        keep_only(job, answers)
-        isolation.enter(limits)
-        from . import runner
+        try:
+            control.detach()
+            keep_only(job, answers)
+            isolation.enter(limits)
+            from . import runner
 
-        with open(JOB, "rb") as file:
-            blob = file.read()
-        runner.run_job(blob, shell, limits, send)
+            with open(JOB, "rb") as file:
+                notebook = runner.read_job(file.read())
+        except BaseException:
+            send(traceback.format_exc().encode())
+            raise
+        send(b"")
+        runner.run_job(notebook, shell, limits, send)
         code = watch.FINISHED
     finally:
         os._exit(code)

@@ -97,7 +97,7 @@ def make_shell(limits: Limits) -> Shell:
 
 
 def warm_up(shell: Shell) -> None:
-    """Do once what takes long the first time: run a cell, show a tensor, draw a picture (it looks for fonts)."""
+    """Do once what takes long the first time: run a cell, show a tensor, draw a picture."""
     import matplotlib.pyplot as plt
     import torch
 

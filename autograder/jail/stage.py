@@ -1,8 +1,8 @@
 """Run as root, before everything: gather what the jail is to show where an unprivileged user can reach it.
 
 python -I -S stage.py FOLDER JSON-LIST-OF-PATHS COMMAND…: in a mount namespace of its own, bind the n-th path
-to FOLDER/n and execute the command. So a checkout or an interpreter under /root serves the jail, and no folder's
-mode has to change for it. A script by itself: it must not need the packages that it is about to show.
+to FOLDER/n and execute the command. So a checkout or an interpreter under /root serves the jail, and no
+folder's mode has to change. A script by itself: it must not need the packages that it is about to show.
 """
 
 import ctypes

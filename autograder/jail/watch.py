@@ -50,7 +50,7 @@ def watch(pid: int, limits: Limits, control: socket.socket, began: float) -> dic
 
 
 def end(pid: int, status: str, peak: int, began: float) -> dict[str, object]:
-    """Kill what is left, and say how it went. In the jail, process `pid` takes its whole namespace with it."""
+    """Kill what is left, and say how it went. In the jail all others end with process `pid`."""
     if status:
         _kill(pid)
     _kill_group(pid)
@@ -100,6 +100,8 @@ def count_threads() -> int:
 
 
 def _own_status(code: int) -> str:
+    if os.WIFSIGNALED(code) and os.WTERMSIG(code) == signal.SIGKILL:
+        return "memory"  # nobody inside can send it to the jail's first process: the kernel ran out of memory
     return "finished" if os.WIFEXITED(code) and os.WEXITSTATUS(code) == FINISHED else "died"
 
 

@@ -37,7 +37,7 @@ from IPython.display import Markdown, display
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from coursekit import check, hint, predict, reveal  # noqa: F401
+from coursekit import check, hint, predict, reveal
 from coursekit.pictures import static_embeddings as pictures
 from coursekit.plots import use_style
 
@@ -104,7 +104,7 @@ for i in range(6):
 
 # %% tags=["demo", "record"]
 def pairs_within(ids: np.ndarray, window: int = 4) -> tuple[Tensor, Tensor]:
-    """Every (word, neighbour) pair at most `window` places apart, in both directions; special tokens left out."""
+    """Every (word, neighbour) at most `window` places apart, in both directions, without special tokens."""
     words, neighbours = [], []
     for distance in range(1, window + 1):
         left, right = ids[:, :-distance], ids[:, distance:]
@@ -179,15 +179,16 @@ order = torch.randperm(len(pairs[1]), generator=torch.Generator().manual_seed(0)
 shuffled_counts = count_pairs(pairs[0], pairs[1][order], V)
 shuffled = ppmi(shuffled_counts)
 
-shown, beside = "river canal prisoner inmate blood oxygen".split(), "the a bank toward cell behind red sugar".split()
+shown = "river canal prisoner inmate blood oxygen".split()
+beside = "the a bank toward cell behind red sugar".split()
 rows, columns = ([language.id_of[word] for word in some] for some in (shown, beside))
 panels = {"counts": counts, "PPMI (nats)": table, "PPMI, neighbours shuffled": shuffled}
 pictures.three_tables({title: full[rows][:, columns] for title, full in panels.items()}, shown, beside)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 best = ", ".join(f"*{vocabulary[i]}*" for i in table[river].topk(10).indices)
-often, once = ((table[seen].mean(), shuffled[by_chance].mean()) for seen, by_chance in (
-    (counts >= 5, shuffled_counts >= 5), (counts == 1, shuffled_counts == 1)))
+often = table[counts >= 5].mean(), shuffled[shuffled_counts >= 5].mean()
+once = table[counts == 1].mean(), shuffled[shuffled_counts == 1].mean()
 display(Markdown(
     f"Ordered by PPMI, the company of *river* is {best}: mostly words of its topic. Among pairs that met at least five times, the "
     f"mean PPMI is {often[0]:.2f} nats, and {often[1]:.2f} once the neighbours are shuffled. Among pairs that met just once it is "
@@ -263,9 +264,9 @@ display(Markdown(
 
 # %% nbgrader={"grade": false, "grade_id": "static-nearest", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def nearest(vectors: Float[Tensor, "V D"], query: int, k: int) -> Int[Tensor, " k"]:
-    """The rows of the k words most similar to word `query` by cosine, the most similar first, without the word itself.
+    """The k words most similar by cosine to the word in row `query`, without that word itself.
 
-    query   the row of the word that is asked for.
+    Returned are their rows, the most similar first.
     (difficulty ●○○, 5 minutes)
     """
     ### BEGIN SOLUTION
@@ -344,9 +345,9 @@ display(Markdown(
 def sgns_loss(
     center: Float[Tensor, "B D"], context: Float[Tensor, "B D"], negatives: Float[Tensor, "B k D"]
 ) -> Float[Tensor, ""]:
-    """The loss of skip-gram with negative sampling, in nats: summed over the k negatives, averaged over the batch.
+    """The loss of skip-gram with negative sampling, in nats.
 
-    It stays finite for scores of ±200.
+    Summed over the k negatives, averaged over the batch. It stays finite for scores of ±200.
     (difficulty ●●○, 8 minutes; Mikolov et al. 2013b, equation 4)
     """
     ### BEGIN SOLUTION
@@ -381,6 +382,7 @@ class SkipGram:
     losses: list[float]
 
 
+# %% tags=["demo", "record"]
 def train_skip_gram(
     ids: np.ndarray, size: int, D: int = 50, k: int = 5, steps: int = 1500, batch: int = 2048, seed: int = 0
 ) -> SkipGram:
@@ -446,7 +448,8 @@ display(Markdown(
 untrained = torch.randn(V, 50, generator=torch.Generator().manual_seed(0))
 for word in ("river", "oxygen", "guard", "cell", "bank"):
     for name, vectors in (("trained", static.word), ("untrained", untrained)):
-        print(f"{word:7} {name:10}", ", ".join(vocabulary[i] for i in nearest(vectors, language.id_of[word], 7)))
+        found = nearest(vectors, language.id_of[word], 7)
+        print(f"{word:7} {name:10}", ", ".join(vocabulary[i] for i in found))
 
 # %% [markdown]
 # *river*, *oxygen* and *guard* sit among words of their own topic. *cell* and *bank* have company of several kinds, or
@@ -501,10 +504,10 @@ print(f"word2vec.c ÷ autograd, over all {ratio.numel()} numbers: from {ratio.mi
 def cbow_gradient(
     contexts: Float[Tensor, "B C D"], target: Float[Tensor, "B D"], negatives: Float[Tensor, "B k D"]
 ) -> Float[Tensor, "B C D"]:
-    """The gradient of each example's loss with respect to each of its C context words. Mend the code above.
+    """The gradient of each example's loss with respect to each of its C context words: the code above, mended.
 
-    The loss of an example is −ln σ(hidden · target) − Σ ln σ(−hidden · negative), hidden the average of its context
-    words. The gradient points uphill; examples do not influence one another.
+    The loss of an example is −ln σ(hidden · target) − Σ ln σ(−hidden · negative), where hidden is the average
+    of its context words. The gradient points uphill; examples do not influence one another.
     (difficulty ●●○, 6 minutes; İrsoy, Benton and Stratos 2021)
     """
     ### BEGIN SOLUTION
@@ -523,13 +526,13 @@ check("static.cbow_gradient", lambda case: cbow_gradient(case["contexts"], case[
 for C in (2, 4, 10):
     window = [torch.randn(*shape, generator=rng) for shape in ((8, C, 20), (8, 20), (8, 5, 20))]
     truth = gradient_by_autograd(*window)
-    print(f"{C:2} context words: word2vec.c ÷ autograd {(cbow_gradient_as_in_word2vec(*window) / truth).median():5.2f}, "
-          f"yours ÷ autograd {(cbow_gradient(*window) / truth).median():5.2f}")
+    theirs, yours = ((f(*window) / truth).median() for f in (cbow_gradient_as_in_word2vec, cbow_gradient))
+    print(f"{C:2} context words: word2vec.c ÷ autograd {theirs:5.2f}, yours ÷ autograd {yours:5.2f}")
 
 # %% [markdown]
 # The factor is the number of context words. A constant factor would only be a larger learning rate. But windows are shorter at
 # the edges of a sentence, and word2vec draws their size at random, so the step depends on the window. (A
-# maintainer of Gensim defended it as a choice, in issue 1873; then the code follows no gradient of its loss.)
+# maintainer of Gensim defended it as a choice, in issue 1873. Then the steps follow another rule than the gradient of the loss.)
 # Make it a habit: before you believe a gradient that was derived by hand, compare it with autograd on random numbers.
 
 # %% [markdown]
@@ -547,7 +550,7 @@ for C in (2, 4, 10):
 def sense_mixture(v: Float[Tensor, " D"], senses: Float[Tensor, "S D"]) -> Float[Tensor, " S"]:
     """The weights a for which a @ senses comes closest to v (smallest Euclidean distance).
 
-    Any real numbers are allowed: they need not be positive nor sum to one. There are fewer senses than dimensions.
+    Any real numbers are allowed: they need not be positive nor sum to one. S is smaller than D.
     (difficulty ●●○, 6 minutes)
     """
     ### BEGIN SOLUTION
@@ -590,12 +593,13 @@ def rebuilt(v: Float[Tensor, " D"], vectors: Float[Tensor, "S D"], weights: Floa
     return cosine(v[None], (weights @ vectors)[None]).item()
 
 
-def take_apart(model: SkipGram, word: int, frequency: dict[int, float], controls: dict[str, np.ndarray]) -> dict:
+def take_apart(model: SkipGram, word: int, frequency: dict[int, float], controls: dict[str, list[int]]) -> dict:
     """How well the vectors of its senses, {id: frequency}, and controls rebuild the vector of a word."""
     v, senses, p = model.word[word], model.word[list(frequency)], torch.tensor(list(frequency.values()))
     weights = sense_mixture(v, senses)
-    row = {"frequency": p.tolist(), "weights": weights.tolist(), "plain average": rebuilt(v, senses, torch.ones(len(p))),
-           "weighted by frequency": rebuilt(v, senses, p), "best weights": rebuilt(v, senses, weights)}
+    row = {"frequency": p.tolist(), "weights": weights.tolist()}
+    for name, a in (("weighted by frequency", p), ("plain average", torch.ones(len(p))), ("best weights", weights)):
+        row[name] = rebuilt(v, senses, a)
     for name, ids in controls.items():
         row[name] = rebuilt(v, model.word[ids], sense_mixture(v, model.word[ids]))
     row["among the senses"] = cosine(senses, senses)[~torch.eye(len(p), dtype=torch.bool)].mean().item()
@@ -651,7 +655,7 @@ recorded = read_table("results/01_sense_mixture.csv")
 low, high = (recorded.groupby("measure")["value"].agg(f) for f in ("min", "max"))
 display(Markdown(
     f"The vector of a word is close to the average of its senses: cosine {means['weighted by frequency']:.2f}, against {means['random words']:.2f} for the best mixture of "
-    f"random words and {means['senses of other words']:.2f} for senses of other words. Over {recorded.seed.nunique()} more seeds, recorded: "
+    f"random words and {means['senses of other words']:.2f} for senses of other words. Over {recorded.seed.nunique()} more seeds, recorded with `tools/record_sense_mixture.py`: "
     f"{low['weighted by frequency']:.2f} to {high['weighted by frequency']:.2f}, against {low['random words']:.2f} to {high['random words']:.2f} and "
     f"{low['senses of other words']:.2f} to {high['senses of other words']:.2f}. The cosine alone does not say which average: a plain one reaches "
     f"{means['plain average']:.2f}.\n\n"
@@ -707,6 +711,7 @@ from coursekit.scoreboard import add_row, ambiguous_words, bounds, draw, nearest
 exam = sense_exam()
 
 
+# %% tags=["demo"]
 def word_vector(sentences) -> Tensor:
     """f(w): the vector of the ambiguous word of each sentence, from the table."""
     return static.word[torch.from_numpy(ambiguous_words(sentences))]
@@ -736,7 +741,7 @@ for word in language.ambiguous:
         separations[name][word] = separation(represent(held_out[rows]), senses).item()
     mixed_up = senses[torch.randperm(len(senses), generator=torch.Generator().manual_seed(0))]
     separations["around, senses shuffled"][word] = separation(represent(held_out[rows]), mixed_up).item()
-reveal("static.separation", separations["f(w): one vector per word"]["cell"])
+reveal("static.separation", round(separations["f(w): one vector per word"]["cell"], 5))
 pictures.bars(separations, "separation (difference of cosines)")
 
 # %% [markdown]
@@ -807,9 +812,9 @@ display(Markdown(
 
 # %% nbgrader={"grade": false, "grade_id": "static-negative_distribution", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def negative_distribution(counts: Float[Tensor, " V"], power: float) -> Float[Tensor, " V"]:
-    """The probability with which each word is drawn as a negative: proportional to its count to the given power.
+    """The probability of each word to be drawn as a negative: proportional to its count to the given power.
 
-    The probabilities sum to one. Powers are above 0, so a word that never occurs is never drawn.
+    They sum to one. Powers are above 0, so a word that never occurs is never drawn.
     (extension, difficulty ●○○, 3 minutes)
     """
     ### BEGIN SOLUTION
@@ -828,8 +833,8 @@ by_count = occurrences.argsort(descending=True)
 rare = (occurrences > 0) & (occurrences <= occurrences[occurrences > 0].median())
 for power in (1.0, 0.75, 0.01):
     p = negative_distribution(occurrences, power)
-    print(f"power {power:4}: 'the' {p[language.id_of['the']]:6.1%} of the negatives, the ten most frequent words "
-          f"{p[by_count[:10]].sum():6.1%}, the rarer half of the vocabulary {p[rare].sum():6.1%}")
+    the, ten, half = p[language.id_of["the"]], p[by_count[:10]].sum(), p[rare].sum()
+    print(f"power {power:4}: 'the' {the:6.1%}, ten most frequent words {ten:6.1%}, rarer half of the words {half:6.1%}")
 
 # %% [markdown]
 # **Analogies.** *man* is to *king* as *woman* is to … ? Mikolov et al. answered with vectors: the word nearest to
@@ -861,15 +866,16 @@ check("static.analogy", lambda case: analogy(case["vectors"], case["a"], case["b
 
 # %% tags=["demo"]
 questions = {
-    "capital": "france paris italy rome spain madrid germany berlin japan tokyo russia moscow egypt cairo austria vienna",
-    "gender": "man woman king queen brother sister father mother son daughter uncle aunt actor actress husband wife",
-    "plural": "cat cats dog dogs car cars house houses bank banks river rivers cell cells bird birds",
-    "past": "walk walked talk talked play played call called open opened close closed move moved work worked start started",
+    "capital": "france paris italy rome spain madrid germany berlin japan tokyo russia moscow egypt cairo",
+    "gender": "man woman king queen brother sister father mother son daughter uncle aunt husband wife",
+    "plural": "cat cats dog dogs car cars house houses bank banks river rivers cell cells",
+    "past": "walk walked talk talked play played call called open opened move moved work worked",
 }
 few = load_glove(top=20_000)  # the more words, the slower; all of the question's are among these
 unit = F.normalize(few.vectors, dim=1)
 measures = (
-    "right, question words excluded", "right, nothing excluded", "a question word, nothing excluded", "right: nearest word to c"
+    "right, question words excluded", "right, nothing excluded",
+    "a question word, nothing excluded", "right: nearest word to c",
 )
 results = {name: {} for name in measures}
 for kind, text in questions.items():

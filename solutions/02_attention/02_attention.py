@@ -25,20 +25,23 @@
 # **Time** about 60 minutes: six exercises, a bug to find, five questions that a person reads; two extensions.
 
 # %%
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from coursekit import check, hint, predict, reveal, show
+
 # %% [markdown]
 # ## 1 · A word among others
 #
 # Two sentences go with us through the whole course. Each becomes a matrix: one row for a word, 50 numbers in a row,
 # read from the GloVe table of the first notebook.
+
 # %% tags=["demo"]
 import matplotlib.pyplot as plt
 import numpy as np
-import torch
 from IPython.display import Markdown, display
-from jaxtyping import Bool, Float
-from torch import Tensor
 
-from coursekit import check, hint, predict, reveal, show
 from coursekit.plots import BLUE, GREY, ORANGE, use_style
 from coursekit.vectors import load_glove
 
@@ -360,7 +363,6 @@ show(figure, alt="Weights of bank over the nine words. Bank's weight on itself: 
 
 # %% tags=["demo"]
 import ipywidgets
-
 
 def show_temperature(temperature: float) -> None:
     weights = bank_at(temperature)

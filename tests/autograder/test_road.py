@@ -16,7 +16,7 @@ from autograder.course import Assignment
 from tests.autograder.road import hand_in_ten, make_course, read_report
 from tests.conftest import ASSIGNMENTS
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("road")]
+pytestmark = pytest.mark.slow
 
 NAME = "02_attention"
 BIN = Path(sys.executable).parent

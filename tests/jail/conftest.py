@@ -57,15 +57,18 @@ class Ran:
         return [o["data"][kind] for o in self.frames[cell].outputs if kind in o.get("data", {})]
 
 
-def make_job(cells: Sequence[str | tuple[str, str]], cases: dict[str, list] | None = None) -> bytes:
-    """A job of cells; a cell that is a check comes as (exercise, source)."""
+def make_job(cells: Sequence[str | tuple[str, ...]], cases: dict[str, list] | None = None) -> bytes:
+    """A job of cells; a cell that is a check comes as (exercise, source) or (exercise, source, variant)."""
     arrays, rest = cases_to_file(cases or {})
-    pairs = [("", cell) if isinstance(cell, str) else cell for cell in cells]
-    steps = [{"source": dedent(source), "exercise": exercise, "variant": ""} for exercise, source in pairs]
+    checks = [("", cell) if isinstance(cell, str) else cell for cell in cells]
+    steps = [
+        {"source": dedent(source), "exercise": exercise, "variant": "".join(variant)}
+        for exercise, source, *variant in checks
+    ]
     return answers.pack(arrays, {"cells": steps, "cases": rest})
 
 
-def run_in(server: Server, *cells: str | tuple[str, str], cases: dict[str, list] | None = None) -> Ran:
+def run_in(server: Server, *cells: str | tuple[str, ...], cases: dict[str, list] | None = None) -> Ran:
     outcome = server.run(make_job(cells, cases))
     return Ran(outcome, tuple(_readable(outcome.frames)))
 

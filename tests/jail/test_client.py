@@ -36,7 +36,7 @@ sys.path.insert(0, sys.argv[1])
 from jail import server
 def run_job(job, shell, limits, send):
     exec(job, {"send": send})
-sys.modules["jail.runner"] = types.SimpleNamespace(run_job=run_job)
+sys.modules["jail.runner"] = types.SimpleNamespace(read_job=bytes, run_job=run_job)
 server.prepare = lambda limits: None
 server.main(sys.argv[2:])
 """
@@ -166,6 +166,13 @@ def test_a_message_that_is_no_report_is_not_believed(limits):
         theirs.send(b'{"status": "finished", "seconds": "1", "cpu_seconds": 0, "peak_bytes": 0}\n')
         with pytest.raises(ServerDied, match="no report"):
             client.hold(ours, b"job", client.Reader(Limits(), lambda frame: None), 5)
+
+
+def test_a_fork_that_cannot_build_its_jail_is_no_students_fault(server, job):
+    """Before the student's code runs, whatever fails is ours, and is said so."""
+    with pytest.raises(ServerDied, match="(?s)No notebook could begin: .*Malformed"):
+        server.run(b"not a job")
+    assert server.run(job(["print(1)"])).status == "finished"
 
 
 # Without a jail

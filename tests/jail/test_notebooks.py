@@ -29,6 +29,12 @@ def test_a_check_counts_only_in_its_own_cell(run):
     assert [len(frame.answers) for frame in ran.frames] == [0, 0, 2, 0]
 
 
+def test_answers_carry_the_variant_of_their_cell(run):
+    ran = run("def rows(table):\n    return table.sum()", CHECK, (*CHECK, "swapped"), cases=CASES)
+    assert set(ran.frames[1].answers) == {("", "sums.rows", 0), ("", "sums.rows", 1)}
+    assert set(ran.frames[2].answers) == {("swapped", "sums.rows", 0), ("swapped", "sums.rows", 1)}
+
+
 def test_an_answer_that_is_too_big_fails_alone(run, limits):
     ran = run(
         f"import torch\ndef rows(table):\n    return torch.zeros({limits.output_bytes})",
@@ -45,6 +51,14 @@ def test_half_a_character_in_an_answer_does_no_harm(run):
     ran = run("def rows(table):\n    return {'\\ud800': table}", CHECK, "print('\\ud800')", cases=CASES)
     assert list(ran.frames[1].answers["", "sums.rows", 0].arrays) == ["?"]
     assert ran.stream() == "?\n"
+
+
+def test_answers_that_no_file_can_hold_cost_their_own_cell_only(run):
+    spoil = "active().answers['', 'sums.rows', 0] = active().answers['', 'sums.rows', 0].__class__({'': object()})"
+    ran = run(
+        "def rows(table):\n    return table.sum()", ("sums.rows", f"{CHECK[1]}; {spoil}"), CHECK, cases=CASES
+    )
+    assert (ran.status, ran.frames[1].problem, len(ran.frames[2].answers)) == ("finished", "error", 2)
 
 
 def test_random_numbers_differ_between_submissions(run):
@@ -247,11 +261,20 @@ def test_worker_processes_and_threads(run):
     assert ran.value() == [1, 6.0, 22.0, "process\n"]
 
 
+def test_libc_knows_the_forked_thread(run):
+    """A raw clone must tell libc the new number of its thread, or calls about the thread go astray."""
+    ran = run(
+        "import threading, time\nprint(time.clock_gettime(time.pthread_getcpuclockid(threading.get_ident())))"
+    )
+    assert ran.value() > 0
+
+
 def test_training_works(run):
     ran = run("""
         import torch
         from transformers import BertConfig, BertModel
-        model = BertModel(BertConfig(vocab_size=50, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32))
+        sizes = dict(vocab_size=50, hidden_size=16, num_hidden_layers=1, num_attention_heads=2)
+        model = BertModel(BertConfig(intermediate_size=32, **sizes))
         optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
         for _ in range(3):
             loss = model(torch.randint(50, (2, 7))).last_hidden_state.pow(2).mean()

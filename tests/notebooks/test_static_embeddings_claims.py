@@ -35,7 +35,9 @@ def test_the_most_frequent_companion_of_river_is_the(measured):
 
 
 def test_ppmi_takes_the_from_the_strongest_column_to_nearly_nothing(measured):
-    shown, beside = ([measured["language"].id_of[word] for word in measured[name]] for name in ("shown", "beside"))
+    shown, beside = (
+        [measured["language"].id_of[word] for word in measured[name]] for name in ("shown", "beside")
+    )
     the = measured["beside"].index("the")
     counts, table = (measured[name][shown][:, beside] for name in ("counts", "table"))
     assert counts.sum(dim=0).argmax() == the
@@ -85,7 +87,11 @@ def test_the_gradient_is_wrong_by_the_number_of_context_words(measured):
 def test_a_word_is_a_mixture_of_its_senses(measured):
     means = measured["means"]
     assert min(means["weighted by frequency"], means["plain average"], means["best weights"]) > 0.9
-    assert means["random words"] < 0.45 and means["senses of other words"] < 0.65 and means["among the senses"] < 0.7
+    assert (
+        means["random words"] < 0.45
+        and means["senses of other words"] < 0.65
+        and means["among the senses"] < 0.7
+    )
     assert measured["follows"] > 0.75
     assert 0.3 < measured["slope"] < 0.9  # flatter than frequency
 

@@ -4,9 +4,9 @@ import sys
 
 import pytest
 
-from coursekit import installation as module
+from coursekit import environment as module
 from coursekit import vectors
-from coursekit.installation import installation
+from coursekit.environment import installation
 
 
 def test_here_everything_is_installed():
