@@ -75,7 +75,7 @@ class Card:
     def picture(self) -> tuple[bytes, str] | None:
         """PNG of yours, expected and their difference, with its alt text; None if it would not help."""
         got, want = self._shown()
-        if self.verdict.passed or got is None or want.ndim == 0 or want.size < 2:
+        if self.verdict.passed or got is None or want.ndim == 0 or want.size < 2 or got.size == 0:
             return None
         return heat_maps(got, want)
 
@@ -97,44 +97,66 @@ class Card:
 
 
 def heat_maps(got: np.ndarray, want: np.ndarray) -> tuple[bytes, str]:
-    """Three panels: yours, expected, |difference| (the third only if the shapes agree)."""
+    """Panels of yours and expected and, if the shapes agree, |difference|; as a PNG and its description."""
     from matplotlib.figure import Figure
 
-    panels = [("yours", _matrix(got)), ("expected", _matrix(want))]
-    finite = np.concatenate([panel[np.isfinite(panel)].ravel() for _, panel in panels])
-    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
-    figure = Figure(figsize=(8.0, 2.3), layout="constrained")
-    axes = figure.subplots(1, 3 if got.shape == want.shape else 2)
-    for ax, (title, panel) in zip(axes, panels, strict=False):
-        image = ax.imshow(panel, vmin=low, vmax=high, cmap="viridis", aspect="auto")
-        ax.set_title(f"{title}  {'×'.join(map(str, (got if title == 'yours' else want).shape))}", fontsize=9)
-        figure.colorbar(image, ax=ax, shrink=0.9)
+    same_shape = got.shape == want.shape
+    place = _most_different(got, want) if same_shape else (0,) * 64
+    yours, expected = _matrix(got, place), _matrix(want, place)
+    finite = np.concatenate([panel[np.isfinite(panel)] for panel in (yours, expected)])
+    shades = {"vmin": finite.min(), "vmax": finite.max()} if finite.size else {}
+    panels = [
+        (f"yours  {_shape(got)}", yours, {"cmap": "viridis", **shades}),
+        (f"expected  {_shape(want)}", expected, {"cmap": "viridis", **shades}),
+    ]
     alt = f"Heat maps. Yours: {_numbers(got)}. Expected: {_numbers(want)}."
-    if got.shape == want.shape:
-        with np.errstate(invalid="ignore"):
-            difference = np.abs(panels[0][1] - panels[1][1])
-        image = axes[2].imshow(difference, cmap="magma", aspect="auto")
-        axes[2].set_title("|difference|", fontsize=9)
-        figure.colorbar(image, ax=axes[2], shrink=0.9)
-        if np.isfinite(difference).any():
-            alt += f" Largest difference: {np.nanmax(np.where(np.isfinite(difference), difference, np.nan)):.3g}."
-    for ax in axes:
+    if same_shape:
+        difference = _distance(yours, expected)
+        panels.append(("|difference|", difference, {"cmap": "magma"}))
+        alt += f" Largest difference shown: {difference.max():.3g}."
+    figure = Figure(figsize=(8.0, 2.3), layout="constrained")
+    for ax, (title, panel, look) in zip(figure.subplots(1, len(panels)), panels, strict=True):
+        figure.colorbar(ax.imshow(panel, aspect="auto", **look), ax=ax, shrink=0.9)
+        ax.set_title(title, fontsize=9)
         ax.set_xticks([])
         ax.set_yticks([])
+    if same_shape and want.ndim > 2:
+        figure.supxlabel(f"[{', '.join(map(str, place))}] of the batch, where they differ most", fontsize=8)
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=100)
     return buffer.getvalue(), alt
 
 
-def _matrix(array: np.ndarray) -> np.ndarray:
-    """The first matrix of an array of any number of axes, as float; at most 64 × 64 of it."""
+def _most_different(got: np.ndarray, want: np.ndarray) -> tuple[int, ...]:
+    """Indices on the leading axes of the matrix with the largest difference."""
+    if want.ndim <= 2:
+        return ()
+    worst = np.unravel_index(_distance(got, want).argmax(), want.shape)
+    return tuple(int(index) for index in worst[:-2])
+
+
+def _distance(got: np.ndarray, want: np.ndarray) -> np.ndarray:
+    """|yours − expected|; where either is not finite, 0 if they agree and infinity otherwise."""
+    got, want = got.astype(np.float64), want.astype(np.float64)
+    finite = np.isfinite(got) & np.isfinite(want)
+    apart = np.abs(np.subtract(got, want, where=finite, out=np.zeros_like(want)))
+    return np.where(finite | (got == want) | (np.isnan(got) & np.isnan(want)), apart, np.inf)
+
+
+def _matrix(array: np.ndarray, place: tuple[int, ...]) -> np.ndarray:
+    """One matrix of an array of any number of axes, as float; at most 64 × 64 of it."""
     array = np.asarray(array, dtype=np.float64)
     while array.ndim > 2:
-        array = array[0] if array.shape[0] else np.zeros(array.shape[1:])
+        array = array[place[0]] if array.shape[0] else np.zeros(array.shape[1:])
+        place = place[1:]
     return np.atleast_2d(array)[:64, :64]
 
 
+def _shape(array: np.ndarray) -> str:
+    return "×".join(map(str, array.shape))
+
+
 def _numbers(array: np.ndarray) -> str:
-    shape = "×".join(map(str, array.shape)) or "a number"
+    shape = _shape(array) or "a number"
     first = np.array2string(array.ravel()[:4], precision=4, separator=", ", suppress_small=True)
     return f"shape {shape}: {first[:-1]}, …]" if array.size > 4 else f"shape {shape}: {first}"

@@ -74,7 +74,10 @@ def nearest_sense(
     `labelled` and `held_out` hold the vector of the ambiguous word in each sentence of the exam. Among equally near
     neighbours the most frequent sense wins, so vectors that do not depend on the sentence score as the majority does.
     """
-    for name, vectors, sentences in (("labelled", labelled, exam.labelled), ("held_out", held_out, exam.held_out)):
+    for name, vectors, sentences in (
+        ("labelled", labelled, exam.labelled),
+        ("held_out", held_out, exam.held_out),
+    ):
         if vectors.ndim != 2 or len(vectors) != len(sentences):
             raise ValueError(
                 f"nearest_sense: {name} has shape {tuple(vectors.shape)}; give one vector for each of the exam's "
@@ -116,14 +119,23 @@ def bounds() -> Bounds:
     return Bounds(majority_accuracy(exam), best("left"), best("both"))
 
 
-def add_row(model: str, *, sense_left: float, sense_right: float, loss: float | None = None, note: str = "") -> None:
+def add_row(
+    model: str, *, sense_left: float, sense_right: float, loss: float | None = None, note: str = ""
+) -> None:
     """Put a model on the board, or replace its row. Accuracies are shares from 0 to 1, the loss is in nats."""
     for name, value in (("sense_left", sense_left), ("sense_right", sense_right)):
         if not 0 <= value <= 1:
             raise ValueError(f"add_row({model!r}): {name}={value:g} is not a share between 0 and 1.")
     rows = progress.read()["scoreboard"]
-    place = rows[model]["place"] if model in rows else 1 + max((row["place"] for row in rows.values()), default=0)
-    row: dict[str, Any] = {"sense_left": float(sense_left), "sense_right": float(sense_right), "place": place, "note": note}
+    place = (
+        rows[model]["place"] if model in rows else 1 + max((row["place"] for row in rows.values()), default=0)
+    )
+    row: dict[str, Any] = {
+        "sense_left": float(sense_left),
+        "sense_right": float(sense_right),
+        "place": place,
+        "note": note,
+    }
     progress.save_row(model, row | ({} if loss is None else {"loss": float(loss)}))
 
 
@@ -145,7 +157,13 @@ def draw() -> None:
         lines = (("most frequent sense", limits.majority, GREY, ":"), ("best possible from the words before", limits.from_left, ORANGE, "--"),
                  ("best possible from the whole sentence", limits.from_both, BLUE, "-"))  # fmt: skip
         for offset, (label, accuracy, colour, style) in enumerate(lines):
-            ax.axvline(getattr(accuracy, side) + 0.004 * (offset - 1), color=colour, linestyle=style, linewidth=1.5, label=label)
+            ax.axvline(
+                getattr(accuracy, side) + 0.004 * (offset - 1),
+                color=colour,
+                linestyle=style,
+                linewidth=1.5,
+                label=label,
+            )
         values = np.array([row[f"sense_{side}"] for _, row in rows])
         spread = 1.96 * np.sqrt(values * (1 - values) / (cues == side).sum())
         places = np.arange(len(rows))
@@ -153,11 +171,18 @@ def draw() -> None:
         for value, place in zip(values, places, strict=True):
             ax.annotate(f"{value:.3f}", (value, place), (0, 6), textcoords="offset points", ha="center", fontsize=8,
                         bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.5})  # fmt: skip
-        ax.set(title=title, xlabel="share of words whose sense is found", xlim=(0, 1.06), ylim=(len(rows) - 0.4, -0.7))
+        ax.set(
+            title=title,
+            xlabel="share of words whose sense is found",
+            xlim=(0, 1.06),
+            ylim=(len(rows) - 0.4, -0.7),
+        )
         ax.title.set_fontsize(10)
         ax.spines[["top", "right"]].set_visible(False)
     panels[0].set_yticks(range(len(rows)), [_label(model, row) for model, row in rows], fontsize=9)
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8, frameon=False)
+    figure.legend(
+        *panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8, frameon=False
+    )
     show(figure, alt=_in_words(rows, limits))
 
 
@@ -177,7 +202,9 @@ def _label(model: str, row: dict[str, Any]) -> str:
 
 
 def _in_words(rows: list[tuple[str, dict[str, Any]]], limits: Bounds) -> str:
-    models = " ".join(f"{model}: {row['sense_left']:.3f} left, {row['sense_right']:.3f} right only." for model, row in rows)
+    models = " ".join(
+        f"{model}: {row['sense_left']:.3f} left, {row['sense_right']:.3f} right only." for model, row in rows
+    )
     return (
         f"Scoreboard of sense accuracy, cue on the left against cue only on the right. {models} "
         f"Most frequent sense: {limits.majority.left:.3f} and {limits.majority.right:.3f}. Best possible from the words "

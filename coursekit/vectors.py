@@ -54,7 +54,9 @@ class WordVectors:
     def __getitem__(self, word: str) -> Float[Tensor, "D"]:
         """The vector of one word. Raises UnknownWord, a KeyError that says what to try."""
         if not isinstance(word, str):
-            raise TypeError(f"A word is a string, not {type(word).__name__}: vectors['bank'], vectors.of(['river', 'bank']).")
+            raise TypeError(
+                f"A word is a string, not {type(word).__name__}: vectors['bank'], vectors.of(['river', 'bank'])."
+            )
         if word not in self.index:
             raise UnknownWord(self._advice(word))
         return self.vectors[self.index[word]]
@@ -62,7 +64,9 @@ class WordVectors:
     def of(self, words: Iterable[str]) -> Float[Tensor, "n D"]:
         """The vectors of several words, one row each."""
         if isinstance(words, str):
-            raise TypeError(f"of() takes a list of words: of([{words!r}]) or, for one word, vectors[{words!r}].")
+            raise TypeError(
+                f"of() takes a list of words: of([{words!r}]) or, for one word, vectors[{words!r}]."
+            )
         return torch.stack([self[word] for word in words])
 
     def _advice(self, word: str) -> str:
@@ -81,10 +85,14 @@ def load_glove(top: int | None = None) -> WordVectors:
     Raises VectorsMissing, in one sentence, when the package that carries them is absent or damaged.
     """
     if top is not None and top < 1:
-        raise ValueError(f"load_glove(top={top}): ask for at least one word, or leave `top` out for all 400,000.")
+        raise ValueError(
+            f"load_glove(top={top}): ask for at least one word, or leave `top` out for all 400,000."
+        )
     folder = _package_folder()
     if folder is None:
-        raise VectorsMissing(f"The GloVe vectors are not installed. Install them with `{INSTALL}`, then restart the kernel.")
+        raise VectorsMissing(
+            f"The GloVe vectors are not installed. Install them with `{INSTALL}`, then restart the kernel."
+        )
     return _read(folder, top)
 
 
@@ -112,7 +120,9 @@ def _verify(folder: Path) -> None:
             with open(folder / name, "rb") as file:
                 found = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError as error:
-            raise VectorsMissing(f"{folder / name} cannot be read ({error.strerror}). Reinstall it: `{INSTALL} --force-reinstall`.") from None
+            raise VectorsMissing(
+                f"{folder / name} cannot be read ({error.strerror}). Reinstall it: `{INSTALL} --force-reinstall`."
+            ) from None
         if found != expected:
             raise VectorsMissing(
                 f"{folder / name} is not the file that was published (its sha256 begins {found[:8]}, expected is "

@@ -15,7 +15,14 @@ from coursekit.language import load_language
 
 ROOT = Path(__file__).parents[1]
 SEEDS = range(1, 6)  # the notebook itself uses 0
-MEASURES = ("weighted by frequency", "plain average", "best weights", "senses of other words", "random words", "among the senses")
+MEASURES = (
+    "weighted by frequency",
+    "plain average",
+    "best weights",
+    "senses of other words",
+    "random words",
+    "among the senses",
+)
 
 
 def notebook_functions() -> dict:
@@ -23,7 +30,9 @@ def notebook_functions() -> dict:
     names: dict = {}
     exec("from coursekit.language import SPECIAL_TOKENS", names)
     for cell in code_cells(read_source(ROOT / "solutions/01_static_embeddings/01_static_embeddings.py")):
-        wanted = "record" in cell.metadata.get("tags", []) or not (is_demo(cell) or grade_id(cell).endswith("-check"))
+        wanted = "record" in cell.metadata.get("tags", []) or not (
+            is_demo(cell) or grade_id(cell).endswith("-check")
+        )
         if wanted and not cell.source.startswith("predict("):
             exec(cell.source, names)
     return names
@@ -33,10 +42,17 @@ def main() -> None:
     measure, language, rows = notebook_functions()["measure_mixtures"], load_language(), []
     for seed in SEEDS:
         words = measure(language, seed)
-        frequency, weights = (np.concatenate([word[name] for word in words]) for name in ("frequency", "weights"))
+        frequency, weights = (
+            np.concatenate([word[name] for word in words]) for name in ("frequency", "weights")
+        )
         found = {name: np.mean([word[name] for word in words]) for name in MEASURES}
-        found |= {"slope": np.polyfit(frequency, weights, 1)[0], "correlation": np.corrcoef(frequency, weights)[0, 1]}
-        rows += [{"seed": seed, "measure": name, "value": round(float(value), 4)} for name, value in found.items()]
+        found |= {
+            "slope": np.polyfit(frequency, weights, 1)[0],
+            "correlation": np.corrcoef(frequency, weights)[0, 1],
+        }
+        rows += [
+            {"seed": seed, "measure": name, "value": round(float(value), 4)} for name, value in found.items()
+        ]
         print(seed, {name: round(float(value), 3) for name, value in found.items()}, flush=True)
     pd.DataFrame(rows).to_csv(ROOT / "data/results/01_sense_mixture.csv", index=False)
 

@@ -130,7 +130,7 @@ def limit_resources(limits: Limits, own_processes: bool) -> None:
         resource.RLIMIT_STACK: limits.stack_bytes,
         resource.RLIMIT_MEMLOCK: 0,
         # A backstop, as is the address space below: the watchdog bounds the whole tree of processes.
-        resource.RLIMIT_CPU: int(2 * limits.notebook_seconds) + 1,
+        resource.RLIMIT_CPU: int((os.cpu_count() or 1) * limits.notebook_seconds) + 1,
     }
     if own_processes:
         bounds[resource.RLIMIT_NPROC] = limits.processes

@@ -37,7 +37,10 @@ def watch(pid: int, limits: Limits, control: socket.socket, began: float) -> dic
             break
         if control.fileno() in ready:
             status = _told(control)
-        elif memory > limits.memory_bytes:
+        elif (
+            memory > limits.memory_bytes and memory_of_descendants(limits.memory_bytes) > limits.memory_bytes
+        ):
+            # Twice, for processes that end between two readings leave their share of a page to the others.
             status = "memory"
         elif now - began > limits.notebook_seconds:
             status = "timeout"
@@ -117,8 +120,10 @@ def _proportional(pid: int, fallback: int) -> int:
     """Resident bytes with each shared page divided among its sharers."""
     try:
         lines = (PROC / str(pid) / "smaps_rollup").read_text().splitlines()
+    except PermissionError:
+        return fallback  # it hides, and so pays in full for what it shares
     except OSError:
-        return fallback  # it ended, or it hides: then it pays for every shared page
+        return 0  # it ended meanwhile
     return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith(("Pss:", "SwapPss:")))
 
 

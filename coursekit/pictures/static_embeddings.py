@@ -10,7 +10,11 @@ from torch import Tensor
 
 from coursekit.plots import BLUE, GREEN, GREY, ORANGE, RED, SKY, show
 
-LANES = {"static": ("one vector per word, f(w)", ORANGE), "machinery": ("machinery", GREY), "contextual": ("in context, f(w, C)", BLUE)}
+LANES = {
+    "static": ("one vector per word, f(w)", ORANGE),
+    "machinery": ("machinery", GREY),
+    "contextual": ("in context, f(w, C)", BLUE),
+}
 GROUP_COLOURS = (RED, GREEN, SKY)
 
 
@@ -56,7 +60,10 @@ def three_tables(
     axes[0].set_yticks(range(len(words)), words)
     first = ", ".join(f"{title} {float(block[0, 0]):.2f}" for title, block in tables.items())
     means = ", ".join(f"{title} {float(block.mean()):.2f}" for title, block in tables.items())
-    show(figure, alt=f"Tables of {', '.join(words)} with {', '.join(contexts)}. {words[0]} with {contexts[0]}: {first}. Means: {means}.")
+    show(
+        figure,
+        alt=f"Tables of {', '.join(words)} with {', '.join(contexts)}. {words[0]} with {contexts[0]}: {first}. Means: {means}.",
+    )
 
 
 def stranded(
@@ -77,7 +84,9 @@ def stranded(
             left.annotate(name, (x, y), (float(edge) + side * 0.06, height), fontsize=8, color=colour, va="center",
                           ha="left" if side > 0 else "right", arrowprops={"arrowstyle": "-", "color": colour, "lw": 0.4})  # fmt: skip
     left.scatter(*plane[-1], color="black", marker="*", s=200, zorder=3)
-    left.annotate(word, plane[-1], (-9, 0), textcoords="offset points", weight="bold", ha="right", va="center")
+    left.annotate(
+        word, plane[-1], (-9, 0), textcoords="offset points", weight="bold", ha="right", va="center"
+    )
     left.margins(0.08)
     left.set(xlabel="first principal axis", ylabel="second principal axis", title="GloVe, in a plane")
     places = np.arange(len(groups))
@@ -87,10 +96,16 @@ def stranded(
         right.bar_label(bars, fmt="%.2f", fontsize=8)
     right.axhline(chance, color="black", linestyle=":", label=f"random pairs: {chance:.2f}")
     right.set_xticks(places, list(groups))
-    right.set(ylabel="mean cosine", ylim=(0, 0.85), title=f"colour: {word} with the group\ngrey: the group's words among themselves")
+    right.set(
+        ylabel="mean cosine",
+        ylim=(0, 0.85),
+        title=f"colour: {word} with the group\ngrey: the group's words among themselves",
+    )
     right.title.set_fontsize(9)
     right.legend(fontsize=8, loc="upper left")
-    numbers = "; ".join(f"{name} {to_group[name]:.2f}, its words among themselves {within[name]:.2f}" for name in groups)
+    numbers = "; ".join(
+        f"{name} {to_group[name]:.2f}, its words among themselves {within[name]:.2f}" for name in groups
+    )
     show(figure, alt=(
         f"Left: {len(groups)} groups of GloVe vectors in a plane, with '{word}' between them. Right: mean cosine of '{word}' with "
         f"each group: {numbers}. Random pairs {chance:.2f}."
@@ -104,7 +119,12 @@ def training(
     """The loss of skip-gram on its way to the best possible one, and learnt scores against the optimal ones."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.5))
     smooth = np.convolve(losses, np.ones(20) / 20, mode="valid")
-    left.plot(np.arange(len(smooth)) + 20, smooth, color=BLUE, label=f"skip-gram: {np.mean(losses[-100:]):.2f} at the end")
+    left.plot(
+        np.arange(len(smooth)) + 20,
+        smooth,
+        color=BLUE,
+        label=f"skip-gram: {np.mean(losses[-100:]):.2f} at the end",
+    )
     left.axhline(untrained, color=GREY, linestyle=":", label=f"untrained: {untrained:.2f}")
     left.axhline(best, color=ORANGE, linestyle="--", label=f"best possible: {best:.2f}")
     left.set(xlabel="step", ylabel="loss (nats a pair)", ylim=(1, 4.5))
@@ -112,7 +132,11 @@ def training(
     right.scatter(optimum, score, s=3, alpha=0.3, color=BLUE, rasterized=True)
     ends = [float(optimum.min()), float(optimum.max())]
     right.plot(ends, ends, color=ORANGE, linestyle="--", linewidth=1.5, label="equal")
-    right.set(xlabel="optimal score, ln p/(k q)", ylabel="learnt score, u · v", title=f"correlation {correlation:.2f}")
+    right.set(
+        xlabel="optimal score, ln p/(k q)",
+        ylabel="learnt score, u · v",
+        title=f"correlation {correlation:.2f}",
+    )
     right.legend(fontsize=8)
     show(figure, alt=(
         f"Left: the loss falls from {losses[0]:.2f} nats to {np.mean(losses[-100:]):.2f}; best possible {best:.2f}. Right: learnt "
@@ -120,7 +144,9 @@ def training(
     ))  # fmt: skip
 
 
-def mixtures(rows: Sequence[Mapping], labels: Mapping[str, str], line: tuple[float, float], correlation: float) -> None:
+def mixtures(
+    rows: Sequence[Mapping], labels: Mapping[str, str], line: tuple[float, float], correlation: float
+) -> None:
     """How well mixtures rebuild the vectors of ambiguous words, and the weight of a sense against its frequency."""
     slope, intercept = line
     means = {name: float(np.mean([row[name] for row in rows])) for name in labels}
@@ -129,7 +155,14 @@ def mixtures(rows: Sequence[Mapping], labels: Mapping[str, str], line: tuple[flo
         values = sorted(row[name] for row in rows)
         left.scatter(x + np.linspace(-0.18, 0.18, len(values)), values, s=9, color=BLUE if x < 3 else GREY)
         left.hlines(means[name], x - 0.25, x + 0.25, color="black", linewidth=1.5)
-        left.annotate(f"{means[name]:.2f}", (x, min(values)), (0, -12), textcoords="offset points", fontsize=9, ha="center")
+        left.annotate(
+            f"{means[name]:.2f}",
+            (x, min(values)),
+            (0, -12),
+            textcoords="offset points",
+            fontsize=9,
+            ha="center",
+        )
     left.set_xticks(range(len(labels)), list(labels.values()), fontsize=8)
     left.set(ylabel="cosine with the word's vector", ylim=(-0.05, 1.03), xlim=(-0.5, len(labels) - 0.5))
     left.set_title("blue: mixtures of its senses; grey: controls", fontsize=9)
@@ -137,7 +170,13 @@ def mixtures(rows: Sequence[Mapping], labels: Mapping[str, str], line: tuple[flo
     right.plot([0, 1], [0, 1], color=GREY, linestyle=":", label="weight = frequency")
     right.plot([0, 1], [intercept, intercept + slope], color=ORANGE, label=f"fit: slope {slope:.2f}")
     right.scatter(frequency, weights, s=14, color=BLUE)
-    right.set(xlabel="frequency of the sense", ylabel="weight in the best mixture", xlim=(0, 1), ylim=(0, 1), title=f"correlation {correlation:.2f}")
+    right.set(
+        xlabel="frequency of the sense",
+        ylabel="weight in the best mixture",
+        xlim=(0, 1),
+        ylim=(0, 1),
+        title=f"correlation {correlation:.2f}",
+    )
     right.legend(fontsize=8)
     numbers = "; ".join(f"{label.replace(chr(10), ' ')} {means[name]:.2f}" for name, label in labels.items())
     show(figure, alt=(
@@ -153,10 +192,12 @@ def bars(
     groups = list(next(iter(series.values())))
     width = 0.8 / len(series)
     figure, ax = plt.subplots(figsize=(9.8, 3.5))
-    for number, ((name, values), colour) in enumerate(zip(series.items(), (ORANGE, SKY, BLUE, GREY), strict=False)):
+    for number, ((name, values), colour) in enumerate(
+        zip(series.items(), (ORANGE, SKY, BLUE, GREY), strict=False)
+    ):
         places = np.arange(len(groups)) + width * (number - (len(series) - 1) / 2)
         drawn = ax.bar(places, [values[group] for group in groups], width, color=colour,
-                       label=name if written else f"{name} (mean {np.mean(list(values.values())):.3f})")  # fmt: skip
+                       label=name if written else f"{name} (mean {_mean(values):.3f})")  # fmt: skip
         if written:
             ax.bar_label(drawn, fmt="%.2f", fontsize=8)
     ax.axhline(0, color="black", linewidth=0.8)
@@ -164,10 +205,22 @@ def bars(
     ax.set(ylabel=ylabel, ylim=(None, top))
     figure.legend(fontsize=8, loc="outside upper center", ncols=2)
     if written:
-        numbers = " ".join(f"{name}: {', '.join(f'{g.splitlines()[0]} {v:.2f}' for g, v in values.items())}." for name, values in series.items())
+        numbers = " ".join(
+            f"{name}: {', '.join(f'{g.splitlines()[0]} {v:.2f}' for g, v in values.items())}."
+            for name, values in series.items()
+        )
     else:
-        numbers = "Means: " + "; ".join(f"{name} {np.mean(list(values.values())):.3f}" for name, values in series.items()) + "."
-    show(figure, alt=f"Bars of {ylabel} for {', '.join(group.splitlines()[0] for group in groups)}. {numbers}")
+        numbers = (
+            "Means: " + "; ".join(f"{name} {_mean(values):.3f}" for name, values in series.items()) + "."
+        )
+    show(
+        figure, alt=f"Bars of {ylabel} for {', '.join(group.splitlines()[0] for group in groups)}. {numbers}"
+    )
+
+
+def _mean(values: Mapping[str, float]) -> float:
+    """The mean to three digits, and never -0."""
+    return round(float(np.mean(list(values.values()))), 3) + 0.0
 
 
 def _apart(values: np.ndarray, distance: float) -> np.ndarray:

@@ -28,16 +28,19 @@
 # exercises, two questions, two extensions.
 
 # %%
-from dataclasses import dataclass
-
 import numpy as np
 import torch
 import torch.nn.functional as F
-from IPython.display import Markdown, display
 from jaxtyping import Float, Int
 from torch import Tensor
 
 from coursekit import check, hint, predict, reveal
+
+# %% tags=["demo"]
+from dataclasses import dataclass
+
+from IPython.display import Markdown, display
+
 from coursekit.pictures import static_embeddings as pictures
 from coursekit.plots import use_style
 

@@ -164,14 +164,15 @@ def similarities(
     return queries @ keys.transpose(-2, -1)
     ### END SOLUTION
 
-# %% nbgrader={"grade": true, "grade_id": "attention-similarities-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("attention.similarities", lambda case: similarities(case["queries"], case["keys"]))
-
 # %% [markdown]
-# Stuck? `hint` asks a question first; run it again and it says more, in four steps. Every exercise has such a ladder.
+# Stuck? `hint` asks a question first. Called again without a number it says more, in four steps; every exercise has such
+# a ladder. `check` then runs your function on small inputs, and where your mistake is a known one, it names it.
 
 # %% tags=["demo"]
 hint("attention.similarities", 1)
+
+# %% nbgrader={"grade": true, "grade_id": "attention-similarities-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("attention.similarities", lambda case: similarities(case["queries"], case["keys"]))
 
 # %% [markdown]
 # Now your function on real words.
@@ -357,7 +358,7 @@ show(figure, alt="Weights of bank over the nine words. Bank's weight on itself: 
      + ", ".join(f"{title} {bank_at(t)[focal_river]:.2f}" for title, t in temperatures.items()) + ".")
 
 # %% [markdown]
-# Low temperature: the winner takes all. High temperature: everyone gets a ninth. Without the division by √50, on the
+# Low temperature: the winner takes all. High temperature: the weights approach a ninth each. Without the division by √50, on the
 # left, *bank* looks at itself and at nothing else. Move the slider to see what lies between (this needs a running
 # notebook; nothing is graded here).
 
@@ -519,7 +520,8 @@ display(Markdown(f"""
 # $$q_i = x_i W_q, \qquad k_j = x_j W_k, \qquad v_j = x_j W_v .$$
 #
 # The score $q_i \cdot k_j = x_i\, W_q W_k^\top x_j^\top$ is no longer symmetric, and nothing forces a word to like itself.
-#
+
+# %% [markdown]
 # One thing is still missing. Sentences of a batch differ in length; the short ones are filled up with padding, which nobody
 # should attend to. A **mask** says so. In this course it is called `keep`, and True means *may be attended to*.
 
@@ -562,6 +564,24 @@ def attention(
 
 # %% nbgrader={"grade": true, "grade_id": "attention-attention-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("attention.attention", lambda case: attention(case["queries"], case["keys"], case["values"], case["keep"]))
+
+# %% [markdown]
+# PyTorch has this function too. We compare, on the two sentences as a batch.
+
+# %% tags=["demo"]
+from torch.nn.functional import pad, scaled_dot_product_attention
+
+batch = torch.stack([pad(x_river, (0, 0, 0, len(money) - len(river))), x_money])     # 2 13 50
+keep = torch.tensor([[word != "[PAD]" for word in words] for words in padded])[:, None, :]
+ours = attention(batch, batch, batch, keep)
+theirs = scaled_dot_product_attention(batch, batch, batch, attn_mask=keep)
+alone = weighted_sum(plain_weights(x_river), x_river)
+print(f"largest difference from PyTorch's own: {(ours - theirs).abs().max():.1e}")
+print(f"river sentence in the padded batch and alone: {(ours[0, : len(river)] - alone).abs().max():.1e}")
+
+# %% [markdown]
+# Equal up to rounding, and the padding leaves no trace. Beware of the neighbours, though: in `scaled_dot_product_attention` True means
+# *may be attended to*, as here; in PyTorch's `nn.MultiheadAttention` True means *hidden*. Inverted masks are a common bug, and a silent one.
 
 # %% [markdown]
 # ## 4.1 · Train it
@@ -697,7 +717,7 @@ show(figure, alt="Left: training loss of equal, plain and learned weights. Right
      + f". Most frequent sense: {bounds().majority.left:.2f} and {bounds().majority.right:.2f}.")
 
 # %% [markdown]
-# Each point is one seed. Three things can be read off. Plain weights are *worse* than equal ones: looking at yourself
+# Each point is one seed. Three things can be read off. Plain weights are *worse* than equal ones: looking mostly at yourself
 # is worse than looking at everyone. Learned weights are better than both, most of all where the cue stands on the right.
 # And equal weights are a strong opponent: they know which words are there. In the table, without the second sentence,
 # they come closer: learned weights gain by leaving out what does not belong.
@@ -793,8 +813,7 @@ lines = [f"| {kind} | {np.mean(n):.1f} | {' '.join(map(str, n))} |" for kind, n 
 display(Markdown(f"{unseen:.0%} of the words never occur in training.\n\n| senses found, of {len(NEW)} | mean | the seeds |\n|:--|--:|:--|\n" + "\n".join(lines)))
 
 # %% [markdown]
-# Two lessons. GloVe vectors carry the task to words that the training never showed: what a projection learned about *river* serves
-# *delta* as well. And on these short texts equal weights do as well as learned ones (with 20 sentences, a difference of one or two
+# Two lessons. GloVe vectors carry the task to words that the training never showed, since similar words have similar vectors. And on these short texts equal weights do as well as learned ones (with 20 sentences, a difference of one or two
 # means nothing). Choosing pays where there is something to leave out, as in the texts with a second sentence.
 
 # %% [markdown]
@@ -866,7 +885,10 @@ display(Markdown("\n".join(lines)))
 #
 # One set of weights serves one purpose. A word may have several: which sense, which verb, which adjective. So attention is done several
 # times side by side. Each time is called a **head**; with H heads, each works in d = D / H dimensions, so that all of them together cost
-# about as much as one of full width. There are two ways to get H small heads:
+# about as much as one of full width.
+
+# %% [markdown]
+# There are two ways to get H small heads:
 #
 # - **slices of the input**, as introductory slides draw it: cut each word's vector into H pieces, and let head h see piece h;
 # - **slices of the projections**, as in the paper (Vaswani et al. 2017): project the *whole* vector with D×D matrices, then cut the
@@ -1131,7 +1153,8 @@ check("attention.split_heads", lambda case: split_heads(case["x"], case["heads"]
 
 # %% tags=["demo"]
 queries, keys, values = (split_heads(t, 5) for t in project(x_river[None], torch.cat(full[:3], dim=1)))
-at_once = attention(queries, keys, values, torch.ones(1, 1, 1, 9, dtype=torch.bool)).transpose(1, 2).flatten(2) @ full[3]
+at_once = attention(queries, keys, values, torch.ones(1, 1, 1, 9, dtype=torch.bool))    # 1 5 9 10
+at_once = at_once.transpose(1, 2).flatten(2) @ full[3]                                    # 1 9 50
 in_a_loop = multi_head(x_river[None], *full, heads=5, keep=torch.ones(1, 9, dtype=torch.bool))
 print(f"largest difference between all heads at once and the loop: {(at_once - in_a_loop).abs().max():.1e}")
 

@@ -12,6 +12,7 @@ from IPython.utils.capture import capture_output
 
 from coursekit import CheckFailed, answer_key, check, hint, predict, progress, recording, reveal
 from coursekit.asking import ask
+from coursekit.card import heat_maps
 from coursekit.checking import GradingRefused
 from coursekit.judging import KnownMistake, Rule
 
@@ -58,7 +59,7 @@ def test_a_known_mistake_shows_name_hint_and_heat_maps():
     assert "Tripled." in error and "Three times is one too many." in error
     assert "expected shape 2×3" in card["text/plain"]
     assert 'src="data:image/png;base64,' in card["text/html"]
-    assert "Largest difference: 5" in card["text/html"]
+    assert "Largest difference shown: 5" in card["text/html"]
     assert progress.checks() == {"demo.double": False}
 
 
@@ -142,6 +143,28 @@ def test_importing_coursekit_is_quick_beside_torch():
     )
     times = [float(subprocess.check_output([sys.executable, "-c", code])) for _ in range(3)]
     assert min(times) < 0.5
+
+
+@pytest.mark.parametrize(
+    ("got", "want", "words"),
+    [
+        (np.zeros((2, 3)), np.ones((2, 3)), "Largest difference shown: 1"),
+        (
+            np.zeros((2, 3, 4)),
+            np.stack([np.zeros((3, 4)), np.full((3, 4), 7.0)]),
+            "Largest difference shown: 7",
+        ),
+        (np.full((2, 2), np.nan), np.ones((2, 2)), "Largest difference shown: inf"),
+        (np.array([True, False]), np.array([True, True]), "Largest difference shown: 1"),
+        (np.full((2, 2), -np.inf), np.full((2, 2), -np.inf), "Largest difference shown: 0"),
+        (np.zeros((2, 3, 4)), np.ones((3, 4)), "shape 2×3×4"),
+        (np.arange(5), np.arange(5) * 1e30, "Largest difference shown: 4e+30"),
+    ],
+)
+def test_heat_maps_of_anything_are_pictures_with_words(got, want, words):
+    png, alt = heat_maps(got, want)
+    assert png.startswith(b"\x89PNG")
+    assert words in alt
 
 
 def test_a_broken_progress_file_is_replaced():

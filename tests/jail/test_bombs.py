@@ -110,9 +110,13 @@ def test_a_detached_process_cannot_hold_the_answers_open(run):
     assert ran.outcome.seconds < 2
 
 
-@pytest.mark.parametrize("size", ["1 << 16", "3"])
-def test_endless_output_on_the_answer_pipe(run, limits, size):
-    ran = run("print(1)", f"import os\nwhile True:\n    os.write(3, bytes({size}))")
+@pytest.mark.parametrize(
+    "piece",
+    ["bytes(1 << 16)", "bytes(3)", "(1 << 20).to_bytes(8, 'little') + bytes(1 << 20)"],
+    ids=["empty frames", "odd pieces", "large frames"],
+)
+def test_endless_output_on_the_answer_pipe(run, piece):
+    ran = run("print(1)", f"import os\npiece = {piece}\nwhile True:\n    os.write(3, piece)")
     assert ran.status == "output"
     assert ran.value(0) == 1
 
