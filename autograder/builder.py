@@ -9,7 +9,8 @@ from nbgrader.converters import GenerateAssignment
 from nbgrader.coursedir import CourseDirectory
 
 from autograder import nbgrader_settings, reference
-from autograder.course import Assignment, CourseError
+from autograder.course import Assignment
+from autograder.errors import CourseError
 from autograder.jail.client import Server
 from autograder.source import read_source, write_notebook
 from coursekit import answer_key

@@ -12,7 +12,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from autograder.course import Assignment, CourseError, assignment, assignments, course_root
+from autograder.course import Assignment, assignment, assignments, course_root
+from autograder.errors import CourseError
 
 app = typer.Typer(
     no_args_is_help=True, pretty_exceptions_enable=False, help="Build and grade the notebooks of a course."

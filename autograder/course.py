@@ -8,11 +8,8 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from autograder.errors import CourseError
 from autograder.exercise import Exercise
-
-
-class CourseError(Exception):
-    """Something about the course itself is wrong; the message says what and how to mend it."""
 
 
 @dataclass(frozen=True)

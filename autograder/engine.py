@@ -15,8 +15,9 @@ from nbformat import NotebookNode
 
 from autograder import nbgrader_settings, reference
 from autograder.course import Assignment
-from autograder.jail.client import Outcome, Server
+from autograder.jail.client import Outcome, Server, ServerDied
 from autograder.jail.frames import Frame, read_frame
+from autograder.jail.limits import Limits
 from autograder.source import grade_id, is_demo
 from autograder.store import CACHED_STATUS, Store, job_id
 from autograder.submission import Submission
@@ -135,14 +136,22 @@ class Engine:
         exercises = [self._checked_exercise(cell) for cell in cells]
         steps = [reference.cell(c.source, name) for c, name in zip(cells, exercises, strict=True)]
         cases = {name: list(key.cases) for name, key in self.keys.items()}
-        outcome = self.server.run(reference.make_job(steps, cases))
-        frames = _readable(outcome)
+        outcome = self._run_job(reference.make_job(steps, cases))
+        frames = _readable(outcome, self.limits)
         checks = {number: name for number, name in enumerate(exercises) if name}
         verdicts = judge_cells(self.assignment, submission, self.keys, frames, checks, outcome.status)
         outputs = {places[frame.cell]: list(frame.outputs) for frame in frames if frame.cell < len(places)}
         needs_all = any("NameError" in verdict.reason for verdict in verdicts)
         result = Result(submission.student, tuple(verdicts), outcome.seconds, outputs, f"{self.seed:032x}")
         return result, outcome, needs_all
+
+    def _run_job(self, job: bytes) -> Outcome:
+        try:
+            return self.server.run(job)
+        except ServerDied:
+            # Twice, with this job. If a harmless job dies too, the fault is ours and ends the run.
+            self.server.run(reference.make_job([reference.cell("1 + 1")], {}))
+            return Outcome((), "died", 0.0, 0.0, 0)
 
     def _checked_exercise(self, cell: NotebookNode) -> str:
         exercise = self.assignment.by_check_id.get(grade_id(cell))
@@ -164,12 +173,12 @@ def _code_places(notebook: NotebookNode) -> list[int]:
     ]
 
 
-def _readable(outcome: Outcome) -> list[Frame]:
+def _readable(outcome: Outcome, limits: Limits) -> list[Frame]:
     """The frames that are what they claim to be. A forged one counts as not sent."""
     frames = []
     for blob in outcome.frames:
         try:
-            frames.append(read_frame(blob))
+            frames.append(read_frame(blob, limits))
         except Malformed:
             continue
     return frames

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.errors import CourseError
 from coursekit.asking import Case
 from coursekit.judging import Rule
 
@@ -89,7 +90,7 @@ class Exercise:
         return [dict(case) for case in self.cases(Draw(seed, self.name))]
 
 
-class EditDoesNotApply(ValueError):
+class EditDoesNotApply(CourseError):
     """A mistake's edit does not fit the solution cell any more."""
 
 

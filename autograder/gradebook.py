@@ -18,8 +18,9 @@ from nbgrader.utils import compute_checksum, is_grade, is_solution
 
 from autograder import builder, nbgrader_settings
 from autograder.autograded import fill_outputs
-from autograder.course import Assignment, CourseError
+from autograder.course import Assignment
 from autograder.engine import Result
+from autograder.errors import CourseError
 from autograder.source import grade_id
 from autograder.submission import Submission
 from autograder.verdicts import CellVerdict

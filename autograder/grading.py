@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from autograder.course import Assignment, CourseError
+from autograder.course import Assignment
 from autograder.engine import Engine, Result
+from autograder.errors import CourseError
 from autograder.gradebook import open_gradebook, record, register
 from autograder.store import Store
 from autograder.submission import Submission, read_submission, students

@@ -9,7 +9,7 @@ from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
-from autograder.course import CourseError
+from autograder.errors import CourseError
 from autograder.jail.limits import Limits
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from autograder.course import Assignment, CourseError
+from autograder.course import Assignment
+from autograder.errors import CourseError
 from autograder.exercise import Exercise, edited
 from autograder.jail.client import Server
 from autograder.jail.frames import read_frame

@@ -9,7 +9,8 @@ from pathlib import Path
 import nbformat
 
 from autograder.builder import START, release_bytes
-from autograder.course import CourseError, assignments, course_root
+from autograder.course import assignments, course_root
+from autograder.errors import CourseError
 from autograder.source import read_source
 
 FOLDER = "words-in-context"

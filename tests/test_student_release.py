@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course import CourseError, assignments, course_root
+from autograder.course import assignments, course_root
+from autograder.errors import CourseError
 from autograder.release import pack, student_files, student_pyproject, student_release
 
 ROOT = course_root(Path(__file__).parent)

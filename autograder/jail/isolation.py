@@ -10,6 +10,7 @@ from . import namespaces
 from .kernel import prctl
 from .limits import Limits
 
+SCRATCH_PREFIX = "grading-"  # of the folder in which a server without a jail may write
 CHILD_SUBREAPER, DEATH_SIGNAL = 36, 1  # options of prctl
 
 
@@ -32,6 +33,9 @@ class Jailed:
 
     def clear_away(self) -> None:
         """The scratch file system ended with its namespace."""
+
+    def end(self) -> None:
+        """So does the server's own."""
 
 
 class Plain:
@@ -58,6 +62,12 @@ class Plain:
 
     def clear_away(self) -> None:
         shutil.rmtree(self.place, ignore_errors=True)
+
+    def end(self) -> None:
+        """Remove the folder that `launch` made for the server; its client may not have lived to do so."""
+        scratch = Path(os.environ.get("TMPDIR", ""))
+        if scratch.name.startswith(SCRATCH_PREFIX):
+            shutil.rmtree(scratch, ignore_errors=True)
 
 
 def _live_in(home: Path, scratch: Path) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from autograder.jail import bubblewrap
+from autograder.jail.isolation import SCRATCH_PREFIX
 from autograder.jail.limits import Limits
 
 START_SECONDS = 120  # for a server's imports, on a slow or busy machine
@@ -100,7 +101,7 @@ def _in_bubblewrap(
 
 
 def _plainly(arguments: list[str], ours: socket.socket, theirs: socket.socket, _: Iterable[Path]) -> Process:
-    scratch = tempfile.TemporaryDirectory(prefix="grading-")
+    scratch = tempfile.TemporaryDirectory(prefix=SCRATCH_PREFIX)
     variables = {**bubblewrap.variables(), **bubblewrap.places(scratch.name)}
     variables["PATH"] = os.environ.get("PATH", os.defpath)
     package = str(Path(__file__).resolve().parents[1])

@@ -30,6 +30,7 @@ def main(arguments: list[str]) -> None:
     isolation.after_imports()
     watch.say(control, {"ready": time.monotonic() - began})
     serve(control, isolation, shell, limits)
+    isolation.end()
     os._exit(0)
 
 

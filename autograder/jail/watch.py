@@ -27,20 +27,18 @@ def watch(pid: int, limits: Limits, control: socket.socket, began: float) -> dic
     for descriptor in (control.fileno(), handle):
         if descriptor is not None:
             poll.register(descriptor, select.POLLIN)
-    status, peak, beat, ended = "", 0, began, False
+    status, peak, beat, ended, most = "", 0, began, False, limits.memory_bytes
     while not (status or ended):
         ready = [descriptor for descriptor, _ in poll.poll(1000 * SAMPLE_SECONDS)]
         ended = handle in ready or (handle is None and _is_zombie(pid))
-        now, memory = time.monotonic(), memory_of_descendants(limits.memory_bytes)
+        now, memory = time.monotonic(), memory_of_descendants(most)
         peak = max(peak, memory)
         if ended:
             break
         if control.fileno() in ready:
             status = _told(control)
-        elif (
-            memory > limits.memory_bytes and memory_of_descendants(limits.memory_bytes) > limits.memory_bytes
-        ):
-            # Twice, for processes that end between two readings leave their share of a page to the others.
+        elif memory > most and memory_of_descendants(most) > most:
+            # Read twice: a process that ends during the first leaves its share of each page to the others.
             status = "memory"
         elif now - began > limits.notebook_seconds:
             status = "timeout"

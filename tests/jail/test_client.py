@@ -117,11 +117,14 @@ def test_the_server_ends_with_the_engine(jail_possible, isolation):
         from autograder.jail import bubblewrap, client
         bubblewrap.SERVE = {QUICK!r}
         server = client.Server(isolation={isolation!r})
-        print(server._process.popen.pid, flush=True)
+        scratch = server._process.scratch.name if server._process.scratch else ""
+        print(server._process.popen.pid, scratch, flush=True)
         server.run({SLEEPER!r}, on_frame=lambda frame: os.kill(os.getpid(), 9))
     """
     done = subprocess.run([sys.executable, "-c", dedent(script)], capture_output=True, text=True, timeout=60)
-    wait_until_gone([int(done.stdout)])
+    pid, *scratch = done.stdout.split()
+    wait_until_gone([int(pid)])
+    assert not any(Path(folder).exists() for folder in scratch)
 
 
 def test_the_engine_loads_no_torch():
