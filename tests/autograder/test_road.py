@@ -158,6 +158,27 @@ def test_nbgrader_autograde_writes_the_same_rows(graded, graded_by_nbgrader):
     assert comments(graded_by_nbgrader) == comments(graded[0])
 
 
+BUTTON = """
+import sys
+from nbgrader.apps import NbGraderAPI
+from autograder.nbgrader_settings import course_directory, load
+from pathlib import Path
+root = Path.cwd()
+api = NbGraderAPI(course_directory(root), config=load(root))
+result = api.autograde(sys.argv[1], sys.argv[2], force=True)
+print(result["log"], file=sys.stderr)
+sys.exit(not result["success"])
+"""
+
+
+def test_formgrader_s_button_writes_the_same_rows(graded_by_nbgrader):
+    """The button calls this function of nbgrader's API."""
+    before = rows(graded_by_nbgrader)
+    pressed = run(graded_by_nbgrader, "python", "-c", BUTTON, NAME, "mistake-1")
+    assert pressed.returncode == 0, pressed.stderr
+    assert rows(graded_by_nbgrader) == before
+
+
 def test_grading_again_changes_nothing(graded):
     course, _, _ = graded
     before = rows(course)

@@ -3,6 +3,7 @@
 import copy
 import os
 import re
+from functools import cache
 
 import nbformat
 import pytest
@@ -35,9 +36,15 @@ def execute(notebook, home):
     return notebook, None
 
 
+@pytest.fixture(scope="module")
+def executed(tmp_path_factory):
+    """Solutions after execution, each run once."""
+    return cache(lambda name: execute(read_source(ASSIGNMENTS[name].source), tmp_path_factory.mktemp(name)))
+
+
 @pytest.mark.parametrize("name", ASSIGNMENTS)
-def test_the_solution_runs_and_every_check_is_right(tmp_path, name):
-    notebook, error = execute(read_source(ASSIGNMENTS[name].source), tmp_path)
+def test_the_solution_runs_and_every_check_is_right(executed, name):
+    notebook, error = executed(name)
     assert error is None
     for cell in notebook.cells:
         if grade_id(cell) in ASSIGNMENTS[name].by_check_id:
@@ -46,25 +53,17 @@ def test_the_solution_runs_and_every_check_is_right(tmp_path, name):
 
 
 @pytest.mark.parametrize("name", ASSIGNMENTS)
-def test_every_figure_of_the_solution_is_described(tmp_path, name):
-    notebook, _ = execute(read_source(ASSIGNMENTS[name].source), tmp_path)
-    pictures = [
-        output.data
-        for cell in notebook.cells
-        for output in cell.get("outputs", [])
-        if "<img" in output.get("data", {}).get("text/html", "")
-    ]
-    bare = [
-        output
-        for cell in notebook.cells
-        for output in cell.get("outputs", [])
-        if "image/png" in output.get("data", {}) and "text/html" not in output["data"]
-    ]
-    assert len(pictures) >= 4
+def test_every_figure_of_the_solution_is_described(executed, name):
+    notebook, _ = executed(name)
+    shown = [output.data for cell in notebook.cells for output in cell.get("outputs", []) if "data" in output]
+    bare = [data for data in shown if "image/png" in data and "text/html" not in data]
     assert bare == [], "a figure without show(figure, alt=...)"
-    for data in pictures:
-        alt = re.search(r'alt="([^"]*)"', data["text/html"]).group(1)
-        assert len(alt) > 40 and re.search(r"\d", alt)
+    descriptions = [
+        alt for data in shown for alt in re.findall(r'<img [^>]*alt="([^"]*)"', data.get("text/html", ""))
+    ]
+    assert all(len(alt) > 40 for alt in descriptions)
+    # A drawing of how something works may have no numbers; a measurement has.
+    assert sum(bool(re.search(r"\d", alt)) for alt in descriptions) >= 4
     assert len(nbformat.writes(notebook)) < 8_000_000
 
 
