@@ -19,7 +19,7 @@ from autograder.jail.client import Outcome, Server, ServerDied
 from autograder.jail.frames import Frame, read_frame
 from autograder.jail.limits import Limits
 from autograder.source import grade_id, is_demo
-from autograder.store import CACHED_STATUS, Store, job_id
+from autograder.store import CACHED_STATUS, Store, job_id, rules_digest
 from autograder.submission import Submission
 from autograder.verdicts import CellVerdict, judge_cells, without_running
 from coursekit.answer_key import ExerciseKey
@@ -81,6 +81,10 @@ class Engine:
         return self.assignment.read_release()
 
     @cached_property
+    def _rules(self) -> str:
+        return rules_digest(self.assignment)
+
+    @cached_property
     def server(self) -> Server:
         """What students' code forks from."""
         return self._server_and_keys[0]
@@ -109,7 +113,7 @@ class Engine:
         if submission.status:
             return Result(submission.student, tuple(without_running(self.assignment, submission)), 0.0)
         job = job_id(
-            submission.digest, self.assignment, {"isolation": self.isolation, "limits": asdict(self.limits)}
+            submission.digest, self._rules, {"isolation": self.isolation, "limits": asdict(self.limits)}
         )
         stored = self.store.get(job)
         if stored is not None:

@@ -9,6 +9,7 @@ import nbformat
 from nbformat import NotebookNode
 
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+KEPT = ("nbgrader", "tags", "course")
 DEMO = "demo"
 """Tag of cells that only show something: unchanged ones are not run when grading."""
 
@@ -23,6 +24,10 @@ def read_source(path: Path) -> NotebookNode:
     used: dict[str, int] = {}
     for cell in notebook.cells:
         cell.id = _cell_id(cell, used)
+        # jupytext also notes how many empty lines follow a cell
+        cell.metadata = nbformat.from_dict(
+            {name: cell.metadata[name] for name in KEPT if name in cell.metadata}
+        )
     nbformat.validate(notebook)
     return notebook
 

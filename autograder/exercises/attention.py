@@ -338,7 +338,7 @@ weighted_sum = Exercise(
         ),
         Mistake(
             "weights read by column instead of by row",
-            "You take the weights of one *key* for all queries. Row i of the weights belongs to query i.",
+            "Your row i is mixed with a *column* of weights: what several queries give to one key. Row i of the weights is what query i gives.",
             {
                 "weights @ values": "weights.reshape(*weights.shape[:-2], weights.shape[-1], weights.shape[-2]).transpose(-2, -1) @ values"
             },
@@ -714,7 +714,7 @@ mended_heads = Exercise(
     mistakes=(
         Mistake(
             "the code as it was",
-            "These are the numbers of the code above, bug included. A word of the first half still cannot see one of the second.",
+            "These are the numbers of the code above, bug included. The first word of a sentence still cannot see the last one.",
             code="""
 def mended_heads(queries, keys, values, heads):
     batch, tokens, width = queries.shape

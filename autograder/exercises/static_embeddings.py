@@ -258,8 +258,8 @@ NEAREST = Exercise(
         ),
         Mistake(
             "ranked by the dot product",
-            "Your list prefers words with long vectors, whatever their direction. In word2vec and GloVe, length grows "
-            "with frequency; a list of neighbours should not.",
+            "Your list prefers words with long vectors, also where they point elsewhere. The docstring asks for the "
+            "cosine: in it, length does not count.",
             {"cosine(vectors[[query]], vectors).squeeze(0)": "vectors @ vectors[query]"},
         ),
         Mistake(
@@ -385,7 +385,7 @@ SGNS = Exercise(
         ),
         Mistake(
             "sigmoid without a logarithm",
-            "Your loss cannot exceed k + 1 in size. It is a sum of probabilities; the formula sums their logarithms.",
+            "Your loss lies between −(k + 1) and 0: it adds up probabilities. The formula adds up their logarithms.",
             {"return -(F.logsigmoid(true) + F.logsigmoid(-noise)": "return -(torch.sigmoid(true) + torch.sigmoid(-noise)"},
         ),
         Mistake(

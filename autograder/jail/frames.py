@@ -5,6 +5,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from jsonschema import Draft202012Validator
@@ -75,6 +76,11 @@ def _schema(limits: Limits) -> dict[str, Any]:
     )
 
 
+@cache
+def _validator(limits: Limits) -> Draft202012Validator:
+    return Draft202012Validator(_schema(limits))
+
+
 @dataclass(frozen=True)
 class Frame:
     """What one cell gave. `outputs` are notebook outputs, to be sanitised before a browser sees them."""
@@ -97,7 +103,7 @@ def read_frame(blob: bytes, limits: Limits | None = None) -> Frame:
     limits = limits or Limits()
     size = limits.output_bytes
     arrays, words = answers.unpack(blob, answers.Limits(bytes=size, header_bytes=size))
-    error = next(Draft202012Validator(_schema(limits)).iter_errors(words), None)
+    error = next(_validator(limits).iter_errors(words), None)
     if error is not None:
         place = "/".join(str(step) for step in error.absolute_path)[:100]
         raise Malformed(f"the frame is not as agreed at {place or 'its top'}: {error.message[:200]}")

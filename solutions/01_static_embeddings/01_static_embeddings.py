@@ -14,7 +14,7 @@
 # # 01 · One vector per word
 #
 # For most of the 2010s, a word went into a program as one vector, looked up in a table. The table was learnt from
-# nothing but text, and it worked well enough to end up in nearly every system that handled language. In this
+# nothing but text, and it worked well enough to end up in most systems that handled language. In this
 # notebook we build such a table twice, take one apart, and find what it cannot do: the reason for the eleven
 # notebooks that follow.
 #
@@ -144,7 +144,7 @@ predict("static.chance", ...)
 reveal("static.chance", 10_000 * 0.02 * 0.05)
 
 # %% [markdown]
-# Pointwise mutual information compares the count with what chance would give:
+# Pointwise mutual information (Church and Hanks, 1990) compares the count with what chance would give:
 #
 # $$\mathrm{PMI}(w, c) = \ln \frac{n(w, c)}{\text{expected by chance}}, \qquad
 # \text{expected} = \frac{n(w)\, n(c)}{N},$$
@@ -201,8 +201,8 @@ display(Markdown(
 # %% [markdown]
 # ## 2 · Compare two vectors
 #
-# A row of the table is an arrow with one coordinate for each context word. Frequent words have long arrows, and
-# length should not decide which words are alike. The cosine compares directions only: 1 for the same direction,
+# A row of the table is an arrow with one coordinate for each context word. A rare word has met few others, so its
+# arrow is shorter as a rule, and length should not decide which words are alike. The cosine compares directions only: 1 for the same direction,
 # 0 for a right angle, −1 for opposite directions.
 #
 # $$\cos(a, b) = \frac{a \cdot b}{\lVert a \rVert\, \lVert b \rVert}$$
@@ -225,9 +225,9 @@ def cosine(a: Float[Tensor, "n D"], b: Float[Tensor, "m D"]) -> Float[Tensor, "n
 check("static.cosine", lambda case: cosine(case["a"], case["b"]))
 
 # %% [markdown]
-# Now real words. GloVe (Pennington, Socher and Manning, 2014) fits vectors so that the dot product of two of them, up to
-# a constant for each word, is the logarithm of their co-occurrence count. Ours were fitted by its authors on six
-# billion words of Wikipedia and newspapers, and have 50 numbers each.
+# Now real words. GloVe (Pennington, Socher and Manning, 2014) fits vectors so that the dot product of a word's and a
+# neighbour's, up to a constant for each, comes close to the logarithm of how often they co-occur. Ours were fitted by its
+# authors on six billion words of Wikipedia and news agencies' reports, and have 50 numbers each.
 #
 # **Predict** the cosine of *bank* and *river* in GloVe. For comparison: two words drawn at random are our control.
 
@@ -255,7 +255,7 @@ print(f"1000 random pairs of the 20,000 most frequent words: mean {chance.mean()
 display(Markdown(
     f"*bank* is closer to *money* ({similarity_of_bank[1]:.2f}) and *loan* ({similarity_of_bank[3]:.2f}) than to *shore* "
     f"({similarity_of_bank[5]:.2f}) or *river* ({similarity_of_bank[4]:.2f}), and the last is no more than some random pairs get: they average {chance.mean():.2f}, and one in forty "
-    f"lies above {chance.quantile(0.975):.2f}. Newspapers write about one kind of bank more than about the other, and the single vector "
+    f"lies above {chance.quantile(0.975):.2f}. News is about one kind of bank more often than about the other, and the single vector "
     "follows the majority. A cosine means little until you know what unrelated words get."))
 
 # %% [markdown]
@@ -263,7 +263,7 @@ display(Markdown(
 #
 # The quickest way to look into a table of vectors is to ask for a word's neighbours. Two details decide whether the
 # list is worth reading. A word is always its own nearest neighbour. And if you rank by the dot product, long vectors
-# come first whatever their direction.
+# push to the front, also when they point elsewhere.
 
 # %% nbgrader={"grade": false, "grade_id": "static-nearest", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def nearest(vectors: Float[Tensor, "V D"], query: int, k: int) -> Int[Tensor, " k"]:
@@ -335,7 +335,7 @@ display(Markdown(
 # %% [markdown]
 # ## 4 · Learn the vectors: word2vec
 #
-# PPMI gives each word as many coordinates as there are words. Word2vec (Mikolov et al., 2013) learns short vectors
+# PPMI gives each word as many coordinates as there are words. Word2vec (Mikolov et al., 2013a, b) learns short vectors
 # instead, by a game. Take a pair that really occurred, *center* and *context*, and $k$ *negatives*: words drawn
 # at random. Score each pair by a dot product, turn the score into the probability σ(score) that the pair is real, and
 # pay for every wrong belief:
@@ -429,7 +429,7 @@ print(f"untrained {static.losses[0]:.2f} nats, trained {reached:.2f}, best possi
 
 # %% [markdown]
 # At that optimum the score of a pair is $\ln (p / k q)$: its PMI (with the noise's ¾ power in place of the count) minus
-# $\ln k$. So word2vec factorises, in 50 dimensions, nearly the same table that you computed with `ppmi` (Levy and
+# $\ln k$. So word2vec factorises, in 50 dimensions, a close relative of the table that you computed with `ppmi` (Levy and
 # Goldberg, 2014). We can look: each point on the right is a pair of words that was seen at least five times.
 
 # %% tags=["demo"]
@@ -445,7 +445,7 @@ pictures.training(static.losses, 6 * np.log(2), best_loss, optimum, score, agree
 display(Markdown(
     f"**Sources say, we measure.** Levy and Goldberg prove that the scores of skip-gram reach PMI − ln k when vectors are long enough. "
     f"With 50 numbers for each of {V:,} words we measure a correlation of {agreement:.2f} (each score beside another pair's optimum: "
-    f"{by_accident:.2f}), and a loss {reached - best_loss:.2f} nats above the best possible. Counting and learning arrive at nearly the same table."))
+    f"{by_accident:.2f}), and a loss {reached - best_loss:.2f} nats above the best possible. Learning arrives at nearly the table that one can count."))
 
 # %% tags=["demo"]
 untrained = torch.randn(V, 50, generator=torch.Generator().manual_seed(0))
