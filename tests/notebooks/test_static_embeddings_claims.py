@@ -1,14 +1,10 @@
 """What the prose of notebook 01 says without computing it holds in what the notebook measures."""
 
-import warnings
-
 import numpy as np
 import pytest
 import torch
 
-from autograder.course import Assignment
-from autograder.source import code_cells, grade_id, read_source
-from tests.conftest import ROOT
+from tests.notebooks.executed import executed
 
 pytestmark = pytest.mark.slow
 
@@ -16,18 +12,8 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory):
     """The names of the solution's notebook after its last cell."""
-    patch, names = pytest.MonkeyPatch(), {}
-    patch.setenv("COURSEKIT_HOME", str(tmp_path_factory.mktemp("home")))
-    patch.setenv("MPLBACKEND", "agg")
-    threads = torch.get_num_threads()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for cell in code_cells(read_source(Assignment(ROOT, "01_static_embeddings").source)):
-            if not grade_id(cell).endswith("-check"):
-                exec(cell.source, names)
-    yield names
-    torch.set_num_threads(threads)
-    patch.undo()
+    with executed("01_static_embeddings", tmp_path_factory.mktemp("home")) as names:
+        yield names
 
 
 def test_the_most_frequent_companion_of_river_is_the(measured):
@@ -42,6 +28,20 @@ def test_ppmi_takes_the_from_the_strongest_column_to_nearly_nothing(measured):
     counts, table = (measured[name][shown][:, beside] for name in ("counts", "table"))
     assert counts.sum(dim=0).argmax() == the
     assert table[:, the].max() < 0.5 < table.max()
+
+
+def test_the_rarer_a_word_the_shorter_its_row_as_a_rule(measured):
+    often, length = measured["counts"].sum(dim=1), measured["table"].norm(dim=1)
+    by_frequency = length[often > 0][often[often > 0].argsort()]
+    tenths = torch.stack([tenth.mean() for tenth in by_frequency.chunk(10)])
+    assert (tenths.diff() > 0).all()
+
+
+def test_the_is_the_most_frequent_companion_of_nearly_every_noun(measured):
+    language, counts = measured["language"], measured["counts"]
+    nouns = "river canal bank cell prisoner inmate blood oxygen village bridge minister game cheese cat trunk".split()
+    companions = [language.vocabulary[counts[language.id_of[noun]].argmax()] for noun in nouns]
+    assert companions.count("the") >= 0.8 * len(nouns), companions
 
 
 def test_bank_is_nearer_to_money_than_to_rivers_and_river_within_reach_of_chance(measured):

@@ -1,0 +1,210 @@
+"""What the prose of notebook 02 says without computing it holds in what the notebook measures."""
+
+import numpy as np
+import pytest
+import torch
+
+from tests.notebooks.executed import executed
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory):
+    """The names of the solution's notebook after its last cell."""
+    with executed("02_attention", tmp_path_factory.mktemp("home")) as names:
+        yield names
+
+
+def seeds_of(measured, kind):
+    """The trained matrices of one kind of layer, a dictionary for each seed."""
+    return [matrices for matrices, _ in measured["runs"][kind]]
+
+
+# ------------------------------------------------------------------------------------------ sections 1 and 2
+
+
+def test_will_and_the_score_higher_with_bank_than_river_does(measured):
+    river, vectors = measured["river"], measured["x_river"]
+    scores = measured["similarities"](vectors, vectors)
+    with_bank = dict(zip(river, scores[measured["focal_river"]].tolist(), strict=True))
+    assert min(with_bank["will"], with_bank["the"]) > with_bank["river"]
+    assert max(with_bank, key=with_bank.get) == "bank"
+    assert torch.allclose(scores, scores.T)
+
+
+def test_the_variance_of_random_scores_is_d_and_after_scaling_1(measured):
+    before, after = measured["variance"].values()
+    for d, (mean, _), (scaled, _) in zip(measured["sizes"], before, after, strict=True):
+        assert mean == pytest.approx(d, rel=0.1) and scaled == pytest.approx(1, rel=0.1)
+
+
+def test_glove_leans_to_one_side_and_a_word_with_itself_scores_far_above_pairs(measured):
+    frequent, selves = measured["frequent"], measured["selves"]
+    scores = measured["products"]
+    pairs = scores[~torch.eye(len(frequent)).bool()]
+    assert abs(frequent.mean()) < 0.02 and frequent.mean(0).abs().max() > 1
+    assert pairs.mean() == pytest.approx(frequent.mean(0).square().sum().item(), rel=0.01)
+    assert selves.mean() > pairs.mean() + 3 * pairs.std()
+    assert not 0.8 < frequent.var() < 1.25
+
+
+def test_temperature_moves_bank_between_itself_alone_and_even_weights(measured):
+    itself = measured["focal_river"]
+    unscaled, half, one, five = (measured["bank_at"](t) for t in measured["temperatures"].values())
+    assert unscaled[itself] > 0.995
+    assert unscaled[itself] > half[itself] > one[itself] > five[itself]
+    assert (measured["bank_at"](1000.0) - 1 / 9).abs().max() < 0.01
+
+
+def test_without_scaling_entropy_and_derivative_collapse_and_with_it_they_stay(measured):
+    results, sizes = measured["measured"], measured["sizes"]
+    for which, stays, falls in ((0, 0.1, 0.3), (1, 0.03, 0.1)):
+        scaled = [results["with scaling", d][which][0] for d in sizes]
+        raw = [results["without scaling", d][which][0] for d in sizes]
+        assert max(scaled[1:]) - min(scaled[1:]) < stays
+        assert raw[-1] < falls < scaled[-1]
+    entropies = [results["without scaling", d][0][0] for d in sizes]
+    assert entropies == sorted(entropies, reverse=True)
+
+
+def test_the_mean_derivative_is_one_over_many_stuck_queries_and_a_few_undecided_ones(measured):
+    torch.manual_seed(1)
+    raw = measured["similarities"](torch.randn(2000, 1, 1024), torch.randn(2000, 16, 1024))
+    weights = measured["softmax"](raw, -1)[:, 0]
+    size = measured["derivative_size"](weights)
+    assert (size < 0.01).float().mean() > 0.6
+    assert 0.02 < (size > 0.3).float().mean() < 0.2
+    assert weights[size > 0.3].topk(2).values.sum(1).mean() > 0.9  # undecided between two keys
+
+
+# ------------------------------------------------------------------------------------------ section 3
+
+
+def test_bank_gives_most_attention_to_itself_and_river_gets_less_than_the(measured):
+    river = dict(zip(measured["river"], measured["plain_river"].tolist(), strict=True))
+    money = dict(zip(measured["money"], measured["plain_money"].tolist(), strict=True))
+    assert river["bank"] > 0.5 and money["bank"] > 0.5
+    assert river["river"] < river["the"]
+
+
+def test_nearly_every_word_looks_at_itself_first(measured):
+    first = [
+        measured["plain_weights"](x).argmax(1) == torch.arange(len(x))
+        for x in (measured["x_river"], measured["x_money"])
+    ]
+    assert torch.cat(first).float().mean() > 0.9
+
+
+def test_the_two_banks_hardly_part_while_different_words_come_closer(measured):
+    cosine, new_river, new_money = (measured[name] for name in ("cosine", "new_river", "new_money"))
+    place = measured["focal_river"]
+    parted = 1 - cosine(new_river[place], new_money[measured["focal_money"]])
+    closer = cosine(new_river[place], new_river[0]) - cosine(
+        measured["x_river"][place], measured["x_river"][0]
+    )
+    assert 0 < parted < 0.02 and closer > 5 * parted
+
+
+# ------------------------------------------------------------------------------------------ section 4
+
+
+def test_padding_leaves_no_trace_and_torch_agrees(measured):
+    padded, alone = measured["ours"][0, : len(measured["river"])], measured["new_river"]
+    assert torch.allclose(padded, alone, atol=1e-5)
+    assert torch.allclose(measured["ours"], measured["theirs"], atol=1e-5)
+
+
+def test_five_words_of_the_two_sentences_are_not_among_the_trainings(measured):
+    new = set(measured["river"] + measured["money"]) - measured["trained_on"]
+    assert new == {"will", "hike", "along", "my", "deposit"}
+
+
+def test_plain_weights_are_worse_than_equal_ones_and_learned_ones_best_with_every_seed(measured):
+    found = measured["found"]
+    for side in ("left", "right"):
+        plain, equal, learned = (found[f"{kind} weights", side] for kind in ("plain", "equal", "learned"))
+        assert max(plain) < min(equal) and max(equal) < min(learned)
+    lead = {side: np.mean(found["learned weights", side]) - np.mean(found["equal weights", side])
+            for side in ("left", "right")}  # fmt: skip
+    assert lead["right"] > 2 * lead["left"]
+
+
+def test_without_the_second_sentence_equal_and_learned_weights_come_closer(measured):
+    both, alone = measured["both"], measured["alone"]
+    lead, lead_alone = (table["learned weights"] - table["equal weights"] for table in (both, alone))
+    assert 0 < lead_alone < 0.7 * lead
+
+
+def test_trained_bank_gives_most_weight_to_the_cues_and_little_to_itself_with_every_seed(measured):
+    for matrices in seeds_of(measured, "learned weights"):
+        for sentence in measured["CUES"]:
+            assert measured["bank_gives"](sentence, "the cues", matrices) > 0.75
+            assert measured["bank_gives"](sentence, "itself", matrices) < 0.15
+    untrained = [measured["new_weights"](seed, {}) for seed in measured["SEEDS"]]
+    assert np.mean([measured["bank_gives"]("river", "the cues", matrices) for matrices in untrained]) < 0.5
+
+
+def test_deposit_gets_the_most_weight_of_its_sentence_with_every_seed(measured):
+    words = measured["money"]
+    for matrices in seeds_of(measured, "learned weights"):
+        weights = measured["weights_of"](words, measured["focal_money"], matrices)
+        assert words[weights.argmax()] == "deposit"
+
+
+def test_equal_and_learned_weights_cannot_be_told_apart_on_twenty_new_sentences(measured):
+    counts = measured["counts"]
+    assert len(measured["NEW"]) == 20 and measured["unseen"] > 0.3
+    assert abs(np.mean(counts["equal weights"]) - np.mean(counts["learned weights"])) < 2
+    assert np.mean(counts["plain weights"]) < np.mean(counts["equal weights"]) - 2
+
+
+def test_words_the_training_never_showed_are_enough(measured):
+    counts = measured["counts"]
+    hidden = np.mean(counts["learned weights, words of the training hidden"])
+    assert hidden > np.mean(counts["nothing trained"]) + 4
+    assert hidden > np.mean(counts["learned weights"]) - 2
+
+
+def test_weights_say_a_good_deal_about_effects_and_shuffled_ones_little_more_than_a_guess(measured):
+    torch.manual_seed(0)
+    guess = (1 / measured["same_word"][measured["test_sense"][:600]].sum(1)).mean()
+    for matrices in seeds_of(measured, "learned weights"):
+        weights, effect, others, survives = measured["weights_and_effects"](matrices)
+        agree = weights.where(others, -1).argmax(1) == effect.where(others, -1).argmax(1)
+        assert 0.6 < agree.float().mean() < 0.95
+        assert guess + 0.02 < survives.mean() < guess + 0.3
+    assert 0.5 < measured["tau"].mean() < 0.8
+
+
+# ------------------------------------------------------------------------------------------ sections 5 to 7
+
+
+def test_slices_of_the_input_are_blocks_and_cost_a_fifth(measured):
+    sliced, projected, mixed = measured["share"].values()
+    assert sliced == pytest.approx(0.2) and projected == mixed == 1
+    full, blocks = (sum(int((W != 0).sum()) for W in some) for some in measured["to_learn"].values())
+    assert full == 5 * blocks
+
+
+def test_the_code_of_2022_is_blind_for_most_pairs_and_bank_cannot_see_river(measured):
+    sees, river = measured["sees"], measured["river"]
+    old, mended = (sees(measured[name]) > 1e-6 for name in ("heads_of_2022", "mended_heads"))
+    assert (~old).sum() == 50 and mended.all()
+    assert not old[river.index("bank"), river.index("river")]
+    # Bank meets only its neighbours in the sentence: a head is a run of words.
+    assert old[river.index("bank")].nonzero().flatten().tolist() == [3, 4, 5, 6, 7]
+
+
+def test_the_exam_puts_the_trained_layer_a_few_points_above_averages(measured):
+    average, equal, plain = (measured[name][1] for name in ("average", "equal", "plain"))
+    learned = [right for _, right in measured["learned"]]
+    assert average > 0.9 and plain > 0.9
+    assert 0.02 < np.mean(learned) - average < 0.06
+    assert average < equal < min(learned)
+    assert equal - average > 0.3 * (np.mean(learned) - average)
+    assert abs(np.mean(learned) - 0.970) < 0.02  # the average of 01, with vectors of this language
+
+
+def test_all_heads_at_once_give_what_the_loop_gives(measured):
+    assert torch.allclose(measured["at_once"], measured["in_a_loop"], atol=1e-5)
