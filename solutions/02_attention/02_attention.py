@@ -1124,7 +1124,7 @@ display(Markdown(f"Cue only on the right: the seeds of the trained layer {seeds}
 # %% [markdown]
 # Read the board with care. The exam's sentences are short and stand alone, and a nearest neighbour finds even a small difference. This is why
 # an average without any training comes so far, and why plain attention, whose two *banks* hardly differed, is not lost either. Against
-# the average, the trained layer gains a few points where the cue stands on the right; more than half of them come from W_v, trained with equal weights.
+# the average, the trained layer gains a few points where the cue stands on the right; with equal weights, W_v alone brings a good part of them.
 # The average of 01 (if it is on your board) does about as well: its vectors were learned from this very language. Our layer was told the senses in training; most later
 # models will have to find them by themselves. And none of these knows the *order* of the words: that is notebook 03.
 
