@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
@@ -198,6 +199,12 @@ def main() -> None:
 
     try:
         app()
-    except (CourseError, JailError, ServerDied) as error:
-        console.print(f"[red]error[/red] {error}", highlight=False)
-        sys.exit(1)
+    except (CourseError, ServerDied) as error:
+        _complain(str(error))
+    except JailError as error:
+        _complain(f"{error}\nWithout a jail, `--isolation none` runs students' code with all your rights.")
+
+
+def _complain(sentence: str) -> None:
+    console.print(f"[red]error[/red] {escape(sentence)}", highlight=False)
+    sys.exit(1)
