@@ -1,0 +1,212 @@
+"""Figures of notebook 03. Each takes what the notebook computed, draws it, and says its numbers in words."""
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+from jaxtyping import Float
+from torch import Tensor
+
+from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, show
+
+COLOURS = (BLUE, ORANGE, GREEN, PINK)
+MeanAndHalf = tuple[float, float]
+"""A mean, and half the width of its 95 % interval."""
+
+
+def stripes(table: Float[Tensor, "T D"], pairs: Sequence[int]) -> None:
+    """The table of positions as a heat map, and the curves of some of its pairs of columns."""
+    T, D = table.shape
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6), width_ratios=(1.1, 1))
+    image = left.imshow(table, aspect="auto", cmap="PuOr", vmin=-1, vmax=1)
+    left.set(xlabel="column", ylabel="position", title=f"the table, {T} positions, D = {D}")
+    figure.colorbar(image, ax=left)
+    lengths = {}
+    for pair, colour in zip(pairs, COLOURS, strict=False):
+        lengths[pair] = 2 * np.pi * 10_000 ** (2 * pair / D)
+        right.plot(table[:51, 2 * pair], color=colour, label=f"columns {2 * pair}, {2 * pair + 1}: one turn in {lengths[pair]:,.0f} words",
+                   linewidth=1.5)  # fmt: skip
+        right.plot(table[:51, 2 * pair + 1], color=colour, linestyle="--", linewidth=1.5)
+    right.set(xlabel="position", ylabel="value", ylim=(-1.1, 1.75), title="sine (solid) and cosine (dashed)")
+    right.legend(fontsize=8, loc="upper right")
+    show(figure, alt=(
+        f"Left: the table of {T} positions and {D} columns as a heat map, fast stripes on the left, nearly constant columns on the right. "
+        f"Right: three pairs of columns; one turn takes {', '.join(f'{turn:,.0f}' for turn in lengths.values())} words."
+    ))  # fmt: skip
+
+
+def closeness(
+    distances: Sequence[int], products: Mapping[int, Float[Tensor, " k"]], control: Float[Tensor, " k"]
+) -> None:
+    """Dot products of a position with positions k further on, for several positions; and of unrelated vectors."""
+    figure, ax = plt.subplots(figsize=(7, 3.3))
+    for number, ((position, values), colour) in enumerate(zip(products.items(), COLOURS, strict=False)):
+        # The curves coincide: the later ones are drawn thinner, so that all can be seen.
+        ax.plot(distances, values, color=colour, linewidth=6 - 2 * number, label=f"from position {position}")
+    ax.plot(distances, control, color=GREY, linewidth=1, label="control: random vectors of the same length")
+    ax.axhline(0, color="black", linewidth=0.6)
+    ax.set(xlabel="distance k", ylabel="PE(p) · PE(p + k)", ylim=(-12, 33))
+    ax.legend(fontsize=8, ncols=2, loc="upper center")
+    first = next(iter(products.values()))
+    apart = max(float((values - first).abs().max()) for values in products.values())
+    near, far = distances.index(1), len(distances) - 1
+    show(figure, alt=(
+        f"Dot product of a position with the position k further on, for positions {', '.join(map(str, products))}: one curve for all "
+        f"(largest gap {apart:.0e}), {float(first[distances.index(0)]):.1f} at k = 0, {float(first[near]):.1f} at k = 1, "
+        f"{float(first[far]):.1f} at k = {distances[far]}. Random vectors: {float(control.mean()):.1f} on average, "
+        f"standard deviation {float(control.std()):.1f}."
+    ))  # fmt: skip
+
+
+def drift(words: Sequence[str], panels: Mapping[str, Float[Tensor, "steps+1 T"]], root: float) -> None:
+    """The length of each word's vector while attention is added again and again."""
+    figure, ax = plt.subplots(figsize=(7, 3.3))
+    for (name, lengths), colour in zip(panels.items(), (ORANGE, BLUE), strict=True):
+        lines = ax.plot(lengths, color=colour, linewidth=1.2)
+        lines[0].set_label(f"{name}, one line for each word")
+    ax.axhline(root, color=GREY, linestyle=":", label=f"√D = {root:.2f}")
+    ax.set(xlabel="times attention was added", ylabel="length of the vector", yscale="log")
+    ax.legend(fontsize=8)
+    numbers = "; ".join(
+        f"{name}: {float(lengths[0].min()):.1f} to {float(lengths[0].max()):.1f} at the start, "
+        f"{float(lengths[-1].min()):.1f} to {float(lengths[-1].max()):.1f} after {len(lengths) - 1} times"
+        for name, lengths in panels.items()
+    )
+    show(
+        figure,
+        alt=f"Lengths of the vectors of {', '.join(words)}, on a logarithmic axis. {numbers}. The square root of D is {root:.2f}.",
+    )
+
+
+def who_moves_whom(maps: Mapping[str, Float[Tensor, "T T"]], words: Sequence[str]) -> None:
+    """For each part of the layer, how strongly each input word moves each output word."""
+    figure, axes = plt.subplots(1, len(maps), figsize=(10.5, 3.9), sharey=True)
+    reached = {}
+    for ax, (name, moved) in zip(axes, maps.items(), strict=True):
+        reached[name] = int((moved > 1e-6).sum())
+        ax.imshow(moved, vmin=0)
+        ax.set_xticks(range(len(words)), words, rotation=60, ha="right", fontsize=8)
+        ax.set(xlabel="input word", title=f"{name}\n{reached[name]} of {moved.numel()} pairs")
+        ax.title.set_fontsize(10)
+    axes[0].set_yticks(range(len(words)), words, fontsize=8)
+    axes[0].set_ylabel("output word")
+    numbers = "; ".join(f"{name}: {count} of {len(words) ** 2} pairs" for name, count in reached.items())
+    show(
+        figure,
+        alt=f"Which input word moves which output word. {numbers}. Layer norm and feed-forward network fill the diagonal alone.",
+    )
+
+
+def two_layers() -> None:
+    """A post-norm and a pre-norm layer from bottom to top: the road of sums on the left, its branches on the right."""
+    figure, axes = plt.subplots(1, 2, figsize=(8.6, 5.0))
+    plans = {
+        "post-norm (2017)": (["attention"], "norm 1", ["feed-forward"], "norm 2"),
+        "pre-norm": (["norm 1", "attention"], "", ["norm 2", "feed-forward"], ""),
+    }
+    for ax, (title, steps) in zip(axes, plans.items(), strict=True):
+        ax.set(xlim=(-1.3, 3.6), ylim=(-0.7, 9.0), title=title)
+        ax.axis("off")
+        ax.annotate(
+            "", (0, 8.5), (0, -0.2), arrowprops={"arrowstyle": "->", "color": PINK, "linewidth": 3}, zorder=0
+        )
+        ax.text(0, -0.55, "x", ha="center")
+        ax.text(0, 8.6, "output", ha="center")
+        for bottom, branch, norm in ((0.2, *steps[:2]), (4.2, *steps[2:])):
+            top = bottom + 2.5
+            ax.plot([0, 2.2, 2.2], [bottom, bottom, top], color="black", linewidth=1.2, zorder=0)
+            ax.annotate("", (0.2, top), (2.23, top), arrowprops={"arrowstyle": "->"})
+            for number, name in enumerate(branch):
+                _box(ax, 2.2, bottom + (1.25 if len(branch) == 1 else 0.75 + number), name)
+            ax.plot(0, top, "o", markersize=17, color="white", markeredgecolor="black")
+            ax.text(0, top, "+", ha="center", va="center", fontsize=13)
+            if norm:
+                _box(ax, 0, top + 0.75, norm)
+    axes[1].text(-0.25, 3.4, "residual", color=PINK, rotation=90, va="center", ha="center")
+    axes[0].text(-0.25, 1.4, "residual", color=PINK, rotation=90, va="center", ha="center")
+    show(figure, alt=(
+        "Two layers from bottom to top, each with a straight road and two branches that leave it and come back to a sum. Post-norm: the first branch holds "
+        "attention, the second the feed-forward network; norm 1 and norm 2 stand on the road, each behind a sum. Pre-norm: the first branch holds norm 1 "
+        "and attention, the second norm 2 and the feed-forward network; on the road there is nothing but the two sums."
+    ))  # fmt: skip
+
+
+def _box(ax, x: float, y: float, name: str) -> None:
+    colour = BLUE if name == "attention" else GREEN if name == "feed-forward" else ORANGE
+    ax.add_patch(plt.Rectangle((x - 1.05, y - 0.33), 2.1, 0.66, facecolor=colour, zorder=2))
+    ax.text(x, y, name, ha="center", va="center", color="black" if colour == ORANGE else "white", zorder=3)
+
+
+def gradients(
+    last: Mapping[str, Mapping[int, MeanAndHalf]],
+    by_layer: Mapping[str, Sequence[MeanAndHalf]],
+    slopes: Mapping[str, float],
+) -> None:
+    """Gradient of the last layer against the number of layers, and of every layer of the deepest stack."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6))
+    for (name, points), colour, marker in zip(last.items(), (ORANGE, BLUE), "os", strict=True):
+        depths = list(points)
+        means, halves = zip(*points.values(), strict=True)
+        left.errorbar(
+            depths,
+            means,
+            halves,
+            color=colour,
+            marker=marker,
+            capsize=3,
+            label=f"{name}: slope {slopes[name]:.2f}",
+        )
+        left.plot(depths, [means[0] * (depth / depths[0]) ** (0 if name == "post-norm" else -0.5) for depth in depths],
+                  color=GREY, linestyle=":", linewidth=1.5, label="theory: 0 and −0.5" if name == "post-norm" else None)  # fmt: skip
+    left.set(
+        xscale="log",
+        yscale="log",
+        xlabel="number of layers L",
+        ylabel="gradient norm of W_2",
+        title="the last layer",
+    )
+    left.set_xticks(depths, depths)
+    left.set_yticks((0.1, 0.2, 0.5, 1), ("0.1", "0.2", "0.5", "1"))
+    left.minorticks_off()
+    left.legend(fontsize=8)
+    for (name, points), colour in zip(by_layer.items(), (ORANGE, BLUE), strict=True):
+        means, halves = (np.array(part) for part in zip(*points, strict=True))
+        layers = np.arange(1, len(means) + 1)
+        right.plot(layers, means, color=colour, label=name)
+        right.fill_between(layers, means - halves, means + halves, color=colour, alpha=0.2, linewidth=0)
+    right.set(
+        xlabel="layer", ylabel="gradient norm of W_2", title=f"every layer of {len(means)}", ylim=(0, None)
+    )
+    right.legend(fontsize=8)
+    ends = "; ".join(
+        f"{name} {', '.join(f'{mean:.2f} ± {half:.2f} at L = {depth}' for depth, (mean, half) in points.items())} (slope {slopes[name]:.2f})"
+        for name, points in last.items()
+    )
+    inside = "; ".join(
+        f"{name} {points[0][0]:.2f} in the first and {points[-1][0]:.2f} in the last layer"
+        for name, points in by_layer.items()
+    )
+    show(
+        figure,
+        alt=f"Left: gradient norm of the last layer's W_2, both axes logarithmic: {ends}. Right, deepest stack: {inside}.",
+    )
+
+
+def own_share(spreads: Mapping[str, Float[np.ndarray, "seeds L+1"]]) -> None:
+    """How much of a word's vector is its own, layer by layer."""
+    figure, ax = plt.subplots(figsize=(6.6, 3.4))
+    for (name, values), colour in zip(spreads.items(), (GREY, ORANGE, BLUE), strict=True):
+        ax.plot(values.mean(0), color=colour, marker="o", markersize=4, label=name)
+        ax.fill_between(
+            range(values.shape[1]), values.min(0), values.max(0), color=colour, alpha=0.2, linewidth=0
+        )
+    ax.set(xlabel="layer (0: the input)", ylabel="share of the vector that is\nthe word's own", ylim=(0, 1))
+    ax.legend(fontsize=8)
+    numbers = "; ".join(
+        f"{name} {values.mean(0)[0]:.2f} at the input, {values.mean(0)[2]:.2f} after layer 2, {values.mean(0)[-1]:.2f} at the end"
+        for name, values in spreads.items()
+    )
+    show(
+        figure,
+        alt=f"Share of a word's vector that it does not have in common with its sentence, by layer: {numbers}. Bands span the seeds.",
+    )
