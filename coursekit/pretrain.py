@@ -1,0 +1,206 @@
+"""`python -m coursekit.pretrain gpt|bert|elmo`: train a small model of the course on the generated language.
+
+A few minutes on one core. Every batch is fresh from the training side of the split; steps and seed are fixed, so
+the same machine makes the same model. Writes NAME.safetensors (weights) and NAME.json (sizes, digest, figures).
+"""
+
+import argparse
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from jaxtyping import Int
+from torch import Tensor, nn
+from tqdm import tqdm
+
+from coursekit.language import PAD, Language, load_language
+from coursekit.small.bert import BERT, UNCHOSEN, BERTConfig, corrupt, pair
+from coursekit.small.elmo import ELMo, ELMoConfig, Spelling
+from coursekit.small.gpt import GPT, GPTConfig, next_word_losses
+
+WARM_UP = 200
+BLOCK = 32
+"""Batches sampled at a time: a large sample costs hardly more than a small one."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a model is trained. `losses` yields the loss of one fresh batch after another, in nats."""
+
+    build: Callable[[Language], nn.Module]
+    losses: Callable[[nn.Module, Language, int, int], Iterator[Tensor]]
+    steps: int
+    batch: int
+    learning_rate: float
+    weight_decay: float = 0.1
+
+
+def pretrain(name: str, seed: int = 0, steps: int | None = None, progress: bool = True) -> nn.Module:
+    """A model trained from scratch: AdamW, linear warm-up, then a cosine to 0. Raises ValueError for fewer than 1 step."""
+    recipe, language = RECIPES[name], load_language()
+    steps = recipe.steps if steps is None else steps
+    if steps < 1:
+        raise ValueError(f"{steps} steps train nothing; ask for at least one.")
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = recipe.build(language)
+    optimizer = torch.optim.AdamW(
+        weight_groups(model, recipe.weight_decay), lr=recipe.learning_rate, betas=(0.9, 0.98)
+    )
+    batches = recipe.losses(model, language, recipe.batch, seed)
+    for step in (bar := tqdm(range(steps), desc=name, unit="step", disable=not progress, mininterval=2)):
+        for group in optimizer.param_groups:
+            group["lr"] = recipe.learning_rate * schedule(step, steps)
+        loss = next(batches)
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        if step % 50 == 0:
+            bar.set_postfix(loss=f"{loss.item():.3f}")
+    return model.eval()
+
+
+def schedule(step: int, steps: int) -> float:
+    """The share of the full learning rate at a step: up in a line, then down a cosine."""
+    warm_up = min(WARM_UP, steps // 10 + 1)
+    return min(1.0, (step + 1) / warm_up) * 0.5 * (1 + math.cos(math.pi * step / steps))
+
+
+def weight_groups(model: nn.Module, decay: float) -> list[dict]:
+    """Matrices decay; biases and layer norms do not."""
+    matrices = [weight for weight in model.parameters() if weight.ndim > 1]
+    vectors = [weight for weight in model.parameters() if weight.ndim < 2]
+    return [{"params": matrices, "weight_decay": decay}, {"params": vectors, "weight_decay": 0.0}]
+
+
+def sentences(language: Language, batch: int, seed: int) -> Iterator[Int[Tensor, "B T"]]:
+    """Fresh training sentences without end, each batch cut to its longest."""
+    rng = np.random.default_rng(seed)
+    while True:
+        ids = torch.from_numpy(language.sample(BLOCK * batch, rng, "train").ids)
+        yield from (cut(rows) for rows in ids.split(batch))
+
+
+def cut(ids: Int[Tensor, "B T"]) -> Int[Tensor, "B T"]:
+    """Without the columns that are padding in every row."""
+    return ids[:, : int((ids != PAD).sum(dim=1).max())]
+
+
+# --- GPT: the next word ---
+
+
+def build_gpt(language: Language) -> GPT:
+    return GPT(GPTConfig(len(language.vocabulary), language.max_length))
+
+
+def gpt_losses(model: GPT, language: Language, batch: int, seed: int) -> Iterator[Tensor]:
+    for ids in sentences(language, batch, seed):
+        yield next_word_losses(model(ids), ids).sum() / (ids[:, 1:] != PAD).sum()
+
+
+# --- ELMo: the next word and the word before ---
+
+
+def build_elmo(language: Language) -> ELMo:
+    return ELMo(ELMoConfig(len(language.vocabulary), Spelling(language.vocabulary).characters))
+
+
+def elmo_losses(model: ELMo, language: Language, batch: int, seed: int) -> Iterator[Tensor]:
+    spelling = Spelling(language.vocabulary)
+    for ids in sentences(language, batch, seed):
+        words, place = ids.unique(return_inverse=True)  # each word of the batch is spelt once
+        vectors = model.token(spelling.of_ids(words))[place]  # B T D
+        left, right = model.encode(vectors, ids != PAD)[-1].chunk(2, dim=-1)  # B T D each
+        real = ids[:, 1:] != PAD  # B T-1
+        following = nn.functional.cross_entropy(model.softmax(left[:, :-1][real]), ids[:, 1:][real])
+        preceding = nn.functional.cross_entropy(model.softmax(right[:, 1:][real]), ids[:, :-1][real])
+        yield following + preceding
+
+
+# --- BERT: masked words, and whether the second sentence continues the first ---
+
+ALONE = 0.25
+"""The share of passages of which BERT reads the first sentence alone: it meets single sentences later, too."""
+
+
+def build_bert(language: Language) -> BERT:
+    return BERT(BERTConfig(len(language.vocabulary), 2 * language.max_length - 1))
+
+
+def bert_losses(model: BERT, language: Language, batch: int, seed: int) -> Iterator[Tensor]:
+    generator = torch.Generator().manual_seed(seed)
+    for ids, segments, not_next in passages(language, batch, seed):
+        corrupted, labels = corrupt(ids, len(language.vocabulary), generator)
+        top = model.encode(model.embeddings(corrupted, segments), ids != PAD)[-1]  # B T D
+        chosen = labels != UNCHOSEN  # B T: only these go on, the logits of the rest would be thrown away
+        logits = model.masked_word(top[chosen], model.embeddings.token.weight)
+        masked_word = nn.functional.cross_entropy(logits, labels[chosen])
+        yield masked_word + nn.functional.cross_entropy(model.next_sentence(top), not_next)
+
+
+def passages(
+    language: Language, batch: int, seed: int
+) -> Iterator[tuple[Int[Tensor, "B T"], Int[Tensor, "B T"], Int[Tensor, "B"]]]:
+    """Fresh passages as ids, segments and labels (0 "continues", 1 "does not", UNCHOSEN where a stands alone)."""
+    rng = np.random.default_rng(seed)
+    while True:
+        block = language.passages(BLOCK * batch, rng, "train")
+        first, second = torch.from_numpy(block.first.ids), torch.from_numpy(block.second.ids)
+        alone = torch.from_numpy(rng.random(len(block)) < ALONE)
+        second = second.masked_fill(alone[:, None], PAD)
+        not_next = torch.from_numpy(~block.continues).long().masked_fill(alone, UNCHOSEN)
+        ids, segments = pair(first, second)
+        for rows in torch.arange(len(ids)).split(batch):
+            shorter = cut(ids[rows])
+            yield shorter, segments[rows, : shorter.shape[1]], not_next[rows]
+
+
+RECIPES = {
+    "gpt": Recipe(build_gpt, gpt_losses, steps=3000, batch=128, learning_rate=5e-3),
+    "bert": Recipe(build_bert, bert_losses, steps=4500, batch=128, learning_rate=3e-3),
+    "elmo": Recipe(build_elmo, elmo_losses, steps=2800, batch=128, learning_rate=1e-2, weight_decay=0.01),
+}
+
+
+def main() -> None:
+    """Train, measure on fresh sentences, write."""
+    parser = argparse.ArgumentParser(
+        prog="python -m coursekit.pretrain",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("name", choices=RECIPES)
+    parser.add_argument("--seed", type=int, default=0, help="of the weights and the sentences (default: 0)")
+    parser.add_argument("--steps", type=int, help="how many (default: as many as the shipped model had)")
+    parser.add_argument(
+        "--output", type=Path, default=Path("data/models"), help="folder (default: data/models)"
+    )
+    parser.add_argument("--record", type=Path, help="a table (.csv) to add a row of the figures to")
+    arguments = parser.parse_args()
+    if arguments.steps is not None and arguments.steps < 1:
+        parser.error("--steps is at least 1")
+    torch.set_num_threads(1)  # matrices this small are slower with more
+    steps = arguments.steps or RECIPES[arguments.name].steps
+    start = time.process_time()
+    model = pretrain(arguments.name, arguments.seed, steps)
+    minutes = (time.process_time() - start) / 60
+
+    from coursekit.small.figures import measure, record
+    from coursekit.small.files import save
+
+    figures = measure(arguments.name, model)
+    path = save(arguments.name, model, arguments.output, seed=arguments.seed, steps=steps, figures=figures)
+    for name, value in figures.items():
+        print(f"{name:42} {value:.4f}")
+    print(f"{path}: {steps} steps in {minutes:.1f} minutes of one core")
+    if arguments.record:
+        record(arguments.record, arguments.name, arguments.seed, steps, figures | {"CPU minutes": minutes})
+
+
+if __name__ == "__main__":
+    main()

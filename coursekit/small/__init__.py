@@ -1,0 +1,26 @@
+"""The small models of the course, trained on its generated language: GPT, BERT and ELMo.
+
+    from coursekit.small import load
+    gpt = load("gpt")                  # in evaluation mode; also load("bert"), load("elmo")
+
+`gpt.py`, `bert.py` and `elmo.py` are to be read beside the papers. `python -m coursekit.pretrain gpt` trains one anew;
+`data/models/README.md` says how good they are.
+"""
+
+from coursekit.small.bert import BERT, BERTConfig
+from coursekit.small.elmo import ELMo, ELMoConfig, Spelling
+from coursekit.small.files import ModelMissing, load, save
+from coursekit.small.gpt import GPT, GPTConfig
+
+__all__ = [
+    "BERT",
+    "BERTConfig",
+    "ELMo",
+    "ELMoConfig",
+    "GPT",
+    "GPTConfig",
+    "ModelMissing",
+    "Spelling",
+    "load",
+    "save",
+]

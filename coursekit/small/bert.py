@@ -1,0 +1,165 @@
+"""BERT: an encoder that sees both sides (Devlin et al., 2019).
+
+model = load("bert")
+ids, segments = pair(first, second)          # [CLS] a [SEP] b [SEP] [PAD] ...
+output = model(ids, segments)
+output.logits                                # [B, T, V]: which word stands (or stood) here
+output.next_sentence                         # [B, 2]: column 0 "b continues a", column 1 "it does not"
+output.hidden                                # [L+1, B, T, D]: the embeddings, then each layer
+"""
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from coursekit.small.attention import FeedForward, MultiHeadAttention
+
+PAD, BOS, EOS, MASK, UNK, CLS, SEP = range(7)  # as in coursekit.language.tables
+UNCHOSEN = -100
+"""The label of a token that is not to be predicted, as in Hugging Face."""
+
+
+@dataclass(frozen=True)
+class BERTConfig:
+    """Sizes. A pair of the course's longest sentences has 29 tokens."""
+
+    vocabulary: int
+    tokens: int
+    dim: int = 64
+    layers: int = 2
+    heads: int = 4
+    feed_forward: int = 224
+
+
+@dataclass(frozen=True)
+class BERTOutput:
+    """Answers to both pretraining questions, and the hidden states: `hidden[0]` are the embeddings."""
+
+    logits: Float[Tensor, "B T V"]
+    next_sentence: Float[Tensor, "B 2"]
+    hidden: Float[Tensor, "layers B T D"]
+
+
+class BERT(nn.Module):
+    """Three embeddings summed, a stack of encoder layers, and a head for each of the two objectives."""
+
+    def __init__(self, config: BERTConfig):
+        super().__init__()
+        self.config = config
+        self.embeddings = Embeddings(config)
+        self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.layers))
+        self.masked_word = MaskedWordHead(config)
+        self.next_sentence = NextSentenceHead(config)
+
+    def forward(self, ids: Int[Tensor, "B T"], segments: Int[Tensor, "B T"] | None = None) -> BERTOutput:
+        """Padding (id 0) is seen by no token. Without `segments`, all tokens are of the first sentence."""
+        segments = torch.zeros_like(ids) if segments is None else segments
+        return self.run(self.embeddings(ids, segments), ids != PAD)
+
+    def run(self, x: Float[Tensor, "B T D"], real: Bool[Tensor, "B T"]) -> BERTOutput:
+        """Everything after the embeddings: for gradients with respect to them. `real` is False at padding."""
+        hidden = self.encode(x, real)
+        logits = self.masked_word(hidden[-1], self.embeddings.token.weight)
+        return BERTOutput(logits, self.next_sentence(hidden[-1]), hidden)
+
+    def encode(self, x: Float[Tensor, "B T D"], real: Bool[Tensor, "B T"]) -> Float[Tensor, "layers B T D"]:
+        """The hidden states alone: in training, only the chosen tokens go on to the masked-word head."""
+        keep = real[:, None, :]  # B 1 T: every token may see every real one
+        hidden = [x]
+        for layer in self.layers:
+            hidden.append(layer(hidden[-1], keep))  # B T D
+        return torch.stack(hidden)  # L+1 B T D
+
+
+class Embeddings(nn.Module):
+    """token + segment + position, then layer norm (figure 2 of the paper)."""
+
+    def __init__(self, config: BERTConfig):
+        super().__init__()
+        self.token = nn.Embedding(config.vocabulary, config.dim)
+        self.segment = nn.Embedding(2, config.dim)
+        self.position = nn.Embedding(config.tokens, config.dim)
+        self.norm = nn.LayerNorm(config.dim)
+        for table in (self.token, self.segment, self.position):
+            nn.init.normal_(table.weight, std=0.05)
+
+    def forward(self, ids: Int[Tensor, "B T"], segments: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:
+        tokens = ids.shape[1]
+        if tokens > len(self.position.weight):
+            raise ValueError(
+                f"This BERT has {len(self.position.weight)} positions; the ids have {tokens} tokens."
+            )
+        summed = self.token(ids) + self.segment(segments) + self.position.weight[:tokens]  # B T D
+        return self.norm(summed)
+
+
+class EncoderLayer(nn.Module):
+    """Attention, then feed-forward, each added to what came in and normalised after (post-norm)."""
+
+    def __init__(self, config: BERTConfig):
+        super().__init__()
+        self.attention = MultiHeadAttention(config.dim, config.heads)
+        self.norm_attention = nn.LayerNorm(config.dim)
+        self.feed_forward = FeedForward(config.dim, config.feed_forward)
+        self.norm_feed_forward = nn.LayerNorm(config.dim)
+
+    def forward(self, x: Float[Tensor, "B T D"], keep: Bool[Tensor, "B 1 T"]) -> Float[Tensor, "B T D"]:
+        x = self.norm_attention(x + self.attention(x, keep))  # B T D
+        return self.norm_feed_forward(x + self.feed_forward(x))  # B T D
+
+
+class MaskedWordHead(nn.Module):
+    """A linear map, GELU and layer norm; then the token table again, with a bias for each word."""
+
+    def __init__(self, config: BERTConfig):
+        super().__init__()
+        self.transform, self.norm = nn.Linear(config.dim, config.dim), nn.LayerNorm(config.dim)
+        self.bias = nn.Parameter(torch.zeros(config.vocabulary))
+
+    def forward(self, x: Float[Tensor, "*N D"], table: Float[Tensor, "V D"]) -> Float[Tensor, "*N V"]:
+        return self.norm(nn.functional.gelu(self.transform(x))) @ table.T + self.bias
+
+
+class NextSentenceHead(nn.Module):
+    """[CLS] through a linear map and tanh (the "pooler"), then two logits."""
+
+    def __init__(self, config: BERTConfig):
+        super().__init__()
+        self.pooler, self.classify = nn.Linear(config.dim, config.dim), nn.Linear(config.dim, 2)
+
+    def forward(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "B 2"]:
+        return self.classify(torch.tanh(self.pooler(x[:, 0])))  # B 2
+
+
+def single(ids: Int[Tensor, "B T"]) -> Int[Tensor, "B T"]:
+    """Rows of the language, `[BOS] words [EOS]`, as BERT reads one sentence: `[CLS] words [SEP]`."""
+    return ids.masked_fill(ids == BOS, CLS).masked_fill(ids == EOS, SEP)
+
+
+def pair(
+    first: Int[Tensor, "B T"], second: Int[Tensor, "B T"]
+) -> tuple[Int[Tensor, "B 2T-1"], Int[Tensor, "B 2T-1"]]:
+    """Two rows of the language as `[CLS] a [SEP] b [SEP] [PAD] ...`, and segments: 0 to the first [SEP], then 1."""
+    a, b = single(first), single(second)[:, 1:]
+    joined, segments = torch.cat([a, b], dim=1), torch.cat([torch.zeros_like(a), torch.ones_like(b)], dim=1)
+    order = (joined == PAD).int().argsort(dim=1, stable=True)  # B 2T-1: padding goes to the end
+    joined, segments = joined.gather(1, order), segments.gather(1, order)
+    return joined, segments.masked_fill(joined == PAD, 0)
+
+
+def corrupt(
+    ids: Int[Tensor, "B T"], vocabulary: int, generator: torch.Generator, share: float = 0.15
+) -> tuple[Int[Tensor, "B T"], Int[Tensor, "B T"]]:
+    """Choose 15 % of the words; of these 80 % become [MASK], 10 % a random word, 10 % stay (section 3.1).
+
+    Returns the corrupted ids, and labels that are UNCHOSEN except at chosen words. Special tokens are never chosen.
+    """
+    choice, change = (torch.rand(ids.shape, generator=generator) for _ in range(2))
+    chosen = (choice < share) & (ids > SEP)
+    labels = ids.masked_fill(~chosen, UNCHOSEN)
+    random_words = torch.randint(SEP + 1, vocabulary, ids.shape, generator=generator)
+    corrupted = torch.where(chosen & (change < 0.8), MASK, ids)
+    corrupted = torch.where(chosen & (change >= 0.8) & (change < 0.9), random_words, corrupted)
+    return corrupted, labels

@@ -1,0 +1,145 @@
+"""How good a small model is, beside what is possible: losses against the exact bound, senses, next sentences."""
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from coursekit.language import Language, Sentences, load_language
+from coursekit.language.bounds import choose_masked
+from coursekit.scoreboard import nearest_sense, sense_exam
+from coursekit.small.bert import BERT, MASK, pair, single
+from coursekit.small.elmo import ELMo, Spelling, both_losses
+from coursekit.small.gpt import GPT, next_word_losses
+
+SENTENCES, SEED = 4_000, 4_099
+"""Of the final figures. Recipes were chosen on other sentences (another seed)."""
+ROWS = 500
+"""Sentences a model reads at a time."""
+
+
+@torch.no_grad()
+def measure(name: str, model: nn.Module, sentences: int = SENTENCES, seed: int = SEED) -> dict[str, float]:
+    """All figures of a model, by what they are called on its card."""
+    language, rng = load_language(), np.random.default_rng(seed)
+    figures = {}
+    for side, text in (("held_out", "held-out"), ("train", "fresh training-side")):
+        sample = language.sample(sentences, rng, side)
+        figures |= LOSSES[name](model, language, sample, rng, text)
+        if name != "bert":
+            gain = language.split_gain(sample, side).sum() / (sample.lengths - 1).sum()
+            figures[f"{text}: a token's gain by knowing the split"] = float(gain)
+    if name == "bert":
+        figures |= next_sentence(model, language, sentences, rng)
+    return figures | senses(model)
+
+
+def gpt_loss(model: GPT, language: Language, sample: Sentences, rng, text: str) -> dict[str, float]:
+    """Nats a token, and how far above the bound on the same sentences."""
+    ids = torch.from_numpy(sample.ids)
+    total = sum(next_word_losses(model(rows), rows).sum().item() for rows in ids.split(ROWS))
+    return compare(
+        f"{text}: next word", total, language.log_loss_next(sample.ids), (sample.lengths - 1).sum()
+    )
+
+
+def elmo_loss(model: ELMo, language: Language, sample: Sentences, rng, text: str) -> dict[str, float]:
+    """Nats a token in each direction, and how far above the bound of that direction."""
+    spelling, totals = Spelling(language.vocabulary), np.zeros(2)
+    for rows in torch.from_numpy(sample.ids).split(ROWS):
+        output = model(spelling.of_ids(rows), rows != 0)
+        totals += [losses.sum().item() for losses in both_losses(output, rows)]
+    count = (sample.lengths - 1).sum()
+    after, before = language.log_loss_next(sample.ids), language.log_loss_previous(sample.ids)
+    return compare(f"{text}: next word", totals[0], after, count) | compare(
+        f"{text}: word before", totals[1], before, count
+    )
+
+
+def bert_loss(model: BERT, language: Language, sample: Sentences, rng, text: str) -> dict[str, float]:
+    """Nats a masked word, one sentence at a time, all chosen words as [MASK]: what the bound assumes."""
+    masked = choose_masked(sample.ids, rng)
+    ids, hidden = torch.from_numpy(sample.ids), torch.from_numpy(masked)
+    total = 0.0
+    for rows, chosen in zip(ids.split(ROWS), hidden.split(ROWS), strict=True):
+        logits = model(single(rows).masked_fill(chosen, MASK)).logits[chosen]
+        total += nn.functional.cross_entropy(logits, rows[chosen], reduction="sum").item()
+    bound = language.log_loss_masked(sample.ids, masked)
+    return compare(f"{text}: masked word", total, bound, masked.sum())
+
+
+def compare(what: str, total: float, bound: np.ndarray, count: int) -> dict[str, float]:
+    """A loss, its bound, and by what share it lies above."""
+    best = float(bound.sum())
+    return {
+        f"{what}, loss": float(total / count),
+        f"{what}, bound": best / float(count),
+        f"{what}, above the bound": float(total / best - 1),
+    }
+
+
+def next_sentence(
+    model: BERT, language: Language, passages: int, rng: np.random.Generator
+) -> dict[str, float]:
+    """How often the second sentence is rightly said to continue the first or not, and the best possible."""
+    sample = language.passages(passages, rng, "held_out")
+    ids, segments = pair(torch.from_numpy(sample.first.ids), torch.from_numpy(sample.second.ids))
+    answers = torch.cat([
+        model(a, b).next_sentence.argmax(dim=1) for a, b in zip(ids.split(ROWS), segments.split(ROWS), strict=True)
+    ])  # fmt: skip
+    best = language.continuation_posterior(sample.first.ids, sample.second.ids)
+    return {
+        "held-out: next sentence, accuracy": float(np.mean((answers.numpy() == 0) == sample.continues)),
+        "held-out: next sentence, best possible accuracy": float(np.maximum(best, 1 - best).mean()),
+    }
+
+
+def senses(model: nn.Module) -> dict[str, float]:
+    """Accuracy of the course's sense exam (1-NN, cosine) with the vectors of each layer; 0 are the embeddings."""
+    exam = sense_exam()
+    labelled, held_out = sense_vectors(model, exam.labelled), sense_vectors(model, exam.held_out)
+    figures = {}
+    for layer, (known, asked) in enumerate(zip(labelled, held_out, strict=True)):
+        accuracy = nearest_sense(exam, known, asked)
+        figures[f"sense, layer {layer}, cue on the left"] = accuracy.left
+        figures[f"sense, layer {layer}, cue only on the right"] = accuracy.right
+    return figures
+
+
+@torch.no_grad()
+def sense_vectors(model: nn.Module, sentences: Sentences) -> Float[Tensor, "layers sentences D"]:
+    """The vector of each sentence's ambiguous word at every layer."""
+    read = hidden_states(model)
+    ids, position = torch.from_numpy(sentences.ids), torch.from_numpy(sentences.position)
+    found = []
+    for rows, places in zip(ids.split(ROWS), position.split(ROWS), strict=True):
+        found.append(read(rows)[:, torch.arange(len(rows)), places])  # L+1 rows D
+    return torch.cat(found, dim=1)
+
+
+def hidden_states(model: nn.Module) -> Callable[[Tensor], Float[Tensor, "layers B T D"]]:
+    """A function from rows of the language, `[BOS] words [EOS]`, to the model's hidden states at the same places."""
+    if isinstance(model, ELMo):
+        spelling = Spelling()
+        return lambda ids: model(spelling.of_ids(ids), ids != 0).hidden
+    if isinstance(model, BERT):
+        return lambda ids: model(single(ids)).hidden
+    return lambda ids: model(ids).hidden
+
+
+def record(path: Path, name: str, seed: int, steps: int, figures: dict[str, float]) -> None:
+    """Add the figures of one run to a table: model, seed, steps, measure, value."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = not path.exists()
+    with open(path, "a", newline="", encoding="utf-8") as file:
+        table = csv.writer(file, lineterminator="\n")
+        if new:
+            table.writerow(["model", "seed", "steps", "measure", "value"])
+        table.writerows([name, seed, steps, measure, f"{value:.5f}"] for measure, value in figures.items())
+
+
+LOSSES = {"gpt": gpt_loss, "elmo": elmo_loss, "bert": bert_loss}
