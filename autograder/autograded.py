@@ -1,10 +1,12 @@
 """The autograded notebook: the student's cells, what they printed, and our verdict under each check."""
 
 import copy
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Any
 
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbconvert.preprocessors.sanitize import SanitizeHTML
 from nbformat import NotebookNode, from_dict
 from nbformat.v4 import new_output
@@ -13,6 +15,7 @@ from autograder.source import grade_id
 from autograder.verdicts import CellVerdict
 from coursekit.card import RIGHT, SYMBOL, WAITING, WRONG
 
+MOST_TEXT, SHOWN_OF_TOO_MUCH = 200_000, 2000  # characters of a notebook's texts; of a cell beyond that
 SHOWN = ("text/plain", "image/png")
 """Kinds of a student's output that are kept. They cannot run a script in an instructor's browser."""
 
@@ -33,12 +36,41 @@ def fill_outputs(
         verdict = verdicts.get(grade_id(cell))
         if verdict:
             cell.outputs = [verdict_output(verdict)]
-    # Bleach removes scripts and event handlers from markdown, and would spoil code: code cells are left alone.
-    sanitizer = SanitizeHTML(sanitized_output_types=set())
-    for place, cell in enumerate(filled.cells):
-        if cell.cell_type in ("markdown", "raw"):
-            filled.cells[place] = sanitizer.preprocess_cell(cell, {}, place)[0]
+    _make_texts_safe([cell for cell in filled.cells if cell.cell_type in ("markdown", "raw")])
     return filled
+
+
+def _make_texts_safe(cells: Iterable[NotebookNode]) -> None:
+    """Bleach removes scripts and event handlers from markdown. It would spoil code, and is slow on a lot of text."""
+    sanitizer = SanitizeHTML(sanitized_output_types=set())
+    room = MOST_TEXT
+    for cell in cells:
+        room -= len(cell.source)
+        if room > 0:
+            cell.source = sanitizer.sanitize_html_tags(cell.source)
+        else:
+            rest = f"… The submission has too much text to show here; this cell has {len(cell.source)} characters."
+            cell.source = f"{escape(cell.source[:SHOWN_OF_TOO_MUCH], quote=False)}\n\n{rest}"
+        if not _can_be_shown(cell):
+            cell.source = "\n".join(f"    {line}" for line in cell.source.splitlines())
+
+
+def _can_be_shown(cell: NotebookNode) -> bool:
+    """Whether nbconvert can make a page of it: it stops at a picture that is not attached."""
+    if not re.search(r"!\[|<img|```|~~~", cell.source, re.IGNORECASE):
+        return True
+    try:
+        MarkdownWithMath(IPythonRenderer(escape=False, attachments=cell.get("attachments", {}))).render(
+            cell.source
+        )
+    except Exception:
+        return False
+    return True
+
+
+def _plain(text: str) -> str:
+    """Without the codes that colour a terminal; nbconvert stops at some of them."""
+    return re.sub(r"\x1b(\[[0-9;]*[A-Za-z])?", "", text)
 
 
 def verdict_output(verdict: CellVerdict) -> NotebookNode:
@@ -60,12 +92,11 @@ def verdict_output(verdict: CellVerdict) -> NotebookNode:
 def _safe_output(output: Mapping[str, Any], count: int) -> NotebookNode | None:
     kind = output["output_type"]
     if kind == "stream":
-        return new_output("stream", name=output["name"], text=output["text"])
+        return new_output("stream", name=output["name"], text=_plain(output["text"]))
     if kind == "error":
-        return new_output(
-            "error", ename=output["ename"], evalue=output["evalue"], traceback=output["traceback"]
-        )
-    data = {mime: output["data"][mime] for mime in SHOWN if mime in output.get("data", {})}
+        lines = [_plain(line) for line in output["traceback"]]
+        return new_output("error", ename=output["ename"], evalue=output["evalue"], traceback=lines)
+    data = {mime: _plain(output["data"][mime]) for mime in SHOWN if mime in output.get("data", {})}
     if not data:
         return None
     if kind == "execute_result":

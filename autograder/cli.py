@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
 from autograder.course import Assignment, assignment, assignments, course_root
 from autograder.errors import CourseError
@@ -171,7 +172,10 @@ def _table(results, first_column: str = "student") -> Table:
     table.add_column("score", justify="right")
     table.add_column("reasons")
     for result in results:
-        table.add_row(result.student, f"{result.score:g} / {result.max_score:g}", _reasons(result))
+        # Students write in reasons, and a name may hold brackets: neither is a command to the terminal.
+        table.add_row(
+            Text(result.student), f"{result.score:g} / {result.max_score:g}", Text(_reasons(result))
+        )
     return table
 
 

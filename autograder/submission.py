@@ -1,5 +1,6 @@
 """Read what a student handed in, distrustfully, and restore what must not differ from the release."""
 
+import base64
 import copy
 import hashlib
 import json
@@ -16,10 +17,12 @@ from nbformat.v4 import new_notebook
 from nbgrader.utils import is_locked, parse_utc
 
 from autograder.course import Assignment
+from autograder.errors import CourseError
 from autograder.source import grade_id
 
 MAX_NOTEBOOK_BYTES = 20 << 20
 MAX_CELLS = 2000
+LONGEST_NAME = 200  # of a student, in bytes
 PICTURES = ("image/png", "image/jpeg", "image/gif")
 KINDS = ("code", "markdown", "raw")
 
@@ -66,6 +69,8 @@ def read_handed(folder: Path, assignment: Assignment) -> Handed:
         return Handed([], "", "missing", f"There is no {assignment.name}.ipynb in the submission.")
     except Unreadable as error:
         return Handed([], "", "malformed", str(error))
+    except PermissionError as error:  # whose fault that is nobody knows: not a verdict
+        raise CourseError(f"{folder} cannot be read ({error.strerror}): mend its permissions.") from None
 
 
 def read_regular_file(folder: Path, name: str, limit: int = MAX_NOTEBOOK_BYTES) -> bytes:
@@ -143,12 +148,17 @@ def _pictures(attachments: Any) -> dict[str, dict[str, str]]:
     kept = {}
     for name, bundle in attachments.items():
         if isinstance(bundle, dict):
-            images = {
-                kind: data for kind, data in bundle.items() if kind in PICTURES and isinstance(data, str)
-            }
-            if images:
+            images = {kind: data for kind, data in bundle.items() if kind in PICTURES and _is_base64(data)}
+            if images and name.isprintable():  # which half a character, that no file can hold, is not
                 kept[name] = images
     return kept
+
+
+def _is_base64(data: Any) -> bool:
+    try:
+        return isinstance(data, str) and bool(base64.b64decode("".join(data.split()), validate=True))
+    except ValueError:
+        return False
 
 
 def to_notebook(cells: list[Cell]) -> NotebookNode:
@@ -240,11 +250,18 @@ def _timestamp(folder: Path) -> datetime | None:
 
 
 def students(submitted: Path, assignment: str) -> Iterator[tuple[str, Path]]:
-    """Every student with a folder for this assignment under `submitted`, in order."""
+    """Every student with a folder for this assignment under `submitted`, in order.
+
+    Raises CourseError for a folder whose name no gradebook can hold.
+    """
     if not submitted.is_dir():
         return
     for folder in sorted(submitted.iterdir()):
         if folder.name.startswith(".") or folder.is_symlink() or not folder.is_dir():
             continue
         if os.path.lexists(folder / assignment):
+            if not folder.name.isprintable() or len(folder.name.encode()) > LONGEST_NAME:
+                raise CourseError(
+                    f"{submitted} holds a folder named {ascii(folder.name)}, which cannot be a student's id: rename it."
+                )
             yield folder.name, folder / assignment

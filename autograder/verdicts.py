@@ -18,8 +18,10 @@ UNFINISHED = {
     "timeout": ("timeout", "The notebook ran out of time before this check was answered."),
     "memory": ("memory", "The notebook used more memory than allowed before this check was answered."),
     "output": ("error", "The notebook wrote more output than allowed before this check was answered."),
+    "finished": ("error", "No readable answers of this check came out of the notebook."),
     "died": ("error", "The notebook's process ended before this check was answered."),
 }
+LONGEST_REASON = 2000
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,6 @@ def judge_cells(
 
     `checks` maps the number of a job's cell to the exercise it checks; `ending` is the outcome's status.
     """
-    answers = {where: answer for frame in frames for where, answer in frame.answers.items()}
     ran = {checks[frame.cell]: frame for frame in frames if frame.cell in checks}
     verdicts = []
     for cell in graded_cells(submission.notebook):
@@ -75,8 +76,9 @@ def judge_cells(
             verdicts.append(_manual(cell))
             continue
         key = keys[exercise.name]
-        given = [answers.get(("", exercise.name, number)) for number in range(len(key.cases))]
         frame = ran.get(exercise.name)
+        answers = frame.answers if frame else {}  # those that another cell claims to have do not count
+        given = [answers.get(("", exercise.name, number)) for number in range(len(key.cases))]
         if any(answer is None for answer in given) and (frame is None or frame.problem == "timeout"):
             status, reason = UNFINISHED.get(ending if frame is None else "timeout", UNFINISHED["died"])
             if frame is not None:
@@ -100,6 +102,16 @@ def graded_cells(notebook: NotebookNode) -> list[NotebookNode]:
     return [cell for cell in notebook.cells if is_grade(cell)]
 
 
+def readable(reason: str) -> str:
+    """A reason that quotes the student, for terminals and pages: not too long, nothing that is not a letter."""
+    if len(reason) > LONGEST_REASON:  # the end of an error says what it was
+        reason = f"{reason[: LONGEST_REASON // 2]} … {reason[-LONGEST_REASON // 2 :]}"
+    signs = reason.replace("\t", "    ")
+    return "".join(
+        sign if sign.isprintable() or sign == "\n" else "\N{REPLACEMENT CHARACTER}" for sign in signs
+    )
+
+
 def _automatic(
     cell: NotebookNode, status: str, reason: str, mistake: str = "", hint: str = ""
 ) -> CellVerdict:
@@ -109,7 +121,7 @@ def _automatic(
         score=points(cell) if passed else 0.0,
         max_score=points(cell),
         status=status,
-        reason=reason,
+        reason=readable(reason),
         mistake=mistake,
         hint=hint,
         extra=extra_credit(cell) if passed else 0.0,

@@ -4,6 +4,7 @@ A student's answers, an answer key and a grading job all travel in this form. No
 """
 
 import json
+import re
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ class Limits:
     header_bytes: int = 4 << 20
     arrays: int = 20_000
     dims: int = 8
+    values: int = 1_000_000  # in the JSON: a megabyte of text can ask for thirty of memory
 
 
 def pack(arrays: Arrays, words: Any) -> bytes:
@@ -55,7 +57,7 @@ def unpack(blob: bytes, limits: Limits | None = None) -> tuple[dict[str, np.ndar
     for name, entry in header.items():
         _check_entry(name, entry, limits)
     try:
-        words = json.loads(metadata["words"])
+        words = _json(metadata["words"], limits)
         arrays = load(blob)
     except (ValueError, RecursionError, SafetensorError, MemoryError, OverflowError) as error:
         raise Malformed(f"the answer file cannot be read: {str(error)[:200]}") from None
@@ -71,12 +73,28 @@ def _header(blob: bytes, limits: Limits) -> dict[str, Any]:
     if size > limits.header_bytes or size + 8 > len(blob):
         raise Malformed(f"the header claims {size} bytes")
     try:
-        header = json.loads(blob[8 : 8 + size])
+        header = _json(blob[8 : 8 + size].decode(), limits)
+    except Malformed:
+        raise
     except (ValueError, RecursionError):
         raise Malformed("the header is not JSON") from None
     if not isinstance(header, dict):
         raise Malformed("the header is not a JSON object")
     return header
+
+
+# Without going back, and to the end where a string has none: the time it takes grows with the text only.
+_STRING = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\Z)', re.DOTALL)
+
+
+def _json(text: str, limits: Limits) -> Any:
+    """The value that `text` describes, unless it would be made of too many."""
+    if len(text) > limits.values:
+        bare = _STRING.sub("", text)
+        values = sum(bare.count(sign) for sign in ",[{")
+        if values > limits.values:
+            raise Malformed(f"the answer file holds {values} JSON values; at most {limits.values} are read")
+    return json.loads(text)
 
 
 def _check_entry(name: str, entry: Any, limits: Limits) -> None:

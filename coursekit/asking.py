@@ -41,7 +41,9 @@ def ask(call: Callable[[Case], Any], case: Case) -> Answer:
     except WrongType as error:
         return Answer(problem="type", message=str(error))
     except Exception as error:
-        return Answer(problem="type", message=f"a {type(value).__name__} that cannot be read: {error}"[:300])
+        return Answer(
+            problem="type", message=f"a {type(value).__name__} that cannot be read: {_words(error)}"[:300]
+        )
     changed = [name for name in case if _changed(case[name], given.get(name))]
     if changed:
         return Answer(arrays, "changed", ", ".join(changed), notes)
@@ -67,7 +69,14 @@ def student_traceback(error: BaseException) -> str:
     # The first notebook frame is the lambda of the check cell, which tells nothing; skip it if there is more.
     start = own[1] if len(own) > 1 else own[0] if own else len(frames)
     shown = [f"  in {frame.name}, line {frame.lineno}: {frame.line}" for frame in frames[start:]]
-    return "\n".join([*shown[-6:], f"{type(error).__name__}: {error}"])[:2000]
+    return "\n".join([*shown[-6:], f"{type(error).__name__}: {_words(error)}"])[:2000]
+
+
+def _words(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception as broken:
+        return f"(its message cannot be shown: {type(broken).__name__})"
 
 
 def _in_notebook(filename: str) -> bool:

@@ -103,7 +103,7 @@ def answers_from_file(
     parts: dict[AnswerId, dict[str, np.ndarray]] = {}
     for path, array in arrays.items():
         kind, *where = path.split("|", 4)
-        if kind == "answer" and len(where) == 4 and where[2].isdecimal():
+        if kind == "answer" and len(where) == 4 and where[2].isdecimal() and len(where[2]) < 10:
             variant, exercise, number, part = where
             parts.setdefault((variant, exercise, int(number)), {})[part] = array
     answers = {}

@@ -11,12 +11,13 @@ from typing import Any
 from jsonschema import Draft202012Validator
 
 from autograder.jail.limits import Limits
-from autograder.jail.outputs import SHOWN_TYPES
+from autograder.jail.outputs import MOST_OUTPUTS, SHOWN_TYPES
 from coursekit import answers
 from coursekit.answers import Malformed
 from coursekit.asking import Answer
 from coursekit.recording import AnswerId, answers_from_file
 
+MOST_ANSWERS = 5_000  # of one cell
 PROBLEMS = ("", "unanswered", "exception", "none", "type", "changed")
 
 
@@ -69,8 +70,8 @@ def _schema(limits: Limits) -> dict[str, Any]:
     )
     return _record(
         cell={"type": "integer", "minimum": 0, "maximum": 1_000_000},
-        answers=_list(answer, 100_000),
-        outputs=_list({"anyOf": [stream, display, result, error]}, 10_000),
+        answers=_list(answer, MOST_ANSWERS),
+        outputs=_list({"anyOf": [stream, display, result, error]}, MOST_OUTPUTS + 1),
         seconds={"type": "number", "minimum": 0, "maximum": 1e9},
         problem={"enum": ["", "timeout", "error"]},
     )
@@ -138,6 +139,7 @@ def _check_pictures(outputs: list[dict[str, Any]]) -> None:
 
 def _decoded(text: str) -> bytes:
     try:
-        return base64.b64decode(text.encode())
+        # Strictly: what stands between the signs of base64 could end an attribute of the page that shows it.
+        return base64.b64decode("".join(text.split()), validate=True)
     except ValueError:
         return b""

@@ -21,7 +21,7 @@ from .shell import Shell
 
 Given = dict[recording.AnswerId, Answer]
 
-WHOLE_JOB = answers.Limits(bytes=1 << 31, header_bytes=1 << 30, arrays=1_000_000)
+WHOLE_JOB = answers.Limits(bytes=1 << 31, header_bytes=1 << 30, arrays=1_000_000, values=1 << 26)
 
 
 class CellTimeout(BaseException):

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import traceback
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from IPython.core.compilerop import CachingCompiler
@@ -65,6 +66,10 @@ class Shell(InteractiveShell):
 
     def enable_gui(self, gui=None) -> None:
         """No window can open here, and asking for one is no error."""
+
+    def _tee(self, channel: str) -> AbstractContextManager[None]:
+        """IPython keeps, for its history, all that is ever printed; a long run would fill the memory with it."""
+        return nullcontext()
 
     def showtraceback(self, exc_tuple=None, *where, **how) -> None:
         kind, error, trace = self._get_exc_info(exc_tuple)

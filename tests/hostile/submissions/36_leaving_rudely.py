@@ -1,0 +1,9 @@
+"""tries: end the process before any check is reached
+loses: everything
+says: No readable answers
+cell: first
+"""
+
+import os
+
+os._exit(80)

@@ -1,0 +1,13 @@
+"""tries: import the autograder and draw its cases and solutions
+loses: everything
+cell: first
+rest: unanswered
+"""
+
+import sys
+
+sys.path += ["@COURSE@", "@ROOT@"]
+import autograder
+from autograder.exercises import attention
+
+print(autograder, attention.EXERCISES)

@@ -1,0 +1,10 @@
+"""tries: close the answer pipe, or make it one that does not wait
+loses: everything
+says: process ended
+cell: first
+"""
+
+import os
+
+os.set_blocking(3, False)
+os.close(3)
