@@ -80,7 +80,7 @@ def read_regular_file(folder: Path, name: str, limit: int = MAX_NOTEBOOK_BYTES) 
     except NotADirectoryError:
         raise Unreadable("The submission folder is not a plain folder.") from None
     except OSError as error:
-        if isinstance(error, FileNotFoundError):
+        if isinstance(error, FileNotFoundError | PermissionError):
             raise
         raise Unreadable("The submission folder is a link or cannot be opened.") from None
     try:
