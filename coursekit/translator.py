@@ -1,0 +1,451 @@
+"""A translator from the generated English into a code with another word order, and the language it translates into.
+
+    pairs = sample_pairs(1000, np.random.default_rng(0), split="held_out")     # source and target ids
+    model = load_translator()
+    logits = model(pairs.source, shifted_target)                              # B Tt V
+
+The code is a language with rules that can be written down, so each sentence has exactly one right translation:
+
+- every word has a stem of its own; an ambiguous word has one for each of its senses, a noun and a verb that look
+  alike have two;
+- verbs stand at the end of their clause, prepositions after their noun, adjectives and determiners behind it;
+- "the" is the suffix -o of the noun, "a" is left out; plural -r, object -n; verbs: past -ta, third person -s.
+
+`python -m coursekit.translator` trains the model of `data/models/translator.safetensors` again.
+"""
+
+import functools
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from coursekit.language import BOS, EOS, PAD, Sentences, load_language
+from coursekit.language.grammar import GRAMMAR
+from coursekit.language.inflection import past, plural, third_person
+from coursekit.language.notation import KINDS, Grammar
+
+SUFFIXES = ("-r", "-o", "-n", "-ta", "-s")
+PLURAL, DEFINITE, OBJECT, PAST, THIRD = SUFFIXES
+OPENS_CLAUSE = {"that", "who", "where", "when", "and"}
+LONGEST = 24
+"""Tokens of the longest target, [EOS] counted; `sample_pairs` fails where a sentence needs more."""
+
+
+class CheckpointMissing(FileNotFoundError):
+    """A trained model of the course that is not where it should be."""
+
+
+# ----------------------------------------------------------------------------------------- the code
+
+
+class Word(NamedTuple):
+    """A source word: its part of speech, its sense ("cell#prison" or ""), its place among the words."""
+
+    word: str
+    tag: str
+    sense: str
+    place: int
+
+
+Token = tuple[str, int]
+"""A target token and the place of the word it translates; -1 for a suffix."""
+NOUN_PHRASE = ("DET", "ADJ", "NOUN")
+
+
+@dataclass(frozen=True, eq=False)
+class Code:
+    """The language translated into: its tokens, and the token of each English word as each part of speech."""
+
+    vocabulary: tuple[str, ...]
+    stems: dict[tuple[str, str], str] = field(repr=False)  # ("cells", "NOUN") or ("cell#prison", "") -> stem
+    lemmas: dict[tuple[str, str], str] = field(repr=False)
+
+    @functools.cached_property
+    def id_of(self) -> dict[str, int]:
+        return {token: i for i, token in enumerate(self.vocabulary)}
+
+    def translate(self, words: list[str], tags: list[str], senses: list[str]) -> list[Token]:
+        """The translation of one sentence. `senses` holds "cell#prison" at the ambiguous word, "" elsewhere."""
+        result, clause = [], []
+        for place, (word, tag, sense) in enumerate(zip(words, tags, senses, strict=True)):
+            item = Word(word, tag, sense, place)
+            if word in OPENS_CLAUSE and tag != "DET":
+                result += [*self._clause(clause), self._stem(item)]
+                clause = []
+            else:
+                clause.append(item)
+        return result + self._clause(clause)
+
+    def decode(self, ids: list[int] | Int[Tensor, " T"]) -> str:
+        """Target ids as text: suffixes joined to their stem, special tokens left out, all after [EOS] cut off."""
+        tokens = []
+        for i in map(int, ids):
+            if i == EOS:
+                break
+            if i not in (PAD, BOS):
+                tokens.append(self.vocabulary[i])
+        return " ".join(tokens).replace(" -", "-")
+
+    def _stem(self, item: Word) -> Token:
+        key = (item.sense, "") if item.sense else (item.word, item.tag)
+        return self.stems[key], item.place
+
+    def _clause(self, items: list[Word]) -> list[Token]:
+        """One clause: noun phrases turned round, then what stood before them, verbs last."""
+        phrases, verbs, i = [], [], 0
+        preposition, after_verb = [], False
+        while i < len(items):
+            item = items[i]
+            if item.tag in ("VERB", "AUX"):
+                verbs += self._verb(item)
+                after_verb = True
+            elif item.tag in ("ADP", "PART"):
+                phrases += preposition
+                preposition = [self._stem(item)]
+            elif item.tag in NOUN_PHRASE:
+                end = i + 1
+                while end < len(items) and items[end].tag in NOUN_PHRASE and items[end].tag != "DET":
+                    end += 1
+                phrases += (
+                    self._noun_phrase(items[i:end], is_object=after_verb and not preposition) + preposition
+                )
+                preposition, i = [], end - 1
+            else:
+                phrases += [self._stem(item), *preposition]
+                preposition = []
+            i += 1
+        return phrases + preposition + verbs
+
+    def _noun_phrase(self, items: list[Word], is_object: bool) -> list[Token]:
+        nouns = [item for item in items if item.tag == "NOUN"]
+        others = [item for item in items if item.tag != "NOUN"]
+        result: list[Token] = []
+        for number, noun in enumerate(nouns):
+            result.append(self._stem(noun))
+            result += [(PLURAL, -1)] if noun.word != self.lemmas[noun.word, "NOUN"] else []
+            if number == len(nouns) - 1:
+                result += [(DEFINITE, -1)] if any(item.word == "the" for item in others) else []
+                result += [(OBJECT, -1)] if is_object else []
+        return result + [self._stem(item) for item in reversed(others) if item.word not in ("the", "a", "an")]
+
+    def _verb(self, item: Word) -> list[Token]:
+        lemma = self.lemmas[item.word, item.tag]
+        if item.word == lemma:
+            return [self._stem(item)]
+        return [self._stem(item), (PAST if item.word in (past(lemma), "was", "were") else THIRD, -1)]
+
+
+@functools.cache
+def load_code() -> Code:
+    """The code of the course's language, built on the first call."""
+    language = load_language()
+    lemma_of = _lemmas(GRAMMAR)
+    lemmas = {
+        (word, tag): lemma_of.get((word, tag), word)
+        for word, tags in language.parts_of_speech_of.items()
+        for tag in tags
+    }
+    meanings = sorted({(lemma, tag) for (_, tag), lemma in lemmas.items()}) + [
+        (sense, "") for sense in language.senses
+    ]
+    names = dict(zip(meanings, _stems(len(meanings)), strict=True))
+    stems = {(word, tag): names[lemma, tag] for (word, tag), lemma in lemmas.items()}
+    stems |= {(sense, ""): names[sense, ""] for sense in language.senses}
+    vocabulary = ("[PAD]", "[BOS]", "[EOS]", *SUFFIXES, *sorted(set(names.values())))
+    return Code(vocabulary, stems, lemmas)
+
+
+def _lemmas(grammar: Grammar) -> dict[tuple[str, str], str]:
+    """The base form of each inflected noun and verb that the grammar's slots can produce."""
+    cues = [text for cue in grammar.right_cues.values() for text in (cue.does, cue.has)]
+    text = "\n".join([*grammar.topics.values(), grammar.frames, *cues])
+    result = {(form, "AUX"): "be" for form in ("is", "are", "was", "were")}
+    result |= {(form, "VERB"): "be" for form in ("is", "are", "was", "were")}
+    for kind, words in re.findall(r"\{([a-z]+)\d? ([^}]*)\}", text):
+        tag = KINDS[kind]
+        for word in words.split():
+            written = (
+                grammar.lists[word[1:]].split()
+                if word.startswith("@")
+                else [word.split("#")[0].split("/")[0]]
+            )
+            for lemma in written:
+                if lemma != "be" and tag in ("NOUN", "VERB"):
+                    inflections = (plural,) if tag == "NOUN" else (third_person, past)
+                    for form in (lemma, *(inflect(lemma) for inflect in inflections)):
+                        if form == lemma or (form, tag) not in result:
+                            result[form, tag] = lemma
+    return result
+
+
+def _stems(n: int) -> list[str]:
+    """n different stems of two or three syllables, always the same."""
+    rng, stems = np.random.default_rng(1954), {}
+    consonants, vowels = list("bdfgjklmnprstvz"), list("aeiu")
+    while len(stems) < n:
+        syllables = 2 + (rng.random() < 0.4)
+        stem = "".join(rng.choice(consonants) + rng.choice(vowels) for _ in range(syllables))
+        stems[stem] = None
+    return list(stems)
+
+
+# ----------------------------------------------------------------------------------------- pairs
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Sentences with their translations. Sources are rows [BOS] words [EOS] [PAD] …, targets words [EOS] [PAD] …
+
+    `origin` holds the position in the source row of the word that a target token translates; -1 for suffixes,
+    [EOS] and padding.
+    """
+
+    source: Int[Tensor, "B Ts"]
+    target: Int[Tensor, "B Tt"]
+    origin: Int[Tensor, "B Tt"]
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    def __getitem__(self, rows: slice | Tensor) -> "Pairs":
+        return Pairs(self.source[rows], self.target[rows], self.origin[rows])
+
+
+def sample_pairs(n: int, rng: np.random.Generator, split: str = "train") -> Pairs:
+    """n sentences of one side of the language's split, and their only right translations."""
+    return translated(load_language().sample(n, rng, split=split))
+
+
+def translated(sentences: Sentences) -> Pairs:
+    """Sentences of the language with their translations."""
+    language, code = load_language(), load_code()
+    target = torch.full((len(sentences), LONGEST), PAD)
+    origin = torch.full_like(target, -1)
+    for row, (ids, tags, senses, length) in enumerate(
+        zip(sentences.ids, sentences.parts_of_speech, sentences.senses, sentences.lengths, strict=True)
+    ):
+        inside = slice(1, int(length) - 1)
+        tokens = code.translate(
+            [language.vocabulary[i] for i in ids[inside]],
+            [language.parts_of_speech[tag] for tag in tags[inside]],
+            [language.senses[sense] if sense >= 0 else "" for sense in senses[inside]],
+        )
+        target[row, : len(tokens) + 1] = torch.tensor([code.id_of[token] for token, _ in tokens] + [EOS])
+        places = torch.tensor([place for _, place in tokens])
+        origin[row, : len(tokens)] = torch.where(places < 0, -1, places + 1)
+    return Pairs(torch.from_numpy(sentences.ids), target, origin)
+
+
+# ----------------------------------------------------------------------------------------- the model
+
+
+class Translator(nn.Module):
+    """Encoder and decoder of two layers each, the layer norm before each part, cross-attention with one head.
+
+    `cross` computes the cross-attention from (decoder states, encoder states, W_q, W_k, W_v, source_keep) and
+    returns the output or a pair that begins with it; a notebook may put its own function there.
+    """
+
+    def __init__(self, dim: int = 64, feed_forward: int = 128, layers: int = 2, heads: int = 4):
+        super().__init__()
+        self.source_words = nn.Embedding(len(load_language().vocabulary), dim)
+        self.target_words = nn.Embedding(len(load_code().vocabulary), dim)
+        self.source_places = nn.Embedding(load_language().max_length, dim)
+        self.target_places = nn.Embedding(LONGEST, dim)
+        self.encoder = nn.ModuleList(
+            nn.TransformerEncoderLayer(
+                dim, heads, feed_forward, dropout=0.0, batch_first=True, norm_first=True
+            )
+            for _ in range(layers)
+        )
+        self.decoder = nn.ModuleList(DecoderLayer(dim, feed_forward, heads) for _ in range(layers))
+        self.encoder_norm, self.decoder_norm = nn.LayerNorm(dim), nn.LayerNorm(dim)
+        self.cross = fused_cross_attention
+        for table in (self.source_words, self.target_words, self.source_places, self.target_places):
+            nn.init.normal_(table.weight, std=0.1)
+
+    def encode(self, source: Int[Tensor, "B Ts"]) -> Float[Tensor, "B Ts D"]:
+        x = self.source_words(source) + self.source_places.weight[: source.shape[1]]
+        for layer in self.encoder:
+            x = layer(x, src_key_padding_mask=source == PAD)
+        return self.encoder_norm(x)
+
+    def decode(
+        self,
+        inputs: Int[Tensor, "B Tt"],
+        encoded: Float[Tensor, "B Ts D"],
+        source_keep: Bool[Tensor, "B Ts"] | Bool[Tensor, "B Tt Ts"],
+        keep: Bool[Tensor, "Tt Tt"],
+    ) -> Float[Tensor, "B Tt V"]:
+        """Logits of the token that follows each input. keep[i, j]: may position i see position j of the inputs?"""
+        x = self.target_words(inputs) + self.target_places.weight[: inputs.shape[1]]
+        for layer in self.decoder:
+            x = layer(x, encoded, source_keep, keep, self.cross)
+        return self.decoder_norm(x) @ self.target_words.weight.T
+
+    def forward(
+        self, source: Int[Tensor, "B Ts"], inputs: Int[Tensor, "B Tt"], keep: Bool[Tensor, "Tt Tt"]
+    ) -> Float[Tensor, "B Tt V"]:
+        return self.decode(inputs, self.encode(source), source != PAD, keep)
+
+
+class DecoderLayer(nn.Module):
+    """Attention to the own past, attention to the source, a feed-forward network: each added to what came in."""
+
+    def __init__(self, dim: int, feed_forward: int, heads: int):
+        super().__init__()
+        self.own = nn.MultiheadAttention(dim, heads, batch_first=True)
+        self.W_q, self.W_k, self.W_v = (nn.Parameter(torch.randn(dim, dim) / dim**0.5) for _ in range(3))
+        self.feed = nn.Sequential(nn.Linear(dim, feed_forward), nn.ReLU(), nn.Linear(feed_forward, dim))
+        self.norms = nn.ModuleList(nn.LayerNorm(dim) for _ in range(3))
+
+    def forward(self, x: Tensor, encoded: Tensor, source_keep: Tensor, keep: Tensor, cross) -> Tensor:
+        y = self.norms[0](x)
+        x = x + self.own(y, y, y, attn_mask=~keep, need_weights=False)[0]
+        seen = cross(self.norms[1](x), encoded, self.W_q, self.W_k, self.W_v, source_keep)
+        x = x + (seen[0] if isinstance(seen, tuple) else seen)
+        return x + self.feed(self.norms[2](x))
+
+
+def fused_cross_attention(
+    dec: Tensor, enc: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor, source_keep: Tensor
+) -> Tensor:
+    """PyTorch's own attention, without the weights. `source_keep` is B Ts, or B Tt Ts."""
+    keep = source_keep if source_keep.ndim == 3 else source_keep[:, None, :]
+    return nn.functional.scaled_dot_product_attention(dec @ W_q, enc @ W_k, enc @ W_v, attn_mask=keep)
+
+
+# ----------------------------------------------------------------------------------------- training
+
+
+STEPS, BATCH, SEED, RATE = 5_000, 64, 20140910, 3e-3
+CHECKPOINT = "translator.safetensors"
+
+
+def loss_of(
+    model: Translator,
+    pairs: Pairs,
+    inputs: Int[Tensor, "B Tt"],
+    keep: Bool[Tensor, "Tt Tt"],
+    cross_mask: Callable[[Tensor, Tensor], Tensor] | None = None,
+) -> Tensor:
+    """Mean cross-entropy of the target tokens in nats, padding left out.
+
+    cross_mask(source_keep, target_keep) gives the B Tt Ts that the cross-attention may see; without it, the source's
+    words. With it, the encoded source is padded with zeros to the width of the target.
+    """
+    encoded, source_keep = model.encode(pairs.source), pairs.source != PAD
+    if cross_mask is not None:
+        wider = pairs.target.shape[1] - pairs.source.shape[1]
+        encoded = nn.functional.pad(encoded, (0, 0, 0, wider))
+        source_keep = cross_mask(nn.functional.pad(source_keep, (0, wider)), pairs.target != PAD)
+    logits = model.decode(inputs, encoded, source_keep, keep)
+    return nn.functional.cross_entropy(logits.flatten(0, 1), pairs.target.flatten(), ignore_index=PAD)
+
+
+def trimmed(pairs: Pairs) -> Pairs:
+    """The same pairs without columns that are padding in every row."""
+    source, target = (int((ids != PAD).sum(dim=1).max()) for ids in (pairs.source, pairs.target))
+    return Pairs(pairs.source[:, :source], pairs.target[:, :target], pairs.origin[:, :target])
+
+
+def learning_rate(step: int, steps: int) -> float:
+    """Linear rise over the first twentieth, then a cosine down to 0."""
+    rise = max(steps // 20, 1)
+    return RATE * min((step + 1) / rise, 0.5 * (1 + np.cos(np.pi * step / steps)))
+
+
+def checkpoint_path() -> Path:
+    """data/models/translator.safetensors of the course folder. Raises CheckpointMissing."""
+    for place in (Path(__file__).parents[1], Path.cwd(), *Path.cwd().parents):
+        path = place / "data" / "models" / CHECKPOINT
+        if path.exists():
+            return path
+    raise CheckpointMissing(
+        f"data/models/{CHECKPOINT} is not in this course folder. Copy the folder `data` beside `notebooks`, "
+        "or train it with `python -m coursekit.translator` (some minutes)."
+    )
+
+
+def load_translator(path: Path | None = None) -> Translator:
+    """The trained translator, ready to translate. Its weights are stored in half precision."""
+    from safetensors.torch import load_file
+
+    model = Translator()
+    model.load_state_dict(
+        {name: value.float() for name, value in load_file(path or checkpoint_path()).items()}
+    )
+    return model.eval()
+
+
+def train(steps: int = STEPS) -> Translator:
+    """The shipped model, trained from its fixed seed, with a progress bar."""
+    from tqdm import tqdm
+
+    torch.manual_seed(SEED)
+    rng = np.random.default_rng(SEED)
+    model = Translator()
+    optimiser = torch.optim.Adam(model.parameters(), lr=RATE)
+    bar = tqdm(range(steps), desc="translator", unit="step")
+    for step in bar:
+        optimiser.param_groups[0]["lr"] = learning_rate(step, steps)
+        pairs = trimmed(sample_pairs(BATCH, rng))
+        inputs = torch.cat([torch.full((len(pairs), 1), BOS), pairs.target[:, :-1]], dim=1)
+        T = inputs.shape[1]
+        loss = loss_of(model, pairs, inputs, torch.ones(T, T, dtype=torch.bool).tril())
+        optimiser.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimiser.step()
+        if step % 50 == 0:
+            bar.set_postfix(loss=f"{loss.item():.3f}")
+    return model.eval()
+
+
+@torch.no_grad()
+def share_exactly_right(model: Translator, pairs: Pairs) -> float:
+    """Share of sentences whose greedy translation is right in every token."""
+    encoded, source_keep = model.encode(pairs.source), pairs.source != PAD
+    ids = torch.full((len(pairs), 1), BOS)
+    for _ in range(LONGEST):
+        T = ids.shape[1]
+        logits = model.decode(ids, encoded, source_keep, torch.ones(T, T, dtype=torch.bool).tril())
+        ids = torch.cat([ids, logits[:, -1:].argmax(-1)], dim=1)
+    guesses, wanted = ids[:, 1:], pairs.target
+    return float(((guesses == wanted) | (wanted == PAD)).all(dim=1).float().mean())
+
+
+def main() -> None:
+    import argparse
+
+    from safetensors.torch import save_file
+
+    parser = argparse.ArgumentParser(
+        description="Train the translator of notebook 04 and write its checkpoint."
+    )
+    default = Path(__file__).parents[1] / "data" / "models" / CHECKPOINT
+    parser.add_argument(
+        "--to", type=Path, default=default, help=f"where the checkpoint goes (default: {default})"
+    )
+    parser.add_argument("--steps", type=int, default=STEPS)
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)
+    model = train(arguments.steps)
+    arguments.to.parent.mkdir(parents=True, exist_ok=True)
+    save_file({name: value.half().contiguous() for name, value in model.state_dict().items()}, arguments.to)
+    held_out = sample_pairs(2_000, np.random.default_rng(SEED + 1), split="held_out")
+    share = share_exactly_right(load_translator(arguments.to), held_out)
+    print(
+        f"{arguments.to}: {arguments.to.stat().st_size / 1e6:.2f} MB, {share:.1%} of 2,000 held-out sentences exactly right"
+    )
+
+
+if __name__ == "__main__":
+    main()

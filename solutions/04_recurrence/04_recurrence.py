@@ -1,0 +1,783 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 04 · Recurrence, encoder–decoder, and what attention costs
+#
+# Before attention, networks read a sentence as we do: one word after the other, carrying a memory. We build two such networks, and measure
+# how much of the first word is left at the end. Then two stacks come together, an **encoder** that reads and a **decoder** that writes: we
+# train a translator, watch which word it looks at, and compare what the architectures cost.
+#
+# **Afterwards you can**
+#
+# - write a recurrent step and an LSTM step, and say what the gates are for;
+# - connect a decoder to an encoder by cross-attention, and train it by teacher forcing without letting it copy;
+# - translate greedily, and read the alignment off the attention;
+# - say what attention and recurrence cost, in theory and on your machine.
+#
+# **You need** notebooks 02 and 03. **Time** about 60 minutes: six exercises, a bug to find, two questions that a person reads; three
+# extensions.
+
+# %%
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from coursekit import check, hint, predict, reveal
+
+# %% [markdown]
+# ## 1 · One word after the other
+#
+# A recurrent network has a state *h*, a vector of fixed size. At each word it makes a new state out of the word and the old state, with the same
+# matrices every time (Elman 1990):
+#
+# $$h_t = \tanh(x_t W_x + h_{t-1} W_h + b) .$$
+#
+# All that is known of the words so far must fit into h.
+
+# %% nbgrader={"grade": false, "grade_id": "recurrence-recurrent_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def recurrent_step(
+    x: Float[Tensor, "B D"],
+    h: Float[Tensor, "B H"],
+    W_x: Float[Tensor, "D H"],
+    W_h: Float[Tensor, "H H"],
+    b: Float[Tensor, "H"],
+) -> Float[Tensor, "B H"]:
+    """The state after one more word.  (difficulty ●○○, 4 minutes)
+
+    x holds one word of each sentence, h the state before it. Rows of a matrix stand for inputs: x @ W_x.
+    The activation is tanh. Here H is the size of the state.
+    """
+    ### BEGIN SOLUTION
+    return torch.tanh(x @ W_x + h @ W_h + b)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "recurrence-recurrent_step-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("recurrence.recurrent_step", lambda case: recurrent_step(**case))
+
+# %% [markdown]
+# Your step, over a sentence. Each state has to wait for the one before it: for T words, T steps *in sequence*, however many processors there are.
+
+# %% tags=["demo"]
+import numpy as np
+import pandas as pd
+from IPython.display import Markdown, display
+
+from coursekit.pictures import recurrence as pictures
+from coursekit.plots import use_style
+
+use_style()
+torch.set_num_threads(1)
+torch.manual_seed(0)
+
+D = 32                                                              # words and states alike
+
+def random_weights(seed: int, gates: int = 1) -> dict[str, Tensor]:
+    """Weights as they are before training: uniform, up to 1/√D, as PyTorch draws them; biases 0. In float64."""
+    generator = torch.Generator().manual_seed(seed)
+    W_x, W_h = ((2 * torch.rand(D, gates * D, generator=generator).double() - 1) / D**0.5 for _ in range(2))
+    return {"W_x": W_x, "W_h": W_h, "b": torch.zeros(gates * D).double()}
+
+def run_recurrent(x: Float[Tensor, "T D"], weights: dict[str, Tensor]) -> Float[Tensor, "D"]:
+    """The state after the last word."""
+    h = torch.zeros(1, D).double()
+    for word in x:
+        h = recurrent_step(word[None], h, **weights)
+    return h[0]
+
+state = run_recurrent(torch.randn(20, D).double(), random_weights(0))
+print("after 20 words:", tuple(state.shape), " size of a coordinate:", f"{state.abs().mean():.2f}")
+
+# %% [markdown]
+# ## 2 · What is left of the first word
+#
+# Change the first word a little: how much does the last state move? That is a derivative, and by the chain rule it is a product with one
+# factor for each step between. Products of many factors vanish or explode (Hochreiter 1991; Bengio et al. 1994).
+#
+# **Predict:** compare a sentence of 32 words with one of 2. By what factor is the derivative for the first word smaller: what is the ratio
+# (32 words over 2 words), as a number between 0 and 1?
+
+# %% tags=["demo"]
+predict("recurrence.gradient", ...)
+
+# %% tags=["demo"]
+def first_word_matters(run, T: int, seed: int) -> float:
+    """Size of the derivative of what `run` returns with respect to the first of T random words."""
+    x = torch.randn(T, D, generator=torch.Generator().manual_seed(1000 + seed)).double()
+    jacobian = torch.autograd.functional.jacobian(lambda first: run(torch.cat([first[None], x[1:]])), x[0])
+    return jacobian.norm().item()
+
+def over_seeds(run_with, lengths: list[int], seeds: int = 8) -> Float[np.ndarray, "seed length"]:
+    """The derivative for each seed (other weights, other words) and each length."""
+    return np.array([[first_word_matters(run_with(seed), T, seed) for T in lengths] for seed in range(seeds)])
+
+lengths = [2, 4, 8, 16, 32, 64]
+plain = over_seeds(lambda seed: lambda x: run_recurrent(x, random_weights(seed)), lengths)
+left_over = np.exp(np.log(plain[:, 4] / plain[:, 0]).mean())
+reveal("recurrence.gradient", left_over)
+display(Markdown(f"From 2 to 32 words, the derivative of the plain network shrinks to **{left_over:.1e}** of itself (geometric mean of 8 random networks)."))
+
+# %% [markdown]
+# With random weights of the usual size nothing of the first word is left, and so training cannot find out that it mattered. The **long
+# short-term memory** (Hochreiter and Schmidhuber 1997; forget gate by Gers et al. 2000) gives the state a second part, the *cell* c, that is not
+# multiplied by a matrix. Three gates between 0 and 1 decide what goes on:
+#
+# $$c_t = f \odot c_{t-1} + i \odot g, \qquad h_t = o \odot \tanh(c_t) .$$
+#
+# If f stays near 1, the cell passes a word's trace on unharmed.
+
+# %% nbgrader={"grade": false, "grade_id": "recurrence-lstm_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def lstm_step(
+    x: Float[Tensor, "B D"],
+    h: Float[Tensor, "B H"],
+    c: Float[Tensor, "B H"],
+    W_x: Float[Tensor, "D 4*H"],
+    W_h: Float[Tensor, "H 4*H"],
+    b: Float[Tensor, "4*H"],
+) -> tuple[Float[Tensor, "B H"], Float[Tensor, "B H"]]:
+    """State and cell after one more word, as a tuple (h, c).  (difficulty ●●○, 8 minutes)
+
+    The four blocks of H columns in W_x, W_h and b belong to the input gate i, the forget gate f,
+    the candidate g and the output gate o, in this order (PyTorch's). Gates go through a sigmoid,
+    the candidate through tanh.
+    """
+    ### BEGIN SOLUTION
+    i, f, g, o = (x @ W_x + h @ W_h + b).chunk(4, dim=-1)
+    c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+    return torch.sigmoid(o) * torch.tanh(c), c
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "recurrence-lstm_step-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("recurrence.lstm_step", lambda case: lstm_step(**case))
+
+# %% [markdown]
+# Does it agree with PyTorch's own, given the same weights? (`nn.LSTM` keeps its matrices transposed, and two biases.)
+
+# %% tags=["demo"]
+def run_lstm(x: Float[Tensor, "T D"], weights: dict[str, Tensor]) -> Float[Tensor, "D"]:
+    """The state after the last word."""
+    h = c = torch.zeros(1, D).double()
+    for word in x:
+        h, c = lstm_step(word[None], h, c, **weights)
+    return h[0]
+
+theirs, ours = torch.nn.LSTM(D, D).double(), random_weights(0, gates=4)
+with torch.no_grad():
+    theirs.weight_ih_l0.copy_(ours["W_x"].T), theirs.weight_hh_l0.copy_(ours["W_h"].T)
+    theirs.bias_ih_l0.copy_(ours["b"]), theirs.bias_hh_l0.zero_()
+sentence = torch.randn(20, D).double()
+difference = (theirs(sentence)[0][-1] - run_lstm(sentence, ours)).abs().max().item()
+print(f"largest difference from nn.LSTM after 20 words: {difference:.1e}")
+
+# %% [markdown]
+# Now four ways to the first word: the plain network; an LSTM as drawn; an LSTM whose forget gate starts with a bias of 3, so that f ≈ 0.95; and one
+# attention of the last word over all words, with random projections.
+
+# %% tags=["demo"]
+def remembering(seed: int) -> dict[str, Tensor]:
+    """Random LSTM weights with a forget bias of 3."""
+    weights = random_weights(seed, gates=4)
+    weights["b"][D : 2 * D] = 3.0
+    return weights
+
+def attend(x: Float[Tensor, "T D"], weights: dict[str, Tensor]) -> Float[Tensor, "D"]:
+    """The last word attends to all words, as in 02."""
+    queries, keys, values = (x @ weights["W_x"]).chunk(3, dim=-1)
+    return torch.softmax(keys @ queries[-1] / D**0.5, dim=0) @ values
+
+reach = {
+    "plain recurrence": plain,
+    "LSTM": over_seeds(lambda seed: lambda x: run_lstm(x, random_weights(seed, gates=4)), lengths),
+    "LSTM, forget bias 3": over_seeds(lambda seed: lambda x: run_lstm(x, remembering(seed)), lengths),
+    "attention": over_seeds(lambda seed: lambda x: attend(x, random_weights(seed, gates=3)), lengths),
+}
+
+# %% tags=["demo"]
+pictures.gradients(reach, lengths)
+
+# %% [markdown]
+# A straight line on these axes is a constant share lost at *every* step. The plain network and the LSTM with small forget gates both fall that way;
+# what saves the LSTM is not its form but a gate that stays open, which is why the bias of the forget gate is started high (Jozefowicz et al. 2015).
+# Attention loses only because the weight is shared among more words, as 1/T: the first word is *one* step away.
+
+# %% [markdown]
+# **Question 1.** An LSTM could in principle keep its forget gate at 1 for ever. Why does that not make it as good as attention at using a word from
+# 500 words ago? Name one cost of a memory of fixed size, and one advantage it has over attention. (3–5 sentences)
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "recurrence-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# With the forget gate at 1 nothing is ever erased: all 500 words add into the same H numbers, so that the trace of one of them survives but
+# is hard to separate from the others. The network has to decide *when it reads* a word whether it will be needed, while attention
+# keeps all words and decides when the question is known. A fixed size is a bottleneck for what can be remembered. Its advantage is that memory and
+# time for each new word do not grow with the length of the text, whereas attention compares the new word with all words before it.
+#
+# *Marking: 1 point for the bottleneck (fixed size, decided before the need is known, interference); 1 point for the advantage (constant memory or
+# constant time for each word).*
+
+# %% [markdown]
+# ## 3 · Two stacks: encoder and decoder
+#
+# A translation has another length and another order than its source. So one stack reads the source (all words at once, in both
+# directions) and another writes the target, left to right. What connects them is attention with *two* sentences (Bahdanau et al. 2015): queries
+# come from the decoder, keys and values from the encoder.
+
+# %% nbgrader={"grade": false, "grade_id": "recurrence-cross_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def cross_attention(
+    dec: Float[Tensor, "B Tt D"],
+    enc: Float[Tensor, "B Ts D"],
+    W_q: Float[Tensor, "D d"],
+    W_k: Float[Tensor, "D d"],
+    W_v: Float[Tensor, "D dv"],
+    source_keep: Bool[Tensor, "B Ts"],
+) -> tuple[Float[Tensor, "B Tt dv"], Float[Tensor, "B Tt Ts"]]:
+    """What each target position takes from the source, and its weights.  (difficulty ●●○, 8 minutes)
+
+    One head. Scores are divided by √d. source_keep is True where the source has a word: padding
+    gets weight 0 from every target position. Each source has at least one word. Returns the tuple
+    (output, weights).
+    """
+    ### BEGIN SOLUTION
+    scores = (dec @ W_q) @ (enc @ W_k).transpose(1, 2) / W_q.shape[1] ** 0.5
+    weights = scores.masked_fill(~source_keep[:, None, :], -torch.inf).softmax(dim=-1)
+    return weights @ (enc @ W_v), weights
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "recurrence-cross_attention-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("recurrence.cross_attention", lambda case: cross_attention(**case))
+
+# %% [markdown]
+# Within the target, a position may look at itself and at what was written before, never ahead: ahead lie the words that it is going to write.
+
+# %% nbgrader={"grade": false, "grade_id": "recurrence-decoder_mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def decoder_mask(T: int) -> Bool[Tensor, "T T"]:
+    """keep[i, j]: may target position i attend to target position j?  (difficulty ●○○, 3 minutes)
+
+    True for itself and all earlier positions, False for later ones.
+    """
+    ### BEGIN SOLUTION
+    places = torch.arange(T)
+    return places[:, None] >= places
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "recurrence-decoder_mask-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("recurrence.decoder_mask", lambda case: decoder_mask(len(case["target"])))
+
+# %% [markdown]
+# With these two pieces three families of models can be told apart by one picture each: who may see whom?
+
+# %% tags=["demo"]
+source, target = 5, 4
+everything = torch.ones(source + target, source + target, dtype=torch.bool)
+both = everything.clone()
+both[:source, source:] = False                                      # the encoder does not see the target
+both[source:, source:] = decoder_mask(target)
+families = {
+    "encoder only (BERT)": everything,
+    "decoder only (GPT)": decoder_mask(source + target),
+    "encoder–decoder (translation)": both,
+}
+pictures.visibility(families, source)
+
+# %% [markdown]
+# An encoder alone sees everything and writes nothing. A decoder alone writes, and reads its source with the same one-sided view. The
+# encoder–decoder reads its source from both sides and still writes: its upper right block is empty because the source is finished before the target begins.
+
+# %% [markdown]
+# ## 4 · A language to translate into
+#
+# Our generated English has a twin, a made-up code with rules we know: verbs go to the end of their clause, prepositions behind their noun,
+# adjectives too. Nouns and verbs take endings (*-r* plural, *-o* the, *-n* object, *-ta* past, *-s* third person). Each sense of an ambiguous word has a
+# word of its own. So every sentence has exactly one right translation.
+
+# %% tags=["demo"]
+from coursekit.language import BOS, EOS, PAD, load_language
+from coursekit.translator import (
+    LONGEST, Translator, fused_cross_attention, learning_rate, load_code, load_translator, loss_of, sample_pairs, trimmed,
+)
+
+language, code = load_language(), load_code()
+held_out = sample_pairs(500, np.random.default_rng(4), split="held_out")
+for row in range(4):
+    print(f"{language.decode(held_out.source[row].tolist())}\n    {code.decode(held_out.target[row])}")
+longest = int((held_out.target != PAD).sum(dim=1).max())
+print(f"\n{len(language.vocabulary):,} English words, {len(code.vocabulary):,} tokens of the code,",
+      f"targets of up to {longest} tokens")
+
+# %% [markdown]
+# How is a decoder trained? At every position it gets the *right* beginning of the target, and has to say the next token: **teacher forcing**
+# (Williams and Zipser 1989). With the mask all positions learn at once. The input is the target moved one place to the right, behind a start sign.
+
+# %% nbgrader={"grade": false, "grade_id": "recurrence-shift_right", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def shift_right(target: Int[Tensor, "B T"], bos: int) -> Int[Tensor, "B T"]:
+    """The decoder's input for this target.  (difficulty ●○○, 4 minutes)
+
+    Position 0 holds bos, position t the token t − 1 of the target. Same shape as the target: its
+    last column has no one left to tell. The target itself is not changed.
+    """
+    ### BEGIN SOLUTION
+    start = torch.full_like(target[:, :1], bos)
+    return torch.cat([start, target[:, :-1]], dim=1)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "recurrence-shift_right-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("recurrence.shift_right", lambda case: shift_right(case["target"], case["bos"]))
+
+# %% [markdown]
+# After training there is no right beginning. The decoder goes on from what it has written itself, taking the most probable token each time. In the check
+# the decoder is a toy made of tables, so that the numbers are in your hands.
+
+# %%
+def toy_decoder(case: dict):
+    """A stand-in for a decoder: logits from tables, by sentence, place and all tokens so far."""
+    def next_logits(ids: Int[Tensor, "B t"]) -> Float[Tensor, "B t V"]:
+        return case["scores"][:, : ids.shape[1]] + case["words"][ids].cumsum(dim=1)
+
+    return next_logits
+
+# %% nbgrader={"grade": false, "grade_id": "recurrence-greedy_translate", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def greedy_translate(next_logits, B: int, longest: int, bos: int, eos: int, pad: int) -> Int[Tensor, "B longest"]:
+    """The translations of B sentences, token by token.  (difficulty ●●●, 10 minutes)
+
+    next_logits(ids) takes integer ids (B, t), the beginnings so far with bos in front, and returns
+    logits (B, t, V): at position i those of the token *after* position i. It may be called with up
+    to `longest` columns.
+    Returns exactly `longest` columns without bos: the tokens chosen, eos included, pad behind eos.
+    A sentence that has not ended by then is simply cut.
+    """
+    ### BEGIN SOLUTION
+    ids = torch.full((B, 1), bos)
+    ended = torch.zeros(B, dtype=torch.bool)
+    for _ in range(longest):
+        best = next_logits(ids)[:, -1].argmax(dim=-1)
+        best = torch.where(ended, pad, best)
+        ids = torch.cat([ids, best[:, None]], dim=1)
+        ended = ended | (best == eos)
+    return ids[:, 1:]
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "recurrence-greedy_translate-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("recurrence.greedy_translate", lambda case: greedy_translate(
+    toy_decoder(case), case["B"], case["longest"], case["bos"], case["eos"], case["pad"]
+))
+
+# %% [markdown]
+# ## 5 · Train it, and let it cheat
+#
+# The model from `coursekit` has two layers in each stack; your `cross_attention`, `decoder_mask` and `shift_right` are its working parts. We train it twice:
+# as it should be, and with the shift forgotten, so that position t receives the very token it has to say.
+#
+# **Predict:** the model without the shift reaches which share of exactly right translations on held-out sentences (0 to 1)?
+
+# %% tags=["demo"]
+predict("recurrence.copied", ...)
+
+# %% tags=["demo"]
+def train(steps: int, inputs_of, mask=None) -> tuple[Translator, list[float]]:
+    """A translator after `steps` batches of 32, and its losses. inputs_of(target): the decoder's input."""
+    torch.manual_seed(0)
+    model, rng, losses = Translator(), np.random.default_rng(0), []
+    model.cross = cross_attention if mask is None else model.cross
+    optimiser = torch.optim.Adam(model.parameters())
+    for step in range(steps):
+        optimiser.param_groups[0]["lr"] = learning_rate(step, steps)
+        pairs = sample_pairs(32, rng)
+        pairs = trimmed(pairs) if mask is None else pairs
+        inputs, keep = inputs_of(pairs.target), decoder_mask(pairs.target.shape[1])
+        loss = loss_of(model, pairs, inputs, keep, mask)
+        optimiser.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimiser.step()
+        losses.append(loss.item())
+    return model.eval(), losses
+
+@torch.no_grad()
+def translate(model: Translator, source: Int[Tensor, "B Ts"]) -> Int[Tensor, "B longest"]:
+    """Greedy translations with your function."""
+    encoded, source_keep = model.encode(source), source != PAD
+    return greedy_translate(
+        lambda ids: model.decode(ids, encoded, source_keep, decoder_mask(ids.shape[1])), len(source), LONGEST, BOS, EOS, PAD
+    )
+
+def exactly_right(guesses: Tensor, target: Tensor) -> float:
+    """Share of sentences with every token right."""
+    return (guesses == target).all(dim=1).float().mean().item()
+
+# %% tags=["demo"]
+live, losses = train(560, lambda target: shift_right(target, BOS))
+
+# %% tags=["demo"]
+cheat, cheat_losses = train(140, lambda target: target)
+live_right, cheat_right = (
+    exactly_right(translate(trained, held_out.source), held_out.target) for trained in (live, cheat)
+)
+reveal("recurrence.copied", cheat_right)
+
+# %% tags=["demo"]
+pictures.training(
+    {"shifted right": losses, "shift forgotten": cheat_losses},
+    {"shifted right": live_right, "shift forgotten": cheat_right},
+)
+first = held_out.source[:1]
+print("source:          ", language.decode(first[0].tolist()))
+print("right:           ", code.decode(held_out.target[0]))
+print("live run:        ", code.decode(translate(live, first)[0]))
+print("shift forgotten: ", code.decode(translate(cheat, first)[0]))
+
+# %% [markdown]
+# The cheat's loss goes to nothing first: it only copies its input. Left alone with a start sign, it has learnt nothing about the source. A loss
+# near zero was the warning, not the success; the test is to let the model write by itself.
+#
+# The honest run is not finished, and it shows what teacher forcing hides:
+
+# %% tags=["demo"]
+@torch.no_grad()
+def forced_accuracy(model: Translator, pairs) -> float:
+    """Share of tokens right when the beginning given is always the right one."""
+    keep = decoder_mask(pairs.target.shape[1])
+    logits = model(pairs.source, shift_right(pairs.target, BOS), keep)
+    words = pairs.target != PAD
+    return (logits.argmax(-1) == pairs.target)[words].float().mean().item()
+
+token_share = forced_accuracy(live, held_out)
+mean_length = (held_out.target != PAD).sum(dim=1).float().mean().item()
+display(Markdown(f"With the right beginning given, **{token_share:.1%}** of the tokens are right; left alone, **{live_right:.1%}** of the sentences are right "
+    f"in all of their {mean_length:.1f} tokens. (Independent errors would give {token_share**mean_length:.1%}.)"))
+
+# %% [markdown]
+# The same model after 5,000 steps is in `data/models/` (`python -m coursekit.translator` trains it again in a few minutes). As a control it
+# translates with the source sentences dealt out anew.
+
+# %% tags=["demo"]
+model = load_translator()
+model.cross = cross_attention
+right = exactly_right(translate(model, held_out.source), held_out.target)
+wrong_source = exactly_right(translate(model, held_out.source.roll(1, dims=0)), held_out.target)
+display(Markdown(f"Held-out sentences exactly right: **{right:.1%}**; with the source of another sentence: **{wrong_source:.1%}**."))
+cells = [
+    "the guard locked the thief in a cold cell",
+    "the virus entered the healthy cell",
+    "peter answered a new cell phone during the lecture",
+]
+for words in cells:
+    ids = torch.from_numpy(language.encode(words))[None]
+    print(f"{words:<52}", code.decode(translate(model, ids)[0]))
+
+# %% [markdown]
+# Each *cell* gets another word. The encoder has found the sense, because the translation needed it: nobody told it what senses are.
+
+# %% [markdown]
+# ## 6 · Reading the alignment
+#
+# Your `cross_attention` returns its weights, so we can see where the decoder looks when it writes a token. We know the truth: which word each stem
+# translates.
+
+# %% tags=["demo"]
+@torch.no_grad()
+def alignment(model: Translator, pairs) -> Float[Tensor, "layer B Tt Ts"]:
+    """The weights of the cross-attention in each decoder layer, the right beginnings given."""
+    seen = []
+    def recorded(*arguments):
+        output, weights = cross_attention(*arguments)
+        seen.append(weights)
+        return output, weights
+    model.cross = recorded
+    model(pairs.source, shift_right(pairs.target, BOS), decoder_mask(pairs.target.shape[1]))
+    model.cross = cross_attention
+    return torch.stack(seen)
+
+weights = alignment(model, held_out)
+stems = held_out.origin >= 0                                        # suffixes and [EOS] translate no word of their own
+
+def share_found(weights: Float[Tensor, "layer B Tt Ts"]) -> list[float]:
+    """For each layer, how often the largest weight lies on the word that a stem translates."""
+    return [(layer.argmax(-1) == held_out.origin)[stems].float().mean().item() for layer in weights]
+
+found, untrained = share_found(weights), share_found(alignment(Translator(), held_out))
+same_place = (torch.arange(1, LONGEST + 1) == held_out.origin)[stems].float().mean().item()
+best = int(np.argmax(found))
+display(Markdown(f"The word with the largest weight is the one translated: layer 1 **{found[0]:.1%}**, layer 2 **{found[1]:.1%}** of the stems. "
+    f"Controls: an untrained model {untrained[0]:.1%} and {untrained[1]:.1%}; always the word at the same place {same_place:.1%}."))
+
+# %% tags=["demo"]
+pictures.alignment(weights[best, 0], held_out[:1], language, code)
+
+# %% [markdown]
+# The bright cells leave the diagonal where the order changes: the verb at the end of its clause looks back over its object, and the preposition behind its noun looks to the left
+# of it. Nobody gave the model an alignment; it is a by-product of predicting tokens. It is also not a proof of what the model used (02, *Sources say, we measure*): the
+# encoder has mixed the words before the decoder looks at them.
+
+# %% [markdown]
+# ## 7 · Find the bug
+#
+# For over a year the English-to-Spanish example of the Keras documentation built the mask of its cross-attention like this (keras-io, pull request
+# 1046, August 2022; written here with our functions). Source and target were both padded to 20 tokens, so it ran, and the model learned something.
+
+# %%
+def cross_mask_of_2021(source_keep, target_keep):
+    causal = decoder_mask(target_keep.shape[1])
+    padding = target_keep[:, None, :]
+    return padding & causal
+
+# %% [markdown]
+# The mask it returns, (B, Tt, Ts), says which source positions each target position may attend to. Which words does the last row allow, which does the first?
+# Write it as it should be.
+
+# %% nbgrader={"grade": false, "grade_id": "recurrence-mended_cross_mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def mended_cross_mask(
+    source_keep: Bool[Tensor, "B Ts"], target_keep: Bool[Tensor, "B Tt"]
+) -> Bool[Tensor, "B Tt Ts"]:
+    """cross_mask_of_2021 without its bugs.  (difficulty ●●○, 6 minutes)
+
+    True where target position i may attend to source position j. Both keeps are True for words,
+    False for padding; the sizes may differ. Rows of the target's padding are like all others.
+    """
+    ### BEGIN SOLUTION
+    Tt = target_keep.shape[1]
+    return source_keep[:, None, :].expand(-1, Tt, -1)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "recurrence-mended_cross_mask-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("recurrence.mended_cross_mask", lambda case: mended_cross_mask(**case))
+
+# %% [markdown]
+# What does the mask hide? We put it into the trained translator, beside yours. And would the loss have told? We train a new model with each, for a
+# short while. (Source and target are padded to one width, as Keras did.)
+
+# %% tags=["demo"]
+@torch.no_grad()
+def held_out_loss(model: Translator, mask) -> float:
+    """Nats a token with this cross mask."""
+    return loss_of(model, held_out, shift_right(held_out.target, BOS), decoder_mask(LONGEST), mask).item()
+
+masks = {"mask of 2021": cross_mask_of_2021, "mended": mended_cross_mask}
+lost, short = {}, {}
+for name, mask in masks.items():
+    short_run, _ = train(80, lambda target: shift_right(target, BOS), mask)
+    short_run.cross = model.cross = fused_cross_attention             # it takes masks of three axes
+    lost[name], short[name] = held_out_loss(model, mask), held_out_loss(short_run, mask)
+    print(f"{name:<14} put into the trained translator: {lost[name]:.2f} nats; 80 steps of training with it: {short[name]:.2f}")
+model.cross = cross_attention
+blind = (held_out.origin > torch.arange(LONGEST))[stems].float().mean().item()
+print(f"stems whose word lies beyond the mask of 2021: {blind:.0%}")
+
+# %% [markdown]
+# Target position i could see only the first i + 1 source positions, as if the source were being written along with the target; and how much of the rest was hidden depended on the
+# target's padding. The trained translator is lost under it. But a model *trained* with it finds a way round, because the encoder's vectors of the first words can carry what
+# comes later, and the two short runs hardly differ. So nobody saw an error. "Which word can see which?", the question of 02, shows it at once.
+
+# %% [markdown]
+# ## 8 · What it costs
+#
+# Time on axes where a power of T is a straight line. Your recurrent step in a loop, and one attention for all words, both with words of size D = 64. At T = D the two do
+# the same number of multiply-adds (T²D meets TD²; extension below).
+#
+# **Predict:** at which T does attention take as long as the recurrence on this machine?
+
+# %% tags=["demo"]
+predict("recurrence.crossing", ...)
+
+# %% tags=["demo"]
+from time import perf_counter
+
+def milliseconds(run, x: Tensor, repeats: int = 5) -> float:
+    """The fastest of several runs, in milliseconds."""
+    times = []
+    for _ in range(repeats):
+        start = perf_counter()
+        run(x)
+        times.append(1000 * (perf_counter() - start))
+    return min(times)
+
+def recur(x: Float[Tensor, "T D"], W_x: Tensor, W_h: Tensor, b: Tensor) -> None:
+    h = torch.zeros(1, W_h.shape[0])
+    for word in x.split(1):
+        h = recurrent_step(word, h, W_x, W_h, b)
+
+def attend_all(x: Float[Tensor, "T D"]) -> Tensor:
+    return torch.softmax(x @ x.T / x.shape[1] ** 0.5, dim=-1) @ x
+
+sizes, width = [16, 32, 64, 128, 256, 512, 1024, 2048, 4096], 64
+W = torch.randn(width, width) / width**0.5
+words = {T: torch.randn(T, width) for T in sizes}
+with torch.no_grad():
+    time = {
+        "recurrence": [milliseconds(lambda x: recur(x, W, W, torch.zeros(width)), words[T], 3) for T in sizes],
+        "attention": [milliseconds(attend_all, words[T]) for T in sizes],
+    }
+slope = {name: np.polyfit(np.log(sizes[-4:]), np.log(values[-4:]), 1)[0] for name, values in time.items()}
+crossing = pictures.meeting_point(sizes, time["recurrence"], time["attention"])
+reveal("recurrence.crossing", crossing)
+pictures.times(time, sizes, slope, width, crossing)
+
+# %% [markdown]
+# The recurrence is a line of slope one, as the formula says. Attention becomes at least as steep as T²; steeper where its T × T scores no longer fit into the
+# processor's cache. But they meet far to the right of T = D. The number of
+# operations is not the time: the recurrence makes T small products one *after* the other, and each pays a fixed price for being started. Attention makes two large products, which is
+# what hardware is built for. This is a large part of why transformers replaced LSTMs: at the lengths of sentences they train faster, though they do not compute less.
+
+# %% [markdown]
+# > **Sources say, we measure.** Vaswani et al. (2017, table 1) give for a self-attention layer O(T²D) operations, O(1) sequential steps and a longest path of O(1); for a
+# > recurrent layer O(TD²), O(T) and O(T). They conclude that attention is faster when T < D. We found recurrence growing like T, and attention like T² or faster; the place where the times
+# > meet depends on the machine.
+
+# %% tags=["demo"]
+middle, far = sizes.index(64), sizes.index(4096)
+survives = {name: np.exp(np.log(values[:, -1] / values[:, 0]).mean()) for name, values in reach.items()}
+rows = {
+    "plain recurrence": ("its left", "T", survives["plain recurrence"], time["recurrence"]),
+    "LSTM, forget bias 3": ("its left", "T", survives["LSTM, forget bias 3"], None),
+    "encoder (attention)": ("all words", "1", survives["attention"], time["attention"]),
+    "encoder–decoder": ("all of the source, target's left", "1 in training, T in writing", None, None),
+}
+table = pd.DataFrame(
+    [
+        {"architecture": name, "a word sees": sees, "steps in sequence": steps,
+         "first word's derivative, 64 words over 2": "" if gradient is None else f"{gradient:.1e}",
+         "ms at T = 64": "" if ms is None else f"{ms[middle]:.2f}",
+         "ms at T = 4096": "" if ms is None else f"{ms[far]:.0f}",
+         "held-out sentences right": f"{right:.1%}" if name == "encoder–decoder" else ""}
+        for name, (sees, steps, gradient, ms) in rows.items()
+    ]
+).set_index("architecture")
+display(table)
+
+# %% [markdown]
+# This table grows in the next notebooks: ELMo, BERT and GPT each take one of these rows and scale it up.
+
+# %% [markdown]
+# **Question 2.** A decoder is trained on all positions at once but writes one token at a time. Explain with the mask and the shift why the first is possible and the second is
+# not avoidable, and name one difference between what the model sees in training and in use that can hurt it. (3–5 sentences)
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "recurrence-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# In training the whole target is known. Shifted right, it gives every position the right beginning as its input, and the mask keeps each position from seeing
+# what comes later; so all positions can be computed in one pass and none can copy its answer. In use the token at t is part of the input for t + 1 and does not exist before
+# it has been written: T tokens take T passes. The difference is that in training the beginning is always right, while in use it is the model's own, so
+# that one wrong token puts the model where training has never been (exposure bias), and errors follow on errors.
+#
+# *Marking: 1 point for mask and shift making training parallel and for the dependence on the own output in use; 1 point for the mismatch between right and own
+# beginnings.*
+
+# %% [markdown]
+# ## 9 · Scoreboard
+#
+# The translator was never asked for a sense. Its encoder takes the exam of the course all the same, as McCann et al. (2017) did with theirs: they used the encoder
+# of a translator as contextual word vectors. The control is the same encoder untrained.
+
+# %% tags=["demo"]
+from coursekit.scoreboard import add_row, draw, nearest_sense, sense_exam
+
+exam = sense_exam()
+
+@torch.no_grad()
+def examine(model: Translator):
+    """Sense accuracy of the encoder's vectors of the ambiguous word."""
+    def vectors(sentences) -> Float[Tensor, "sentences D"]:
+        encoded = model.encode(torch.from_numpy(sentences.ids))
+        return encoded[torch.arange(len(sentences)), torch.from_numpy(sentences.position)]
+
+    return nearest_sense(exam, vectors(exam.labelled), vectors(exam.held_out))
+
+translator_exam, untrained_exam = examine(model), examine(Translator().eval())
+add_row("translator, untrained", sense_left=untrained_exam.left, sense_right=untrained_exam.right, note="control")
+add_row("translator's encoder", sense_left=translator_exam.left, sense_right=translator_exam.right,
+        note="trained on translations alone")
+draw()
+
+# %% [markdown]
+# The senses are there, on both sides, because the translation depends on them and the encoder reads in both directions. But translations are a rich kind
+# of supervision: someone had to write the pairs. The next notebooks get the same from text alone.
+
+# %% [markdown]
+# ## Extensions
+#
+# The three columns of the table of 2017, as functions. They count as extra credit.
+
+# %% nbgrader={"grade": false, "grade_id": "recurrence-flops_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def flops_attention(T: int, D: int) -> int:
+    """Multiply-adds of one self-attention over T words of size D.  (extension, ●○○, 3 minutes)
+
+    Counted are the two products in which words meet: all scores, and the weighted sums of the values. One multiplication
+    together with one addition counts as 1. Not counted: the projections, the scaling, the softmax.
+    """
+    ### BEGIN SOLUTION
+    return 2 * T * T * D
+    ### END SOLUTION
+
+# %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "recurrence-flops_attention-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
+check("recurrence.flops_attention", lambda case: flops_attention(*case["x"].shape))
+
+# %% nbgrader={"grade": false, "grade_id": "recurrence-flops_recurrent", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def flops_recurrent(T: int, D: int, gates: int) -> int:
+    """Multiply-adds of a recurrent layer over T words of size D with a state of size D.  (extension, ●○○, 3 minutes)
+
+    Counted are the products with W_x and W_h at every word. A plain network has gates = 1, an LSTM 4: its matrices
+    have gates · D columns. One multiplication together with one addition counts as 1. Not counted: biases, activations.
+    """
+    ### BEGIN SOLUTION
+    return 2 * T * D * D * gates
+    ### END SOLUTION
+
+# %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "recurrence-flops_recurrent-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
+check("recurrence.flops_recurrent", lambda case: flops_recurrent(*case["x"].shape, case["gates"]))
+
+# %% tags=["demo"]
+for gates, name in ((1, "plain network"), (4, "LSTM")):
+    meet = next(T for T in range(1, 10_000) if flops_attention(T, width) >= flops_recurrent(T, width, gates))
+    print(f"{name:<14} attention costs as many multiply-adds from T = {meet} on (D = {width})")
+print(f"measured       attention takes as long as the plain network from T ≈ {crossing:.0f} on")
+
+# %% nbgrader={"grade": false, "grade_id": "recurrence-path_length", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def path_length(T: int, architecture: str) -> int:
+    """How many steps or layers a word's trace takes from the first to the last of T ≥ 2 words.  (extension, ●●○, 6 minutes)
+
+    "recurrent": steps from the state that has read the first word to the state that has read the last.
+    "attention": layers until the last word's vector depends on the first.
+    "dilated": layers of convolutions of width 3 whose taps lie 1, 3, 9, … places apart, layer by layer; each reaches as far to
+    the left as to the right.
+    """
+    ### BEGIN SOLUTION
+    if architecture == "recurrent":
+        return T - 1
+    if architecture == "attention":
+        return 1
+    layers, missing = 0, T - 1
+    while missing > 0:
+        missing -= 3**layers
+        layers += 1
+    return layers
+    ### END SOLUTION
+
+# %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "recurrence-path_length-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
+check("recurrence.path_length", lambda case: path_length(len(case["ids"]), case["architecture"]))
+
+# %% [markdown]
+# ## Summary
+#
+# - A recurrent network passes a state of fixed size from word to word. The derivative of a far word is a product of many factors, and vanishes.
+# - An LSTM adds a cell whose gates can pass a trace on; a forget gate that starts open is what helps at the beginning.
+# - Encoder–decoder: cross-attention takes queries from the target, keys and values from the source, and hides the source's padding, nothing else.
+# - Teacher forcing needs the shift *and* the mask. Without the shift the loss is wonderful and the model useless.
+# - The alignment of words appears in the cross-attention by itself.
+# - Operations meet at T = D, times do not: steps in sequence cost more than operations side by side.
+#
+# **Next**: 05 builds contextual vectors from two LSTM language models, one for each direction.
+
+# %% [markdown]
+# ## References
+#
+# - Bahdanau, D., Cho, K. and Bengio, Y. (2015). Neural machine translation by jointly learning to align and translate. *ICLR*. arXiv:1409.0473.
+# - Bengio, Y., Simard, P. and Frasconi, P. (1994). Learning long-term dependencies with gradient descent is difficult. *IEEE Transactions on Neural Networks* 5, 157–166.
+# - Elman, J. L. (1990). Finding structure in time. *Cognitive Science* 14, 179–211.
+# - Gers, F. A., Schmidhuber, J. and Cummins, F. (2000). Learning to forget: continual prediction with LSTM. *Neural Computation* 12, 2451–2471.
+# - Hochreiter, S. (1991). Untersuchungen zu dynamischen neuronalen Netzen. Diploma thesis, TU München.
+# - Hochreiter, S. and Schmidhuber, J. (1997). Long short-term memory. *Neural Computation* 9, 1735–1780.
+# - Jozefowicz, R., Zaremba, W. and Sutskever, I. (2015). An empirical exploration of recurrent network architectures. *ICML*, 2342–2350.
+# - keras-io (2022). Fix masks in English-to-Spanish translation example. github.com/keras-team/keras-io/pull/1046.
+# - McCann, B., Bradbury, J., Xiong, C. and Socher, R. (2017). Learned in translation: contextualized word vectors. *NIPS* 30. arXiv:1708.00107.
+# - Vaswani, A. et al. (2017). Attention is all you need. *NIPS* 30. arXiv:1706.03762.
+# - Williams, R. J. and Zipser, D. (1989). A learning algorithm for continually running fully recurrent neural networks. *Neural Computation* 1, 270–280.
