@@ -81,17 +81,3 @@ def snapshot(folder: Path, ignored: tuple[str, ...] = ()) -> dict[str, tuple[int
             found = path.lstat()
             seen[str(path)] = (found.st_mode, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
     return seen
-
-
-def processes_of(pid: int) -> list[int]:
-    """Every process that descends from `pid`."""
-    parents = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            parents[int(stat.parent.name)] = int(stat.read_bytes().rpartition(b")")[2].split()[1])
-        except OSError:
-            continue
-    found = [pid]
-    for one in found:
-        found += [child for child, parent in parents.items() if parent == one]
-    return found[1:]

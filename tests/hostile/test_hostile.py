@@ -34,7 +34,8 @@ from autograder.submission import read_submission, students
 from coursekit import answer_key
 from tests.autograder.road import make_course, perfect_notebook, with_cell
 from tests.conftest import ROOT
-from tests.hostile.hostile import NAME, build, processes_of, read_attempts, snapshot, with_code
+from tests.hostile.hostile import NAME, build, read_attempts, snapshot, with_code
+from tests.processes import processes_below
 
 pytestmark = pytest.mark.slow
 
@@ -84,7 +85,7 @@ class Classroom:
         register(self.assignment)
         self.engine = stack.enter_context(Engine(self.assignment, Store(self.course / ".autograder/store")))
         self.engine.server  # started before anything is counted  # noqa: B018
-        self.running = len(processes_of(os.getpid()))
+        self.running = len(processes_below(os.getpid()))
         self.graded = {}
 
     def folder(self, student: str) -> Path:
@@ -104,7 +105,7 @@ class Classroom:
         self.graded[student] = submission, result
         assert self.look_around() == before
         self.see_that_the_next_has_everything(student)
-        assert len(processes_of(os.getpid())) == self.running
+        assert len(processes_below(os.getpid())) == self.running
         printed = json.dumps(list(result.outputs.values()))
         assert CANARY not in printed and "leak found" not in printed
         assert not reachable(self.door) and not reachable(self.hatch)

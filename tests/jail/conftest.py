@@ -17,6 +17,7 @@ from autograder.jail.frames import Frame, read_frame
 from autograder.jail.limits import MEGABYTE, Limits
 from coursekit import answers
 from coursekit.recording import cases_to_file
+from tests.processes import processes_below
 
 LIMITS = Limits(
     cell_seconds=2,
@@ -129,20 +130,6 @@ def run_in_new_server(jail_possible):
 @pytest.fixture(scope="session")
 def job():
     return make_job
-
-
-def processes_below(pid: int) -> list[int]:
-    """Every process that descends from `pid`, parents first."""
-    parents = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            parents[int(stat.parent.name)] = int(stat.read_bytes().rpartition(b")")[2].split()[1])
-        except OSError:
-            continue
-    found = [pid]
-    for one in found:
-        found += [child for child, parent in parents.items() if parent == one]
-    return found[1:]
 
 
 @pytest.fixture(scope="session")
