@@ -88,6 +88,8 @@ def _items() -> Iterator[Item]:
     for name in PACKAGES:
         yield _tried(name, lambda name=name: _import(name), REINSTALL)
     yield _tried("GloVe vectors", _read_glove, "")
+    yield _tried("Encoder", lambda: _find_model("bert-base-uncased"), "")
+    yield _tried("Decoder", lambda: _find_model("gpt2"), "")
 
 
 def _tried(name: str, attempt: Callable[[], str], remedy: str) -> Item:
@@ -109,6 +111,12 @@ def _read_glove() -> str:
 
     glove = load_glove(top=1)  # compares both files with their published sha256
     return f"glove.6B, {glove.vectors.shape[1]} numbers for each word, as published"
+
+
+def _find_model(name: str) -> str:
+    from coursekit.models import source
+
+    return str(source(name))
 
 
 def _mark(item: Item) -> str:

