@@ -1,0 +1,169 @@
+"""The word-sense data: what the card promises about every sentence, and that the hard ones are hard for a bag of words."""
+
+import re
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pandas as pd
+import pytest
+from rapidfuzz import fuzz, process
+
+from coursekit.datasets import read_table
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "data/senses"
+WORD = re.compile(r"\w+(?:['-]\w+)*")
+
+
+@pytest.fixture(scope="module")
+def senses() -> pd.DataFrame:
+    return pd.read_csv(FOLDER / "senses.csv")
+
+
+def cues_from_target(row) -> list[int]:
+    """How many words each cue stands after the target; negative is before it."""
+    words = [(match.start(), match.group().lower()) for match in WORD.finditer(row.sentence)]
+    target = [begin for begin, _ in words].index(row.start)
+    return [
+        i - target for i, (_, word) in enumerate(words) if word in row.cue.lower().split() and i != target
+    ]
+
+
+def test_it_loads_in_one_line_and_nothing_is_missing(senses):
+    assert senses.equals(read_table("senses/senses.csv"))
+    assert list(senses) == [
+        "id",
+        "word",
+        "form",
+        "sense",
+        "sentence",
+        "start",
+        "kind",
+        "cue",
+        "decoy",
+        "split",
+    ]
+    plain = senses.kind == "plain"
+    assert not senses.drop(columns=["cue", "decoy"]).isna().any().any()
+    assert senses[plain][["cue", "decoy"]].isna().all().all() and not senses[~plain].cue.isna().any()
+    assert senses.id.is_unique
+
+
+def test_there_are_enough_words_senses_and_sentences(senses):
+    assert senses.word.nunique() >= 22 and {"bank", "cell"} <= set(senses.word)
+    assert senses.groupby("word").sense.nunique().between(2, 4).all()
+    assert senses.groupby(["word", "sense"]).size().min() >= 20
+    assert senses.sentence.str.split().str.len().between(5, 25).all()
+
+
+def test_the_offset_points_at_the_word_which_occurs_once(senses):
+    for row in senses.itertuples():
+        assert row.sentence[row.start : row.start + len(row.form)] == row.form, row.id
+        forms = {row.word, row.word + "s", row.word + "es"}
+        found = [match.group().lower() for match in re.finditer(r"\w+", row.sentence)]
+        assert row.form.lower() in forms and sum(word in forms for word in found) == 1, row.sentence
+
+
+def test_senses_and_kinds_are_balanced_in_both_splits(senses):
+    assert set(senses.split) == {"train", "test"}
+    counts = senses.groupby(["split", "kind", "word", "sense"]).size()
+    assert len(counts) == 2 * 4 * senses.groupby("word").sense.nunique().sum()
+    assert (counts.groupby(["split", "kind"]).nunique() == 1).all()  # as many for each sense
+    assert (senses.kind != "plain").groupby([senses.word, senses.sense]).mean().min() >= 0.25
+
+
+def test_a_far_cue_is_far_and_a_right_cue_is_on_the_right(senses):
+    for row in senses[senses.kind != "plain"].itertuples():
+        places = cues_from_target(row)
+        assert len(places) >= len(row.cue.split()), row.id
+        if row.kind == "far":
+            assert min(map(abs, places)) >= 7, row.sentence
+        if row.kind == "right":
+            assert min(places) > 0, row.sentence
+
+
+def test_a_decoy_sentence_has_two_words_of_another_sense_and_its_cue_nearby(senses):
+    for row in senses[senses.kind == "decoy"].itertuples():
+        words = set(WORD.findall(row.sentence))
+        assert len(set(row.decoy.split()) & words) >= 2 and set(row.decoy.split()) <= words, row.id
+        assert min(map(abs, cues_from_target(row))) <= 3, row.sentence
+
+
+def test_no_sentence_is_nearly_another_of_the_other_split(senses):
+    text = senses.sentence.str.lower().str.replace(r"[^\w\s'-]", "", regex=True)
+    train, test = (text[senses.split == split].tolist() for split in ("train", "test"))
+    for likeness, limit in ((fuzz.token_set_ratio, 80), (fuzz.token_sort_ratio, 75)):
+        table = process.cdist(train, test, scorer=likeness)
+        first, second = np.unravel_index(table.argmax(), table.shape)
+        assert table.max() < limit, (train[first], test[second])
+    assert text.is_unique
+    assert (
+        process.cdist(text.tolist(), text.tolist(), scorer=fuzz.token_sort_ratio)[
+            np.triu_indices(len(text), k=1)
+        ].max()
+        < 80
+    )
+
+
+def test_no_frame_is_used_twice_for_a_word(senses):
+    """A frame: the words before the target, or the three words on both sides of it."""
+    openings = senses.sentence.str.lower().str.split().str[:3].str.join(" ")
+    assert not pd.DataFrame({"word": senses.word, "opening": openings}).duplicated().any()
+    around = [
+        (row.word, *WORD.findall(row.sentence[: row.start].lower())[-3:], "_",
+         *WORD.findall(row.sentence[row.start + len(row.form) :].lower())[:3])
+        for row in senses.itertuples()
+    ]  # fmt: skip
+    assert len(set(around)) == len(around)
+
+
+def test_the_card_has_every_sense_and_the_recorded_figures(senses):
+    card = (FOLDER / "README.md").read_text(encoding="utf-8")
+    for word, rows in senses.groupby("word"):
+        lines = [line for line in card.splitlines() if line.startswith(f"| {word} | *")]
+        assert len(lines) == 1 and all(f"*{sense}*" in lines[0] for sense in rows.sense.unique()), word
+    assert tool().card_table(recorded()) in card
+    assert f"{len(senses):,} sentences" in card
+
+
+def tool() -> ModuleType:
+    """The command that records the figures."""
+    spec = spec_from_file_location("record_senses", ROOT / "tools/record_senses.py")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def recorded() -> pd.DataFrame:
+    return pd.read_csv(ROOT / "data/results/senses.csv", keep_default_na=False)
+
+
+def value(results: pd.DataFrame, vectors: str, part: str, column: str = "value") -> float:
+    row = results[
+        (results.vectors == vectors) & results.chosen & (results.judge == "1-NN") & (results.part == part)
+    ]
+    return row[column].item()
+
+
+def test_context_is_at_least_twenty_points_above_any_bag_of_words_where_it_is_hard():
+    results = recorded()
+    hard = results[(results.part == "hard") & (results.vectors == "bag")]
+    assert value(results, "context", "hard") - hard.value.max() >= 0.2
+    difference = results[(results.vectors == "context above bag") & (results.part == "hard")]
+    assert difference.low.item() >= 0.15
+    layer_0 = results[(results.variant == "layer 0") & (results.part == "hard")].value.item()
+    majority = results[(results.vectors == "majority") & (results.part == "hard")].value.item()
+    assert abs(layer_0 - majority) < 0.1  # without its sentence the word tells nothing
+
+
+@pytest.mark.slow
+def test_the_recorded_figures_come_out_again(monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    again, before = tool().measure(), recorded()
+    if not set(again.model) <= set(before.model):
+        pytest.skip("another model than the packaged one was found")
+    columns = ["vectors", "model", "variant", "judge", "chosen", "part", "sentences"]
+    pd.testing.assert_frame_equal(again[columns], before[columns])
+    assert np.abs(again.value - before.value).max() < 0.02

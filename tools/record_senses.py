@@ -1,0 +1,230 @@
+"""Record data/results/senses.csv and the table in data/senses/README.md (about 20 s on one core).
+
+    python tools/record_senses.py
+
+Which sense has the word? Asked of the training sentences by 1-NN and by a linear probe, for vectors that know nothing
+of the sentence, for bags of its words, and for vectors of the word in context.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+from torch.nn.functional import normalize, one_hot
+
+from coursekit.datasets import read_table
+from coursekit.models import Loaded, load
+from coursekit.vectors import WordVectors, load_glove
+
+ROOT = Path(__file__).parents[1]
+TABLE, CARD = ROOT / "data/results/senses.csv", ROOT / "data/senses/README.md"
+PARTS = ("all", "plain", "hard", "far", "right", "decoy")
+FREQUENT = 150  # ranks of GloVe below this are words like "the", "she", "from"
+RIDGES = (0.01, 0.1, 1.0, 10.0)
+DRAWS, SEED = 2_000, 2013
+
+# ---------------------------------------------------------------------------------------- vectors for the exam
+
+
+def around(sentence: str, start: int) -> Iterator[tuple[str, int]]:
+    """The words of a sentence in lower case, each with its distance from the one that begins at `start`, which is left out."""
+    words = [
+        (match.start(), match.group()) for match in re.finditer(r"[a-z0-9]+(?:'[a-z]+)?", sentence.lower())
+    ]
+    place = [begin for begin, _ in words].index(start)
+    yield from ((word, abs(i - place)) for i, (_, word) in enumerate(words) if i != place)
+
+
+def weight(scheme: str, rank: int, distance: int) -> float:
+    """How much a word counts: alike, rarer words more (Arora et al., 2017, with Zipf's law), no frequent words, near words more."""
+    return {
+        "all words alike": 1.0,
+        "rare words count more": 1e-4 / (1e-4 + 1 / (13 * rank)),
+        "without frequent words": float(rank > FREQUENT),
+        "near words count more": 1 / distance,
+    }[scheme]
+
+
+def bags(senses: pd.DataFrame, glove: WordVectors, scheme: str) -> Float[Tensor, "n D"]:
+    """The weighted sum of the GloVe vectors of the words around each target word."""
+    found = torch.zeros(len(senses), glove.vectors.shape[1])
+    for row, (sentence, start) in enumerate(zip(senses.sentence, senses.start, strict=True)):
+        for word, distance in around(sentence, start):
+            known = word if word in glove else word.split("'")[0]
+            if known in glove:
+                found[row] += weight(scheme, glove.index[known] + 1, distance) * glove[known]
+    return found
+
+
+def in_context(senses: pd.DataFrame, loaded: Loaded) -> Float[Tensor, "n layers D"]:
+    """The vector of each target word at every layer, the mean of its pieces; layer 0 is what enters the first layer."""
+    found = []
+    for begin in range(0, len(senses), 64):
+        some = senses.iloc[begin : begin + 64]
+        batch = loaded.tokenizer(
+            some.sentence.tolist(), return_tensors="pt", padding=True, return_offsets_mapping=True
+        )
+        first, last = batch.pop("offset_mapping").unbind(dim=-1)
+        with torch.no_grad():
+            hidden = loaded.model(**batch, output_hidden_states=True).hidden_states
+        start = torch.tensor(some.start.to_numpy())[:, None]
+        end = start + torch.tensor(some.form.str.len().to_numpy())[:, None]
+        pieces = ((first < end) & (last > start)).float()
+        layers = torch.stack(hidden, dim=1)  # n L+1 T D
+        found.append(torch.einsum("nltd,nt->nld", layers, pieces) / pieces.sum(dim=1)[:, None, None])
+    return torch.cat(found)
+
+
+# ------------------------------------------------------------------------------------------------ the two judges
+
+
+def nearest(senses: pd.DataFrame, vectors: Float[Tensor, "n D"], within_train: bool = False) -> np.ndarray:
+    """Whether each sentence gets its sense from the most similar training sentence of its word.
+
+    Test sentences are asked; with `within_train` the training sentences, each of all the others. The rest is False.
+    """
+    right, unit = np.zeros(len(senses), dtype=bool), normalize(vectors, dim=1)
+    train, sense = (senses.split == "train").to_numpy(), senses.sense.to_numpy()
+    for rows in senses.groupby("word").indices.values():
+        known = rows[train[rows]]
+        asked = known if within_train else rows[~train[rows]]
+        similarity = unit[asked] @ unit[known].T
+        if within_train:
+            similarity.fill_diagonal_(-2.0)
+        right[asked] = sense[known[similarity.argmax(dim=1).numpy()]] == sense[asked]
+    return right
+
+
+def probe(senses: pd.DataFrame, vectors: Float[Tensor, "n D"]) -> np.ndarray:
+    """The same for a linear probe: ridge regression onto the senses of a word, its penalty chosen on train by leaving one out."""
+    train, right = (senses.split == "train").to_numpy(), {ridge: np.zeros(len(senses)) for ridge in RIDGES}
+    for rows in senses.groupby("word").indices.values():
+        known = torch.from_numpy(train[rows])
+        labels = torch.from_numpy(pd.factorize(senses.sense.to_numpy()[rows])[0])
+        x = normalize(vectors[rows], dim=1)
+        x = x - x[known].mean(dim=0)
+        targets = one_hot(labels).float()
+        targets = targets - targets[known].mean(dim=0)
+        for ridge in RIDGES:
+            gram = x[known] @ x[known].T
+            solved = torch.linalg.inv(gram + ridge * torch.eye(len(gram)))
+            guess = x @ x[known].T @ solved @ targets[known]
+            left_out = targets[known] - (solved @ targets[known]) / solved.diagonal()[:, None]
+            guess[known] = left_out
+            right[ridge][rows] = (guess.argmax(dim=1) == labels).numpy()
+    best = max(RIDGES, key=lambda ridge: right[ridge][train].mean())
+    return right[best].astype(bool)
+
+
+# ------------------------------------------------------------------------------------------------------ figures
+
+
+def masks(senses: pd.DataFrame) -> dict[str, Bool[np.ndarray, " n"]]:
+    """The test sentences of each part; hard is everything that is not plain."""
+    test = (senses.split == "test").to_numpy()
+    kind = senses.kind.to_numpy()
+    return {
+        "all": test,
+        "plain": test & (kind == "plain"),
+        "hard": test & (kind != "plain"),
+        **{name: test & (kind == name) for name in ("far", "right", "decoy")},
+    }
+
+
+def interval(values: Float[np.ndarray, " n"], words: np.ndarray) -> tuple[float, float]:
+    """95 % bootstrap interval of the mean, drawing whole words with their sentences, since those of one word are alike."""
+    groups = pd.DataFrame({"value": values, "word": words}).groupby("word")["value"]
+    sums, sizes = groups.sum().to_numpy(), groups.size().to_numpy()
+    drawn = np.random.default_rng(SEED).integers(len(sums), size=(DRAWS, len(sums)))
+    low, high = np.quantile(sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1), [0.025, 0.975])
+    return float(low), float(high)
+
+
+def measure() -> pd.DataFrame:
+    """Accuracy on each part of the test sentences with its interval, one row for each kind of vectors, judge and part."""
+    senses, glove, loaded = read_table("senses/senses.csv"), load_glove(), load("bert-base-uncased")
+    train = (senses.split == "train").to_numpy()
+
+    def on_train(vectors: Tensor) -> float:
+        return nearest(senses, vectors, within_train=True)[train].mean()
+
+    schemes = ("all words alike", "rare words count more", "without frequent words", "near words count more")
+    static = {scheme: bags(senses, glove, scheme) for scheme in schemes}
+    bag = max(schemes[:3], key=lambda scheme: on_train(static[scheme]))
+    context = in_context(senses, loaded)
+    layer = max(range(1, context.shape[1]), key=lambda layer: on_train(context[:, layer]))
+
+    answers = {
+        ("majority", "", "most frequent"): 1 / senses.groupby("word")["sense"].transform("nunique").to_numpy()
+    }
+    for scheme, vectors in static.items():
+        family = "near words" if scheme == schemes[3] else "bag"
+        answers[family, scheme, "1-NN"] = nearest(senses, vectors)
+        if family == "near words" or scheme == bag:
+            answers[family, scheme, "probe"] = probe(senses, vectors)
+    for number in range(context.shape[1]):
+        answers["context", f"layer {number}", "1-NN"] = nearest(senses, context[:, number])
+    answers["context", f"layer {layer}", "probe"] = probe(senses, context[:, layer])
+
+    chosen, kept = answers["context", f"layer {layer}", "1-NN"], answers["bag", bag, "1-NN"]
+    near = answers["near words", schemes[3], "1-NN"]
+    answers["context above bag", f"layer {layer}", "1-NN"] = chosen.astype(float) - kept
+    answers["context above near words", f"layer {layer}", "1-NN"] = chosen.astype(float) - near
+
+    names = {"majority": "", "bag": "GloVe", "near words": "GloVe"}
+    best = {("bag", bag), ("near words", schemes[3]), ("context", f"layer {layer}")}
+    rows = []
+    for (family, variant, judge), right in answers.items():
+        for part, mask in masks(senses).items():
+            low, high = interval(right[mask].astype(float), senses.word.to_numpy()[mask])
+            rows.append({
+                "vectors": family, "model": names.get(family, loaded.name), "variant": variant, "judge": judge,
+                "chosen": (family, variant) in best, "part": part, "sentences": int(mask.sum()),
+                "value": round(float(right[mask].mean()), 4), "low": round(low, 4), "high": round(high, 4),
+            })  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def card_table(results: pd.DataFrame) -> str:
+    """The rows of the card: what was chosen on train, and layer 0 as the control."""
+    kept = results[
+        results.chosen | results.vectors.str.contains("majority|above") | (results.variant == "layer 0")
+    ]
+    labels = {
+        "majority": "most frequent sense",
+        "bag": "bag of words: GloVe, {}",
+        "near words": "not a bag: GloVe, {}",
+        "context": "the word in context: {} of {}",
+        "context above bag": "*context above bag*",
+        "context above near words": "*context above near words*",
+    }
+    lines = ["| vectors | judge | " + " | ".join(PARTS) + " |", "|---|---|" + "---|" * len(PARTS)]
+    for (family, variant, judge), rows in kept.groupby(["vectors", "variant", "judge"], sort=False):
+        cells = rows.set_index("part").loc[list(PARTS)]
+        shown = [f"{row.value:.2f} ({row.low:.2f} to {row.high:.2f})" for row in cells.itertuples()]
+        lines.append(
+            f"| {labels[family].format(variant, rows.model.iloc[0])} | {judge} | {' | '.join(shown)} |"
+        )
+    return "\n".join(lines)
+
+
+def main() -> None:
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")  # the packaged model, which everybody has
+    torch.set_num_threads(1)
+    results = measure()
+    results.to_csv(TABLE, index=False)
+    before, _, after = CARD.read_text(encoding="utf-8").partition("<!-- figures -->\n")
+    _, _, after = after.partition("<!-- end of figures -->")
+    table = card_table(results)
+    CARD.write_text(f"{before}<!-- figures -->\n{table}\n<!-- end of figures -->{after}", encoding="utf-8")
+    print(table)
+
+
+if __name__ == "__main__":
+    main()
