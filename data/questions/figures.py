@@ -1,0 +1,174 @@
+"""The figures of the card: what the table holds, and how far one gets without understanding it (about 10 s).
+
+python data/questions/figures.py
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+
+SPLITS = ["train", "validation", "test"]
+ASKING = ["what", "where", "which", "who", "why", "when", "how many", "how much", "how long", "how"]
+COMMON = set(
+    "a an and are as at be by can could did do does for from had has have he her his how in into is it its much many of "
+    "on or she should some than that the their them they to was were what when where which who whom whose why will with".split()
+)
+DECAYS = (1e-4, 1e-3, 1e-2, 1e-1)
+
+
+def read() -> pd.DataFrame:
+    return pd.read_json(Path(__file__).with_name("questions.json"))
+
+
+def words(text: str) -> list[str]:
+    return re.findall(r"[a-zà-ÿ0-9]+(?:['.,-][a-zà-ÿ0-9]+)*", text.lower())
+
+
+def content_words(text: str) -> set[str]:
+    return set(words(text)) - COMMON
+
+
+def asking_word(question: str) -> str:
+    """The word that asks, wherever it stands ("On which day"); the longest that fits."""
+    found = [word for word in ASKING if re.search(rf"\b{word}\b", question.lower())]
+    return max(found, key=len) if found else "other"
+
+
+def taken_over(row: pd.Series) -> float:
+    """Share of the question's content words that stand in the paragraph as they are."""
+    asked = content_words(row["question"])
+    return len(asked & set(words(row["context"]))) / len(asked)
+
+
+def sentence_bounds(context: str) -> list[tuple[int, int]]:
+    ends = [match.end() for match in re.finditer(r"[.!?][\"”]?(?= [A-Z\"])", context)] + [len(context)]
+    return list(zip([0, *ends[:-1]], ends, strict=True))
+
+
+def likeliest_sentence(row: pd.Series) -> tuple[int, int]:
+    """The sentence that shares most content words with the question; the first of several."""
+    asked = content_words(row["question"])
+    bounds = sentence_bounds(row["context"])
+    return max(bounds, key=lambda bound: len(asked & set(words(row["context"][slice(*bound)]))))
+
+
+def token_f1(said: str, accepted: list[str]) -> float:
+    """The best F1 over the accepted answers, on words without articles."""
+
+    def bag(text: str) -> Counter:
+        return Counter(word for word in words(text) if word not in {"a", "an", "the"})
+
+    best = 0.0
+    for answer in accepted:
+        shared = (bag(said) & bag(answer)).total()
+        if shared:
+            precision, recall = shared / bag(said).total(), shared / bag(answer).total()
+            best = max(best, 2 * precision * recall / (precision + recall))
+    return best
+
+
+def contents(questions: pd.DataFrame) -> Iterator[str]:
+    """What the table holds, counted."""
+    paragraphs = questions.drop_duplicates("context")
+    lengths = paragraphs["context"].str.split().str.len()
+    yield f"paragraphs {len(paragraphs)}, questions {len(questions)}, unanswerable {(~questions['answerable']).mean():.1%}"
+    for split in SPLITS:
+        some = questions[questions["split"] == split]
+        yield (
+            f"{split}: {some['context'].nunique()} paragraphs, {len(some)} questions, "
+            f"{(~some['answerable']).sum()} of them unanswerable ({(~some['answerable']).mean():.1%})"
+        )
+    yield ", ".join(f"{genre} {count}" for genre, count in paragraphs["genre"].value_counts().items())
+    each = questions.groupby("context").size()
+    yield f"words a paragraph: {lengths.min()} to {lengths.max()}, mean {lengths.mean():.0f}; questions a paragraph: {each.min()} to {each.max()}"
+    answerable = questions[questions["answerable"]]
+    first = answerable["answers"].str[0].str.split().str.len()
+    yield (
+        f"words an answer (the first of the accepted): 1: {(first == 1).mean():.0%}, 2 or 3: {first.between(2, 3).mean():.0%}, "
+        f"4 to 6: {first.between(4, 6).mean():.0%}, 7 or more: {(first > 6).mean():.0%}; longest {first.max()}"
+    )
+    yield f"more than one accepted answer: {(answerable['answers'].str.len() > 1).mean():.0%}"
+    place = answerable["starts"].str[0] / answerable["context"].str.len()
+    quarters = np.histogram(place, bins=[0, 0.25, 0.5, 0.75, 1])[0] / len(place)
+    yield "answers that begin in each quarter of the paragraph: " + ", ".join(
+        f"{share:.0%}" for share in quarters
+    )
+    asked = questions["question"].map(asking_word)
+    yield "asking words, with the share that is unanswerable: " + ", ".join(
+        f"{word} {(asked == word).sum()} ({(~questions['answerable'][asked == word]).mean():.0%})"
+        for word in asked.value_counts().index
+    )
+    taken = questions.apply(taken_over, axis=1)
+    yield (
+        f"content words of the question that stand in the paragraph: answerable {taken[questions['answerable']].mean():.0%}, "
+        f"unanswerable {taken[~questions['answerable']].mean():.0%}"
+    )
+
+
+def sentence_baseline(questions: pd.DataFrame) -> tuple[float, float]:
+    """Of the answerable questions: how often the likeliest sentence holds the answer, and the F1 of that sentence as answer."""
+    answerable = questions[questions["answerable"]]
+    holds, overlaps = [], []
+    for _, row in answerable.iterrows():
+        low, high = likeliest_sentence(row)
+        holds.append(low <= row["starts"][0] < high)
+        overlaps.append(token_f1(row["context"][low:high], row["answers"]))
+    return float(np.mean(holds)), float(np.mean(overlaps))
+
+
+def question_only(questions: pd.DataFrame) -> float:
+    """Balanced accuracy on `test` of telling unanswerable questions by their words alone (logistic regression)."""
+    bags = questions["question"].map(lambda text: set(words(text)))
+    train, validation, test = (np.array(questions["split"] == split) for split in SPLITS)
+    vocabulary = sorted(set().union(*bags[train]))
+    inputs = torch.tensor([[float(word in bag) for word in vocabulary] for bag in bags], dtype=torch.float64)
+    labels = torch.tensor((~questions["answerable"]).tolist()).double()
+    weight = torch.where(labels > 0.5, 0.5 / labels[train].mean(), 0.5 / (1 - labels[train].mean()))
+    best, chosen = -1.0, 0.0
+    for decay in DECAYS:
+        weights = torch.zeros(len(vocabulary) + 1, dtype=torch.float64, requires_grad=True)
+        optimiser = torch.optim.LBFGS([weights], max_iter=100, line_search_fn="strong_wolfe")
+
+        def loss(weights=weights, decay=decay, optimiser=optimiser) -> torch.Tensor:
+            optimiser.zero_grad()
+            logits = inputs[train] @ weights[1:] + weights[0]
+            value = torch.nn.functional.binary_cross_entropy_with_logits(logits, labels[train], weight[train])
+            value = value + decay * weights[1:].square().sum()
+            value.backward()
+            return value
+
+        optimiser.step(loss)
+        right = ((inputs @ weights[1:] + weights[0] > 0) == (labels > 0.5)).double()
+
+        def balanced(part: np.ndarray, right=right) -> float:
+            return np.mean([right[part & (labels == value).numpy()].mean().item() for value in (0, 1)])
+
+        if balanced(validation) > best:
+            best, chosen = balanced(validation), balanced(test)
+    return chosen
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    questions = read()
+    print("\n".join(contents(questions)))
+    test = questions[questions["split"] == "test"]
+    nothing = (~test["answerable"]).mean()
+    print(f"test, always 'no answer': exact match and F1 {nothing:.3f}")
+    for name, some in (("all", questions), ("test", test)):
+        holds, f1 = sentence_baseline(some)
+        print(
+            f"{name}, answerable: the likeliest sentence holds the answer {holds:.3f}; F1 of that sentence {f1:.3f}"
+        )
+    print(
+        f"test, answerable or not, from the question alone: balanced accuracy {question_only(questions):.3f} (chance 0.5)"
+    )
+
+
+if __name__ == "__main__":
+    main()

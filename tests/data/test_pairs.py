@@ -1,0 +1,131 @@
+"""The sentence pairs: balance, grades, and that neither sentence alone nor shared words give the label away."""
+
+import re
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pandas as pd
+import pytest
+from rapidfuzz import fuzz, process
+
+from coursekit.datasets import read_table
+
+FOLDER = Path(__file__).parents[2] / "data/pairs"
+LABELS = ["entailment", "neutral", "contradiction"]
+SPLITS = ["train", "validation", "test"]
+
+
+@pytest.fixture(scope="module")
+def figures() -> ModuleType:
+    """The command that computes the card's figures."""
+    spec = spec_from_file_location("pair_figures", FOLDER / "figures.py")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def pairs() -> pd.DataFrame:
+    return pd.read_csv(FOLDER / "pairs.csv")
+
+
+@pytest.fixture(scope="module")
+def baselines(figures, pairs) -> dict[str, float]:
+    return figures.baselines(pairs)
+
+
+def test_it_loads_in_one_line_and_nothing_is_missing(pairs):
+    assert pairs.equals(read_table("pairs/pairs.csv"))
+    assert list(pairs) == ["id", "premise", "hypothesis", "label", "similarity", "domain", "split"]
+    assert not pairs.isna().any().any() and pairs["id"].is_unique
+    for side in ("premise", "hypothesis"):
+        assert pairs[side].str.fullmatch(r"[A-Z\"].*[.!?\"]").all()
+        assert (pairs[side] == pairs[side].str.strip()).all() and not pairs[side].str.contains("  ").any()
+
+
+def test_labels_are_balanced_in_every_split_and_domain(pairs):
+    assert len(pairs) >= 850 and set(pairs["split"]) == set(SPLITS) and set(pairs["label"]) == set(LABELS)
+    counts = pairs.groupby(["split", "domain", "label"]).size().unstack()
+    assert (counts.nunique(axis=1) == 1).all() and len(counts) == 3 * pairs["domain"].nunique()
+    assert pairs["domain"].nunique() >= 12
+
+
+def test_every_hypothesis_has_one_premise_of_each_label_in_no_fixed_order(pairs):
+    for _, some in pairs.groupby("hypothesis"):
+        assert sorted(some["label"]) == sorted(LABELS) and some["split"].nunique() == 1
+    places = pairs.groupby("hypothesis").cumcount()
+    assert pd.crosstab(places, pairs["label"]).min().min() > len(pairs) / 9 * 0.75
+
+
+def test_similarity_is_graded_and_is_not_the_label_again(pairs, figures):
+    assert pairs["similarity"].between(0, 5).all()
+    assert np.allclose(pairs["similarity"] * 10, (pairs["similarity"] * 10).round())
+    groups = pairs.groupby("label")["similarity"]
+    assert (groups.quantile(0.9) - groups.quantile(0.1)).min() >= 1.0
+    assert groups.min().max() <= 2.0 and groups.max().min() >= 4.0  # all three reach from 2 to 4
+    assert pairs["similarity"].nunique() >= 40
+    assert figures.explained(pairs) < 0.4
+
+
+def test_a_pair_is_same_only_if_it_is_entailed_and_unrelated_only_if_it_is_neutral(pairs):
+    assert set(pairs[pairs["similarity"] >= 4.5]["label"]) == {"entailment"}
+    assert set(pairs[pairs["similarity"] < 1.5]["label"]) == {"neutral"}
+
+
+def test_no_sentence_is_in_two_splits_or_on_both_sides(pairs):
+    where = pd.concat([pairs.set_index(side)["split"] for side in ("premise", "hypothesis")])
+    assert where.groupby(level=0).nunique().max() == 1
+    assert pairs["premise"].is_unique and not set(pairs["premise"]) & set(pairs["hypothesis"])
+
+
+def test_no_sentence_is_nearly_another_outside_its_own_three_pairs(pairs):
+    group = dict(zip(pairs["premise"], pairs["hypothesis"], strict=True))
+    sentences = [*group, *pairs["hypothesis"].drop_duplicates()]
+    owner = np.array([group.get(sentence, sentence) for sentence in sentences])
+    for likeness, limit in ((fuzz.token_set_ratio, 80), (fuzz.token_sort_ratio, 80)):
+        table = process.cdist(sentences, sentences, scorer=likeness)
+        table[owner[:, None] == owner[None]] = 0
+        first, second = np.unravel_index(table.argmax(), table.shape)
+        assert table.max() < limit, (sentences[first], sentences[second])
+
+
+def test_the_three_premises_of_a_hypothesis_are_different_sentences(pairs):
+    for _, some in pairs.groupby("hypothesis"):
+        premises = some["premise"].str.lower().tolist()
+        table = process.cdist(premises, premises, scorer=fuzz.ratio)
+        np.fill_diagonal(table, 0)
+        assert table.max() < 95, premises
+
+
+def test_negations_and_lengths_do_not_mark_a_label(pairs, figures):
+    by_label = pairs["label"]
+    negated = pairs["premise"].map(figures.has_negation).groupby(by_label).mean()
+    assert abs(negated["entailment"] - negated["contradiction"]) < 0.06
+    lengths = pairs["premise"].map(figures.words).map(len).groupby(by_label).mean()
+    assert lengths.max() - lengths.min() < 1.6
+
+
+def test_one_sentence_alone_is_within_ten_points_of_chance(baselines):
+    assert baselines["majority"] == pytest.approx(1 / 3)
+    assert baselines["hypothesis only, bag of words"] == pytest.approx(1 / 3, abs=0.1)
+    assert baselines["premise only, bag of words"] <= 1 / 3 + 0.11
+
+
+def test_shared_words_are_a_weak_guide(pairs, figures, baselines):
+    overlaps = pairs.apply(figures.overlap, axis=1)
+    assert 0.15 < figures.spearman(overlaps, pairs["similarity"]) < 0.5
+    assert baselines["overlap, lengths and negations"] < 0.5
+
+
+def test_the_card_has_the_figures(pairs, figures, baselines):
+    card = (FOLDER / "README.md").read_text(encoding="utf-8")
+    assert "\n".join(figures.contents(pairs)) in card
+    for name, value in baselines.items():
+        said = re.search(rf"label, {re.escape(name)}: ([\d.]+)", card)
+        assert said and abs(float(said[1]) - value) < 0.03, name
+    for name, some in (("all pairs", pairs), ("test", pairs[pairs["split"] == "test"])):
+        value = figures.spearman(some.apply(figures.overlap, axis=1), some["similarity"])
+        assert f"Spearman with word overlap, {name}: {value:.2f}" in card
+    assert f"{len(pairs)} pairs" in card
