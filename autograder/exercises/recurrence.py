@@ -507,7 +507,7 @@ def shift_right(target, bos):
     },
     hints=(
         "To say token 0, what may the decoder know? To say token 1? Write the input above the target, one under the other.",
-        "In: (B, T) whole numbers. Out: (B, T): one column of bos, then T − 1 columns of the target.",
+        "In: (B, T) whole numbers. Out: (B, T) again. One column is new, so one column of the target has to go: which one is told to nobody?",
         "a column of bos\nthen the target without its last column\nput side by side along the tokens",
         "Near miss: `target.roll(1, dims=1)` moves everything rightly, and brings the last token to the front: the answer to the last "
         "position stands at the beginning.",
@@ -798,7 +798,7 @@ def flops_attention(T, D):
     },
     hints=(
         "How many multiply-adds does one score take? How many scores are there?",
-        "Scores: (T, T), each a sum over D. Outputs: (T, D), each a sum over T.",
+        "Scores: (T, T). Outputs: (T, D). Each number of either is a sum of products: over what?",
         "number of scores × terms of each\nplus number of output coordinates × terms of each",
         "Near miss: T²D counts the scores alone. The weighted sums cost as much again.",
     ),

@@ -602,8 +602,7 @@ def pre_norm_layer(x, weights, heads, keep):
         "Follow one word through the right drawing. Is there a way from the bottom to the top that passes no box at all?",
         "Every tensor on the way is (batch, token, D). Each norm now has one reader: the part that stands behind it.",
         "a = attention of (norm 1 of x);   x = x + a\nb = feed-forward of (norm 2 of x);   output = x + b",
-        "Near miss: `x = norm_1(x)`, then `x = x + attention(x)`. Now the residual carries the normalised vector, and the old x is gone. "
-        "At least three public code bases have had this bug.",
+        "Near miss: `x = norm_1(x)`, then `x = x + attention(x)`. Now the residual carries the normalised vector, and the old x is gone.",
     ),
 )
 

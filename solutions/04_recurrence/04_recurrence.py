@@ -50,8 +50,8 @@ def recurrent_step(
 ) -> Float[Tensor, "B H"]:
     """The state after one more word.  (difficulty ●○○, 4 minutes)
 
-    x holds one word of each sentence, h the state before it. Rows of a matrix stand for inputs: x @ W_x.
-    The activation is tanh. Here H is the size of the state.
+    x holds one word of each sentence, h the state before it. Rows of a matrix stand for inputs:
+    x @ W_x. The activation is tanh. Here H is the size of the state.
     """
     ### BEGIN SOLUTION
     return torch.tanh(x @ W_x + h @ W_h + b)
@@ -78,10 +78,13 @@ torch.manual_seed(0)
 D = 32                                                              # words and states alike
 
 def random_weights(seed: int, gates: int = 1) -> dict[str, Tensor]:
-    """Weights as they are before training: uniform, up to 1/√D, as PyTorch draws them; biases 0. In float64."""
+    """Weights before training: uniform, up to 1/√D, as PyTorch draws them; biases 0. In float64."""
     generator = torch.Generator().manual_seed(seed)
-    W_x, W_h = ((2 * torch.rand(D, gates * D, generator=generator).double() - 1) / D**0.5 for _ in range(2))
-    return {"W_x": W_x, "W_h": W_h, "b": torch.zeros(gates * D).double()}
+
+    def matrix() -> Tensor:
+        return (2 * torch.rand(D, gates * D, generator=generator).double() - 1) / D**0.5
+
+    return {"W_x": matrix(), "W_h": matrix(), "b": torch.zeros(gates * D).double()}
 
 def run_recurrent(x: Float[Tensor, "T D"], weights: dict[str, Tensor]) -> Float[Tensor, "D"]:
     """The state after the last word."""
@@ -91,7 +94,7 @@ def run_recurrent(x: Float[Tensor, "T D"], weights: dict[str, Tensor]) -> Float[
     return h[0]
 
 state = run_recurrent(torch.randn(20, D).double(), random_weights(0))
-print("after 20 words:", tuple(state.shape), " size of a coordinate:", f"{state.abs().mean():.2f}")
+print(f"after 20 words: {tuple(state.shape)}   size of a coordinate: {state.abs().mean():.2f}")
 
 # %% [markdown]
 # ## 2 · What is left of the first word
@@ -109,21 +112,26 @@ predict("recurrence.gradient", ...)
 def first_word_matters(run, T: int, seed: int) -> float:
     """Size of the derivative of what `run` returns with respect to the first of T random words."""
     x = torch.randn(T, D, generator=torch.Generator().manual_seed(1000 + seed)).double()
-    jacobian = torch.autograd.functional.jacobian(lambda first: run(torch.cat([first[None], x[1:]])), x[0])
-    return jacobian.norm().item()
+
+    def with_first(word: Float[Tensor, "D"]) -> Float[Tensor, "D"]:
+        return run(torch.cat([word[None], x[1:]]))
+
+    return torch.autograd.functional.jacobian(with_first, x[0]).norm().item()
 
 def over_seeds(run_with, lengths: list[int], seeds: int = 8) -> Float[np.ndarray, "seed length"]:
     """The derivative for each seed (other weights, other words) and each length."""
-    return np.array([[first_word_matters(run_with(seed), T, seed) for T in lengths] for seed in range(seeds)])
+    return np.array([[first_word_matters(run_with(seed), T, seed) for T in lengths]
+                     for seed in range(seeds)])
 
 lengths = [2, 4, 8, 16, 32, 64]
 plain = over_seeds(lambda seed: lambda x: run_recurrent(x, random_weights(seed)), lengths)
 left_over = np.exp(np.log(plain[:, 4] / plain[:, 0]).mean())
 reveal("recurrence.gradient", left_over)
-display(Markdown(f"From 2 to 32 words, the derivative of the plain network shrinks to **{left_over:.1e}** of itself (geometric mean of 8 random networks)."))
+display(Markdown("From 2 to 32 words, the derivative of the plain network shrinks to "
+                 f"**{left_over:.1e}** of itself (geometric mean of 8 random networks)."))
 
 # %% [markdown]
-# With random weights of the usual size nothing of the first word is left, and so training cannot find out that it mattered. The **long
+# With random weights of the usual size hardly anything of the first word is left, and so training can hardly find out that it mattered. The **long
 # short-term memory** (Hochreiter and Schmidhuber 1997; forget gate by Gers et al. 2000) gives the state a second part, the *cell* c, that is not
 # multiplied by a matrix. Three gates between 0 and 1 decide what goes on:
 #
@@ -190,12 +198,12 @@ def attend(x: Float[Tensor, "T D"], weights: dict[str, Tensor]) -> Float[Tensor,
     queries, keys, values = (x @ weights["W_x"]).chunk(3, dim=-1)
     return torch.softmax(keys @ queries[-1] / D**0.5, dim=0) @ values
 
-reach = {
-    "plain recurrence": plain,
-    "LSTM": over_seeds(lambda seed: lambda x: run_lstm(x, random_weights(seed, gates=4)), lengths),
-    "LSTM, forget bias 3": over_seeds(lambda seed: lambda x: run_lstm(x, remembering(seed)), lengths),
-    "attention": over_seeds(lambda seed: lambda x: attend(x, random_weights(seed, gates=3)), lengths),
+runs = {
+    "LSTM": lambda seed: lambda x: run_lstm(x, random_weights(seed, gates=4)),
+    "LSTM, forget bias 3": lambda seed: lambda x: run_lstm(x, remembering(seed)),
+    "attention": lambda seed: lambda x: attend(x, random_weights(seed, gates=3)),
 }
+reach = {"plain recurrence": plain} | {name: over_seeds(run, lengths) for name, run in runs.items()}
 
 # %% tags=["demo"]
 pictures.gradients(reach, lengths)
@@ -234,7 +242,7 @@ def cross_attention(
     W_v: Float[Tensor, "D dv"],
     source_keep: Bool[Tensor, "B Ts"],
 ) -> tuple[Float[Tensor, "B Tt dv"], Float[Tensor, "B Tt Ts"]]:
-    """What each target position takes from the source, and its weights.  (difficulty ●●○, 8 minutes)
+    """What each target position takes from the source, and how.  (difficulty ●●○, 8 minutes)
 
     One head. Scores are divided by √d. source_keep is True where the source has a word: padding
     gets weight 0 from every target position. Each source has at least one word. Returns the tuple
@@ -273,7 +281,7 @@ check("recurrence.decoder_mask", lambda case: decoder_mask(len(case["target"])))
 source, target = 5, 4
 everything = torch.ones(source + target, source + target, dtype=torch.bool)
 both = everything.clone()
-both[:source, source:] = False                                      # the encoder does not see the target
+both[:source, source:] = False                             # the encoder does not see the target
 both[source:, source:] = decoder_mask(target)
 families = {
     "encoder only (BERT)": everything,
@@ -296,13 +304,15 @@ pictures.visibility(families, source)
 # %% tags=["demo"]
 from coursekit.language import BOS, EOS, PAD, load_language
 from coursekit.translator import (
-    LONGEST, Translator, fused_cross_attention, learning_rate, load_code, load_translator, loss_of, sample_pairs, trimmed,
+    LONGEST, Translator, fused_cross_attention, learning_rate, load_code, load_translator, loss_of,
+    sample_pairs, trimmed,
 )
 
 language, code = load_language(), load_code()
 held_out = sample_pairs(500, np.random.default_rng(4), split="held_out")
 for row in range(4):
-    print(f"{language.decode(held_out.source[row].tolist())}\n    {code.decode(held_out.target[row])}")
+    print(language.decode(held_out.source[row].tolist()))
+    print("   ", code.decode(held_out.target[row]))
 longest = int((held_out.target != PAD).sum(dim=1).max())
 print(f"\n{len(language.vocabulary):,} English words, {len(code.vocabulary):,} tokens of the code,",
       f"targets of up to {longest} tokens")
@@ -339,7 +349,9 @@ def toy_decoder(case: dict):
     return next_logits
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-greedy_translate", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def greedy_translate(next_logits, B: int, longest: int, bos: int, eos: int, pad: int) -> Int[Tensor, "B longest"]:
+def greedy_translate(
+    next_logits, B: int, longest: int, bos: int, eos: int, pad: int
+) -> Int[Tensor, "B longest"]:
     """The translations of B sentences, token by token.  (difficulty ●●●, 10 minutes)
 
     next_logits(ids) takes integer ids (B, t), the beginnings so far with bos in front, and returns
@@ -377,7 +389,10 @@ predict("recurrence.copied", ...)
 
 # %% tags=["demo"]
 def train(steps: int, inputs_of, mask=None) -> tuple[Translator, list[float]]:
-    """A translator after `steps` batches of 32, and its losses. inputs_of(target): the decoder's input."""
+    """A translator after `steps` batches of 32, and its losses.
+
+    inputs_of(target) is what the decoder gets as its input.
+    """
     torch.manual_seed(0)
     model, rng, losses = Translator(), np.random.default_rng(0), []
     model.cross = cross_attention if mask is None else model.cross
@@ -399,9 +414,11 @@ def train(steps: int, inputs_of, mask=None) -> tuple[Translator, list[float]]:
 def translate(model: Translator, source: Int[Tensor, "B Ts"]) -> Int[Tensor, "B longest"]:
     """Greedy translations with your function."""
     encoded, source_keep = model.encode(source), source != PAD
-    return greedy_translate(
-        lambda ids: model.decode(ids, encoded, source_keep, decoder_mask(ids.shape[1])), len(source), LONGEST, BOS, EOS, PAD
-    )
+
+    def next_logits(ids: Int[Tensor, "B t"]) -> Float[Tensor, "B t V"]:
+        return model.decode(ids, encoded, source_keep, decoder_mask(ids.shape[1]))
+
+    return greedy_translate(next_logits, len(source), LONGEST, BOS, EOS, PAD)
 
 def exactly_right(guesses: Tensor, target: Tensor) -> float:
     """Share of sentences with every token right."""
@@ -412,9 +429,8 @@ live, losses = train(560, lambda target: shift_right(target, BOS))
 
 # %% tags=["demo"]
 cheat, cheat_losses = train(140, lambda target: target)
-live_right, cheat_right = (
-    exactly_right(translate(trained, held_out.source), held_out.target) for trained in (live, cheat)
-)
+live_right, cheat_right = (exactly_right(translate(trained, held_out.source), held_out.target)
+                           for trained in (live, cheat))
 reveal("recurrence.copied", cheat_right)
 
 # %% tags=["demo"]
@@ -429,7 +445,7 @@ print("live run:        ", code.decode(translate(live, first)[0]))
 print("shift forgotten: ", code.decode(translate(cheat, first)[0]))
 
 # %% [markdown]
-# The cheat's loss goes to nothing first: it only copies its input. Left alone with a start sign, it has learnt nothing about the source. A loss
+# The cheat's loss falls first, and close to zero: it only copies its input. Left alone with a start sign, it has learnt nothing about the source. A loss
 # near zero was the warning, not the success; the test is to let the model write by itself.
 #
 # The honest run is not finished, and it shows what teacher forcing hides:
@@ -445,8 +461,11 @@ def forced_accuracy(model: Translator, pairs) -> float:
 
 token_share = forced_accuracy(live, held_out)
 mean_length = (held_out.target != PAD).sum(dim=1).float().mean().item()
-display(Markdown(f"With the right beginning given, **{token_share:.1%}** of the tokens are right; left alone, **{live_right:.1%}** of the sentences are right "
-    f"in all of their {mean_length:.1f} tokens. (Independent errors would give {token_share**mean_length:.1%}.)"))
+display(Markdown(
+    f"With the right beginning given, **{token_share:.1%}** of the tokens are right; left alone, "
+    f"**{live_right:.1%}** of the sentences are right in all of their {mean_length:.1f} tokens. "
+    f"(Independent errors would give {token_share**mean_length:.1%}.)"
+))
 
 # %% [markdown]
 # The same model after 5,000 steps is in `data/models/` (`python -m coursekit.translator` trains it again in a few minutes). As a control it
@@ -457,7 +476,8 @@ model = load_translator()
 model.cross = cross_attention
 right = exactly_right(translate(model, held_out.source), held_out.target)
 wrong_source = exactly_right(translate(model, held_out.source.roll(1, dims=0)), held_out.target)
-display(Markdown(f"Held-out sentences exactly right: **{right:.1%}**; with the source of another sentence: **{wrong_source:.1%}**."))
+display(Markdown(f"Held-out sentences exactly right: **{right:.1%}**; "
+                 f"with the source of another sentence: **{wrong_source:.1%}**."))
 cells = [
     "the guard locked the thief in a cold cell",
     "the virus entered the healthy cell",
@@ -491,17 +511,21 @@ def alignment(model: Translator, pairs) -> Float[Tensor, "layer B Tt Ts"]:
     return torch.stack(seen)
 
 weights = alignment(model, held_out)
-stems = held_out.origin >= 0                                        # suffixes and [EOS] translate no word of their own
+stems = held_out.origin >= 0                     # suffixes and [EOS] translate no word of their own
 
 def share_found(weights: Float[Tensor, "layer B Tt Ts"]) -> list[float]:
     """For each layer, how often the largest weight lies on the word that a stem translates."""
-    return [(layer.argmax(-1) == held_out.origin)[stems].float().mean().item() for layer in weights]
+    hits = [layer.argmax(-1) == held_out.origin for layer in weights]
+    return [hit[stems].float().mean().item() for hit in hits]
 
 found, untrained = share_found(weights), share_found(alignment(Translator(), held_out))
 same_place = (torch.arange(1, LONGEST + 1) == held_out.origin)[stems].float().mean().item()
 best = int(np.argmax(found))
-display(Markdown(f"The word with the largest weight is the one translated: layer 1 **{found[0]:.1%}**, layer 2 **{found[1]:.1%}** of the stems. "
-    f"Controls: an untrained model {untrained[0]:.1%} and {untrained[1]:.1%}; always the word at the same place {same_place:.1%}."))
+display(Markdown(
+    f"The word with the largest weight is the one translated: layer 1 **{found[0]:.1%}**, "
+    f"layer 2 **{found[1]:.1%}** of the stems. Controls: an untrained model {untrained[0]:.1%} "
+    f"and {untrained[1]:.1%}; always the word at the same place {same_place:.1%}."
+))
 
 # %% tags=["demo"]
 pictures.alignment(weights[best, 0], held_out[:1], language, code)
@@ -515,7 +539,7 @@ pictures.alignment(weights[best, 0], held_out[:1], language, code)
 # ## 7 · Find the bug
 #
 # For over a year the English-to-Spanish example of the Keras documentation built the mask of its cross-attention like this (keras-io, pull request
-# 1046, August 2022; written here with our functions). Source and target were both padded to 20 tokens, so it ran, and the model learned something.
+# 1046, of 2022; written here with our functions). Source and target were both padded to 20 tokens, so it ran, and the model learned something.
 
 # %%
 def cross_mask_of_2021(source_keep, target_keep):
@@ -552,15 +576,17 @@ check("recurrence.mended_cross_mask", lambda case: mended_cross_mask(**case))
 @torch.no_grad()
 def held_out_loss(model: Translator, mask) -> float:
     """Nats a token with this cross mask."""
-    return loss_of(model, held_out, shift_right(held_out.target, BOS), decoder_mask(LONGEST), mask).item()
+    inputs = shift_right(held_out.target, BOS)
+    return loss_of(model, held_out, inputs, decoder_mask(LONGEST), mask).item()
 
 masks = {"mask of 2021": cross_mask_of_2021, "mended": mended_cross_mask}
 lost, short = {}, {}
 for name, mask in masks.items():
     short_run, _ = train(80, lambda target: shift_right(target, BOS), mask)
-    short_run.cross = model.cross = fused_cross_attention             # it takes masks of three axes
+    short_run.cross = model.cross = fused_cross_attention        # it takes masks of three axes
     lost[name], short[name] = held_out_loss(model, mask), held_out_loss(short_run, mask)
-    print(f"{name:<14} put into the trained translator: {lost[name]:.2f} nats; 80 steps of training with it: {short[name]:.2f}")
+    print(f"{name:<14} put into the trained translator: {lost[name]:.2f} nats;",
+          f"80 steps of training with it: {short[name]:.2f}")
 model.cross = cross_attention
 blind = (held_out.origin > torch.arange(LONGEST))[stems].float().mean().item()
 print(f"stems whose word lies beyond the mask of 2021: {blind:.0%}")
@@ -602,37 +628,45 @@ def attend_all(x: Float[Tensor, "T D"]) -> Tensor:
     return torch.softmax(x @ x.T / x.shape[1] ** 0.5, dim=-1) @ x
 
 sizes, width = [16, 32, 64, 128, 256, 512, 1024, 2048, 4096], 64
-W = torch.randn(width, width) / width**0.5
+W, b = torch.randn(width, width) / width**0.5, torch.zeros(width)
 words = {T: torch.randn(T, width) for T in sizes}
 with torch.no_grad():
     time = {
-        "recurrence": [milliseconds(lambda x: recur(x, W, W, torch.zeros(width)), words[T], 3) for T in sizes],
+        "recurrence": [milliseconds(lambda x: recur(x, W, W, b), words[T], 3) for T in sizes],
         "attention": [milliseconds(attend_all, words[T]) for T in sizes],
     }
-slope = {name: np.polyfit(np.log(sizes[-4:]), np.log(values[-4:]), 1)[0] for name, values in time.items()}
+slope = {name: np.polyfit(np.log(sizes[-4:]), np.log(values[-4:]), 1)[0]
+         for name, values in time.items()}
 crossing = pictures.meeting_point(sizes, time["recurrence"], time["attention"])
 reveal("recurrence.crossing", crossing)
 pictures.times(time, sizes, slope, width, crossing)
 
+with torch.no_grad():
+    one_by_one = milliseconds(lambda x: [word @ W for word in x.split(1)], words[4096], 3)
+    at_once = milliseconds(lambda x: x @ W, words[4096])
+print(f"4,096 words times W: {one_by_one:.1f} ms one by one, {at_once:.2f} ms as one product")
+
 # %% [markdown]
-# The recurrence is a line of slope one, as the formula says. Attention becomes at least as steep as T²; steeper where its T × T scores no longer fit into the
-# processor's cache. But they meet far to the right of T = D. The number of
-# operations is not the time: the recurrence makes T small products one *after* the other, and each pays a fixed price for being started. Attention makes two large products, which is
-# what hardware is built for. This is a large part of why transformers replaced LSTMs: at the lengths of sentences they train faster, though they do not compute less.
+# The recurrence is a line of slope about one, as the formula says; attention bends up to T² or, on some machines, beyond. But they meet far to the right of T = D: the number of
+# operations is not the time. The last line shows why. The same multiplications take many times as long one after the other as in one product, because each small product pays a price for
+# being started and uses little of the processor. A recurrence cannot do them at once, since every step waits for the one before; attention can. This is a large part of why
+# transformers replaced LSTMs: at the lengths of sentences they train faster, though they do not compute less.
 
 # %% [markdown]
 # > **Sources say, we measure.** Vaswani et al. (2017, table 1) give for a self-attention layer O(T²D) operations, O(1) sequential steps and a longest path of O(1); for a
-# > recurrent layer O(TD²), O(T) and O(T). They conclude that attention is faster when T < D. We found recurrence growing like T, and attention like T² or faster; the place where the times
-# > meet depends on the machine.
+# > recurrent layer O(TD²), O(T) and O(T). They conclude that attention is faster when T < D. We found recurrence growing like T, and attention like T² or faster for long texts; but the times meet
+# > far beyond T = D, at a place that depends on the machine.
 
 # %% tags=["demo"]
 middle, far = sizes.index(64), sizes.index(4096)
-survives = {name: np.exp(np.log(values[:, -1] / values[:, 0]).mean()) for name, values in reach.items()}
+survives = {name: np.exp(np.log(values[:, -1] / values[:, 0]).mean())
+            for name, values in reach.items()}
 rows = {
     "plain recurrence": ("its left", "T", survives["plain recurrence"], time["recurrence"]),
     "LSTM, forget bias 3": ("its left", "T", survives["LSTM, forget bias 3"], None),
     "encoder (attention)": ("all words", "1", survives["attention"], time["attention"]),
-    "encoder–decoder": ("all of the source, target's left", "1 in training, T in writing", None, None),
+    "encoder–decoder":
+        ("all of the source, target's left", "1 in training, T in writing", None, None),
 }
 table = pd.DataFrame(
     [
@@ -683,9 +717,11 @@ def examine(model: Translator):
     return nearest_sense(exam, vectors(exam.labelled), vectors(exam.held_out))
 
 translator_exam, untrained_exam = examine(model), examine(Translator().eval())
-add_row("translator, untrained", sense_left=untrained_exam.left, sense_right=untrained_exam.right, note="control")
-add_row("translator's encoder", sense_left=translator_exam.left, sense_right=translator_exam.right,
-        note="trained on translations alone")
+for name, found_out, note in (
+    ("translator, untrained", untrained_exam, "control"),
+    ("translator's encoder", translator_exam, "trained on translations alone"),
+):
+    add_row(name, sense_left=found_out.left, sense_right=found_out.right, note=note)
 draw()
 
 # %% [markdown]
@@ -701,8 +737,9 @@ draw()
 def flops_attention(T: int, D: int) -> int:
     """Multiply-adds of one self-attention over T words of size D.  (extension, ●○○, 3 minutes)
 
-    Counted are the two products in which words meet: all scores, and the weighted sums of the values. One multiplication
-    together with one addition counts as 1. Not counted: the projections, the scaling, the softmax.
+    Counted are the two products in which words meet: all scores, and the weighted sums of the
+    values. One multiplication together with one addition counts as 1. Not counted: the projections,
+    the scaling, the softmax.
     """
     ### BEGIN SOLUTION
     return 2 * T * T * D
@@ -713,10 +750,11 @@ check("recurrence.flops_attention", lambda case: flops_attention(*case["x"].shap
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-flops_recurrent", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def flops_recurrent(T: int, D: int, gates: int) -> int:
-    """Multiply-adds of a recurrent layer over T words of size D with a state of size D.  (extension, ●○○, 3 minutes)
+    """Multiply-adds of a recurrent layer over T words.  (extension, ●○○, 3 minutes)
 
-    Counted are the products with W_x and W_h at every word. A plain network has gates = 1, an LSTM 4: its matrices
-    have gates · D columns. One multiplication together with one addition counts as 1. Not counted: biases, activations.
+    Words and state have size D. Counted are the products with W_x and W_h at every word. A plain
+    network has gates = 1, an LSTM 4: its matrices have gates · D columns. One multiplication
+    together with one addition counts as 1. Not counted: biases, activations.
     """
     ### BEGIN SOLUTION
     return 2 * T * D * D * gates
@@ -727,18 +765,19 @@ check("recurrence.flops_recurrent", lambda case: flops_recurrent(*case["x"].shap
 
 # %% tags=["demo"]
 for gates, name in ((1, "plain network"), (4, "LSTM")):
-    meet = next(T for T in range(1, 10_000) if flops_attention(T, width) >= flops_recurrent(T, width, gates))
+    meet = next(T for T in range(1, 10_000)
+                if flops_attention(T, width) >= flops_recurrent(T, width, gates))
     print(f"{name:<14} attention costs as many multiply-adds from T = {meet} on (D = {width})")
 print(f"measured       attention takes as long as the plain network from T ≈ {crossing:.0f} on")
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-path_length", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def path_length(T: int, architecture: str) -> int:
-    """How many steps or layers a word's trace takes from the first to the last of T ≥ 2 words.  (extension, ●●○, 6 minutes)
+    """Steps or layers from the first to the last of T ≥ 2 words.  (extension, ●●○, 6 minutes)
 
-    "recurrent": steps from the state that has read the first word to the state that has read the last.
+    "recurrent": steps from the state that has read the first word to that which has read the last.
     "attention": layers until the last word's vector depends on the first.
-    "dilated": layers of convolutions of width 3 whose taps lie 1, 3, 9, … places apart, layer by layer; each reaches as far to
-    the left as to the right.
+    "dilated": layers of convolutions of width 3 until the same; their taps lie 1, 3, 9, … places
+    apart, layer by layer, and reach as far to the left as to the right.
     """
     ### BEGIN SOLUTION
     if architecture == "recurrent":

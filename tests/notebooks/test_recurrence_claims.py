@@ -72,6 +72,10 @@ def test_attention_s_time_grows_faster_and_they_meet_beyond_where_operations_do(
     assert measured["crossing"] > measured["width"]
 
 
+def test_products_in_sequence_take_many_times_as_long_as_one_product(measured):
+    assert measured["one_by_one"] > 5 * measured["at_once"]
+
+
 def test_the_senses_are_in_the_encoder_on_both_sides_once_it_is_trained(measured):
     trained, untrained = measured["translator_exam"], measured["untrained_exam"]
     assert min(trained.left, trained.right) > 0.98
