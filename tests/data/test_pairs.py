@@ -20,7 +20,7 @@ SPLITS = ["train", "validation", "test"]
 @pytest.fixture(scope="module")
 def figures() -> ModuleType:
     """The command that computes the card's figures."""
-    spec = spec_from_file_location("pair_figures", FOLDER / "figures.py")
+    spec = spec_from_file_location("pair_figures", FOLDER.parents[1] / "tools/figures_pairs.py")
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

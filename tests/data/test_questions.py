@@ -17,7 +17,7 @@ COLUMNS = ["id", "title", "genre", "context", "question", "answers", "starts", "
 @pytest.fixture(scope="module")
 def figures() -> ModuleType:
     """The command that computes the card's figures."""
-    spec = spec_from_file_location("question_figures", FOLDER / "figures.py")
+    spec = spec_from_file_location("question_figures", FOLDER.parents[1] / "tools/figures_questions.py")
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

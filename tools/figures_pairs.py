@@ -1,6 +1,6 @@
 """The figures of the card: what the table holds, and how far one gets without understanding it (about 10 s).
 
-python data/pairs/figures.py
+python tools/figures_pairs.py
 """
 
 import re
@@ -18,7 +18,7 @@ DECAYS = (1e-4, 1e-3, 1e-2, 1e-1)
 
 
 def read() -> pd.DataFrame:
-    return pd.read_csv(Path(__file__).with_name("pairs.csv"))
+    return pd.read_csv(Path(__file__).parents[1] / "data/pairs/pairs.csv")
 
 
 def words(text: str) -> list[str]:

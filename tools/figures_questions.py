@@ -1,6 +1,6 @@
 """The figures of the card: what the table holds, and how far one gets without understanding it (about 10 s).
 
-python data/questions/figures.py
+python tools/figures_questions.py
 """
 
 import re
@@ -22,7 +22,7 @@ DECAYS = (1e-4, 1e-3, 1e-2, 1e-1)
 
 
 def read() -> pd.DataFrame:
-    return pd.read_json(Path(__file__).with_name("questions.json"))
+    return pd.read_json(Path(__file__).parents[1] / "data/questions/questions.json")
 
 
 def words(text: str) -> list[str]:
