@@ -1,0 +1,178 @@
+"""The figures of the card: what the table holds, and what simple taggers make of it (under a minute).
+
+python tools/figures_entities.py
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+
+SPLITS = ["train", "validation", "test"]
+TYPES = ["PER", "LOC", "ORG", "MISC"]
+TAGS = ["O", *(f"{begin}-{kind}" for kind in TYPES for begin in "BI")]
+DECAYS = (1e-6, 1e-5, 1e-4, 1e-3)
+
+
+def read() -> pd.DataFrame:
+    return pd.read_csv(Path(__file__).parents[1] / "data/entities/entities.csv")
+
+
+def text(sentence: pd.DataFrame) -> str:
+    """The sentence as it was written."""
+    return "".join(
+        token + " " * after for token, after in zip(sentence["token"], sentence["space_after"], strict=True)
+    )
+
+
+def spans(tags: list[str]) -> list[tuple[int, int, str]]:
+    """Entities as (first token, one past the last, type); an I- that continues nothing begins an entity."""
+    found: list[tuple[int, int, str]] = []
+    for position, tag in enumerate(tags):
+        kind = tag[2:]
+        if tag.startswith("I-") and found and found[-1][1:] == (position, kind):
+            found[-1] = (found[-1][0], position + 1, kind)
+        elif tag != "O":
+            found.append((position, position + 1, kind))
+    return found
+
+
+def entities(tokens: pd.DataFrame) -> pd.DataFrame:
+    """One row an entity: its sentence, split, type, where it begins and ends, and its words."""
+    rows = []
+    for name, sentence in tokens.groupby("sentence"):
+        for begin, end, kind in spans(list(sentence["tag"])):
+            words = text(sentence.iloc[begin:end]).strip()
+            rows.append((name, sentence["split"].iloc[0], kind, begin, end, words))
+    return pd.DataFrame(rows, columns=["sentence", "split", "type", "begin", "end", "words"])
+
+
+def contents(tokens: pd.DataFrame) -> Iterator[str]:
+    """What the table holds, counted."""
+    sentences, found = tokens.groupby("sentence"), entities(tokens)
+    genres = sorted(tokens["genre"].unique())
+    yield f"sentences {len(sentences)}, tokens {len(tokens):,}, entities {len(found):,}; genres {len(genres)}: {', '.join(genres)}"
+    yield f"tokens a sentence: {sentences.size().min()} to {sentences.size().max()}, median {sentences.size().median():.0f}"
+    for split in SPLITS:
+        some, of = tokens[tokens["split"] == split], found[found["split"] == split]
+        kinds = ", ".join(f"{kind} {(of['type'] == kind).sum()}" for kind in TYPES)
+        yield f"{split:10} {some['sentence'].nunique():3} sentences, {len(some):,} tokens, {len(of)} entities: {kinds}"
+    without = len(sentences) - found["sentence"].nunique()
+    yield f"sentences without an entity: {without} ({without / len(sentences):.1%})"
+    longer = (found["end"] - found["begin"] > 1).mean()
+    yield f"entities of two or more tokens: {longer:.1%}"
+    ends = set(zip(found["sentence"], found["end"], strict=True))
+    touching = [place for place in zip(found["sentence"], found["begin"], strict=True) if place in ends]
+    yield f"entities that begin where another ends: {len(touching)}"
+    kinds_of = found.groupby("words")["type"].agg(set)
+    yield f"names that stand for more than one type: {(kinds_of.str.len() > 1).sum()}"
+    train, test = (found[found["split"] == split] for split in ("train", "test"))
+    unseen = ~test["words"].isin(set(train["words"]))
+    seen_otherwise = ~unseen & ~pd.Series(
+        list(zip(test["words"], test["type"], strict=True)), index=test.index
+    ).isin(set(zip(train["words"], train["type"], strict=True)))
+    yield (
+        f"entities of test whose words are no entity of train: {unseen.mean():.1%}; "
+        f"that are one of another type only: {seen_otherwise.mean():.1%}"
+    )
+
+
+def f1(tokens: pd.DataFrame, predicted: np.ndarray) -> str:
+    """Token accuracy and entity F1 on `test` (an entity counts when both ends and the type are right)."""
+    test = tokens.assign(predicted=predicted)[tokens["split"] == "test"]
+    right = asked = given = 0
+    for _, sentence in test.groupby("sentence"):
+        truth, answer = set(spans(list(sentence["tag"]))), set(spans(list(sentence["predicted"])))
+        right, asked, given = right + len(truth & answer), asked + len(truth), given + len(answer)
+    score = 2 * right / (asked + given)
+    return f"token accuracy {(test['tag'] == test['predicted']).mean():.3f}, entity F1 {score:.3f}"
+
+
+def memory(tokens: pd.DataFrame) -> np.ndarray:
+    """Each token's most frequent tag in the training sentences; O for a token that is not in them."""
+    tags: dict[str, Counter] = defaultdict(Counter)
+    for token, tag in tokens.loc[tokens["split"] == "train", ["token", "tag"]].itertuples(index=False):
+        tags[token][tag] += 1
+    return np.array([tags[token].most_common(1)[0][0] if token in tags else "O" for token in tokens["token"]])
+
+
+def window(tokens: pd.DataFrame) -> np.ndarray:
+    """A bag of marks for each token: itself and its neighbours, their shapes, its last letters."""
+    marks: list[set[str]] = []
+    for _, sentence in tokens.groupby("sentence", sort=False):
+        words = ["<s>", *sentence["token"], "</s>"]
+        for i in range(1, len(words) - 1):
+            around = {f"{k}:{words[i + k].lower()}" for k in (-1, 0, 1)}
+            shapes = {f"{k}:{words[i + k][:1].isupper()}{words[i + k].isalpha()}" for k in (-1, 0, 1)}
+            marks.append(around | shapes | {f"end:{words[i][-3:].lower()}", "1"})
+    train = (tokens["split"] == "train").to_numpy()
+    counts = Counter(mark for held, used in zip(marks, train, strict=True) if used for mark in held)
+    column = {mark: k for k, mark in enumerate(sorted(mark for mark in counts if counts[mark] > 1))}
+    features = np.zeros((len(marks), len(column)), dtype=np.float32)
+    for row, held in enumerate(marks):
+        features[row, [column[mark] for mark in held if mark in column]] = 1
+    return features
+
+
+def token_vectors(tokens: pd.DataFrame) -> tuple[np.ndarray, str]:
+    """The last layer at each token's first piece, from the frozen encoder that the course loads; its name."""
+    from coursekit.models import load
+
+    loaded, vectors = load("bert-base-uncased"), []
+    for _, sentence in tokens.groupby("sentence", sort=False):
+        batch = loaded.tokenizer(list(sentence["token"]), is_split_into_words=True, return_tensors="pt")
+        with torch.no_grad():
+            hidden = loaded.model(**batch).last_hidden_state[0]  # pieces dim
+        pieces = batch.word_ids()
+        vectors.append(hidden[[pieces.index(word) for word in range(len(sentence))]])
+    features = torch.cat(vectors).numpy()
+    train = features[(tokens["split"] == "train").to_numpy()]
+    centred = features - train.mean(0)
+    return np.column_stack([centred, np.ones(len(centred), dtype=np.float32)]), loaded.name
+
+
+def logistic_regression(features: np.ndarray, tokens: pd.DataFrame) -> np.ndarray:
+    """A tag for every token: trained on `train`, the penalty chosen on `validation`."""
+    inputs = torch.tensor(features)
+    labels = torch.tensor([TAGS.index(tag) for tag in tokens["tag"]])
+    train, validation = (torch.tensor((tokens["split"] == split).to_numpy()) for split in SPLITS[:2])
+    best, chosen = -1.0, labels
+    for decay in DECAYS:
+        weights = torch.zeros(inputs.shape[1], len(TAGS), requires_grad=True)
+        optimiser = torch.optim.LBFGS([weights], max_iter=150, line_search_fn="strong_wolfe")
+
+        def loss(weights=weights, decay=decay, optimiser=optimiser) -> torch.Tensor:
+            optimiser.zero_grad()
+            value = torch.nn.functional.cross_entropy(inputs[train] @ weights, labels[train])
+            value = value + decay * weights.square().sum()
+            value.backward()
+            return value
+
+        optimiser.step(loss)
+        answers = (inputs @ weights).argmax(1)
+        accuracy = (answers == labels)[validation].double().mean().item()
+        if accuracy > best:
+            best, chosen = accuracy, answers
+    return np.array(TAGS)[chosen]
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    tokens = read()
+    print("\n".join(contents(tokens)))
+    vectors, name = token_vectors(tokens)
+    taggers: dict[str, Callable[[], np.ndarray]] = {
+        "everything O": lambda: np.full(len(tokens), "O"),
+        "most frequent tag of the token": lambda: memory(tokens),
+        "logistic regression on a window of words": lambda: logistic_regression(window(tokens), tokens),
+        f"logistic regression on {name}, frozen": lambda: logistic_regression(vectors, tokens),
+    }
+    for name, tag in taggers.items():
+        print(f"{name}: {f1(tokens, tag())}")
+
+
+if __name__ == "__main__":
+    main()

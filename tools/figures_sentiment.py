@@ -1,0 +1,120 @@
+"""The figures of the card: what the table holds, and what simple classifiers make of it (about 20 s).
+
+python tools/figures_sentiment.py
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+
+SPLITS = ["train", "validation", "test"]
+PHENOMENA = ["plain", "negation", "contrast", "sarcasm"]
+DECAYS = (1e-4, 1e-3, 1e-2, 1e-1)
+
+
+def read() -> pd.DataFrame:
+    return pd.read_csv(Path(__file__).parents[1] / "data/sentiment/sentiment.csv")
+
+
+def words(text: str) -> list[str]:
+    return re.findall(r"[a-z]+(?:'[a-z]+)?", text.lower())
+
+
+def contents(reviews: pd.DataFrame) -> Iterator[str]:
+    """What the table holds, counted."""
+    lengths, vocabulary = reviews["text"].str.split().str.len(), set(reviews["text"].map(words).sum())
+    yield f"reviews {len(reviews)}, domains {reviews['domain'].nunique()}: {', '.join(sorted(reviews['domain'].unique()))}"
+    yield f"words a review: {lengths.min()} to {lengths.max()}, median {lengths.median():.0f}; different words {len(vocabulary):,}"
+    table = reviews.groupby(["split", "label"]).size().unstack().loc[SPLITS]
+    yield "; ".join(
+        f"{split} {row.sum()} ({row['positive']} positive, {row['negative']} negative)"
+        for split, row in table.iterrows()
+    )
+    for phenomenon in PHENOMENA:
+        some = reviews[reviews["phenomenon"] == phenomenon]
+        counts = ", ".join(f"{split} {(some['split'] == split).sum()}" for split in SPLITS)
+        yield (
+            f"{phenomenon:9} {len(some):3} ({len(some) / len(reviews):.1%}), "
+            f"{(some['label'] == 'positive').mean():.1%} of them positive; {counts}"
+        )
+
+
+def bag_of_words(reviews: pd.DataFrame) -> np.ndarray:
+    """Which words of the training reviews a text holds, each row of length 1."""
+    bags = reviews["text"].map(lambda text: set(words(text)))
+    vocabulary = sorted(set().union(*bags[reviews["split"] == "train"]))
+    held = np.array([[word in bag for word in vocabulary] for bag in bags], dtype=float)
+    return held / np.sqrt(held.sum(1, keepdims=True))
+
+
+def sentence_vectors(reviews: pd.DataFrame) -> tuple[np.ndarray, str]:
+    """The mean of the last layer over a text's tokens, from the frozen encoder that the course loads; its name."""
+    from coursekit.models import load
+
+    loaded, vectors = load("bert-base-uncased"), []
+    for start in range(0, len(reviews), 32):
+        texts = list(reviews["text"].iloc[start : start + 32])
+        batch = loaded.tokenizer(texts, padding=True, return_tensors="pt")
+        with torch.no_grad():
+            hidden = loaded.model(**batch).last_hidden_state  # batch tokens dim
+        keep = batch["attention_mask"][..., None]
+        vectors.append((hidden * keep).sum(1) / keep.sum(1))
+    pooled = torch.cat(vectors).double().numpy()
+    return pooled - pooled[(reviews["split"] == "train").to_numpy()].mean(0), loaded.name
+
+
+def logistic_regression(features: np.ndarray, reviews: pd.DataFrame) -> np.ndarray:
+    """Whether each prediction is right: trained on `train`, the penalty chosen on `validation`."""
+    inputs = torch.tensor(features)
+    labels = torch.tensor((reviews["label"] == "positive").to_numpy()).double()
+    train, validation = (torch.tensor((reviews["split"] == split).to_numpy()) for split in SPLITS[:2])
+    best, chosen = -1.0, np.array([])
+    for decay in DECAYS:
+        weights = torch.zeros(inputs.shape[1] + 1, dtype=torch.float64, requires_grad=True)
+        optimiser = torch.optim.LBFGS([weights], max_iter=200, line_search_fn="strong_wolfe")
+
+        def loss(weights=weights, decay=decay, optimiser=optimiser) -> torch.Tensor:
+            optimiser.zero_grad()
+            logits = inputs[train] @ weights[1:] + weights[0]
+            value = torch.nn.functional.binary_cross_entropy_with_logits(logits, labels[train])
+            value = value + decay * weights[1:].square().sum()
+            value.backward()
+            return value
+
+        optimiser.step(loss)
+        right = ((inputs @ weights[1:] + weights[0] > 0) == (labels > 0.5)).detach()
+        accuracy = right[validation].double().mean().item()
+        if accuracy > best:
+            best, chosen = accuracy, right.numpy()
+    return chosen
+
+
+def accuracies(right: np.ndarray, reviews: pd.DataFrame) -> str:
+    """Accuracy on `test`, with a bootstrap interval over its reviews, and for each phenomenon."""
+    test = (reviews["split"] == "test").to_numpy()
+    draws = np.random.default_rng(0).choice(right[test], (10_000, test.sum())).mean(1)
+    low, high = np.quantile(draws, [0.025, 0.975])
+    parts = [
+        f"{phenomenon} {right[test & (reviews['phenomenon'] == phenomenon).to_numpy()].mean():.3f}"
+        for phenomenon in PHENOMENA
+    ]
+    return f"{right[test].mean():.3f} (95% {low:.3f} to {high:.3f}); {', '.join(parts)}"
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    reviews = read()
+    print("\n".join(contents(reviews)))
+    vectors, name = sentence_vectors(reviews)
+    majority = (reviews["label"] == "positive").to_numpy()
+    print(f"majority: {accuracies(majority, reviews).split(' ')[0]}")
+    print(f"bag of words: {accuracies(logistic_regression(bag_of_words(reviews), reviews), reviews)}")
+    print(f"{name}, frozen: {accuracies(logistic_regression(vectors, reviews), reviews)}")
+
+
+if __name__ == "__main__":
+    main()
