@@ -1,7 +1,9 @@
 """The command `autograder`: build the notebooks, grade submissions."""
 
+import errno
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
@@ -10,7 +12,14 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 from rich.text import Text
 
@@ -74,6 +83,15 @@ def grade(
     submitted: Annotated[
         Path | None, typer.Option(help="Folder with STUDENT/ASSIGNMENT/. Default: submitted/.")
     ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes that grade on this machine. Default: one per core.")
+    ] = None,
+    scheduler: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Grade on the workers of a Dask cluster: tcp://host:port.")
+    ] = "",
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Run everything again, also what has not changed.")
+    ] = False,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Also write the results to this file.")
     ] = None,
@@ -81,15 +99,41 @@ def grade(
         Isolation, typer.Option(help="none runs students' code with your rights.")
     ] = Isolation.bwrap,
 ) -> None:
-    """Grade submissions in the jail and record them in nbgrader's gradebook."""
-    from autograder.grading import find_submissions, grade_class
+    """Grade submissions in the jail and record them in nbgrader's gradebook.
 
+    Each student is recorded as soon as the grade is known. A run that was interrupted or killed goes on
+    where it was: what was graded is kept in .autograder/store, by what was handed in and the rules, and run
+    again only when either has changed.
+
+    A cluster's workers need the same checkout and the same environment as this machine: start them there
+    with `dask worker tcp://host:port`. docs/grading.md says more.
+    """
+    from autograder.grading import Options, find_submissions, grade_class
+
+    if workers and scheduler:
+        raise CourseError("--workers starts workers here, --scheduler uses those of a cluster: choose one.")
     root = course_root()
     chosen = assignment(root, name)
-    submissions = find_submissions(chosen, submitted or root / "submitted", students or [])
-    with _progress() as progress:
-        task = progress.add_task(f"grading {name}", total=len(submissions))
-        results = grade_class(chosen, submissions, isolation.value, lambda result: progress.advance(task))
+    folders = find_submissions(chosen, submitted or root / "submitted", students or [])
+    options = Options(isolation.value, workers, scheduler, fresh)
+    with _progress(TextColumn("{task.fields[troubled]}")) as progress:
+        task = progress.add_task(f"grading {name}", total=len(folders), troubled="")
+        counted = Counter()
+
+        def on_result(result) -> None:
+            counted["done"] += 1
+            counted["troubled"] += result.trouble
+            troubled = f"{counted['troubled']} could not be run to the end" if counted["troubled"] else ""
+            progress.update(task, advance=1, troubled=troubled)
+
+        try:
+            results = grade_class(chosen, folders, options, on_result)
+        except KeyboardInterrupt:
+            progress.stop()
+            console.print(
+                f"Interrupted: {counted['done']} of {len(folders)} are recorded; the next run goes on."
+            )
+            raise typer.Exit(130) from None
     if json_file:
         report = {"assignment": name, "submissions": [result.to_json() for result in results]}
         json_file.write_text(json.dumps(report, indent=1), encoding="utf-8")
@@ -161,9 +205,9 @@ def _chosen(root: Path, names: Iterable[str] | None) -> list[Assignment]:
     return [assignment(root, name) for name in names] if names else assignments(root)
 
 
-def _progress() -> Progress:
+def _progress(*more: ProgressColumn) -> Progress:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    return Progress(*columns, console=Console(stderr=True), transient=True)
+    return Progress(*columns, *more, console=Console(stderr=True), transient=True)
 
 
 def _table(results, first_column: str = "student") -> Table:
@@ -207,6 +251,11 @@ def main() -> None:
         _complain(str(error))
     except JailError as error:
         _complain(f"{error}\nWithout a jail, `--isolation none` runs students' code with all your rights.")
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise
+        where = f" ({error.filename})" if error.filename else ""
+        _complain(f"{error.strerror}{where}. Make room and run the command again: it goes on where it was.")
 
 
 def _complain(sentence: str) -> None:

@@ -1,13 +1,11 @@
-"""Grade one submission: restore → job → jail → answers → verdicts → store.
+"""Grade submissions: restore → job → jail → answers → verdicts → store.
 
-The same engine serves `autograder grade` and nbgrader's own Autograde.
+The same engine serves `autograder grade`, with jails on many workers, and nbgrader's own Autograde, with one here.
 """
 
 import secrets
-from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,13 +13,16 @@ from nbformat import NotebookNode
 
 from autograder import nbgrader_settings, reference
 from autograder.course import Assignment
-from autograder.jail.client import Outcome, Server, ServerDied
+from autograder.jail import jobs
+from autograder.jail.client import Outcome, Server
 from autograder.jail.frames import Frame, read_frame
 from autograder.jail.limits import Limits
+from autograder.jails import Jails, OwnJail
 from autograder.source import grade_id, is_demo
-from autograder.store import CACHED_STATUS, Store, job_id, rules_digest
+from autograder.store import Store, job_id, rules_digest
 from autograder.submission import Submission
 from autograder.verdicts import CellVerdict, judge_cells, without_running
+from autograder.worker import Settings
 from coursekit.answer_key import ExerciseKey
 from coursekit.answers import Malformed
 
@@ -35,6 +36,12 @@ class Result:
     seconds: float
     outputs: Mapping[int, list[dict[str, Any]]] = field(default_factory=dict)  # by the cell's place
     seed: str = ""
+    ending: str = "finished"  # the outcome's status, or the submission's
+
+    @property
+    def trouble(self) -> bool:
+        """Whether the notebook could not be read, or not be run to its end."""
+        return self.ending != "finished" or any(verdict.status == "timeout" for verdict in self.verdicts)
 
     @property
     def score(self) -> float:
@@ -59,22 +66,42 @@ class Result:
         }
 
 
-class Engine:
-    """Keeps one warm server, and the expected answers on inputs drawn for this run."""
+@dataclass(frozen=True)
+class Attempt:
+    """A submission on its way: what its result is called in the store, and which of its cells are run."""
 
-    def __init__(self, assignment: Assignment, store: Store, isolation: str = "bwrap"):
+    name: str
+    submission: Submission
+    places: list[int]
+
+
+class Engine:
+    """Keeps the expected answers on inputs drawn for this run, and judges what comes out of the jails."""
+
+    def __init__(
+        self,
+        assignment: Assignment,
+        store: Store,
+        isolation: str = "bwrap",
+        jails: Jails | None = None,
+        fresh: bool = False,
+    ):
         self.assignment = assignment
         self.store = store
-        self.isolation = isolation
-        self.limits = nbgrader_settings.limits(assignment.root)
+        self.settings = Settings(nbgrader_settings.limits(assignment.root), isolation)
+        self.jails = jails or OwnJail(self.settings)
+        self.fresh = fresh  # what the store held before this run does not count
         self.seed = secrets.randbits(128)
-        self._open = ExitStack()
+        self._running: dict[str, Attempt] = {}
+        self._waiting: dict[str, list[Submission]] = {}  # for the same result
+        self._stored: set[str] = set()  # in this run
+        self._not_stored: dict[str, Result] = {}
 
     def __enter__(self) -> "Engine":
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._open.close()
+        self.jails.close()
 
     @cached_property
     def release(self) -> NotebookNode:
@@ -85,77 +112,88 @@ class Engine:
         return rules_digest(self.assignment)
 
     @cached_property
-    def server(self) -> Server:
-        """What students' code forks from."""
-        return self._server_and_keys[0]
-
-    @cached_property
     def keys(self) -> Mapping[str, ExerciseKey]:
-        """Inputs of this run, with the solution's answers and those of every known mistake."""
-        return self._server_and_keys[1]
+        """Inputs of this run, with the solution's answers and those of every known mistake.
 
-    @cached_property
-    def _server_and_keys(self) -> tuple[Server, Mapping[str, ExerciseKey]]:
-        with ThreadPoolExecutor(2) as pool:
-            server, keys = pool.submit(self._start_server), pool.submit(self._record_keys)
-            return self._open.enter_context(server.result()), keys.result()
-
-    def _start_server(self) -> Server:
-        data = self.assignment.root / "data"
-        return Server(self.limits, self.isolation, extra_readonly=[data] if data.exists() else [])
-
-    def _record_keys(self) -> Mapping[str, ExerciseKey]:
-        """In a server of their own: what students' code forks from has never seen a solution."""
-        with Server(self.limits, self.isolation) as server:
+        Recorded while the jails start, in a server of their own: what students' code forks from has never
+        seen a solution.
+        """
+        self.jails.warm_up()
+        with Server(self.settings.limits, self.settings.isolation) as server:
             return reference.exercise_keys(server, self.assignment, self.seed)
 
     def grade(self, submission: Submission) -> Result:
-        if submission.status:
-            return Result(submission.student, tuple(without_running(self.assignment, submission)), 0.0)
-        job = job_id(
-            submission.digest, self._rules, {"isolation": self.isolation, "limits": asdict(self.limits)}
-        )
-        stored = self.store.get(job)
-        if stored is not None:
-            return _result_from_store(submission.student, stored)
-        result, outcome = self._run(submission)
-        if outcome.status in CACHED_STATUS and not any(v.status == "timeout" for v in result.verdicts):
-            self.store.put(job, _result_to_store(result))
+        ((_, result),) = self.grade_all([submission])
         return result
 
-    def _run(self, submission: Submission) -> tuple[Result, Outcome]:
-        places = [
-            place
-            for place in _code_places(submission.notebook)
-            if not self._is_unchanged_demo(submission.notebook, place)
-        ]
-        result, outcome, needs_all = self._run_cells(submission, places)
-        if needs_all and len(places) < len(_code_places(submission.notebook)):
-            # Some answer needs a name that a demonstration defines: run those cells too.
-            result, outcome, _ = self._run_cells(submission, _code_places(submission.notebook))
-        return result, outcome
+    def grade_all(self, submissions: Iterable[Submission]) -> Iterator[tuple[Submission, Result]]:
+        """Each submission with its result, as they come. What is in the store is not run; twins are run once."""
+        for submission in submissions:
+            name = self._name(submission)
+            result = self._without_running(name, submission)
+            if result is not None:
+                yield submission, result
+            elif name in self._waiting:
+                self._waiting[name].append(submission)
+            else:
+                self._waiting[name] = [submission]
+                self._send(Attempt(name, submission, self._places(submission.notebook)))
+            while self.jails.full:
+                yield from self._receive()
+        while self._running:
+            yield from self._receive()
 
-    def _run_cells(self, submission: Submission, places: list[int]) -> tuple[Result, Outcome, bool]:
-        cells = [submission.notebook.cells[place] for place in places]
-        exercises = [self._checked_exercise(cell) for cell in cells]
-        steps = [reference.cell(c.source, name) for c, name in zip(cells, exercises, strict=True)]
-        cases = {name: list(key.cases) for name, key in self.keys.items()}
-        outcome = self._run_job(reference.make_job(steps, cases))
-        frames = _readable(outcome, self.limits, 2 * len(cells))
+    def _name(self, submission: Submission) -> str:
+        settings = {"isolation": self.settings.isolation, "limits": asdict(self.settings.limits)}
+        return job_id(submission.digest, self._rules, settings)
+
+    def _without_running(self, name: str, submission: Submission) -> Result | None:
+        if submission.status:
+            verdicts = tuple(without_running(self.assignment, submission))
+            return Result(submission.student, verdicts, 0.0, ending=submission.status)
+        if name in self._not_stored:
+            return replace(self._not_stored[name], student=submission.student)
+        stored = self.store.get(name) if name in self._stored or not self.fresh else None
+        return None if stored is None else _result_from_store(submission.student, stored)
+
+    def _send(self, attempt: Attempt) -> None:
+        cells = [attempt.submission.notebook.cells[place] for place in attempt.places]
+        steps = [jobs.cell(cell.source, self._checked_exercise(cell)) for cell in cells]
+        cases = {name: key.cases for name, key in self.keys.items()}
+        self._running[attempt.name] = attempt
+        self.jails.submit(attempt.name, jobs.make_job(steps, cases))
+
+    def _receive(self) -> Iterator[tuple[Submission, Result]]:
+        """Take what a jail gives back, judge it, and yield it for everyone who handed in the same."""
+        name, outcome = self.jails.take()
+        attempt = self._running.pop(name)
+        result = self._judge(attempt, outcome)
+        everything = _code_places(attempt.submission.notebook)
+        if attempt.places != everything and any("NameError" in verdict.reason for verdict in result.verdicts):
+            # Some answer needs a name that a demonstration defines: run those cells too.
+            self._send(replace(attempt, places=everything))
+            return
+        self._keep(name, result)
+        for twin in self._waiting.pop(name):
+            yield twin, replace(result, student=twin.student)
+
+    def _judge(self, attempt: Attempt, outcome: Outcome) -> Result:
+        submission, places = attempt.submission, attempt.places
+        frames = _readable(outcome, self.settings.limits, 2 * len(places))
+        exercises = [self._checked_exercise(submission.notebook.cells[place]) for place in places]
         checks = {number: name for number, name in enumerate(exercises) if name}
         verdicts = judge_cells(self.assignment, submission, self.keys, frames, checks, outcome.status)
         outputs = {places[frame.cell]: list(frame.outputs) for frame in frames if frame.cell < len(places)}
-        needs_all = any("NameError" in verdict.reason for verdict in verdicts)
-        result = Result(submission.student, tuple(verdicts), outcome.seconds, outputs, f"{self.seed:032x}")
-        return result, outcome, needs_all
+        seed, ending = f"{self.seed:032x}", outcome.status
+        return Result(submission.student, tuple(verdicts), outcome.seconds, outputs, seed, ending)
 
-    def _run_job(self, job: bytes) -> Outcome:
-        try:
-            return self.server.run(job)
-        except ServerDied:
-            # Twice, with this job. If a harmless job dies too, the fault is ours and ends the run.
-            self.server.run(reference.make_job([reference.cell("1 + 1")], {}))
-            return Outcome((), "died", 0.0, 0.0, 0)
+    def _keep(self, name: str, result: Result) -> None:
+        """In the store, unless the machine may have had a part in how it ended: then for this run only."""
+        if not result.trouble:
+            self.store.put(name, _result_to_store(result))
+            self._stored.add(name)
+        else:
+            self._not_stored[name] = result
 
     def _checked_exercise(self, cell: NotebookNode) -> str:
         exercise = self.assignment.by_check_id.get(grade_id(cell))
@@ -165,9 +203,16 @@ class Engine:
     def _demos(self) -> set[str]:
         return {cell.source.strip() for cell in self.release.cells if is_demo(cell)}
 
-    def _is_unchanged_demo(self, notebook: NotebookNode, place: int) -> bool:
-        """Our own demonstrations train models and draw pictures; no check needs them."""
-        cell = notebook.cells[place]
+    def _places(self, notebook: NotebookNode) -> list[int]:
+        """The cells that are run: all, but for our own demonstrations, which train models and draw pictures.
+
+        No check needs those, unless a student has changed them.
+        """
+        return [
+            place for place in _code_places(notebook) if not self._is_unchanged_demo(notebook.cells[place])
+        ]
+
+    def _is_unchanged_demo(self, cell: NotebookNode) -> bool:
         return not grade_id(cell) and cell.source.strip() in self._demos
 
 

@@ -1,21 +1,39 @@
-"""Grade a class: everything under submitted/, one submission after the other, then the gradebook."""
+"""Grade a class: everything under submitted/, on the workers of a cluster, into the gradebook."""
 
 import fcntl
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from dask.system import cpu_count
+from nbformat import NotebookNode
+
+from autograder.cluster import Cluster
 from autograder.course import Assignment
 from autograder.engine import Engine, Result
 from autograder.errors import CourseError
 from autograder.gradebook import open_gradebook, record, register
+from autograder.nbgrader_settings import limits
 from autograder.store import Store
 from autograder.submission import Submission, read_submission, students
+from autograder.worker import Settings
+
+OnResult = Callable[[Result], None]
 
 
-def find_submissions(assignment: Assignment, submitted: Path, wanted: Sequence[str]) -> list[Submission]:
-    """The submissions of the wanted students, or of all. Raises CourseError for a student without one."""
-    release = assignment.read_release()
+@dataclass(frozen=True)
+class Options:
+    """How to grade."""
+
+    isolation: str = "bwrap"
+    workers: int | None = None  # on this machine; None: one for each core
+    scheduler: str = ""  # of a cluster of one's own, whose workers are used instead
+    fresh: bool = False  # run also what is in the store
+
+
+def find_submissions(assignment: Assignment, submitted: Path, wanted: Sequence[str]) -> dict[str, Path]:
+    """The folders of the wanted students, or of all. Raises CourseError for a student without one."""
     found = dict(students(submitted, assignment.name))
     unknown = [student for student in wanted if student not in found]
     if unknown:
@@ -24,30 +42,39 @@ def find_submissions(assignment: Assignment, submitted: Path, wanted: Sequence[s
         raise CourseError(
             f"{submitted} holds no submission of {assignment.name} (STUDENT/{assignment.name}/)."
         )
-    chosen = wanted or list(found)
-    return [read_submission(found[student], student, assignment, release) for student in chosen]
+    return {student: found[student] for student in wanted or found}
 
 
 def grade_class(
-    assignment: Assignment,
-    submissions: Sequence[Submission],
-    isolation: str,
-    on_result: Callable[[Result], None] = lambda result: None,
+    assignment: Assignment, folders: Mapping[str, Path], options: Options, on_result: OnResult
 ) -> list[Result]:
-    """Grade all, then record all. An error of ours stops the run before anything is recorded."""
+    """Grade all and record each as soon as it is known, so that a run that is killed leaves what it graded.
+
+    `folders` are the submissions by student; so is the order of the results, which come without outputs. An
+    error of ours stops the run, and nothing is recorded of the submission that met it.
+    """
     with course_lock(assignment.root):
         register(assignment)
-        results = []
+        settings = Settings(limits(assignment.root), options.isolation)
+        workers = min(options.workers or cpu_count(), len(folders))
+        jails = Cluster(settings, workers, options.scheduler)
         store = Store(assignment.root / ".autograder" / "store")
-        with Engine(assignment, store, isolation) as engine:
-            for submission in submissions:
-                result = engine.grade(submission)
-                results.append(result)
-                on_result(result)
-        with open_gradebook(assignment.root) as gradebook:
-            for submission, result in zip(submissions, results, strict=True):
+        results = {}
+        with (
+            Engine(assignment, store, options.isolation, jails, options.fresh) as engine,
+            open_gradebook(assignment.root) as gradebook,
+        ):
+            for submission, result in engine.grade_all(_read(assignment, folders, engine.release)):
                 record(gradebook, assignment, submission, result)
-    return results
+                results[submission.student] = replace(result, outputs={})
+                on_result(result)
+    return [results[student] for student in folders]
+
+
+def _read(assignment: Assignment, folders: Mapping[str, Path], release: NotebookNode) -> Iterator[Submission]:
+    """One after the other, as they are needed: a class is larger than memory."""
+    for student, folder in folders.items():
+        yield read_submission(folder, student, assignment, release)
 
 
 @contextmanager

@@ -8,24 +8,12 @@ from autograder.errors import CourseError
 from autograder.exercise import Exercise, edited
 from autograder.jail.client import Server
 from autograder.jail.frames import read_frame
+from autograder.jail.jobs import Cases, cell, make_job
 from autograder.source import code_cells, grade_id, is_demo, read_source
-from coursekit import answers as answer_file
 from coursekit.answer_key import ExerciseKey
 from coursekit.asking import Answer, Case
 from coursekit.judging import KnownMistake, compare, same
-from coursekit.recording import AnswerId, cases_to_file
-
-Cases = Mapping[str, list[Case]]
-
-
-def make_job(cells: list[dict[str, str]], cases: Cases) -> bytes:
-    """A job for the jail: cells {source, exercise, variant} and the inputs of each check."""
-    arrays, rest = cases_to_file(dict(cases))
-    return answer_file.pack(arrays, {"cells": cells, "cases": rest})
-
-
-def cell(source: str, exercise: str = "", variant: str = "") -> dict[str, str]:
-    return {"source": source, "exercise": exercise, "variant": variant}
+from coursekit.recording import AnswerId
 
 
 def variant_cells(assignment: Assignment, variants: Mapping[str, Mapping[str, str]]) -> list[dict[str, str]]:

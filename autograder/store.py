@@ -13,9 +13,6 @@ from typing import Any
 
 from autograder.course import Assignment
 
-CACHED_STATUS = {"finished"}
-"""Only a run that came to its end is kept: a time-out may be the machine's fault."""
-
 
 @dataclass(frozen=True)
 class Store:

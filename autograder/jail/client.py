@@ -59,6 +59,7 @@ class Server:
         self.isolation = isolation
         self.extra_readonly = tuple(extra_readonly)
         self.silence_seconds = silence_seconds
+        self._stopped = False
         self._process: Process | None = self._start()
 
     def __enter__(self) -> "Server":
@@ -75,7 +76,16 @@ class Server:
         try:
             return self._run(job, on_frame)
         except ServerDied:
+            if self._stopped:
+                raise
             return self._run(job, on_frame)
+
+    def stop(self) -> None:
+        """Called from another thread: the job that runs ends as ServerDied, and no other begins."""
+        self._stopped = True
+        process = self._process
+        if process is not None:
+            process.shoot()
 
     def close(self) -> None:
         """End the server and everything in it. A later `run` starts another."""
@@ -87,6 +97,8 @@ class Server:
         return start(self.limits, self.isolation, self.extra_readonly)
 
     def _run(self, job: bytes, on_frame: Callable[[bytes], None] | None) -> Outcome:
+        if self._stopped:
+            raise ServerDied("The grading server was told to stop.")
         self._process = self._process or self._start()
         reader = Reader(self.limits, on_frame or (lambda frame: None))
         try:

@@ -51,14 +51,19 @@ class Process:
             self.popen.wait(CLOSE_SECONDS)
         self.kill()
 
+    def shoot(self) -> None:
+        """Send the signal, and leave the rest to whoever waits for an answer."""
+        if self.jail is not None:
+            with contextlib.suppress(OSError):  # it has ended, or another thread has closed the handle
+                signal.pidfd_send_signal(self.jail, signal.SIGKILL)
+        self.popen.kill()
+
     def kill(self) -> None:
         """End it whatever state it is in, stopped or deaf."""
+        self.shoot()
         if self.jail is not None:
-            with contextlib.suppress(ProcessLookupError):
-                signal.pidfd_send_signal(self.jail, signal.SIGKILL)
             os.close(self.jail)
             self.jail = None
-        self.popen.kill()
         self.popen.wait()
         self.control.close()
         self.errors.close()
@@ -75,7 +80,7 @@ def start(limits: Limits, isolation: str, extra_readonly: Sequence[Path]) -> Pro
         process = launch(arguments, ours, theirs, extra_readonly)
     try:
         _wait_until_ready(process)
-    except JailError:
+    except BaseException:  # Ctrl-C, too
         process.kill()
         raise
     return process

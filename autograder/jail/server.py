@@ -4,6 +4,7 @@ It never reads a job, or the next fork would inherit it. A message brings two de
 pipe for the answers; only the child reads and writes them.
 """
 
+import contextlib
 import fcntl
 import gc
 import os
@@ -11,6 +12,7 @@ import socket
 import sys
 import time
 import traceback
+from collections.abc import Iterator
 
 from . import watch
 from .isolation import Jailed, Plain
@@ -26,12 +28,25 @@ def main(arguments: list[str]) -> None:
     isolation = Jailed() if arguments[1] == "bwrap" else Plain()
     limits = Limits.from_json(arguments[2])
     isolation.before_imports()
-    shell = prepare(limits)
+    with ending_with(control):
+        shell = prepare(limits)
     isolation.after_imports()
     watch.say(control, {"ready": time.monotonic() - began})
     serve(control, isolation, shell, limits)
     isolation.end()
     os._exit(0)
+
+
+@contextlib.contextmanager
+def ending_with(control: socket.socket) -> Iterator[None]:
+    """While the imports last nobody reads the socket: let the kernel end this process when its client goes."""
+    flags = fcntl.fcntl(control, fcntl.F_GETFL)
+    fcntl.fcntl(control, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(
+        control, fcntl.F_SETFL, flags | os.O_ASYNC
+    )  # until then the client says nothing: SIGIO ends us
+    yield
+    fcntl.fcntl(control, fcntl.F_SETFL, flags)
 
 
 def prepare(limits: Limits):

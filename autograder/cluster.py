@@ -1,0 +1,200 @@
+"""Workers of dask.distributed, each with a warm server: on this machine, or a cluster by its address.
+
+Dask moves jobs and outcomes and replaces workers that die. Which job a death is blamed on is decided here:
+whichever may have been running is run again, alone.
+"""
+
+import logging
+import queue
+import secrets
+import threading
+import time
+import warnings
+from contextlib import ExitStack, suppress
+from dataclasses import replace
+
+import dask
+from distributed import CancelledError, Client, Future, KilledWorker, LocalCluster, Security
+
+from autograder import worker
+from autograder.errors import CourseError
+from autograder.jail.client import Outcome, ServerDied
+from autograder.jail.jobs import HARMLESS
+
+PATIENCE_SECONDS = 300  # without a single worker
+CONNECT_SECONDS = 20
+LOOK_SECONDS = 5  # between looks at the workers that there are
+PARTING_SECONDS = 5  # for workers to end what they run
+
+CONFIGURATION = {
+    "distributed.scheduler.worker-saturation": 1.0,  # a worker that dies takes one job with it
+    "distributed.scheduler.allowed-failures": 0,  # which comes back to us at once
+    "distributed.worker.preload": ["autograder.worker"],
+    "distributed.diagnostics.nvml": False,
+}
+
+
+class Cluster:
+    """Runs jobs on the workers of `scheduler`, or without one on `workers` processes of this machine.
+
+    Nothing is started before the first job is announced (`warm_up`) or handed over (`submit`).
+    """
+
+    def __init__(self, settings: worker.Settings, workers: int = 1, scheduler: str = ""):
+        self.settings = replace(settings, run=secrets.token_hex(8))
+        self.workers = workers
+        self.scheduler = scheduler
+        self._client: Client | None = None
+        self._open = ExitStack()
+        self._count = 0
+        self._running: dict[object, tuple[Future, str, bytes]] = {}
+        self._ended: queue.SimpleQueue[Future] = queue.SimpleQueue()
+        self._suspects: list[tuple[str, bytes]] = []
+        self._seen = _Seen()
+
+    def warm_up(self) -> None:
+        self._connected()
+
+    @property
+    def full(self) -> bool:
+        """Two jobs for each worker: one runs while the next is on its way, and few lie about in memory."""
+        if not self._running:
+            return False
+        self._look()
+        return len(self._running) >= 2 * max(1, self._seen.workers)
+
+    def submit(self, name: str, job: bytes) -> None:
+        self._count += 1
+        # Dask keeps the tasks of a large group at the scheduler until a worker is free, and groups by this name.
+        key = (f"grade-{self.settings.run}", self._count)
+        future = self._connected().submit(worker.run_job, self.settings, job, key=key, pure=False, retries=0)
+        self._running[key] = future, name, job
+        future.add_done_callback(self._ended.put)
+
+    def take(self) -> tuple[str, Outcome]:
+        """An outcome, as they come. Jobs whose worker died come last, each run again with nothing beside it."""
+        while self._running:
+            name, job, outcome = self._next()
+            if outcome is not None:
+                return name, outcome
+            self._suspects.append((name, job))
+        return self._again(*self._suspects.pop(0))
+
+    def close(self) -> None:
+        """Leave nothing of this run running, here or on somebody's cluster."""
+        self._open.close()
+        self._client = None
+
+    def _again(self, name: str, job: bytes) -> tuple[str, Outcome]:
+        outcome = self._alone(name, job)
+        if outcome is None:
+            if self._alone("a harmless job", HARMLESS) is None:
+                raise ServerDied("The workers' processes end with every job, also with a harmless one.")
+            outcome = Outcome((), "died", 0.0, 0.0, 0)
+        return name, outcome
+
+    def _alone(self, name: str, job: bytes) -> Outcome | None:
+        self.submit(name, job)
+        return self._next()[2]
+
+    def _next(self) -> tuple[str, bytes, Outcome | None]:
+        """The name, the job and the outcome of one that has ended; no outcome if its worker died."""
+        ended = self._wait()
+        future, name, job = self._running.pop(ended.key)
+        try:
+            return name, job, future.result()
+        except KilledWorker:
+            return name, job, None
+        except CancelledError:
+            raise CourseError(f"The connection to the scheduler {self.scheduler} was lost.") from None
+        finally:
+            future.release()
+
+    def _wait(self) -> Future:
+        while True:
+            with suppress(queue.Empty):
+                return self._ended.get(timeout=LOOK_SECONDS)
+            self._look()
+            if time.monotonic() - self._seen.last > PATIENCE_SECONDS:
+                raise CourseError(f"{self._where} has had no worker for {PATIENCE_SECONDS // 60} minutes.")
+
+    def _look(self) -> None:
+        """Count the workers, every now and then: they come and go."""
+        client, now = self._connected(), time.monotonic()
+        if now - self._seen.looked > LOOK_SECONDS or not self._seen.workers:
+            self._seen.looked = now
+            with suppress(OSError):  # the scheduler does not answer: that shows in the futures
+                self._seen.workers = len(client.nthreads())
+            if self._seen.workers:
+                self._seen.last = now
+
+    @property
+    def _where(self) -> str:
+        return f"The cluster at {self.scheduler}" if self.scheduler else "This machine"
+
+    def _connected(self) -> Client:
+        if self._client is None:
+            self.settings = replace(self.settings, versions=worker.versions())
+            self._open.enter_context(dask.config.set(CONFIGURATION))
+            self._client = self._open.enter_context(self._connect())
+            self._open.callback(self._end)
+            self._check_workers(self._client)
+            self._client.run(worker.warm_up, self.settings, wait=False)
+        return self._client
+
+    def _connect(self) -> Client:
+        warnings.filterwarnings("ignore", message="(?s)Sending large graph", category=UserWarning)
+        warnings.filterwarnings(
+            "ignore", message="(?s).*Mismatched versions"
+        )  # we have words of our own for it
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)
+        address = self.scheduler or self._open.enter_context(self._local())
+        try:
+            return Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise CourseError(f"There is no scheduler to be reached at {self.scheduler}: {error}.") from None
+
+    def _local(self) -> LocalCluster:
+        """Worker processes that end when this one does. Others who use the machine have no key to them."""
+        return LocalCluster(
+            n_workers=self.workers,
+            threads_per_worker=1,
+            memory_limit=0,  # students' code runs in other processes, which the jail limits
+            dashboard_address=None,
+            security=Security.temporary(),
+            silence_logs=logging.CRITICAL,
+        )
+
+    def _check_workers(self, client: Client) -> None:
+        """Raises CourseError for a worker that would grade differently. Later ones check themselves."""
+        try:
+            client.wait_for_workers(1, timeout=PATIENCE_SECONDS)
+            found = client.run(worker.versions)
+        except TimeoutError:
+            raise CourseError(f"{self._where} has no worker: start one with `dask worker`.") from None
+        except ModuleNotFoundError as error:
+            raise CourseError(f"A worker of {self.scheduler} lacks {error.name}: {worker.REMEDY}") from None
+        for address, versions in found.items():
+            differs = worker.difference(dict(self.settings.versions), dict(versions))
+            if differs:
+                raise CourseError(
+                    f"The worker {address} has another installation ({differs}): {worker.REMEDY}"
+                )
+
+    def _end(self) -> None:
+        client, run = self._client, self.settings.run
+        with suppress(Exception):  # whoever does not hear of it is closed or already gone
+            client.cancel([future for future, _, _ in self._running.values()], force=True)
+        telling = threading.Thread(target=lambda: client.run(worker.end, run, on_error="ignore"), daemon=True)
+        telling.start()
+        telling.join(PARTING_SECONDS)
+
+
+class _Seen:
+    """What was last seen of the workers."""
+
+    workers = 0
+    looked = float("-inf")
+
+    def __init__(self):
+        self.last = time.monotonic()
