@@ -28,16 +28,37 @@ from autograder.verdicts import CellVerdict
 # nbgrader creates a submission's rows in an order that SQLAlchemy remarks on; nothing is lost by it.
 warnings.filterwarnings("ignore", category=sqlalchemy.exc.SAWarning, module=r"nbgrader\.api")
 
+REMEDIES = {
+    "locked": "Another program writes in it: end that one and run the command again, which goes on where it was.",
+    "full": "Make room and run the command again: it goes on where it was.",
+    "malformed": "It is damaged and was left as it is: put your last copy of it in its place.",
+    "not a database": "It is damaged and was left as it is: put your last copy of it in its place.",
+}
+
 
 @contextmanager
 def open_gradebook(root: Path) -> Iterator[Gradebook]:
-    """The course's gradebook. A locked or damaged one is a CourseError, and nothing is lost."""
+    """The course's gradebook. A locked or damaged one, or a full disk, is a CourseError, and nothing is lost."""
     settings = nbgrader_settings.course_directory(root)
     try:
+        _create(settings.db_url, settings.course_id)
         with Gradebook(settings.db_url, settings.course_id) as gradebook:
             yield gradebook
     except sqlalchemy.exc.DBAPIError as error:
-        raise CourseError(f"The gradebook {settings.db_url} cannot be used: {error.orig}.") from error
+        remedy = next((words for sign, words in REMEDIES.items() if sign in str(error.orig)), "")
+        raise CourseError(f"The gradebook {settings.db_url} cannot be used: {error.orig}. {remedy}") from error
+
+
+def _create(db_url: str, course_id: str) -> None:
+    """Make a gradebook that is not there yet aside: a run killed meanwhile leaves none, and not half of one."""
+    path = Path(db_url.removeprefix("sqlite:///"))
+    if not db_url.startswith("sqlite:///") or path.exists():
+        return
+    aside = path.with_name(f"{path.name}.new")
+    aside.unlink(missing_ok=True)
+    with Gradebook(f"sqlite:///{aside}", course_id):
+        pass
+    os.replace(aside, path)
 
 
 def register(assignment: Assignment) -> None:
@@ -167,8 +188,12 @@ def _write_autograded(assignment: Assignment, submission: Submission, notebook: 
 def write_aside(path: Path, text: str) -> None:
     """Write a whole file or none: aside first, then moved into place."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, aside = tempfile.mkstemp(dir=path.parent)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(text)
-    os.chmod(aside, 0o644)
-    os.replace(aside, path)
+    handle, aside = tempfile.mkstemp(dir=path.parent, prefix=".")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(aside, 0o644)
+        os.replace(aside, path)
+    except BaseException:
+        Path(aside).unlink(missing_ok=True)
+        raise

@@ -30,12 +30,12 @@ class OwnJail:
     """One warm server in this process, for those who grade one notebook after the other."""
 
     def __init__(self, settings: Settings):
-        self._warm = Warm(settings)
+        self.warm = Warm(settings)
         self._jobs: list[tuple[str, bytes]] = []
 
     def warm_up(self) -> None:
         pool = ThreadPoolExecutor(1)
-        pool.submit(self._warm.start)  # if it fails, so does the first job
+        pool.submit(self.warm.start)  # if it fails, so does the first job
         pool.shutdown(wait=False)
 
     @property
@@ -47,7 +47,7 @@ class OwnJail:
 
     def take(self) -> tuple[str, Outcome]:
         name, job = self._jobs.pop(0)
-        return name, self._warm.run(job)
+        return name, self.warm.run(job)
 
     def close(self) -> None:
-        self._warm.close()
+        self.warm.close()

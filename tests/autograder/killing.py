@@ -19,10 +19,13 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.autograder import light  # noqa: F401  (also in the processes of the workers, which import this file)
+from tests.autograder import light
 
 NAME = "02_attention"
 VICTIMS = ("run", "worker", "server")
+
+if __name__ in ("__main__", "__mp_main__"):  # Dask imports it again in the processes of its workers
+    light.install()
 
 
 @dataclass(frozen=True)

@@ -54,9 +54,18 @@ server.prepare = prepare
 server.main(sys.argv[2:])
 """
 
-# Also where Dask imports this file again, in the processes of its workers.
-bubblewrap.SERVE = SERVE.replace("SECONDS", os.environ.get("LIGHT_SECONDS", "0"))
 
+def install() -> None:
+    """From now on every server of this process is a light one; a job takes LIGHT_SECONDS."""
+    bubblewrap.SERVE = SERVE.replace("SECONDS", os.environ.get("LIGHT_SECONDS", "0"))
+
+
+def dask_setup(worker: object) -> None:
+    install()
+
+
+if __name__ in ("__main__", "__mp_main__"):  # Dask imports it again in the processes of its workers
+    install()
 if __name__ == "__main__":
     sys.path.pop(0)  # this folder
     from autograder import cli

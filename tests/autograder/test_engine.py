@@ -13,6 +13,7 @@ from autograder.course import Assignment
 from autograder.engine import Engine
 from autograder.errors import CourseError
 from autograder.grading import course_lock
+from autograder.jail.client import Outcome
 from autograder.nbgrader_settings import limits
 from autograder.store import Store
 from autograder.submission import read_submission
@@ -82,6 +83,77 @@ def test_the_same_notebook_is_run_once(course, engine, perfect):
     again = grade(course, engine, "twin", perfect)
     assert (again.seconds, again.seed) == (before.seconds, before.seed)
     assert again.student == "twin"
+
+
+class Recorded:
+    """Jails that run nothing: each job ends as it is told, and is counted."""
+
+    full = False
+
+    def __init__(self, outcome):
+        self.outcome = outcome
+        self.names = []
+        self.left = []
+
+    def submit(self, name, job):
+        self.names.append(name)
+        self.left.append(name)
+
+    def take(self):
+        return self.left.pop(), self.outcome
+
+    def warm_up(self):
+        pass
+
+    def close(self):
+        pass
+
+
+@pytest.fixture
+def recorded_engine(course, engine, tmp_path):
+    """recorded_engine(status, fresh) makes an engine whose jobs all end so, with a store of its own."""
+
+    def make(status="finished", fresh=False):
+        jails = Recorded(Outcome((), status, 0.0, 0.0, 0))
+        made = Engine(engine.assignment, Store(tmp_path / "store"), "none", jails, fresh)
+        made.__dict__["keys"] = engine.keys  # recorded once, for all tests
+        return made
+
+    return make
+
+
+def test_twins_are_run_once(course, recorded_engine, perfect):
+    """Also before their result is known, and when it is not one to keep."""
+    for status in ("finished", "died"):
+        engine = recorded_engine(status)
+        notebook = with_cell(perfect, "attention-reflection-1", f"This one {status}.")
+        for student in ("one", "two", "three"):
+            hand_in(course, student, engine.assignment, notebook)
+        submissions = [
+            read_submission(course / "submitted" / student / NAME, student, engine.assignment, engine.release)
+            for student in ("one", "two", "three")
+        ]
+        results = [result.student for _, result in engine.grade_all(submissions[:2])]
+        results += [result.student for _, result in engine.grade_all(submissions[2:])]
+        assert sorted(results) == ["one", "three", "two"] and len(engine.jails.names) == 1
+
+
+@pytest.mark.parametrize("status", ["timeout", "memory", "output", "died"])
+def test_what_the_machine_may_have_caused_is_not_kept(course, recorded_engine, perfect, status):
+    for _ in range(2):
+        engine = recorded_engine(status)
+        result = grade(course, engine, "unlucky", perfect)
+        assert result.trouble and len(engine.jails.names) == 1
+
+
+def test_fresh_runs_again_and_replaces(course, recorded_engine, perfect):
+    first = grade(course, recorded_engine(), "perfect", perfect)
+    assert grade(course, recorded_engine(), "perfect", perfect).seed == first.seed
+    again = recorded_engine(fresh=True)
+    second = grade(course, again, "perfect", perfect)
+    assert second.seed != first.seed and len(again.jails.names) == 1
+    assert grade(course, again, "twin", perfect).seed == second.seed and len(again.jails.names) == 1
+    assert grade(course, recorded_engine(), "perfect", perfect).seed == second.seed
 
 
 def test_public_answers_earn_nothing(course, engine, perfect):

@@ -84,7 +84,8 @@ class Classroom:
         }
         register(self.assignment)
         self.engine = stack.enter_context(Engine(self.assignment, Store(self.course / ".autograder/store")))
-        self.engine.keys  # starts the server, before anything is counted  # noqa: B018
+        self.engine.keys  # noqa: B018
+        self.engine.jails.warm.start()  # before anything is counted
         self.running = len(processes_below(os.getpid()))
         self.graded = {}
 
