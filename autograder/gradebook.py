@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import logging
 import os
 import tempfile
 import warnings
@@ -12,7 +13,7 @@ from pathlib import Path
 import nbformat
 import sqlalchemy.exc
 from nbformat import NotebookNode
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import Gradebook, InvalidEntry, MissingEntry
 from nbgrader.preprocessors import AssignLatePenalties
 from nbgrader.utils import compute_checksum, is_grade, is_solution
 
@@ -27,6 +28,11 @@ from autograder.verdicts import CellVerdict
 
 # nbgrader creates a submission's rows in an order that SQLAlchemy remarks on; nothing is lost by it.
 warnings.filterwarnings("ignore", category=sqlalchemy.exc.SAWarning, module=r"nbgrader\.api")
+
+# It also prints a traceback of each error that it raises again.
+logging.getLogger("tornado.application").addFilter(
+    lambda line: "Rolling back session" not in line.getMessage()
+)
 
 REMEDIES = {
     "locked": "Another program writes in it: end that one and run the command again, which goes on where it was.",
@@ -44,9 +50,14 @@ def open_gradebook(root: Path) -> Iterator[Gradebook]:
         _create(settings.db_url, settings.course_id)
         with Gradebook(settings.db_url, settings.course_id) as gradebook:
             yield gradebook
-    except sqlalchemy.exc.DBAPIError as error:
-        remedy = next((words for sign, words in REMEDIES.items() if sign in str(error.orig)), "")
-        raise CourseError(f"The gradebook {settings.db_url} cannot be used: {error.orig}. {remedy}") from error
+    except (sqlalchemy.exc.DBAPIError, InvalidEntry) as error:
+        fault = error if isinstance(error, sqlalchemy.exc.DBAPIError) else error.__context__
+        if not isinstance(fault, sqlalchemy.exc.DBAPIError):
+            raise
+        remedy = next((words for sign, words in REMEDIES.items() if sign in str(fault.orig)), "")
+        raise CourseError(
+            f"The gradebook {settings.db_url} cannot be used: {fault.orig}. {remedy}"
+        ) from error
 
 
 def _create(db_url: str, course_id: str) -> None:
