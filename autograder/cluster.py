@@ -24,12 +24,16 @@ from autograder.jail.jobs import HARMLESS
 PATIENCE_SECONDS = 300  # without a single worker
 CONNECT_SECONDS = 20
 LOOK_SECONDS = 5  # between looks at the workers that there are
+ATTEMPTS = 3  # to start workers here
 PARTING_SECONDS = 5  # for workers to end what they run
 
 CONFIGURATION = {
     "distributed.scheduler.worker-saturation": 1.0,  # a worker that dies takes one job with it
     "distributed.scheduler.allowed-failures": 0,  # which comes back to us at once
     "distributed.worker.preload": ["autograder.worker"],
+    # What Dask measures for a dashboard, many times a second, nobody looks at here.
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
     "distributed.diagnostics.nvml": False,
 }
 
@@ -156,14 +160,20 @@ class Cluster:
 
     def _local(self) -> LocalCluster:
         """Worker processes that end when this one does. Others who use the machine have no key to them."""
-        return LocalCluster(
-            n_workers=self.workers,
-            threads_per_worker=1,
-            memory_limit=0,  # students' code runs in other processes, which the jail limits
-            dashboard_address=None,
-            security=Security.temporary(),
-            silence_logs=logging.CRITICAL,
-        )
+        for _ in range(ATTEMPTS):
+            try:
+                return LocalCluster(
+                    n_workers=self.workers,
+                    threads_per_worker=1,
+                    memory_limit=0,  # students' code runs in other processes, which the jail limits
+                    dashboard_address="127.0.0.1:0",  # Dask's own choice is a port that the whole network sees
+                    scheduler_kwargs={"dashboard": False},
+                    security=Security.temporary(),
+                    silence_logs=logging.CRITICAL,
+                )
+            except RuntimeError as error:  # a worker ended while it started; later on Dask replaces it
+                problem = error.__cause__ or error
+        raise CourseError(f"No workers can be started on this machine: {problem}.")
 
     def _check_workers(self, client: Client) -> None:
         """Raises CourseError for a worker that would grade differently. Later ones check themselves."""
