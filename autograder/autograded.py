@@ -3,6 +3,7 @@
 import copy
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from html import escape
 from typing import Any
 
@@ -42,17 +43,22 @@ def fill_outputs(
 
 def _make_texts_safe(cells: Iterable[NotebookNode]) -> None:
     """Bleach removes scripts and event handlers from markdown. It would spoil code, and is slow on a lot of text."""
-    sanitizer = SanitizeHTML(sanitized_output_types=set())
     room = MOST_TEXT
     for cell in cells:
         room -= len(cell.source)
         if room > 0:
-            cell.source = sanitizer.sanitize_html_tags(cell.source)
+            cell.source = _without_scripts(cell.source)
         else:
             rest = f"… The submission has too much text to show here; this cell has {len(cell.source)} characters."
             cell.source = f"{escape(cell.source[:SHOWN_OF_TOO_MUCH], quote=False)}\n\n{rest}"
         if not _can_be_shown(cell):
             cell.source = "\n".join(f"    {line}" for line in cell.source.splitlines())
+
+
+@lru_cache(maxsize=500)
+def _without_scripts(text: str) -> str:
+    """Remembered, because most texts are the release's own and come again with every student."""
+    return SanitizeHTML(sanitized_output_types=set()).sanitize_html_tags(text)
 
 
 def _can_be_shown(cell: NotebookNode) -> bool:
