@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from coursekit.language import PAD, Language, load_language
-from coursekit.small.bert import BERT, UNCHOSEN, BERTConfig, corrupt, pair
+from coursekit.small.bert import BERT, MASK, SEP, UNCHOSEN, BERTConfig, corrupt, pair
 from coursekit.small.elmo import ELMo, ELMoConfig, Spelling
 from coursekit.small.gpt import GPT, GPTConfig, next_word_losses
 
@@ -45,9 +45,7 @@ def pretrain(name: str, seed: int = 0, steps: int | None = None, progress: bool 
     steps = recipe.steps if steps is None else steps
     if steps < 1:
         raise ValueError(f"{steps} steps train nothing; ask for at least one.")
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        model = recipe.build(language)
+    model = new_model(name, language, seed)
     optimizer = torch.optim.AdamW(
         weight_groups(model, recipe.weight_decay), lr=recipe.learning_rate, betas=(0.9, 0.98)
     )
@@ -63,6 +61,13 @@ def pretrain(name: str, seed: int = 0, steps: int | None = None, progress: bool 
         if step % 50 == 0:
             bar.set_postfix(loss=f"{loss.item():.3f}")
     return model.eval()
+
+
+def new_model(name: str, language: Language, seed: int) -> nn.Module:
+    """The untrained model of a seed."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return RECIPES[name].build(language)
 
 
 def schedule(step: int, steps: int) -> float:
@@ -107,7 +112,7 @@ def gpt_losses(model: GPT, language: Language, batch: int, seed: int) -> Iterato
 
 
 def build_elmo(language: Language) -> ELMo:
-    return ELMo(ELMoConfig(len(language.vocabulary), Spelling(language.vocabulary).characters))
+    return ELMo(ELMoConfig(len(language.vocabulary), Spelling(language.vocabulary).characters, dim=96))
 
 
 def elmo_losses(model: ELMo, language: Language, batch: int, seed: int) -> Iterator[Tensor]:
@@ -124,18 +129,22 @@ def elmo_losses(model: ELMo, language: Language, batch: int, seed: int) -> Itera
 
 # --- BERT: masked words, and whether the second sentence continues the first ---
 
-ALONE = 0.25
+ALONE = 0.4
 """The share of passages of which BERT reads the first sentence alone: it meets single sentences later, too."""
+MORE_MASKS = 0.2
+"""Of the words that the paper's 15 % left alone, so many become [MASK] and are asked for, too: more to learn a step."""
 
 
 def build_bert(language: Language) -> BERT:
-    return BERT(BERTConfig(len(language.vocabulary), 2 * language.max_length - 1))
+    return BERT(BERTConfig(len(language.vocabulary), 2 * language.max_length - 1, dim=96, feed_forward=384))
 
 
 def bert_losses(model: BERT, language: Language, batch: int, seed: int) -> Iterator[Tensor]:
     generator = torch.Generator().manual_seed(seed)
     for ids, segments, not_next in passages(language, batch, seed):
         corrupted, labels = corrupt(ids, len(language.vocabulary), generator)
+        more = (torch.rand(ids.shape, generator=generator) < MORE_MASKS) & (ids > SEP) & (labels == UNCHOSEN)
+        corrupted, labels = corrupted.masked_fill(more, MASK), torch.where(more, ids, labels)
         top = model.encode(model.embeddings(corrupted, segments), ids != PAD)[-1]  # B T D
         chosen = labels != UNCHOSEN  # B T: only these go on, the logits of the rest would be thrown away
         logits = model.masked_word(top[chosen], model.embeddings.token.weight)
@@ -161,9 +170,9 @@ def passages(
 
 
 RECIPES = {
-    "gpt": Recipe(build_gpt, gpt_losses, steps=3000, batch=128, learning_rate=5e-3),
-    "bert": Recipe(build_bert, bert_losses, steps=4500, batch=128, learning_rate=3e-3),
-    "elmo": Recipe(build_elmo, elmo_losses, steps=2800, batch=128, learning_rate=1e-2, weight_decay=0.01),
+    "gpt": Recipe(build_gpt, gpt_losses, steps=4000, batch=128, learning_rate=5e-3),
+    "bert": Recipe(build_bert, bert_losses, steps=12_000, batch=64, learning_rate=3e-3),
+    "elmo": Recipe(build_elmo, elmo_losses, steps=10_000, batch=64, learning_rate=8e-3, weight_decay=0.01),
 }
 
 
@@ -175,31 +184,49 @@ def main() -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("name", choices=RECIPES)
-    parser.add_argument("--seed", type=int, default=0, help="of the weights and the sentences (default: 0)")
+    parser.add_argument(
+        "--seeds", type=int, nargs="+", default=[0], metavar="SEED",
+        help="of the weights and the sentences, one run for each; the first run's model is written (default: 0)",
+    )  # fmt: skip
     parser.add_argument("--steps", type=int, help="how many (default: as many as the shipped model had)")
     parser.add_argument(
         "--output", type=Path, default=Path("data/models"), help="folder (default: data/models)"
     )
-    parser.add_argument("--record", type=Path, help="a table (.csv) to add a row of the figures to")
+    parser.add_argument(
+        "--record", type=Path, metavar="TABLE.csv",
+        help="write the figures of every run, trained and untrained, into a new table",
+    )  # fmt: skip
     arguments = parser.parse_args()
     if arguments.steps is not None and arguments.steps < 1:
         parser.error("--steps is at least 1")
     torch.set_num_threads(1)  # matrices this small are slower with more
-    steps = arguments.steps or RECIPES[arguments.name].steps
-    start = time.process_time()
-    model = pretrain(arguments.name, arguments.seed, steps)
-    minutes = (time.process_time() - start) / 60
-
-    from coursekit.small.figures import measure, record
-    from coursekit.small.files import save
-
-    figures = measure(arguments.name, model)
-    path = save(arguments.name, model, arguments.output, seed=arguments.seed, steps=steps, figures=figures)
-    for name, value in figures.items():
-        print(f"{name:42} {value:.4f}")
-    print(f"{path}: {steps} steps in {minutes:.1f} minutes of one core")
     if arguments.record:
-        record(arguments.record, arguments.name, arguments.seed, steps, figures | {"CPU minutes": minutes})
+        arguments.record.unlink(missing_ok=True)
+    for seed in arguments.seeds:
+        output = arguments.output if seed == arguments.seeds[0] else None
+        run(arguments.name, seed, arguments.steps or RECIPES[arguments.name].steps, output, arguments.record)
+
+
+def run(name: str, seed: int, steps: int, output: Path | None, table: Path | None) -> None:
+    """Train one model and print its figures; write the model to a folder and the figures to a table where one is named."""
+    from coursekit.small.figures import measure
+    from coursekit.small.files import save
+    from coursekit.small.recorded import write_rows
+
+    if table:
+        write_rows(table, seed, 0, measure(name, new_model(name, load_language(), seed).eval()))
+    start = time.process_time()
+    model = pretrain(name, seed, steps)
+    minutes = (time.process_time() - start) / 60
+    figures = measure(name, model)
+    if output:
+        path = save(name, model, output, seed=seed, steps=steps, figures=figures)
+        print(path)
+    if table:
+        write_rows(table, seed, steps, figures | {"CPU minutes": minutes})
+    for measured, value in figures.items():
+        print(f"{measured:48} {value:.4f}")
+    print(f"seed {seed}: {steps} steps in {minutes:.1f} minutes of one core")
 
 
 if __name__ == "__main__":

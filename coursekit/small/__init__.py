@@ -11,6 +11,7 @@ from coursekit.small.bert import BERT, BERTConfig
 from coursekit.small.elmo import ELMo, ELMoConfig, Spelling
 from coursekit.small.files import ModelMissing, load, save
 from coursekit.small.gpt import GPT, GPTConfig
+from coursekit.small.recorded import recorded
 
 __all__ = [
     "BERT",
@@ -22,5 +23,6 @@ __all__ = [
     "ModelMissing",
     "Spelling",
     "load",
+    "recorded",
     "save",
 ]
