@@ -1,0 +1,1134 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 05 · ELMo
+#
+# The translator of 04 found the senses of words because translations told them apart. Plain text has no translations. But it asks a question at every
+# word: what comes next? **ELMo** (Peters et al. 2018) trains one language model that reads from the left and one that reads from the right.
+# What their layers compute about a word *in its sentence* becomes the word's vector.
+#
+# **Afterwards you can**
+#
+# - make a word's vector from its characters, also for words never seen;
+# - train a language model in each direction, and *show* that neither sees the word it has to say;
+# - turn the layers of both into one vector for a word, with weights that a task learns;
+# - find out by measurement which layer a task wants.
+#
+# **You need** notebook 04. **Time** about 60 minutes: six exercises, a bug to find, two questions that a person reads; three
+# extensions.
+
+# %%
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int, Shaped
+from torch import Tensor
+from torch.nn.functional import conv1d, cross_entropy
+
+from coursekit import check, hint, predict, reveal
+
+# %% tags=["demo", "record"]
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+from IPython.display import Markdown, display
+
+from coursekit.language import PAD, Language, load_language
+from coursekit.language.inflection import past, plural, third_person
+from coursekit.pictures import elmo as pictures
+from coursekit.plots import show, use_style
+from coursekit.small import ELMo, ELMoConfig, Spelling, load
+
+use_style()
+torch.set_num_threads(1)
+language, spelling = load_language(), Spelling()                    # spelling: words as characters
+nouns = [word for word, parts in language.parts_of_speech_of.items() if "NOUN" in parts]
+stems = {plural(word): word for word in nouns if plural(word) in nouns}          # cells: cell
+
+# %% [markdown]
+# ## 1 · A word from its characters
+#
+# A table has no row for a word it has never seen. ELMo has no table of words. It reads a word as a row of characters, and small filters slide over
+# them (Kim et al. 2016). A filter of width 3 answers strongly where it meets the three letters it likes. Only its best place counts, so it reports *whether* its pattern
+# occurs, not where.
+
+# %% tags=["demo"]
+elmo = load("elmo")                                      # trained on the generated language; section 4
+for word in ("cell", "cells"):
+    print(f"{word:<6}", spelling.of_words([word])[0].tolist())
+
+# %% tags=["demo"]
+def answers_of(words: list[str], convolution) -> Float[Tensor, "word filter place"]:
+    """What the filters of one width answer at every place of some words."""
+    letters = elmo.token.character.weight[spelling.of_words(words)].transpose(1, 2)
+    return conv1d(letters, convolution.weight, convolution.bias).detach()
+
+found = []
+for number, convolution in enumerate(elmo.token.convolutions):
+    many, one = (answers_of(list(form), convolution).amax(dim=-1) for form in (stems, stems.values()))
+    rise = (many - one).mean(dim=0) / ((many - one).std(dim=0) + 0.1)
+    found += [(score, number, k) for k, score in enumerate(rise.tolist())]
+_, number, k = max(found)
+shown = ["cell", "cells", "guard", "guards", "thief", "thieves", "bus"]
+width = elmo.token.convolutions[number].weight.shape[-1]
+answers = answers_of(shown, elmo.token.convolutions[number])[:, k]
+pictures.filter_at_work(shown, answers.numpy(), width)
+
+# %% [markdown]
+# Of all trained filters, this is the one whose best answer rises most reliably from a singular noun to its plural. Nobody asked for it; predicting
+# words made it useful. *bus* is the control: it ends like a plural and is none, and the filter falls for it. It knows letters, not meanings.
+#
+# All best answers together are the word's features. Negative ones become 0 (relu). A **highway** layer (Srivastava et al. 2015) may transform them: a gate
+# between 0 and 1 decides for each feature how much of the new one comes in, and the rest of the old one stays. A projection makes a
+# vector of size D. This part is given. If you get stuck in an exercise: `hint("elmo.char_cnn")`, in a cell of your own, asks a question first and then says more.
+
+# %%
+Onward = Callable[[Float[Tensor, "N F"]], Float[Tensor, "N D"]]
+
+
+def highway(
+    x: Float[Tensor, "N F"], W: Tensor, b: Tensor, W_gate: Tensor, b_gate: Tensor
+) -> Float[Tensor, "N F"]:
+    """A gate decides, feature by feature, what is transformed and what passes."""
+    gate = torch.sigmoid(x @ W_gate + b_gate)
+    return gate * torch.relu(x @ W + b) + (1 - gate) * x
+
+
+def parts_of(case: dict) -> tuple[list[tuple[Tensor, Tensor]], Onward]:
+    """The filters (kernel, bias) of a check, and what comes behind them."""
+    filters = [(case[f"K_{w}"], case[f"b_{w}"]) for w in range(1, 9) if f"K_{w}" in case]
+    gates = [case[name] for name in ("W_high", "b_high", "W_gate", "b_gate")]
+    return filters, lambda features: highway(features, *gates) @ case["W_proj"] + case["b_proj"]
+
+# %% nbgrader={"grade": false, "grade_id": "elmo-char_cnn", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def char_cnn(
+    chars: Int[Tensor, "B T C"],
+    table: Float[Tensor, "A c"],
+    filters: list[tuple[Float[Tensor, "F c w"], Float[Tensor, "F"]]],
+    onward: Onward,
+) -> Float[Tensor, "B T D"]:
+    """A vector for each word from its characters.  (difficulty ●●○, 10 minutes)
+
+    table has a row of c numbers for each character; row 0 is padding. filters are pairs (kernel,
+    bias) as conv1d takes them: F filters of width w. Each slides over all C places, padding
+    included, as far as it fits; its largest answer counts. The features of all filters, in the
+    order given, go through relu, then through onward: (N, all F) -> (N, D).
+    """
+    ### BEGIN SOLUTION
+    letters = table[chars].flatten(0, 1).transpose(1, 2)
+    found = [conv1d(letters, kernel, bias).amax(dim=-1) for kernel, bias in filters]
+    features = torch.relu(torch.cat(found, dim=-1))
+    return onward(features).unflatten(0, chars.shape[:2])
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "elmo-char_cnn-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("elmo.char_cnn", lambda case: char_cnn(case["chars"], case["table"], *parts_of(case)))
+
+# %% [markdown]
+# Your function with the trained filters. The words on the left do not occur in the language: no table could have a row for them. Which words
+# of the language are nearest?
+
+# %% tags=["demo", "record"]
+def word_vectors(model: ELMo, chars: Int[Tensor, "N C"]) -> Float[Tensor, "N D"]:
+    """char_cnn with a model's own weights."""
+    token = model.token
+
+    def onward(features: Float[Tensor, "N F"]) -> Float[Tensor, "N D"]:
+        for layer in token.highways:
+            parts = layer.transform, layer.gate
+            features = highway(features, *(w for part in parts for w in (part.weight.T, part.bias)))
+        return token.projection(features)
+
+    filters = [(convolution.weight, convolution.bias) for convolution in token.convolutions]
+    return char_cnn(chars[None], token.character.weight, filters, onward)[0]
+
+# %% tags=["demo"]
+words = [word for word in language.vocabulary if not word.startswith("[")]
+with torch.no_grad():
+    vectors = word_vectors(elmo, spelling.of_words(words))
+    difference = (vectors - elmo.token(spelling.of_words(words))).abs().max().item()
+    unseen = ["jailers", "relocked", "oxygenate", "moonlight", "xqzt"]
+    assert not set(unseen) & set(words)
+    theirs = word_vectors(elmo, spelling.of_words(unseen))
+    near = torch.cosine_similarity(theirs[:, None], vectors, dim=-1).topk(3)
+
+def shared(one: str, other: str) -> float:
+    """Share of the pairs of neighbouring letters that two words have in common (0 to 1)."""
+    pairs = [{f"<{word}>"[i : i + 2] for i in range(len(word) + 1)} for word in (one, other)]
+    return len(pairs[0] & pairs[1]) / min(map(len, pairs))
+
+for word, values, places in zip(unseen, *near):
+    print(f"{word:<11}", ", ".join(f"{words[i]} {c:.2f}" for c, i in zip(values, places)))
+neighbours = np.mean([shared(word, words[i]) for word, row in zip(unseen, near.indices) for i in row])
+anyone = np.mean([shared(word, other) for word in unseen for other in words])
+display(Markdown(
+    f"Pairs of letters shared with the nearest words: **{neighbours:.0%}**; with any word: **{anyone:.0%}**. "
+    f"(Largest difference between your vectors and the model's own: {difference:.0e}.)"
+))
+
+# %% [markdown]
+# Every word gets a vector, and its neighbours are words that are *spelt* alike in part. Even nonsense has neighbours. Whether a
+# neighbour helps is another question: what a word means cannot be read off its letters. And x is still f(w), the same in every sentence.
+
+# %% [markdown]
+# ## 2 · Two readers
+#
+# The forward model reads x from left to right with a stack of LSTM layers, and says at each word which word comes next. The backward model has a stack of its own, reads from right
+# to left and says which word came before. They share x and the final softmax, nothing else.
+
+# %% tags=["demo"]
+sentence = "the prisoner sat in a dark cell".split()
+pictures.five_vectors(sentence, sentence.index("prisoner"))
+
+# %% [markdown]
+# For a batch, reading from the right needs care: sentences are padded on the right, and a reader who begins with padding carries it along. Only
+# the words change places.
+
+# %% nbgrader={"grade": false, "grade_id": "elmo-reverse_padded", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def reverse_padded(
+    x: Shaped[Tensor, "B T *D"], lengths: Int[Tensor, "B"]
+) -> Shaped[Tensor, "B T *D"]:
+    """Each row's first lengths[b] entries reversed, the rest as it is.  (difficulty ●●○, 6 minutes)
+
+    x holds ids (B, T) or vectors (B, T, D). The same call undoes it.
+    """
+    ### BEGIN SOLUTION
+    places = torch.arange(x.shape[1])
+    last = lengths[:, None]
+    order = torch.where(places < last, last - 1 - places, places)
+    return x[torch.arange(len(x))[:, None], order]
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "elmo-reverse_padded-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("elmo.reverse_padded", lambda case: reverse_padded(case["x"], case["lengths"]))
+
+# %% tags=["demo"]
+rows = ["the prisoner sat in a dark cell", "plug in your cell phone"]
+ids = torch.from_numpy(np.stack([language.encode(row) for row in rows]))[:, :9]
+lengths = (ids != PAD).sum(dim=1)
+for row in reverse_padded(ids, lengths):
+    print(" ".join(language.vocabulary[i] for i in row.tolist()))
+
+# %% [markdown]
+# The **joint objective** is the sum of both models' losses. For a sentence of tokens $x_1 \dots x_T$, [BOS] in front and [EOS] behind:
+#
+# $$-\sum_t \Big( \log p(x_t \mid x_1 \dots x_{t-1};\ \Theta_x, \overrightarrow{\Theta}, \Theta_s) + \log p(x_t \mid x_{t+1} \dots x_T;\ \Theta_x, \overleftarrow{\Theta}, \Theta_s) \Big) .$$
+#
+# $\Theta_x$ (characters) and $\Theta_s$ (softmax) stand in both terms: they are **tied**. The stacks are not.
+
+# %% nbgrader={"grade": false, "grade_id": "elmo-bilm_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def bilm_loss(
+    forward: Float[Tensor, "B T V"], backward: Float[Tensor, "B T V"], ids: Int[Tensor, "B T"]
+) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
+    """Nats a token in each direction: (forward, backward).  (difficulty ●●○, 8 minutes)
+
+    forward[b, t] are logits of a model that has read tokens 0 to t: they are about token t + 1.
+    backward[b, t] has read token t and all to its right: about token t − 1. Rows of ids are
+    [BOS] words [EOS], then 0 for padding. Padding is not predicted and predicts nothing; [BOS]
+    and [EOS] are tokens like others. The mean is over all predicted tokens of the batch. Training
+    adds the two up.
+    """
+    ### BEGIN SOLUTION
+    real = ids[:, 1:] != 0
+    following = cross_entropy(forward[:, :-1][real], ids[:, 1:][real])
+    preceding = cross_entropy(backward[:, 1:][real], ids[:, :-1][real])
+    return following, preceding
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "elmo-bilm_loss-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("elmo.bilm_loss", lambda case: bilm_loss(**case))
+
+# %% [markdown]
+# Which direction is easier? Of the generated language we know the exact probabilities, so we know what the best possible reader from the left pays for
+# each token.
+#
+# **Predict:** the best reader from the left pays a certain number of nats for a whole sentence. How many times as much does the best reader from the right
+# pay (a ratio)?
+
+# %% tags=["demo"]
+predict("elmo.backward", ...)
+
+# %% tags=["demo"]
+sample = language.sample(1000, np.random.default_rng(1))
+from_left, from_right = language.log_loss_next(sample.ids), language.log_loss_previous(sample.ids)
+reveal("elmo.backward", from_right.sum() / from_left.sum())
+gap = np.abs(from_left.sum(axis=1) - from_right.sum(axis=1)).max()
+display(Markdown(f"In 1,000 sentences, the two sums of a sentence differ by at most **{gap:.0e}** nats."))
+
+encoded = language.encode("the prisoner sat in a dark cell", pad=False)[None]
+pictures.surprises(
+    [language.vocabulary[i] for i in encoded[0]],
+    language.log_loss_next(encoded)[0].tolist(), language.log_loss_previous(encoded)[0].tolist(),
+)
+
+# %% [markdown]
+# Word by word the two readers are surprised at different places. For the sentence they must agree, because both write the same
+# probability as a product; this is the chain rule, from the left and from the right:
+#
+# $$p(x_1 \dots x_T) = \prod_t p(x_t \mid x_1 \dots x_{t-1}) = \prod_t p(x_t \mid x_{t+1} \dots x_T) .$$
+#
+# (The reader from the left is given [BOS] and has to say [EOS]; for the reader from the right it is the other way round.)
+# So a forward and a backward *perplexity* (the exponential of the mean nats) can differ only by what the models fail to learn. In the
+# paper they were approximately equal, the backward one slightly lower.
+
+# %% [markdown]
+# ## 3 · Who sees what?
+#
+# Why not one line, `nn.LSTM(D, D, num_layers=2, bidirectional=True)`, with the forward half of its output saying the next word and the backward half the word before? To find
+# out what an output depends on, we differentiate: change the input at word j a little, how much does the output at word i move?
+
+# %%
+def toy_model(case: dict) -> Callable[[Float[Tensor, "T D"]], Float[Tensor, "T K"]]:
+    """A model for the check, in which some words cannot influence some outputs."""
+    return lambda x: torch.tanh(case["mix"] @ x @ case["W"] + case["b"])
+
+# %% nbgrader={"grade": false, "grade_id": "elmo-influence", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def influence(
+    model: Callable[[Float[Tensor, "T D"]], Float[Tensor, "T K"]], x: Float[Tensor, "T D"]
+) -> Float[Tensor, "T T"]:
+    """How much the output at word i depends on the input at word j.  (difficulty ●●○, 8 minutes)
+
+    Entry [i, j] is the size of the derivative of output i with respect to input j: the root of the
+    sum of the squares of all K · D partial derivatives. The model is given; x holds one sentence.
+    """
+    ### BEGIN SOLUTION
+    jacobian = torch.autograd.functional.jacobian(model, x)
+    return jacobian.square().sum(dim=(1, 3)).sqrt()
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "elmo-influence-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("elmo.influence", lambda case: influence(toy_model(case), case["x"]))
+
+# %% [markdown]
+# **Predict:** two layers of a bidirectional `nn.LSTM`, untrained. Take the *forward* half of the output: which share of all influence comes
+# from words to the *right* of a word (0 to 1)?
+
+# %% tags=["demo"]
+predict("elmo.leak", ...)
+
+# %% tags=["demo"]
+torch.manual_seed(0)
+sentence_x = word_vectors(elmo, spelling.of_words(sentence)).detach()            # T D
+D = sentence_x.shape[1]
+one_line = torch.nn.LSTM(D, D, num_layers=2, bidirectional=True)
+one_layer = torch.nn.LSTM(D, D, num_layers=1, bidirectional=True)
+halves = {
+    "1 layer, forward half": lambda x: one_layer(x)[0][:, :D],
+    "2 layers, forward half": lambda x: one_line(x)[0][:, :D],
+    "2 layers, backward half": lambda x: one_line(x)[0][:, D:],
+}
+leaks = {name: influence(half, sentence_x).numpy() for name, half in halves.items()}
+reveal("elmo.leak", pictures.share_right(leaks["2 layers, forward half"]))
+pictures.influences(leaks, sentence)
+
+# %% [markdown]
+# One layer is clean. With two, the forward half depends on words to the right, the very word it should predict among them. In 2016 a pull request made a
+# popular character model bidirectional. A user reported a good perplexity and poor text, and its author withdrew it: the network had *seen* what it was asked for (char-rnn-tensorflow, pull request
+# 64). Here is what `nn.LSTM` does between its layers, written with your function; it gives the same numbers. *Find the bug.*
+
+# %%
+Layer = Callable[[Float[Tensor, "B T D"]], Float[Tensor, "B T D"]]        # reads left to right
+
+
+def leaking_stack(x, lengths, forward_layers, backward_layers):
+    for forward, backward in zip(forward_layers, backward_layers, strict=True):
+        left = forward(x)
+        right = reverse_padded(backward(reverse_padded(x, lengths)), lengths)
+        x = torch.cat([left, right], dim=-1)
+    return left, right
+
+
+def toy_layers(W_x: Float[Tensor, "L D D"], W_h: Float[Tensor, "L D D"]) -> list[Layer]:
+    """Plain recurrent layers (04) for the checks."""
+    def layer(number: int) -> Layer:
+        def read(x: Float[Tensor, "B T D"]) -> Float[Tensor, "B T D"]:
+            h, states = torch.zeros_like(x[:, 0]), []
+            for t in range(x.shape[1]):
+                h = torch.tanh(x[:, t] @ W_x[number] + h @ W_h[number])
+                states.append(h)
+            return torch.stack(states, dim=1)
+
+        return read
+
+    return [layer(number) for number in range(len(W_x))]
+
+# %% [markdown]
+# Write the two stacks as ELMo has them. Two more things are new: the states of *all* layers are wanted, and from the second layer on there is a **residual** connection, as in 03.
+
+# %% nbgrader={"grade": false, "grade_id": "elmo-two_stacks", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def two_stacks(
+    x: Float[Tensor, "B T D"],
+    lengths: Int[Tensor, "B"],
+    forward_layers: list[Layer],
+    backward_layers: list[Layer],
+) -> tuple[Float[Tensor, "L B T D"], Float[Tensor, "L B T D"]]:
+    """leaking_stack without the leak.  (difficulty ●●○, 8 minutes)
+
+    Returns the states of all forward layers and those of all backward layers. Each layer turns (B,
+    T, D) into (B, T, D), reading from left to right. From the second layer on, what a layer read
+    is added to what it wrote. Both results stand in the order of the sentence: the words of row b
+    are its first lengths[b] places.
+    """
+    ### BEGIN SOLUTION
+    def run(h: Float[Tensor, "B T D"], layers: list[Layer]) -> Float[Tensor, "L B T D"]:
+        states = []
+        for number, layer in enumerate(layers):
+            h = layer(h) + h if number else layer(h)
+            states.append(h)
+        return torch.stack(states)
+
+    forward = run(x, forward_layers)
+    backward = run(reverse_padded(x, lengths), backward_layers)
+    return forward, torch.stack([reverse_padded(h, lengths) for h in backward])
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "elmo-two_stacks-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("elmo.two_stacks", lambda case: two_stacks(
+    case["x"], case["lengths"],
+    toy_layers(case["forward_x"], case["forward_h"]),
+    toy_layers(case["backward_x"], case["backward_h"]),
+))
+
+# %% tags=["demo", "record"]
+def layers_of(stack) -> list[Layer]:
+    """The LSTM layers of a model's stack as functions."""
+    return [lambda h, lstm=lstm: lstm(h)[0] for lstm in stack.layers]
+
+# %% tags=["demo"]
+def top_states(model: ELMo, direction: int) -> Callable:
+    """From a sentence's word vectors (T, D) to one direction's states in the top layer."""
+    stacks = layers_of(model.forward_stack), layers_of(model.backward_stack)
+    return lambda x: two_stacks(x[None], torch.tensor([len(x)]), *stacks)[direction][-1, 0]
+
+mended = {
+    "ELMo, forward stack": influence(top_states(elmo, 0), sentence_x).numpy(),
+    "ELMo, backward stack": influence(top_states(elmo, 1), sentence_x).numpy(),
+}
+pictures.influences(mended, sentence)
+
+# %% [markdown]
+# This is the trained ELMo through your `two_stacks`: 0 on the wrong side, not nearly 0. On the right side it is uneven: the wiring says what a state *can* depend on, training what it *does* depend on.
+
+# %% [markdown]
+# **Question 1.** Could one train a single language model whose state at every layer has read *both* sides? Say why the objective of this notebook forbids it, how ELMo gets both sides
+# all the same, and what it loses by that. (3–5 sentences)
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "elmo-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# If the state that predicts a word has read both sides, it has read the word itself, through its neighbours' states; predicting it is then copying and teaches nothing. So each
+# language model must stay blind to one side in all of its layers. ELMo trains two such models and puts their states side by side afterwards, so that the resulting vector knows the left and the right.
+# What is lost: no layer ever combines a cue on the left with a cue on the right; the two halves meet only in the sum or in the task's network. (BERT, in 06, sees both
+# sides in every layer by hiding the word it has to say.)
+#
+# *Marking: 1 point for the leak (a state with both sides contains the answer); 1 point for "side by side only" together with what is lost (no interaction between the sides inside the model).*
+
+# %% [markdown]
+# ## 4 · Train it
+#
+# The whole language takes minutes. For a run of seconds we take the part of it that is about *bank*: two topics of it, river and money, with an exact bound of their own. Your `char_cnn`, `two_stacks` and `bilm_loss` are the
+# working parts. Afterwards we give the trained model second layers that read both halves, as the leaking stack does, and go on for a shorter while.
+
+# %% tags=["demo"]
+from coursekit.language.grammar import GRAMMAR
+
+topics = ("river", "money")
+about_bank = Language.from_grammar(replace(
+    GRAMMAR,
+    topics={name: GRAMMAR.topics[name] for name in topics},
+    right_cues={sense: cue for sense, cue in GRAMMAR.right_cues.items() if cue.topic in topics},
+))
+bank_spelling = Spelling(about_bank.vocabulary)
+print(f"{len(about_bank.vocabulary)} of {len(language.vocabulary):,} words; senses {about_bank.senses}")
+
+# %% tags=["demo", "record"]
+def batch_vectors(model: ELMo, ids: Int[Tensor, "B T"], spelt: Spelling) -> Float[Tensor, "B T D"]:
+    """The words' vectors of a batch; each different word is spelt once."""
+    different, place = ids.unique(return_inverse=True)
+    return word_vectors(model, spelt.of_ids(different))[place]
+
+# %% tags=["demo"]
+def new_model() -> ELMo:
+    """A small ELMo for the sentences about bank, before training."""
+    torch.manual_seed(0)
+    sizes = {"dim": 52, "filters": ((1, 12), (2, 24), (3, 30))}
+    return ELMo(ELMoConfig(len(about_bank.vocabulary), bank_spelling.characters, **sizes))
+
+def honest(model: ELMo, x: Float[Tensor, "B T D"], lengths: Int[Tensor, "B"]):
+    """The top states of both directions."""
+    stacks = layers_of(model.forward_stack), layers_of(model.backward_stack)
+    forward, backward = two_stacks(x, lengths, *stacks)
+    return forward[-1], backward[-1]
+
+def train(model: ELMo, read, steps: int, batch: int = 32) -> Float[np.ndarray, "step direction"]:
+    """The losses of both directions while training on fresh sentences; the learning rate ends at 0."""
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
+    slower = torch.optim.lr_scheduler.OneCycleLR(optimiser, 0.01, total_steps=steps, pct_start=0.03)
+    rng, losses = np.random.default_rng(0), []
+    for _ in range(steps):
+        ids = torch.from_numpy(about_bank.sample(batch, rng, "train").ids)
+        states = read(model, batch_vectors(model, ids, bank_spelling), (ids != PAD).sum(dim=1))
+        following, preceding = bilm_loss(*map(model.softmax, states), ids)
+        optimiser.zero_grad()
+        (following + preceding).backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimiser.step()
+        slower.step()
+        losses.append((following.item(), preceding.item()))
+    return np.array(losses)
+
+# %% tags=["demo"]
+live = new_model()
+curve = train(live, honest, steps=650)
+
+# %% tags=["demo"]
+from copy import deepcopy
+
+leaking = deepcopy(live)                                 # the same words, softmax and first layers
+for stack in (leaking.forward_stack, leaking.backward_stack):
+    # a second layer that reads both halves
+    stack.layers[1] = torch.nn.LSTM(2 * leaking.config.dim, leaking.config.dim, batch_first=True)
+
+def leaky(model: ELMo, x: Float[Tensor, "B T D"], lengths: Int[Tensor, "B"]):
+    return leaking_stack(x, lengths, layers_of(model.forward_stack), layers_of(model.backward_stack))
+
+leaky_curve = train(leaking, leaky, steps=200)
+
+# %% tags=["demo"]
+fresh = about_bank.sample(500, np.random.default_rng(2), "train")
+bank_bound = about_bank.log_loss_next(fresh.ids).sum() / (fresh.lengths - 1).sum()
+curves = {"forward": curve[:, 0], "backward": curve[:, 1]}
+pictures.training(curves | {"forward, with leaking second layers": leaky_curve[:, 0]}, bank_bound)
+
+# %% [markdown]
+# The honest curves bend towards the bound, both alike. The leaking one dives through it, although it began with second layers that knew nothing. **A loss so far below the bound is a proof of cheating**: no model that only
+# sees the left can get there. On real text nobody knows the bound, and such a curve looks like success; influence would still have told.
+
+# %% tags=["demo"]
+@torch.no_grad()
+def nats(model: ELMo, sentences, spelt: Spelling) -> tuple[float, float]:
+    """Loss of both directions on some sentences."""
+    ids = torch.from_numpy(sentences.ids)
+    states = honest(model, batch_vectors(model, ids, spelt), (ids != PAD).sum(dim=1))
+    following, preceding = bilm_loss(*map(model.softmax, states), ids)
+    return following.item(), preceding.item()
+
+held_out = language.sample(1500, np.random.default_rng(3), "held_out")
+bound = language.log_loss_next(held_out.ids).sum() / (held_out.lengths - 1).sum()
+live_nats, elmo_nats = nats(live, fresh, bank_spelling), nats(elmo, held_out, spelling)
+table = pd.DataFrame(
+    [[*live_nats, bank_bound], [*elmo_nats, bound]],
+    columns=["forward", "backward", "best possible"],
+    index=["live run (about bank)", "checkpoint (whole language, held out)"],
+)
+display(np.exp(table).round(3).rename_axis("perplexity"))
+
+# %% [markdown]
+# Forward and backward come out close to each other, as the chain rule says they should. The checkpoint in `data/models/` was trained on the whole language for some minutes (`python -m coursekit.pretrain elmo`). Trained again with other
+# seeds, it comes this close to the bound:
+
+# %% tags=["demo"]
+from coursekit.pictures import small_models
+
+show(*small_models.losses("elmo"))
+
+# %% [markdown]
+# ## 5 · From 2L + 1 vectors to L + 1
+#
+# A word now has 2L + 1 vectors: x, and one from each layer of each stack. The two of one layer belong together, so ELMo puts them **side by side**. To give layer
+# 0 the same size, x stands in it twice:
+#
+# $$h_0 = [x; x], \qquad h_l = [\overrightarrow{h}_l; \overleftarrow{h}_l] .$$
+
+# %% nbgrader={"grade": false, "grade_id": "elmo-representations", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def representations(
+    x: Float[Tensor, "B T D"], forward: Float[Tensor, "L B T D"], backward: Float[Tensor, "L B T D"]
+) -> Float[Tensor, "L+1 B T 2*D"]:
+    """The L + 1 representations of every word, from the lowest up.  (difficulty ●○○, 4 minutes)
+
+    Layer 0 is [x; x], layer l is [forward; backward] of that layer: one vector of size 2D.
+    """
+    ### BEGIN SOLUTION
+    both = torch.cat([forward, backward], dim=-1)
+    first = torch.cat([x, x], dim=-1)
+    return torch.cat([first[None], both])
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "elmo-representations-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("elmo.representations", lambda case: representations(**case))
+
+# %% tags=["demo", "record"]
+@torch.no_grad()
+def layers(model: ELMo, ids: Int[Tensor, "B T"]) -> Float[Tensor, "L+1 B T 2*D"]:
+    """All representations of a batch, 500 sentences at a time."""
+    found = []
+    for rows in ids.split(500):
+        x, lengths = batch_vectors(model, rows, spelling), (rows != PAD).sum(dim=1)
+        stacks = layers_of(model.forward_stack), layers_of(model.backward_stack)
+        states = two_stacks(x, lengths, *stacks)
+        found.append(representations(x, *states))
+    return torch.cat(found, dim=1)
+
+# %% tags=["demo"]
+def vector(text: str, word: str) -> Float[Tensor, "L+1 2*D"]:
+    """A word's vector at every layer, in a sentence."""
+    ids = torch.from_numpy(language.encode(text))[None]
+    return layers(elmo, ids)[:, 0, ids[0].tolist().index(language.id_of[word])]
+
+prison = vector("the prisoner sat in a dark cell", "cell")
+pairs = {
+    "cell: prison, blood": ("other sense", vector("the red blood cell carries oxygen", "cell")),
+    "cell: prison, phone": ("other sense", vector("plug in your cell phone", "cell")),
+    "cell: prison, prison": ("same sense", vector("the guard locked the thief in a cold cell", "cell")),
+    "cell, canoe": ("other word", vector("the canoe drifted past the bank of the river", "canoe")),
+}
+cosines = {name: torch.cosine_similarity(prison, other).tolist() for name, (_, other) in pairs.items()}
+pictures.similarities({name: (kind, cosines[name]) for name, (kind, _) in pairs.items()})
+
+# %% [markdown]
+# At layer 0 every *cell* is the same vector: cosine 1, f(w). From layer 1 on it is f(w, C), a vector for this word in this sentence, and
+# *cell* in another sense moves away while *cell* in the same sense stays near. The other word is the control: it says what cosine two words have that do not belong together.
+#
+# Now all ambiguous words, with the exam of the course. The sentences that matter are those whose only cue stands to the *right* of the word.
+#
+# **Predict:** the share of senses found at layer 0 in those sentences (0 to 1). There are two or three senses for a word.
+
+# %% tags=["demo"]
+predict("elmo.layer_0", ...)
+
+# %% tags=["demo"]
+from coursekit.scoreboard import add_row, draw, nearest_sense, sense_exam
+
+exam = sense_exam()
+
+def exam_vectors(model: ELMo, sentences) -> Float[Tensor, "L+1 sentences 2*D"]:
+    """The ambiguous word's vector of each sentence, at every layer."""
+    places = torch.arange(len(sentences)), torch.from_numpy(sentences.position)
+    return layers(model, torch.from_numpy(sentences.ids))[:, *places]
+
+torch.manual_seed(1)
+untrained = ELMo(elmo.config).eval()
+accuracy = {}
+for name, model in (("ELMo, untrained", untrained), ("ELMo", elmo)):
+    known, asked = exam_vectors(model, exam.labelled), exam_vectors(model, exam.held_out)
+    accuracy[name] = [nearest_sense(exam, *layer) for layer in zip(known, asked)]
+
+reveal("elmo.layer_0", accuracy["ELMo"][0].right)
+show(*small_models.senses("elmo"))
+
+# %% [markdown]
+# Layer 0 stays at the most frequent sense: it has not read the sentence. A model that reads from the left alone could not do better than the dashed line on the right-hand side. The
+# backward stack can: *which* side a model sees decides. Why does the top layer not find them all? The last row, with four times as many labelled sentences to be near to, finds more. Look at its
+# two halves one by one:
+
+# %% tags=["demo"]
+parts = {"forward half alone": slice(None, D), "backward half alone": slice(D, None), "both": slice(None)}
+halves_right = {name: nearest_sense(exam, known[-1][:, part], asked[-1][:, part]).right for name, part in parts.items()}
+for name, share in halves_right.items():
+    print(f"{name:<20} {share:.3f} of the senses, cue only on the right")
+
+# %% [markdown]
+# The backward half alone finds more than both together. The forward half knows nothing of these senses, but it counts as much when the nearest neighbour is looked for, and pulls
+# towards sentences that merely begin alike. Putting vectors side by side leaves to the reader which half to trust; a classifier can learn that, a nearest neighbour cannot.
+#
+# Two warnings. The *untrained* stacks come a good part of the way: even a random LSTM mixes its neighbours into a word's state, and sentences of this small language resemble each other. What
+# training adds is the distance from that row. And a bag of words is strong here (01): the language does not prove that a contextual model is *needed*, it shows what each model can *see*.
+
+# %% [markdown]
+# ## 6 · Which layers? The task decides
+#
+# Not the top layer, not all layers end to end: ELMo *adds* all L + 1 layers, with weights that each task learns for itself:
+#
+# $$\mathrm{ELMo} = \gamma \sum_{l=0}^{L} w_l \, h_l, \qquad w = \operatorname{softmax}(s) .$$
+#
+# The layers have different scales, which would meddle with the weights. So each vector is normalised first (Peters et al. say that this helped in some cases).
+
+# %% nbgrader={"grade": false, "grade_id": "elmo-scalar_mix", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def scalar_mix(
+    R: Float[Tensor, "L+1 B T E"], s: Float[Tensor, "L+1"], gamma: float | Float[Tensor, ""]
+) -> Float[Tensor, "B T E"]:
+    """gamma times the weighted sum of all layers.  (difficulty ●●○, 8 minutes)
+
+    First every vector is normalised over its E coordinates, as in layer norm (03) without gain
+    and bias: minus its mean, divided by the root of its variance plus 1e-5; the variance divides
+    by E. The weights are the softmax of s; s[0] belongs to layer 0.
+    """
+    ### BEGIN SOLUTION
+    mean = R.mean(dim=-1, keepdim=True)
+    variance = R.var(dim=-1, unbiased=False, keepdim=True)
+    normed = (R - mean) / (variance + 1e-5) ** 0.5
+    weights = torch.softmax(s, dim=0)
+    return gamma * (weights[:, None, None, None] * normed).sum(dim=0)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "elmo-scalar_mix-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("elmo.scalar_mix", lambda case: scalar_mix(**case))
+
+# %% [markdown]
+# Three tasks, each a linear classifier on top of your mix; s and γ are learned with it, the biLM stays as it is.
+#
+# - **syntax**: the part of speech of every word (*guards* may be a noun or a verb);
+# - **sense**: the sense of an ambiguous word;
+# - **morphology**: is a regular verb in the past tense? Asked about verbs that were *not* in the task's training, in any form.
+#
+# **Predict:** with equal shares each layer would have 0.33. What weight does layer 0 get in the *morphology* task?
+
+# %% tags=["demo"]
+predict("elmo.morphology", ...)
+
+# %% tags=["demo", "record"]
+verbs = [word for word, parts in language.parts_of_speech_of.items() if "VERB" in parts]
+pasts = {past(verb): verb for verb in verbs if past(verb) in verbs}
+pasts = {form: verb for form, verb in pasts.items() if form[-2:] == "ed" and form.startswith(verb[:-1])}
+forms = pasts | {third_person(verb): verb for verb in pasts.values()}           # locked: lock, locks: lock
+
+def examples(task: str, sentences, held_out: bool, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Which words of the sentences a task asks about, and their labels."""
+    ids, parts = sentences.ids, sentences.parts_of_speech
+    if task == "syntax":
+        return parts >= 0, parts
+    if task == "sense":
+        return sentences.senses >= 0, sentences.senses
+    lemmas = [forms.get(word, word) for word in language.vocabulary]
+    fourth = np.random.default_rng(seed).integers(4, size=len(lemmas)) == 0
+    kept_out = np.array([fourth[language.id_of[lemma]] for lemma in lemmas])
+    regular = np.isin(lemmas, list(pasts.values()))
+    verb = (parts == language.parts_of_speech.index("VERB")) & regular[ids]
+    return verb & (kept_out[ids] == held_out), np.isin(language.vocabulary, list(pasts))[ids].astype(int)
+
+def learn(R, labels: Int[Tensor, "N"], asked, right, seed: int, strength=1e-3, only=None):
+    """Weights learned for a task, and its accuracy on the words asked.
+
+    R and asked hold vectors (L+1, N, E), labels and right what is to be said. strength is a penalty on
+    s (see Extensions). `only`: a single layer in place of the mix.
+    """
+    torch.manual_seed(seed)
+    s, gamma = torch.zeros(len(R), requires_grad=True), torch.ones((), requires_grad=True)
+    classify = torch.nn.Linear(R.shape[-1], int(max(labels.max(), right.max())) + 1)
+    optimiser = torch.optim.Adam([s, gamma, *classify.parameters()], lr=0.02)
+
+    def logits(rows: Float[Tensor, "L+1 N E"]) -> Float[Tensor, "N classes"]:
+        return classify(scalar_mix(rows[:, None], s, gamma)[0] if only is None else
+                        scalar_mix(rows[only, None, None], s[:1], 1.0)[0])
+
+    for _ in range(200):
+        few = torch.randint(len(labels), (256,))
+        loss = cross_entropy(logits(R[:, few]), labels[few]) + strength * s.square().sum()
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+    with torch.no_grad():
+        return s.softmax(dim=0).numpy(), (logits(asked).argmax(-1) == right).float().mean().item()
+
+# %% tags=["demo", "record"]
+TASKS = ("syntax", "sense", "morphology")
+
+def task_sentences(seed: int, split: str):
+    """1,500 sentences: of the training side to learn from, held-out ones to be asked about."""
+    return language.sample(1500, np.random.default_rng([seed, split == "train"]), split)
+
+def task_data(model: ELMo, seed: int) -> dict:
+    """For each task: vectors and labels to learn from, and to be asked about."""
+    data = {task: () for task in TASKS}
+    for split in ("train", "held_out"):
+        sentences = task_sentences(seed, split)
+        R = layers(model, torch.from_numpy(sentences.ids))
+        for task in TASKS:
+            chosen, labels = examples(task, sentences, split == "held_out", seed)
+            data[task] += R[:, torch.from_numpy(chosen)], torch.from_numpy(labels[chosen])
+    return data
+
+# %% tags=["demo"]
+by_seed = [task_data(elmo, seed) for seed in range(5)]
+
+# %% tags=["demo"]
+def over_seeds(tasks, prepare) -> dict[str, Float[np.ndarray, "seed L+1"]]:
+    """The weights that each task learns, with `prepare` applied to the layers first."""
+    weights = {task: [] for task in tasks}
+    for seed, data in enumerate(by_seed):
+        for task in tasks:
+            R, labels, asked, right = data[task]
+            weights[task].append(learn(prepare(R), labels, prepare(asked), right, seed)[0])
+    return {task: np.array(rows) for task, rows in weights.items()}
+
+weights = over_seeds(TASKS, lambda R: R)
+reveal("elmo.morphology", weights["morphology"][:, 0].mean())
+pictures.layer_weights(weights)
+
+# %% [markdown]
+# Each task wants something else (five seeds: other sentences, other first weights, other verbs kept out). *Morphology* takes most from layer 0, where the characters are. *Sense* takes most from the
+# top, more than *syntax* does; syntax gives layer 1 clearly more than sense does.
+#
+# In the paper layer 1 was best for the part of speech (accuracy 97.3, layer 2: 96.8) and layer 2 best for senses (F1 69.0, layer 1: 67.4). Why does layer 1 not win here for syntax? One reason is the
+# residual: layer 2 is the sum of what its LSTM wrote and *layer 1 itself*, so a weight on layer 2 pays for both. We take the sum apart and learn again.
+
+# %% tags=["demo"]
+def without_residual(R: Float[Tensor, "L+1 N E"]) -> Float[Tensor, "L+1 N E"]:
+    """What the second LSTM layer itself wrote, in place of its sum with the first layer."""
+    return torch.cat([R[:2], R[2:] - R[1:2]])
+
+apart = over_seeds(TASKS[:2], without_residual)
+pictures.layer_weights(apart)
+
+# %% [markdown]
+# Now layer 1 counts about as much for syntax as layer 2 does, while sense still prefers layer 2 clearly. So learned weights have to be read with care: a layer with a small weight may be needed all the same, when another one
+# contains it.
+#
+# Do the weights point at the layers that are good? Accuracy with *one layer alone* and with the mix, recorded (`python tools/record_elmo_layers.py`) over five seeds. There are two controls: untrained biLMs, and
+# the label that the word has most often (for a verb kept out: the most frequent label).
+
+# %% tags=["demo"]
+from coursekit.datasets import read_table
+from coursekit.pictures.elmo import interval
+from coursekit.small.recorded import half_width
+
+recorded_layers = read_table("results/elmo_layers.csv")
+spread = recorded_layers.groupby(["task", "biLM", "measure"]).value.agg(["mean", half_width])
+accuracies = spread[spread.index.get_level_values("measure").str.startswith("accuracy")]
+cells = accuracies.apply(lambda row: f"{row['mean']:.3f} ± {row.half_width:.3f}", axis=1)
+cells = cells.unstack("measure").rename(columns=lambda name: name.removeprefix("accuracy, "))
+order = ["word alone", *(f"layer {layer}" for layer in range(elmo.config.layers + 1)), "all mixed"]
+display(cells.loc[list(TASKS), order])
+
+# %% [markdown]
+# The step from layer 1 to layer 2 is worth much for senses and little for the part of speech: that is the difference in the weights. It is not the paper's result, in which layer 2 was *worse* for the part of speech;
+# perhaps so small a language leaves the top layer room for everything. (Most words have one part of speech only, so the word alone gets far.) The tense of a new verb stands in its letters: layer 0, which has read no other word, tells it as well as layer 1 and better than layer 2, and the weights go there. And the untrained
+# biLMs show what training is worth: most of all for the part of speech.
+
+# %% [markdown]
+# **Question 2.** ELMo's task networks learn a weight for each layer and leave the biLM frozen. Name one advantage of frozen layers with learned weights over using the top layer alone, and
+# one over training the whole biLM further on the task; and one thing that only further training could do. (3–5 sentences)
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "elmo-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# Different tasks need different information, and the layers hold it in different amounts: inflection stands in the characters at layer 0, the sense higher up. With weights, a task takes what it needs at the cost of L + 2 numbers, while
+# the top layer alone is right for some tasks only. A frozen biLM can be run once and its vectors stored, one biLM serves all tasks, and a small data set cannot spoil it
+# (no forgetting). What weights cannot do is put something into the vectors that no layer holds; for that the biLM itself would have to change.
+#
+# *Marking: 1 point for the layers holding different information, so that the best combination depends on the task; 1 point for an advantage of freezing (cost, sharing, no forgetting) together with its limit.*
+
+# %% [markdown]
+# ## 7 · The original, counted
+#
+# ELMo has L = 2 LSTM layers in each direction with 4096 units, each projected to 512; 2048 character filters of widths 1 to 7, two highway layers. It was trained for 10
+# epochs on the One Billion Word Benchmark (Chelba et al. 2014) and reached a perplexity of 39.7, the mean of forward and backward.
+
+# %% tags=["demo"]
+units, size, characters, char_dim = 4096, 512, 262, 16
+filters = {1: 32, 2: 32, 3: 64, 4: 128, 5: 256, 6: 512, 7: 1024}                 # width: how many
+F = sum(filters.values())
+parts = {
+    "characters": characters * char_dim,
+    "filters": sum(width * char_dim * count + count for width, count in filters.items()),
+    "two highway layers": 2 * 2 * (F * F + F),
+    "projection of x": F * size + size,
+    "one LSTM layer": 4 * units * (size + size) + 4 * units,
+    "its projection": units * size,
+}
+layer = parts["one LSTM layer"] + parts["its projection"]
+total = sum(parts.values()) - layer + 4 * layer                          # 2 directions × 2 layers
+for name, count in parts.items():
+    print(f"{name:<20} {count:>12,}")
+print(f"{'everything':<20} {total:>12,}")
+
+theirs = torch.nn.LSTM(size, units, proj_size=size, device="meta")
+second_bias = 4 * units                                                  # PyTorch's habit
+agrees = sum(p.numel() for p in theirs.parameters()) - second_bias == layer
+print("nn.LSTM agrees:", agrees)
+vocabulary = 793_471
+print(f"softmax over {vocabulary:,} words, needed in training only: {vocabulary * size:,} weights")
+ours = sum(p.numel() for p in elmo.parameters())
+print(f"our ELMo, softmax included: {ours:,}")
+
+# %% [markdown]
+# Nearly all of it is in the LSTMs and the highways; the characters cost next to nothing. The softmax is larger than everything else together, and is thrown away after training: ELMo's input is
+# spelt, only its *output* needs a list of words.
+#
+# > **Sources say, we measure.** *"ELMo concatenates the layers."* The two **directions** of a layer are concatenated (your `representations`); the **layers** are added, with learned weights (your `scalar_mix`;
+# > Peters et al. 2018, equation 1). Concatenating layers would give (2L + 1) · 512 = 2560 numbers a word; ELMo's vector has 1024. *"ELMo is a word-level model"*, *"ELMo is character-based"*: both are
+# > half right. It *reads* characters, so no word is unknown, and its LSTMs step and predict **word by word**. *"Layer norm before mixing"*: the paper reports that it helped in some cases; AllenNLP's guide advises
+# > against it (`do_layer_norm=False`).
+#
+# With the original, all this was one call. AllenNLP is archived, so it stands here as text:
+#
+# ```python
+# from allennlp.commands.elmo import ElmoEmbedder
+# vectors = ElmoEmbedder().embed_sentence(["I", "ate", "an", "apple", "for", "breakfast"])
+# vectors.shape        # (3, 6, 1024): layers, words, 2 · 512
+# ```
+#
+# Three layers (L + 1), six words, and both directions side by side. The words are given as a *list*; a string would be taken apart into characters.
+
+# %% [markdown]
+# ## 8 · The architecture table
+#
+# It began in 04. Now ELMo's row, or rather column, because there is more to say: one of its stacks alone is a recurrent language model, and the whole is ELMo, measured by the same functions. 06 and 07 add the transformers.
+
+# %% tags=["demo"]
+from time import perf_counter
+
+def milliseconds(run, repeats: int = 3) -> float:
+    """The fastest of several runs."""
+    times = []
+    for _ in range(repeats):
+        start = perf_counter()
+        run()
+        times.append(1000 * (perf_counter() - start))
+    return min(times)
+
+def forward_only(x: Float[Tensor, "T D"]) -> Float[Tensor, "T D"]:
+    return elmo.forward_stack(x[None])[-1, 0]
+
+def both_sides(x: Float[Tensor, "T D"]) -> Float[Tensor, "T 2*D"]:
+    return torch.cat([state[0] for state in honest(elmo, x[None], torch.tensor([len(x)]))], dim=-1)
+
+def measured(model) -> dict[str, str]:
+    """Context, reach and cost of a model that turns (T, D) into (T, K)."""
+    seen = influence(model, sentence_x)[3] > 0                                # by the word in the middle
+    torch.manual_seed(0)                                                      # random words
+    noise = {T: vectors[torch.randint(len(vectors), (T,))] for T in (2, 64, 4096)}
+    first = {T: influence(lambda x: model(x)[-1:], noise[T])[0, 0].item() for T in (2, 64)}
+    with torch.no_grad():
+        ms = {T: milliseconds(lambda T=T: model(noise[T])) for T in (64, 4096)}
+    return {
+        "a word sees (of 7, middle word)": f"{int(seen[:3].sum())} left, {int(seen[4:].sum())} right",
+        "first word's derivative, 64 words over 2": f"{first[64] / first[2]:.1e}",
+        "ms at T = 64": f"{ms[64]:.2f}",
+        "ms at T = 4096": f"{ms[4096]:.0f}",
+    }
+
+known = {
+    "attention": ("none", "none"),
+    "objective": ("next word", "next word, word before"),
+    "writes text": ("left to right", "each stack alone"),
+    "steps in sequence": ("T", "T, both stacks at once"),
+    "used for": ("text, scores of sentences", "vectors for a task's network"),
+}
+models = {"one stack of ELMo (a recurrent LM)": forward_only, "ELMo": both_sides}
+table = pd.DataFrame({name: measured(model) for name, model in models.items()})
+for name, values in known.items():
+    table.loc[name] = values
+display(table)
+
+# %% [markdown]
+# ELMo sees all words, and pays for it with a second stack. What it keeps from recurrence: T steps in sequence, and a first word whose trace has
+# to survive them all.
+
+# %% [markdown]
+# ## 9 · Scoreboard
+
+# %% tags=["demo"]
+before, after = accuracy["ELMo, untrained"][-1], accuracy["ELMo"][-1]
+add_row("ELMo, untrained", sense_left=before.left, sense_right=before.right, note="control")
+add_row("ELMo", sense_left=after.left, sense_right=after.right, loss=elmo_nats[0], note="top layer")
+draw()
+
+# %% [markdown]
+# Trained on nothing but text, ELMo tells senses on both sides, where the static vectors of 01 could only take the most frequent one. The control says how much of that two random readers do already.
+
+# %% [markdown]
+# ## Extensions
+#
+# How a task's network uses ELMo, in three functions. They count as extra credit.
+#
+# **The penalty.** Peters et al. add λ‖w‖² to the task's loss. On the raw numbers s it pulls all weights towards 1 / (L + 1).
+
+# %% nbgrader={"grade": false, "grade_id": "elmo-mix_penalty", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def mix_penalty(s: Float[Tensor, "L+1"], strength: float) -> Float[Tensor, ""]:
+    """λ times the squared length of the raw numbers s.  (extension, ●○○, 2 minutes)
+
+    strength is λ. Nothing is averaged, there is no factor ½.
+    """
+    ### BEGIN SOLUTION
+    return strength * s.square().sum()
+    ### END SOLUTION
+
+# %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "elmo-mix_penalty-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
+check("elmo.mix_penalty", lambda case: mix_penalty(case["s"], case["strength"]))
+
+# %% tags=["demo"]
+by_strength = {}
+for strength in (1.0, 1e-1, 1e-2, 1e-3, 0.0):
+    by_strength[strength], right = learn(*by_seed[0]["morphology"], 0, strength)
+    print(f"λ = {strength:<6} weights {by_strength[strength].round(2)}  accuracy {right:.3f}")
+
+# %% [markdown]
+# A large λ makes a plain average, a small one lets the weights go where the task wants them; here the accuracy hardly cares. The paper compared λ = 1 with λ = 0.001, and the smaller one was better on all three tasks shown.
+#
+# **The task's network.** ELMo goes in twice: beside the task's own word vectors x, and beside what its network writes, with a mix of its own for each place, and dropout on both. The biLM
+# is frozen.
+
+# %%
+def toy_rnn(case: dict) -> Callable[[Tensor], Tensor]:
+    """A task's network for the check: one plain recurrent layer."""
+    def rnn(x: Float[Tensor, "B T I"]) -> Float[Tensor, "B T H"]:
+        h, states = torch.zeros(len(x), case["W_h"].shape[0]), []
+        for t in range(x.shape[1]):
+            h = torch.tanh(x[:, t] @ case["W_x"] + h @ case["W_h"])
+            states.append(h)
+        return torch.stack(states, dim=1)
+
+    return rnn
+
+
+def output_and_gradients(use, case: dict) -> dict[str, Tensor]:
+    """What `use` returns, and the gradients of its squares for s and for the biLM's states R."""
+    R, s = case["R"].clone().requires_grad_(), case["s"].clone().requires_grad_()
+    output = use(case["x"], R, s, case["gamma"], toy_rnn(case), case["draws"], case["p"])
+    gradients = torch.autograd.grad((output.square().sum() + 0 * (R.sum() + s.sum())), (R, s))
+    return {"output": output, "gradient for R": gradients[0], "gradient for s": gradients[1]}
+
+# %% nbgrader={"grade": false, "grade_id": "elmo-with_elmo", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def with_elmo(
+    x: Float[Tensor, "B T D"],
+    R: Float[Tensor, "L+1 B T E"],
+    s: Float[Tensor, "2 L+1"],
+    gamma: Float[Tensor, "2"],
+    rnn: Callable[[Float[Tensor, "B T D+E"]], Float[Tensor, "B T H"]],
+    draws: Float[Tensor, "2 B T E"],
+    p: float,
+) -> Float[Tensor, "B T H+E"]:
+    """A task's network with ELMo at its input and at its output.  (extension, ●●○, 10 minutes)
+
+    The network reads [x; ELMo] and the result is [h; ELMo]. Row 0 of s, gamma and draws belongs
+    to the input, row 1 to the output. Dropout: a number of the mix becomes 0 where its draw
+    (uniform between 0 and 1) is below p; the others are divided by 1 − p. The biLM is frozen:
+    no gradient reaches R, but s and gamma are learned.
+    """
+    ### BEGIN SOLUTION
+    R = R.detach()
+    mixed = [scalar_mix(R, s[i], gamma[i]) * (draws[i] >= p) / (1 - p) for i in range(2)]
+    h = rnn(torch.cat([x, mixed[0]], dim=-1))
+    return torch.cat([h, mixed[1]], dim=-1)
+    ### END SOLUTION
+
+# %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "elmo-with_elmo-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
+check("elmo.with_elmo", lambda case: output_and_gradients(with_elmo, case))
+
+# %% [markdown]
+# Does a task gain by it? Part-of-speech tagging with *twenty* labelled sentences: a small LSTM reads its own word vectors x alone, or with the states of an untrained or of the trained biLM.
+
+# %% tags=["demo"]
+def tagging_accuracy(model: ELMo | None, sentences, asked, seed: int, steps: int = 80) -> float:
+    """Share of words whose part of speech a small task network finds, trained on `sentences`."""
+    torch.manual_seed(seed)
+    D, E, H = 16, 2 * elmo.config.dim, 16
+    own = torch.nn.Embedding(len(language.vocabulary), D)
+    lstm = torch.nn.LSTM(D + E, H, batch_first=True, bidirectional=True)
+    classify = torch.nn.Linear(2 * H + E, len(language.parts_of_speech))
+    s = torch.zeros(2, elmo.config.layers + 1, requires_grad=True)
+    gamma = torch.ones(2, requires_grad=True)
+    weights = [*own.parameters(), *lstm.parameters(), *classify.parameters(), s, gamma]
+    optimiser = torch.optim.Adam(weights, lr=0.02)
+
+    def states(group) -> Float[Tensor, "L+1 B T E"]:
+        ids = torch.from_numpy(group.ids)
+        return torch.zeros(s.shape[1], *ids.shape, E) if model is None else layers(model, ids)
+
+    def logits(group, R: Tensor, rows: np.ndarray, p: float) -> tuple[Tensor, Tensor]:
+        ids, R = torch.from_numpy(group.ids[rows]), R[:, rows]
+        out = with_elmo(own(ids), R, s, gamma, lambda x: lstm(x)[0], torch.rand(2, *R.shape[1:]), p)
+        tags = torch.from_numpy(group.parts_of_speech[rows])
+        return classify(out[tags >= 0]), tags[tags >= 0]
+
+    R, rng = states(sentences), np.random.default_rng(seed)
+    for _ in range(steps):
+        loss = cross_entropy(*logits(sentences, R, rng.integers(len(sentences), size=16), 0.5))
+        optimiser.zero_grad()
+        (loss + mix_penalty(s, 1e-3)).backward()
+        optimiser.step()
+    with torch.no_grad():
+        guesses, tags = logits(asked, states(asked), np.arange(len(asked)), 0.0)
+    return (guesses.argmax(dim=-1) == tags).float().mean().item()
+
+rng = np.random.default_rng(11)
+asked = language.sample(300, rng, "held_out")
+few = [language.sample(20, rng, "train") for _ in range(5)]
+tagged = {}
+for name, model in (("x alone", None), ("untrained biLM", untrained), ("ELMo", elmo)):
+    tagged[name] = np.array([tagging_accuracy(model, rows, asked, seed) for seed, rows in enumerate(few)])
+    mean, half = interval(tagged[name])
+    print(f"{name:<15} {mean:.3f} ± {half:.3f}   (20 sentences, 5 seeds)")
+
+# %% [markdown]
+# Twenty sentences hold few of the words that are asked about. The task's own vectors know nothing of the others; the biLM has read them all, in text without labels. That is what pre-training is for.
+#
+# **One sentence in, all layers out.** The call of section 7, for our ELMo. A `BiLM` bundles what is needed.
+
+# %%
+@dataclass(frozen=True)
+class BiLM:
+    """Two language models: from words to characters, from characters to x, and the two stacks."""
+
+    spell: Callable[[list[str]], Int[Tensor, "T C"]]
+    token: Callable[[Int[Tensor, "B T C"]], Float[Tensor, "B T D"]]
+    forward_layers: list[Layer]
+    backward_layers: list[Layer]
+
+
+def toy_bilm(case: dict) -> BiLM:
+    """A biLM for the check: a word's vector is the mean of its letters' rows."""
+    def spell(words: list[str]) -> Int[Tensor, "T C"]:
+        codes = [[1 + ord(letter) % 40 for letter in word][:10] for word in words]
+        return torch.tensor([code + [0] * (10 - len(code)) for code in codes])
+
+    def token(chars: Int[Tensor, "B T C"]) -> Float[Tensor, "B T D"]:
+        real = (chars > 0)[..., None]
+        return (case["table"][chars] * real).sum(dim=-2) / real.sum(dim=-2)
+
+    stacks = [toy_layers(case[f"{side}_x"], case[f"{side}_h"]) for side in ("forward", "backward")]
+    return BiLM(spell, token, *stacks)
+
+# %% nbgrader={"grade": false, "grade_id": "elmo-embed_sentence", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def embed_sentence(words: list[str], bilm: BiLM) -> Float[Tensor, "L+1 T 2*D"]:
+    """The representations of every word of one sentence, all layers.  (extension, ●●○, 6 minutes)
+
+    The biLM reads [BOS] in front of the words and [EOS] behind them; the result holds the words
+    alone. Use your own functions.
+    """
+    ### BEGIN SOLUTION
+    chars = bilm.spell(["[BOS]", *words, "[EOS]"])[None]
+    x = bilm.token(chars)
+    lengths = torch.tensor([x.shape[1]])
+    forward, backward = two_stacks(x, lengths, bilm.forward_layers, bilm.backward_layers)
+    return representations(x, forward, backward)[:, 0, 1:-1]
+    ### END SOLUTION
+
+# %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "elmo-embed_sentence-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
+check("elmo.embed_sentence", lambda case: embed_sentence(case["words"], toy_bilm(case)))
+
+# %% tags=["demo"]
+trained = BiLM(
+    spelling.of_words, lambda chars: word_vectors(elmo, chars[0])[None],
+    layers_of(elmo.forward_stack), layers_of(elmo.backward_stack),
+)
+with torch.no_grad():
+    embedded = embed_sentence("the jailers moonlight in a cell".split(), trained)
+print("layers, words, 2D:", tuple(embedded.shape), "  words never seen: jailers, moonlight")
+
+# %% [markdown]
+# ## Summary
+#
+# - A word is spelt: filters slide over its characters and report their best place. No word is unknown, and spelling is not meaning.
+# - Two language models, two stacks, one objective; x and softmax are shared. By the chain rule both directions have the same best perplexity.
+# - Influence, the derivative of each output for each input, shows what a model can see. A stacked bidirectional LSTM sees the word it should predict.
+# - A loss far below the exact bound proves a leak.
+# - Directions side by side, layers added: ELMo is γ times a softmax-weighted sum of all L + 1 layers, and every task learns its own weights.
+#
+# **Next**: 06 gets both sides into *every* layer, by hiding the words it asks for.
+
+# %% [markdown]
+# ## References
+#
+# - Chelba, C., Mikolov, T., Schuster, M., Ge, Q., Brants, T., Koehn, P. and Robinson, T. (2014). One billion word benchmark for measuring progress in statistical language modeling. *INTERSPEECH*, 2635–2639. arXiv:1312.3005.
+# - Gardner, M. et al. (2018). AllenNLP: a deep semantic natural language processing platform. *Workshop for NLP Open Source Software*, 1–6. arXiv:1803.07640.
+# - Jozefowicz, R., Vinyals, O., Schuster, M., Shazeer, N. and Wu, Y. (2016). Exploring the limits of language modeling. arXiv:1602.02410. (The model that ELMo halves.)
+# - Kim, Y., Jernite, Y., Sontag, D. and Rush, A. M. (2016). Character-aware neural language models. *AAAI*, 2741–2749. arXiv:1508.06615.
+# - martiansideofthemoon (2016). Adding a bidirectional neural network. github.com/sherjilozair/char-rnn-tensorflow/pull/64.
+# - Peters, M. E., Neumann, M., Iyyer, M., Gardner, M., Clark, C., Lee, K. and Zettlemoyer, L. (2018). Deep contextualized word representations. *NAACL-HLT*, 2227–2237. arXiv:1802.05365.
+# - Srivastava, R. K., Greff, K. and Schmidhuber, J. (2015). Highway networks. arXiv:1505.00387.

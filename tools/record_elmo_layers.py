@@ -1,0 +1,82 @@
+"""Record data/results/elmo_layers.csv: notebook 05, part 6, each layer alone and mixed, over five seeds (two minutes).
+
+    python tools/record_elmo_layers.py
+
+A seed is other sentences, other first weights of the task and other verbs kept out. The trained biLM is the one in
+data/models; of untrained ones there is another for each seed. The cells of the instructor's source that define what
+is measured are run, so notebook and table cannot differ.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+
+from autograder.source import code_cells, grade_id, is_demo, read_source
+from coursekit.language import Language, load_language
+from coursekit.small import ELMo, load
+
+ROOT = Path(__file__).parents[1]
+TABLE = ROOT / "data/results/elmo_layers.csv"
+SEEDS = range(5)
+
+
+def notebook_functions() -> dict:
+    """The names that the notebook defines in its solution cells and in the cells tagged "record"."""
+    names: dict = {}
+    for cell in code_cells(read_source(ROOT / "solutions/05_elmo/05_elmo.py")):
+        wanted = "record" in cell.metadata.get("tags", []) or not (
+            is_demo(cell) or grade_id(cell).endswith("-check")
+        )
+        if wanted:
+            exec(cell.source, names)
+    return names
+
+
+def by_word(names: dict, language: Language, task: str, seed: int) -> float:
+    """Accuracy of the label that a word has most often in training; of the commonest label for a word not seen there."""
+    learnt, asked = (names["task_sentences"](seed, split) for split in ("train", "held_out"))
+    chosen, labels = names["examples"](task, learnt, False, seed)
+    counts = np.zeros((len(language.vocabulary), labels[chosen].max() + 1))
+    np.add.at(counts, (learnt.ids[chosen], labels[chosen]), 1)
+    chosen, labels = names["examples"](task, asked, True, seed)
+    words = asked.ids[chosen]
+    guesses = np.where(counts[words].any(axis=1), counts[words].argmax(axis=1), counts.sum(axis=0).argmax())
+    return float((guesses == labels[chosen]).mean())
+
+
+def measure(names: dict, model: ELMo, seed: int) -> Iterator[tuple[str, str, float]]:
+    """Task, measure and value: accuracies of the mix and of each layer alone, and the weights of the mix."""
+    language = load_language()
+    for task, (R, labels, asked, right) in names["task_data"](model, seed).items():
+        yield task, "accuracy, word alone", by_word(names, language, task, seed)
+        for layer in range(len(R)):
+            yield (
+                task,
+                f"accuracy, layer {layer}",
+                names["learn"](R, labels, asked, right, seed, only=layer)[1],
+            )
+        weights, accuracy = names["learn"](R, labels, asked, right, seed)
+        yield task, "accuracy, all mixed", accuracy
+        for layer, weight in enumerate(weights):
+            yield task, f"weight of layer {layer}", float(weight)
+
+
+def main() -> None:
+    torch.set_num_threads(1)  # matrices this small are slower with more
+    names, trained, rows = notebook_functions(), load("elmo"), []
+    for seed in SEEDS:
+        torch.manual_seed(seed)
+        for name, model in (("trained", trained), ("untrained", ELMo(trained.config).eval())):
+            for task, what, value in measure(names, model, seed):
+                rows.append(
+                    {"seed": seed, "biLM": name, "task": task, "measure": what, "value": round(value, 4)}
+                )
+                print(*rows[-1].values(), flush=True)
+    pd.DataFrame(rows).to_csv(TABLE, index=False)
+
+
+if __name__ == "__main__":
+    main()
