@@ -1,0 +1,166 @@
+"""Figures of notebook 06. Each takes what the notebook computed, draws it, and says its numbers in words."""
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, SKY, show
+
+READERS = (ORANGE, BLUE, PINK)
+"""Colours: from the words before, from both sides, the model."""
+
+
+def input_row(tokens: Sequence[str], segments: Int[Tensor, "T"], keep: Bool[Tensor, "T"]) -> None:
+    """A row as BERT reads it: token, segment and place of each column; padding is pale."""
+    figure, ax = plt.subplots(figsize=(10, 2.2))
+    for t, (token, segment, real) in enumerate(zip(tokens, segments.tolist(), keep.tolist(), strict=True)):
+        colour = (ORANGE if segment else BLUE) if real else GREY
+        for height, text in ((2, token), (1, str(segment)), (0, str(t))):
+            ax.add_patch(
+                plt.Rectangle(
+                    (t - 0.46, height - 0.4),
+                    0.92,
+                    0.8,
+                    color=colour,
+                    alpha=0.25 if real else 0.1,
+                    linewidth=0,
+                )
+            )
+            ax.text(t, height, text, ha="center", va="center", fontsize=7.5 if height == 2 else 9,
+                    color="black" if real else GREY)  # fmt: skip
+    ax.set(xlim=(-0.6, len(tokens) - 0.4), ylim=(-0.5, 2.5))
+    ax.set_yticks([2, 1, 0], ["piece", "segment", "position"])
+    ax.set_xticks([])
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+    real = int(keep.sum())
+    show(figure, alt=(
+        f"A row of {len(tokens)} places: {' '.join(tokens[:real])}, then {len(tokens) - real} of padding. "
+        f"Segment 1 at {int(segments.sum())} places, segment 0 at the others; positions 0 to {len(tokens) - 1}."
+    ))  # fmt: skip
+
+
+def corruption(shares: Mapping[str, tuple[Tensor, Tensor, float]]) -> None:
+    """Measured shares beside the intended ones, with the band that holds 95 % of binomial counts.
+
+    Each entry is (which tokens, among which tokens, the intended share).
+    """
+    figure, axes = plt.subplots(1, len(shares), figsize=(10, 2.9))
+    words = []
+    for ax, (name, (found, among, intended)) in zip(axes, shares.items(), strict=True):
+        n = int(among.sum())
+        measured = int((found & among).sum()) / n
+        band = 1.96 * (intended * (1 - intended) / n) ** 0.5
+        ax.axhspan(100 * (intended - band), 100 * (intended + band), color=SKY, alpha=0.35, linewidth=0)
+        ax.axhline(100 * intended, color=BLUE, linewidth=1)
+        ax.plot([0], [100 * measured], "o", color="black")
+        ax.annotate(
+            f"{measured:.2%}",
+            (0, 100 * measured),
+            (7, 8),
+            textcoords="offset points",
+            va="center",
+            fontsize=9,
+        )
+        ax.set(xlim=(-0.5, 1), ylim=(100 * (intended - 2.6 * band), 100 * (intended + 2.6 * band)))
+        ax.set_xticks([])
+        ax.set_title(name.replace(", ", ",\n"), fontsize=10)
+        ax.tick_params(axis="y", labelsize=8)
+        words.append(f"{name}: {measured:.2%} of {n:,} (band {intended - band:.2%} to {intended + band:.2%})")
+    axes[0].set_ylabel("share (%)")
+    show(figure, alt=f"Measured shares as dots in their 95 % binomial bands. {'; '.join(words)}.")
+
+
+def live_run(runs: Mapping[str, Float[np.ndarray, "points 4"]], bounds: tuple[float, float]) -> None:
+    """Both losses on held-out pairs against steps, beside the best possible; and the accuracy at the second task."""
+    figure, axes = plt.subplots(1, 3, figsize=(10, 3.5))
+    steps = max(points[-1, 0] for points in runs.values())
+    titles = ("hidden words (nats a word)", "next sentence (nats a pair)", "next sentence (share right)")
+    lines = ((bounds[0], "best possible"), (bounds[1], "best possible"), (0.5, "by chance"))
+    for number, (ax, title, (line, label)) in enumerate(zip(axes, titles, lines, strict=True), start=1):
+        for (name, points), colour, style in zip(runs.items(), (BLUE, ORANGE), ("-", "--"), strict=True):
+            ax.plot(
+                points[:, 0], points[:, number], style, color=colour, marker="o", markersize=3, label=name
+            )
+        ax.axhline(line, color=GREEN if number < 3 else GREY, linestyle=":", linewidth=2)
+        ax.annotate(
+            f"{label} {line:.2f}", (steps, line), (0, -3), textcoords="offset points", fontsize=8, va="top", ha="right",
+            color=GREEN if number < 3 else GREY,
+        )  # fmt: skip
+        ax.set_title(title, fontsize=10)
+        ax.set_xlabel("step")
+    axes[0].set_ylim(0, None)
+    axes[1].set_ylim(0, min(3.0, 1.05 * max(points[:, 2].max() for points in runs.values())))
+    axes[2].set_ylim(0.3, 1.0)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=9)
+    words = "; ".join(
+        f"{name}: hidden words from {points[0, 1]:.2f} to {points[-1, 1]:.2f} nats, next sentence from {points[0, 2]:.2f} to "
+        f"{points[-1, 2]:.2f} nats, {points[-1, 3]:.1%} right after {points[-1, 0]:.0f} steps"
+        for name, points in runs.items()
+    )
+    show(figure, alt=(
+        f"Held-out losses. {words}. Best possible: {bounds[0]:.2f} nats a hidden word, "
+        f"{bounds[1]:.2f} nats a pair."
+    ))  # fmt: skip
+
+
+def hidden_words(
+    panels: Mapping[tuple[str, int], Mapping[str, Float[np.ndarray, "V"]]],
+    vocabulary: Sequence[str],
+    shown: int = 9,
+) -> None:
+    """Distributions of a hidden word from the left, from both sides, and by the model; a panel for each sentence."""
+    figure, axes = plt.subplots(1, len(panels), figsize=(10, 4.2))
+    said = []
+    for ax, ((sentence, place), distributions) in zip(axes, panels.items(), strict=True):
+        left, both, model = distributions.values()
+        order = np.argsort(-(both + 1e-2 * left + 1e-4 * model))[:shown]
+        for offset, (colour, (name, values)) in enumerate(zip(READERS, distributions.items(), strict=True)):
+            ax.barh(np.arange(shown) + 0.28 * (offset - 1), values[order], 0.26, color=colour, label=name)
+        ax.set_yticks(range(shown), [vocabulary[i] for i in order], fontsize=9)
+        ax.invert_yaxis()
+        words = sentence.split()
+        words[place - 1] = "[…]"
+        half = len(words) // 2 + 1
+        ax.set_title(f"{' '.join(words[:half])}\n{' '.join(words[half:])}", fontsize=10)
+        ax.set_xlabel("probability")
+        rest = 1 - float(model[both > 1e-9].sum())
+        top = [(vocabulary[i], both[i], model[i]) for i in order[:3]]
+        said.append(
+            f"{' '.join(words)}: " + ", ".join(f"{word} exact {p:.2f}, model {q:.2f}" for word, p, q in top)
+            + f", words that cannot stand there {rest:.2f} by the model"
+        )  # fmt: skip
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=9)
+    show(figure, alt=f"Distributions of a hidden word. {'; '.join(said)}.")
+
+
+def right_context(nats: Mapping[str, Float[np.ndarray, " words"]]) -> None:
+    """Mean loss of each reader with its 95 % interval over words: from the left, and from both sides."""
+    figure, ax = plt.subplots(figsize=(7.5, 2.9))
+    said = []
+    for place, (name, losses) in enumerate(nats.items()):
+        mean, half = losses.mean(), 1.96 * losses.std() / len(losses) ** 0.5
+        exact = name.startswith("exact")
+        colour = ORANGE if name.endswith("left") else BLUE
+        ax.barh(
+            place,
+            mean,
+            color=colour,
+            alpha=1.0 if exact else 0.55,
+            xerr=half,
+            height=0.7,
+            error_kw={"linewidth": 1.2},
+        )
+        ax.annotate(
+            f"{mean:.2f}", (mean + half, place), (5, 0), textcoords="offset points", va="center", fontsize=9
+        )
+        said.append(f"{name} {mean:.2f} ± {half:.2f}")
+    names = {"exact, left": "best possible, words before", "exact, both": "best possible, both sides",
+             "GPT, left": "small GPT, words before", "BERT, both": "small BERT, both sides"}  # fmt: skip
+    ax.set_yticks(range(len(nats)), [names[name] for name in nats])
+    ax.invert_yaxis()
+    ax.set_xlabel("nats a word")
+    show(figure, alt=f"Mean loss of a held-out word in nats, with 95 % intervals: {'; '.join(said)}.")

@@ -1,0 +1,118 @@
+"""What the prose of notebook 06 says without computing it holds in what the notebook measures."""
+
+import numpy as np
+import pytest
+
+from coursekit.scoreboard import majority_accuracy
+from coursekit.small import recorded
+from tests.notebooks.executed import executed
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory):
+    """The names of the solution's notebook after its last cell."""
+    with executed("06_bert", tmp_path_factory.mktemp("home")) as names:
+        yield names
+
+
+def test_the_words_are_cut_as_hugging_face_cuts_them(measured):
+    assert measured["agree"] == 1
+    cut, toy, real = measured["cut_into"], measured["toy"], measured["real"]
+    assert cut("unforgettable", toy) == "un ##forget ##table"
+    assert cut("unforgettable", real) == "un ##for ##get ##table"
+    assert "##forget" not in real and len(real) == 30_522
+    assert cut("wardens", real).split()[0] == "warden"
+
+
+def test_a_row_is_hugging_face_s_row_and_the_sum_is_what_the_model_reads(measured):
+    assert measured["same"]
+    assert measured["difference"] < 1e-6
+    assert measured["same_word"] < 0.95
+
+
+def test_the_shares_lie_in_their_bands_and_special_tokens_are_left_alone(measured):
+    assert measured["special_chosen"] == 0
+    for name, (found, among, intended) in measured["shares"].items():
+        n = int(among.sum())
+        share = int((found & among).sum()) / n
+        assert abs(share - intended) < 1.96 * (intended * (1 - intended) / n) ** 0.5, name
+
+
+def test_the_controls_stand_in_order(measured):
+    nats = measured["ladder"]
+    assert nats["best possible from both sides"] < 1 < 5 < nats["frequency of the word"] < 6.5
+    assert abs(nats["a BERT before training"] - nats["all words equally probable"]) < 0.5
+
+
+def test_the_live_run_bends_towards_both_bounds(measured):
+    course, (words, pairs) = measured["course"], measured["bounds"]
+    assert course[0, 1] - words > 4 * (course[-1, 1] - words) > 0
+    assert course[0, 2] - pairs > 2 * (course[-1, 2] - pairs)
+    assert course[-1, 3] > 0.7
+
+
+def test_the_loss_of_2018_falls_and_gives_one_answer_to_all_pairs(measured):
+    course = measured["wild_course"]
+    assert course[-1, 1] < 0.7 * course[0, 1]  # the hidden words are learnt all the same
+    assert measured["says_not"] > 0.98
+    assert course[-1, 3] == pytest.approx(measured["apart"].float().mean().item(), abs=0.02)
+    assert measured["as_it_was"] < 0.05 < 3 < course[-1, 2]  # and on all pairs it leaves the picture
+
+
+def test_the_live_run_s_bound_is_that_of_the_pairs_sentences(measured):
+    hidden = measured["exam_hidden"]
+    assert hidden.sum() > 200
+    words, pairs = measured["bounds"]
+    assert 0.4 < words < 1.2 and 0.2 < pairs < np.log(2)
+
+
+def test_the_model_has_the_sets_and_favourites_within_them(measured):
+    for distributions in measured["panels"].values():
+        _, both, model = distributions.values()
+        possible = both > 1e-9
+        assert model[possible].sum() > 0.85
+        assert set(np.argsort(-model)[: min(2, possible.sum())]) <= set(np.flatnonzero(possible))
+    first = next(iter(measured["panels"].values()))
+    assert first["exact, from the words before"].max() < 0.05
+    river = [d for (words, _), d in measured["panels"].items() if "river" in words][0]
+    assert river["exact, from both sides"].max() == pytest.approx(1)
+    assert river["exact, from the words before"].max() == pytest.approx(0.5)
+
+
+def test_the_right_is_worth_most_where_most_follows(measured):
+    assert measured["nats"]["exact, left"].mean() == pytest.approx(1.5, abs=0.1)
+    assert 0.5 < measured["worth"].mean() < 1.1
+    assert 0 < measured["last_word"] < 0.2 < 1 < measured["six"]
+    assert abs(measured["measured_worth"] - measured["worth"].mean()) > 0.005
+
+
+def test_elmo_is_a_shallow_concatenation_and_bert_is_not(measured):
+    assert measured["reads"]["ELMo"] == {"its left": 0.5, "its right": 0.5, "both": 0}
+    assert measured["reads"]["BERT"] == {"its left": 1, "its right": 1, "both": 1}
+
+
+def test_the_first_word_still_reaches_the_last(measured):
+    assert 0.2 * 2 / 64 < measured["survives"] < 5 * 2 / 64
+
+
+def test_the_original_s_parameters(measured):
+    sizes = measured["sizes"]
+    assert sizes.loc["the encoder, together"].tolist() == [109_482_240, 335_141_888]
+    assert sizes.loc["with both heads", "BERT-Large"] == 336_226_108
+
+
+def test_senses_count_as_much_on_the_right_and_more_than_untrained(measured):
+    bert = measured["accuracy"]["BERT"]
+    assert bert.right > 0.95 and bert.left - bert.right < 0.05
+    more = recorded("bert").filter(regex="24,000 labels, layer 2, cue only on the right", axis="index")[
+        "mean"
+    ]
+    assert len(more) == 1 and more.min() > max(0.99, bert.right)
+    majority = majority_accuracy(measured["exam"])
+    assert majority.right + 0.1 < measured["untrained_accuracy"].right < bert.right - 0.1
+
+
+def test_the_head_of_the_extension_is_the_model_s(measured):
+    assert measured["yours"] == pytest.approx(measured["course"][-1, 2], abs=1e-4)
