@@ -39,9 +39,9 @@ installation()
 # | 02 | [Attention, step by step](02_attention/02_attention.ipynb) | 60 | compute attention by hand, in a batch, with masks and with heads | 01 | 03 |
 # | 03 | [The transformer layer](03_transformer_layer/03_transformer_layer.ipynb) | 60 | add positions, normalisation and depth, and match PyTorch's own layer | 02 | 04, 06, 07 |
 # | 04 | [Recurrence, encoder–decoder, and what attention costs](04_recurrence/04_recurrence.ipynb) | 60 | write an LSTM step and a small translator, and measure which architecture costs what | 03 | 05, 07 |
-# | 05 | ELMo | 60 | train two language models, one for each direction, and mix their layers | 04 | 06, 12 |
-# | 06 | BERT | 60 | split words into pieces, mask them and pre-train an encoder | 03, 05 | 08, 09, 11 |
-# | 07 | GPT | 60 | train a decoder and sample from it, and show what it cannot see | 03, 04 | 08, 12 |
+# | 05 | [ELMo](05_elmo/05_elmo.ipynb) | 60 | train two language models, one for each direction, and mix their layers | 04 | 06, 12 |
+# | 06 | [BERT](06_bert/06_bert.ipynb) | 60 | split words into pieces, mask them and pre-train an encoder | 03, 05 | 08, 09, 11 |
+# | 07 | [GPT](07_gpt/07_gpt.ipynb) | 70 | train a decoder and sample from it, and show what it cannot see | 03, 04 | 08, 12 |
 # | 08 | Inside a pre-trained transformer | 60 | read a word's vector at every layer and tell its senses apart | 06, 07 | 09 |
 # | 09 | Fine-tuning | 60 | choose what to train, how fast and for how long, and measure what is forgotten | 06, 08 | 10 |
 # | 10 | Applications: sentiment, entities, questions | 60 | put three heads on one encoder and score each properly | 09 | 12 |

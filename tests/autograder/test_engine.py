@@ -199,8 +199,8 @@ def test_no_script_reaches_the_instructor_s_browser(course, engine, perfect):
     ("arguments", "words"),
     [
         (
-            ["grade", "07_gpt"],
-            "There is no assignment '07_gpt'. There are: 01_static_embeddings, 02_attention",
+            ["grade", "13_nothing"],
+            "There is no assignment '13_nothing'. There are: 01_static_embeddings, 02_attention",
         ),
         (["grade", NAME, "nobody"], "holds no 02_attention of nobody"),
         (["grade", NAME, "--submitted", "elsewhere"], "holds no submission of 02_attention"),

@@ -21,7 +21,9 @@ def tokens() -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def figures():
-    spec = importlib.util.spec_from_file_location("entities_figures", FOLDER.parents[1] / "tools/figures_entities.py")
+    spec = importlib.util.spec_from_file_location(
+        "entities_figures", FOLDER.parents[1] / "tools/figures_entities.py"
+    )
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -24,7 +24,9 @@ def reviews() -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def figures():
-    spec = importlib.util.spec_from_file_location("sentiment_figures", FOLDER.parents[1] / "tools/figures_sentiment.py")
+    spec = importlib.util.spec_from_file_location(
+        "sentiment_figures", FOLDER.parents[1] / "tools/figures_sentiment.py"
+    )
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

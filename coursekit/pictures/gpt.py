@@ -1,0 +1,311 @@
+"""Figures of notebook 07. Each takes what the notebook computed, draws it, and says its numbers in words."""
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+from torch import Tensor
+
+from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, SKY, show
+from coursekit.scoreboard import Accuracy, Bounds
+from coursekit.small.recorded import half_width
+
+
+def training(curve: Sequence[tuple[int, float]], bound: float, uniform: float) -> None:
+    """Held-out loss against steps, with the exact bound and the loss of all words alike."""
+    steps, losses = zip(*curve, strict=True)
+    figure, ax = plt.subplots(figsize=(7.4, 3.6))
+    ax.plot(steps, losses, color=BLUE, marker="o", markersize=3, label="small GPT, held-out sentences")
+    ax.axhline(bound, color=GREEN, linestyle="--", label=f"best possible: {bound:.3f}")
+    ax.axhline(uniform, color=GREY, linestyle=":", label=f"all words alike: {uniform:.2f}")
+    ax.annotate(f"{losses[-1]:.3f}", (steps[-1], losses[-1]), (0, 8), textcoords="offset points", ha="center")
+    ax.set(xlabel="step (32 sentences each)", ylabel="loss (nats a token)", ylim=(0, uniform * 1.05))
+    ax.legend(fontsize=9)
+    show(
+        figure,
+        alt=f"Held-out loss from {losses[0]:.2f} nats at step {steps[0]} to {losses[-1]:.3f} after {steps[-1]} steps, "
+        f"{losses[-1] / bound - 1:.1%} above the best possible {bound:.3f}; all words alike {uniform:.2f}.",
+    )
+
+
+def interval(share: float, count: int) -> tuple[float, float]:
+    """95 % interval of a share of `count` answers (Wilson's, which stays inside 0 and 1)."""
+    z = 1.96
+    middle = (share + z**2 / (2 * count)) / (1 + z**2 / count)
+    half = z / (1 + z**2 / count) * np.sqrt(share * (1 - share) / count + z**2 / (4 * count**2))
+    return middle - half, middle + half
+
+
+def senses(found: Mapping[str, Accuracy], limits: Bounds, cues: Mapping[str, int]) -> None:
+    """Sense accuracy by where the cue stands, with 95 % intervals over the sentences, the majority and the bounds."""
+    figure, axes = plt.subplots(1, 2, figsize=(9.2, 2.5), sharey=True)
+    said = []
+    for ax, (side, title) in zip(
+        axes,
+        (("left", "cue on the left, or on both sides"), ("right", "cue only on the right")),
+        strict=True,
+    ):
+        lines = (
+            ("most frequent sense", limits.majority, GREY, ":"),
+            ("best possible from the words before", limits.from_left, ORANGE, "--"),
+            ("best possible from the whole sentence", limits.from_both, GREEN, "-"),
+        )
+        for label, accuracy, colour, style in lines:
+            ax.axvline(getattr(accuracy, side), color=colour, linestyle=style, linewidth=1.5, label=label)
+        for place, (name, accuracy) in enumerate(found.items()):
+            share = getattr(accuracy, side)
+            low, high = interval(share, cues[side])
+            ax.plot([low, high], [place, place], color="black", linewidth=1.5)
+            ax.plot(share, place, "o", color=GREY if "untrained" in name else BLUE, markersize=6)
+            ax.annotate(
+                f"{share:.3f}", (share, place), (0, 7), textcoords="offset points", ha="center", fontsize=8
+            )
+            said.append(f"{name}, {side}: {share:.3f} (interval {low:.3f} to {high:.3f})")
+        ax.set(
+            title=title,
+            xlabel="share of words whose sense is found",
+            xlim=(0.2, 1.06),
+            ylim=(len(found) - 0.5, -0.8),
+        )
+        ax.title.set_fontsize(10)
+    axes[0].set_yticks(range(len(found)), found)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8)
+    show(
+        figure,
+        alt=f"Sense accuracy (1-NN) of {cues['left']} words with the cue on the left and {cues['right']} with the cue only on the right: "
+        f"{'; '.join(said)}. Best possible from the words before {limits.from_left.left:.3f} and {limits.from_left.right:.3f}, from the "
+        f"whole sentence {limits.from_both.left:.3f} and {limits.from_both.right:.3f}; most frequent sense "
+        f"{limits.majority.left:.3f} and {limits.majority.right:.3f}.",
+    )
+
+
+def influences(maps: Mapping[str, Float[Tensor, "T T"]], words: Sequence[str]) -> None:
+    """The influence of each input on each output; a model's largest is 1, exact zeros are white."""
+    figure, axes = plt.subplots(1, len(maps), figsize=(3.1 * len(maps), 3.5), sharey=True)
+    said = []
+    for ax, (name, values) in zip(axes, maps.items(), strict=True):
+        relative = (values / values.max()).numpy()
+        ax.imshow(np.where(relative > 0, relative, np.nan) ** 0.5, cmap="Blues", vmin=-0.25, vmax=1)
+        ax.set_xticks(range(len(words)), words, rotation=90, fontsize=8)
+        ax.set_yticks(range(len(words)), words, fontsize=8)
+        ax.set_title(name, fontsize=10)
+        ax.set_xlabel("input")
+        above, below = (np.triu(relative, 1) > 0).sum(), (np.tril(relative, -1) > 0).sum()
+        said.append(f"{name}: {above} inputs above the diagonal and {below} below it count")
+    axes[0].set_ylabel("output")
+    pairs = len(words) * (len(words) - 1) // 2
+    show(
+        figure,
+        alt=f"Size of the gradient of each word's last vector for each input, white where it is exactly 0 (colour: square root). Of {pairs} "
+        f"pairs on each side of the diagonal: {'; '.join(said)}.",
+    )
+
+
+def choices(
+    found: Mapping[str, Float[Tensor, "1 V"]],
+    exact: Float[Tensor, "V"],
+    vocabulary: Sequence[str],
+    shown: int = 7,
+) -> None:
+    """What each way of choosing leaves of one distribution: the most probable words, and all the rest together."""
+    order = exact.argsort(descending=True)[:shown]
+    figure, axes = plt.subplots(1, len(found), figsize=(2.3 * len(found), 3.1), sharey=True)
+    said, possible = [], exact > 0
+    for ax, (name, row) in zip(axes, found.items(), strict=True):
+        values = row[0]
+        heights = [*values[order].tolist(), 1 - values[order].sum().item()]
+        truth = [*exact[order].tolist(), 1 - exact[order].sum().item()]
+        places = np.arange(shown + 1)
+        ax.barh(places, heights, color=[BLUE] * shown + [ORANGE], height=0.7)
+        ax.plot(truth, places, "|", color="black", markersize=11, label="exact")
+        tail = values[~possible].sum().item()
+        ax.set_title(f"{name}\nimpossible words {tail:.3f}", fontsize=9)
+        ax.set_xlabel("probability")
+        words = ", ".join(
+            f"{vocabulary[i]} {p:.2f}" for i, p in zip(order.tolist()[:3], heights, strict=False)
+        )
+        said.append(f"{name}: {words}, impossible words together {tail:.3f}")
+    axes[0].set_yticks(range(shown + 1), [vocabulary[i] for i in order] + ["all others"])
+    axes[0].invert_yaxis()
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", fontsize=8)
+    show(figure, alt=f"Probabilities of the next word; bars the model's, marks exact. {'; '.join(said)}.")
+
+
+def knobs(written: Mapping[str, tuple[float, int]], language: tuple[float, int]) -> None:
+    """Share of possible sentences against the number of different words in them, for each way of choosing."""
+    figure, ax = plt.subplots(figsize=(7.2, 4.2))
+    temperatures = {name: point for name, point in written.items() if not name.startswith("top")}
+    ax.plot(*zip(*temperatures.values(), strict=True), color=GREY, marker="o", label="temperature")
+    for kind, colour, marker in (("top-k", ORANGE, "s"), ("top-p", PINK, "D")):
+        points = {name: point for name, point in written.items() if name.startswith(kind)}
+        ax.plot(
+            *zip(*points.values(), strict=True),
+            color=colour,
+            marker=marker,
+            linestyle="none",
+            markersize=8,
+            label=kind,
+        )
+    beside = {"0.8": (-2, 10), "top-p 0.95": (-22, -14), "1": (-3, 8)}
+    for name, point in written.items():
+        ax.annotate(
+            name.removeprefix("top-k ").removeprefix("top-p "),
+            point,
+            beside.get(name, (7, -11)),
+            textcoords="offset points",
+            fontsize=9,
+        )
+    ax.plot(*language, "*", color=GREEN, markersize=14, label="the language itself")
+    ax.set(
+        xlabel="share of sentences the language can produce",
+        ylabel="different words in 400 sentences",
+        xlim=(0, 1.05),
+        ylim=(0, None),
+    )
+    ax.legend(fontsize=9, loc="lower left")
+    said = "; ".join(
+        f"{'temperature ' if name in temperatures else ''}{name}: {possible:.2f} possible, {different} words"
+        for name, (possible, different) in written.items()
+    )
+    show(figure, alt=f"400 sentences each. {said}. The language itself: 1.00 and {language[1]} words.")
+
+
+def cost(costs: Mapping[int, Mapping[str, tuple[int, float]]]) -> None:
+    """Passes of a token through the model, and time, for writing T tokens with and without a cache."""
+    figure, axes = plt.subplots(1, 2, figsize=(8.6, 3.3))
+    said = []
+    for name, colour, marker in (("without cache", ORANGE, "o"), ("with cache", BLUE, "s")):
+        for ax, part in zip(axes, (0, 1), strict=True):
+            ax.loglog(
+                list(costs), [cost[name][part] for cost in costs.values()], color=colour, marker=marker, label=name
+            )  # fmt: skip
+        last = max(costs)
+        said.append(
+            f"{name}: {costs[last][name][0]:,} passes and {costs[last][name][1]:.0f} ms for {last} tokens"
+        )
+    for ax, title in zip(axes, ("tokens through the model", "time (ms)"), strict=True):
+        ax.set_xticks(list(costs), list(costs))
+        ax.minorticks_off()
+        ax.set(xlabel="tokens written", title=title)
+        ax.title.set_fontsize(10)
+    axes[0].legend(fontsize=9)
+    show(figure, alt=f"Cost of writing tokens one after the other, logarithmic. {'; '.join(said)}.")
+
+
+def two_cells(shares: Mapping[str, Sequence[float]], floor: float = 1e-9) -> None:
+    """How far the vectors of "cell" in two sentences lie apart, layer by layer; exact zeros stand at the floor."""
+    figure, ax = plt.subplots(figsize=(8.4, 3.8))
+    said = []
+    looks = ((SKY, "s", "-"), (GREEN, "s", "-"), (BLUE, "o", "-"), (PINK, "o", "-"), (GREY, "o", ":"))
+    for (name, values), (colour, marker, style) in zip(shares.items(), looks, strict=False):
+        depth = np.arange(len(values)) / (len(values) - 1)
+        ax.semilogy(
+            depth,
+            np.maximum(values, floor),
+            color=colour,
+            marker=marker,
+            linestyle=style,
+            markersize=10 if colour == SKY else 4,
+            fillstyle="none" if colour == SKY else "full",
+            label=name,
+        )
+        said.append(f"{name}: largest {max(values):.1e}, last layer {values[-1]:.1e}")
+    ax.axhline(1e-6, color="black", linewidth=0.8, linestyle="--", label="rounding: 1e-6")
+    ax.set(
+        xlabel="depth (0: embeddings, 1: last layer)",
+        ylabel="difference, as a share\nof the vector's length",
+        ylim=(floor / 2, 5),
+    )
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside right center", fontsize=8)
+    show(
+        figure,
+        alt=f"Difference between the vectors of cell in two sentences, logarithmic; 0 is drawn at {floor:.0e}. {'; '.join(said)}.",
+    )
+
+
+def few_shot(recorded: pd.DataFrame, questions: int) -> pd.DataFrame:
+    """Draw the recorded accuracies by number of examples; return them as a table (means over draws)."""
+    figure, axes = plt.subplots(1, 3, figsize=(10, 3.4), sharey=True)
+    rows, said = {}, []
+    panels = (("accuracy", BLUE), ("accuracy, calibrated", GREEN), ("pairs in order", PINK))
+    counts = sorted(recorded.examples.unique())
+    kinds = [("right", count) for count in counts] + [("swapped", max(counts))]
+    for ax, (measure, colour) in zip(axes, panels, strict=True):
+        for place, (labels, count) in enumerate(kinds):
+            values = recorded[
+                (recorded.measure == measure)
+                & (recorded.labels == labels)
+                & (recorded.examples == count)
+            ].value.to_numpy()  # fmt: skip
+            half = half_width(values) if len(values) > 1 else np.nan
+            jitter = np.linspace(-0.18, 0.18, len(values)) if len(values) > 1 else [0.0]
+            ax.plot(place + np.array(jitter), values, "o", color=colour, alpha=0.35, markersize=4)
+            ax.errorbar(
+                place,
+                values.mean(),
+                yerr=None if np.isnan(half) else half,
+                fmt="s" if labels == "right" else "D",
+                color="black",
+                capsize=3,
+                markersize=5,
+            )
+            name = f"{count}" if labels == "right" else f"{count}, labels swapped"
+            rows.setdefault(name, {})[measure] = values.mean()
+            rows[name][f"{measure} ±"] = half
+            said.append(
+                f"{measure}, {name} examples: {values.mean():.3f}"
+                + ("" if np.isnan(half) else f" ± {half:.3f}")
+            )
+        ax.axhline(0.5, color=GREY, linestyle=":", linewidth=1)
+        ax.set_xticks(range(len(kinds)), [*map(str, counts), f"{max(counts)}\nswapped"])
+        ax.set(title=measure, xlabel="examples in the prompt", ylim=(0.2, 1.03))
+        ax.title.set_fontsize(10)
+    axes[0].set_ylabel(f"share ({questions} questions)")
+    for name, row in rows.items():
+        count, labels = int(name.split(",")[0]), "swapped" if "swapped" in name else "right"
+        chosen = recorded[(recorded.examples == count) & (recorded.labels == labels)]
+        answered = chosen[chosen.measure == "answered positive"].value
+        row["answered positive: least"], row["most"] = answered.min(), answered.max()
+    draws = recorded.draw.nunique()
+    show(
+        figure,
+        alt=f"SmolLM2 on {questions} opinions, {draws} draws of the examples, means with 95 % intervals over draws (squares), each draw a "
+        f"dot. {'; '.join(said)}. Guessing is 0.5.",
+    )
+    return pd.DataFrame(rows).T.rename_axis("examples")
+
+
+def in_context(
+    found: Mapping[str, Sequence[float]], best: Sequence[float], losses: Sequence[float], best_loss: float
+) -> None:
+    """Loss in training, and right answers by number of examples in the prompt, beside the best possible."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.7), width_ratios=(1, 1.3))
+    smooth = np.convolve(losses, np.ones(5) / 5, mode="valid")
+    left.plot(np.arange(len(smooth)) + 3, smooth, color=BLUE)
+    left.axhline(best_loss, color=GREEN, linestyle="--")
+    left.set(
+        xlabel="step (64 new rules each)",
+        ylabel="loss (nats a question)",
+        title="training",
+        ylim=(best_loss - 0.15, None),
+    )
+    left.title.set_fontsize(10)
+    examples = np.arange(len(best))
+    right.plot(
+        examples, best, color=GREEN, linestyle="--", label=f"best possible (loss {best_loss:.3f} on the left)"
+    )
+    for (name, values), colour, marker in zip(found.items(), (BLUE, ORANGE, GREY), "osD", strict=True):
+        right.plot(
+            examples, values, color=colour, marker=marker, linestyle="none", markersize=6, label=name
+        )  # fmt: skip
+    right.set(xlabel="examples in the prompt", ylabel="share of labels right", ylim=(0, 1))
+    figure.legend(*right.get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=8)
+    last = len(best) - 1
+    said = "; ".join(f"{name} {values[0]:.2f} to {values[last]:.2f}" for name, values in found.items())
+    show(
+        figure,
+        alt=f"Left: training loss from {losses[0]:.2f} to {np.mean(losses[-20:]):.3f}, best possible {best_loss:.3f}. Right: share of right "
+        f"labels after 0 and after {last} examples: best possible {best[0]:.2f} to {best[last]:.2f}; {said}.",
+    )

@@ -1,0 +1,1216 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 07 · GPT
+#
+# A **decoder** predicts the next word from the words before it, and nothing else. So it can write; and so it cannot know, at the word *cell*, what
+# comes after. We build its mask, its loss and its ways of choosing a word, train a small one, and measure exactly what it cannot see. Then we take
+# one with 135 million parameters and give it a task in nothing but a prompt.
+#
+# **Afterwards you can**
+#
+# - write causal attention and the shifted loss, and find a bug in a training script that no loss shows;
+# - sample with temperature, top-k and top-p, and write one token at a time with a key–value cache;
+# - show what a decoder's vectors hold and what they cannot hold, beside BERT's;
+# - classify with examples in a prompt, and say what an interval allows you to say about it.
+#
+# **You need** notebooks 03 and 04; 06 for the comparison with BERT. **Time** about 70 minutes: seven exercises, a bug to find, two
+# questions that a person reads; one extension.
+
+# %%
+from types import SimpleNamespace
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from coursekit import check, hint, predict, reveal
+
+# %% [markdown]
+# ## 1 · Looking back only
+#
+# In 02 every word attended to every word. A model that is to predict the next word must not see it. In 04 we hid the future with True and False. The papers
+# write it as a matrix M that is *added* to the scores (Vaswani et al. 2017; Radford et al. 2018):
+#
+# $$\mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt d} + M\right)V, \qquad M_{ij} = \begin{cases}0 & j \le i\\ -\infty & j > i\end{cases}$$
+
+# %% nbgrader={"grade": false, "grade_id": "gpt-causal_mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def causal_mask(T: int) -> Float[Tensor, "T T"]:
+    """What is added to the scores of a decoder with T positions.  (difficulty ●○○, 3 minutes)
+
+    Row i is the position that looks, column j the position that is looked at: 0 where j ≤ i, −∞ where
+    j > i. (The check adds your mask to scores and takes the softmax of each row.)
+    """
+    ### BEGIN SOLUTION
+    return torch.full((T, T), -torch.inf).triu(1)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "gpt-causal_mask-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("gpt.causal_mask", lambda case: (case["scores"] + causal_mask(len(case["scores"]))).softmax(dim=-1))
+
+# %% nbgrader={"grade": false, "grade_id": "gpt-causal_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def causal_attention(
+    q: Float[Tensor, "B H T d"], k: Float[Tensor, "B H T d"], v: Float[Tensor, "B H T d"]
+) -> Float[Tensor, "B H T d"]:
+    """Attention in which no position sees a later one.  (difficulty ●●○, 6 minutes)
+
+    The scores are divided by √d. Uses your causal_mask.
+    """
+    ### BEGIN SOLUTION
+    scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
+    weights = (scores + causal_mask(q.shape[-2])).softmax(dim=-1)
+    return weights @ v
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "gpt-causal_attention-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("gpt.causal_attention", lambda case: causal_attention(**case))
+
+# %% [markdown]
+# Your attention goes into a real model: the small GPT of the course, trained on our generated language (part 2). Beside it the small BERT of 06. The language
+# knows three cells; these two sentences differ only to the *right* of the word.
+
+# %% tags=["demo"]
+from dataclasses import replace
+from time import perf_counter
+
+import numpy as np
+import pandas as pd
+from IPython.display import Markdown, display
+from torch.nn.functional import cross_entropy
+
+from coursekit.language import BOS, EOS, PAD, Language, load_language
+from coursekit.pictures import gpt as pictures
+from coursekit.plots import use_style
+from coursekit.small import GPT, GPTConfig, load
+from coursekit.small.bert import single
+
+use_style()
+torch.set_num_threads(1)
+torch.manual_seed(0)
+
+language = load_language()
+TWO_CELLS = [
+    "anna remembered the last cell that the prisoner shared",
+    "anna remembered the last cell that the biologist stained",
+]
+rows = torch.from_numpy(np.stack([language.encode(words) for words in TWO_CELLS]))
+place = 1 + TWO_CELLS[0].split().index("cell")                      # [BOS] is position 0
+
+# %% tags=["demo"]
+class YourAttention(torch.nn.Module):
+    """The projections of a trained layer, with your causal_attention between them."""
+
+    def __init__(self, trained):
+        super().__init__()
+        self.trained = trained
+
+    def forward(self, x: Float[Tensor, "B T D"], keep) -> Float[Tensor, "B T D"]:
+        projections = (self.trained.query, self.trained.key, self.trained.value)
+        in_heads = (self.trained.split(project(x)) for project in projections)
+        return self.trained.output(causal_attention(*in_heads).transpose(1, 2).flatten(2))
+
+gpt, bert = load("gpt"), load("bert")
+with torch.no_grad():
+    theirs = gpt(rows).logits
+    for layer in gpt.layers:
+        layer.attention = YourAttention(layer.attention)
+    change = (gpt(rows).logits - theirs).abs().max()
+print(f"largest change of a logit with your attention inside: {change:.1e}")
+
+# %% [markdown]
+# **Predict:** compare the vector of *cell* in the two sentences, after the last layer of GPT. How long is their difference, as a share of the vector's length? (0: the
+# same vector; 1: as long as the vector itself)
+
+# %% tags=["demo"]
+predict("gpt.two_cells", ...)
+
+# %% tags=["demo"]
+def apart(vectors: Float[Tensor, "layers two D"]) -> list[float]:
+    """For each layer, the length of the difference as a share of the first vector's length."""
+    return ((vectors[:, 0] - vectors[:, 1]).norm(dim=-1) / vectors[:, 0].norm(dim=-1)).tolist()
+
+with torch.no_grad():
+    two_cells = {
+        "small GPT": apart(gpt(rows).hidden[:, :, place]),
+        "small BERT": apart(bert(single(rows)).hidden[:, :, place]),
+    }
+reveal("gpt.two_cells", two_cells["small GPT"][-1])
+for name, shares in two_cells.items():
+    by_layer = "  ".join(f"{share:.1e}" for share in shares)
+    print(f"{name:<11} difference by layer (0 is the input): {by_layer}")
+posterior = language.sense_posterior(rows[:1].numpy(), np.array([place]), "left")[0]
+print("best possible from the left:",
+      {language.senses[i]: round(float(posterior[i]), 3) for i in posterior.nonzero()[0]})
+
+# %% [markdown]
+# The same vector in every layer: more layers do not help, since each one only sees what lies to the left, and to the left the sentences are equal. It
+# is not a weakness of this model. From these five words nobody can know which cell it is: the exact posterior is a third each. BERT's
+# vectors part in the first layer.
+
+# %% [markdown]
+# ## 2 · One loss at every position
+#
+# The reward for not looking ahead: *every* position of a sentence is an exercise with a known answer, the next token. By the chain rule,
+# $\log p(x) = \sum_t \log p(x_{t+1} \mid x_{\le t})$, so one pass gives the loss of the whole sentence. In 04 we moved the *input* to the right; here the model
+# reads the sentence as it is, and the loss does the shifting.
+
+# %% nbgrader={"grade": false, "grade_id": "gpt-shift_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def shift_loss(logits: Float[Tensor, "B T V"], ids: Int[Tensor, "B T"], pad: int) -> Float[Tensor, ""]:
+    """Mean of −log p of the next token, in nats.  (difficulty ●●○, 6 minutes)
+
+    logits[:, t] predict ids[:, t + 1]. Tokens that are pad are not predicted; every other token but the
+    first of each row is, and all count the same. (pad is one id; it may be any.)
+    """
+    ### BEGIN SOLUTION
+    predicted, target = logits[:, :-1], ids[:, 1:]
+    return torch.nn.functional.cross_entropy(predicted.flatten(0, 1), target.flatten(), ignore_index=pad)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "gpt-shift_loss-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("gpt.shift_loss", lambda case: shift_loss(case["logits"], case["ids"], case["pad"]))
+
+# %% [markdown]
+# Now train. So that something can be seen within seconds, the language is cut down to the five topics of *cell* and *bank*. It is a language of the same
+# kind, and the best possible loss on its held-out sentences is known exactly.
+
+# %% tags=["demo"]
+from coursekit.language.grammar import GRAMMAR
+
+FIVE = ("prison", "biology", "phone", "river", "money")
+short = Language.from_grammar(replace(
+    GRAMMAR,
+    topics={name: GRAMMAR.topics[name] for name in FIVE},
+    right_cues={sense: cue for sense, cue in GRAMMAR.right_cues.items() if cue.topic in FIVE},
+))
+BATCH, STEPS = 32, 500
+train_ids = torch.from_numpy(short.sample(BATCH * STEPS, np.random.default_rng(0), "train").ids)
+test = short.sample(400, np.random.default_rng(1), "held_out")
+test_ids = torch.from_numpy(test.ids)
+bound = short.log_loss_next(test.ids).sum() / (test.lengths - 1).sum()
+print(f"{len(short.vocabulary)} words; best possible on held-out sentences {bound:.3f} nats a token;",
+      f"all words alike {np.log(len(short.vocabulary)):.3f}")
+
+# %% tags=["demo"]
+def learning_rate(step: int, steps: int, highest: float = 8e-3) -> float:
+    """Up in 30 steps, then down in a line."""
+    return highest * min(1.0, (step + 1) / 30) * (1 - step / steps)
+
+def train(loss_of, steps: int):
+    """A new GPT after `steps` batches; its held-out loss now and then as [(step, nats)]."""
+    torch.manual_seed(0)
+    model, curve = GPT(GPTConfig(len(short.vocabulary), short.max_length)), []
+    optimiser = torch.optim.AdamW(model.parameters(), betas=(0.9, 0.98), weight_decay=0.05)
+    for step, ids in enumerate(train_ids.split(BATCH)[:steps]):
+        if step in (0, 5, 10, 20) or step % 40 == 0:
+            curve.append((step, held_out_loss(model)))
+        optimiser.param_groups[0]["lr"] = learning_rate(step, steps)
+        loss = loss_of(model(ids).logits, ids)
+        optimiser.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimiser.step()
+    return model.eval(), [*curve, (steps, held_out_loss(model))]
+
+@torch.no_grad()
+def held_out_loss(model) -> float:
+    return shift_loss(model(test_ids).logits, test_ids, PAD).item()
+
+# %% tags=["demo"]
+live, curve = train(lambda logits, ids: shift_loss(logits, ids, PAD), STEPS)
+pictures.training(curve, bound, np.log(len(short.vocabulary)))
+
+# %% [markdown]
+# The loss falls fast while the model learns which words are frequent, then bends: what is left above the dashed line is what it does not know yet. What lies
+# below the line no left-to-right model can have, however large.
+
+# %% [markdown]
+# ## 3 · Find the bug
+#
+# The model above ends its sentences. Many models that people fine-tuned in 2023 did not: they wrote on until they were cut off. GPT-2 and LLaMA
+# come without a padding token, so tutorials said: use the end-of-text token. The collator of the library then made the labels like this
+# (transformers, issue 23530; also trl, issue 976). A label of −100 is ignored by the loss.
+
+# %%
+def labels_of_2023(ids, end):                              # padded with `end`, as the tutorials said
+    labels = ids.clone()
+    labels[labels == end] = -100                           # padding is not to be learnt
+    return labels
+
+# %% [markdown]
+# Which tokens does a model trained on these labels never learn to predict? Write it as it should be, still without a padding token of its own.
+
+# %% nbgrader={"grade": false, "grade_id": "gpt-mended_labels", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def mended_labels(ids: Int[Tensor, "B T"], end: int) -> Int[Tensor, "B T"]:
+    """labels_of_2023 without its bug.  (difficulty ●●○, 6 minutes)
+
+    Each row holds words, then one `end`, then more of it as padding; a row may also be cut off before its
+    `end`. Labels are the ids, with −100 at padding alone. They are not shifted: the loss does that.
+    """
+    ### BEGIN SOLUTION
+    return ids.masked_fill((ids == end).cumsum(dim=1) > 1, -100)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "gpt-mended_labels-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("gpt.mended_labels", lambda case: mended_labels(case["ids"], case["end"]))
+
+# %% tags=["demo"]
+def loss_with(labels_of):
+    """The shifted loss on labels made from rows that are padded with [EOS]."""
+    def loss(logits: Float[Tensor, "B T V"], ids: Int[Tensor, "B T"]) -> Tensor:
+        labels = labels_of(ids.masked_fill(ids == PAD, EOS), EOS)
+        return cross_entropy(logits[:, :-1].flatten(0, 1), labels[:, 1:].flatten())
+    return loss
+
+@torch.no_grad()
+def judged(model) -> dict[str, float]:
+    """Nats a word, nats an [EOS], and the share of 200 sampled sentences that end within the longest length."""
+    target, ids = test_ids[:, 1:], torch.full((200, 1), BOS)
+    losses = cross_entropy(model(test_ids).logits[:, :-1].transpose(1, 2), target, reduction="none")
+    generator = torch.Generator().manual_seed(0)
+    for _ in range(short.max_length - 1):
+        probabilities = model(ids).logits[:, -1].softmax(dim=-1)
+        ids = torch.cat([ids, torch.multinomial(probabilities, 1, generator=generator)], dim=1)
+    return {
+        "nats a word": losses[(target != PAD) & (target != EOS)].mean().item(),
+        "nats an [EOS]": losses[target == EOS].mean().item(),
+        "sentences that end": (ids == EOS).any(dim=1).float().mean().item(),
+    }
+
+endings = {
+    name: judged(train(loss_with(labels_of), 250)[0])
+    for name, labels_of in {"labels of 2023": labels_of_2023, "mended": mended_labels}.items()
+}
+display(pd.DataFrame(endings).T.round(2))
+
+# %% [markdown]
+# On the words both models are alike, and whoever watches the training loss sees no difference, since the loss does not count what was left out. The `end`
+# was hidden from the one lesson it was needed for. Test a model by what it does: let it write.
+
+# %% [markdown]
+# ## 4 · What GPT cannot see
+#
+# The checkpoint in `data/models/` was trained on the whole language for some minutes (`python -m coursekit.pretrain gpt`). It takes the exam of the
+# course: the sense of an ambiguous word from its vector, where the cue stands on the left, and where it stands only on the right. For the second kind the
+# exact bound is what can be guessed from the words before.
+#
+# **Predict:** GPT's share of right senses when the cue stands only on the right.
+
+# %% tags=["demo"]
+predict("gpt.right_only", ...)
+
+# %% tags=["demo"]
+from coursekit.scoreboard import add_row, bounds, draw, nearest_sense, sense_exam
+from coursekit.small.figures import sense_vectors
+
+exam, limits = sense_exam(), bounds()
+
+def examine(model):
+    """Accuracy with the vectors of the last layer."""
+    labelled, held_out = (sense_vectors(model, part)[-1] for part in (exam.labelled, exam.held_out))
+    return nearest_sense(exam, labelled, held_out)
+
+torch.manual_seed(0)
+senses = {
+    "GPT, untrained": examine(GPT(gpt.config).eval()),
+    "GPT": examine(gpt),
+    "BERT": examine(bert),
+}
+cues = {side: int((exam.held_out.cue == side).sum()) for side in ("left", "right")}
+reveal("gpt.right_only", senses["GPT"].right)
+pictures.senses(senses, limits, cues)
+
+# %% [markdown]
+# With the cue on the left GPT knows the sense (and even the untrained model finds many: its random attention makes a bag of the words before). With the cue on the right it stays where the bound says that it must; its interval, from the sentences asked, holds the
+# bound or lies just beside it. Nothing was learned badly: the word's vector is made before the cue is read. The same over several seeds,
+# recorded:
+
+# %% tags=["demo"]
+from coursekit.pictures import small_models
+from coursekit.plots import show
+
+show(*small_models.senses("gpt"))
+
+# %% [markdown]
+# What each vector *can* depend on, a derivative tells: the **influence** of 05, the size of the gradient of each output with respect to each
+# input. In ELMo's two halves, in BERT, and in GPT, for the first of our sentences:
+
+# %% tags=["demo"]
+from coursekit.small.elmo import Spelling
+
+def influence(run, x: Float[Tensor, "T D"]) -> Float[Tensor, "T T"]:
+    """Size of the derivative of output i (row) for input j. run takes (N, T, D) to (N, T, M)."""
+    M = run(x[None]).shape[-1]
+    copies = x.detach().repeat(M, 1, 1).requires_grad_()   # M T D: one copy for each coordinate
+    outputs = run(copies).diagonal(dim1=0, dim2=2)         # T M: coordinate m from copy m
+    slopes = [torch.autograd.grad(one.sum(), copies, retain_graph=True)[0] for one in outputs]
+    return torch.stack(slopes).square().sum(dim=(1, 3)).sqrt()
+
+one = rows[:1, : 2 + len(TWO_CELLS[0].split())]
+real = one != PAD
+elmo = load("elmo")
+spelt = elmo.token(Spelling().of_ids(one))[0]
+read_by_bert = bert.embeddings(single(one), torch.zeros_like(one))[0]
+
+def half(number: int):
+    """One direction of ELMo's last layer."""
+    return lambda x: elmo.run(x, real.expand(len(x), -1)).hidden[-1].chunk(2, dim=-1)[number]
+
+maps = {
+    "ELMo, forward half": influence(half(0), spelt),
+    "ELMo, backward half": influence(half(1), spelt),
+    "BERT": influence(lambda x: bert.run(x, real.expand(len(x), -1)).hidden[-1], read_by_bert),
+    "GPT": influence(lambda x: gpt.run(x).hidden[-1], gpt.embed(one)[0]),
+}
+pictures.influences(maps, ["[BOS]", *TWO_CELLS[0].split(), "[EOS]"])
+future = {name: (values.triu(1).sum() / values.sum()).item() for name, values in maps.items()}
+past = {name: (values.tril(-1).sum() / values.sum()).item() for name, values in maps.items()}
+for name in maps:
+    print(f"{name:<20} influence from later words {future[name]:.2f}, from earlier ones {past[name]:.2f}")
+
+# %% [markdown]
+# GPT's triangle is exact: zeros above the diagonal, not small numbers. The diagonal belongs to it: a word's own vector counts at its own place, since what is predicted there is the word
+# *after* it. ELMo has the same triangle twice, once for each direction, and glues the two together at the end; only BERT
+# mixes both sides in every layer. This is why ELMo and BERT pass the exam on both sides, and why neither can simply be asked to write.
+
+# %% [markdown]
+# **Question 1.** In a decoder the last word's vector has seen the whole sentence. Why does that help little if we want the vector of *cell* in the middle? Name two
+# ways to get the right context into a decoder's answer about a word after all. (3–5 sentences)
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "gpt-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# The vector at *cell* is computed before anything to its right has been read, and it is not changed afterwards. The last word's vector may use the whole sentence, but it is
+# trained to predict what comes next, and nothing makes it hold the sense of one word in the middle. One way is to ask: put the question behind the sentence ("… In this sentence,
+# cell means"), so that the words to the right become words to the left of the answer. Another is to write the sentence twice and take the vector from the second copy, which has seen the
+# whole first one; or a second model that reads from right to left, as ELMo has.
+#
+# *Marking: 1 point for the vector being fixed before the right context is read (and the last vector serving another purpose); 1 point for two working
+# ways: question or sentence repeated after the text, a backward model, fine-tuning with a head on the last token, …*
+
+# %% [markdown]
+# ## 5 · Choosing a word
+#
+# The model gives a distribution; to write, something has to choose. Always the most probable word, and it writes one sentence for ever. Drawing from the distribution is honest,
+# but a long tail of small mistakes gets its turn. Two simple knobs: divide the logits by a **temperature** (below 1: sharper; above 1: flatter), and keep only the k best
+# tokens (**top-k**; Fan et al. 2018). For the draw, lay the probabilities side by side on a line from 0 to 1 and see on whose piece a random point falls.
+
+# %% nbgrader={"grade": false, "grade_id": "gpt-sample", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def sample(
+    logits: Float[Tensor, "B V"], draws: Float[Tensor, "B"], temperature: float, k: int
+) -> tuple[Float[Tensor, "B V"], Int[Tensor, "B"]]:
+    """Probabilities, and one token for each row, as a tuple.  (difficulty ●●○, 9 minutes)
+
+    Only the k largest logits of a row keep a probability; the softmax of what is kept, divided by the
+    temperature, gives the probabilities. draws are uniform in [0, 1). The token is the first one, in the
+    order of the vocabulary, up to which the probabilities add up to more than the draw.
+    """
+    ### BEGIN SOLUTION
+    kept = logits.masked_fill(logits < logits.topk(k).values[:, -1:], -torch.inf)
+    probabilities = (kept / temperature).softmax(dim=-1)
+    return probabilities, (probabilities.cumsum(dim=-1) > draws[:, None]).int().argmax(dim=-1)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "gpt-sample-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("gpt.sample", lambda case: sample(case["logits"], case["draws"], case["temperature"], case["k"]))
+
+# %% [markdown]
+# A fixed k is too many where one word is sure, and too few where a hundred are possible. Holtzman et al. (2020) keep the smallest set of most probable tokens that has *at
+# least* the probability p together: **top-p**, or nucleus sampling.
+
+# %% nbgrader={"grade": false, "grade_id": "gpt-top_p", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def top_p(probabilities: Float[Tensor, "B V"], p: float) -> Float[Tensor, "B V"]:
+    """The probabilities of the nucleus, 0 elsewhere; rows add up to 1.  (difficulty ●●●, 9 minutes)
+
+    The nucleus of a row is the smallest set of its most probable tokens whose sum is at least p. The token
+    that crosses p belongs to it, so there is always one. 0 < p < 1.
+    """
+    ### BEGIN SOLUTION
+    ordered, tokens = probabilities.sort(dim=-1, descending=True)
+    before = ordered.cumsum(dim=-1) - ordered
+    kept = ordered.masked_fill(before >= p, 0)
+    kept = torch.zeros_like(probabilities).scatter(-1, tokens, kept)
+    return kept / kept.sum(dim=-1, keepdim=True)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "gpt-top_p-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("gpt.top_p", lambda case: top_p(case["probabilities"], case["p"]))
+
+# %% [markdown]
+# What the three do to one distribution: the word after "the guard locked the". The true distribution of the language is known, so we can see what is signal and
+# what is tail.
+
+# %% tags=["demo"]
+BEGINNING = "the guard locked the"
+with torch.no_grad():
+    logits = gpt(torch.from_numpy(language.encode(BEGINNING, pad=False)[None, :-1])).logits[:, -1]
+V, no_draw = logits.shape[1], torch.zeros(1)
+choices = {
+    "as it is": sample(logits, no_draw, 1.0, V)[0],
+    "temperature 0.5": sample(logits, no_draw, 0.5, V)[0],
+    "temperature 2": sample(logits, no_draw, 2.0, V)[0],
+    "top-k, k = 3": sample(logits, no_draw, 1.0, 3)[0],
+    "top-p, p = 0.9": top_p(logits.softmax(dim=-1), 0.9),
+}
+exact = torch.from_numpy(language.next_word_after(BEGINNING))
+pictures.choices(choices, exact, language.vocabulary)
+
+# %% [markdown]
+# Do the knobs make better sentences? Here "better" has a number: the share of sampled sentences that the language can produce at all. And it has a price:
+# how many different words they use.
+#
+# **Predict:** 400 sentences drawn at temperature 1: which share can the language produce?
+
+# %% tags=["demo"]
+predict("gpt.possible", ...)
+
+# %% tags=["demo"]
+@torch.no_grad()
+def write(
+    model, n: int, temperature: float = 1.0, k: int = 0, p: float = 1.0, seed: int = 0
+) -> Int[Tensor, "n T"]:
+    """n sentences with your sample and top_p, [PAD] behind [EOS]."""
+    generator, ids = torch.Generator().manual_seed(seed), torch.full((n, 1), BOS)
+    ended = torch.zeros(n, dtype=torch.bool)
+    for _ in range(model.config.tokens - 1):
+        logits = model(ids).logits[:, -1]
+        if p < 1:
+            logits = top_p((logits / temperature).softmax(dim=-1), p).log() * temperature
+        draws = torch.rand(n, generator=generator)
+        tokens = sample(logits, draws, temperature, k or logits.shape[1])[1]
+        tokens = torch.where(ended, PAD, tokens)
+        ids, ended = torch.cat([ids, tokens[:, None]], dim=1), ended | (tokens == EOS)
+    return ids
+
+def possible_and_varied(ids: Int[Tensor, "n T"]) -> tuple[float, int]:
+    """Share of sentences that the language can produce, and how many different words are used."""
+    return can_be(ids).mean(), len(ids.unique())
+
+def can_be(ids: Int[Tensor, "n T"]) -> np.ndarray:
+    """Which sentences have a probability above 0 in the language."""
+    return np.isfinite(language.log_probability(ids.numpy())) & (ids == EOS).any(dim=1).numpy()
+
+knobs = {f"{t:g}": {"temperature": t} for t in (0.2, 0.5, 0.8, 1.0, 1.3, 1.6)} | {
+    "top-k 10": {"k": 10}, "top-k 40": {"k": 40}, "top-p 0.8": {"p": 0.8}, "top-p 0.95": {"p": 0.95},
+}
+written = {name: possible_and_varied(write(gpt, 400, **knob)) for name, knob in knobs.items()}
+true_sentences = torch.from_numpy(language.sample(400, np.random.default_rng(5)).ids)
+from_language = possible_and_varied(true_sentences)
+reveal("gpt.possible", written["1"][0])
+pictures.knobs(written, from_language)
+
+# %% [markdown]
+# At temperature 1 the model uses about as many words as the language does, and some of its sentences are impossible: one draw from the tail spoils a whole sentence. Sharper choices
+# repair that, and pay in variety. In this picture up and to the right is better. A fixed k lies below the line of the temperatures: it cuts even where many words
+# are right. Top-p stays close to the line; that it is better than any temperature was claimed for long English texts and large models, not for sentences of ten words.
+
+# %% tags=["demo"]
+print("✗: not a sentence of the language")
+for temperature in (0.2, 1.0, 1.6):
+    print(f"temperature {temperature:g}:")
+    few_written = write(gpt, 4, temperature, seed=3)
+    for ids, fine in zip(few_written, can_be(few_written)):
+        print("   ", " " if fine else "✗", language.decode(ids.tolist()))
+
+# %% [markdown]
+# ## 6 · One token at a time
+#
+# To write token 100 we have run the model over 99 words, and for token 101 we run it over 100, though none of the old vectors has changed: nobody
+# looks to the right. So keep what later words will ask for, each layer's keys and values. This is the **key–value cache**. The new word alone goes through the layers: its query meets
+# the old keys and its own.
+#
+# A decoder comes in the parts that you need: `embed(token, position)`, `layers` with `project(x)` and `finish(x, mixed)`, and `logits(x)`. In the check they are toys made of
+# tables.
+
+# %%
+def toy_gpt(case: dict):
+    """A decoder in parts, from the arrays of a case."""
+    def layer(W_qkv: Float[Tensor, "D 3*D"], W_o: Float[Tensor, "D D"]):
+        heads = case["keys"].shape[2]
+        return SimpleNamespace(
+            project=lambda x: (x @ W_qkv).unflatten(-1, (3, heads, -1)).unbind(1),      # three of B H d
+            finish=lambda x, mixed: torch.tanh(x + mixed.flatten(1) @ W_o),              # B D
+        )
+    return SimpleNamespace(
+        embed=lambda token, position: case["words"][token] + case["places"][position],   # B D
+        layers=[layer(*matrices) for matrices in zip(case["W_qkv"], case["W_o"])],
+        logits=lambda x: x @ case["words"].T,                                            # B V
+    )
+
+# %% nbgrader={"grade": false, "grade_id": "gpt-step_with_cache", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def step_with_cache(
+    token: Int[Tensor, "B"], gpt, keys: Float[Tensor, "L B H t d"], values: Float[Tensor, "L B H t d"]
+) -> tuple[Float[Tensor, "B V"], Float[Tensor, "L B H t+1 d"], Float[Tensor, "L B H t+1 d"]]:
+    """One more token through a decoder whose cache holds t positions.  (difficulty ●●●, 12 minutes)
+
+    gpt.embed(token, position) gives (B, D); positions count from 0. For each layer,
+    layer.project(x) gives the tuple q, k, v, each (B, H, d), and layer.finish(x, mixed) the layer's output
+    (B, D) from its input x and from what attention returned, mixed (B, H, d). Scores are divided by √d.
+    gpt.logits(x) is (B, V). Returns the logits for the next token and the longer cache; the cache
+    that came in is not changed. t is at least 0.
+    """
+    ### BEGIN SOLUTION
+    x = gpt.embed(token, keys.shape[3])
+    new_keys, new_values = [], []
+    for layer, old_k, old_v in zip(gpt.layers, keys, values):
+        q, k, v = layer.project(x)
+        k = torch.cat([old_k, k[:, :, None]], dim=2)
+        v = torch.cat([old_v, v[:, :, None]], dim=2)
+        weights = ((k @ q[..., None])[..., 0] / q.shape[-1] ** 0.5).softmax(dim=-1)
+        x = layer.finish(x, (weights[..., None] * v).sum(dim=2))
+        new_keys.append(k)
+        new_values.append(v)
+    return gpt.logits(x), torch.stack(new_keys), torch.stack(new_values)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "gpt-step_with_cache-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("gpt.step_with_cache", lambda case: step_with_cache(
+    case["token"], toy_gpt(case), case["keys"], case["values"]
+))
+
+# %% [markdown]
+# Now in the trained GPT. Its parts are the ones of `coursekit/small/gpt.py`; a sentence is read twice, as a whole and token by token.
+
+# %% tags=["demo"]
+def in_parts(model: GPT):
+    """The trained model in the parts that step_with_cache asks for."""
+    def layer(trained):
+        attention = getattr(trained.attention, "trained", trained.attention)
+        def project(x: Float[Tensor, "B D"]):
+            x = trained.norm_attention(x)
+            projections = (attention.query, attention.key, attention.value)
+            return tuple(part(x).unflatten(-1, (attention.heads, -1)) for part in projections)
+        def finish(x: Float[Tensor, "B D"], mixed: Float[Tensor, "B H d"]) -> Float[Tensor, "B D"]:
+            x = x + attention.output(mixed.flatten(1))
+            return x + trained.feed_forward(trained.norm_feed_forward(x))
+        return SimpleNamespace(project=project, finish=finish)
+    return SimpleNamespace(
+        embed=lambda token, position: model.token(token) + model.position.weight[position],
+        layers=[layer(trained) for trained in model.layers],
+        logits=lambda x: model.norm(x) @ model.token.weight.T,
+    )
+
+def empty_cache(config: GPTConfig, B: int) -> tuple[Tensor, Tensor]:
+    shape = (config.layers, B, config.heads, 0, config.dim // config.heads)
+    return torch.zeros(shape), torch.zeros(shape)
+
+@torch.no_grad()
+def read_with_cache(model: GPT, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T V"]:
+    """The logits at every position, one token at a time."""
+    parts, cache, found = in_parts(model), empty_cache(model.config, len(ids)), []
+    for token in ids.T:
+        logits, *cache = step_with_cache(token, parts, *cache)
+        found.append(logits)
+    return torch.stack(found, dim=1)
+
+sentences = torch.from_numpy(language.sample(50, np.random.default_rng(6)).ids)
+with torch.no_grad():
+    whole = gpt(sentences).logits
+cache_error = ((read_with_cache(gpt, sentences) - whole).abs().max() / whole.abs().max()).item()
+print(f"largest difference between the logits: {cache_error:.1e} of the largest logit")
+
+# %% [markdown]
+# The same logits. What is saved? Count how often a token goes through a layer, and measure the time on a longer decoder, untrained: for the cost its
+# weights do not matter.
+#
+# **Predict:** how many times fewer passes of a token through the model does writing 128 tokens take with the cache?
+
+# %% tags=["demo"]
+predict("gpt.passes", ...)
+
+# %% tags=["demo"]
+def cost_of_writing(T: int) -> dict[str, tuple[int, float]]:
+    """Passes of a token through the model, and milliseconds, for writing T tokens."""
+    config = GPTConfig(vocabulary=100, tokens=T, layers=4)
+    model, costs = GPT(config).eval(), {}
+    parts, token = in_parts(model), torch.zeros(1, dtype=torch.long)
+    with torch.no_grad():
+        start, passes, ids = perf_counter(), 0, token[:, None]
+        for _ in range(T):
+            token_after = model(ids).logits[:, -1].argmax(dim=-1)
+            passes += ids.shape[1]
+            ids = torch.cat([ids, token_after[:, None]], dim=1)
+        costs["without cache"] = (passes, 1000 * (perf_counter() - start))
+        start, passes, cache = perf_counter(), 0, empty_cache(config, 1)
+        for _ in range(T):
+            logits, *cache = step_with_cache(token, parts, *cache)
+            passes, token = passes + 1, logits.argmax(dim=-1)
+        costs["with cache"] = (passes, 1000 * (perf_counter() - start))
+    return costs
+
+lengths = [16, 32, 64, 128, 256]
+costs = {T: cost_of_writing(T) for T in lengths}
+reveal("gpt.passes", costs[128]["without cache"][0] / costs[128]["with cache"][0])
+pictures.cost(costs)
+
+# %% [markdown]
+# T(T + 1)/2 passes become T. The clock gains less in a model as small as this one, where each step pays a fixed price for being started (04), and the more the longer the
+# text. The price is memory: keys and values of every layer for every word, which for long texts can fill more memory than the weights. Where the position is counted from matters: a cache
+# that restarts at 0 gives each new word the vector of a first word, without an error message.
+
+# %% [markdown]
+# ## 7 · Scaling up: GPT, GPT-2, GPT-3, LLaMA
+#
+# The code above is, up to size, the model of 2018. What followed was more of it, better data, and few changes inside: layer norm moved to the front of each part (GPT-2); in LLaMA,
+# norms without a mean, positions as rotations of queries and keys, and a gated feed-forward network. We count their matrices from the published sizes: attention 4D² a layer, feed-forward 2DF (gated: 3DF),
+# the token table VD, learned positions TD.
+
+# %% tags=["demo"]
+family = pd.DataFrame(
+    [
+        ("GPT (2018)", 12, 768, 3072, 40_478, 512, "117 M", "pre-train, then fine-tune"),
+        ("GPT-2 (2019)", 48, 1600, 6400, 50_257, 1024, "1.5 B", "tasks without examples"),
+        ("GPT-3 (2020)", 96, 12_288, 49_152, 50_257, 2048, "175 B", "tasks from examples"),
+        ("LLaMA (2023)", 80, 8192, 22_016, 32_000, 2048, "65 B", "public data, and more of it"),
+    ],
+    columns=["model", "L", "D", "F", "V", "T", "published", "what was new"],
+).set_index("model")
+gated = family.index.str.startswith("LLaMA")
+matrices = family.L * (4 * family.D**2 + (2 + gated) * family.D * family.F)
+second = np.where(gated, family.V, family["T"])            # LLaMA: a second table, no positions
+tables = (family.V + second) * family.D
+counted = [f"{n / 1e9:.3g} B" if n > 1e9 else f"{n / 1e6:.0f} M" for n in matrices + tables]
+family.insert(6, "counted", counted)
+display(family)
+
+# %% [markdown]
+# On a laptop we take a small one of the last kind: SmolLM2 with 135 million parameters (Ben Allal et al. 2025), which the course carries as a package, in the version that was
+# tuned to follow instructions. The first load unpacks it, once.
+
+# %% tags=["demo"]
+from coursekit.models import load as load_pretrained
+
+big = load_pretrained("SmolLM2-135M", head="causal-lm")
+config, words = big.model.config, big.tokenizer
+parameters = sum(weight.numel() for weight in big.model.parameters())
+print(f"\n{config.num_hidden_layers} layers, D = {config.hidden_size}, {config.num_attention_heads} heads,",
+      f"{config.vocab_size:,} tokens, {parameters:,} parameters")
+
+# %% tags=["demo"]
+encoder = load_pretrained("bert-base-uncased")
+PHRASES = ["The cell that the prisoner shared", "The cell that the biologist stained"]
+
+@torch.no_grad()
+def vector_of_cell(loaded, phrase: str) -> Float[Tensor, "layers D"]:
+    """The vector of the token cell at every layer."""
+    tokens = loaded.tokenizer(phrase, return_tensors="pt")
+    pieces = loaded.tokenizer.convert_ids_to_tokens(tokens.input_ids[0])
+    position = [piece.strip("Ġ▁ ").lower() for piece in pieces].index("cell")
+    return torch.stack(loaded.model(**tokens, output_hidden_states=True).hidden_states)[:, 0, position]
+
+def apart_in(loaded, phrases: list[str]) -> list[float]:
+    return apart(torch.stack([vector_of_cell(loaded, phrase) for phrase in phrases], dim=1))
+
+two_cells |= {loaded.name: apart_in(loaded, PHRASES) for loaded in (big, encoder)}
+other_left = [PHRASES[0].replace("The cell", "A bright red cell"), PHRASES[1]]
+two_cells[f"{big.name}, left changed"] = apart_in(big, other_left)
+pictures.two_cells(two_cells)
+
+# %% [markdown]
+# Hundreds of times larger, and the same: the decoder's two vectors of *cell* agree in every layer (at equal length to the last bit; sentences of different length take different paths through the
+# arithmetic, so compare with a tolerance, not with `==`). The encoder's part. As a control, other words to the *left* move the decoder's vector at once.
+
+# %% [markdown]
+# Your `sample` and `top_p` make it write. The four rows run side by side, with the library's cache.
+
+# %% tags=["demo"]
+@torch.no_grad()
+def continue_text(text: str, tokens: int, settings=((1.0, 1, 1.0),), seed: int = 0) -> list[str]:
+    """`text` continued once for each (temperature, k, p); a row ends at the end-of-text token."""
+    ids = torch.tensor([words(text, add_special_tokens=False).input_ids] * len(settings))
+    generator, cache, written = torch.Generator().manual_seed(seed), None, []
+    for _ in range(tokens):
+        output = big.model(ids, past_key_values=cache, use_cache=True, logits_to_keep=1)
+        logits, cache = output.logits[:, -1], output.past_key_values
+        draws = torch.rand(len(settings), generator=generator)
+        chosen = []
+        for row, point, (temperature, k, p) in zip(logits, draws, settings):
+            probabilities = sample(row[None], point[None], temperature, k)[0]
+            kept = top_p(probabilities, p) if p < 1 else probabilities
+            chosen.append(sample(kept.log(), point[None], 1.0, kept.shape[1])[1])
+        ids = torch.stack(chosen)                                   # B 1: the next input
+        written.append(ids)
+        if (torch.cat(written, dim=1) == words.eos_token_id).any(dim=1).all():
+            break
+    rows = torch.cat(written, dim=1).tolist()
+    ends = [(row + [words.eos_token_id]).index(words.eos_token_id) for row in rows]
+    return [words.decode(row[:end]) for row, end in zip(rows, ends)]
+
+everything = config.vocab_size
+settings = {
+    "greedy": (1.0, 1, 1.0), "temperature 0.7": (0.7, everything, 1.0),
+    "temperature 1.5": (1.5, everything, 1.0), "temperature 1.5, top-p 0.8": (1.5, everything, 0.8),
+}
+continued = continue_text("The prisoner sat in a dark cell and", 28, tuple(settings.values()))
+for name, text in zip(settings, continued):
+    print(f"{name}:\n    … {' '.join(text.split())}")
+
+# %% [markdown]
+# A model that only continues texts summarises when a summary is the likely continuation (GPT-2 was given "TL;DR:"; Radford et al. 2019), and talks when the text is a
+# dialogue. The instruction-tuned version has seen dialogues with marks for who speaks. Whether an answer is *right* is another matter: check each against the text, word by word, and against the
+# usual control, the text's first sentence. Expect inventions from a model of this size.
+
+# %% tags=["demo"]
+def ask(*turns: str, tokens: int = 40) -> str:
+    """The answer to a dialogue: user, assistant, user, …"""
+    who = ("user", "assistant") * len(turns)
+    marked = "".join(f"<|im_start|>{one}\n{text}<|im_end|>\n" for one, text in zip(who, turns))
+    answer = continue_text(f"{marked}<|im_start|>assistant\n", tokens)[0]
+    return " ".join(answer.replace("<|im_end|>", " ").split())
+
+STORY = (
+    "The river rose for three days. On Tuesday night the water reached the old mill, and the mayor "
+    "closed both bridges. Forty families slept in the school. By Friday the river had fallen, and all "
+    "but two of the families were home again."
+)
+print("control (first sentence):", STORY.split(". ")[0] + ".")
+print("continued after TL;DR:   ", " ".join(continue_text(f"{STORY}\nTL;DR:", 30)[0].split()))
+print("asked to summarise:      ", ask(f"Summarise in one sentence: {STORY}", tokens=30))
+
+# %% tags=["demo"]
+first, second_question = "What is a cell in a prison?", "And in biology?"
+first_answer = ask(first, tokens=30)
+print(f"{first}\n    {first_answer}")
+print(f"{second_question}\n    {ask(first, first_answer, second_question, tokens=30)}")
+
+# %% [markdown]
+# The second question makes sense only with the first before it: the whole dialogue is the prompt, and the cache keeps it.
+
+# %% [markdown]
+# ## 8 · A task in the prompt
+#
+# GPT-3 made this famous (Brown et al. 2020): no training, no new weights; a few solved examples in the prompt, then the question. The model continues, and the continuation is the answer. The
+# prompt has to be built so that the label *is* the natural next token.
+
+# %% nbgrader={"grade": false, "grade_id": "gpt-few_shot_prompt", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def few_shot_prompt(
+    demos: list[tuple[list[int], list[int]]], query: list[int], mark: Int[Tensor, "m"], end: Int[Tensor, "e"]
+) -> Int[Tensor, "tokens"]:
+    """The ids of a prompt with solved examples.  (difficulty ●○○, 6 minutes)
+
+    demos holds pairs (ids of a text, ids of its label), perhaps none. Each becomes text, mark, label, end,
+    in the given order. Then come the query and mark; the model is to write the label.
+    """
+    ### BEGIN SOLUTION
+    prompt = []
+    for text, label in demos:
+        prompt += [*text, *mark, *label, *end]
+    return torch.tensor(prompt + [*query, *mark])
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "gpt-few_shot_prompt-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("gpt.few_shot_prompt", lambda case: few_shot_prompt(
+    list(zip(case["texts"], case["labels"])), case["query"], case["mark"], case["end"]
+))
+
+# %% [markdown]
+# The task: is an opinion positive or negative? `data/opinions` holds 120 short ones, half of each kind, written for this course: 24 to take examples from, 96 to be asked about. The answer
+# is read off two logits, " positive" against " negative".
+
+# %% tags=["demo", "record"]
+from copy import deepcopy
+
+from coursekit.datasets import read_table
+
+opinions = read_table("opinions/opinions.csv")
+in_pool = opinions.groupby(["subject", "label"]).cumcount() == 0
+pool, questions = opinions[in_pool], opinions[~in_pool]
+SWAPPED = {"positive": "negative", "negative": "positive"}
+
+
+def draw_demos(seed: int, count: int = 8) -> list[tuple[str, str]]:
+    """Texts and labels from the pool: each two of them hold both labels, in random order."""
+    rng = np.random.default_rng(seed)
+    drawn = [pool[pool.label == label].iloc[rng.permutation(12)[: count // 2]] for label in SWAPPED]
+    pairs = zip(*(part[["text", "label"]].itertuples(index=False, name=None) for part in drawn))
+    return [demo for pair in pairs for demo in (pair if rng.random() < 0.5 else pair[::-1])]
+
+
+@torch.no_grad()
+def leaning(
+    loaded, demos: list[tuple[str, str]], texts: list[str], rows: int = 32
+) -> Float[Tensor, "texts"]:
+    """log p(positive) − log p(negative) behind each text's prompt. The examples are read once."""
+    def ids(text: str) -> list[int]:
+        return loaded.tokenizer(text, add_special_tokens=False).input_ids
+
+    mark, end = torch.tensor(ids("\nSentiment:")), torch.tensor(ids("\n\n"))
+    labels = {label: ids(f" {label}") for label in SWAPPED}
+    solved = [(ids(f"Review: {text}"), labels[label]) for text, label in demos]
+    prompts = [few_shot_prompt(solved, ids(f"Review: {text}"), mark, end) for text in texts]
+    shared = sum(len(text) + len(mark) + len(label) + len(end) for text, label in solved)
+    cache, found = None, []
+    if shared:
+        read = loaded.model(prompts[0][None, :shared], use_cache=True, logits_to_keep=1)
+        cache = read.past_key_values
+    for some in (prompts[start : start + rows] for start in range(0, len(prompts), rows)):
+        last = torch.tensor([len(prompt) - shared - 1 for prompt in some])
+        own = torch.nn.utils.rnn.pad_sequence([prompt[shared:] for prompt in some], batch_first=True)
+        copied = deepcopy(cache)                           # what is read into a cache stays in it
+        if copied is not None:
+            copied.batch_repeat_interleave(len(some))
+        output = loaded.model.model(own, past_key_values=copied, use_cache=bool(shared))
+        hidden = output.last_hidden_state[torch.arange(len(some)), last]
+        logits = loaded.model.lm_head(hidden).double()
+        found.append(logits[:, labels["positive"][0]] - logits[:, labels["negative"][0]])
+    return torch.cat(found)
+
+
+def scores(lean: Float[Tensor, "texts"], empty: float, positive: np.ndarray) -> dict[str, float]:
+    """Accuracy; the same with the lean of empty texts as threshold; pairs in order; share of "positive"."""
+    lean = lean.numpy()
+    return {
+        "accuracy": ((lean > 0) == positive).mean(),
+        "accuracy, calibrated": ((lean > empty) == positive).mean(),
+        "pairs in order": (lean[positive][:, None] > lean[~positive]).mean(),
+        "answered positive": (lean > 0).mean(),
+    }
+
+
+WITHOUT_TEXT = ["N/A", "...", ""]
+
+# %% [markdown]
+# Live, with one set of examples and 24 questions. The padding at the end of shorter prompts needs no mask: no word looks to the right.
+#
+# **Predict:** the accuracy with 8 examples in the prompt (0 to 1; guessing gives 0.5).
+
+# %% tags=["demo"]
+predict("gpt.eight_examples", ...)
+
+# %% tags=["demo"]
+few = questions.sample(24, random_state=0)
+demos, counts = draw_demos(seed=0), (0, 1, 2, 4, 8)
+answers = (few.label == "positive").to_numpy()
+live_scores = {}
+for count in counts:
+    lean = leaning(big, demos[:count], few.text.tolist() + WITHOUT_TEXT)
+    live_scores[count] = scores(lean[: len(few)], lean[len(few) :].mean().item(), answers)
+reveal("gpt.eight_examples", live_scores[8]["accuracy"])
+live_table = pd.DataFrame(live_scores).T.rename_axis("examples")
+middle = live_table["accuracy"].mean()
+half_width = 1.96 * np.sqrt(middle * (1 - middle) / len(few))
+display(live_table.round(2))
+display(Markdown(f"With {len(few)} questions, an accuracy of {middle:.2f} has a 95 % interval of "
+    f"**± {half_width:.2f}**."))
+
+# %% [markdown]
+# So from these rows little can be said about the number of examples: the interval is wide, and all of them stand on one set of examples. It needs all 96 questions, and other examples. That takes minutes, so it is recorded
+# (`python tools/record_gpt_few_shot.py`): several draws of the examples, and as a control the same with all labels of the examples *swapped*.
+
+# %% tags=["demo"]
+recorded = read_table("results/gpt_few_shot.csv")
+summary = pictures.few_shot(recorded, questions=len(questions))
+display(summary.round(2))
+by_row = recorded.pivot(index=["labels", "draw", "examples"], columns="measure", values="value")
+better = (by_row["accuracy, calibrated"] > by_row["accuracy"]).sum()
+display(Markdown(f"Calibration raises the accuracy in **{better}** of {len(by_row)} runs. "
+    f"{len(questions)} questions leave an accuracy of 0.8 an interval of "
+    f"± {1.96 * np.sqrt(0.16 / len(questions)):.2f}."))
+
+# %% [markdown]
+# What the intervals allow us to say: in accuracy, nothing here shows that examples help. No number of them does better than none, and the intervals are wide. One draw of examples differs from another more than
+# one number of examples from the next, because the examples move the *threshold*: look at the least and the most often that "positive" is answered. Whether the model can tell the opinions apart is seen in the pairs: of a positive and a negative
+# opinion the positive one has the higher score in about nine pairs of ten, with any number of examples. Zhao et al. (2021) measure the threshold with empty texts and subtract it (*calibrated*).
+
+# %% [markdown]
+# > **Sources say, we measure.** Brown et al. (2020, figure 1.2) show accuracy rising with the number of examples, steeply for 175 B parameters, hardly for 1.3 B. Min et al. (2022) report that wrong labels in the
+# > examples cost little: the examples show the form, not the task. With 135 M parameters we find no rise that stands out of its interval. With swapped labels the order of the pairs suffers little, where a model that had learned the task from
+# > the labels would have reversed it. It knew the task before.
+
+# %% [markdown]
+# ## 9 · A model that must learn from its prompt
+#
+# Is there such a thing as *learning* in a prompt? To be sure that a model did not know the task before, draw every task anew. Ours: 8 symbols, each with one of 4 labels, by a rule made up for this
+# one prompt. Examples come as a symbol and its label; after k of them a symbol is asked. The best possible answer is simple: the label seen for it, or a guess if it has not come yet, so after k examples
+#
+# $$p(\text{right}) = 1 - \tfrac34 \left(\tfrac78\right)^k .$$
+#
+# The model is the GPT of `coursekit`, with two layers. A label's vector is added to that of its symbol, so that an example is one token (as segments are added in BERT).
+
+# %% tags=["demo"]
+SYMBOLS, LABELS, ASKED = 8, 4, 9                                     # questions after 0 to 8 examples
+
+def draw_prompts(n: int, generator: torch.Generator, rules: Int[Tensor, "any symbols"] | None = None):
+    """Symbols (n, ASKED) and their labels by a rule for each prompt: a new one, or one of `rules`."""
+    if rules is None:
+        rule = torch.randint(LABELS, (n, SYMBOLS), generator=generator)
+    else:
+        rule = rules[torch.randint(len(rules), (n,), generator=generator)]
+    symbols = torch.randint(SYMBOLS, (n, ASKED), generator=generator)
+    return symbols, rule.gather(1, symbols)
+
+def answer(
+    model: GPT, symbols: Int[Tensor, "n asked"], labels: Int[Tensor, "n asked"]
+) -> Float[Tensor, "n asked labels"]:
+    """Logits of the label of symbol k, after the k examples before it."""
+    question = model.token(symbols)
+    example = question + model.token(SYMBOLS + labels)
+    x = torch.stack([question, example], dim=2).flatten(1, 2)       # n 2·asked D
+    return model.run(x).logits[:, 0::2, SYMBOLS:]
+
+def learn_to_learn(rules=None, steps: int = 400):
+    """A model trained on prompts with new rules, or with `rules` alone; its losses."""
+    torch.manual_seed(0)
+    model = GPT(GPTConfig(SYMBOLS + LABELS, 2 * ASKED, dim=32, heads=2, feed_forward=64))
+    torch.nn.init.normal_(model.token.weight, std=0.3)
+    optimiser = torch.optim.AdamW(model.parameters(), betas=(0.9, 0.98), weight_decay=0.01)
+    generator, losses = torch.Generator().manual_seed(0), []
+    for step in range(steps):
+        optimiser.param_groups[0]["lr"] = learning_rate(step, steps, highest=5e-3)
+        symbols, labels = draw_prompts(64, generator, rules)
+        loss = cross_entropy(answer(model, symbols, labels).flatten(0, 1), labels.flatten())
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        losses.append(loss.item())
+    return model.eval(), losses
+
+one_rule = torch.randint(LABELS, (1, SYMBOLS), generator=torch.Generator().manual_seed(7))
+learner, learner_losses = learn_to_learn()
+knower, _ = learn_to_learn(one_rule)
+
+# %% [markdown]
+# **Predict:** the learner's weights are fixed now. On rules it has never met, which share of labels is right after 8 examples?
+
+# %% tags=["demo"]
+predict("gpt.in_context", ...)
+
+# %% tags=["demo"]
+@torch.no_grad()
+def right_by_examples(model: GPT, symbols, labels, shown=None) -> list[float]:
+    """Share of right answers after 0, 1, … examples; `shown`: the examples' labels, if not the true ones."""
+    logits = answer(model, symbols, labels if shown is None else shown)
+    return (logits.argmax(dim=-1) == labels).float().mean(dim=0).tolist()
+
+generator = torch.Generator().manual_seed(1)
+symbols, labels = draw_prompts(4000, generator)
+random_labels = torch.randint(LABELS, labels.shape, generator=generator)
+in_context = {
+    "trained on new rules": right_by_examples(learner, symbols, labels),
+    "the same, examples with random labels": right_by_examples(learner, symbols, labels, random_labels),
+    "trained on one rule": right_by_examples(knower, symbols, labels),
+}
+earlier = (symbols[:, :, None] == symbols[:, None, :]).tril(-1)  # which examples show it
+once = earlier.sum(dim=-1) == 1
+with torch.no_grad():
+    said = answer(learner, symbols, random_labels).argmax(dim=-1)
+copied = (said == (earlier * random_labels[:, None, :]).sum(dim=-1))[once].float().mean().item()
+own_rule = right_by_examples(knower, *draw_prompts(4000, generator, one_rule))
+best = [1 - (1 - 1 / LABELS) * (1 - 1 / SYMBOLS) ** k for k in range(ASKED)]
+best_loss = np.mean([np.log(LABELS) * (1 - 1 / SYMBOLS) ** k for k in range(ASKED)])
+reveal("gpt.in_context", in_context["trained on new rules"][8])
+pictures.in_context(in_context, best, learner_losses, best_loss)
+print(f"symbol shown once, with a random label: the learner says that label: {copied:.3f}")
+print(f"trained on one rule, asked about that rule: {own_rule[0]:.3f} right without an example")
+
+# %% [markdown]
+# The learner reaches the best possible at every number of examples, on rules that did not exist when it was trained. What its weights hold is not a rule but a way to find one: the label shown with a symbol comes back when the
+# symbol is asked, right or wrong. Olsson et al. (2022) found heads that do so in large models, and call them induction heads. The one that met a single rule has it in the weights and does not listen. SmolLM2 in part 8
+# was more like the second: it knew what a review is.
+
+# %% [markdown]
+# **Question 2.** "With eight examples the model learned to classify reviews." Using the swapped labels of part 8 and the two models of part 9, explain what would have to be measured before you
+# believe this sentence, and what the measurements of this notebook say about it. (3–5 sentences)
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "gpt-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# Accuracy with examples does not show learning if the model could do the task without them: it has to be compared with zero examples, over several draws of examples and with an interval. And the answers have to depend on
+# what the examples *say*: with swapped labels a model that learns from them must swap its answers, as the model of part 9 does, which falls to chance when the labels of its examples are random. SmolLM2 orders the
+# opinions as well without examples and with swapped labels as with right ones, so it brought the task along; the examples moved its threshold, and the intervals are too wide to say that their number helps. A
+# task that cannot have been known before (new labels, made-up words) would be the fair test.
+#
+# *Marking: 1 point for the comparison with zero examples and with wrong labels (over draws, with intervals); 1 point for the reading of the results: task known before, examples move the threshold,
+# the small model of part 9 is the contrast.*
+
+# %% [markdown]
+# ## 10 · BERT against GPT, measured
+#
+# You have measured all that is needed for the comparison that textbooks give in words.
+
+# %% tags=["demo"]
+held_out = language.sample(1000, np.random.default_rng(9), "held_out")
+held_out_ids = torch.from_numpy(held_out.ids)
+with torch.no_grad():
+    gpt_loss = shift_loss(gpt(held_out_ids).logits, held_out_ids, PAD).item()
+gpt_bound = language.log_loss_next(held_out.ids).sum() / (held_out.lengths - 1).sum()
+targets = (held_out.lengths - 1).sum() / held_out.lengths.sum()
+no_special = np.isin(held_out.ids, (PAD, BOS, EOS), invert=True).sum() / held_out.lengths.sum()
+against = pd.DataFrame({
+    "BERT": {
+        "two cells, last layer: difference": f"{two_cells['small BERT'][-1]:.2f}",
+        "influence from later words": f"{future['BERT']:.2f}",
+        "sense, cue on the left": f"{senses['BERT'].left:.3f}",
+        "sense, cue only on the right": f"{senses['BERT'].right:.3f}",
+        "tokens that teach, in a sentence": f"{0.15 * no_special:.0%}",
+        "writes": "no: it fills gaps",
+    },
+    "GPT": {
+        "two cells, last layer: difference": f"{two_cells['small GPT'][-1]:.0e}",
+        "influence from later words": f"{future['GPT']:.2f}",
+        "sense, cue on the left": f"{senses['GPT'].left:.3f}",
+        "sense, cue only on the right": f"{senses['GPT'].right:.3f}",
+        "tokens that teach, in a sentence": f"{targets:.0%}",
+        "writes": f"yes: {written['1'][0]:.0%} possible at temperature 1",
+    },
+})
+display(against)
+print(f"GPT on 1,000 held-out sentences: {gpt_loss:.3f} nats a token;",
+      f"best possible {gpt_bound:.3f} ({gpt_loss / gpt_bound - 1:.1%} above)")
+
+# %% [markdown]
+# Each pays for what it has. BERT sees both sides, and learns from 15 % of the words of a sentence; GPT learns from all tokens and writes, and its vectors know the left. Now the decoder's line in the
+# architecture table of 04, measured as there: random projections for the gradient, one layer with D = 64 for the time.
+
+# %% tags=["demo"]
+def last_word(x: Float[Tensor, "T D"], causal: bool, seed: int) -> Float[Tensor, "D"]:
+    """What one attention with random projections gives the last word."""
+    D = x.shape[1]
+    W = (2 * torch.rand(D, 3 * D, generator=torch.Generator().manual_seed(seed)).double() - 1) / D**0.5
+    q, k, v = (part[None, None] for part in (x @ W).chunk(3, dim=-1))
+    attend = causal_attention if causal else torch.nn.functional.scaled_dot_product_attention
+    return attend(q, k, v)[0, 0, -1]
+
+def gradient(T: int, causal: bool, seed: int) -> float:
+    x = torch.randn(T, 32, generator=torch.Generator().manual_seed(1000 + seed)).double()
+    def run(first: Float[Tensor, "D"]) -> Float[Tensor, "D"]:
+        return last_word(torch.cat([first[None], x[1:]]), causal, seed)
+    reach = torch.autograd.functional.jacobian(run, x[0])
+    return reach.norm().item()
+
+def milliseconds(run, *inputs) -> float:
+    times = []
+    for _ in range(3):
+        start = perf_counter()
+        run(*inputs)
+        times.append(1000 * (perf_counter() - start))
+    return min(times)
+
+def plain_attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    return (q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5).softmax(dim=-1) @ v
+
+lines = {}
+for name, sees, steps, causal, attend in (
+    ("encoder (attention)", "all words", "1", False, plain_attention),
+    ("decoder (GPT)", "its left", "1 in training, T in writing", True, causal_attention),
+):
+    ratios = [gradient(64, causal, seed) / gradient(2, causal, seed) for seed in range(8)]
+    left_over = np.exp(np.log(ratios).mean())
+    ms = {T: milliseconds(attend, *torch.randn(3, 1, 1, T, 64)) for T in (64, 4096)}
+    lines[name] = {
+        "a word sees": sees, "steps in sequence": steps,
+        "first word's derivative, 64 words over 2": f"{left_over:.1e}",
+        "ms at T = 64": f"{ms[64]:.2f}", "ms at T = 4096": f"{ms[4096]:.0f}",
+    }
+display(pd.DataFrame(lines).T.rename_axis("architecture"))
+
+# %% [markdown]
+# The mask saves nothing: half of the scores are computed and thrown away, and adding the mask takes time of its own (fused implementations skip the hidden half). The gradient of the first word at the *last* one is the same as without a mask, since the last word
+# sees everything.
+
+# %% [markdown]
+# ## 11 · Scoreboard
+
+# %% tags=["demo"]
+control, ours = senses["GPT, untrained"], senses["GPT"]
+add_row("GPT, untrained", sense_left=control.left, sense_right=control.right, note="control")
+add_row("GPT, 2 layers", sense_left=ours.left, sense_right=ours.right, loss=gpt_loss, note="next word only")
+draw()
+
+# %% [markdown]
+# Read the right panel with care: a *bag of words* passes this exam too, since our sentences are short and any word may give the sense away (02). What the panel shows is not that only a contextual model could
+# do it, but who has seen the right side at all.
+
+# %% [markdown]
+# ## Extension: the most probable sentence
+#
+# Greedy writing takes the best *word* each time, not the best sentence. **Beam search** carries several beginnings along and lets all their continuations compete. It counts as extra credit. The
+# toy decoder is that of 04.
+
+# %%
+def toy_decoder(case: dict):
+    """A stand-in for a decoder: logits from tables, by place and all tokens so far."""
+    def next_logits(ids: Int[Tensor, "n t"]) -> Float[Tensor, "n t V"]:
+        return case["scores"][:, : ids.shape[1]] + case["words"][ids].cumsum(dim=1)
+
+    return next_logits
+
+# %% nbgrader={"grade": false, "grade_id": "gpt-beam_search", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def beam_search(
+    next_logits, width: int, longest: int, bos: int, eos: int, pad: int
+) -> tuple[Int[Tensor, "longest"], Float[Tensor, ""]]:
+    """The best sentence found, and its log-probability in nats, as a tuple.  (extension, ●●●, 15 minutes)
+
+    next_logits(ids) takes beginnings (n, t) with bos in front and returns logits (n, t, V). At every step
+    all continuations of all beginnings compete by the sum of their log-probabilities; the `width` best go
+    on (fewer while there are fewer). A beginning that has written eos competes unchanged: its one
+    continuation is pad, at no cost. No normalisation by length. After `longest` steps the best
+    one is returned, exactly `longest` tokens without bos, whether it has ended or not.
+    """
+    ### BEGIN SOLUTION
+    ids, total, ended = torch.tensor([[bos]]), torch.zeros(1), torch.tensor([False])
+    for _ in range(longest):
+        log_p = next_logits(ids)[:, -1].log_softmax(dim=-1)
+        stay = torch.full_like(log_p, -torch.inf)
+        stay[:, pad] = 0
+        candidates = (total[:, None] + torch.where(ended[:, None], stay, log_p)).flatten()
+        total, best = candidates.topk(min(width, len(candidates)))
+        rows, tokens = best // log_p.shape[1], best % log_p.shape[1]
+        ids = torch.cat([ids[rows], tokens[:, None]], dim=1)
+        ended = ended[rows] | (tokens == eos)
+    return ids[0, 1:], total[0]
+    ### END SOLUTION
+
+# %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "gpt-beam_search-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
+check("gpt.beam_search", lambda case: beam_search(
+    toy_decoder(case), case["width"], case["longest"], case["bos"], case["eos"], case["pad"]
+))
+
+# %% tags=["demo"]
+with torch.no_grad():
+    sampled = write(gpt, 400, seed=11)
+    log_p = gpt(sampled).logits[:, :-1].log_softmax(-1)
+    log_p = log_p.gather(-1, sampled[:, 1:, None])[..., 0]
+    of_samples = (log_p * (sampled[:, 1:] != PAD)).sum(dim=1)
+    for width in (1, 2, 8, 32):
+        longest = language.max_length - 1
+        found, total = beam_search(lambda ids: gpt(ids).logits, width, longest, BOS, EOS, PAD)
+        ids = [BOS, *found.tolist()]
+        true = language.log_probability(np.array([ids]))[0]
+        print(f"width {width:>2}: {total:7.2f} nats (in the language {true:7.2f})   {language.decode(ids)}")
+print(f"400 samples: from {of_samples.min():.1f} to {of_samples.max():.1f} nats,",
+      f"half of them below {of_samples.median():.1f}")
+
+# %% [markdown]
+# A wider beam finds sentences that are more probable than a typical sample, and each time the same ones. In a language nearly all sentences are improbable one by one; that is why beam search serves
+# translation, where few answers are right, and why stories are sampled (Holtzman et al. 2020).
+
+# %% [markdown]
+# ## Summary
+#
+# - A causal mask adds −∞ to the scores of later positions. One pass then trains every position, and the loss does the shifting.
+# - A decoder's vector of a word is fixed before anything to its right is read. No number of layers and no size changes that.
+# - Temperature and top-k reshape the distribution, top-p cuts it where p is reached, the crossing token included. All of them trade variety for safety.
+# - With a key–value cache, T tokens cost T passes instead of T(T + 1)/2, with the same logits. Positions go on counting.
+# - Examples in a prompt move a pre-trained model's threshold as much as its knowledge: without draws, wrong labels and intervals nothing is shown.
+# - A model trained on ever new tasks learns from its prompt as well as the exact posterior does.
+#
+# **Next**: 08 opens pre-trained transformers, layer by layer.
+
+# %% [markdown]
+# ## References
+#
+# - Ben Allal, L. et al. (2025). SmolLM2: when Smol goes big. Data-centric training of a small language model. arXiv:2502.02737.
+# - Brown, T. B. et al. (2020). Language models are few-shot learners. *NeurIPS* 33. arXiv:2005.14165.
+# - Fan, A., Lewis, M. and Dauphin, Y. (2018). Hierarchical neural story generation. *ACL*. arXiv:1805.04833.
+# - Holtzman, A., Buys, J., Du, L., Forbes, M. and Choi, Y. (2020). The curious case of neural text degeneration. *ICLR*. arXiv:1904.09751.
+# - Min, S. et al. (2022). Rethinking the role of demonstrations: what makes in-context learning work? *EMNLP*. arXiv:2202.12837.
+# - Neubauer, P. (2023). Incorrect handling of EOS tokens in DataCollatorForLanguageModeling when pad_token is set to eos_token. github.com/huggingface/transformers/issues/23530.
+# - Olsson, C. et al. (2022). In-context learning and induction heads. *Transformer Circuits Thread*. arXiv:2209.11895.
+# - Radford, A., Narasimhan, K., Salimans, T. and Sutskever, I. (2018). Improving language understanding by generative pre-training. OpenAI.
+# - Radford, A. et al. (2019). Language models are unsupervised multitask learners. OpenAI.
+# - Touvron, H. et al. (2023). LLaMA: open and efficient foundation language models. arXiv:2302.13971.
+# - trl (2023). DataCollatorForCompletionOnlyLM defaults can create a model that never generates eos_token_id. github.com/huggingface/trl/issues/976.
+# - Vaswani, A. et al. (2017). Attention is all you need. *NIPS* 30. arXiv:1706.03762.
+# - Zhao, Z., Wallace, E., Feng, S., Klein, D. and Singh, S. (2021). Calibrate before use: improving few-shot performance of language models. *ICML*. arXiv:2102.09690.
