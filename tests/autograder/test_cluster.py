@@ -286,6 +286,8 @@ def test_ctrl_c_ends_everything_in_seconds_and_the_next_run_goes_on(kind):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,  # a process group of its own, as in a terminal
+        # Where the tests run in the background, Ctrl-C is ignored, and so it would be below.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     ) as run:
         while not list(kind.course.glob("autograded/[!n]*")):  # "not-json" is known at once
             assert run.poll() is None

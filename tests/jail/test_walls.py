@@ -359,7 +359,8 @@ def occurrences(head, tail, piece=1 << 22):
     with open('/proc/self/mem', 'rb', 0) as memory:
         for line in open('/proc/self/maps'):
             span, access = line.split()[:2]
-            if not access.startswith('r') or '[v' in line:
+            file = '/' in line and 'w' not in access  # a library as it lies on the disk: nobody can write there
+            if not access.startswith('r') or '[v' in line or file:
                 continue
             start, end = (int(part, 16) for part in span.split('-'))
             for begin in range(start, end, piece):
