@@ -57,6 +57,7 @@ def test_a_perfect_notebook_earns_every_point(course, engine, perfect):
     assert extra > 0 and result.score == result.max_score - waiting + extra
 
 
+@pytest.mark.slow
 def test_who_kills_the_server_loses_alone(course, engine, perfect):
     evil = copy.deepcopy(perfect)
     evil.cells.insert(1, new_code_cell("import os, signal\nos.kill(os.getppid(), signal.SIGKILL)"))
@@ -227,6 +228,7 @@ def test_a_wrong_limit_is_a_sentence(course, tmp_path):
         limits(tmp_path)
 
 
+@pytest.mark.slow
 def test_our_own_error_stops_the_run_and_writes_nothing(course, perfect, tmp_path, monkeypatch):
     """A solution that does not run is our fault: no verdict, no gradebook row, no autograded file."""
     broken = make_course(tmp_path / "broken")
