@@ -7,8 +7,8 @@ import numpy as np
 from jaxtyping import Float
 from matplotlib.colors import PowerNorm
 
+from coursekit.intervals import half_width
 from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, show
-from coursekit.small.recorded import half_width
 
 
 def interval(values: Float[np.ndarray, "seed ..."]) -> tuple[np.ndarray, np.ndarray]:

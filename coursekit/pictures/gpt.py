@@ -8,9 +8,9 @@ import pandas as pd
 from jaxtyping import Float
 from torch import Tensor
 
+from coursekit.intervals import half_width, wilson
 from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, SKY, show
 from coursekit.scoreboard import Accuracy, Bounds
-from coursekit.small.recorded import half_width
 
 
 def training(curve: Sequence[tuple[int, float]], bound: float, uniform: float) -> None:
@@ -28,14 +28,6 @@ def training(curve: Sequence[tuple[int, float]], bound: float, uniform: float) -
         alt=f"Held-out loss from {losses[0]:.2f} nats at step {steps[0]} to {losses[-1]:.3f} after {steps[-1]} steps, "
         f"{losses[-1] / bound - 1:.1%} above the best possible {bound:.3f}; all words alike {uniform:.2f}.",
     )
-
-
-def interval(share: float, count: int) -> tuple[float, float]:
-    """95 % interval of a share of `count` answers (Wilson's, which stays inside 0 and 1)."""
-    z = 1.96
-    middle = (share + z**2 / (2 * count)) / (1 + z**2 / count)
-    half = z / (1 + z**2 / count) * np.sqrt(share * (1 - share) / count + z**2 / (4 * count**2))
-    return middle - half, middle + half
 
 
 def senses(found: Mapping[str, Accuracy], limits: Bounds, cues: Mapping[str, int]) -> None:
@@ -56,7 +48,7 @@ def senses(found: Mapping[str, Accuracy], limits: Bounds, cues: Mapping[str, int
             ax.axvline(getattr(accuracy, side), color=colour, linestyle=style, linewidth=1.5, label=label)
         for place, (name, accuracy) in enumerate(found.items()):
             share = getattr(accuracy, side)
-            low, high = interval(share, cues[side])
+            low, high = wilson(share, cues[side])
             ax.plot([low, high], [place, place], color="black", linewidth=1.5)
             ax.plot(share, place, "o", color=GREY if "untrained" in name else BLUE, markersize=6)
             ax.annotate(

@@ -7,16 +7,12 @@ table.loc["held-out: next word, above the bound", ["mean", "half_width"]]
 """
 
 import csv
-from collections.abc import Sequence
-from math import sqrt
 from pathlib import Path
 
 import pandas as pd
 
 from coursekit.datasets import read_table
-
-STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
-"""The 97.5 % quantile of Student's t distribution with 1, 2, ..., 9 degrees of freedom."""
+from coursekit.intervals import half_width
 
 
 def recorded(name: str) -> pd.DataFrame:
@@ -32,14 +28,6 @@ def recorded(name: str) -> pd.DataFrame:
         {"mean": values.mean(), "half_width": values.agg(half_width), "seeds": values.count()}
     )
     return table.join(untrained.groupby("measure").value.mean().rename("untrained"))
-
-
-def half_width(values: Sequence[float]) -> float:
-    """Half the width of the 95 % interval of the mean of 2 to 10 independent values."""
-    values = pd.Series(values)
-    if not 2 <= len(values) <= len(STUDENT) + 1:
-        raise ValueError(f"An interval needs 2 to {len(STUDENT) + 1} values; there are {len(values)}.")
-    return float(STUDENT[len(values) - 2] * values.std(ddof=1) / sqrt(len(values)))
 
 
 def write_rows(path: Path, seed: int, steps: int, figures: dict[str, float]) -> None:

@@ -786,7 +786,7 @@ pictures.layer_weights(apart)
 # %% tags=["demo"]
 from coursekit.datasets import read_table
 from coursekit.pictures.elmo import interval
-from coursekit.small.recorded import half_width
+from coursekit.intervals import half_width
 
 recorded_layers = read_table("results/elmo_layers.csv")
 spread = recorded_layers.groupby(["task", "biLM", "measure"]).value.agg(["mean", half_width])

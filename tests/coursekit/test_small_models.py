@@ -8,13 +8,14 @@ import pytest
 import torch
 
 from coursekit.datasets import read_table
+from coursekit.intervals import half_width
 from coursekit.language import load_language
 from coursekit.pretrain import RECIPES, pretrain
 from coursekit.small import ModelMissing, Spelling, load, save
 from coursekit.small.bert import CLS, MASK, SEP, UNCHOSEN, corrupt, pair
 from coursekit.small.figures import measure
 from coursekit.small.files import card, models_folder
-from coursekit.small.recorded import half_width, recorded, write_rows
+from coursekit.small.recorded import recorded, write_rows
 
 NAMES = list(RECIPES)
 SHIPPED = [name for name in NAMES if (models_folder() / f"{name}.json").exists()]
@@ -221,13 +222,6 @@ def test_shipped_models_reach_the_figures_of_their_card(name):
     for what in found:
         if "above the bound" in what or "accuracy" in what or "sense" in what:
             assert found[what] == pytest.approx(said[what], abs=0.03), what
-
-
-def test_intervals_are_those_of_students_t():
-    assert half_width([1.0, 2.0, 3.0]) == pytest.approx(4.303 * 1 / 3**0.5)
-    assert half_width([2.0, 4.0]) == pytest.approx(12.706 * 2**0.5 / 2**0.5)
-    with pytest.raises(ValueError, match="there are 1"):
-        half_width([1.0])
 
 
 def test_recorded_runs_are_read_with_intervals_and_beside_the_untrained(tmp_path, monkeypatch):

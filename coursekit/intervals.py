@@ -1,0 +1,40 @@
+"""95 % intervals: over a few seeds (Student's t), of a share (Wilson), over many items (percentile bootstrap)."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from jaxtyping import Float
+from scipy import stats
+
+
+def half_width(values: Sequence[float]) -> float:
+    """Half the width of the 95 % interval of the mean of two or more independent values."""
+    if len(values) < 2:
+        raise ValueError(f"An interval needs at least 2 values; there are {len(values)}.")
+    return float(stats.t.ppf(0.975, len(values) - 1) * stats.sem(values))
+
+
+def wilson(share: float, count: int) -> tuple[float, float]:
+    """The interval of a share of `count` independent answers (Wilson, 1927), which stays inside 0 and 1."""
+    interval = stats.binomtest(round(share * count), count).proportion_ci(method="wilson")
+    return float(interval.low), float(interval.high)
+
+
+def bootstrap(
+    items: Float[np.ndarray, "items ..."],
+    statistic: Callable[[np.ndarray], float] = np.mean,
+    draws: int = 2_000,
+    seed: int = 0,
+) -> tuple[float, float]:
+    """The 95 % percentile interval of a statistic of independent items (Efron, 1979).
+
+    Items are drawn with replacement, as many as there are; items of several columns (two models on the same
+    sentences) stay together. Raises ValueError for no items.
+    """
+    items = np.asarray(items)
+    if len(items) == 0:
+        raise ValueError("An interval needs at least one item; there are none.")
+    rng = np.random.default_rng(seed)
+    values = [statistic(items[rng.integers(0, len(items), len(items))]) for _ in range(draws)]
+    low, high = np.quantile(values, [0.025, 0.975])
+    return float(low), float(high)

@@ -1,0 +1,37 @@
+"""Intervals of a few seeds, of a share, and of many items."""
+
+import numpy as np
+import pytest
+
+from coursekit.intervals import bootstrap, half_width, wilson
+
+
+def test_half_width_is_that_of_student_s_t():
+    assert half_width([1.0, 2.0, 3.0]) == pytest.approx(4.303 * 1 / 3**0.5, rel=1e-3)
+    assert half_width([2.0, 4.0]) == pytest.approx(12.706 * 2**0.5 / 2**0.5, rel=1e-3)
+    with pytest.raises(ValueError, match="there are 1"):
+        half_width([1.0])
+
+
+def test_wilson_stays_inside_0_and_1_and_holds_the_share():
+    assert wilson(1.0, 20)[1] == 1.0 and wilson(1.0, 20)[0] == pytest.approx(0.839, abs=1e-3)
+    low, high = wilson(0.5, 100)
+    assert (low, high) == pytest.approx((0.404, 0.596), abs=1e-3)
+
+
+def test_bootstrap_covers_the_mean_nineteen_times_in_twenty():
+    rng = np.random.default_rng(0)
+    covered = [
+        low <= 0 <= high for low, high in (bootstrap(rng.normal(size=60), draws=400) for _ in range(200))
+    ]
+    assert 0.90 <= np.mean(covered) <= 0.99
+
+
+def test_bootstrap_keeps_the_columns_of_an_item_together():
+    twice = np.repeat(np.random.default_rng(1).normal(size=(50, 1)), 2, axis=1)
+    assert bootstrap(twice, lambda rows: (rows[:, 0] - rows[:, 1]).mean()) == (0.0, 0.0)
+
+
+def test_no_items_have_no_interval():
+    with pytest.raises(ValueError, match="at least one"):
+        bootstrap(np.empty(0))
