@@ -5,7 +5,7 @@ TEST_ARGS ?=
 
 BIN := .venv/bin
 # Tests run in two processes; one torch thread in each is faster than two that wait for one another.
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
 .PHONY: help lab test test-fast notebooks grade mutants student-release environment python clean

@@ -20,6 +20,7 @@ from tqdm import tqdm
 from coursekit.language import PAD, Language, load_language
 from coursekit.small.bert import BERT, MASK, SEP, UNCHOSEN, BERTConfig, corrupt, pair
 from coursekit.small.elmo import ELMo, ELMoConfig, Spelling
+from coursekit.small.figures import Remembering, measure
 from coursekit.small.gpt import GPT, GPTConfig, next_word_losses
 
 WARM_UP = 200
@@ -39,9 +40,15 @@ class Recipe:
     weight_decay: float = 0.1
 
 
-def pretrain(name: str, seed: int = 0, steps: int | None = None, progress: bool = True) -> nn.Module:
+def pretrain(
+    name: str,
+    seed: int = 0,
+    steps: int | None = None,
+    progress: bool = True,
+    language: Language | Remembering | None = None,
+) -> nn.Module:
     """A model trained from scratch: AdamW, linear warm-up, then a cosine to 0. Raises ValueError for fewer than 1 step."""
-    recipe, language = RECIPES[name], load_language()
+    recipe, language = RECIPES[name], language or load_language()
     steps = recipe.steps if steps is None else steps
     if steps < 1:
         raise ValueError(f"{steps} steps train nothing; ask for at least one.")
@@ -209,16 +216,15 @@ def main() -> None:
 
 def run(name: str, seed: int, steps: int, output: Path | None, table: Path | None) -> None:
     """Train one model and print its figures; write the model to a folder and the figures to a table where one is named."""
-    from coursekit.small.figures import measure
     from coursekit.small.files import save
     from coursekit.small.recorded import write_rows
 
     if table:
         write_rows(table, seed, 0, measure(name, new_model(name, load_language(), seed).eval()))
-    start = time.process_time()
-    model = pretrain(name, seed, steps)
+    start, language = time.process_time(), Remembering(load_language())
+    model = pretrain(name, seed, steps, language=language)
     minutes = (time.process_time() - start) / 60
-    figures = measure(name, model)
+    figures = measure(name, model, read=language.drawn)
     if output:
         path = save(name, model, output, seed=seed, steps=steps, figures=figures)
         print(path)

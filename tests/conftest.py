@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 from autograder.course import assignments, course_root
 from autograder.jail.client import Server
@@ -22,3 +23,20 @@ def open_server():
 def own_progress(tmp_path, monkeypatch):
     """No test touches the progress file of whoever runs it."""
     monkeypatch.setenv("COURSEKIT_HOME", str(tmp_path / "progress"))
+
+
+class ByFileAndNotebook(LoadScopeScheduling):
+    """Two processes share the tests by file, and by notebook where a file has tests of every notebook."""
+
+    def _split_scope(self, nodeid):
+        file, _, test = nodeid.partition("::")
+        return file + next((name for name in ASSIGNMENTS if f"[{name}" in test), "")
+
+
+def pytest_xdist_make_scheduler(config, log):
+    return ByFileAndNotebook(config, log)
+
+
+def pytest_collection_modifyitems(items):
+    """Slow tests come first, so that no process is left alone with one at the end."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)

@@ -1,14 +1,14 @@
 """How good a small model is, beside what is possible: losses against the exact bound, senses, next sentences."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import replace
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from coursekit.language import Language, Sentences, load_language
+from coursekit.language import PAD, Language, Passages, Sentences, load_language
 from coursekit.language.bounds import choose_masked
 from coursekit.scoreboard import nearest_sense, sense_exam
 from coursekit.small.bert import BERT, MASK, pair, single
@@ -22,8 +22,13 @@ ROWS = 500
 
 
 @torch.no_grad()
-def measure(name: str, model: nn.Module, sentences: int = SENTENCES, seed: int = SEED) -> dict[str, float]:
-    """All figures of a model, by what they are called on its card."""
+def measure(
+    name: str, model: nn.Module, sentences: int = SENTENCES, seed: int = SEED, read: Set[bytes] | None = None
+) -> dict[str, float]:
+    """All figures of a model, by what they are called on its card.
+
+    With the sentences that it has read in training (`Remembering.drawn`), also its loss on those that it never read.
+    """
     language, rng = load_language(), np.random.default_rng(seed)
     figures = {}
     for side, text in (("held_out", "held-out"), ("train", "fresh training-side")):
@@ -34,7 +39,38 @@ def measure(name: str, model: nn.Module, sentences: int = SENTENCES, seed: int =
             figures[f"{text}: a token's gain by knowing the split"] = float(gain)
     if name == "bert":
         figures |= next_sentence(model, language, sentences, rng)
+    if read is not None:
+        fresh = language.sample(4 * sentences, np.random.default_rng(seed), "train")
+        unread = np.array([row not in read for row in as_bytes(fresh.ids)])
+        figures["fresh training-side: share never read"] = float(unread.mean())
+        unread = fresh[np.flatnonzero(unread)[:sentences]]
+        figures |= LOSSES[name](model, language, unread, np.random.default_rng(seed), "never read")
     return figures | senses(model)
+
+
+def as_bytes(ids: Int[np.ndarray, "sentences tokens"]) -> list[bytes]:
+    """One key a sentence, whatever the padding of the table it stands in."""
+    return [row[row != PAD].astype(np.int16).tobytes() for row in ids]
+
+
+class Remembering:
+    """The language, keeping every sentence that is drawn from it in `drawn`."""
+
+    def __init__(self, language: Language):
+        self.language, self.drawn = language, set[bytes]()
+
+    def __getattr__(self, name: str):
+        return getattr(self.language, name)
+
+    def sample(self, *arguments) -> Sentences:
+        sentences = self.language.sample(*arguments)
+        self.drawn.update(as_bytes(sentences.ids))
+        return sentences
+
+    def passages(self, *arguments) -> Passages:
+        passages = self.language.passages(*arguments)
+        self.drawn.update(as_bytes(passages.first.ids), as_bytes(passages.second.ids))
+        return passages
 
 
 def gpt_loss(model: GPT, language: Language, sample: Sentences, rng, text: str) -> dict[str, float]:
