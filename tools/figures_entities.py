@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import torch
+from penalised import predictions
+from scipy.sparse import csr_array
 
 SPLITS = ["train", "validation", "test"]
 TYPES = ["PER", "LOC", "ORG", "MISC"]
@@ -99,7 +101,7 @@ def memory(tokens: pd.DataFrame) -> np.ndarray:
     return np.array([tags[token].most_common(1)[0][0] if token in tags else "O" for token in tokens["token"]])
 
 
-def window(tokens: pd.DataFrame) -> np.ndarray:
+def window(tokens: pd.DataFrame) -> csr_array:
     """A bag of marks for each token: itself and its neighbours, their shapes, its last letters."""
     marks: list[set[str]] = []
     for _, sentence in tokens.groupby("sentence", sort=False):
@@ -107,14 +109,14 @@ def window(tokens: pd.DataFrame) -> np.ndarray:
         for i in range(1, len(words) - 1):
             around = {f"{k}:{words[i + k].lower()}" for k in (-1, 0, 1)}
             shapes = {f"{k}:{words[i + k][:1].isupper()}{words[i + k].isalpha()}" for k in (-1, 0, 1)}
-            marks.append(around | shapes | {f"end:{words[i][-3:].lower()}", "1"})
+            marks.append(around | shapes | {f"end:{words[i][-3:].lower()}"})
     train = (tokens["split"] == "train").to_numpy()
     counts = Counter(mark for held, used in zip(marks, train, strict=True) if used for mark in held)
     column = {mark: k for k, mark in enumerate(sorted(mark for mark in counts if counts[mark] > 1))}
-    features = np.zeros((len(marks), len(column)), dtype=np.float32)
+    features = np.zeros((len(marks), len(column)))
     for row, held in enumerate(marks):
         features[row, [column[mark] for mark in held if mark in column]] = 1
-    return features
+    return csr_array(features)
 
 
 def token_vectors(tokens: pd.DataFrame) -> tuple[np.ndarray, str]:
@@ -128,35 +130,14 @@ def token_vectors(tokens: pd.DataFrame) -> tuple[np.ndarray, str]:
             hidden = loaded.model(**batch).last_hidden_state[0]  # pieces dim
         pieces = batch.word_ids()
         vectors.append(hidden[[pieces.index(word) for word in range(len(sentence))]])
-    features = torch.cat(vectors).numpy()
+    features = torch.cat(vectors).double().numpy()
     train = features[(tokens["split"] == "train").to_numpy()]
-    centred = features - train.mean(0)
-    return np.column_stack([centred, np.ones(len(centred), dtype=np.float32)]), loaded.name
+    return features - train.mean(0), loaded.name
 
 
-def logistic_regression(features: np.ndarray, tokens: pd.DataFrame) -> np.ndarray:
-    """A tag for every token: trained on `train`, the penalty chosen on `validation`."""
-    inputs = torch.tensor(features)
-    labels = torch.tensor([TAGS.index(tag) for tag in tokens["tag"]])
-    train, validation = (torch.tensor((tokens["split"] == split).to_numpy()) for split in SPLITS[:2])
-    best, chosen = -1.0, labels
-    for decay in DECAYS:
-        weights = torch.zeros(inputs.shape[1], len(TAGS), requires_grad=True)
-        optimiser = torch.optim.LBFGS([weights], max_iter=150, line_search_fn="strong_wolfe")
-
-        def loss(weights=weights, decay=decay, optimiser=optimiser) -> torch.Tensor:
-            optimiser.zero_grad()
-            value = torch.nn.functional.cross_entropy(inputs[train] @ weights, labels[train])
-            value = value + decay * weights.square().sum()
-            value.backward()
-            return value
-
-        optimiser.step(loss)
-        answers = (inputs @ weights).argmax(1)
-        accuracy = (answers == labels)[validation].double().mean().item()
-        if accuracy > best:
-            best, chosen = accuracy, answers
-    return np.array(TAGS)[chosen]
+def logistic_regression(features: np.ndarray | csr_array, tokens: pd.DataFrame) -> np.ndarray:
+    """A tag for every token."""
+    return predictions(features, tokens["tag"], tokens["split"], DECAYS)
 
 
 def main() -> None:

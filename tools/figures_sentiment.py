@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import torch
+from penalised import predictions
 
 SPLITS = ["train", "validation", "test"]
 PHENOMENA = ["plain", "negation", "contrast", "sarcasm"]
@@ -68,29 +69,8 @@ def sentence_vectors(reviews: pd.DataFrame) -> tuple[np.ndarray, str]:
 
 
 def logistic_regression(features: np.ndarray, reviews: pd.DataFrame) -> np.ndarray:
-    """Whether each prediction is right: trained on `train`, the penalty chosen on `validation`."""
-    inputs = torch.tensor(features)
-    labels = torch.tensor((reviews["label"] == "positive").to_numpy()).double()
-    train, validation = (torch.tensor((reviews["split"] == split).to_numpy()) for split in SPLITS[:2])
-    best, chosen = -1.0, np.array([])
-    for decay in DECAYS:
-        weights = torch.zeros(inputs.shape[1] + 1, dtype=torch.float64, requires_grad=True)
-        optimiser = torch.optim.LBFGS([weights], max_iter=200, line_search_fn="strong_wolfe")
-
-        def loss(weights=weights, decay=decay, optimiser=optimiser) -> torch.Tensor:
-            optimiser.zero_grad()
-            logits = inputs[train] @ weights[1:] + weights[0]
-            value = torch.nn.functional.binary_cross_entropy_with_logits(logits, labels[train])
-            value = value + decay * weights[1:].square().sum()
-            value.backward()
-            return value
-
-        optimiser.step(loss)
-        right = ((inputs @ weights[1:] + weights[0] > 0) == (labels > 0.5)).detach()
-        accuracy = right[validation].double().mean().item()
-        if accuracy > best:
-            best, chosen = accuracy, right.numpy()
-    return chosen
+    """Whether each prediction is right."""
+    return predictions(features, reviews["label"], reviews["split"], DECAYS) == reviews["label"].to_numpy()
 
 
 def accuracies(right: np.ndarray, reviews: pd.DataFrame) -> str:

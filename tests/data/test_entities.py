@@ -1,6 +1,5 @@
 """data/entities: valid BIO, spans that fit the text, splits that do not leak, and a card that is true."""
 
-import importlib.util
 import re
 from pathlib import Path
 
@@ -17,16 +16,6 @@ FOLDER = Path(__file__).parents[2] / "data" / "entities"
 @pytest.fixture(scope="module")
 def tokens() -> pd.DataFrame:
     return read_table("entities/entities.csv")
-
-
-@pytest.fixture(scope="module")
-def figures():
-    spec = importlib.util.spec_from_file_location(
-        "entities_figures", FOLDER.parents[1] / "tools/figures_entities.py"
-    )
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture(scope="module")

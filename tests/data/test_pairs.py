@@ -1,9 +1,7 @@
 """The sentence pairs: balance, grades, and that neither sentence alone nor shared words give the label away."""
 
 import re
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pandas as pd
@@ -15,15 +13,6 @@ from coursekit.datasets import read_table
 FOLDER = Path(__file__).parents[2] / "data/pairs"
 LABELS = ["entailment", "neutral", "contradiction"]
 SPLITS = ["train", "validation", "test"]
-
-
-@pytest.fixture(scope="module")
-def figures() -> ModuleType:
-    """The command that computes the card's figures."""
-    spec = spec_from_file_location("pair_figures", FOLDER.parents[1] / "tools/figures_pairs.py")
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,7 @@
 """The questions: what the card promises about every span, and that words alone do not give the answers away."""
 
 import re
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pandas as pd
@@ -12,15 +10,6 @@ from rapidfuzz import fuzz, process
 
 FOLDER = Path(__file__).parents[2] / "data/questions"
 COLUMNS = ["id", "title", "genre", "context", "question", "answers", "starts", "answerable", "split"]
-
-
-@pytest.fixture(scope="module")
-def figures() -> ModuleType:
-    """The command that computes the card's figures."""
-    spec = spec_from_file_location("question_figures", FOLDER.parents[1] / "tools/figures_questions.py")
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 """data/sentiment: a table that can be trained on without a surprise, and as its card says."""
 
-import importlib.util
 import re
 from pathlib import Path
 
@@ -20,16 +19,6 @@ NEGATIVE_WORD = re.compile(
 @pytest.fixture(scope="module")
 def reviews() -> pd.DataFrame:
     return read_table("sentiment/sentiment.csv")
-
-
-@pytest.fixture(scope="module")
-def figures():
-    spec = importlib.util.spec_from_file_location(
-        "sentiment_figures", FOLDER.parents[1] / "tools/figures_sentiment.py"
-    )
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def test_the_columns_and_what_may_stand_in_them(reviews):
