@@ -1,0 +1,102 @@
+"""A real JupyterLab, started by the command of `make lab`, and a real Chromium."""
+
+import contextlib
+import importlib.util
+import os
+import re
+import shutil
+import socket
+import subprocess
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+
+def load_bootstrap():
+    """tools/ is no package: read the file that `make lab` runs."""
+    spec = importlib.util.spec_from_file_location("bootstrap", ROOT / "tools" / "bootstrap.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def free_port() -> int:
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return sock.getsockname()[1]
+
+
+def answers(url: str) -> bool:
+    try:
+        return urllib.request.urlopen(url, timeout=10).status == 200
+    except OSError:
+        return False
+
+
+@pytest.fixture
+def start_lab(tmp_path):
+    """Starts JupyterLab on a course folder for a person who has no settings of their own; returns its address."""
+    with contextlib.ExitStack() as running:
+        yield lambda course: running.enter_context(lab(course, tmp_path))
+
+
+@contextlib.contextmanager
+def lab(course: Path, folder: Path) -> Iterator[str]:
+    bootstrap = load_bootstrap()
+    port = free_port()
+    options = ["--no-browser", f"--port={port}", "--IdentityProvider.token=course"]
+    environment = bootstrap.lab_environment() | {"HOME": str(folder / "home")}
+    for name in [name for name in environment if name.startswith(("JUPYTER", "XDG_"))]:
+        del environment[name]
+    log = folder / "lab.log"
+    with log.open("w") as output:
+        command = bootstrap.lab_command(course, options)
+        server = subprocess.Popen(command, env=environment, cwd=course, stderr=output)
+    try:
+        while not answers(f"http://127.0.0.1:{port}/api"):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                server.wait(timeout=0.2)
+                pytest.fail(f"JupyterLab ended with:\n{log.read_text()}")
+        path = re.search(rf"http://127\.0\.0\.1:{port}(/\S*)\?token=", log.read_text()).group(1)
+        yield f"http://127.0.0.1:{port}{path}?token=course"
+    finally:
+        server.terminate()
+        server.wait(timeout=30)
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    from playwright.sync_api import sync_playwright
+
+    browsers = ("chromium", "chromium-browser", "google-chrome")
+    path = next(filter(None, map(shutil.which, browsers)), None)
+    if path is None:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)("there is no Chromium on PATH")
+    options = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=options)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(chromium):
+    """A page of its own, with nothing remembered."""
+    context = chromium.new_context(viewport={"width": 1400, "height": 900})
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture
+def picture():
+    """Keeps what a page shows, for whoever wants to look: `SCREENSHOTS=docs/images make test TEST_ARGS="-m browser"`."""
+
+    def take(page, name):
+        if folder := os.environ.get("SCREENSHOTS"):
+            page.screenshot(path=Path(folder) / f"{name}.png")
+
+    return take
