@@ -13,6 +13,7 @@ _HOME = {
     "CheckFailed": "checking",
     "show": "plots",
     "installation": "environment",
+    "progress": "overview",
 }
 
 __all__ = list(_HOME)

@@ -12,7 +12,8 @@ from coursekit.answer_key import ExerciseKey
 from coursekit.asking import Answer
 from coursekit.judging import Verdict
 
-# Blue for right and orange for wrong: told apart by everyone, readable on JupyterLab's light and dark pages.
+# Blue for right and orange for wrong: told apart by everyone, and seen on JupyterLab's light and dark pages. Words have the
+# page's own colour: no colour is dark enough for words on white and light enough for words on black.
 RIGHT, WRONG, WAITING = "#0072b2", "#d55e00", "#7f7f7f"
 SYMBOL = {"passed": "✓", "failed": "✗", "error": "✗", "missing": "…"}
 WIDTH = 80
@@ -81,7 +82,10 @@ class Card:
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
         colour = {"passed": RIGHT, "missing": WAITING}.get(self.verdict.status, WRONG)
-        body = [f'<div style="font-weight:600;color:{colour}">{escape(self.title)}</div>']
+        symbol, _, words = self.title.partition(" ")
+        body = [
+            f'<div style="font-weight:600"><span style="color:{colour}">{symbol}</span> {escape(words)}</div>'
+        ]
         for sentence in self._sentences():
             indent = "font-family:monospace;white-space:pre-wrap;" if sentence.startswith("  ") else ""
             body.append(f'<div style="margin-top:4px;{indent}">{escape(sentence)}</div>')

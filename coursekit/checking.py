@@ -8,7 +8,7 @@ from typing import Any
 
 from IPython.display import display
 
-from coursekit import answer_key, progress, recording
+from coursekit import answer_key, journal, recording
 from coursekit.asking import Case, ask
 from coursekit.card import RIGHT, WAITING, Card
 from coursekit.judging import judge
@@ -42,7 +42,7 @@ def check(name: str, call: Callable[[Case], Any]) -> None:
     key = answer_key.find(name)
     answers = tuple(ask(call, case) for case in key.cases)
     card = Card(key, judge(answers, key.expected, key.rule, key.mistakes), answers)
-    progress.save_check(name, card.verdict.passed)
+    journal.save_check(name, card.verdict.passed)
     if card.verdict.passed:
         display(card)
         return
@@ -55,7 +55,7 @@ def check(name: str, call: Callable[[Case], Any]) -> None:
 
 def _unfinished(key: answer_key.ExerciseKey) -> str:
     """The sentence for an exercise that calls an earlier one whose check failed last time."""
-    passed = progress.checks()
+    passed = journal.checks()
     missing = [name for name in key.uses if passed.get(name) is False]
     return f"\n  It builds on {', '.join(missing)}: get that check right first." if missing else ""
 
@@ -107,7 +107,7 @@ def predict(name: str, value: float | None = None) -> None:
             Note(f"Prediction {name}", ("Replace the dots by your number, then run this cell.",), WAITING)
         )
         return
-    progress.save_prediction(name, float(value))
+    journal.save_prediction(name, float(value))
     display(Note(f"Prediction {name}", (f"You say {float(value):g}. Run on to see.",)))
 
 
@@ -115,7 +115,7 @@ def reveal(name: str, value: float) -> None:
     """Show the measured number beside the one that you predicted."""
     if recording.active():
         return
-    guess = progress.predictions().get(name)
+    guess = journal.predictions().get(name)
     yours = (
         "You made no prediction."
         if guess is None

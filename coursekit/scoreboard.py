@@ -17,7 +17,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from coursekit import progress
+from coursekit import journal
 
 if TYPE_CHECKING:
     from coursekit.language import Sentences
@@ -126,7 +126,7 @@ def add_row(
     for name, value in (("sense_left", sense_left), ("sense_right", sense_right)):
         if not 0 <= value <= 1:
             raise ValueError(f"add_row({model!r}): {name}={value:g} is not a share between 0 and 1.")
-    rows = progress.read()["scoreboard"]
+    rows = journal.read()["scoreboard"]
     place = (
         rows[model]["place"] if model in rows else 1 + max((row["place"] for row in rows.values()), default=0)
     )
@@ -136,7 +136,7 @@ def add_row(
         "place": place,
         "note": note,
     }
-    progress.save_row(model, row | ({} if loss is None else {"loss": float(loss)}))
+    journal.save_row(model, row | ({} if loss is None else {"loss": float(loss)}))
 
 
 def draw() -> None:
@@ -145,7 +145,7 @@ def draw() -> None:
 
     from coursekit.plots import BLUE, GREY, ORANGE, show
 
-    rows = sorted(progress.read()["scoreboard"].items(), key=lambda item: item[1]["place"])
+    rows = sorted(journal.read()["scoreboard"].items(), key=lambda item: item[1]["place"])
     if not rows:
         print("The scoreboard is empty: add_row(model, sense_left=..., sense_right=...) puts a model on it.")
         return

@@ -10,7 +10,7 @@ import torch
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
-from coursekit import CheckFailed, answer_key, check, hint, predict, progress, recording, reveal
+from coursekit import CheckFailed, answer_key, check, hint, journal, predict, recording, reveal
 from coursekit.asking import ask
 from coursekit.card import heat_maps
 from coursekit.checking import GradingRefused
@@ -51,7 +51,7 @@ def test_a_right_answer_is_shown_as_right():
     (card,), error = shown(check, "demo.double", lambda case: case["x"] * 2)
     assert error == ""
     assert card["text/plain"] == "✓ demo.double: right"
-    assert progress.checks() == {"demo.double": True}
+    assert journal.checks() == {"demo.double": True}
 
 
 def test_a_known_mistake_shows_name_hint_and_heat_maps():
@@ -60,7 +60,7 @@ def test_a_known_mistake_shows_name_hint_and_heat_maps():
     assert "expected shape 2×3" in card["text/plain"]
     assert 'src="data:image/png;base64,' in card["text/html"]
     assert "Largest difference shown: 5" in card["text/html"]
-    assert progress.checks() == {"demo.double": False}
+    assert journal.checks() == {"demo.double": False}
 
 
 def test_the_student_s_text_is_escaped():
@@ -79,9 +79,9 @@ def test_the_validate_dialog_gets_the_whole_text(monkeypatch):
 
 
 def test_an_earlier_exercise_that_fails_is_pointed_at():
-    progress.save_check("demo.first", False)
+    journal.save_check("demo.first", False)
     assert "builds on demo.first" in shown(check, "demo.double", lambda case: None)[1]
-    progress.save_check("demo.first", True)
+    journal.save_check("demo.first", True)
     assert "builds on" not in shown(check, "demo.double", lambda case: None)[1]
 
 
@@ -168,11 +168,11 @@ def test_heat_maps_of_anything_are_pictures_with_words(got, want, words):
 
 
 def test_a_broken_progress_file_is_replaced():
-    progress.save_check("demo.double", True)
-    progress.path().write_text("[1, 2")
-    assert progress.checks() == {}
-    progress.save_check("demo.double", True)
-    assert progress.checks() == {"demo.double": True}
+    journal.save_check("demo.double", True)
+    journal.path().write_text("[1, 2")
+    assert journal.checks() == {}
+    journal.save_check("demo.double", True)
+    assert journal.checks() == {"demo.double": True}
 
 
 def test_tensors_given_to_a_student_are_copies():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from coursekit import plots, progress, scoreboard
+from coursekit import journal, plots, scoreboard
 from coursekit.scoreboard import add_row, bounds, draw, majority_accuracy, nearest_sense, sense_exam
 
 
@@ -90,7 +90,7 @@ def test_rows_survive_a_restart_and_are_replaced_in_place():
     add_row("static", sense_left=0.5, sense_right=0.4)
     add_row("GPT", sense_left=0.9, sense_right=0.45, loss=1.1)
     add_row("static", sense_left=0.55, sense_right=0.45, note="GloVe")
-    rows = progress.read()["scoreboard"]  # read from disk
+    rows = journal.read()["scoreboard"]  # read from disk
     assert rows["static"] == {"sense_left": 0.55, "sense_right": 0.45, "place": 1, "note": "GloVe"}
     assert rows["GPT"]["place"] == 2 and rows["GPT"]["loss"] == 1.1
 

@@ -1,0 +1,194 @@
+"""A student's hour in JupyterLab: a wrong answer, its card, hints, the right answer, Validate, Submit.
+
+`SCREENSHOTS=docs/images make test TEST_ARGS="-k student"` renews the pictures in docs/.
+"""
+
+import re
+import shutil
+import subprocess
+
+import nbformat
+import pytest
+
+from autograder.source import grade_id
+from tests.conftest import ASSIGNMENTS, ROOT
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+NAME, CHECK = "02_attention", "attention-similarities-check"
+STUB = "raise NotImplementedError  # your turn"
+RIGHT = "return queries @ keys.transpose(-2, -1)"
+WRONG = "return keys @ queries.transpose(-2, -1)"
+NAMED = "Your rows belong to the keys and your columns to the queries."
+
+
+@pytest.fixture
+def course(tmp_path):
+    """A student's folder: the real notebook up to its first check, and an exchange in which it is released."""
+    folder, exchange = tmp_path / "course", tmp_path / "exchange"
+    exchange.mkdir(mode=0o777)
+    exchange.chmod(0o777)
+    notebook = ASSIGNMENTS[NAME].read_release()
+    first = next(i for i, cell in enumerate(notebook.cells) if grade_id(cell) == CHECK)
+    notebook.cells = notebook.cells[: first + 1]
+    for cell in notebook.cells:
+        if "reflection" in grade_id(cell):
+            cell.source = "Each coordinate takes part in every product."
+    for place in (folder / "notebooks" / NAME, tmp_path / "instructor" / "notebooks" / NAME):
+        place.mkdir(parents=True)
+        nbformat.write(notebook, place / f"{NAME}.ipynb")
+    shutil.copy(ROOT / "notebooks" / "start.ipynb", folder / "notebooks")
+    settings = tmp_path / "home" / ".jupyter" / "nbgrader_config.py"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(
+        "c = get_config()\n"
+        'c.CourseDirectory.course_id = "words-in-context"\n'
+        'c.CourseDirectory.release_directory = "notebooks"\n'
+        f"c.Exchange.root = {str(exchange)!r}\n"
+    )
+    shutil.copy(settings, tmp_path / "instructor")
+    released = subprocess.run(
+        [ROOT / ".venv" / "bin" / "nbgrader", "release_assignment", NAME],
+        cwd=tmp_path / "instructor", capture_output=True, text=True,
+    )  # fmt: skip
+    assert released.returncode == 0, released.stderr
+    return folder
+
+
+@pytest.fixture
+def notebook(course, start_lab, page):
+    """The page with the assignment open, and nothing run yet."""
+    address = start_lab(course)
+    page.goto(re.sub(r"/lab/tree/\S*\?", f"/lab/tree/notebooks/{NAME}/{NAME}.ipynb?", address))
+    page.locator(".jp-Notebook h1:has-text('Attention, step by step')").wait_for(timeout=60_000)
+    page.locator(".jp-NotebookPanel-toolbar [data-status=idle]").first.wait_for(timeout=60_000)
+    return page
+
+
+def cell(page, words: str):
+    """The code cell whose source holds `words`."""
+    return page.locator(".jp-Notebook:visible .jp-CodeCell").filter(
+        has=page.locator(".cm-content", has_text=words)
+    )
+
+
+def run(page, words: str, source: str | None = None):
+    """Run a cell, after replacing its source where one is given; returns the cell when it has ended."""
+    found = cell(page, words).first
+    found.locator(".cm-content").click()
+    if source is not None:
+        page.keyboard.press("Control+a")
+        page.keyboard.insert_text(source)
+        found = cell(page, next(line for line in source.splitlines() if line)).first
+    page.keyboard.press("Control+Enter")
+    found.locator(".jp-InputPrompt").filter(has_text=re.compile(r"\[\d+\]")).wait_for(timeout=60_000)
+    return found
+
+
+def solution(body: str) -> str:
+    notebook = ASSIGNMENTS[NAME].read_release()
+    stub = next(one.source for one in notebook.cells if grade_id(one) == "attention-similarities")
+    assert STUB in stub
+    return stub.replace(STUB, body)
+
+
+def answer(page, body: str):
+    """Type the function, run it, run its check; returns the check's output."""
+    run(page, "def similarities", solution(body))
+    return run(page, 'check("attention.similarities"').locator(".jp-OutputArea-output").first
+
+
+def test_a_wrong_answer_is_named_and_a_right_one_says_so(notebook, picture):
+    run(notebook, "from coursekit import check")
+    card = answer(notebook, WRONG)
+    card.scroll_into_view_if_needed()
+    assert NAMED in card.inner_text()
+    alt = card.locator("img").first.get_attribute("alt")
+    assert re.search(r"\d", alt), alt
+    picture(notebook, "student_wrong")
+
+    ladder = run(notebook, 'hint("attention.similarities", 1)').locator(".jp-OutputArea-output").first
+    first = ladder.inner_text()
+    ladder = run(notebook, 'hint("attention.similarities", 1)', 'hint("attention.similarities", 2)')
+    second = ladder.locator(".jp-OutputArea-output").first.inner_text()
+    assert len(first) > 40 and len(second) > 40 and first != second
+    assert RIGHT.removeprefix("return ") not in first + second
+    picture(notebook, "student_hint")
+
+    card = answer(notebook, RIGHT)
+    card.scroll_into_view_if_needed()
+    assert "right" in card.inner_text() and NAMED not in card.inner_text()
+    picture(notebook, "student_right")
+
+
+def test_validate_shows_our_words_and_no_traceback_of_ours(notebook, picture):
+    validate = notebook.get_by_role("button", name="Validate", exact=True)
+    run(notebook, "from coursekit import check")
+    run(notebook, "def similarities", solution(WRONG))
+    validate.click()
+    dialog = notebook.locator(".jp-Dialog-content")
+    dialog.wait_for(timeout=120_000)
+    words = dialog.inner_text()
+    picture(notebook, "student_validate_wrong")
+    assert NAMED in words
+    assert "checking.py" not in words and "Traceback" not in words and "\x1b" not in words
+    dialog.get_by_role("button").last.click()
+
+    run(notebook, "def similarities", solution(RIGHT))
+    validate.click()
+    dialog.wait_for(timeout=120_000)
+    picture(notebook, "student_validate_right")
+    assert "Success" in dialog.inner_text()
+
+
+def test_an_assignment_is_fetched_and_submitted_from_the_list(notebook, course, picture):
+    notebook.locator(".lm-MenuBar-itemLabel", has_text="Nbgrader").click()
+    notebook.locator(".lm-Menu-itemLabel", has_text="Assignment List").click()
+    row = notebook.locator("#released_assignments_list .list_item", has_text=NAME)
+    row.get_by_role("button", name="Fetch").click(timeout=30_000)
+    fetched = notebook.locator("#fetched_assignments_list .list_item", has_text=NAME).first
+    fetched.get_by_role("button", name="Submit").click(timeout=30_000)
+    submitted = notebook.locator("#submitted_assignments_list .list_item", has_text=NAME).first
+    submitted.wait_for(timeout=30_000)
+    picture(notebook, "student_submit")
+    inbound = course.parent / "exchange" / "words-in-context" / "inbound"
+    assert [file.name for file in inbound.glob(f"*/{NAME}.ipynb")] == [f"{NAME}.ipynb"]
+
+
+@pytest.mark.parametrize("theme", ["Light", "Dark"])
+def test_cards_can_be_read_in_both_themes(notebook, picture, theme):
+    notebook.locator(".lm-MenuBar-itemLabel", has_text="Settings").click()
+    notebook.locator(".lm-Menu-itemLabel", has_text=re.compile("^Theme$")).hover()
+    notebook.locator(".lm-Menu-itemLabel", has_text=f"JupyterLab {theme}").first.click()
+    light = str(theme == "Light").lower()
+    notebook.locator(f"body[data-jp-theme-light={light}]").wait_for(state="attached", timeout=30_000)
+    run(notebook, "from coursekit import check")
+    for body in (RIGHT, WRONG):
+        card = answer(notebook, body)
+        card.scroll_into_view_if_needed()
+        shown = card.evaluate(WORDS_AND_COLOURS)
+        assert shown
+        for words, front, back in shown:
+            assert contrast(front, back) >= (4.5 if len(words) > 1 else 3), (words, front, back)
+    picture(notebook, f"student_{theme.lower()}")
+
+
+WORDS_AND_COLOURS = """area => [...area.querySelectorAll("*")].map(one => {
+    const words = [...one.childNodes].filter(child => child.nodeType === 3).map(child => child.data).join("").trim();
+    let behind = one;
+    while (behind && getComputedStyle(behind).backgroundColor === "rgba(0, 0, 0, 0)") behind = behind.parentElement;
+    return [words, getComputedStyle(one).color, behind ? getComputedStyle(behind).backgroundColor : "rgb(255, 255, 255)"];
+}).filter(([words]) => words)"""
+"""The words of each element with their colour and the colour behind them."""
+
+
+def contrast(front: str, back: str) -> float:
+    """The contrast ratio of WCAG 2.1: 4.5 is the least for text, 3 for a sign beside the text."""
+
+    def luminance(colour: str) -> float:
+        shares = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+        red, green, blue = (s / 12.92 if s <= 0.03928 else ((s + 0.055) / 1.055) ** 2.4 for s in shares)
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    low, high = sorted((luminance(front), luminance(back)))
+    return (high + 0.05) / (low + 0.05)
