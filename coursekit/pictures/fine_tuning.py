@@ -1,0 +1,234 @@
+"""Figures of notebook 09. Each takes what the notebook computed or read, draws it, and says its numbers in words."""
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+
+from coursekit.intervals import half_width
+from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, RED, SKY, show
+
+COLOURS = {
+    "frozen features": GREEN,
+    "last layer": SKY,
+    "gradual unfreezing": PINK,
+    "full": BLUE,
+    "from scratch": GREY,
+}
+MARKERS = dict(zip(COLOURS, "osD^v", strict=True))
+
+
+def mean_and_half(values: Sequence[float]) -> tuple[float, float]:
+    """The mean over seeds and half the width of its 95 % interval."""
+    values = np.asarray(values, dtype=float)
+    return float(values.mean()), half_width(values)
+
+
+def strategies(counts: Mapping[str, int], L: int, model: str) -> None:
+    """Which parts learn in each strategy, bottom to top; gradual unfreezing epoch by epoch."""
+    parts = ["embeddings", *(f"layer {i}" for i in range(L)), "head"]
+    learns = {
+        "frozen\nfeatures": np.arange(L + 2) == L + 1,
+        "last\nlayer": np.arange(L + 2) >= L,
+        **{f"gradual,\nepoch {e}": np.arange(L + 2) >= L + 1 - e for e in (0, 1, 2)},
+        f"gradual,\nepoch {L + 1}": np.ones(L + 2, dtype=bool),
+        "full": np.ones(L + 2, dtype=bool),
+    }
+    figure, ax = plt.subplots(figsize=(9, 0.8 + 0.42 * (L + 2)))
+    for column, free in enumerate(learns.values()):
+        for row, one in enumerate(free):
+            ax.add_patch(plt.Rectangle((column - 0.42, row - 0.4), 0.84, 0.8, linewidth=0,
+                                       color=ORANGE if one else GREY, alpha=0.9 if one else 0.25))  # fmt: skip
+            ax.text(column, row, "learns" if one else "frozen", ha="center", va="center", fontsize=8)
+    ax.set_xticks(range(len(learns)), learns)
+    ax.set_yticks(range(len(parts)), parts)
+    ax.set(xlim=(-0.6, len(learns) - 0.4), ylim=(-0.6, L + 1.6))
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+    said = "; ".join(f"{name} {count:,}" for name, count in counts.items())
+    show(figure, alt=(
+        f"Parts from the embeddings at the bottom over {L} layers to the head. Frozen features: the head learns alone. Last layer: "
+        f"the head and layer {L - 1}. Gradual unfreezing: the head in epoch 0, one part more in each epoch, all {L + 2} from "
+        f"epoch {L + 1} on. Full: all parts. Numbers that learn in {model}: {said}."
+    ))  # fmt: skip
+
+
+def rates(shares: Mapping[str, Sequence[float]], by_part: Mapping[str, float]) -> None:
+    """The share of the learning rate against the step; and the rate of each part at the top of it."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.2))
+    for (name, values), colour in zip(shares.items(), (BLUE, ORANGE, GREEN), strict=False):
+        left.plot(values, color=colour, label=name)
+    left.set(xlabel="step", ylabel="share of the full rate", title="over time", ylim=(-0.03, 1.08))
+    left.legend(fontsize=8)
+    right.barh(list(by_part), list(by_part.values()), color=BLUE)
+    right.set(title="over depth", xlabel="learning rate")
+    right.tick_params(axis="y", labelsize=8)
+    tops = "; ".join(f"{name}: highest at step {int(np.argmax(values))}" for name, values in shares.items())
+    depth = ", ".join(f"{name} {value:.1e}" for name, value in by_part.items())
+    show(
+        figure,
+        alt=f"Left, share of the learning rate against the step. {tops}. Right, rates by part: {depth}.",
+    )
+
+
+def first_steps(lengths: Mapping[str, Float[np.ndarray, "steps"]]) -> None:
+    """How far one weight moves in each step, in units of the learning rate."""
+    figure, ax = plt.subplots(figsize=(8, 3.2))
+    for (name, values), colour, style in zip(lengths.items(), (ORANGE, BLUE), ("--", "-"), strict=True):
+        ax.plot(np.arange(1, len(values) + 1), values, style, color=colour, label=name)
+    ax.axhline(1, color=GREY, linewidth=1, linestyle=":")
+    ax.set(
+        xlabel="step (from 1)",
+        ylabel="length of the step, in learning rates",
+        xscale="log",
+        ylim=(0, None),
+    )
+    ax.legend(fontsize=9)
+    said = "; ".join(
+        f"{name}: {values[0]:.2f} at step 1, at most {values.max():.2f} (step {values.argmax() + 1}), {values[-1]:.2f} at step {len(values)}"
+        for name, values in lengths.items()
+    )
+    show(figure, alt=f"Length of Adam's steps under a constant gradient, in learning rates. {said}.")
+
+
+def live_run(course: Float[np.ndarray, "points 5"], best: float, uniform: float) -> None:
+    """Step, training loss, validation loss, validation accuracy, nats a hidden word: one fine-tuning as it goes."""
+    steps, train, validation, right, words = course.T
+    figure, axes = plt.subplots(1, 3, figsize=(10, 3.3))
+    axes[0].plot(steps, train, color=ORANGE, marker="o", markersize=3, label="training")
+    axes[0].plot(steps, validation, color=BLUE, marker="o", markersize=3, label="validation")
+    axes[0].set(title="loss (nats a sentence)", ylim=(0, None))
+    axes[0].legend(fontsize=8)
+    axes[1].plot(steps, right, color=BLUE, marker="o", markersize=3)
+    axes[1].axhline(best, color=GREEN, linestyle=":")
+    axes[1].axhline(0.5, color=GREY, linestyle=":")
+    axes[1].set(title="validation: share right", ylim=(0.4, 1.02))
+    axes[1].annotate(f"best possible {best:.3f}", (steps[-1], best), (0, -4), textcoords="offset points",
+                     va="top", ha="right", fontsize=8, color=GREEN)  # fmt: skip
+    axes[2].plot(steps, words, color=RED, marker="o", markersize=3)
+    axes[2].axhline(uniform, color=GREY, linestyle=":")
+    axes[2].annotate(f"all words equally probable {uniform:.1f}", (steps[0], uniform), (0, -4),
+                     textcoords="offset points", va="top", fontsize=8, color=GREY)  # fmt: skip
+    axes[2].set(title="its old task (nats a hidden word)", ylim=(0, 1.08 * uniform))
+    for ax in axes:
+        ax.set_xlabel("step")
+        ax.title.set_fontsize(10)
+    lowest = int(validation.argmin())
+    show(figure, alt=(
+        f"One full fine-tuning of {steps[-1]:.0f} steps. Training loss from {train[1]:.2f} to {train[-1]:.2f}; validation loss lowest at step "
+        f"{steps[lowest]:.0f} with {validation[lowest]:.2f}, at the end {validation[-1]:.2f}; validation accuracy from {right[0]:.1%} to "
+        f"{right[-1]:.1%} (best possible {best:.1%}); masked-word loss from {words[0]:.2f} to {words[-1]:.2f} nats."
+    ))  # fmt: skip
+
+
+def trade_off(table: pd.DataFrame, labels: int) -> None:
+    """Accuracy against forgetting at one number of labels, a panel for each task; bars are 95 % intervals over seeds."""
+    some = table[table["labels"] == labels]
+    figure, axes = plt.subplots(1, 2, figsize=(10, 3.9), sharey=True)
+    said = []
+    for ax, task in zip(axes, some["task"].unique(), strict=True):
+        for strategy, colour in COLOURS.items():
+            runs = some[(some["task"] == task) & (some["strategy"] == strategy)]
+            if strategy == "from scratch":
+                continue
+            (right, up), (lost, side) = mean_and_half(100 * runs["test"]), mean_and_half(runs["forgotten"])
+            ax.errorbar(
+                lost,
+                right,
+                xerr=side,
+                yerr=up,
+                fmt=MARKERS[strategy],
+                color=colour,
+                capsize=3,
+                label=strategy,
+            )
+            said.append(
+                f"{task}, {strategy}: {right:.1f} ± {up:.1f} % right, {lost:.2f} ± {side:.2f} nats forgotten"
+            )
+        ax.set(
+            title=f"{task}, {labels:,} labels", xlabel="forgotten (nats a hidden word)", ylabel="right (%)"
+        )
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=9)
+    show(figure, alt=f"Test accuracy against forgetting, means and 95 % intervals over {some['seed'].nunique()} seeds. {'; '.join(said)}.")  # fmt: skip
+
+
+def by_labels(table: pd.DataFrame, best: Mapping[str, float], chance: Mapping[str, float]) -> None:
+    """Accuracy against the number of labels, a line for each strategy and a panel for each task."""
+    figure, axes = plt.subplots(1, 2, figsize=(10, 3.9))
+    said = []
+    for ax, task in zip(axes, table["task"].unique(), strict=True):
+        for place, (strategy, colour) in enumerate(COLOURS.items()):
+            runs = table[(table["task"] == task) & (table["strategy"] == strategy)].groupby("labels")["test"]
+            means = runs.agg(lambda values: 100 * values.mean())
+            halves = runs.agg(lambda values: 100 * half_width(values))
+            ax.errorbar(means.index * (0.9 + 0.05 * place), means, yerr=halves, color=colour, capsize=3, marker=MARKERS[strategy],
+                        markersize=5, linewidth=1.5, linestyle="--" if strategy == "from scratch" else "-", label=strategy)  # fmt: skip
+            values = ", ".join(f"{n:,}: {means[n]:.1f} ± {halves[n]:.1f}" for n in means.index)
+            said.append(f"{task}, {strategy}: {values}")
+        ax.axhline(100 * best[task], color=GREEN, linestyle=":", linewidth=1)
+        ax.axhline(100 * chance[task], color=GREY, linestyle=":", linewidth=1)
+        ax.set_xscale("log")
+        ax.set_xticks(means.index, [f"{n:,}" for n in means.index])
+        ax.minorticks_off()
+        ax.set(title=task, xlabel="labels", ylabel="right (%)")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=5, fontsize=9)
+    limits = "; ".join(f"{task} {best[task]:.1%} and {chance[task]:.1%}" for task in best)
+    show(figure, alt=(
+        f"Test accuracy in percent by number of labels, with 95 % intervals over seeds. {'; '.join(said)}. Best possible, and always "
+        f"the commonest answer (dotted): {limits}."
+    ))  # fmt: skip
+
+
+def sweep(table: pd.DataFrame, across: str, label: str, reference: float | None = None) -> None:
+    """Accuracy and forgetting of full fine-tuning across learning rates or epochs, a line for each task."""
+    figure, axes = plt.subplots(1, 2, figsize=(9.5, 3.3))
+    said = []
+    for task, runs in table.groupby("task", sort=False):
+        colour, marker = (BLUE, "s") if task == "order" else (GREEN, "o")
+        for ax, measure, scale in ((axes[0], "test", 100), (axes[1], "forgotten", 1)):
+            groups = runs.groupby(across)[measure]
+            means = groups.agg(lambda values, scale=scale: scale * values.mean())
+            halves = groups.agg(lambda values, scale=scale: scale * half_width(values))
+            ax.errorbar(means.index, means, yerr=halves, color=colour, marker=marker, markersize=5, capsize=3, label=task)  # fmt: skip
+            digits = 1 if measure == "test" else 2
+            values = ", ".join(f"{n:g}: {means[n]:.{digits}f} ± {halves[n]:.{digits}f}" for n in means.index)
+            said.append(f"{task}, {'percent right' if measure == 'test' else 'nats forgotten'}: {values}")
+    if reference:
+        axes[1].axhline(reference, color=GREY, linestyle=":")
+        axes[1].annotate("all forgotten", (table[across].min(), reference), (0, -3), textcoords="offset points", va="top",
+                         fontsize=8, color=GREY)  # fmt: skip
+    for ax, title in zip(
+        axes, ("right on test sentences (%)", "forgotten (nats a hidden word)"), strict=True
+    ):
+        ax.set_xscale("log")
+        ticks = sorted(table[across].unique())
+        ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        ax.minorticks_off()
+        ax.set(xlabel=label)
+        ax.set_title(title, fontsize=10)
+    axes[0].legend(fontsize=9)
+    show(figure, alt=f"Full fine-tuning by {label}, means and 95 % intervals over seeds. {'; '.join(said)}.")
+
+
+def reviews(table: pd.DataFrame, one_model: float) -> None:
+    """Accuracy on the test reviews of every strategy and learning rate: each run a dot, the mean with its interval."""
+    rows = list(table.groupby(["strategy", "lr"], sort=False))
+    figure, ax = plt.subplots(figsize=(9, 1.2 + 0.38 * len(rows)))
+    said = []
+    for place, ((strategy, lr), runs) in enumerate(rows):
+        mean, half = mean_and_half(100 * runs["test"])
+        colour = COLOURS[strategy]
+        ax.plot(100 * runs["test"], [place + 0.22] * len(runs), ".", color=GREY, markersize=5)
+        ax.errorbar(mean, place, xerr=half, fmt=MARKERS[strategy], color=colour, capsize=3)
+        ax.text(92.5, place, f"{mean:.1f} ± {half:.1f}", va="center", fontsize=8)
+        said.append(f"{strategy}, rate {lr:g}: {mean:.1f} ± {half:.1f}")
+    ax.axvline(50, color=GREY, linestyle=":")
+    ax.axvspan(50 - one_model, 50 + one_model, color=GREY, alpha=0.15, linewidth=0)
+    ax.set_yticks(range(len(rows)), [f"{strategy}, {lr:g}" for (strategy, lr), _ in rows], fontsize=9)
+    ax.set(xlabel="right on test reviews (%)", ylim=(len(rows) - 0.4, -0.6), xlim=(30, 92))
+    show(figure, alt=(
+        f"Percent of test reviews right, means and 95 % intervals over {table['seed'].nunique()} seeds. {'; '.join(said)}. "
+        f"By chance 50, with a band of ± {one_model:.1f} for one model on so many reviews."
+    ))  # fmt: skip

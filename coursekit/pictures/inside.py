@@ -1,0 +1,326 @@
+"""Figures of notebook 08. Each takes what the notebook computed, draws it, and says its numbers in words."""
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+from torch import Tensor
+
+from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, RED, show
+
+KINDS = (
+    ("same word, one sense", BLUE, "o"),
+    ("same word, two senses", ORANGE, "s"),
+    ("different words", GREY, "D"),
+)
+
+
+def static_vectors(
+    pairs: Sequence[tuple[str, str]],
+    found: Mapping[str, Sequence[float]],
+    control: Mapping[str, Float[np.ndarray, " random"]],
+) -> None:
+    """Cosines of some pairs of words in each of the three static spaces, over those of random pairs."""
+    figure, axes = plt.subplots(1, len(found), figsize=(9.6, 3.1), sharex=True, sharey=True)
+    said = []
+    for ax, (name, cosines) in zip(axes, found.items(), strict=True):
+        random = control[name]
+        low, middle, high = np.quantile(random, [0.025, 0.5, 0.975])
+        ax.axvspan(low, high, color=GREY, alpha=0.2, label="95 % of random pairs")
+        ax.axvline(middle, color=GREY, linewidth=1.5, label="their median")
+        places = range(len(pairs))
+        ax.plot(cosines, places, "o", color=BLUE, markersize=7)
+        for place, value in zip(places, cosines, strict=True):
+            ax.annotate(
+                f"{value:.2f}", (value, place), (0, 6), textcoords="offset points", ha="center", fontsize=8
+            )
+        ax.set(title=name, xlabel="cosine", ylim=(len(pairs) - 0.5, -0.8))
+        ax.title.set_fontsize(10)
+        words = ", ".join(f"{a} and {b} {value:.2f}" for (a, b), value in zip(pairs, cosines, strict=True))
+        said.append(f"{name}: {words}; random pairs {middle:.2f}, 95 % from {low:.2f} to {high:.2f}")
+    axes[0].set_yticks(range(len(pairs)), [f"{a} · {b}" for a, b in pairs])
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=8)
+    show(figure, alt=f"Cosines of four pairs of words in three static spaces. {'; '.join(said)}.")
+
+
+def separation(similar: Float[Tensor, "3 layers"]) -> None:
+    """Mean cosine of the three kinds of pairs by layer, and what is left of them above the next kind."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 3.5))
+    layers = range(similar.shape[1])
+    _curves(left, similar)
+    left.set(
+        title="mean cosine of pairs",
+        xlabel="layer (0: what enters the first)",
+        ylabel="cosine",
+        ylim=(-0.1, 1.02),
+    )
+    gap = (similar[0] - similar[1]).tolist()
+    above = (similar[1] - similar[2]).tolist()
+    best = int(np.argmax(gap))
+    right.plot(layers, gap, color=BLUE, marker="o", label="one sense − two senses")
+    right.plot(layers, above, color=GREY, marker="D", linestyle=":", label="two senses − different words")
+    right.annotate(f"{gap[best]:.3f}", (best, gap[best]), (0, 7), textcoords="offset points", ha="center")
+    right.set(title="differences", xlabel="layer", ylabel="difference of cosines", ylim=(0, 1))
+    for ax in (left, right):
+        ax.title.set_fontsize(10)
+        ax.legend(fontsize=8, loc="center" if ax is right else "lower left", bbox_to_anchor=None if ax is right else (0.02, 0.3))  # fmt: skip
+    show(
+        figure,
+        alt=f"Mean cosine by layer, 0 to {len(gap) - 1}. {_by_layer(similar)}. One sense minus two senses: {_listed(gap, 3)}, largest at "
+        f"layer {best}; two senses minus different words: {_listed(above)}.",
+    )
+
+
+def pairs(found: Mapping[str, Float[Tensor, " layers"]], similar: Float[Tensor, "3 layers"]) -> None:
+    """The cosine of single pairs by layer, over the means of the three kinds of pairs."""
+    figure, ax = plt.subplots(figsize=(8.8, 3.7))
+    for (name, colour, _), values in zip(KINDS, similar, strict=True):
+        ax.plot(values, color=colour, linewidth=5, alpha=0.22, label=f"mean: {name}")
+    said = []
+    for (name, values), colour, marker in zip(found.items(), (GREY, ORANGE, BLUE, RED), "Dsov", strict=True):
+        ax.plot(values, color=colour, marker=marker, markersize=5, label=name)
+        said.append(f"{name}: {_listed(values.tolist())}")
+    ax.set(xlabel="layer (0: what enters the first)", ylabel="cosine", ylim=(-0.1, 1.02))
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside right center", fontsize=8)
+    show(
+        figure,
+        alt=f"Cosine of single pairs by layer, from 0. {'; '.join(said)}. Means: {_by_layer(similar)}.",
+    )
+
+
+def cones(found: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> None:
+    """Mean cosine of random tokens by depth for several models, before and after centring."""
+    figure, ax = plt.subplots(figsize=(8.6, 3.7))
+    said = []
+    for (name, (before, after)), colour, marker in zip(found.items(), (BLUE, GREY, PINK), "oDs", strict=True):
+        depth = np.linspace(0, 1, len(before))
+        ax.plot(depth, before, color=colour, marker=marker, markersize=4, label=name)
+        ax.plot(depth, after, color=colour, linestyle="--", linewidth=1.3)
+        last, middle = len(before) - 1, len(before) // 2
+        said.append(
+            f"{name}: {before[0]:.2f} at layer 0, {before[middle]:.2f} at layer {middle}, {before[last]:.2f} at the last; centred at most "
+            f"{max(np.abs(after)):.2f} from 0"
+        )
+    ax.plot([], [], color="black", linestyle="--", linewidth=1.3, label="the same, centred")
+    ax.axhline(0, color="black", linewidth=0.6)
+    ax.set(
+        xlabel="depth (0: embeddings, 1: last layer)",
+        ylabel="mean cosine of\nrandom tokens",
+        ylim=(-0.1, 1.02),
+    )
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside right center", fontsize=8)
+    show(figure, alt=f"Anisotropy by depth. {'; '.join(said)}.")
+
+
+def centred(before: Float[Tensor, "3 layers"], after: Float[Tensor, "3 layers"]) -> None:
+    """Mean cosines of the three kinds of pairs as they are and after centring."""
+    figure, axes = plt.subplots(1, 2, figsize=(9.2, 3.2), sharey=True)
+    for ax, values, title in zip(axes, (before, after), ("as they are", "centred"), strict=True):
+        _curves(ax, values)
+        ax.axhline(0, color="black", linewidth=0.6)
+        ax.set(title=title, xlabel="layer", ylim=(-0.15, 1.02))
+        ax.title.set_fontsize(10)
+    axes[0].set_ylabel("mean cosine")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8)
+    gaps = [_listed((values[0] - values[1]).tolist(), 3) for values in (before, after)]
+    show(
+        figure,
+        alt=f"Mean cosines by layer from 0. As they are: {_by_layer(before)}. Centred: {_by_layer(after)}. One sense minus two: {gaps[0]} "
+        f"as they are, {gaps[1]} centred.",
+    )
+
+
+def head(weights: Float[Tensor, "T T"], tokens: Sequence[str], title: str) -> None:
+    """One head's attention: rows look, columns are looked at."""
+    figure, ax = plt.subplots(figsize=(5.4, 4.8))
+    image = ax.imshow(weights, cmap="Blues", vmin=0, vmax=1)
+    ax.set_xticks(range(len(tokens)), tokens, rotation=90, fontsize=8)
+    ax.set_yticks(range(len(tokens)), tokens, fontsize=8)
+    ax.set(title=title, xlabel="is looked at", ylabel="looks")
+    ax.title.set_fontsize(10)
+    figure.colorbar(image, label="weight", shrink=0.8)
+    most = weights.argmax(dim=1).tolist()
+    said = ", ".join(
+        f"{token} at {tokens[place]} {weights[row, place]:.2f}"
+        for row, (token, place) in enumerate(zip(tokens, most, strict=True))
+    )
+    show(figure, alt=f"Attention of {title}; where each token looks most: {said}.")
+
+
+def all_heads(attention: Float[Tensor, "L H T T"], tokens: Sequence[str]) -> None:
+    """All heads of all layers as small pictures."""
+    L, H, T, _ = attention.shape
+    # One picture of all, with a line of nothing between two heads: 72 panels would take seconds to draw.
+    mosaic = np.full((L * (T + 2), H * (T + 2)), np.nan)
+    for layer, number in np.ndindex(L, H):
+        rows, columns = layer * (T + 2) + 1, number * (T + 2) + 1
+        mosaic[rows : rows + T, columns : columns + T] = attention[layer, number]
+    figure, ax = plt.subplots(figsize=(9.6, 9.6 * L / H + 0.4))
+    ax.imshow(mosaic, cmap="Blues", vmin=0, vmax=1, interpolation="nearest")
+    ax.set_xticks([(T + 2) * (number + 0.5) for number in range(H)], range(H))
+    ax.set_yticks([(T + 2) * (layer + 0.5) for layer in range(L)], range(L))
+    for edge in range(1, max(L, H)):
+        if edge < H:
+            ax.axvline(edge * (T + 2) - 0.5, color=GREY, linewidth=0.5)
+        if edge < L:
+            ax.axhline(edge * (T + 2) - 0.5, color=GREY, linewidth=0.5)
+    ax.set(xlabel="head", ylabel="layer")
+    ax.tick_params(length=0)
+    first = attention[..., 0].mean().item()
+    sharp = attention.diagonal(-1, 2, 3).mean(dim=-1)
+    place = divmod(sharp.argmax().item(), H)
+    show(
+        figure,
+        alt=f"Attention of {L} layers of {H} heads on {T} tokens, from {tokens[0]} to {tokens[-1]}. The column of {tokens[0]} is dark in most: "
+        f"it gets {first:.2f} of all weight on average. Layer {place[0]}, head {place[1]} looks most at the token before: {sharp.max():.2f}.",
+    )
+
+
+def entropies(entropy: Float[Tensor, "L H"], even: float) -> None:
+    """The mean entropy of each head, with that of even attention."""
+    figure, ax = plt.subplots(figsize=(7.6, 3.4))
+    image = ax.imshow(entropy, cmap="viridis", vmin=0, vmax=even)
+    for (layer, number), value in np.ndenumerate(entropy.numpy()):
+        ax.text(number, layer, f"{value:.1f}", ha="center", va="center", fontsize=7, color="white" if value < 0.6 * even else "black")  # fmt: skip
+    ax.set(xlabel="head", ylabel="layer", xticks=range(entropy.shape[1]), yticks=range(entropy.shape[0]))
+    figure.colorbar(image, label=f"nats (even attention: {even:.2f})", shrink=0.9)
+    sharpest, broadest = (
+        divmod(place, entropy.shape[1]) for place in (entropy.argmin().item(), entropy.argmax().item())
+    )
+    show(
+        figure,
+        alt=f"Mean entropy of attention by layer and head, in nats; even attention has {even:.2f}. Means of layers: "
+        f"{_listed(entropy.mean(dim=1).tolist())}. Lowest {entropy.min():.2f} (layer {sharpest[0]}, head {sharpest[1]}), highest "
+        f"{entropy.max():.2f} (layer {broadest[0]}, head {broadest[1]}).",
+    )
+
+
+def neurons(
+    queries: Float[Tensor, "T d"], keys: Float[Tensor, "T d"], tokens: Sequence[str], asks: int, title: str
+) -> None:
+    """How one token's weights come about: its query, all keys, their products, the scores and the weights."""
+    query, d = queries[asks], queries.shape[1]
+    products = query * keys
+    scores = products.sum(dim=-1) / d**0.5
+    weights = scores.softmax(dim=0)
+    figure, axes = plt.subplots(1, 5, figsize=(10.4, 4.2), width_ratios=(3, 3, 3, 0.9, 0.9), sharey=True)
+    only = queries * 0
+    only[asks] = query
+    panels = ((only, f"query of {tokens[asks]}"), (keys, "keys"), (products, "query × key, number by number"))
+    for ax, (values, name) in zip(axes, panels, strict=False):
+        limit = values.abs().quantile(0.995).item() or 1.0
+        ax.imshow(values, cmap="PuOr", vmin=-limit, vmax=limit, aspect="auto")
+        ax.set_title(name, fontsize=9)
+        ax.set_xticks([0, d - 1], [1, d])
+    places = np.arange(len(tokens))
+    for ax, values, name, colour in (
+        (axes[3], scores, "sum / √d", GREY),
+        (axes[4], weights, "softmax", BLUE),
+    ):
+        ax.barh(places, values, color=colour)
+        ax.set_title(name, fontsize=9)
+    axes[0].set_yticks(places, tokens, fontsize=8)
+    figure.suptitle(title, fontsize=10)
+    order = weights.argsort(descending=True)[:3].tolist()
+    said = ", ".join(f"{tokens[i]} (score {scores[i]:.1f}, weight {weights[i]:.2f})" for i in order)
+    show(
+        figure,
+        alt=f"How {tokens[asks]} comes to its weights in {title}: its query of {d} numbers, the keys of {len(tokens)} tokens, products, "
+        f"scores, weights. Largest: {said}.",
+    )
+
+
+def explains(found: Mapping[str, tuple[float, float, float]], sentences: int) -> None:
+    """Rank correlation of several measures of importance with what hiding a word does."""
+    figure, ax = plt.subplots(figsize=(7.8, 0.9 + 0.42 * len(found)))
+    for place, (_, (mean, low, high)) in enumerate(found.items()):
+        ax.plot([low, high], [place, place], color="black", linewidth=1.5)
+        ax.plot(mean, place, "o", color=BLUE, markersize=7)
+        ax.annotate(f"{mean:.2f}", (mean, place), (0, 6), textcoords="offset points", ha="center", fontsize=8)
+    ax.axvline(0, color=GREY, linestyle=":", linewidth=1.2)
+    ax.set_yticks(range(len(found)), list(found))
+    ax.set(xlabel="rank correlation with the effect of hiding the word", xlim=(-0.3, 1.02), ylim=(len(found) - 0.5, -0.8))  # fmt: skip
+    said = "; ".join(
+        f"{name} {mean:.2f} ({low:.2f} to {high:.2f})" for name, (mean, low, high) in found.items()
+    )
+    show(
+        figure,
+        alt=f"Mean rank correlation with the effect of hiding a word, over {sentences} sentences, with 95 % intervals: {said}.",
+    )
+
+
+def exam(
+    found: Mapping[str, Sequence[tuple[float, float, float]]], recorded: pd.DataFrame, chosen: int, name: str
+) -> None:
+    """Accuracy by layer on plain and hard sentences, beside the majority and two static averages."""
+    figure, axes = plt.subplots(1, 2, figsize=(9.6, 3.7), sharey=True)
+    said = []
+    for ax, (kind, values) in zip(axes, found.items(), strict=True):
+        means, low, high = np.array(values).T
+        layers = np.arange(len(means))
+        ax.fill_between(layers, low, high, color=BLUE, alpha=0.18)
+        ax.plot(layers, means, color=BLUE, marker="o", label=f"the word in context ({name})")
+        ax.plot(chosen, means[chosen], "o", color=BLUE, markersize=12, fillstyle="none")
+        words = []
+        for vectors, label, colour, style in (
+            ("near words", "near words count more (GloVe)", GREEN, "-."),
+            ("bag", "bag of words (GloVe)", ORANGE, "--"),
+            ("majority", "most frequent sense", GREY, ":"),
+        ):
+            row = recorded[(recorded.vectors == vectors) & (recorded.part == kind)]
+            if vectors != "majority":
+                row = row[row.chosen & (row.judge == "1-NN")]
+            ax.axhline(row.value.item(), color=colour, linestyle=style, label=label)
+            words.append(f"{label} {row.value.item():.2f}")
+        ax.annotate(f"{means[chosen]:.2f}", (chosen, means[chosen]), (0, 9), textcoords="offset points", ha="center", fontsize=9)  # fmt: skip
+        ax.set(title=f"{kind} sentences", xlabel="layer", ylim=(0.35, 1.0))
+        ax.title.set_fontsize(10)
+        said.append(
+            f"{kind} sentences by layer: {_listed(means)}, at layer {chosen} {means[chosen]:.2f} ({low[chosen]:.2f} to {high[chosen]:.2f}); "
+            f"{', '.join(words)}"
+        )
+    axes[0].set_ylabel("share of senses found (1-NN)")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=8)
+    show(figure, alt=f"Sense accuracy with 95 % intervals over words. {'. '.join(said)}.")
+
+
+def probes(found: Mapping[str, Sequence[tuple[float, float]]]) -> None:
+    """Accuracy of the probes by layer, with 95 % intervals over five draws."""
+    figure, ax = plt.subplots(figsize=(8.4, 3.6))
+    said = []
+    looks = ((BLUE, "o", "-"), (ORANGE, "s", "--"), (GREEN, "^", "-"), (GREY, "D", ":"))
+    for (name, values), (colour, marker, style) in zip(found.items(), looks, strict=True):
+        means, half = np.array(values).T
+        layers = np.arange(len(means)) + {"^": 0.05, "D": -0.05}.get(marker, 0)
+        ax.errorbar(
+            layers,
+            means,
+            yerr=half,
+            color=colour,
+            marker=marker,
+            linestyle=style,
+            capsize=3,
+            markersize=5,
+            label=name,
+        )
+        said.append(f"{name}: {_listed(means)} (± at most {half.max():.2f})")
+    ax.set(xlabel="layer", ylabel="share of right labels", ylim=(0.4, 1.05))
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside right center", fontsize=8)
+    show(figure, alt=f"Accuracy of linear probes by layer from 0. {'; '.join(said)}.")
+
+
+def _curves(ax: plt.Axes, similar: Float[Tensor, "3 layers"]) -> None:
+    for (name, colour, marker), values in zip(KINDS, similar, strict=True):
+        ax.plot(values, color=colour, marker=marker, markersize=5, label=name)
+
+
+def _by_layer(similar: Float[Tensor, "3 layers"]) -> str:
+    return "; ".join(
+        f"{name} {_listed(values.tolist())}" for (name, _, _), values in zip(KINDS, similar, strict=True)
+    )
+
+
+def _listed(values: Sequence[float], digits: int = 2) -> str:
+    return ", ".join(f"{value:.{digits}f}" for value in values)

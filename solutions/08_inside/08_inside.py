@@ -1,0 +1,985 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 08 · Inside a pre-trained transformer
+#
+# So far we built models and trained small ones. Now we open one that others trained on billions of words. Nothing in it is labelled: it gives tensors, layer by layer.
+# We take a word's vector out of every layer, ask which layer knows its sense, look at what the word attends to, and ask of every number what it would be for words that
+# have nothing in common.
+#
+# **Afterwards you can**
+#
+# - get the vector of a *word*, not of a piece, at every layer of a pre-trained model;
+# - say how similar two uses of a word are, above what any two words are;
+# - read attention with bertviz, and say what it does not explain;
+# - tell senses apart with vectors from inside, on sentences that mislead a bag of words.
+#
+# **You need** notebooks 06 and 07. **Time** about 65 minutes: six exercises, a bug to find, two questions that a person reads; two extensions.
+
+# %%
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from coursekit import check, hint, predict, reveal
+
+# %% [markdown]
+# ## 1 · Load, tokenise, embed
+#
+# We ask for bert-base-uncased. Where neither a network nor a cache has it, a smaller BERT takes its place: all-MiniLM-L6-v2, distilled from larger models (Wang et al. 2020) and then tuned so that
+# similar *sentences* get similar vectors (as in Reimers and Gurevych 2019; notebook 11). The first line below says which one you have. Both cut text into the same 30,522 pieces.
+
+# %% tags=["demo"]
+import re
+
+import numpy as np
+import pandas as pd
+from IPython.display import Markdown, display
+
+from coursekit.datasets import read_table
+from coursekit.models import load
+from coursekit.pictures import inside as pictures
+from coursekit.plots import use_style
+
+use_style()
+torch.set_num_threads(1)
+torch.manual_seed(0)
+
+loaded = load("bert-base-uncased", attentions=True)
+model, tokenizer = loaded.model, loaded.tokenizer
+L, H = model.config.num_hidden_layers, model.config.num_attention_heads
+print(f"\n{L} layers, {H} heads, D = {model.config.hidden_size},",
+      f"{sum(weight.numel() for weight in model.parameters()):,} parameters")
+
+RIVER = "i will hike along the bank of a river"
+MONEY = "i will open a new account at my bank and deposit some money"
+
+# %% [markdown]
+# **Predict:** the first sentence has nine words. How many vectors does each layer give for it?
+
+# %% tags=["demo"]
+predict("inside.tokens", ...)
+
+# %% tags=["demo"]
+batch = tokenizer(RIVER, return_tensors="pt")
+with torch.no_grad():
+    output = model(**batch, output_hidden_states=True, output_attentions=True)
+tokens = tokenizer.convert_ids_to_tokens(batch.input_ids[0])
+reveal("inside.tokens", len(tokens))
+print(*tokens)
+print("last layer:   ", list(output.last_hidden_state.shape))
+print("hidden states:", len(output.hidden_states), "of", list(output.hidden_states[0].shape))
+print("attentions:   ", len(output.attentions), "of", list(output.attentions[0].shape))
+
+# %% [markdown]
+# One sentence, 11 tokens, D numbers for each: bert-base-uncased prints `[1, 11, 768]`, MiniLM 384 in the last place. Why 11? Each of the nine words is one piece of the vocabulary, and [CLS] and [SEP] stand around
+# them. There is one hidden state more than layers: **layer 0** is what enters the first layer. The attentions are one matrix of 11 × 11 for each head of each layer.
+
+# %% [markdown]
+# ## 2 · A word's vector
+#
+# A rarer word is several pieces, and then it has several vectors. Two customs: take the first piece, or the mean of all. We take the mean. If you get stuck in an exercise:
+# `hint("inside.word_vectors")`, in a cell of your own, asks a question first and then says more.
+
+# %% nbgrader={"grade": false, "grade_id": "inside-word_vectors", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def word_vectors(
+    hidden: Float[Tensor, "L+1 T D"], word_ids: Int[Tensor, "T"], i: int
+) -> Float[Tensor, "L+1 D"]:
+    """The vector of word i at every layer: the mean of its pieces.  (difficulty ●○○, 4 minutes)
+
+    word_ids says for each token of which word it is a piece; −1 at [CLS], [SEP] and whatever else
+    belongs to no word. Word i has at least one piece.
+    """
+    ### BEGIN SOLUTION
+    return hidden[:, word_ids == i].mean(dim=1)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "inside-word_vectors-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("inside.word_vectors", lambda case: word_vectors(case["hidden"], case["word_ids"], case["i"]))
+
+# %% [markdown]
+# Which token belongs to which word? A word that continues has ##, so one could count. A change to the library Flair, proposed in March 2020, found the words in this way, and a reviewer answered
+# with an example that breaks it (flair, pull request 1494). In short it did this. *Find the bug:* what does it make of the example?
+
+# %%
+def words_by_hash(pieces: list[str]) -> list[int]:         # pieces without [CLS] and [SEP]
+    word_ids, word = [], -1
+    for piece in pieces:
+        if not piece.startswith("##"):
+            word += 1                                      # a piece without ## begins a new word
+        word_ids.append(word)
+    return word_ids
+
+# %% tags=["demo"]
+EXAMPLE = "JAKARTATown 1996-08-27"                         # two words, says the text
+pieces = tokenizer.tokenize(EXAMPLE)
+display(pd.DataFrame({"piece": pieces, "word, by ##": words_by_hash(pieces)}).T)
+given = tokenizer(EXAMPLE, return_offsets_mapping=True)
+print("where each token stands in the text:", given["offset_mapping"])
+
+# %% [markdown]
+# BERT cuts at every punctuation mark before it looks for pieces, and such cuts leave no ##. What is certain is where a piece stands: the tokenizer says from which character to which. Mend it with that.
+
+# %% nbgrader={"grade": false, "grade_id": "inside-mended_words", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def mended_words(pieces: Int[Tensor, "T 2"], words: Int[Tensor, "W 2"]) -> Int[Tensor, "T"]:
+    """The number of the word each token is a piece of, −1 for none.  (difficulty ●●○, 8 minutes)
+
+    Each row is (begin, end): characters begin to end − 1 of the text. A piece belongs to the word
+    inside which it lies. Special tokens and padding have the empty span (0, 0) and belong to none,
+    like pieces that lie between words. Words do not overlap.
+    """
+    ### BEGIN SOLUTION
+    begin, end = pieces[:, :1], pieces[:, 1:]
+    inside = (begin >= words[:, 0]) & (end <= words[:, 1]) & (begin < end)     # T W
+    return torch.where(inside.any(dim=1), inside.int().argmax(dim=1), -1)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "inside-mended_words-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("inside.mended_words", lambda case: mended_words(case["pieces"], case["words"]))
+
+# %% [markdown]
+# Does it matter? The course has 1,416 sentences, each with one ambiguous word (`data/senses`). In how many would counting by ## hand us the vector of a neighbour?
+
+# %% tags=["demo"]
+def spans_of_words(text: str) -> Int[Tensor, "W 2"]:
+    """Where the words of a text stand; punctuation belongs to none."""
+    return torch.tensor([match.span() for match in re.finditer(r"\w+(?:'\w+)?", text)])
+
+def number_of_word(text: str, start: int) -> int:
+    """Which word begins at character `start`."""
+    return spans_of_words(text)[:, 0].tolist().index(start)
+
+senses = read_table("senses/senses.csv")
+wrong = {"by ##": 0, "by characters": 0}
+for text, start in zip(senses.sentence, senses.start):
+    given = tokenizer(text, return_offsets_mapping=True)
+    offsets = torch.tensor(given["offset_mapping"])
+    here, i = offsets[:, 0].tolist().index(start, 1), number_of_word(text, start)
+    counted = [-1, *words_by_hash(given.tokens()[1:-1]), -1]
+    wrong["by ##"] += counted[here] != i
+    wrong["by characters"] += mended_words(offsets, spans_of_words(text))[here].item() != i
+for name, count in wrong.items():
+    share = count / len(senses)
+    print(f"{name:<14} another word in {count} of {len(senses)} sentences ({share:.0%})")
+
+# %% [markdown]
+# A comma before the word is enough. No error is raised, every shape is right, and the vector is that of a neighbour. So print the tokens that you average, always.
+
+# %% [markdown]
+# ## 3 · Three vectors called static
+#
+# In 01 a word had one vector. Three things in use today go by the name "static", and they are not the same:
+#
+# - a **row of the embedding table** of this model: f(w), learned with everything above it;
+# - **layer 0**: this row, plus vectors for the position and the segment, normalised. It depends on the word and its *place*;
+# - a **GloVe** vector: f(w) from counts of neighbours, in a space of its own.
+#
+# A cosine means little without its control, pairs of words drawn at random *in the same space*.
+
+# %% tags=["demo"]
+from coursekit.vectors import load_glove
+
+glove = load_glove()
+vocabulary = tokenizer.get_vocab()
+common = [word for word in glove.words[200:8000]
+          if word in vocabulary and word.isalpha() and len(word) > 2]
+
+@torch.no_grad()
+def three_vectors(words: list[str], place: int = 1) -> dict[str, Float[Tensor, "n D"]]:
+    """Three static vectors of each word; in layer 0 it stands at one place of an empty text."""
+    ids = torch.tensor([vocabulary[word] for word in words])
+    alone = torch.full((len(words), place + 1), tokenizer.cls_token_id)
+    alone[:, place] = ids
+    return {
+        "table row": model.embeddings.word_embeddings.weight[ids],
+        "layer 0": model.embeddings(input_ids=alone)[:, place],
+        "GloVe": glove.of(words),
+    }
+
+draw = np.random.default_rng(0)
+first, second = (three_vectors(list(draw.choice(common, 2000))) for _ in range(2))
+PAIRS = [("bank", "vault"), ("bank", "money"), ("bank", "river"), ("river", "stream")]
+one, other = (three_vectors([pair[side] for pair in PAIRS]) for side in (0, 1))
+cosine = torch.cosine_similarity
+static = {name: cosine(one[name], other[name], dim=-1).tolist() for name in one}
+control = {name: cosine(first[name], second[name], dim=-1).numpy() for name in first}
+pictures.static_vectors(PAIRS, static, control)
+
+here, there = three_vectors(["bank"], place=6), three_vectors(["bank"], place=9)
+for name in here:
+    moved = cosine(here[name], there[name]).item()
+    print(f"bank at place 6 and at place 9, {name:<9} cosine {moved:.3f}")
+
+# %% [markdown]
+# The same pairs, three scales. What counts is how far a pair lies above its control. A cosine of 0.3 is next to nothing in GloVe, where any two frequent words have something in common; in the table of
+# a BERT it would be a close pair. And layer 0 changes with the place alone: someone who takes it for "the word without context" compares positions, too.
+
+# %% [markdown]
+# ## 4 · How similar is similar?
+#
+# In 07 we compared two vectors. Now all pairs of occurrences in many sentences, of three kinds: the same word in the same sense; the same word in two senses; different words. The last is the
+# control of everything else, the first is what two senses have to stay below.
+
+# %% nbgrader={"grade": false, "grade_id": "inside-sense_similarity", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def sense_similarity(
+    vectors: Float[Tensor, "n L+1 D"], words: Int[Tensor, "n"], senses: Int[Tensor, "n"]
+) -> Float[Tensor, "3 L+1"]:
+    """Mean cosine of three kinds of pairs, at every layer.  (difficulty ●●○, 10 minutes)
+
+    Row 0: the same word in the same sense. Row 1: the same word in two senses. Row 2: different
+    words. Senses are numbered 0, 1, … within each word. Every pair of different occurrences counts
+    once, and all pairs of a kind count the same. There is at least one of each kind.
+    """
+    ### BEGIN SOLUTION
+    unit = vectors / vectors.norm(dim=-1, keepdim=True)
+    cosines = torch.einsum("ild,jld->ijl", unit, unit)
+    same_word = words[:, None] == words
+    same_sense = same_word & (senses[:, None] == senses)
+    once = torch.ones_like(same_word).triu(1)
+    kinds = (same_sense, same_word & ~same_sense, ~same_word)
+    return torch.stack([cosines[kind & once].mean(dim=0) for kind in kinds])
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "inside-sense_similarity-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("inside.sense_similarity", lambda case: sense_similarity(**case))
+
+# %% [markdown]
+# All 1,416 sentences go through the model once (about ten seconds). From each we keep the vector of its ambiguous word at every layer, with your two functions.
+
+# %% tags=["demo"]
+@torch.no_grad()
+def vectors_of(texts: list[str], starts: list[int], size: int = 48) -> Float[Tensor, "n L+1 D"]:
+    """The vector of the word that begins at `starts[n]` in each text, at every layer."""
+    found = [None] * len(texts)
+    by_length = sorted(range(len(texts)), key=lambda n: len(texts[n]))       # little padding
+    for begin in range(0, len(texts), size):
+        rows = by_length[begin : begin + size]
+        given = tokenizer(
+            [texts[n] for n in rows], return_tensors="pt", padding=True, return_offsets_mapping=True
+        )
+        offsets = given.pop("offset_mapping")
+        hidden = torch.stack(model(**given, output_hidden_states=True).hidden_states, dim=1)
+        for n, one_hidden, one_offsets in zip(rows, hidden, offsets):
+            word_ids = mended_words(one_offsets, spans_of_words(texts[n]))
+            found[n] = word_vectors(one_hidden, word_ids, number_of_word(texts[n], starts[n]))
+    return torch.stack(found)
+
+uses = vectors_of(senses.sentence.tolist(), senses.start.tolist())            # n L+1 D
+words = torch.tensor(pd.factorize(senses.word)[0])
+sense_ids = torch.tensor(pd.factorize(senses.word + " " + senses.sense)[0])  # unique over all words
+print(list(uses.shape), f"{senses.word.nunique()} words, {sense_ids.max() + 1} senses")
+
+# %% tags=["demo"]
+test_rows = torch.tensor((senses.split == "test").to_numpy().copy())
+similar = sense_similarity(uses[test_rows], words[test_rows], sense_ids[test_rows])
+pictures.separation(similar)
+print("one sense − two senses, by layer:      ", *(f"{gap:.3f}" for gap in similar[0] - similar[1]))
+print("one sense − different words, by layer: ", *(f"{gap:.3f}" for gap in similar[0] - similar[2]))
+
+# %% [markdown]
+# On the left: two senses of a word have a high cosine at every layer. It *sounds* as if the model hardly told them apart. But even one sense in two sentences is below 1, and different words have a cosine that
+# changes from layer to layer. On the right the difference that matters, one sense minus two. At layer 0 it is nothing (only places differ), and it grows with the layers. Most of what lies above the control is the word,
+# not its sense. Which layer knows the sense *best* is not decided by a mean of cosines; part 8 asks in another way.
+
+# %% [markdown]
+# Now single pairs, with figures that are in circulation for bert-base-uncased. For *bank* and *vault* 0.29 in the embedding table and 0.52 in context; for *bank* in two senses 0.6 to 0.7. The sentences behind them are not
+# always given, so only the direction can be compared; a tutorial by McCormick and Ryan (2019) gives its sentence and adds up the last four layers, so that one can.
+#
+# **Predict:** *bank* in our two running sentences, last layer of the model you have: which cosine?
+
+# %% tags=["demo"]
+predict("inside.two_banks", ...)
+
+# %% tags=["demo"]
+TUTORIAL = ("After stealing money from the bank vault, the bank robber was seen fishing on the "
+            "Mississippi river bank.")
+VAULT = "the thief broke into a vault"
+
+def use(text: str, word: str, number: int = 0) -> Float[Tensor, "L+1 D"]:
+    """The vector of a word (its `number`-th occurrence) at every layer."""
+    starts = [match.start() for match in re.finditer(rf"\b{word}\b", text)]
+    return vectors_of([text], [starts[number]])[0]
+
+pairs = {
+    "bank (money) · vault, two sentences": (use(MONEY, "bank"), use(VAULT, "vault")),
+    "bank (river) · bank (money)": (use(RIVER, "bank"), use(MONEY, "bank")),
+    "tutorial: bank vault · bank robber": (use(TUTORIAL, "bank", 0), use(TUTORIAL, "bank", 1)),
+    "tutorial: bank robber · river bank": (use(TUTORIAL, "bank", 1), use(TUTORIAL, "bank", 2)),
+}
+by_layer = {name: cosine(*pair, dim=-1) for name, pair in pairs.items()}
+last_four = {name: cosine(*(side[-4:].sum(dim=0) for side in pair), dim=0).item()
+             for name, pair in pairs.items()}
+reveal("inside.two_banks", by_layer["bank (river) · bank (money)"][-1].item())
+two_thirds = round(2 * L / 3)
+published = ["0.29 in the table, 0.52 in context", "0.6 to 0.7",
+             "0.94 (last four)", "0.69 (last four)"]
+controls = dict(zip(("one sense", "two senses", "different words"), similar))
+in_table = [static["table row"][0], 1.0, 1.0, 1.0, 1.0, 1.0, control["table row"].mean()]
+display(pd.DataFrame({
+    "published, bert-base-uncased": [*published, "", "", ""],
+    f"{loaded.name}: table": [f"{value:.2f}" for value in in_table],
+    **{f"layer {one}": [f"{values[one]:.2f}" for values in (*by_layer.values(), *controls.values())]
+       for one in (0, two_thirds, L)},
+    "last four, added": [*(f"{value:.2f}" for value in last_four.values()), "", "", ""],
+}, index=[*by_layer, *(f"control: {name}" for name in controls)]))
+pictures.pairs(by_layer, similar)
+
+# %% [markdown]
+# In both models context brings *bank* and *vault* closer than the table has them, and one sense lies above two. The numbers themselves belong to one model each. With the controls they get a meaning: the step from table to context is
+# partly a step of *all* words (grey). And the tutorial's *bank robber* beside *bank vault* stands in the same sentence, a few words away; uses of one sense in two sentences have less in common.
+
+# %% [markdown]
+# ## 5 · All vectors point the same way
+#
+# Ethayarajh (2019) compared *random* words in the upper layers of ELMo, BERT and GPT-2, and found cosines far above 0; in GPT-2's last layer nearly 1. The vectors fill a narrow cone. Such a space is called **anisotropic**,
+# and its measure is the control we used all along: the mean cosine of random pairs.
+
+# %% nbgrader={"grade": false, "grade_id": "inside-anisotropy", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def anisotropy(vectors: Float[Tensor, "n D"]) -> Float[Tensor, ""]:
+    """The mean cosine of all pairs of different vectors.  (difficulty ●●○, 6 minutes)
+
+    A vector is not paired with itself. It can be done without a matrix of n × n cosines, but need
+    not.
+    """
+    ### BEGIN SOLUTION
+    unit = vectors / vectors.norm(dim=-1, keepdim=True)
+    n = len(unit)
+    return (unit.sum(dim=0).square().sum() - n) / (n * (n - 1))
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "inside-anisotropy-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("inside.anisotropy", lambda case: anisotropy(case["vectors"]))
+
+# %% [markdown]
+# If all vectors share a direction, take it away: subtract their mean. The mean has to come from somewhere, and a mean of the very vectors that are compared would look better than it is. So it comes from
+# a sample of others.
+
+# %% nbgrader={"grade": false, "grade_id": "inside-centre", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def centre(vectors: Float[Tensor, "n D"], sample: Float[Tensor, "m D"]) -> Float[Tensor, "n D"]:
+    """The vectors without what is common to all vectors.  (difficulty ●○○, 3 minutes)
+
+    From each vector the mean vector of `sample` is subtracted. Lengths are left as they come out.
+    """
+    ### BEGIN SOLUTION
+    return vectors - sample.mean(dim=0)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "inside-centre-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("inside.centre", lambda case: centre(case["vectors"], case["sample"]))
+
+# %% [markdown]
+# Three models: yours; one of the same shape that was never trained; and a decoder, SmolLM2 of 07. From 30 sentences, each token once.
+#
+# **Predict:** the mean cosine of random tokens in the decoder, halfway through its layers.
+
+# %% tags=["demo"]
+predict("inside.cone", ...)
+
+# %% tags=["demo"]
+@torch.no_grad()
+def tokens_in_context(network, words_of, texts: list[str]) -> Float[Tensor, "n L+1 D"]:
+    """Vectors of tokens in sentences, each token once, at every layer; no special tokens."""
+    seen, found = set(words_of.all_special_ids), []
+    for text in texts:
+        given = words_of(text, return_tensors="pt")
+        hidden = network(**given, output_hidden_states=True).hidden_states
+        hidden = torch.stack(hidden)[:, 0]                                   # L+1 T D
+        for t, i in enumerate(given.input_ids[0].tolist()):
+            if t > 0 and i not in seen:
+                seen.add(i)
+                found.append(hidden[:, t])
+    return torch.stack(found)
+
+texts = senses.sentence[::48].tolist()
+untrained = type(model)(model.config).eval()
+decoder = load("SmolLM2-135M")
+populations = {
+    loaded.name: tokens_in_context(model, tokenizer, texts),
+    f"{loaded.name}, untrained": tokens_in_context(untrained, tokenizer, texts),
+    decoder.name: tokens_in_context(decoder.model, decoder.tokenizer, texts),
+}
+cones = {}
+for name, population in populations.items():
+    sample, asked = population[::2], population[1::2]
+    layers = range(population.shape[1])
+    cones[name] = (
+        [anisotropy(asked[:, layer]).item() for layer in layers],
+        [anisotropy(centre(asked[:, layer], sample[:, layer])).item() for layer in layers],
+    )
+    print(f"{name}: {len(population)} tokens")
+middle = len(cones[decoder.name][0]) // 2
+reveal("inside.cone", cones[decoder.name][0][middle])
+pictures.cones(cones)
+
+# %% [markdown]
+# In the decoder any two tokens have a cosine that in MiniLM only related ones reach. MiniLM, tuned so that different sentences get different vectors, ends almost without a cone. And a cone needs no training: layer 0 of the untrained model adds up three random
+# vectors, for word, place and segment, and the segment's is the same for all, about a third of the whole. After centring all come near 0. What does it do to our senses?
+
+# %% tags=["demo"]
+train_rows = ~test_rows
+centred = torch.stack([centre(uses[test_rows, layer], uses[train_rows, layer])
+                       for layer in range(L + 1)], dim=1)
+similar_centred = sense_similarity(centred, words[test_rows], sense_ids[test_rows])
+pictures.centred(similar, similar_centred)
+
+# %% [markdown]
+# The controls fall to about 0 at every layer (just below: 27 words around one mean lie on different sides of it), and the gap between one sense and two widens a little. So centring makes a cosine *readable*. Whether it makes
+# senses easier to find is another question; part 8 answers it.
+
+# %% [markdown]
+# ## 6 · What a word attends to
+#
+# In 02 we computed attention; here we read it. **bertviz** (Vig 2019) draws it in three ways. Each view below comes first as a plain figure, then as a page to play with, which needs no network. bertviz counts layers from 0, so its
+# layer 0 makes the hidden state that we call layer 1; the figures count as bertviz does.
+
+# %% tags=["demo"]
+@torch.no_grad()
+def look(text: str):
+    """Tokens, hidden states and attention of one text, by a model that says its attention."""
+    given = tokenizer(text, return_tensors="pt")
+    output = model(**given, output_hidden_states=True, output_attentions=True)
+    hidden = torch.stack(output.hidden_states)[:, 0]
+    attention = torch.stack(output.attentions)[:, 0]
+    return tokenizer.convert_ids_to_tokens(given.input_ids[0]), hidden, attention
+
+tokens, hidden, attention = look(MONEY)                    # T; L+1 T D; L H T T
+bank = tokens.index("bank")
+cues = [tokens.index(word) for word in ("account", "deposit", "money")]
+layer, head = divmod(attention[:, :, bank, cues].sum(dim=-1).argmax().item(), H)
+name_of_head = f"layer {layer}, head {head}"
+print("The head in which bank looks most at account, deposit and money:", name_of_head)
+pictures.head(attention[layer, head], tokens, name_of_head)
+
+# %% tags=["demo"]
+from coursekit.attention_views import head_view, model_view, neuron_view
+
+head_view(attention, tokens, layer=layer, heads=[head])
+
+# %% [markdown]
+# Point at *bank* on the left; choose other layers; switch heads on and off with the coloured squares (a double click leaves one alone). The **model view** has all heads at once; a click enlarges one.
+
+# %% tags=["demo"]
+pictures.all_heads(attention, tokens)
+
+# %% tags=["demo"]
+model_view(attention, tokens)
+
+# %% [markdown]
+# Some heads are easy to name: a diagonal beside the middle is "the word before" or "the word after". Most show one dark column. To say more than "looks sharp", we measure how spread out a row is: its
+# **entropy**, in nats; 0 if one token gets everything, log T if all T get the same.
+
+# %% nbgrader={"grade": false, "grade_id": "inside-attention_entropy", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def attention_entropy(attention: Float[Tensor, "L H T T"]) -> Float[Tensor, "L H"]:
+    """Mean entropy of each head's rows, in nats.  (difficulty ●●○, 6 minutes)
+
+    The entropy of a row is −Σ a log a, and a weight of 0 adds 0. Rows are the tokens that look; all
+    count the same.
+    """
+    ### BEGIN SOLUTION
+    return -torch.xlogy(attention, attention).sum(dim=-1).mean(dim=-1)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "inside-attention_entropy-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("inside.attention_entropy", lambda case: attention_entropy(case["attention"]))
+
+# %% [markdown]
+# One plain test sentence for each of the 27 words. Beside the entropy, where the weight goes: to the token before, after, to itself, to [CLS], to [SEP] (as Clark et al. 2019 measured it for BERT). Controls: even
+# attention, and the untrained model.
+
+# %% tags=["demo"]
+some = senses[(senses.split == "test") & (senses.kind == "plain")].groupby("word").head(1)
+looks = [look(text) for text in some.sentence]
+entropy = torch.stack([attention_entropy(a) for _, _, a in looks]).mean(dim=0)          # L H
+even = np.mean([np.log(len(words_there)) for words_there, _, _ in looks])
+
+def goes_to(a: Float[Tensor, "L H T T"]) -> Float[Tensor, "5 L H"]:
+    """Mean weight on the token before, the one after, itself, [CLS] and [SEP]."""
+    beside = [a.diagonal(step, 2, 3).mean(dim=-1) for step in (-1, 1, 0)]
+    return torch.stack([*beside, a[..., 0].mean(dim=-1), a[..., -1].mean(dim=-1)])
+
+targets = torch.stack([goes_to(a) for _, _, a in looks]).mean(dim=0)
+with torch.no_grad():
+    untrained.set_attn_implementation("eager")
+    given = tokenizer(some.sentence.tolist()[0], return_tensors="pt")
+    raw = torch.stack(untrained(**given, output_attentions=True).attentions)[:, 0]
+share_of_even = (attention_entropy(raw).mean() / np.log(raw.shape[-1])).item()
+pictures.entropies(entropy, even)
+for name, weights in zip(("token before", "token after", "itself", "[CLS]", "[SEP]"), targets):
+    top = "layer {}, head {}".format(*divmod(weights.argmax().item(), H))
+    print(f"{name:<13} mean of all heads {weights.mean():.2f}; most in {top}: {weights.max():.2f}")
+print(f"untrained model: {share_of_even:.1%} of the entropy of even attention")
+
+# %% [markdown]
+# **Sources say, we measure.** Clark et al. (2019) found heads for the previous and the next token, and more than half of the attention in layers 6 to 10 of BERT on [SEP]. The heads are here, too. But MiniLM's
+# dark column is [CLS], and [SEP] gets little: which token serves as a place to look at when there is nothing to look for depends on the model. *That* there is such a place they have in common.
+
+# %% [markdown]
+# The **neuron view** shows how a weight comes about: query times key, number by number, added up, then the softmax. bertviz does it for models of its own from 2019. We compute queries and keys from the loaded weights
+# instead, as in 02, and check them against the attention that the model reports.
+
+# %% tags=["demo"]
+@torch.no_grad()
+def queries_and_keys(hidden: Float[Tensor, "L+1 T D"]) -> tuple[Tensor, Tensor]:
+    """The queries and keys of every head, (L, H, T, d) each, from what enters each layer."""
+    made = []
+    for x, trained in zip(hidden, model.encoder.layer):
+        projections = (trained.attention.self.query, trained.attention.self.key)
+        made.append([project(x).unflatten(-1, (H, -1)).transpose(0, 1) for project in projections])
+    queries, keys = zip(*made)
+    return torch.stack(queries), torch.stack(keys)
+
+queries, keys = queries_and_keys(hidden)
+again = (queries @ keys.mT / queries.shape[-1] ** 0.5).softmax(dim=-1)
+print(f"largest difference from the model's own attention: {(again - attention).abs().max():.1e}")
+pictures.neurons(queries[layer, head], keys[layer, head], tokens, bank, name_of_head)
+
+# %% tags=["demo"]
+neuron_view(attention, queries, keys, tokens, layer=layer, head=head)
+
+# %% [markdown]
+# Point at *bank* and press the plus sign (in the figure violet is positive, orange negative). No single number decides: a score is a sum of many small products of both signs, and the softmax looks at the differences of such sums.
+
+# %% [markdown]
+# ## 7 · Is attention an explanation?
+#
+# "Bank attends to *deposit*, so *deposit* is why the model knows the sense." Jain and Wallace (2019) found that attention weights agree poorly with other measures of importance, and that
+# very different weights can give the same answer. Wiegreffe and Pinter (2019) replied that it depends on what one calls an explanation, and on fair controls. Abnar and Zuidema (2020) pointed out that above layer 1 attention is paid to *mixtures* of
+# words. We can ask the model itself. Hide one word from all heads, and see how far the vector of the target word moves.
+
+# %% tags=["demo"]
+from coursekit.intervals import bootstrap
+
+def hidden_one_by_one(text: str, target: int) -> Float[Tensor, "T"]:
+    """How far the last vector of token `target` moves (1 − cosine) if each token is hidden."""
+    ids = tokenizer(text, return_tensors="pt").input_ids
+    T = ids.shape[1]
+    keep = torch.ones(T + 1, T, dtype=torch.long)
+    keep[:T].fill_diagonal_(0)                             # row t hides token t, the last row none
+    with torch.no_grad():
+        last = model(input_ids=ids.repeat(T + 1, 1), attention_mask=keep).last_hidden_state
+    last = last[:, target]
+    return 1 - cosine(last[:T], last[T:], dim=-1)
+
+def slope(text: str, target: int) -> Float[Tensor, "T"]:
+    """Size of the derivative of the target's last vector, in a random direction, for each input."""
+    x = model.embeddings(input_ids=tokenizer(text, return_tensors="pt").input_ids).detach()
+    x.requires_grad_()
+    vector = model.encoder(x).last_hidden_state[0, target]
+    direction = torch.randn(len(vector), generator=torch.Generator().manual_seed(0))
+    return torch.autograd.grad(vector @ direction, x)[0][0].norm(dim=-1)
+
+@torch.no_grad()
+def lengths_of_values(hidden: Float[Tensor, "L+1 T D"]) -> Float[Tensor, "L H 1 T"]:
+    """The length of each token's value vector in every head: what a weight is multiplied with."""
+    values = [trained.attention.self.value(x) for x, trained in zip(hidden, model.encoder.layer)]
+    return torch.stack([v.unflatten(-1, (H, -1)).norm(dim=-1).T[:, None] for v in values])
+
+def agreement(guess: Tensor, truth: Tensor) -> float:
+    """Spearman's correlation: do two lists put the tokens in the same order?"""
+    return pd.Series(guess.numpy()).rank().corr(pd.Series(truth.numpy()).rank())
+
+# %% [markdown]
+# **Predict:** order the words of a sentence by the attention that the target word pays them in the last layer (mean of the heads), and by how much hiding them moves it. Which rank correlation?
+
+# %% tags=["demo"]
+predict("inside.explains", ...)
+
+# %% tags=["demo"]
+cases = []                                                 # one for each sentence
+for text, start, (tokens_there, states, a) in zip(some.sentence, some.start, looks):
+    offsets = torch.tensor(tokenizer(text, return_offsets_mapping=True)["offset_mapping"])
+    target = offsets[:, 0].tolist().index(start, 1)
+    places = torch.arange(len(tokens_there))
+    others = (places != target) & (places > 0) & (places < len(tokens_there) - 1)
+    cases.append({
+        "a": a, "target": target, "others": others,
+        "moved": hidden_one_by_one(text, target)[others],
+        "guesses": {
+            "nearness": -(places - target).abs().float(),
+            "attention, last layer": a[-1].mean(dim=0)[target],
+            "attention, mean of all layers": a.mean(dim=(0, 1))[target],
+            "attention × length of value": (a * lengths_of_values(states)).mean(dim=(0, 1))[target],
+            "gradient": slope(text, target),
+        },
+    })
+agreements = pd.DataFrame([
+    {name: agreement(guess[case["others"]], case["moved"])
+     for name, guess in case["guesses"].items()}
+    for case in cases
+])
+reveal("inside.explains", agreements["attention, last layer"].mean())
+pictures.explains({name: (agreements[name].mean(), *bootstrap(agreements[name].to_numpy()))
+                   for name in agreements}, len(agreements))
+values = [lengths_of_values(states).mean(dim=(0, 1, 2)) for _, states, _ in looks]
+at_cls, elsewhere = (np.mean([v[part].mean() for v in values]) for part in (slice(1), slice(1, -1)))
+print(f"mean length of a head's value vector: {at_cls:.2f} at [CLS], {elsewhere:.2f} at the words")
+
+# %% [markdown]
+# Attention is no nonsense: it orders words better than their distance does. It is no explanation either: the last layer alone orders them poorly, and the best orders come from numbers that need more than weights. The
+# reason stands below the figure. The value vector of [CLS] is short, so the most popular token delivers least (Kobayashi et al. 2020 showed this for BERT's [SEP]): a weight is a share, not an amount. And our yardstick is one of several:
+# hidden words leave a sentence that nobody wrote.
+
+# %% [markdown]
+# **Question 1.** A colleague shows a head view: in one head of layer 3, *bank* attends to *river* with weight 0.8. "So the model decides from *river* that it is a shore." Name three things that have to be checked before you
+# believe it, each with what you would measure. (3–5 sentences)
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "inside-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# First, whether *river* matters: hide it (or take the gradient) and see whether the vector of *bank*, or the sense found from it, changes, beside what hiding any other word does. Second, whether this head matters: a head has
+# dozens of colleagues and a residual connection beside it, a weight is multiplied with a value that may be short, and above the first layer the place of *river* holds a mixture of words. Third, whether the picture was chosen: in how many of many sentences
+# does this head do so, compared with other heads, with an untrained model and with sentences in which *bank* is the other one; with enough heads some will always show what one hopes for.
+#
+# *Marking: 2 points for three sound checks of different kinds with a measurement each (effect of the word, part of the head or the value in the whole, selection and controls); 1 point for two.*
+
+# %% [markdown]
+# ## 8 · Finding the sense
+#
+# The exam of 01: which sense has the word? Ask the training sentence with the most similar vector. Six of ten test sentences are *hard*: the cue stands far away, or only to the right, or words of the other sense stand around ("At the
+# waterfall my bank card slipped out of my pocket and sank.").
+
+# %% nbgrader={"grade": false, "grade_id": "inside-disambiguate", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def disambiguate(
+    train: Float[Tensor, "m D"], train_words: Int[Tensor, "m"], train_senses: Int[Tensor, "m"],
+    test: Float[Tensor, "n D"], test_words: Int[Tensor, "n"],
+) -> Int[Tensor, "n"]:
+    """The sense of the nearest neighbour of the same word.  (difficulty ●●○, 8 minutes)
+
+    Nearest is the one with the largest cosine. Only training vectors of the same word are asked,
+    and every word of the test has some.
+    """
+    ### BEGIN SOLUTION
+    unit = torch.nn.functional.normalize
+    cosines = unit(test, dim=-1) @ unit(train, dim=-1).T
+    cosines = cosines.masked_fill(test_words[:, None] != train_words, -torch.inf)
+    return train_senses[cosines.argmax(dim=1)]
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "inside-disambiguate-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("inside.disambiguate", lambda case: disambiguate(**case))
+
+# %% [markdown]
+# The layer is a choice, and a choice made on the test would flatter. So each layer is tried within the training sentences: 14 times one sentence of each sense is asked of the other 13. Then the test is asked, once. Majority, bag of words and an average in which near words count more are
+# recorded (`python tools/record_senses.py`), from the GloVe vectors of the words around.
+#
+# **Predict:** share of *hard* test sentences whose sense is found, at the layer chosen.
+
+# %% tags=["demo"]
+predict("inside.hard", ...)
+
+# %% tags=["demo"]
+def right(vectors: Float[Tensor, "n D"], known: Tensor, asked: Tensor) -> Tensor:
+    """Whether the sense is found, for each row of `asked`, from the rows `known`."""
+    guess = disambiguate(
+        vectors[known], words[known], sense_ids[known], vectors[asked], words[asked]
+    )
+    return guess == sense_ids[asked]
+
+part = torch.tensor(senses.groupby(["word", "sense", "split"]).cumcount().to_numpy().copy())
+within_train = [
+    torch.cat([right(uses[:, one], train_rows & (part != p), train_rows & (part == p))
+               for p in range(14)]).float().mean().item()
+    for one in range(L + 1)
+]
+chosen = int(np.argmax(within_train))
+found = torch.stack([right(uses[:, one], train_rows, test_rows) for one in range(L + 1)])    # L+1 n
+asked = senses[test_rows.numpy()].reset_index(drop=True)
+hard = (asked.kind != "plain").to_numpy()
+
+def with_interval(answers: np.ndarray, rows: pd.DataFrame) -> tuple[float, float, float]:
+    """Share of right answers; the interval draws whole words: sentences of one word are alike."""
+    counted = pd.Series(answers.astype(float)).groupby(rows.word.to_numpy()).agg(["sum", "count"])
+    interval = bootstrap(counted.to_numpy(), lambda one: one[:, 0].sum() / one[:, 1].sum())
+    return (answers.mean(), *interval)
+
+exam = {
+    kind: [with_interval(answers.numpy()[mask], asked[mask]) for answers in found]
+    for kind, mask in (("plain", ~hard), ("hard", hard))
+}
+recorded = read_table("results/senses.csv")
+reveal("inside.hard", exam["hard"][chosen][0])
+pictures.exam(exam, recorded, chosen, loaded.name)
+nearest_of = recorded[recorded.chosen & (recorded.judge == "1-NN")].set_index(["vectors", "part"])
+print(f"layer {chosen}, chosen within train; hard sentences: {exam['hard'][chosen][0]:.3f},",
+      f"last layer {exam['hard'][L][0]:.3f};",
+      f"bag of words {nearest_of.value['bag', 'hard']:.3f},",
+      f"near words {nearest_of.value['near words', 'hard']:.3f}")
+
+# %% [markdown]
+# Layer 0 stays with the majority, as it must: it knows the place, not the neighbours. Then the accuracy climbs. On plain sentences it stays up to the end; on hard ones it falls again, though the gap of cosines in part 4 was largest at the last layer, which serves what the model was tuned for, whole sentences. On
+# hard sentences the bag of words is not far above guessing, and the vector in context keeps most of what it has on plain ones. That a layer in the middle serves other tasks better than the last has been found often (Liu, N. F. et al. 2019).
+
+# %% tags=["demo"]
+by_kind = pd.DataFrame({
+    kind: {
+        f"layer {chosen}": "{:.2f} ({:.2f} to {:.2f})".format(
+            *with_interval(found[chosen].numpy()[mask], asked[mask])),
+        "bag of words": "{value:.2f} ({low:.2f} to {high:.2f})".format(
+            **nearest_of.loc["bag", kind]),
+    }
+    for kind in ("plain", "far", "right", "decoy") for mask in [(asked.kind == kind).to_numpy()]
+})
+display(by_kind)
+
+# %% tags=["demo"]
+unit = torch.nn.functional.normalize(uses[:, chosen], dim=-1)
+in_all = senses.index[test_rows.numpy()]
+for kind in ("far", "right", "decoy"):
+    for outcome in (True, False):
+        such = asked[(asked.kind == kind) & (found[chosen].numpy() == outcome)]
+        one = in_all[such.sample(1, random_state=3).index[0]]
+        barred = test_rows | (words != words[one])
+        alike = (unit @ unit[one]).masked_fill(barred, -1).argmax().item()
+        print(f"{'found' if outcome else 'lost':<6}{kind}, {senses.word[one]}",
+              f"({senses.sense[one]}): {senses.sentence[one]}")
+        print(f"      nearest ({senses.sense[alike]}): {senses.sentence[alike]}")
+
+# %% tags=["demo"]
+after = right(centre(uses[:, chosen], uses[train_rows, chosen]), train_rows, test_rows)
+difference = after.float() - found[chosen].float()
+low, high = with_interval(difference.numpy(), asked)[1:]
+display(Markdown(
+    f"With centred vectors **{after.float().mean():.3f}** are right, without "
+    f"**{found[chosen].float().mean():.3f}**: a difference of {difference.mean():+.3f} "
+    f"(95 % interval {low:+.3f} to {high:+.3f})."
+))
+
+# %% [markdown]
+# Centring changed all cosines and hardly any neighbour. A nearest neighbour needs the order of cosines alone, and what is common to all vectors moves them together.
+
+# %% [markdown]
+# **Question 2.** Someone reports: "In our model, *bank* (river) and *bank* (money) have a cosine of 0.80, so it hardly distinguishes the two senses." What is wrong with the conclusion, and which numbers of this notebook would you put
+# beside it? (3–5 sentences)
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "inside-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# A cosine has no meaning without a scale: in a narrow cone random words may have 0.6, elsewhere 0.04, and one sense in two sentences does not reach 1 either. What counts is whether uses of one sense are closer than uses of two, and the gap may be small
+# and still reliable: the mean gap in MiniLM is below 0.1 at every layer, and yet the nearest neighbour has the right sense in more than four of five test sentences, while layer 0, with cosines of 0.93, finds no more than the majority does. So beside
+# the 0.80 belong the cosine of the same sense, that of random pairs, the layer, and an accuracy on held-out sentences with its control.
+#
+# *Marking: 1 point for the missing scale (anisotropy, same-sense and random pairs); 1 point for a test of the distinction itself, such as accuracy by layer beside majority or bag of words.*
+
+# %% [markdown]
+# ## 9 · What came after BERT
+#
+# Three successors, each with one question. **DistilBERT** (Sanh et al. 2019): can a smaller model learn from the larger one's answers? **RoBERTa** (Liu et al. 2019b): what if BERT is simply trained longer and better? **DeBERTa** (He et al. 2021): should
+# place be added to the word at all? Their shapes can be counted without their weights, on the meta device.
+
+# %% tags=["demo"]
+from transformers import AutoModel, BertConfig, DebertaConfig, DistilBertConfig, RobertaConfig
+
+shapes = {
+    "BERT": BertConfig(),
+    "DistilBERT": DistilBertConfig(),
+    "RoBERTa": RobertaConfig(vocab_size=50_265, max_position_embeddings=514, type_vocab_size=1),
+    "DeBERTa": DebertaConfig(
+        vocab_size=50_265, type_vocab_size=0, relative_attention=True, max_relative_positions=-1,
+        pos_att_type=["c2p", "p2c"], position_biased_input=False,
+    ),
+}
+changed = {
+    "BERT": ("WordPiece", "masked words, next sentence"),
+    "DistilBERT": ("WordPiece", "masked words, BERT's answers and hidden states"),
+    "RoBERTa": ("bytes (BPE)", "masked words alone, masked anew each time"),
+    "DeBERTa": ("bytes (BPE)", "masked words alone"),
+}
+
+def shape_of(config) -> dict[str, str]:
+    """Layers and parameters of an architecture, counted without memory for its weights."""
+    with torch.device("meta"):
+        empty = AutoModel.from_config(config)
+    everything, tables = (sum(weight.numel() for weight in part.parameters())
+                          for part in (empty, empty.embeddings))
+    return {"layers": config.num_hidden_layers, "parameters": f"{everything:,}",
+            "of these in tables": f"{tables:,}"}
+
+def same_anywhere(config) -> str:
+    """Does a token enter the first layer as the same vector wherever it stands? (random weights)"""
+    small = {"vocab_size": 100, "pad_token_id": 0, "num_hidden_layers": 1, "n_layers": 1}
+    config = type(config).from_dict(config.to_dict() | small)
+    torch.manual_seed(0)
+    table = AutoModel.from_config(config).eval().embeddings
+    with torch.no_grad():
+        x = table(torch.full((1, 8), 5))[0]
+    return "yes" if torch.equal(x[2], x[6]) else "no"
+
+display(pd.DataFrame({
+    name: {**shape_of(config), "pieces": changed[name][0], "trained on": changed[name][1],
+           "segments": "yes" if getattr(config, "type_vocab_size", 0) > 1 else "no",
+           "same vector anywhere": same_anywhere(config)}
+    for name, config in shapes.items()
+}).T)
+
+# %% [markdown]
+# DistilBERT halves the layers, keeps the tables and drops segments and pooler. RoBERTa changes hardly a tensor: a larger table (bytes, so no [UNK]) and a better training; it drops next-sentence prediction. DeBERTa takes the place out of the input and puts it into every layer: scores are
+# content to content, content to *relative* place, and place to content, with vectors of their own. Its layer 0 is f(w) again; compare section 3.
+
+# %% [markdown]
+# ## 10 · Scoreboard
+#
+# The pre-trained model takes the exam of our generated language, whose sentences it has never seen. Its 8,869 sentences take about a minute, so the answers are recorded, for every layer, with all-MiniLM-L6-v2 (`python tools/record_sense_exam.py`). The layer is the one chosen in part 8, on other
+# sentences.
+
+# %% tags=["demo"]
+from coursekit.scoreboard import add_row, draw as draw_scoreboard
+
+taken = read_table("results/sense_exam.csv").set_index("layer")
+row = taken.loc[min(chosen, taken.index.max())]
+add_row("MiniLM, layer 0", sense_left=taken.left[0], sense_right=taken.right[0], note="control")
+add_row("MiniLM, pre-trained", sense_left=row.left, sense_right=row.right, note="on English")
+draw_scoreboard()
+
+# %% [markdown]
+# The small models of 05 and 06 learned this language and nothing else; this one learned English and meets it as a stranger. It reads both sides of a word, so on the right it stands near BERT, not near GPT. Layer 0 is above the majority on the left: our language has few patterns of sentences, and the *place* of
+# a word betrays some of them. Without this control we would have called it knowledge.
+
+# %% [markdown]
+# ## Extension: rollout
+#
+# Above layer 1 attention is paid to mixtures. Abnar and Zuidema (2020) unmix them: average the heads, let half of each token's vector come from the residual connection, and multiply the layers, so that
+# a row of the result says from which *input* tokens a vector's parts came, if nothing but shares counted. It counts as extra credit.
+
+# %% nbgrader={"grade": false, "grade_id": "inside-attention_rollout", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def attention_rollout(attention: Float[Tensor, "L H T T"]) -> Float[Tensor, "T T"]:
+    """From which inputs the last layer's tokens come, by shares.  (extension, ●●○, 8 minutes)
+
+    In each layer: the mean over heads, half of it plus half of the identity. Row i of the result
+    belongs to token i after the last layer, column j to token j before the first. Rows add up to 1.
+    """
+    ### BEGIN SOLUTION
+    share = torch.eye(attention.shape[-1])
+    for layer in attention.mean(dim=1):
+        share = (layer + torch.eye(len(layer))) / 2 @ share
+    return share
+    ### END SOLUTION
+
+# %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "inside-attention_rollout-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
+check("inside.attention_rollout", lambda case: attention_rollout(case["attention"]))
+
+# %% tags=["demo"]
+def without_sink(a: Float[Tensor, "L H T T"]) -> Float[Tensor, "L H T T"]:
+    """Attention among the words: nothing for [CLS] and [SEP], rows made to add up to 1 again."""
+    a = a.clone()
+    a[..., [0, -1]] = 0
+    return a / a.sum(dim=-1, keepdim=True)
+
+def agreement_of_rollout(case: dict, a: Float[Tensor, "L H T T"]) -> float:
+    return agreement(attention_rollout(a)[case["target"]][case["others"]], case["moved"])
+
+both = agreements.assign(**{
+    "rollout": [agreement_of_rollout(case, case["a"]) for case in cases],
+    "rollout without [CLS], [SEP]": [agreement_of_rollout(case, without_sink(case["a"]))
+                                     for case in cases],
+})
+pictures.explains({name: (both[name].mean(), *bootstrap(both[name].to_numpy()))
+                   for name in both}, len(both))
+
+# %% [markdown]
+# **Sources say, we measure.** Abnar and Zuidema found that rollout agrees better with other measures of importance than raw attention does. In MiniLM it agrees with nothing: about half of all weight goes to [CLS], whose values are short, and
+# rollout multiplies shares as if they were amounts. Without the two special tokens it orders words again, no better than the last layer's attention does. Their tasks and models were others; a method that was tested on one model has to be tested on yours.
+
+# %% [markdown]
+# ## Extension: a probe and its control
+#
+# A **probe** is a small model that reads a property off frozen vectors. If it succeeds, the property is there; but a probe can also *learn* a task by heart. Hewitt and Liang (2019) give it a **control task**: every word type gets a label by lot. Nothing in the language
+# says so, so what the probe gets right there, it has memorised. Accuracy minus control accuracy is its *selectivity*.
+
+# %% nbgrader={"grade": false, "grade_id": "inside-probe", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def probe(
+    train: Float[Tensor, "m D"], labels: Int[Tensor, "m"], test: Float[Tensor, "n D"], ridge: float
+) -> Float[Tensor, "n K"]:
+    """Scores of a linear probe, fitted by ridge regression.  (extension, ●●●, 12 minutes)
+
+    labels are 0 to K − 1, each of them occurs; the targets are their one-hot vectors. Inputs and
+    targets are centred with their means over train; W minimises |x W − y|² + ridge · |W|², summed
+    over train. A score is the centred test vector times W, plus the mean target.
+    """
+    ### BEGIN SOLUTION
+    targets = torch.nn.functional.one_hot(labels).to(train.dtype)
+    x, y = train - train.mean(dim=0), targets - targets.mean(dim=0)
+    W = torch.linalg.solve(x.T @ x + ridge * torch.eye(x.shape[1]), x.T @ y)
+    return (test - train.mean(dim=0)) @ W + targets.mean(dim=0)
+    ### END SOLUTION
+
+# %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "inside-probe-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
+check("inside.probe", lambda case: probe(**case))
+
+# %% [markdown]
+# The property: is the word a noun here? (*saw* the tool is, *saw* the past of *see* is not.) All 26 words together (*left* is left out: it is hard to say). Control: each word gets a label by lot. A second control, stricter: words that the probe has never met.
+#
+# **Predict:** accuracy of the probe on the *control* labels, at the layer chosen in part 8.
+
+# %% tags=["demo"]
+predict("inside.control", ...)
+
+# %% tags=["demo"]
+from coursekit.intervals import half_width
+
+NOT_NOUNS = {"endure", "present", "just", "good", "gentle", "weight", "agree", "possessive", "rise",
+             "see", "ordinal", "look", "manner"}
+clear = torch.tensor((senses.word != "left").to_numpy().copy())
+noun = torch.tensor([int(sense not in NOT_NOUNS) for sense in senses.sense])
+kinds = words[clear].unique()
+
+def accuracy(layer: int, labels: Tensor, known: Tensor, asked: Tensor) -> float:
+    scores = probe(uses[known, layer], labels[known], uses[asked, layer], ridge=100.0)
+    return (scores.argmax(dim=1) == labels[asked]).float().mean().item()
+
+NAMES = ("noun", "control labels", "noun, words never met", "majority of those")
+probed = {name: [] for name in NAMES}
+for one in range(L + 1):
+    values = {name: [] for name in probed}
+    for seed in range(5):
+        order = torch.randperm(len(kinds), generator=torch.Generator().manual_seed(seed))
+        by_lot = torch.zeros(len(words), dtype=torch.long)
+        by_lot[torch.isin(words, kinds[order[::2]])] = 1
+        met = clear & torch.isin(words, kinds[order[::2]])
+        known, asked_for = clear & train_rows, clear & test_rows
+        values["noun"].append(accuracy(one, noun, known, asked_for))
+        values["control labels"].append(accuracy(one, by_lot, known, asked_for))
+        values["noun, words never met"].append(accuracy(one, noun, met, clear & ~met))
+        values["majority of those"].append(noun[clear & ~met].float().mean().item())
+    for name in probed:
+        probed[name].append((np.mean(values[name]), half_width(values[name])))
+reveal("inside.control", probed["control labels"][chosen][0])
+pictures.probes(probed)
+
+# %% [markdown]
+# The probe reads *noun* nearly without error, and it learns nonsense even better: its selectivity is below 0. By itself the high accuracy shows nothing but that the vectors hold the word and that 26 words are easily learnt by heart. The third curve
+# is what was wanted: on words never met, layer 0 gives the majority, the middle layers far more. There *noun* is a direction that words share.
+
+# %% [markdown]
+# ## Summary
+#
+# - Tokens are not words: find a word's pieces by characters, average them, and print what you average.
+# - Table row, layer 0 and GloVe are three different "static" vectors. Layer 0 depends on the place.
+# - A cosine needs its controls, one sense and random pairs, at the same layer of the same model. Centring makes cosines readable and changes few neighbours.
+# - Which layer tells senses apart is measured, on training data. It is rarely the last, and never layer 0.
+# - An attention weight is a share, not an amount. What a word owes to another has to be tested, by hiding or by gradient.
+# - A probe's accuracy means something beside that of its control labels.
+#
+# **Next**: 09 changes the weights: fine-tuning.
+
+# %% [markdown]
+# ## References
+#
+# - Abnar, S. and Zuidema, W. (2020). Quantifying attention flow in transformers. *ACL*. arXiv:2005.00928.
+# - Clark, K., Khandelwal, U., Levy, O. and Manning, C. D. (2019). What does BERT look at? An analysis of BERT's attention. *BlackboxNLP*. arXiv:1906.04341.
+# - Devlin, J., Chang, M.-W., Lee, K. and Toutanova, K. (2019). BERT: pre-training of deep bidirectional transformers for language understanding. *NAACL*. arXiv:1810.04805.
+# - Ethayarajh, K. (2019). How contextual are contextualized word representations? Comparing the geometry of BERT, ELMo, and GPT-2 embeddings. *EMNLP*. arXiv:1909.00512.
+# - flair (2020). GH-1492: added new BERT embeddings implementation, and its review. github.com/flairNLP/flair/pull/1494.
+# - He, P., Liu, X., Gao, J. and Chen, W. (2021). DeBERTa: decoding-enhanced BERT with disentangled attention. *ICLR*. arXiv:2006.03654.
+# - Hewitt, J. and Liang, P. (2019). Designing and interpreting probes with control tasks. *EMNLP*. arXiv:1909.03368.
+# - Jain, S. and Wallace, B. C. (2019). Attention is not explanation. *NAACL*. arXiv:1902.10186.
+# - Kobayashi, G., Kuribayashi, T., Yokoi, S. and Inui, K. (2020). Attention is not only a weight: analyzing transformers with vector norms. *EMNLP*. arXiv:2004.10102.
+# - Liu, N. F., Gardner, M., Belinkov, Y., Peters, M. E. and Smith, N. A. (2019a). Linguistic knowledge and transferability of contextual representations. *NAACL*. arXiv:1903.08855.
+# - Liu, Y. et al. (2019b). RoBERTa: a robustly optimized BERT pretraining approach. arXiv:1907.11692.
+# - McCormick, C. and Ryan, N. (2019). BERT word embeddings tutorial. mccormickml.com.
+# - Reimers, N. and Gurevych, I. (2019). Sentence-BERT: sentence embeddings using siamese BERT-networks. *EMNLP*. arXiv:1908.10084.
+# - Sanh, V., Debut, L., Chaumond, J. and Wolf, T. (2019). DistilBERT, a distilled version of BERT: smaller, faster, cheaper and lighter. arXiv:1910.01108.
+# - Vig, J. (2019). A multiscale visualization of attention in the transformer model. *ACL, system demonstrations*. arXiv:1906.05714.
+# - Wang, W. et al. (2020). MiniLM: deep self-attention distillation for task-agnostic compression of pre-trained transformers. *NeurIPS* 33. arXiv:2002.10957.
+# - Wiegreffe, S. and Pinter, Y. (2019). Attention is not not explanation. *EMNLP*. arXiv:1908.04626.

@@ -1,0 +1,249 @@
+"""What the prose of notebook 09 says without computing it holds in what the notebook measures and in its recorded tables."""
+
+import numpy as np
+import pytest
+
+from autograder.course import Assignment
+from autograder.source import code_cells, grade_id, read_source
+from coursekit.intervals import half_width
+from tests.conftest import ROOT
+from tests.notebooks.executed import executed
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory):
+    """The names of the solution's notebook after its last cell."""
+    with executed("09_fine_tuning", tmp_path_factory.mktemp("home")) as names:
+        yield names
+
+
+def mean(table, measure, **where):
+    """The mean of a measure over the seeds of one row of the table."""
+    for name, value in where.items():
+        table = table[table[name] == value]
+    assert len(table) >= 3
+    return table[measure].mean()
+
+
+def test_the_sizes_are_those_of_the_papers_models(measured):
+    counted = measured["counted"]
+    assert list(counted["BERT-Base"].values()) == [109_483_778, 1_538]
+    assert list(counted["MiniLM"].values()) == [22_713_986, 770]
+    assert 70_000 < 109_483_778 / 1_538 < 72_000
+    assert measured["learning"]["frozen features"] == 1_538
+
+
+def test_the_head_begins_near_log_2_and_the_best_reader_makes_no_mistake_worth_naming(measured):
+    assert abs(measured["first_loss"] - np.log(2)) < 0.15
+    assert min(measured["best"].values()) > 0.97
+    assert measured["chance"]["order"] < 0.55 and measured["chance"]["topic"] < 0.2
+
+
+def test_the_schedule_is_that_of_transformers(measured):
+    assert measured["same"] < 1e-12
+
+
+def test_the_step_of_2018_is_several_times_too_long_for_hundreds_of_steps(measured):
+    wild, mended = measured["step_length"].values()
+    assert wild[0] == pytest.approx(0.1 / np.sqrt(0.001), rel=1e-3)
+    assert wild[:300].min() > 1.9 and 6 < wild.max() < 7 and np.allclose(mended, 1, atol=1e-3)
+    assert measured["adam_difference"] < 1e-4
+
+
+def test_the_live_run_learns_by_heart_and_forgets(measured):
+    course, best = measured["course"], measured["best"]["order"]
+    assert (
+        course[-1, 1] < 0.1 < 0.2 < course[-1, 2] - course[:, 2].min()
+    )  # training loss; validation turns up
+    assert 0.65 < course[-1, 3] < best
+    assert course[:, 3].max() - course[-1, 3] < 0.06  # the accuracy hardly minds
+    assert measured["forgotten"] > 0.3
+    assert abs(course[0, 4] - 0.9) < 0.15 and round(np.log(len(measured["language"].vocabulary)), 1) == 7.3
+    early = course[len(course) // 2, 4] - course[0, 4]
+    assert early > 0.6 * measured["forgotten"]  # damaged early
+
+
+def test_a_rate_too_large_learns_nothing_and_loses_all(measured):
+    last = measured["too_fast"][-1]
+    assert last[1] > 0.68 and last[3] < 0.6
+    assert last[4] > np.log(len(measured["language"].vocabulary))
+
+
+def test_the_near_task_needs_only_a_head(measured):
+    runs, most = measured["runs"], measured["most"]
+    near = mean(runs, "test", task="topic", strategy="frozen features", labels=most)
+    assert near > 0.97
+    assert mean(runs, "forgotten", strategy="frozen features") == 0
+    assert mean(runs, "forgotten", task="topic", strategy="full", labels=most) > 0.3
+
+
+def test_the_far_task_needs_the_layers_whatever_the_labels(measured):
+    runs = measured["runs"]
+    for labels in runs["labels"].unique():
+        assert mean(runs, "test", task="order", strategy="frozen features", labels=labels) < 0.62
+    most = measured["most"]
+    right = [
+        mean(runs, "test", task="order", strategy=strategy, labels=most)
+        for strategy in ("frozen features", "last layer", "full")
+    ]
+    assert right == sorted(right) and right[-1] > 0.75
+    assert mean(runs, "test", task="order", strategy="from scratch", labels=most) < right[-1] - 0.1
+
+
+def test_near_all_strategies_lie_together_and_clear_is_not_large(measured):
+    runs, most = measured["runs"], measured["most"]
+    near = runs[(runs["task"] == "topic") & (runs["strategy"] != "from scratch")]
+    means = near.groupby(["labels", "strategy"])["test"].mean().unstack()
+    assert (means.max(axis=1) - means.min(axis=1)).max() < 0.05
+    gain = measured["difference"]("topic", most, "full", "frozen features")
+    assert half_width(gain) < gain.mean() < 0.01
+
+
+def test_the_last_layer_needed_a_higher_rate_and_lost_most(measured):
+    chosen, runs = measured["chosen"]["order"], measured["runs"]
+    assert chosen["last layer"] > chosen["full"]
+    lost = {
+        strategy: mean(runs, "forgotten", task="order", strategy=strategy, labels=measured["most"])
+        for strategy in ("last layer", "gradual unfreezing", "full")
+    }
+    assert max(lost, key=lost.get) == "last layer"
+
+
+def test_from_scratch_learns_topic_in_part_and_order_not_at_all(measured):
+    runs, most = measured["runs"], measured["most"]
+    assert 0.4 < mean(runs, "test", task="topic", strategy="from scratch", labels=most) < 0.9
+    assert mean(runs, "test", task="order", strategy="from scratch", labels=most) < 0.56
+
+
+def test_gradual_unfreezing_forgets_less_on_both_tasks(measured):
+    for task in measured["TASKS"]:
+        assert (
+            measured["difference"](task, measured["most"], "full", "gradual unfreezing", "forgotten").mean()
+            > 0
+        )
+
+
+def test_forgetting_grows_with_the_rate_also_where_accuracy_does_not_change(measured):
+    tried = measured["tried"]
+    for task in measured["TASKS"]:
+        means = tried[tried["task"] == task].groupby("lr")["forgotten"].mean()
+        assert means.is_monotonic_increasing
+        assert means.iloc[-1] > 0.6 * measured["nothing_left"]  # most of it wiped out
+    topic = tried[tried["task"] == "topic"].groupby("lr")["test"].mean()
+    assert topic.max() - topic.min() < 0.04
+    assert tried["lr"].max() == measured["recipe"].learning_rate
+
+
+def test_more_epochs_help_the_far_task_and_cost_nats(measured):
+    lasting = measured["lasting"].groupby("epochs")
+    assert lasting["forgotten"].mean().is_monotonic_increasing
+    right = lasting["test"].mean()
+    assert right.iloc[-1] > right.iloc[0]
+
+
+def test_the_reviews_say_what_a_large_rate_does(measured):
+    by_rate, best = measured["by_rate"], measured["best_rate"]
+    assert by_rate[best].mean() > 0.65
+    assert by_rate[5e-5].mean() < by_rate[best].mean() - 0.1  # too low for so few steps
+    spread = by_rate.max() - by_rate.min()
+    assert spread[1e-3] > 3 * spread[best]
+    assert by_rate[1e-3].min() < 0.53
+    assert measured["reviews"]["labels"].max() * 2 // 16 == 32
+    assert mean(measured["reviews"], "test", strategy="frozen features") < 0.6
+    pooled, averaged = measured["alike"].values()
+    assert pooled > averaged + 0.3
+    assert "frozen: 0.747" in (ROOT / "data/sentiment/README.md").read_text(encoding="utf-8")
+
+
+def test_the_recorded_run_of_trainer_had_more_labels_and_steps(measured):
+    once, reviews = measured["once"], measured["reviews"]
+    assert once["labels"] > 3 * reviews["labels"].max()
+    assert once["labels"] * once["epochs"] > 4 * (reviews["labels"] * reviews["epochs"]).max()
+
+
+def test_trainer_spares_what_we_spare(measured):
+    assert measured["spared_by_them"] == measured["spared_by_us"]
+    assert measured["trainer"].state.global_step == 6
+
+
+def test_the_exam_loses_little(measured):
+    before, after = measured["exam_before"], measured["exam_after"]
+    assert before.right - after.right < 0.2 and after.right > 0.75
+
+
+def test_early_stopping_stops_before_the_end_with_less_forgotten(measured):
+    course, best = measured["course"], measured["best_epoch"]
+    assert measured["stopped"] < len(course) - 2
+    assert measured["stopper"].best_epoch == best
+    assert course[1 + best, 4] < course[-1, 4]
+
+
+# ------------------------------------------------------------------------------------------ half-finished notebooks
+
+
+def right_cells(*names: str) -> dict[str, str]:
+    """Solution cells as they should be, by their grade ids."""
+    ids = {f"fine_tuning-{name}" for name in names}
+    cells = code_cells(read_source(Assignment(ROOT, "09_fine_tuning").source))
+    return {grade_id(cell): cell.source for cell in cells if grade_id(cell) in ids}
+
+
+HALF_FINISHED = {
+    "layer depth reversed": {
+        **right_cells("classification_head", "count_parameters", "freeze"),
+        "fine_tuning-parameter_groups": """
+def parameter_groups(model, lr, decay, weight_decay):
+    groups = []
+    for name, weight in model.named_parameters():
+        pieces = name.split(".")
+        below = {"embeddings": len(model.layers) + 1}.get(pieces[0], 0)
+        if pieces[0] == "layers":
+            below = 1 + int(pieces[1])
+        groups.append({"params": weight, "lr": lr * decay**below, "weight_decay": weight_decay if weight.dim() > 1 else 0})
+    return groups
+""",
+    },
+    "the gradients never set to zero": {
+        **right_cells(
+            "classification_head",
+            "count_parameters",
+            "freeze",
+            "parameter_groups",
+            "warmup_linear",
+            "adam_step",
+        ),
+        "fine_tuning-train_step": """
+def train_step(model, optimiser, schedule, inputs, labels, max_norm):
+    model.train()
+    loss = torch.nn.functional.cross_entropy(model(inputs), labels)
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
+    optimiser.step()
+    schedule.step()
+    return loss.item()
+""",
+    },
+    "W transposed in the head": {
+        "fine_tuning-classification_head": """
+def classification_head(hidden, W_pool, b_pool, W, b, draws, p):
+    pooled = torch.tanh(hidden[:, 0] @ W_pool + b_pool)
+    return (pooled * (draws >= p) / (1 - p)) @ W.T + b
+""",
+    },
+    "a function renamed": {
+        **right_cells("classification_head", "count_parameters"),
+        "fine_tuning-freeze": """
+def freeze_parts(model, names):
+    for name, weight in model.named_parameters():
+        weight.requires_grad = not any(name.startswith(part + ".") or name == part for part in names)
+""",
+    },
+}
+SAYS = {
+    "layer depth reversed": "your layer 0 learns fastest",
+    "the gradients never set to zero": "they add up until someone sets them to zero",
+    "W transposed in the head": "mat1 and mat2 shapes cannot be multiplied",
+    "a function renamed": "name 'freeze' is not defined",
+}

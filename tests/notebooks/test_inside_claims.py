@@ -1,0 +1,224 @@
+"""What the prose of notebook 08 says without computing it holds in what the notebook measures."""
+
+import numpy as np
+import pytest
+
+from coursekit.models import hub
+from tests.notebooks.executed import executed
+
+HALF_FINISHED = {
+    "the first three right, the fourth leaves the vectors paired with themselves": {
+        "inside-word_vectors": """
+def word_vectors(hidden, word_ids, i):
+    return hidden[:, word_ids == i].mean(dim=1)
+""",
+        "inside-mended_words": """
+def mended_words(pieces, words):
+    found = [-1] * len(pieces)
+    for t, (begin, end) in enumerate(pieces.tolist()):
+        for w, (first, last) in enumerate(words.tolist()):
+            if begin < end and first <= begin and end <= last:
+                found[t] = w
+    return torch.tensor(found)
+""",
+        "inside-sense_similarity": """
+def sense_similarity(vectors, words, senses):
+    kinds = [[], [], []]
+    for i in range(len(words)):
+        for j in range(i):
+            kind = 2 if words[i] != words[j] else 0 if senses[i] == senses[j] else 1
+            kinds[kind].append(torch.cosine_similarity(vectors[i], vectors[j], dim=-1))
+    return torch.stack([torch.stack(pairs).mean(dim=0) for pairs in kinds])
+""",
+        "inside-anisotropy": """
+def anisotropy(vectors):
+    return torch.cosine_similarity(vectors[:, None], vectors[None], dim=-1).mean()
+""",
+    },
+    "the first right, the second of a wrong shape": {
+        "inside-word_vectors": """
+def word_vectors(hidden, word_ids, i):
+    return hidden[:, word_ids == i].mean(dim=1)
+""",
+        "inside-mended_words": """
+def mended_words(pieces, words):
+    return (pieces[:, 0] >= words[:, 0]) & (pieces[:, 1] <= words[:, 1])
+""",
+    },
+    "the word's number taken for a token's": {
+        "inside-word_vectors": """
+def word_vectors(hidden, word_ids, i):
+    return hidden[:, i]
+""",
+    },
+}
+SAYS = {
+    "the first three right, the fourth leaves the vectors paired with themselves": "Vectors paired with themselves",
+    "the first right, the second of a wrong shape": "RuntimeError",
+    "the word's number taken for a token's": "Words and tokens are counted differently",
+}
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory):
+    """The names of the solution's notebook after its last cell. The packaged models, not those of a hub."""
+    patch = pytest.MonkeyPatch()
+    patch.setenv("HF_HUB_OFFLINE", "1")
+    with executed("08_inside", tmp_path_factory.mktemp("home")) as names:
+        yield names
+    patch.undo()
+
+
+# ------------------------------------------------------------------------------------------ vectors
+
+
+@pytest.mark.slow
+def test_eleven_vectors_and_why(measured):
+    batch = measured["tokenizer"](measured["RIVER"])
+    assert batch.tokens() == ["[CLS]", *measured["RIVER"].split(), "[SEP]"]
+    assert len(batch.input_ids) == 11
+    assert len(measured["output"].hidden_states) == measured["L"] + 1
+
+
+@pytest.mark.slow
+def test_counting_by_hash_finds_a_neighbour_and_characters_do_not(measured):
+    assert measured["wrong"]["by ##"] > 200 and measured["wrong"]["by characters"] == 0
+    pieces = measured["pieces"]
+    assert measured["words_by_hash"](pieces)[2:] == list(
+        range(1, len(pieces) - 1)
+    )  # 1996-08-27 in five words
+
+
+@pytest.mark.slow
+def test_three_static_vectors_are_three_scales(measured):
+    control, static = measured["control"], measured["static"]
+    assert np.median(control["GloVe"]) > 0.2 > 0.1 > np.median(control["table row"])
+    assert np.quantile(control["GloVe"], 0.975) > 0.5  # "any two frequent words have something in common"
+    assert np.quantile(control["table row"], 0.975) < 0.3  # "a close pair" at 0.3
+    assert static["table row"][0] == pytest.approx(0.08, abs=0.01)
+    here, there = measured["here"], measured["there"]
+    moved = {name: measured["cosine"](here[name], there[name]).item() for name in here}
+    assert moved["table row"] == pytest.approx(1) == moved["GloVe"] and 0.9 < moved["layer 0"] < 0.99
+
+
+@pytest.mark.slow
+def test_the_figures_of_the_model_that_everybody_has(measured):
+    by_layer, four = measured["by_layer"], measured["last_four"]
+    vault, two, one, tutorial = by_layer.values()
+    assert vault[-1].item() == pytest.approx(0.18, abs=0.02)
+    assert two[4].item() == pytest.approx(0.80, abs=0.03)
+    assert one[4].item() == pytest.approx(0.93, abs=0.03)
+    names = list(four)
+    assert four[names[2]] > four[names[3]]
+    in_table = measured["static"]["table row"][0]
+    assert in_table < vault[-1] and two[-1] > vault[-1]
+
+
+@pytest.mark.slow
+def test_one_sense_above_two_above_different_words_and_layer_0_knows_nothing(measured):
+    one, two, other = measured["similar"].numpy()
+    gap = one - two
+    assert abs(gap[0]) < 0.01 and (gap[1:] > 0.01).all() and (np.diff(gap) > 0).all()
+    assert gap.argmax() == measured["L"] and gap.max() < 0.1  # part 8 and the second model answer say so
+    assert (two - other > 4 * gap).all()
+    assert 0.92 < two[0] < 0.94
+
+
+@pytest.mark.slow
+def test_cones_and_what_centring_does(measured):
+    cones = measured["cones"]
+    mini, untrained, decoder = (np.array(values) for values in cones.values())
+    assert mini[0][-1] < 0.1 and mini[0].max() < 0.25
+    assert untrained[0][0] == pytest.approx(1 / 3, abs=0.06)  # "about a third of the whole"
+    assert decoder[0][len(decoder[0]) // 2] > 0.5
+    assert max(np.abs(values[1]).max() for values in (mini, untrained, decoder)) < 0.06
+    before, after = measured["similar"], measured["similar_centred"]
+    assert after[2].abs().max() < 0.06 and (after[2] < 0).all()
+    assert (after[0] - after[1] > before[0] - before[1])[1:].all()
+    assert abs(measured["difference"].mean()) < 0.02  # "hardly any neighbour"
+
+
+# ------------------------------------------------------------------------------------------ attention
+
+
+@pytest.mark.slow
+def test_heads_for_neighbours_and_cls_where_bert_has_sep(measured):
+    before, after, _, cls, sep = measured["targets"]
+    assert before.max() > 0.95 and after.max() > 0.5
+    assert cls.mean() > 0.4 and sep.mean() < 0.1
+    assert measured["share_of_even"] > 0.95
+    assert (measured["again"] - measured["attention"]).abs().max() < 1e-5
+
+
+@pytest.mark.slow
+def test_what_orders_the_words_as_hiding_them_does(measured):
+    mean = measured["both"].mean()
+    assert mean["nearness"] < mean["attention, last layer"] < mean["attention, mean of all layers"]
+    assert mean["attention, mean of all layers"] < min(mean["attention × length of value"], mean["gradient"])
+    assert abs(mean["rollout"]) < 0.15
+    assert abs(mean["rollout without [CLS], [SEP]"] - mean["attention, last layer"]) < 0.15
+    assert measured["at_cls"] < measured["elsewhere"] / 3
+
+
+# ------------------------------------------------------------------------------------------ senses
+
+
+@pytest.mark.slow
+def test_a_layer_in_the_middle_finds_most_senses_and_a_bag_of_words_does_not(measured):
+    exam, chosen, last = measured["exam"], measured["chosen"], measured["L"]
+    plain, hard = (np.array(exam[kind])[:, 0] for kind in ("plain", "hard"))
+    majority = 0.46
+    assert 0 < chosen < last
+    assert abs(plain[0] - majority) < 0.05 and abs(hard[0] - majority) < 0.05
+    assert hard[chosen] > hard[last] + 0.03 and abs(plain[chosen] - plain[last]) < 0.03
+    bag = measured["nearest_of"].value["bag", "hard"]
+    assert hard[chosen] - bag >= 0.2 and bag < majority + 0.1
+    assert measured["found"][chosen].float().mean() > 0.8
+
+
+@pytest.mark.slow
+def test_the_recorded_exam_has_its_controls(measured):
+    taken = measured["taken"]
+    assert taken.right[0] < 0.5 < taken.left[0] and taken.left[0] > 0.6  # places betray patterns
+    assert measured["row"].right > 0.85 and measured["row"].left > 0.95
+
+
+@pytest.mark.slow
+def test_a_probe_learns_nonsense_too_and_only_the_noun_carries_over(measured):
+    noun, lot, unmet, majority = (np.array(measured["probed"][name])[:, 0] for name in measured["NAMES"])
+    assert (noun[2:] > 0.95).all() and (lot > 0.99).all() and (lot > noun).all()
+    assert abs(unmet[0] - majority[0]) < 0.02 and (unmet[2:5] > majority[2:5] + 0.08).all()
+
+
+@pytest.mark.slow
+def test_successors_are_counted_as_published(measured):
+    counted = {
+        name: int(measured["shape_of"](config)["parameters"].replace(",", ""))
+        for name, config in measured["shapes"].items()
+    }
+    assert counted["BERT"] == 109_482_240
+    assert counted["DistilBERT"] / 66e6 == pytest.approx(1, abs=0.01)
+    assert counted["RoBERTa"] / 125e6 == pytest.approx(1, abs=0.01)
+    same = {name: measured["same_anywhere"](config) for name, config in measured["shapes"].items()}
+    assert same == {"BERT": "no", "DistilBERT": "no", "RoBERTa": "no", "DeBERTa": "yes"}
+
+
+# ------------------------------------------------------------------------------------------ where the hub is reachable
+
+
+@pytest.mark.online
+@pytest.mark.slow
+def test_the_published_figures_of_bert_base(tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "0")
+    hub._answers.cache_clear()
+    if not hub.reachable():
+        pytest.skip("the hub cannot be reached")
+    with executed("08_inside", tmp_path) as names:
+        if names["loaded"].name != "bert-base-uncased":
+            pytest.skip("bert-base-uncased could not be loaded")
+        vault, two, _, _ = names["by_layer"].values()
+        four = list(names["last_four"].values())
+        assert names["static"]["table row"][0] == pytest.approx(0.29, abs=0.01)
+        assert vault[-1].item() == pytest.approx(0.52, abs=0.12)  # the sentences behind it are not known
+        assert 0.55 < two[-1].item() < 0.75
+        assert four[2] == pytest.approx(0.94, abs=0.02) and four[3] == pytest.approx(0.69, abs=0.03)

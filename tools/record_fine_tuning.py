@@ -1,0 +1,120 @@
+"""Record data/results/fine_tuning.csv and fine_tuning_reviews.csv: the runs of notebook 09 (15 minutes of one core).
+
+    python tools/record_fine_tuning.py
+
+A row is one fine-tuning. A seed is other sentences (or other reviews), another head and another order of the
+batches. First every strategy is tried with several learning rates; the lowest one that comes within a point of the best
+on validation sentences is used for all numbers of labels and epochs. The cells of the instructor's source that define what is
+measured are run, so notebook and tables cannot differ.
+"""
+
+from pathlib import Path
+from time import process_time
+
+import pandas as pd
+import torch
+from tqdm import tqdm
+
+from autograder.source import code_cells, grade_id, is_demo, read_source
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "solutions/09_fine_tuning/09_fine_tuning.py"
+SMALL, REVIEWS = (ROOT / "data/results" / name for name in ("fine_tuning.csv", "fine_tuning_reviews.csv"))
+
+TASKS, BATCH = ("topic", "order"), 16
+LOW, HIGH = (3e-4, 1e-3, 3e-3), (1e-3, 3e-3, 1e-2)
+RATES = {
+    "frozen features": HIGH,
+    "last layer": LOW,
+    "gradual unfreezing": LOW,
+    "full": LOW,
+    "from scratch": LOW,
+}
+RATE_LABELS, OTHER_LABELS, STEPS, SEEDS = 512, (64, 4096), 200, range(100, 103)
+EPOCHS = (1, 4, 16)
+REVIEW_RATES = {
+    "frozen features": (1e-3, 1e-2),
+    "last layer": (1e-3,),
+    "gradual unfreezing": (2e-4,),
+    "full": (5e-5, 2e-4, 1e-3),
+}
+REVIEW_LABELS, REVIEW_EPOCHS, REVIEW_SEEDS = 256, 2, range(3)
+TRAINER = {"table": "Trainer", "strategy": "full", "labels": 780, "lr": 5e-5, "epochs": 3, "seed": 0}
+
+
+def notebook_functions() -> dict:
+    """The names that the notebook defines in its solution cells and in the cells tagged "record"."""
+    names: dict = {}
+    for cell in code_cells(read_source(SOURCE)):
+        wanted = "record" in cell.metadata.get("tags", []) or not (
+            is_demo(cell) or grade_id(cell).endswith("-check")
+        )
+        if wanted:
+            exec(cell.source, names)
+    return names
+
+
+def best_rates(table: pd.DataFrame) -> dict[tuple[str, str], float]:
+    """For each task and strategy the lowest rate whose mean on validation sentences is within a point of the best mean."""
+    means = table.groupby(["task", "strategy", "lr"])["validation"].mean()
+    chosen = {}
+    for key, tried in means.groupby(level=["task", "strategy"]):
+        chosen[key] = float(tried[tried >= tried.max() - 0.01].index.get_level_values("lr").min())
+    return chosen
+
+
+def record(path: Path, runs: list[dict], measure, rows: list[dict], digits: int = 4) -> list[dict]:
+    """Add the rows of some runs to those there are, and write the table after each: a run that is cut short is seen."""
+    for run in tqdm(runs, desc=path.stem, unit="run", mininterval=5):
+        asked = {name: value for name, value in run.items() if name != "table"}
+        rows.append(run | {name: round(value, digits) for name, value in measure(**asked).items()})
+        pd.DataFrame(rows).to_csv(path, index=False)
+    return rows
+
+
+def small_bert(names: dict) -> None:
+    rates = [
+        {"table": "rates", "task": task, "strategy": strategy, "labels": RATE_LABELS, "lr": lr, "steps": STEPS, "seed": seed}
+        for task in TASKS for strategy, tried in RATES.items() for lr in tried for seed in SEEDS
+    ]  # fmt: skip
+    rows = record(SMALL, rates, names["tune_small"], [])
+    best = best_rates(pd.DataFrame(rows))
+    labels = [
+        {"table": "labels", "task": task, "strategy": strategy, "labels": labels, "lr": best[task, strategy], "steps": STEPS, "seed": seed}
+        for seed in SEEDS for task in TASKS for strategy in RATES for labels in OTHER_LABELS
+    ]  # fmt: skip
+    rows = record(SMALL, labels, names["tune_small"], rows)
+    epochs = [
+        {"table": "epochs", "task": "order", "strategy": "full", "labels": RATE_LABELS, "lr": best["order", "full"],
+         "steps": epochs * RATE_LABELS // BATCH, "seed": seed}
+        for seed in SEEDS for epochs in EPOCHS
+    ]  # fmt: skip
+    record(SMALL, epochs, names["tune_small"], rows)
+
+
+def reviews(names: dict) -> None:
+    loaded = names["load_pretrained"]("bert-base-uncased")
+    runs = [
+        {"table": loaded.name, "strategy": strategy, "labels": REVIEW_LABELS, "lr": lr, "epochs": REVIEW_EPOCHS, "seed": seed}
+        for seed in REVIEW_SEEDS for strategy, rates in REVIEW_RATES.items() for lr in rates
+    ]  # fmt: skip
+    rows = record(REVIEWS, runs, lambda **run: names["tune_reviews"](loaded, **run), [])
+    record(REVIEWS, [TRAINER], lambda **run: by_trainer(names, loaded), rows)
+
+
+def by_trainer(names: dict, loaded) -> dict[str, float]:
+    """All of the notebook's optional cell: every review, three epochs."""
+    start = process_time()
+    said = names["with_trainer"](loaded, -1)[1]
+    return {"test": said["test_accuracy"], "seconds": process_time() - start}
+
+
+def main() -> None:
+    torch.set_num_threads(1)  # matrices this small are slower with more
+    names = notebook_functions()
+    small_bert(names)
+    reviews(names)
+
+
+if __name__ == "__main__":
+    main()
