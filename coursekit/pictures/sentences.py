@@ -1,0 +1,277 @@
+"""Figures of notebook 11. Each takes what the notebook computed, draws it, and says its numbers in words."""
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from jaxtyping import Float, Int
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+from torch import Tensor
+
+from coursekit.intervals import bootstrap, half_width
+from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, SKY, show
+
+
+def padding(places: Sequence[int], cosines: Mapping[str, Sequence[float]]) -> None:
+    """Cosine of a sentence's vector with itself, by the padding behind the sentence."""
+    figure, ax = plt.subplots(figsize=(7, 3.2))
+    for (name, values), colour in zip(cosines.items(), (ORANGE, BLUE), strict=True):
+        ax.plot(places, values, marker="o", markersize=4, color=colour)
+        ax.annotate(
+            f"{name} {values[-1]:.2f}",
+            (places[-1], values[-1]),
+            (-4, -14),
+            textcoords="offset points",
+            ha="right",
+            color=colour,
+            fontsize=9,
+        )
+    ax.set(xlabel="places of padding behind the sentence", ylabel="cosine with its vector\nwithout padding")
+    ax.set_ylim(min(0.6, min(map(min, cosines.values())) - 0.05), 1.03)
+    said = "; ".join(
+        f"{name}: " + ", ".join(f"{c:.2f} at {n}" for n, c in zip(places, values, strict=True))
+        for name, values in cosines.items()
+    )
+    show(figure, alt=f"Cosine of a sentence's mean with itself, by places of padding. {said}.")
+
+
+def controls(found: Mapping[str, tuple[float, float, float]]) -> None:
+    """Spearman with the grades and its 95 % interval, a line for each kind of similarity."""
+    found = dict(sorted(found.items(), key=lambda item: item[0].startswith("MiniLM")))  # it stands below
+    figure, ax = plt.subplots(figsize=(8, 0.42 * len(found) + 1))
+    for place, (name, (rho, low, high)) in enumerate(found.items()):
+        ours = name.startswith("our encoder, by")
+        colour = GREEN if name.startswith("MiniLM") else BLUE if ours else GREY
+        ax.plot([low, high], [place, place], color=colour, linewidth=2)
+        ax.plot([rho], [place], "o", color=colour)
+        ax.annotate(f"{rho:.2f}", (rho, place), (0, 6), textcoords="offset points", ha="center", fontsize=9)
+    ax.set_yticks(range(len(found)), found)
+    ax.invert_yaxis()
+    ax.margins(y=0.12)
+    ax.set(xlabel="Spearman's correlation with the grades (95 % interval over hypotheses)", xlim=(0, 0.8))
+    said = "; ".join(
+        f"{name} {rho:.2f} ({low:.2f} to {high:.2f})" for name, (rho, low, high) in found.items()
+    )
+    show(figure, alt=f"Spearman's correlation with the grades of the test pairs, 95 % intervals: {said}.")
+
+
+def two_readers() -> None:
+    """A bi-encoder and a cross-encoder, as boxes."""
+    figure, axes = plt.subplots(1, 2, figsize=(10, 3.6))
+
+    def box(ax, x: float, y: float, text: str, colour: str, width: float = 0.36) -> None:
+        ax.add_patch(
+            FancyBboxPatch((x - width / 2, y - 0.055), width, 0.11, boxstyle="round,pad=0.012", color=colour, alpha=0.25)
+        )  # fmt: skip
+        ax.text(x, y, text, ha="center", va="center", fontsize=9)
+
+    def arrow(ax, start: tuple[float, float], end: tuple[float, float]) -> None:
+        ax.add_patch(
+            FancyArrowPatch(start, end, arrowstyle="-|>", mutation_scale=11, color=GREY, linewidth=1)
+        )
+
+    left, right = axes
+    for x, sentence, vector in ((0.25, "premise", "u"), (0.75, "hypothesis", "v")):
+        box(left, x, 0.08, sentence, GREY)
+        box(left, x, 0.33, "encoder, then mean", BLUE)
+        box(left, x, 0.58, vector, SKY, 0.12)
+        arrow(left, (x, 0.15), (x, 0.26))
+        arrow(left, (x, 0.4), (x, 0.51))
+        arrow(left, (x, 0.65), (0.5 + 0.3 * (x - 0.5), 0.79))
+    left.text(0.5, 0.33, "same\nweights", ha="center", va="center", fontsize=8, color=GREY)
+    box(left, 0.5, 0.87, "[u; v; |u − v|] W, or the cosine", ORANGE, 0.62)
+    left.set_title("bi-encoder (siamese): a vector for each", fontsize=10)
+    box(right, 0.5, 0.08, "[CLS] premise [SEP] hypothesis [SEP]", GREY, 0.76)
+    box(right, 0.5, 0.45, "encoder: every word sees both sentences", BLUE, 0.76)
+    box(right, 0.5, 0.87, "the vector of [CLS], then W", ORANGE, 0.62)
+    arrow(right, (0.5, 0.15), (0.5, 0.38))
+    arrow(right, (0.5, 0.52), (0.5, 0.8))
+    right.set_title("cross-encoder: no vector for either", fontsize=10)
+    for ax in axes:
+        ax.set(xlim=(0, 1), ylim=(0, 1))
+        ax.axis("off")
+    show(figure, alt=(
+        "Two ways to judge a pair. Left, the bi-encoder: premise and hypothesis pass one encoder, with the same weights, singly; the means u and v meet only at the end, in "
+        "3D features or in a cosine. Right, the cross-encoder: both sentences in one row of 3 special tokens and two texts, read together; there is 1 output for the pair and no vector for either."
+    ))  # fmt: skip
+
+
+def courses(runs: Mapping[str, Float[np.ndarray, "points 3"]]) -> None:
+    """Training loss and Spearman on the validation pairs against steps; a line for each objective."""
+    figure, axes = plt.subplots(1, 2, figsize=(10, 3.3))
+    said = []
+    for (name, points), colour in zip(runs.items(), (BLUE, ORANGE), strict=True):
+        axes[0].plot(points[:, 0], points[:, 1], marker="o", markersize=3, color=colour, label=name)
+        axes[1].plot(points[:, 0], points[:, 2], marker="o", markersize=3, color=colour, label=name)
+        said.append(
+            f"{name}: loss from {points[1, 1]:.2f} in the first 50 steps to {points[-1, 1]:.2f} nats in the last, "
+            f"Spearman from {points[0, 2]:.2f} to {points[-1, 2]:.2f} after {points[-1, 0]:.0f} steps"
+        )
+    axes[0].set(xlabel="step (32 hypotheses each)", ylabel="training loss (nats)", ylim=(0, None))
+    axes[1].set(xlabel="step", ylabel="Spearman, validation pairs")
+    axes[0].legend(fontsize=9)
+    show(
+        figure,
+        alt=f"Training losses, and Spearman's correlation on the 96 validation pairs. {'; '.join(said)}.",
+    )
+
+
+def matrices(found: Mapping[str, tuple[Float[Tensor, "n n"], float]], shown: int) -> None:
+    """Cosines of hypotheses (rows) with the premises that entail them (columns), each row its own partner's column."""
+    figure, axes = plt.subplots(1, len(found), figsize=(10, 3.7))
+    said = []
+    for ax, (name, (matrix, nearest)) in zip(axes, found.items(), strict=True):
+        image = ax.imshow(matrix[:shown, :shown], vmin=0, vmax=1, cmap="viridis")
+        others = float((matrix.sum() - matrix.trace()) / (matrix.numel() - len(matrix)))
+        own = float(matrix.diagonal().mean())
+        ax.set_title(f"{name}\nown {own:.2f}, others {others:.2f}", fontsize=10)
+        ax.set_xticks([])
+        ax.set_yticks([])
+        ax.set_xlabel(f"{nearest:.0%} find their own", fontsize=9)
+        said.append(
+            f"{name}: {own:.2f} and {others:.2f}, {nearest:.0%} of {len(matrix)} nearest to their own"
+        )
+    axes[0].set_ylabel("hypotheses")
+    figure.colorbar(image, ax=axes, shrink=0.75, label="cosine")
+    show(figure, alt=(
+        f"Cosines of {shown} hypotheses (rows) with {shown} entailing premises (columns); partners on the diagonal. Mean cosine with the "
+        f"own premise and with others, over all {len(matrix)}: {'; '.join(said)}."
+    ))  # fmt: skip
+
+
+def seeds(recorded: pd.DataFrame, minilm: float) -> str:
+    """The recorded table as points with intervals over seeds; returns which differences exceed the noise, in words."""
+    rho = recorded[recorded.measure == "Spearman, test"]
+    whole = rho[(rho.pairs == 192) | (rho.pairs == 0)]
+    names = ["before training", "before training, centred", "by label", "by rank", "by rank, hard negatives"]
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.4), width_ratios=(1.3, 1), sharey=True)
+    means = {name: _mean(whole[whole.objective == name].value) for name in names}
+    for place, (name, (mean, half)) in enumerate(means.items()):
+        values = whole[whole.objective == name].value
+        left.plot([place] * len(values), values, "o", color=SKY, markersize=4, alpha=0.8)
+        left.errorbar(place + 0.18, mean, half, fmt="o", color=BLUE, capsize=3)
+        left.annotate(f"{mean:.3f}", (place + 0.18, mean + half), (0, 4), textcoords="offset points", ha="center", fontsize=8)  # fmt: skip
+    left.set_xticks(range(len(names)), [name.replace(", ", ",\n").replace(" training", "\ntraining") for name in names], fontsize=8)  # fmt: skip
+    left.set_ylabel("Spearman, test pairs")
+    ranked = rho[rho.objective == "by rank"]
+    sizes = sorted(ranked.pairs.unique())
+    amounts = [_mean(ranked[ranked.pairs == size].value) for size in sizes]
+    right.errorbar(sizes, [m for m, _ in amounts], [h for _, h in amounts], fmt="o-", color=BLUE, capsize=3)
+    right.set_xscale("log", base=2)
+    right.set_xticks(sizes, sizes)
+    right.set_xlabel("hypotheses to train on, by rank")
+    for ax in (left, right):
+        ax.axhline(minilm, color=GREEN, linestyle=":")
+    right.annotate(
+        "MiniLM", (sizes[0], minilm), (0, -11), textcoords="offset points", color=GREEN, fontsize=9
+    )
+    count = rho.seed.nunique()
+    said = "; ".join(f"{name} {mean:.3f} ± {half:.3f}" for name, (mean, half) in means.items())
+    grown = "; ".join(
+        f"{size}: {mean:.3f} ± {half:.3f}" for size, (mean, half) in zip(sizes, amounts, strict=True)
+    )
+    show(figure, alt=f"Spearman on the test pairs over {count} seeds, 95 % intervals. {said}. By rank, on so many hypotheses: {grown}. MiniLM {minilm:.3f}.")  # fmt: skip
+    return _compared(whole, count)
+
+
+def _mean(values: pd.Series) -> tuple[float, float]:
+    return float(values.mean()), half_width(values)
+
+
+def _compared(whole: pd.DataFrame, count: int) -> str:
+    """Differences of the same seeds, each with its interval, and whether it exceeds it."""
+    by_seed = whole.pivot(index="seed", columns="objective", values="value")
+    lines = [f"Differences over the same {count} seeds, 95 % intervals:", ""]
+    for after, control in (
+        ("by rank", "before training"),
+        ("by rank", "before training, centred"),
+        ("by label", "before training"),
+        ("by rank, hard negatives", "by rank"),
+    ):
+        difference = by_seed[after] - by_seed[control]
+        mean, half = _mean(difference)
+        verdict = "exceeds the noise of the seeds" if abs(mean) > half else "within the noise of the seeds"
+        lines.append(f"- {after}, minus {control}: {mean:+.3f} ± {half:.3f}, {verdict}")
+    return "\n".join(lines)
+
+
+def found(places: Mapping[str, Int[Tensor, "Q"]], by_chance: float) -> None:
+    """Share of queries whose right text comes first, and among the first five; bootstrap intervals over queries."""
+    figure, ax = plt.subplots(figsize=(8, 3.3))
+    said = []
+    for row, (name, place) in enumerate(places.items()):
+        for offset, (k, colour) in enumerate(((1, BLUE), (5, SKY))):
+            hit = (place <= k).numpy().astype(float)
+            low, high = bootstrap(hit, draws=1000)
+            y = row + 0.34 * (offset - 0.5)
+            ax.barh(y, hit.mean(), 0.32, color=colour, label=f"among the first {k}" if k > 1 else "first")
+            ax.plot([low, high], [y, y], color="black", linewidth=1.2)
+            ax.annotate(
+                f"{hit.mean():.0%}", (high, y), (5, 0), textcoords="offset points", va="center", fontsize=9
+            )
+            said.append(
+                f"{name}, {'first' if k == 1 else 'first five'} {hit.mean():.0%} ({low:.0%} to {high:.0%})"
+            )
+    ax.axvline(by_chance, color=GREY, linestyle=":")
+    ax.set_yticks(range(len(places)), places)
+    ax.invert_yaxis()
+    ax.set(xlabel="share of the questions whose paragraph is found (95 % interval)", xlim=(0, 1.08))
+    handles, labels = ax.get_legend_handles_labels()
+    figure.legend(handles[:2], labels[:2], loc="outside lower center", ncols=2, fontsize=9)
+    count = len(next(iter(places.values())))
+    show(
+        figure,
+        alt=f"Share of {count} questions whose paragraph is found: {'; '.join(said)}. Guessing: {by_chance:.1%}.",
+    )
+
+
+def long_texts(hits: pd.DataFrame, part: Int[np.ndarray, "Q"]) -> None:
+    """Share of questions whose document comes first, by the place of the paragraph in its document, for each way."""
+    figure, ax = plt.subplots(figsize=(8, 3.6))
+    said = []
+    parts = np.unique(part)
+    for offset, (name, colour) in enumerate(zip(hits, (ORANGE, BLUE, GREEN), strict=True)):
+        shares, lows, highs = [], [], []
+        for place in parts:
+            values = hits[name][part == place].to_numpy(float)
+            low, high = bootstrap(values, draws=1000)
+            shares.append(values.mean())
+            lows.append(values.mean() - low)
+            highs.append(high - values.mean())
+        ax.errorbar(parts + 0.12 * (offset - 1), shares, (lows, highs), fmt="o-", color=colour, capsize=2, linewidth=1.5,
+                    label=f"{name} (all: {hits[name].mean():.0%})")  # fmt: skip
+        said.append(
+            f"{name}: " + ", ".join(f"{share:.0%}" for share in shares) + f", all {hits[name].mean():.0%}"
+        )
+    ax.set(xlabel="place of the right paragraph in its document of six", ylabel="its document comes first", ylim=(0, 1.05))  # fmt: skip
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=9)
+    counts = ", ".join(str(int((part == place).sum())) for place in parts)
+    show(figure, alt=(
+        f"Share of questions whose document comes first, by the place 1 to {parts[-1]} of the right paragraph, with 95 % intervals over "
+        f"{counts} questions. {'; '.join(said)}."
+    ))  # fmt: skip
+
+
+def decoder(by_layer: Mapping[str, Sequence[float]], lines: Mapping[str, float]) -> None:
+    """Spearman of a decoder's sentence vectors by layer, for two ways of pooling, beside others."""
+    figure, ax = plt.subplots(figsize=(8, 3.4))
+    said = []
+    for (name, values), colour in zip(by_layer.items(), (BLUE, PINK), strict=True):
+        layers = range(1, len(values) + 1)
+        ax.plot(layers, values, "o-", markersize=3, color=colour, label=f"decoder, {name}")
+        best = int(np.argmax(values))
+        said.append(
+            f"{name}: {values[0]:.2f} at layer 1, {values[best]:.2f} at layer {best + 1}, {values[-1]:.2f} at the last"
+        )
+    for (name, value), colour in zip(lines.items(), (GREY, GREEN), strict=True):
+        ax.axhline(value, color=colour, linestyle=":")
+        place, words = (1.01, value), f"{name.split(':')[0]} {value:.2f}"
+        ax.annotate(words, place, xycoords=("axes fraction", "data"), va="center", fontsize=9, color=colour)
+        said.append(f"{name} {value:.2f}")
+    ax.set(xlabel="layer", ylabel="Spearman, test pairs", ylim=(0, 0.7))
+    ax.legend(fontsize=9, loc="lower right")
+    show(
+        figure,
+        alt=f"Spearman's correlation of a decoder's sentence vectors with the grades, by layer. {'; '.join(said)}.",
+    )

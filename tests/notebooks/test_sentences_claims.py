@@ -1,0 +1,167 @@
+"""What the prose of notebook 11 says without computing it holds in what the notebook measures."""
+
+import numpy as np
+import pytest
+
+from coursekit.datasets import read_table
+from coursekit.intervals import half_width
+from tests.notebooks.executed import executed
+
+pytestmark = pytest.mark.slow
+
+MEAN_POOL = """
+def mean_pool(hidden, keep):
+    return (hidden * keep[..., None]).sum(dim=1) / keep.sum(dim=1, keepdim=True)
+"""
+SPEARMAN = """
+from scipy.stats import rankdata
+def spearman(a, b):
+    a, b = (torch.tensor(rankdata(x.numpy())) for x in (a, b))
+    return torch.corrcoef(torch.stack([a, b]))[0, 1]
+"""
+FEATURES = """
+def siamese_features(u, v):
+    return torch.cat([u, v, abs(u - v)], dim=-1)
+"""
+OBJECTIVE = """
+def classification_objective(u, v, W, labels):
+    return torch.nn.functional.cross_entropy(siamese_features(u, v) @ W, labels)
+"""
+
+HALF_FINISHED = {
+    "three exercises right, then a softmax too many": {
+        "sentences-mean_pool": MEAN_POOL,
+        "sentences-spearman": SPEARMAN,
+        "sentences-siamese_features": FEATURES,
+        "sentences-classification_objective": """
+def classification_objective(u, v, W, labels):
+    probabilities = (siamese_features(u, v) @ W).softmax(dim=1)
+    return torch.nn.functional.cross_entropy(probabilities, labels)
+""",
+    },
+    "a transpose forgotten in the ranking loss": {
+        "sentences-mean_pool": MEAN_POOL,
+        "sentences-spearman": SPEARMAN,
+        "sentences-siamese_features": FEATURES,
+        "sentences-classification_objective": OBJECTIVE,
+        "sentences-ranking_loss": """
+def ranking_loss(anchors, positives, scale):
+    cosines = normalize(anchors, dim=1) @ normalize(positives, dim=1)
+    return torch.nn.functional.cross_entropy(scale * cosines, torch.arange(len(anchors)))
+""",
+    },
+    "the first function renamed": {
+        "sentences-mean_pool": MEAN_POOL.replace("def mean_pool", "def my_mean_pool"),
+        "sentences-spearman": SPEARMAN,
+    },
+}
+SAYS = {
+    "three exercises right, then a softmax too many": "Softmax twice",
+    "a transpose forgotten in the ranking loss": "Your code stopped with an error",
+    "the first function renamed": "name 'mean_pool' is not defined",
+}
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory):
+    """The names of the solution's notebook after its last cell."""
+    with executed("11_sentences", tmp_path_factory.mktemp("home")) as names:
+        yield names
+
+
+def test_padding_moves_a_plain_mean_and_not_the_pooled_one(measured):
+    plain, pooled = measured["cosines"].values()
+    assert measured["padded"] < 0.95 and plain[0] == pytest.approx(1, abs=1e-5)
+    assert min(pooled) == pytest.approx(1, abs=1e-5)
+
+
+def test_only_mean_ranks_do_not_depend_on_the_order_of_the_file(measured):
+    table = measured["by_order"]
+    spread = (table["order of the file"] - table["shuffled"]).abs()
+    assert spread[["yours", "scipy"]].max() < 1e-6 < 1e-3 < spread[["argsort (2021)", "argsort twice"]].min()
+    assert np.allclose(table.loc["yours"], table.loc["scipy"])
+    assert measured["tied"] > 0.8
+
+
+def test_the_controls_stand_as_the_prose_says(measured):
+    rho = {name: value for name, (value, _, _) in measured["found"].items()}
+    assert abs(rho["GloVe, mean"] - rho["words in common"]) < 0.1
+    assert abs(rho["our encoder before training"] - rho["GloVe, mean"]) < 0.06
+    assert rho["GloVe, mean, centred"] > rho["GloVe, mean"]
+    assert rho["our encoder before, centred"] > rho["our encoder before training"]
+    assert max(rho, key=rho.get) == "MiniLM: trained for this"
+
+
+def test_training_by_rank_gains_and_by_label_does_not(measured):
+    _, low, _ = measured["gains"]["our encoder before training"]
+    assert low > 0
+    assert measured["ranked_course"][-1, 1] < 0.7 * measured["ranked_course"][1, 1]
+    rho = {name: value for name, (value, _, _) in measured["found"].items()}
+    assert abs(rho["our encoder, by label"] - rho["our encoder before training"]) < 0.05
+
+
+def test_nearly_all_cosines_are_high_before_training_and_a_diagonal_appears(measured):
+    (before, _, found_before), (after, _, found_after) = list(measured["matrices"].values())[:2]
+    assert before.mean() > 0.75 and (before > 0.5).float().mean() > 0.95
+    assert abs(after.mean()) < 0.15
+    gap = {
+        name: (m.diagonal().mean() - m.mean()).item() for name, m in (("before", before), ("after", after))
+    }
+    assert gap["after"] > 3 * gap["before"] and found_after > found_before
+
+
+def test_the_recorded_table_says_what_the_prose_says():
+    table = read_table("results/sentences.csv")
+    rho = table[(table.measure == "Spearman, test") & table.pairs.isin([0, 192])]
+    by_seed = rho.pivot(index="seed", columns="objective", values="value")
+
+    def gain(after: str, control: str) -> tuple[float, float]:
+        difference = by_seed[after] - by_seed[control]
+        return difference.mean(), half_width(difference)
+
+    mean, half = gain("by rank", "before training, centred")
+    assert mean > half
+    mean, half = gain("by label", "before training")
+    assert mean < 0.03
+    mean, half = gain("by rank, hard negatives", "by rank")
+    assert mean < -half
+    amounts = table[(table.objective == "by rank") & (table.measure == "Spearman, test")]
+    by_amount = amounts.groupby("pairs").value.mean()
+    assert by_amount[192] > by_amount[24]
+    before = by_seed["before training"].mean()
+    assert by_amount[24] - before > (by_amount[192] - before) / 2
+
+
+def test_the_readings_are_counted_and_the_gulf_is_wide(measured):
+    assert measured["readings"] == {"cross-encoder": 49_995_000, "bi-encoder": 10_000}
+    assert measured["times"] > 500
+
+
+def test_search_beats_chance_words_are_a_strong_control_and_sentences_are_not_paragraphs(measured):
+    first = {name: (place == 1).float().mean().item() for name, place in measured["places"].items()}
+    assert min(first["MiniLM"], first["TF-IDF"]) > 2 * first["our encoder, by rank"]
+    assert min(measured["only"]) >= 5  # the two find different paragraphs
+    assert min(first.values()) > 3 / len(measured["paragraphs"])
+
+
+def test_windows_reach_what_a_cut_loses(measured):
+    hits = measured["hits"]
+    late = (measured["right"] % 6 + 1).numpy() >= 4
+    assert (
+        hits["cut off after 256 tokens"][late].mean() < 0.5 * hits["cut off after 256 tokens"][~late].mean()
+    )
+    assert (
+        hits["cut off after 256 tokens"].mean() < hits["windows, pooled"].mean() < hits["best window"].mean()
+    )
+
+
+def test_no_layer_of_the_decoder_agrees_as_minilm_does(measured):
+    minilm = measured["found"]["MiniLM: trained for this"][0]
+    for values in measured["by_layer"].values():
+        assert max(values) < minilm
+        assert values[-1] < max(values) - 0.05
+    assert measured["by_layer"]["last token"][0] < measured["by_layer"]["mean"][0]
+
+
+def test_the_library_gives_what_the_student_built(measured):
+    assert measured["same"] < 1e-5
