@@ -10,6 +10,7 @@ import numpy as np
 from autograder.errors import CourseError
 from coursekit.asking import Case
 from coursekit.judging import Rule
+from coursekit.planted import Planted
 
 
 class Draw:
@@ -65,6 +66,7 @@ class Exercise:
     uses          earlier exercises whose functions this one calls.
     mends         the notebook shows the faulty code that is to be mended: the solution may share its lines.
     survivors     {part of a change that `make mutants` reports: why the changed solution is as right}.
+    unseen        for a rule "exposes": implementations that only the autograder tries on a student's inputs.
     """
 
     name: str
@@ -76,6 +78,7 @@ class Exercise:
     uses: tuple[str, ...] = ()
     mends: bool = False
     survivors: Mapping[str, str] = field(default_factory=dict)
+    unseen: tuple[Planted, ...] = ()
 
     @property
     def solution_id(self) -> str:

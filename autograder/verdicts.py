@@ -85,7 +85,7 @@ def judge_cells(
                 reason = "Your function did not come back within the time limit."
             verdicts.append(_automatic(cell, status, reason))
             continue
-        verdict = judge(given, key.expected, key.rule, key.mistakes)
+        verdict = judge(given, key.expected, key.rule, key.mistakes, exercise.unseen)
         verdicts.append(_automatic(cell, verdict.status, verdict.reason, verdict.mistake, verdict.hint))
     return verdicts
 

@@ -5,25 +5,36 @@ The same code serves the student's `check` and the autograder, which calls it ou
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import ceil
 
 import numpy as np
 
+from coursekit import planted
 from coursekit.asking import Answer
+from coursekit.planted import Exposure, Planted
 
 
 @dataclass(frozen=True)
 class Rule:
     """How an answer is compared.
 
-    kind        "close": |yours − expected| ≤ tolerance · max|expected|;  "equal": the same numbers.
+    kind        "close": |yours − expected| ≤ tolerance · max|expected|;  "equal": the same numbers;
+                "exposes": the answer is itself a test, inputs on which implementations with planted faults must
+                give something wrong and right ones must not. Expected counts for its shapes alone.
     tolerance   relative to the scale of the expected answer.
     axes        names of the axes of each part, for the sentence about a wrong shape:
                 {"": "batch query key"}.
+    faults      for "exposes": the module of coursekit.planted that holds the faults for practice.
     """
 
     kind: str = "close"
     tolerance: float = 1e-4
     axes: Mapping[str, str] = field(default_factory=dict)
+    faults: str = ""
+
+
+SHARE_TO_EXPOSE = 0.85
+"""Of all planted faults, when there are some that nobody could practise on; of those for practice alone, all."""
 
 
 @dataclass(frozen=True)
@@ -67,12 +78,14 @@ def judge(
     expected: Sequence[Answer],
     rule: Rule,
     mistakes: Sequence[KnownMistake] = (),
+    unseen: Sequence[Planted] = (),
 ) -> Verdict:
     """Compare one answer per case with the expected one and name the mistake if it is a known one.
 
-    An answer that is None was never given (the call did not come back).
+    An answer that is None was never given (the call did not come back). `unseen` are implementations, beyond
+    those for practice, on which an answer to a rule "exposes" is tried.
     """
-    findings = [compare(answer, want, rule) for answer, want in zip(answers, expected, strict=True)]
+    findings = [compare(answer, want, rule, unseen) for answer, want in zip(answers, expected, strict=True)]
     notes = tuple(dict.fromkeys(note for answer in answers if answer for note in answer.notes))
     wrong = [number for number, finding in enumerate(findings) if finding]
     if not wrong:
@@ -96,7 +109,9 @@ def judge(
     return Verdict(finding.status, reason, case=number, part=finding.part, notes=notes)
 
 
-def compare(answer: Answer | None, want: Answer, rule: Rule) -> Finding | None:
+def compare(
+    answer: Answer | None, want: Answer, rule: Rule, unseen: Sequence[Planted] = ()
+) -> Finding | None:
     """None when the answer is right; otherwise what is wrong with it."""
     if answer is None:
         return Finding("missing", "No answer came back.")
@@ -104,6 +119,8 @@ def compare(answer: Answer | None, want: Answer, rule: Rule) -> Finding | None:
         return _problem(answer)
     if set(answer.arrays) != set(want.arrays):
         return Finding("failed", _wrong_parts(answer, want))
+    if rule.kind == "exposes":
+        return _compare_test(answer, want, rule, unseen)
     for part in want.arrays:
         finding = _compare_arrays(answer.arrays[part], want.arrays[part], rule, part)
         if finding:
@@ -180,6 +197,39 @@ def _compare_arrays(got: np.ndarray, want: np.ndarray, rule: Rule, part: str) ->
     return Finding(
         "failed", f"{_label(part)}{_share(~right)} of your numbers differ from the expected ones.", part
     )
+
+
+def _compare_test(answer: Answer, want: Answer, rule: Rule, unseen: Sequence[Planted]) -> Finding | None:
+    """Whether the answer, taken as inputs, exposes enough of the planted faults and rejects nothing right."""
+    for part, array in want.arrays.items():
+        got = answer.arrays[part]
+        if got.shape != array.shape:
+            sentence = shape_sentence(got.shape, array.shape, rule.axes.get(part, ""))
+            return Finding("failed", _label(part) + sentence, part, True)
+    task = planted.task(rule.faults)
+    if problem := planted.problem_with(answer.arrays, task):
+        return Finding("failed", problem)
+    found = planted.expose(answer.arrays, task, (*task.practice, *unseen))
+    needed = ceil(found.faults * (SHARE_TO_EXPOSE if unseen else 1))
+    return None if found.net >= needed else Finding("failed", _exposure_sentences(found, needed))
+
+
+def _exposure_sentences(found: Exposure, needed: int) -> str:
+    alarms = len(found.false_alarms)
+    sentences = [f"Your inputs expose {len(found.exposed)} of {found.faults} planted faults"]
+    if alarms:
+        sentences[0] += f", less {alarms} false alarm{'s' if alarms > 1 else ''}: {found.net}"
+    sentences[0] += f". Needed are {needed}."
+    if found.escaped:
+        about = dict.fromkeys(one.about for one in found.escaped)
+        sentences.append(f"What escapes has to do with: {'; '.join(about)}.")
+    if alarms:
+        names = "; ".join(one.name.removeprefix("right: ") for one in found.false_alarms)
+        sentences.append(
+            f"A false alarm rejects an implementation that is right within rounding: {names}. What do your inputs ask "
+            "of it that no docstring promises?"
+        )
+    return "\n".join(sentences)
 
 
 def _compare_equal(got: np.ndarray, want: np.ndarray, part: str) -> Finding | None:
@@ -280,7 +330,22 @@ def same(answer: Answer | None, known: Answer, rule: Rule) -> bool:
         return _error_type(answer) == _error_type(known)
     if known.problem:
         return known.problem in ("none", "changed")
+    if rule.kind == "exposes":
+        return _same_test(answer, known, rule)
     return _with_nan_equal(answer, known, rule)
+
+
+def _same_test(answer: Answer, known: Answer, rule: Rule) -> bool:
+    """Whether two tests notice and miss the same of what is planted for practice."""
+    task = planted.task(rule.faults)
+    if {part: array.shape for part, array in answer.arrays.items()} != {
+        part: array.shape for part, array in known.arrays.items()
+    }:
+        return False
+    if any(planted.problem_with(one.arrays, task) for one in (answer, known)):
+        return False
+    seen = [planted.expose(one.arrays, task, task.practice).noticed for one in (answer, known)]
+    return seen[0] == seen[1]
 
 
 def _error_type(answer: Answer) -> str:

@@ -3,7 +3,11 @@
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays_of
 
+from coursekit import planted
 from coursekit.asking import Answer, ask
 from coursekit.judging import KnownMistake, Rule, judge, shape_sentence
 
@@ -127,3 +131,98 @@ def test_whole_numbers_are_compared_exactly():
 )
 def test_shapes_are_explained(got, want, words):
     assert words in shape_sentence(got, want)
+
+
+# ------------------------------------------------------------------------------------------ answers that are tests
+
+EXPOSES = Rule("exposes", faults="attention", axes={"keep": "B Tq Tk"})
+ATTENTION = planted.task("attention")
+
+
+def inputs(B=4, Tq=5, Tk=7, d=6, dv=8, seed=0):
+    """Ordinary rows under a random mask, one row that sees nothing, one with large scores and its best keys hidden."""
+    rng = np.random.default_rng(seed)
+    arrays = {
+        name: rng.standard_normal(shape)
+        for name, shape in {"queries": (B, Tq, d), "keys": (B, Tk, d), "values": (B, Tk, dv)}.items()
+    }
+    keep = rng.random((B, Tq, Tk)) < 0.6
+    arrays["queries"][-1] *= 1000
+    keep[-1] = arrays["queries"][-1] @ arrays["keys"][-1].T < 0
+    keep[0] = False
+    return arrays | {"keep": keep}
+
+
+def exposing(unseen=(), **changed):
+    good = inputs()
+    return judge([Answer(good | changed)], [Answer(good)], EXPOSES, unseen=unseen)
+
+
+def test_inputs_that_expose_every_practice_fault_pass():
+    assert exposing().passed
+    assert judge(
+        [Answer(inputs(seed=1))], [Answer(inputs())], EXPOSES
+    ).passed  # expected gives the shapes alone
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"keep": np.ones((4, 5, 7), bool)}, ["keys that may not be seen", "queries that may see nothing"]),
+        ({"queries": inputs()["queries"] * 1e-6}, ["how strongly scores differ"]),
+        ({"values": np.ones((4, 7, 8))}, ["how strongly scores differ"]),
+        ({"keys": inputs()["keys"] + 300_000}, ["false alarm", "float32"]),
+        ({"keep": np.ones((4, 7, 5), bool)}, ["look swapped"]),
+        ({"keep": inputs()["values"][..., :5].swapaxes(1, 2)}, ["keep holds other numbers than 0 and 1"]),
+        ({"keys": np.full((4, 7, 6), np.nan)}, ["keys holds NaN or infinite numbers"]),
+        ({"values": np.full((4, 7, 8), -1e300)}, ["values holds numbers beyond ±1,000,000"]),
+        ({"queries": np.zeros((4, 5, 6), bool)}, ["planted faults"]),
+        ({"more": np.ones(1)}, ["tensors named keep, keys, more, queries, values"]),
+    ],
+)  # fmt: skip
+def test_inputs_that_expose_too_little_are_told_what_escapes(changed, words):
+    given = exposing(**changed)
+    assert given.status == "failed"
+    for expected in words:
+        assert expected in given.reason
+
+
+def test_implementations_that_nobody_has_seen_count_too():
+    """All of the practice faults are needed alone; of practice and unseen ones together, a share."""
+    blind = planted.Planted("cannot be noticed", "nothing at all", planted.attention.truth)
+    assert exposing(unseen=[blind]).passed
+    verdict = exposing(unseen=[blind] * 15)
+    assert not verdict.passed
+    assert "15 of 30 planted faults" in verdict.reason and "nothing at all" in verdict.reason
+    alarm = planted.Planted("odd but right", "", lambda **given: planted.attention.truth(**given) + 1, True)
+    assert "less 5 false alarms: 10" in exposing(unseen=[alarm] * 5).reason
+
+
+def test_a_test_is_a_known_mistake_if_it_notices_and_misses_the_same():
+    def nothing_hidden(seed):
+        return Answer(inputs(seed=seed) | {"keep": np.ones((4, 5, 7), bool)})
+
+    known = KnownMistake("nothing is hidden", "Hide something.", (nothing_hidden(0),))
+    want = [Answer(inputs())]
+    assert judge([nothing_hidden(5)], want, EXPOSES, [known]).hint == "Hide something."
+    small = Answer(inputs() | {"queries": inputs()["queries"] * 1e-6})
+    assert judge([small], want, EXPOSES, [known]).hint == ""
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.fixed_dictionaries(
+        {
+            name: arrays_of.arrays(kind, shape, elements=elements)
+            for name, kind, shape, elements in (
+                ("queries", np.float64, (2, 1, 1), st.floats()),
+                ("keys", np.float32, (2, 3, 1), st.floats(-1e6, 1e6, width=32)),
+                ("values", np.int64, (2, 3, 2), st.integers(-(2**63), 2**63 - 1)),
+                ("keep", np.bool_, (2, 1, 3), st.booleans()),
+            )
+        }
+    )
+)
+def test_any_inputs_get_a_verdict(arrays):
+    verdict = judge([Answer(arrays)], [Answer(arrays)], EXPOSES)
+    assert verdict.passed or verdict.reason

@@ -1,0 +1,929 @@
+"""12 One corpus, four models: inputs, known mistakes, right answers and hints."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from autograder.exercise import Draw, Exercise, Mistake
+from autograder.unseen_attention import UNSEEN
+from coursekit.asking import Case
+from coursekit.judging import Rule
+
+# ------------------------------------------------------------------------------------------ evaluate
+
+
+def unit(x: np.ndarray) -> np.ndarray:
+    return x / np.linalg.norm(x, axis=-1, keepdims=True)
+
+
+def exam_cases(draw: Draw) -> Iterator[Case]:
+    for D, words, known, asked in ((5, 3, 40, 36), (7, 4, 62, 50), (4, 2, 30, 44)):
+        word_ids = draw.rng.choice(60, words, replace=False)
+        centres = draw.normal(words * 3, D) + 2 * np.sqrt(D) * unit(draw.normal(words, D)).repeat(3, axis=0)
+        static = draw.normal(D)
+        sides = []
+        for count in (known, asked):
+            word = np.concatenate([np.arange(words), draw.integers(0, words, count - words)])
+            # Senses 3w, 3w + 1, 3w + 2 of word w: the last is the most frequent.
+            sense = 3 * word + draw.rng.choice(3, count, p=(0.2, 0.3, 0.5))
+            vectors = centres[sense] + draw.normal(count, D)
+            vectors[word == 0] = static  # like a static vector, the same wherever it stands
+            lengths = draw.uniform(count, 1, low=0.3, high=3.0)
+            sides.append([vectors * lengths, word_ids[word], sense])
+        (labelled, labelled_words, senses), (vectors, asked_words, _) = sides
+        # Some asked words have their nearest vector at another word; others look away from all of their own.
+        few = np.flatnonzero(asked_words != word_ids[0])[:8]
+        vectors[few[:4]] = labelled[labelled_words == word_ids[0]][:4]
+        own = np.array([unit(labelled[labelled_words == word]).mean(axis=0) for word in asked_words[few[4:]]])
+        vectors[few[4:]] = draw.normal(len(own), D, scale=0.1) - own
+        yield {
+            "known": labelled,
+            "known_words": labelled_words,
+            "known_senses": senses,
+            "asked": vectors,
+            "asked_words": asked_words,
+        }
+
+
+MASKED = "similarity.masked_fill(asked_words[:, None] != known_words, -torch.inf)"
+VOTES = "votes.argmax(dim=-1)"
+NEAR = "torch.isclose(similarity, similarity.amax(dim=-1, keepdim=True), rtol=0, atol=TIE)"
+
+evaluate = Exercise(
+    name="comparison.evaluate",
+    cases=exam_cases,
+    rule=Rule("equal", axes={"": "asked"}),
+    mistakes=(
+        Mistake(
+            "neighbours of other words",
+            "Some of your senses do not even belong to the word that was asked: its neighbour was an occurrence of another word.",
+            {MASKED: "similarity"},
+        ),
+        Mistake(
+            "dot products instead of cosines",
+            "Long vectors win with you, whatever their direction.",
+            {"normalize(asked, dim=-1) @ normalize(known, dim=-1).T": "asked @ known.T"},
+        ),
+        Mistake(
+            "the first of the equally near",
+            "Where a word has the same vector everywhere, your answer depends on the order of the labelled sentences. "
+            "The docstring says who wins a tie.",
+            {f"return {VOTES}": "return known_senses[similarity.argmax(dim=-1)]"},
+        ),
+        Mistake(
+            "the most frequent sense of the word",
+            "Your answer is the same for every occurrence of a word: all its labelled sentences vote, near or not.",
+            {NEAR: "similarity > -2"},
+        ),
+        Mistake(
+            "the neighbour's number instead of its sense",
+            "Your answers are numbers of labelled sentences. What is asked is the sense of that sentence's word.",
+            {f"return {VOTES}": "return similarity.argmax(dim=-1)"},
+        ),
+        Mistake(
+            "the farthest neighbour",
+            "You take the labelled vector that is least like the asked one.",
+            {
+                MASKED: MASKED.replace("-torch.inf", "torch.inf"),
+                NEAR: NEAR.replace("amax", "amin"),
+            },
+        ),
+        Mistake(
+            "similarity 0 for other words",
+            "Where the best neighbour of the own word has a negative cosine, all other words win against it: 0 is not the lowest cosine.",
+            {"-torch.inf": "0.0"},
+        ),
+        Mistake(
+            "normalised over the sentences",
+            "You divide each coordinate by its length over all sentences; a cosine divides each vector by its own.",
+            {"normalize(asked, dim=-1)": "normalize(asked, dim=0)", "normalize(known, dim=-1)": "normalize(known, dim=0)"},
+        ),
+        Mistake(
+            "Euclidean distance",
+            "Your nearest neighbour depends on the lengths of the vectors; the docstring asks for the cosine.",
+            {"normalize(asked, dim=-1) @ normalize(known, dim=-1).T": "-torch.cdist(asked, known)"},
+        ),
+    ),  # fmt: skip
+    alternatives={
+        "one word at a time": """
+def evaluate(known, known_words, known_senses, asked, asked_words):
+    guesses = torch.zeros(len(asked), dtype=torch.long)
+    for i in range(len(asked)):
+        own = known_words == asked_words[i]
+        cosines = torch.cosine_similarity(known[own].double(), asked[i].double()[None], dim=-1)
+        near = known_senses[own][cosines >= cosines.max() - TIE]
+        guesses[i] = near.bincount().argmax()
+    return guesses
+""",
+        "numpy": """
+import numpy as np
+def evaluate(known, known_words, known_senses, asked, asked_words):
+    a, b = np.asarray(asked, np.float64), np.asarray(known, np.float64)
+    a, b = (x / np.linalg.norm(x, axis=1, keepdims=True) for x in (a, b))
+    out = []
+    for vector, word in zip(a, np.asarray(asked_words)):
+        cosine = np.where(np.asarray(known_words) == word, b @ vector, -9)
+        senses, counts = np.unique(np.asarray(known_senses)[cosine > cosine.max() - 1e-5], return_counts=True)
+        out.append(senses[counts.argmax()])
+    return np.array(out)
+""",
+    },
+    hints=(
+        "Which labelled sentences may answer for an asked word at all? And what happens where a word's vector is the same everywhere?",
+        "similarity: (asked, known). Hide the columns of other words, find each row's largest, and mark all columns within TIE of it.",
+        "cosines of every asked vector with every labelled one\nhide those of other words\nnear = within TIE of the row's largest\n"
+        "count the senses among the near ones\nthe sense with the most votes",
+        "Near miss: argmax over the similarities is right for contextual vectors and arbitrary for static ones, where all neighbours are equally near.",
+    ),
+)  # fmt: skip
+
+# ------------------------------------------------------------------------------------------ bootstrap_interval
+
+
+def answers_of(draw: Draw, models: int, items: int) -> np.ndarray:
+    """Right (1) and wrong (0) answers of several models that find the same items hard."""
+    hard = draw.uniform(items)
+    ability = np.linspace(0.25, 0.75, models)[draw.rng.permutation(models)]
+    noise = draw.normal(models, items, scale=0.18)
+    right = (hard + noise < ability[:, None]).astype(np.float32)
+    right[:, 0], right[:, 1] = 1, 0  # never all alike
+    return right
+
+
+def interval_cases(draw: Draw) -> Iterator[Case]:
+    for items, times, level in ((31, 80, 0.95), (47, 121, 0.8), (23, 60, 0.9)):
+        yield {
+            "right": answers_of(draw, 1, items)[0],
+            "draws": draw.integers(0, items, times, items),
+            "level": level,
+        }
+
+
+MEANS = "right[draws].mean(dim=1)"
+BOTH = "torch.tensor([outside, 1 - outside])"
+
+bootstrap_interval = Exercise(
+    name="comparison.bootstrap_interval",
+    cases=interval_cases,
+    rule=Rule("close", 1e-4),
+    mistakes=(
+        Mistake(
+            "the mean over the draws",
+            "You average one place of every draw: each of your numbers is about the same item list, not about a new test set.",
+            {MEANS: "right[draws].mean(dim=0)"},
+        ),
+        Mistake(
+            "all of the rest on each side",
+            "Your interval is too narrow: at level 0.95 it leaves 5 % on each side, where 5 % is all it may leave.",
+            {"outside = (1 - level) / 2": "outside = 1 - level"},
+        ),
+        Mistake(
+            "1.96 standard errors",
+            "Your interval is symmetric and the same for every level. Asked is the percentile interval: read it off the sorted means.",
+            {
+                f"low, high = means.quantile({BOTH})": "low, high = means.mean() - 1.96 * means.std(), means.mean() + 1.96 * means.std()"
+            },
+        ),
+        Mistake(
+            "the smallest and the largest mean",
+            "Your interval grows with the number of draws: it holds all of the means.",
+            {f"low, high = means.quantile({BOTH})": "low, high = means.min(), means.max()"},
+        ),
+        Mistake(
+            "the quantiles of the answers",
+            "Your interval goes from 0 to 1: those are quantiles of single answers. What varies from draw to draw is their mean.",
+            {MEANS: "right"},
+        ),
+        Mistake(
+            "high before low",
+            "Your first number is the larger one.",
+            {"return low, high": "return high, low"},
+        ),
+        Mistake(
+            "sums instead of means",
+            "Your interval counts right answers; a share lies between 0 and 1.",
+            {MEANS: "right[draws].sum(dim=1)"},
+        ),
+        Mistake(
+            "half of each draw",
+            "Your interval is too wide: a mean of fewer items varies more. Each draw has as many items as the test set.",
+            {MEANS: "right[draws][:, ::2].mean(dim=1)"},
+        ),
+    ),
+    alternatives={
+        "a loop and numpy": """
+import numpy as np
+def bootstrap_interval(right, draws, level):
+    means = [np.asarray(right)[np.asarray(row)].mean() for row in draws]
+    return tuple(np.percentile(means, [50 - 50 * level, 50 + 50 * level]))
+""",
+        "sorted, and interpolated by hand": """
+def bootstrap_interval(right, draws, level):
+    means = right.double()[draws].mean(-1).sort().values
+    def at(share):
+        place = share * (len(means) - 1)
+        below = int(place)
+        above = min(below + 1, len(means) - 1)
+        return means[below] + (place - below) * (means[above] - means[below])
+    return at((1 - level) / 2), at((1 + level) / 2)
+""",
+    },
+    hints=(
+        "What would have been another test set of the same size? What number would you have reported on it?",
+        "right[draws]: (times, items). One mean for each row; then two numbers of the sorted means.",
+        "means = for each row of draws, the share of right answers among its items\nlow = the quantile (1 − level) / 2 of the means\n"
+        "high = the quantile 1 − (1 − level) / 2",
+        "Near miss: `level` itself as the upper quantile leaves 5 % above and nothing below.",
+    ),
+)
+
+# ------------------------------------------------------------------------------------------ clear_differences
+
+
+def pair_cases(draw: Draw) -> Iterator[Case]:
+    for models, items, times, level in ((11, 61, 150, 0.95), (12, 53, 120, 0.9), (10, 90, 201, 0.8)):
+        right = answers_of(draw, models, items)
+        right[-1] = right[0]  # two that differ in a few items, always the same way
+        right[-1, np.flatnonzero(right[0])[:6]] = 0
+        yield {"right": right, "draws": draw.integers(0, items, times, items), "level": level}
+
+
+GAPS = "right[:, None] - right"
+ENDS = "bootstrap_interval(gap, draws, level)"
+CLEAR = "(low > 0) | (high < 0)"
+
+clear_differences = Exercise(
+    name="comparison.clear_differences",
+    cases=pair_cases,
+    uses=("comparison.bootstrap_interval",),
+    rule=Rule("close", 1e-4, axes={"0": "model model", "1": "model model"}),
+    mistakes=(
+        Mistake(
+            "the other way round",
+            "Your differences have the wrong sign: row i, column j is what model i has more than model j.",
+            {GAPS: "right - right[:, None]"},
+        ),
+        Mistake(
+            "intervals that do not overlap",
+            "You call two models different where their own intervals lie apart. That misses clear differences: both models answered the "
+            "same items, so what is hard for one is mostly hard for the other, and cancels in the difference.",
+            {
+                f"ends = [[{ENDS} for gap in row] for row in gaps]": f"own = [{ENDS.replace('gap', 'row')} for row in right]\n"
+                "    ends = [[(a[0] - b[1], a[1] - b[0]) for b in own] for a in own]"
+            },
+        ),
+        Mistake(
+            "every model on draws of its own",
+            "In your resampling the two models of a pair meet different items, so their common ups and downs do not cancel: your intervals are too wide.",
+            {
+                f"ends = [[{ENDS} for gap in row] for row in gaps]": "means = torch.stack([row[draws].mean(dim=-1).roll(i) for i, row in enumerate(right)])\n"
+                "    outside = (1 - level) / 2\n"
+                "    ends = (means[:, None] - means).quantile(torch.tensor([outside, 1 - outside]), dim=-1).permute(1, 2, 0).tolist()"
+            },
+        ),
+        Mistake(
+            "only where the first is better",
+            "Your table of clear differences is not symmetric: a model can also be clearly worse.",
+            {CLEAR: "low > 0"},
+        ),
+        Mistake(
+            "clear and unclear exchanged",
+            "Your diagonal says that a model differs clearly from itself.",
+            {CLEAR: "(low <= 0) & (high >= 0)"},
+        ),
+        Mistake(
+            "any difference is clear",
+            "Every difference that is not 0 is clear with you; the question is whether it would be there on other items.",
+            {CLEAR: "gaps.mean(dim=-1) != 0"},
+        ),
+        Mistake(
+            "the middle of the interval for the difference",
+            "Your differences are slightly off: the difference itself is measured on the items as they are, not on the draws.",
+            {"return gaps.mean(dim=-1)": "return (low + high) / 2"},
+        ),
+        Mistake(
+            "a fixed level",
+            "Your table is the same for every level.",
+            {ENDS: "bootstrap_interval(gap, draws, 0.5)"},
+        ),
+    ),
+    alternatives={
+        "differences of the resampled means": """
+def clear_differences(right, draws, level):
+    means = right[:, draws].mean(dim=-1)
+    gaps = means[:, None] - means
+    low, high = gaps.quantile(torch.tensor([(1 - level) / 2, (1 + level) / 2]), dim=-1)
+    average = right.mean(dim=-1)
+    return average[:, None] - average, ~((low <= 0) & (high >= 0))
+""",
+        "counts of how often each item was drawn": """
+def clear_differences(right, draws, level):
+    items = right.shape[1]
+    counts = torch.nn.functional.one_hot(draws, items).sum(dim=1).double() / items
+    means = right.double() @ counts.T
+    gaps = means[:, None, :] - means[None, :, :]
+    ends = torch.quantile(gaps, torch.tensor([(1 - level) / 2, (1 + level) / 2], dtype=torch.double), dim=-1)
+    difference = right.mean(-1).unsqueeze(1) - right.mean(-1).unsqueeze(0)
+    return difference, ((ends[0] > 1e-9) | (ends[1] < -1e-9)).float()
+""",
+    },
+    hints=(
+        "Two models answered the same items. Should a new test set give them the same new items, or each its own?",
+        "right[:, draws]: (models, times, items). The differences of all pairs: (models, models, times).",
+        "means of every model on every draw\nfor each pair: the differences draw by draw\nits interval, as before\nclear where 0 lies outside it",
+        "Near miss: comparing each model's own interval with the other's. Two intervals may overlap although nearly every draw prefers the same model.",
+    ),
+)
+
+# ------------------------------------------------------------------------------------------ find the bug
+
+
+def gathered_cases(draw: Draw) -> Iterator[Case]:
+    for machines, items, senses in ((4, 41, 7), (3, 50, 9), (8, 67, 5), (5, 45, 11)):
+        answers = draw.integers(0, senses, items)
+        each = -(-items // machines)
+        padded = np.concatenate([answers, answers[: each * machines - items]])
+        yield {"gathered": padded.reshape(each, machines).T.copy(), "items": items}
+
+
+IN_ORDER = "gathered.T.flatten()[:items]"
+
+mended_answers = Exercise(
+    name="comparison.mended_answers",
+    cases=gathered_cases,
+    mends=True,
+    rule=Rule("equal", axes={"": "items"}),
+    mistakes=(
+        Mistake(
+            "machine after machine",
+            "The number of your answers is right, their order is that of the machines: the second item went to the second machine.",
+            {IN_ORDER: "gathered.flatten()[:items]"},
+        ),
+        Mistake(
+            "items asked twice are kept",
+            "You return more answers than there are items.",
+            {IN_ORDER: "gathered.T.flatten()"},
+        ),
+        Mistake(
+            "cut off in front",
+            "The repeated items stand at the end of the round; you remove the first ones, and keep their repetitions.",
+            {IN_ORDER: "gathered.T.flatten()[-items:]"},
+        ),
+        Mistake(
+            "the last round dropped",
+            "Whole items are missing at the end: not everything that was dealt in the last round is a repetition.",
+            {IN_ORDER: "gathered[:, :-1].T.flatten()"},
+        ),
+        Mistake(
+            "reshaped instead of transposed",
+            "Your first answers are those of one machine in a row. Reshaping does not exchange axes.",
+            {IN_ORDER: "gathered.reshape(gathered.shape[1], -1).flatten()[:items].flip(0)"},
+        ),
+        Mistake(
+            "equal answers taken for repetitions",
+            "You keep each different answer once. Two items may well have the same answer.",
+            {IN_ORDER: "gathered.T.flatten().unique()"},
+        ),
+    ),
+    alternatives={
+        "item by item": """
+def mended_answers(gathered, items):
+    machines = len(gathered)
+    return torch.stack([gathered[i % machines, i // machines] for i in range(items)])
+""",
+        "places computed": """
+def mended_answers(gathered, items):
+    where = torch.arange(items)
+    return gathered[where % gathered.shape[0], where.div(gathered.shape[0], rounding_mode="floor")]
+""",
+    },
+    hints=(
+        "Deal the cards 0, 1, 2, 3, 4 to two players, until both have the same number. Who holds what? Collect them again in order.",
+        "gathered: (machines, rounds). Item 0 is gathered[0, 0], item 1 is gathered[1, 0]. Out: (items,).",
+        "go through the rounds; in each round through the machines\nstop after `items` answers",
+        "Near miss: flattening goes through one machine's answers first.",
+    ),
+)
+
+# ------------------------------------------------------------------------------------------ path_lengths
+
+ARCHITECTURES = ("recurrent", "elmo", "encoder", "decoder")
+
+
+def length_cases(draw: Draw) -> Iterator[Case]:
+    for architecture in ARCHITECTURES:
+        for T in draw.rng.choice(np.arange(3, 13), 2, replace=False):
+            yield {
+                "ids": np.arange(T),
+                "architecture": architecture,
+                "layers": int(draw.integers(2, 9)),
+            }
+
+
+FARTHER = 'if architecture in ("recurrent", "elmo"):'
+BLIND = 'if architecture in ("recurrent", "decoder"):'
+
+path_lengths = Exercise(
+    name="comparison.path_lengths",
+    cases=length_cases,
+    rule=Rule("equal", axes={"": "output input"}),
+    mistakes=(
+        Mistake(
+            "outputs and inputs exchanged",
+            "With you an output depends on the words to its right alone: rows are outputs, columns are inputs.",
+            {"apart < 0": "apart > 0"},
+        ),
+        Mistake(
+            "the layers left out",
+            "Your lengths do not depend on the number of layers. From layer to layer is a step, too.",
+            {"torch.full((T, T), layers)": "torch.ones(T, T, dtype=torch.long)"},
+        ),
+        Mistake(
+            "the distance in every layer",
+            "Your recurrent paths are too long: a path goes to the right once in all, in whichever layer.",
+            {"lengths + apart.abs()": "lengths * (apart.abs() + 1)"},
+        ),
+        Mistake(
+            "ELMo reads in one direction",
+            "ELMo's second stack is missing in yours.",
+            {BLIND: 'if architecture in ("recurrent", "decoder", "elmo"):'},
+        ),
+        Mistake(
+            "the decoder sees everything",
+            "Your decoder's outputs depend on later words.",
+            {BLIND: 'if architecture == "recurrent":'},
+        ),
+        Mistake(
+            "attention passes from word to word",
+            "With attention a far word is as near as the next: your lengths grow with the distance.",
+            {FARTHER: "if True:"},
+        ),
+        Mistake(
+            "a word does not see itself",
+            "Your diagonal says that a word's own input does not count.",
+            {"apart < 0": "apart <= 0"},
+        ),
+        Mistake(
+            "one step too many",
+            "The path from a word to its own output passes each layer once: count the cells, not the arrows in and out.",
+            {"torch.full((T, T), layers)": "torch.full((T, T), layers + 1)"},
+        ),
+    ),
+    alternatives={
+        "two loops": """
+def path_lengths(architecture, T, layers):
+    lengths = torch.zeros(T, T, dtype=torch.long)
+    for i in range(T):
+        for j in range(T):
+            if j > i and architecture in ("recurrent", "decoder"):
+                continue
+            lengths[i, j] = layers + (abs(i - j) if architecture in ("recurrent", "elmo") else 0)
+    return lengths
+""",
+        "floats and numpy": """
+import numpy as np
+def path_lengths(architecture, T, layers):
+    distance = np.abs(np.subtract.outer(np.arange(T), np.arange(T)))
+    lengths = layers + distance * (architecture in ("recurrent", "elmo"))
+    return np.tril(lengths).astype(float) if architecture in ("recurrent", "decoder") else lengths
+""",
+    },
+    hints=(
+        "Draw two layers over four words, once with arrows from state to state, once with arrows from every word to every word. How does word 1 get to output 4?",
+        "Out: (T, T) whole numbers. Row i: the output at word i. Column j: the input at word j. 0 where there is no way.",
+        "each layer costs 1\nwhere a state is handed on word by word, each word of distance costs 1 more\nwhere later words are hidden, there is no way from them",
+        "Near miss: distance times layers. A path has to get to the right once, not once in each layer.",
+    ),
+)
+
+# ------------------------------------------------------------------------------------------ neighbour_posterior
+
+
+def posterior_cases(draw: Draw) -> Iterator[Case]:
+    for asked, known, D, S, temperature in ((4, 17, 5, 3, 0.4), (6, 25, 8, 4, 0.25), (3, 20, 4, 7, 1.5)):
+        senses = np.concatenate([np.arange(S), draw.rng.choice(S, known - S, p=np.arange(1, S + 1) / (S * (S + 1) / 2))])
+        same = draw.uniform(asked, known) < 0.6
+        same[:, :2] = True
+        yield {
+            "asked": draw.normal(asked, D) * draw.uniform(asked, 1, low=0.5, high=3.0),
+            "known": draw.normal(known, D) * draw.uniform(known, 1, low=0.5, high=3.0),
+            "known_senses": senses,
+            "same_word": same,
+            "temperature": temperature,
+            "S": S,
+        }  # fmt: skip
+
+
+COSINES = "normalize(asked, dim=-1) @ normalize(known, dim=-1).T"
+WEIGHTS = "(cosines / temperature).masked_fill(~same_word, -torch.inf).softmax(dim=-1)"
+
+neighbour_posterior = Exercise(
+    name="comparison.neighbour_posterior",
+    cases=posterior_cases,
+    rule=Rule("close", 1e-4, axes={"": "asked sense"}),
+    mistakes=(
+        Mistake(
+            "multiplied by the temperature",
+            "A low temperature makes your posterior flatter; it should make it sharper.",
+            {"cosines / temperature": "cosines * temperature"},
+        ),
+        Mistake(
+            "the temperature left out",
+            "Your posterior does not depend on the temperature.",
+            {"cosines / temperature": "cosines"},
+        ),
+        Mistake(
+            "neighbours of other words",
+            "Labelled sentences of other words have a weight with you.",
+            {".masked_fill(~same_word, -torch.inf)": ""},
+        ),
+        Mistake(
+            "hidden after the softmax",
+            "Your rows add up to less than 1: the other words had taken their share before they were removed.",
+            {WEIGHTS: "(cosines / temperature).softmax(dim=-1) * same_word"},
+        ),
+        Mistake(
+            "softmax over the asked words",
+            "Your rows do not add up to 1: the asked words compete with one another for a labelled sentence.",
+            {"softmax(dim=-1)": "softmax(dim=0)"},
+        ),
+        Mistake(
+            "dot products instead of cosines",
+            "Long vectors weigh more with you.",
+            {COSINES: "asked @ known.T"},
+        ),
+        Mistake(
+            "every neighbour counts the same",
+            "Your posterior is the share of each sense among the labelled sentences of the word, near or far.",
+            {WEIGHTS: "same_word / same_word.sum(dim=-1, keepdim=True)"},
+        ),
+        Mistake(
+            "the mean weight of each sense",
+            "A sense that is seen often gains nothing with you. The weights of its sentences are added, not averaged.",
+            {
+                "return weights @ one_hot(known_senses, S).float()": "votes = weights @ one_hot(known_senses, S).float()\n"
+                "    votes = votes / (same_word.float() @ one_hot(known_senses, S).float()).clamp(min=1)\n"
+                "    return votes / votes.sum(dim=-1, keepdim=True)"
+            },
+        ),
+    ),
+    alternatives={
+        "PyTorch's attention": """
+def neighbour_posterior(asked, known, known_senses, same_word, temperature, S):
+    q, k = normalize(asked, dim=-1), normalize(known, dim=-1)
+    values = one_hot(known_senses, S).to(q.dtype)
+    return torch.nn.functional.scaled_dot_product_attention(
+        q[None], k[None], values[None], attn_mask=same_word[None], scale=1 / temperature)[0]
+""",
+        "row by row, exponentials in float64": """
+def neighbour_posterior(asked, known, known_senses, same_word, temperature, S):
+    out = torch.zeros(len(asked), S, dtype=torch.double)
+    for i in range(len(asked)):
+        for j in torch.nonzero(same_word[i]).flatten():
+            cosine = torch.cosine_similarity(asked[i].double(), known[j].double(), dim=0)
+            out[i, known_senses[j]] += (cosine / temperature).exp()
+    return out / out.sum(-1, keepdim=True)
+""",
+    },
+    hints=(
+        "It is the attention of 02. What is the query, what are the keys, and which values would make the output a distribution over senses?",
+        "cosines and weights: (asked, known). Values: (known, S), one 1 in each row. Out: (asked, S), rows add up to 1.",
+        "cosines, divided by the temperature\nhide the sentences of other words\nsoftmax over the labelled sentences\nadd the weights of each sense",
+        "Near miss: multiplying the weights by the mask after the softmax, without dividing by their new sum.",
+    ),
+)
+
+# ------------------------------------------------------------------------------------------ explain
+
+
+def sentence_cases(draw: Draw) -> Iterator[Case]:
+    for K, T, S in ((14, 5, 3), (20, 7, 4), (11, 4, 2)):
+        senses = np.concatenate([np.arange(S), draw.integers(-1, S, K - S)])
+        senses = draw.rng.permutation(senses)
+        senses[draw.integers(0, K)] = -1
+        senses[: 2 * S] = np.repeat(np.arange(S), 2)
+        log_words = draw.normal(K, T, scale=1.2) - 2
+        impossible = draw.uniform(K, T) < 0.12
+        impossible[: 2 * S] = False
+        log_words[impossible] = -np.inf
+        yield {"log_prior": draw.normal(K) - 3, "log_words": log_words, "senses": senses, "S": S}
+    # A long sentence, whose probabilities are too small for float32; and one that the language does not have.
+    senses = np.array([0, 1, -1, 1, 2, 0, 2, -1])
+    yield {"log_prior": draw.normal(8) - 120, "log_words": draw.normal(8, 6) - 30, "senses": senses, "S": 3}
+    log_words = draw.normal(8, 3) - 2
+    log_words[senses >= 0, 1] = -np.inf
+    yield {"log_prior": draw.normal(8) - 2, "log_words": log_words, "senses": senses, "S": 3}
+
+
+RUNNING = "torch.cat([log_prior[:, None], log_words], dim=1).cumsum(dim=1)"
+BY_SENSE = "running[senses == s].logsumexp(dim=0)"
+
+explain = Exercise(
+    name="comparison.explain",
+    cases=sentence_cases,
+    rule=Rule("close", 1e-4, axes={"": "read sense"}),
+    mistakes=(
+        Mistake(
+            "the prior left out",
+            "Your first row does not depend on log_prior: all templates count the same before a word is read.",
+            {"torch.cat([log_prior[:, None], log_words]": "torch.cat([0 * log_prior[:, None], log_words]"},
+        ),
+        Mistake(
+            "each word alone",
+            "Your rows forget: each is the posterior after one word, as if the others had not been read.",
+            {".cumsum(dim=1)": ""},
+        ),
+        Mistake(
+            "probabilities instead of logarithms",
+            "For the long sentence your rows are zero: products of small probabilities are too small for float32. Stay with logarithms until the end.",
+            {BY_SENSE: "running[senses == s].exp().sum(dim=0).log()"},
+        ),
+        Mistake(
+            "the best template of each sense",
+            "You take each sense's most probable template; a sense with many templates has the sum of them.",
+            {BY_SENSE: "running[senses == s].amax(dim=0)"},
+        ),
+        Mistake(
+            "the mean over a sense's templates",
+            "A sense with many templates gains nothing with you: their probabilities are added, not averaged.",
+            {BY_SENSE: "(running[senses == s].logsumexp(dim=0) - float((senses == s).sum()) ** 0.5)"},
+        ),
+        Mistake(
+            "not normalised",
+            "Your rows do not add up to 1: they are probabilities of senses *and* words.",
+            {"by_sense - by_sense.logsumexp(dim=-1, keepdim=True)": "by_sense"},
+        ),
+        Mistake(
+            "templates without a sense in the sum",
+            "Your rows add up to less than 1 where some templates have no sense (−1): those do not belong into the sum either.",
+            {"by_sense.logsumexp(dim=-1, keepdim=True)": "running.logsumexp(dim=0)[:, None]"},
+        ),
+        Mistake(
+            "NaN where nothing is possible",
+            "Your rows are right until the language has no such sentence: then they are NaN (−∞ − −∞). The docstring asks for zeros.",
+            {".exp().nan_to_num()": ".exp()"},
+        ),
+        Mistake(
+            "the row before the first word missing",
+            "Your first row has already read a word.",
+            {".exp().nan_to_num()": ".exp().nan_to_num()[1:]"},
+        ),
+    ),
+    alternatives={
+        "template by template, in float64": """
+def explain(log_prior, log_words, senses, S):
+    rows = []
+    for n in range(log_words.shape[1] + 1):
+        total = log_prior.double() + log_words[:, :n].double().sum(dim=1)
+        total = total.masked_fill(senses < 0, -torch.inf)
+        largest = total.max()
+        shares = torch.zeros(S, dtype=torch.double)
+        if largest > -torch.inf:
+            for k in range(len(senses)):
+                if senses[k] >= 0:
+                    shares[senses[k]] += (total[k] - largest).exp()
+            shares /= shares.sum()
+        rows.append(shares)
+    return torch.stack(rows)
+""",
+        "a softmax over templates, then a product": """
+def explain(log_prior, log_words, senses, S):
+    running = torch.cat([log_prior[None], log_words.T]).cumsum(dim=0)
+    running = running.masked_fill(senses < 0, -torch.inf)
+    weights = running.softmax(dim=-1).nan_to_num()
+    return weights @ one_hot(senses.clamp(min=0), S).float()
+""",
+    },
+    hints=(
+        "Before a word is read, how probable is each template? What does one word do to that number? When are two templates the same for us?",
+        "After n words: K log-probabilities of template and words together. Sum those of each sense: (T + 1, S).",
+        "running = log prior, then plus the words one after another\nfor each sense: log of the sum of its templates' probabilities\n"
+        "subtract the log of the sum over senses\nexponentials; zeros where all is impossible",
+        "Near miss: a softmax over all templates counts those without a sense (−1) too, so that the senses share less than 1.",
+    ),
+)
+
+# ------------------------------------------------------------------------------------------ attention_tests
+
+
+def input_cases(draw: Draw) -> Iterator[Case]:
+    for B in draw.rng.choice(np.arange(4, 8), 3, replace=False):
+        Tq, Tk, d, dv = draw.rng.choice(np.delete(np.arange(4, 11), B - 4), 4, replace=False)
+        yield {
+            "queries": draw.normal(B, Tq, d),
+            "keys": draw.normal(B, Tk, d),
+            "values": draw.normal(B, Tk, dv),
+            "coin": draw.normal(B, Tq, Tk),
+        }
+
+
+LARGE = "q *= 1000 "
+COIN = "keep = coin.signbit()"
+WORST = "mask[:] = (q @ k.T).signbit() "
+NOTHING = "keep[0] = False "
+
+attention_tests = Exercise(
+    name="comparison.attention_tests",
+    cases=input_cases,
+    rule=Rule(
+        "exposes",
+        faults="attention",
+        axes={"queries": "B Tq d", "keys": "B Tk d", "values": "B Tk dv", "keep": "B Tq Tk"},
+    ),
+    unseen=UNSEEN,
+    mistakes=(
+        Mistake(
+            "nothing is ever hidden",
+            "All your keys may be seen by all queries: no fault that concerns keep can show itself.",
+            {COIN: "keep = torch.ones_like(coin, dtype=torch.bool)", WORST: "", NOTHING: ""},
+        ),
+        Mistake(
+            "every query may see something",
+            "Look at the docstring of attention again, at its promise about a query that may attend to no key at all: your inputs never ask for it.",
+            {NOTHING: "keep[..., 0] = True "},
+        ),
+        Mistake(
+            "scores of ordinary size only",
+            "Every score of yours is small enough for exp. What happens in float32 when one is beyond 88?",
+            {LARGE: "q *= 1.1 "},
+        ),
+        Mistake(
+            "scores too close to 0",
+            "All your scores are so small that every key gets nearly the same weight: whoever computes the scores wrongly gets the same.",
+            {LARGE: "queries *= 0.0005 "},
+        ),
+        Mistake(
+            "one winner everywhere",
+            "All your scores are so large that the best key takes all the weight in every row: whoever scales them wrongly, or forgets the rest, gets the same.",
+            {LARGE: "queries *= 10_000 "},
+        ),
+        Mistake(
+            "one mask for the whole batch",
+            "All rows of your batch hide the same keys: whoever applies the first mask to all rows gets the same.",
+            {NOTHING: "keep[:] = keep[:1].clone()\n    keep[:, 0] = False "},
+        ),
+        Mistake(
+            "one mask for all queries",
+            "In each row of your batch, all queries see the same keys: whoever looks up the first query's mask for all of them gets the same.",
+            {WORST: "", NOTHING: "keep[:] = keep[:, :1].clone()\n    keep[0] = False "},
+        ),
+        Mistake(
+            "the same value at every key",
+            "All your values are alike within a row: a weighted mean of equal numbers is the same for all weights.",
+            {"return {": "values[:] = values[:, :1].clone()\n    return {"},
+        ),
+        Mistake(
+            "numbers that rounding swallows",
+            "Your keys are far from 0 and close to one another: in float32 the scores lose the digits in which they differ, and right "
+            "implementations disagree among themselves. That is a false alarm.",
+            {LARGE: "keys += 300_000\n    q *= 1000 "},
+        ),
+    ),
+    alternatives={
+        "a generator of one's own": """
+def attention_tests(queries, keys, values, coin):
+    B, Tq, Tk = coin.shape
+    torch.manual_seed(7)
+    q, k, v = torch.randn(queries.shape), torch.randn(keys.shape), torch.rand(values.shape) - 0.5
+    keep = torch.rand(B, Tq, Tk) < 0.6
+    q[1] = q[1] * 3000
+    keep[1] = (q[1] @ k[1].T) < 0
+    keep[2, 1] = False
+    keep[0, 0] = torch.arange(Tk) % 2 == 0
+    return {"queries": q, "keys": k, "values": v, "keep": keep}
+""",
+        "numpy in float64, keep as 0 and 1": """
+import numpy as np
+def attention_tests(queries, keys, values, coin):
+    q, k, v = (np.array(x, dtype=np.float64) for x in (queries, keys, values))
+    keep = (np.array(coin) > -0.3).astype(np.int64)
+    q[0] *= 2000
+    keep[0] = q[0] @ k[0].T < np.median(q[0] @ k[0].T)
+    keep[-1, -1] = 0
+    return {"queries": q, "keys": k, "values": v, "keep": keep}
+""",
+    },
+    survivors={
+        "q *= 1001": "a thousand or so is as large",
+        "q *= 999": "a thousand or so is as large",
+        "keep[1] = False": "another row of the batch sees nothing",
+        "keep[-1] = False": "the row of large scores sees nothing, and exp overflows there all the same",
+    },
+    hints=(
+        "Take one fault: the mask is ignored. On which inputs does that change the answer? On which does it not? Now the next fault.",
+        "Four arrays of the given shapes. Each row of the batch is a test of its own, and so is each query: they can have different purposes.",
+        "most rows: ordinary numbers, and a mask by chance, another one for each query\none row: scores far beyond 88, of both signs\n"
+        "one query: nothing may be seen",
+        "Near miss: huge numbers everywhere. They expose exp, and hide every fault in the scale, since the best key wins anyhow. Keep most rows ordinary.",
+    ),
+)  # fmt: skip
+
+# ------------------------------------------------------------------------------------------ calibration
+
+
+def calibration_cases(draw: Draw) -> Iterator[Case]:
+    for items, bins in ((60, 5), (83, 7), (45, 10)):
+        confidence = draw.uniform(items, low=0.22, high=1.0)
+        confidence[:3] = 1.0, 0.5, 0.03  # the last alone in its bin
+        right = (draw.uniform(items) < confidence**2).astype(np.float32)
+        yield {"confidence": confidence, "right": right, "bins": bins}
+
+
+WHICH = "(confidence * bins).long().clamp(max=bins - 1)"
+SHARES = "member @ x / count.clamp(min=1)"
+ERROR = "(count * (said - found).abs()).sum() / count.sum()"
+
+calibration = Exercise(
+    name="comparison.calibration",
+    cases=calibration_cases,
+    rule=Rule("close", 1e-4, axes={"said": "bins", "found": "bins", "count": "bins"}),
+    mistakes=(
+        Mistake(
+            "the last bin has a neighbour",
+            "A confidence of exactly 1 is lost in yours, or stands in a bin of its own.",
+            {
+                WHICH: "(confidence * bins).long()",
+                "one_hot(which, bins)": "one_hot(which, bins + 1)[:, :bins]",
+            },
+        ),
+        Mistake(
+            "rounded to the nearest bin",
+            "Your bins are shifted by half a bin: 0.5 of a bin's width belongs to the bin that it stands in.",
+            {WHICH: "(confidence * bins).round().long().clamp(max=bins - 1)"},
+        ),
+        Mistake(
+            "sums instead of means",
+            "Your bins hold sums: they grow with the number of answers in them.",
+            {SHARES: "member @ x"},
+        ),
+        Mistake(
+            "every bin counts the same",
+            "Your error averages over bins; a bin of two answers counts as much as one of twenty.",
+            {ERROR: "(said - found).abs().mean()"},
+        ),
+        Mistake(
+            "no absolute value",
+            "Too sure here and too modest there cancel in your error.",
+            {"(said - found).abs()": "(said - found)"},
+        ),
+        Mistake(
+            "squared differences",
+            "Your error squares the differences; the expected calibration error takes them as they are, without their sign.",
+            {"(said - found).abs()": "(said - found).square()"},
+        ),
+        Mistake(
+            "NaN in empty bins",
+            "An empty bin is 0/0 in yours; the docstring asks for 0.",
+            {SHARES: "member @ x / count"},
+        ),
+        Mistake(
+            "the middle of the bin for its confidence",
+            "You take the middle of a bin for what was said; asked is the mean of the confidences in it.",
+            {
+                "said, found = (": "found = [",
+                "for x in (confidence, right))": "for x in (confidence, right)][1]\n    said = (torch.arange(bins) + 0.5) / bins * (count > 0)",
+            },
+        ),
+    ),
+    alternatives={
+        "bin by bin": """
+def calibration(confidence, right, bins):
+    said, found, count = torch.zeros(bins), torch.zeros(bins), torch.zeros(bins)
+    for b in range(bins):
+        low, high = b / bins, (b + 1) / bins
+        inside = (confidence * bins >= b) & ((confidence * bins < b + 1) | (b == bins - 1))
+        count[b] = inside.sum()
+        if inside.any():
+            said[b], found[b] = confidence[inside].mean(), right[inside].mean()
+    error = sum(count[b] / len(right) * abs(said[b] - found[b]) for b in range(bins))
+    return {"said": said, "found": found, "count": count, "error": error}
+""",
+        "bincount in float64": """
+def calibration(confidence, right, bins):
+    which = torch.floor(confidence * bins).long()
+    which[which == bins] = bins - 1
+    count = which.bincount(minlength=bins).double()
+    said, found = (which.bincount(x.double(), bins) / count.clamp(min=1) for x in (confidence, right))
+    return {"said": said, "found": found, "count": count, "error": (count / len(right)) @ (said - found).abs()}
+""",
+    },
+    hints=(
+        "Of all answers that were given with a confidence of about 0.8, which share should be right?",
+        "Each answer belongs to one of `bins` bins of equal width. For each bin two means and a count; then one number over all.",
+        "bin of an answer = its confidence times bins, rounded down; 1.0 belongs to the last\nmean confidence, mean of right, count\n"
+        "error = mean over answers of |mean confidence − mean of right| of their bins",
+        "Near miss: the mean over bins. It lets a bin with two answers weigh as much as one with two hundred.",
+    ),
+)
+
+EXERCISES = (
+    evaluate,
+    bootstrap_interval,
+    clear_differences,
+    mended_answers,
+    path_lengths,
+    explain,
+    neighbour_posterior,
+    attention_tests,
+    calibration,
+)

@@ -1,0 +1,246 @@
+"""Figures of notebook 10. Each takes what the notebook computed, draws it, and says its numbers in words."""
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, SKY, show
+
+LOOKS = {
+    "control": (GREY, "s"),
+    "frozen": (SKY, "o"),
+    "fine-tuned": (BLUE, "o"),
+    "fine-tuned, with capitals": (GREEN, "D"),
+    "random weights": (ORANGE, "^"),
+    "SmolLM2, asked": (PINK, "v"),
+}
+"""Colour and marker of each kind of model; all that is no model of ours is a control."""
+
+
+def look(name: str) -> tuple[str, str]:
+    return LOOKS.get(name, LOOKS["control"])
+
+
+def three_heads(tokens: Sequence[str], parameters: Mapping[str, int], encoder: int) -> None:
+    """What each head gives: one label for the row, a tag for each token, two scores for each token."""
+    figure, axes = plt.subplots(1, 3, figsize=(10, 2.4))
+    n = len(tokens)
+    outputs = (["positive"], ["·", *(["O"] * (n - 3)), "B-LOC", "·"], ["start\nend"] * n)
+    for ax, (name, count), texts in zip(axes, parameters.items(), outputs, strict=True):
+        for t, token in enumerate(tokens):
+            ax.text(t, 0.35, token, ha="center", va="center", fontsize=8)
+            ax.add_patch(plt.Rectangle((t - 0.38, 0.6), 0.76, 0.35, color=SKY, alpha=0.6, linewidth=0))
+        places = [(n - 1) / 2] if len(texts) == 1 else range(n)
+        for place, text in zip(places, texts, strict=True):
+            reached = range(n) if len(texts) == 1 else [place]
+            for t in reached:
+                ax.plot([t, place], [0.97, 1.5], color=GREY, linewidth=0.8)
+            ax.text(place, 1.72, text, ha="center", va="center", fontsize=8)
+        ax.set(xlim=(-0.6, n - 0.4), ylim=(0.2, 2.05))
+        ax.set_title(f"{name}: {count:,} parameters", fontsize=10)
+        ax.axis("off")
+    words = ", ".join(f"{name} {count:,}" for name, count in parameters.items())
+    show(
+        figure,
+        alt=f"The same row of {n} vectors below three heads: one label from all of them, a tag for each, a start and an end score for each. "
+        f"Parameters of the heads: {words}; of the encoder {encoder:,}.",
+    )
+
+
+def accuracy_by_phenomenon(found: Mapping[str, Mapping[str, tuple[float, float, float]]]) -> None:
+    """Accuracy with 95 % intervals over the reviews, all together and by how the verdict is said."""
+    kinds = list(next(iter(found.values())))
+    figure, axes = plt.subplots(1, len(kinds), figsize=(10.4, 3.1), sharey=True)
+    said = []
+    for ax, kind in zip(axes, kinds, strict=True):
+        for place, (name, scores) in enumerate(found.items()):
+            middle, low, high = scores[kind]
+            colour, marker = look(name)
+            ax.plot([low, high], [place, place], color=colour)
+            ax.plot(middle, place, marker, color=colour, markersize=7)
+            ax.annotate(
+                f"{middle:.2f}", (middle, place), (0, 7), textcoords="offset points", ha="center", fontsize=8
+            )
+        ax.axvline(0.5, color=GREY, linestyle=":", linewidth=1)
+        ax.set(xlim=(0, 1.02), ylim=(len(found) - 0.5, -0.8), title=kind)
+        ax.title.set_fontsize(10)
+        ax.set_xticks([0, 0.5, 1])
+    axes[0].set_yticks(range(len(found)), list(found))
+    figure.supxlabel("share of test reviews right", fontsize=10)
+    for name, scores in found.items():
+        said.append(
+            f"{name}: "
+            + ", ".join(
+                f"{kind} {middle:.2f} ({low:.2f} to {high:.2f})"
+                for kind, (middle, low, high) in scores.items()
+            )
+        )
+    show(
+        figure,
+        alt=f"Accuracy on the test reviews with 95 % intervals. {'; '.join(said)}. Half of the reviews are positive.",
+    )
+
+
+def pieces(tokens: Sequence[str], rows: Mapping[str, Sequence[str]]) -> None:
+    """The pieces of a sentence and what each way of labelling asks there; · where nothing is asked."""
+    figure, ax = plt.subplots(figsize=(10, 0.5 + 0.42 * (len(rows) + 1)))
+    names = ["piece", *rows]
+    for height, (name, texts) in enumerate({"piece": tokens, **rows}.items()):
+        for t, text in enumerate(texts):
+            kind = text[2:] if text[:2] in ("B-", "I-") else ""
+            colour = {"PER": ORANGE, "LOC": BLUE, "ORG": GREEN, "MISC": PINK}.get(kind, "white")
+            if name != "piece" and kind:
+                ax.add_patch(plt.Rectangle((t - 0.47, height - 0.4), 0.94, 0.8, color=colour, linewidth=0,
+                                           alpha=0.55 if text[0] == "B" else 0.22))  # fmt: skip
+            ax.text(
+                t, height, text, ha="center", va="center", fontsize=8, color=GREY if text == "·" else "black"
+            )
+    ax.set(xlim=(-0.6, len(tokens) - 0.4), ylim=(len(names) - 0.5, -0.6))
+    ax.set_yticks(range(len(names)), names)
+    ax.set_xticks([])
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+    asked = "; ".join(f"{name}: {' '.join(texts)}" for name, texts in rows.items())
+    show(figure, alt=f"{len(tokens)} pieces: {' '.join(tokens)}. {asked}.")
+
+
+def live_run(curve: Sequence[tuple[int, float, float, float]], floor: tuple[float, float]) -> None:
+    """Loss, token accuracy and entity F1 while the head and the upper layers learn."""
+    steps, losses, accuracies, f1s = zip(*curve, strict=True)
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9.4, 3.3))
+    left.plot(steps, losses, color=BLUE, marker="o", markersize=4)
+    left.set(xlabel="step (16 sentences each)", ylabel="training loss (nats a word)", ylim=(0, None))
+    right.plot(steps, accuracies, color=ORANGE, marker="s", markersize=4, label="token accuracy")
+    right.plot(steps, f1s, color=BLUE, marker="o", markersize=4, label="entity F1")
+    right.axhline(
+        floor[0],
+        color=ORANGE,
+        linestyle=":",
+        label=f"everything O: accuracy {floor[0]:.2f}, F1 {floor[1]:.2f}",
+    )
+    right.set(xlabel="step (16 sentences each)", ylabel="test sentences", ylim=(-0.03, 1.03))
+    right.legend(fontsize=8, loc="lower right")
+    show(
+        figure,
+        alt=f"Left: loss from {losses[0]:.2f} to {losses[-1]:.2f} nats in {steps[-1]} steps. Right: token accuracy from {accuracies[0]:.2f} to "
+        f"{accuracies[-1]:.2f}, entity F1 from {f1s[0]:.2f} to {f1s[-1]:.2f}; everything O has {floor[0]:.2f} and {floor[1]:.2f}.",
+    )
+
+
+def accuracy_flatters(points: Mapping[str, Sequence[tuple[float, float]]]) -> None:
+    """Token accuracy against entity F1: a point for each tagger and seed."""
+    figure, ax = plt.subplots(figsize=(8.6, 4.2))
+    said = []
+    control = iter("sXP*h")
+    for name, several in points.items():
+        colour, marker = look(name)
+        accuracies, scores = np.array(several).T
+        ax.plot(accuracies, scores, marker if name in LOOKS else next(control), color=colour, markersize=8,
+                linestyle="none", label=name)  # fmt: skip
+        said.append(f"{name}: accuracy {accuracies.mean():.3f}, F1 {scores.mean():.3f}")
+    ax.plot([0, 1], [0, 1], color=GREY, linestyle=":", linewidth=1)
+    ax.text(0.985, 0.955, "equal", color=GREY, fontsize=8, ha="right")
+    ax.set(xlabel="token accuracy", ylabel="entity F1", xlim=(0.5, 1), ylim=(-0.03, 1))
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside right center", fontsize=8)
+    show(
+        figure,
+        alt=f"Token accuracy and entity F1 on the test sentences, means over seeds. {'; '.join(said)}.",
+    )
+
+
+def triangle(
+    scores: Float[Tensor, "T T"],
+    allowed: Bool[Tensor, "T T"],
+    tokens: Sequence[str],
+    chosen: tuple[int, int],
+    alone: tuple[int, int],
+    none: float,
+    title: str,
+) -> None:
+    """The scores of all spans: rows first tokens, columns last ones; white where no span is."""
+    answer = " ".join(tokens[chosen[0] : chosen[1] + 1])
+    figure, ax = plt.subplots(figsize=(7.6, 6.6))
+    shown = np.where(allowed.numpy(), scores.numpy(), np.nan)
+    picture = ax.imshow(shown, cmap="viridis")
+    figure.colorbar(picture, ax=ax, shrink=0.7, label=f"start + end score (no answer: {none:.1f})")
+    ax.plot(chosen[1], chosen[0], "o", markersize=13, markerfacecolor="none", markeredgecolor="black",
+            markeredgewidth=2, label=f"best span: {answer if len(answer) < 40 else answer[:37] + '…'}")  # fmt: skip
+    ax.plot(alone[1], alone[0], "x", markersize=10, color=ORANGE, markeredgewidth=2.5,
+            label="start and end chosen alone")  # fmt: skip
+    every = range(0, len(tokens), max(1, len(tokens) // 30))
+    ax.set_xticks(every, [tokens[t] for t in every], rotation=90, fontsize=7)
+    ax.set_yticks(every, [tokens[t] for t in every], fontsize=7)
+    ax.set(xlabel="last token", ylabel="first token")
+    ax.set_title(title, fontsize=10)
+    ax.legend(fontsize=8, loc="lower left")
+    best = scores[chosen].item()
+    place = "the same span" if chosen == alone else (
+        f"first token {alone[0]}, last token {alone[1]}, {'no span at all' if alone[1] < alone[0] else 'another span'}"
+    )  # fmt: skip
+    show(figure, alt=(
+        f"{title} {int(allowed.sum()):,} allowed spans of a text of {len(tokens)} pieces. Best: {answer}, score {best:.1f}; no answer {none:.1f}. "
+        f"Start and end chosen alone: {place}."
+    ))  # fmt: skip
+
+
+def thresholds(margins: np.ndarray, f1: np.ndarray, answerable: np.ndarray, chosen: float) -> None:
+    """The score by threshold: every answer given on the left, none on the right."""
+    candidates = np.sort(margins)
+    scores = [np.where(margins > t, f1, ~answerable).mean() for t in candidates]
+    figure, ax = plt.subplots(figsize=(7.6, 3.4))
+    ax.plot(candidates, scores, color=BLUE)
+    at_zero = np.where(margins > 0, f1, ~answerable).mean()
+    best = np.where(margins > chosen, f1, ~answerable).mean()
+    ax.axvline(0, color=GREY, linestyle=":", label=f"threshold 0: {at_zero:.3f}")
+    name = f"{chosen:.2f}" if np.isfinite(chosen) else "answer all"
+    ax.axvline(
+        max(chosen, candidates[0]),
+        color=GREEN,
+        linestyle="--",
+        label=f"chosen on validation, {name}: {best:.3f}",
+    )
+    ax.axhline(
+        (~answerable).mean(), color=ORANGE, linestyle=":", label=f"always silent: {(~answerable).mean():.3f}"
+    )
+    ax.set(xlabel="threshold of the margin", ylabel="F1, test questions", ylim=(0, None))
+    ax.legend(fontsize=9)
+    show(
+        figure,
+        alt=f"F1 on {len(f1)} test questions by threshold: {scores[0]:.3f} where nearly all are answered, {scores[-1]:.3f} where none is; "
+        f"{at_zero:.3f} at 0, {best:.3f} at the threshold chosen on validation ({name}).",
+    )
+
+
+def decision(leaves: pd.DataFrame) -> None:
+    """Which model for which task, as questions from left to right; the leaves carry what was measured here."""
+    figure, ax = plt.subplots(figsize=(10.4, 4.4))
+
+    def box(x: float, y: float, text: str, colour: str, width: float) -> None:
+        ax.add_patch(plt.Rectangle((x, y - 0.38), width, 0.76, facecolor=colour, alpha=0.25, linewidth=0))
+        ax.text(x + width / 2, y, text, ha="center", va="center", fontsize=8)
+
+    def way(x0: float, y0: float, x1: float, y1: float, text: str) -> None:
+        ax.plot([x0, x1], [y0, y1], color=GREY, linewidth=1)
+        ax.text(
+            (x0 + x1) / 2, (y0 + y1) / 2, text, fontsize=8, ha="center", va="center", backgroundcolor="white"
+        )
+
+    box(0, 2, "Is the answer\na new text?", GREY, 1.6)
+    way(1.6, 2.1, 2.6, 4, "yes")
+    way(1.6, 1.9, 2.6, 1.5, "no")
+    box(2.6, 4, "decoder, or encoder–decoder: writes (04, 07)", PINK, 3.6)
+    box(2.6, 1.5, "Is it about the row,\neach word, a place in\nit, or two rows?", GREY, 1.7)
+    for y, (name, row) in zip((3, 2, 1, 0), leaves.iterrows(), strict=True):
+        way(4.3, 1.5, 5.3, y, row["way"])
+        box(5.3, y, f"{name}\n{row['measured']}", BLUE if row["way"] != "two rows" else GREEN, 5.1)
+    ax.set(xlim=(-0.1, 10.5), ylim=(-0.5, 4.5))
+    ax.axis("off")
+    said = "; ".join(f"{row['way']}: {name}, {row['measured']}" for name, row in leaves.iterrows())
+    show(figure, alt=(
+        "A decision tree. A new text has to be written: decoder or encoder–decoder. Otherwise an encoder, by what the output is for. "
+        f"{said}."
+    ).replace("\n", " "))  # fmt: skip

@@ -1,0 +1,283 @@
+"""Figures of notebook 12. Each takes what the notebook computed, draws it, and says its numbers in words."""
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from matplotlib.colors import ListedColormap
+from torch import Tensor
+
+from coursekit.planted import Exposure
+from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PALETTE, PINK, RED, show
+from coursekit.scoreboard import Bounds
+
+TITLES = {"left": "cue on the left, or on both sides", "right": "cue only on the right"}
+
+
+def answers(right: Mapping[str, Float[Tensor, "n"]], title: str) -> None:
+    """Right (blue) and wrong (orange) answers, one row for each model, one column for each sentence."""
+    names, grid = list(right), np.stack([row.numpy() for row in right.values()])
+    figure, ax = plt.subplots(figsize=(9.0, 0.5 + 0.34 * len(names)))
+    ax.imshow(grid, cmap=ListedColormap([ORANGE, BLUE]), aspect="auto", vmin=0, vmax=1)
+    ax.set_xticks(np.arange(-0.5, grid.shape[1]), minor=True)
+    ax.set_yticks(np.arange(-0.5, len(names)), minor=True)
+    ax.grid(which="minor", color="white", linewidth=1.2)
+    ax.tick_params(which="both", length=0)
+    ax.set_xticks([])
+    ax.set_yticks(range(len(names)), names)
+    ax.set_title(f"{title}: right (blue), wrong (orange)", fontsize=10)
+    counts = "; ".join(f"{name}: {int(row.sum())} right" for name, row in zip(names, grid, strict=True))
+    show(figure, alt=f"{title}, one column each. Of {grid.shape[1]}, {counts}.")
+
+
+def bootstrap(
+    means: Float[Tensor, "times"], measured: float, interval: tuple[float, float], bound: float
+) -> None:
+    """The means of the resampled test sets, the interval, what was measured, and the bound."""
+    figure, ax = plt.subplots(figsize=(7.4, 2.9))
+    ax.hist(means.numpy(), bins=30, color=GREY, alpha=0.6)
+    ax.axvspan(*interval, color=BLUE, alpha=0.15, label=f"95 %: {interval[0]:.3f} to {interval[1]:.3f}")
+    ax.axvline(measured, color=BLUE, label=f"measured: {measured:.3f}")
+    ax.axvline(bound, color=GREEN, linestyle="--", label=f"best possible from the left: {bound:.3f}")
+    ax.set(xlabel="accuracy of GPT on a resampled test set", ylabel="test sets")
+    ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
+    show(
+        figure,
+        alt=f"Histogram of {len(means)} resampled accuracies of GPT with the cue only on the right. Measured {measured:.3f}, 95 % interval "
+        f"{interval[0]:.3f} to {interval[1]:.3f}, best possible from the left {bound:.3f}.",
+    )
+
+
+def board(
+    intervals: Mapping[str, Mapping[str, Sequence[float]]], limits: Bounds, counts: Mapping[str, int]
+) -> None:
+    """Everybody's accuracy with its bootstrap interval, by side of the cue, and the exact bounds."""
+    figure, axes = plt.subplots(1, 2, figsize=(9.4, 0.9 + 0.36 * len(intervals)), sharey=True)
+    said = []
+    for ax, (side, title) in zip(axes, TITLES.items(), strict=True):
+        lines = (
+            ("most frequent sense", limits.majority, GREY, ":"),
+            ("best possible from the words before", limits.from_left, ORANGE, "--"),
+            ("best possible from the whole sentence", limits.from_both, GREEN, "-"),
+        )
+        for label, bound, colour, style in lines:
+            ax.axvline(getattr(bound, side), color=colour, linestyle=style, linewidth=1.5, label=label)
+        for place, (name, by_side) in enumerate(intervals.items()):
+            mean, low, high = by_side[side]
+            colour = GREEN if name.startswith("exact") else GREY if "untrained" in name else BLUE
+            ax.plot([low, high], [place, place], color="black", linewidth=1.5)
+            ax.plot(mean, place, "o", color=colour, markersize=6)
+            ax.annotate(f"{mean:.3f}", (mean, place), (0, 5), textcoords="offset points", ha="center", fontsize=8,
+                        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.3})  # fmt: skip
+            said.append(f"{name}, {side}: {mean:.3f} ({low:.3f} to {high:.3f})")
+        ax.set(
+            title=f"{title} ({counts[side]:,})",
+            xlabel="share of words whose sense is found",
+            xlim=(0.2, 1.06),
+        )
+        ax.title.set_fontsize(10)
+    axes[0].set_yticks(range(len(intervals)), intervals, fontsize=9)
+    axes[0].set_ylim(len(intervals) - 0.5, -0.8)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8)
+    show(
+        figure,
+        alt=f"Sense accuracy with 95 % bootstrap intervals. {'; '.join(said)}. Best possible from the words before "
+        f"{limits.from_left.left:.3f} and {limits.from_left.right:.3f}; most frequent sense {limits.majority.left:.3f} and "
+        f"{limits.majority.right:.3f}.",
+    )
+
+
+def differences(
+    names: Sequence[str],
+    means: Float[Tensor, "models"],
+    gaps: Float[Tensor, "models models"],
+    clear: Bool[Tensor, "models models"],
+    items: int,
+) -> None:
+    """Row minus column in points of 100; grey where the difference may be noise."""
+    points, certain = 100 * gaps.numpy(), clear.numpy()
+    figure, ax = plt.subplots(figsize=(1.9 + 0.95 * len(names), 1.5 + 0.5 * len(names)))
+    reach = max(1.0, np.abs(points).max())
+    ax.imshow(np.where(certain, points, np.nan), cmap="RdBu", vmin=-reach, vmax=reach, aspect="auto")
+    for i in range(len(names)):
+        for j in range(len(names)):
+            text = "" if i == j else f"{points[i, j]:+.0f}"
+            dark = certain[i, j] and abs(points[i, j]) > 0.6 * reach
+            colour = "white" if dark else "black" if certain[i, j] else GREY
+            ax.text(j, i, text, ha="center", va="center", fontsize=10, color=colour)
+    ax.set_xticks(range(len(names)), names, rotation=25, ha="right", fontsize=9)
+    ax.set_yticks(
+        range(len(names)),
+        [f"{name}  {mean:.2f}" for name, mean in zip(names, means, strict=True)],
+        fontsize=9,
+    )
+    ax.set_title(f"row minus column, points of 100; {items} sentences; uncoloured: may be noise", fontsize=10)
+    pairs = [(i, j) for i in range(len(names)) for j in range(i)]
+    said = "; ".join(
+        f"{names[i]} minus {names[j]} {points[i, j]:+.0f}{'' if certain[i, j] else ' (may be noise)'}"
+        for i, j in pairs
+    )
+    show(
+        figure,
+        alt=f"Differences of accuracy on {items} real sentences, in points of 100: {said}.",
+    )
+
+
+def power(sizes: Sequence[int], shares: Mapping[str, Sequence[float]]) -> None:
+    """How often a difference is clear in a test set of a given size."""
+    figure, ax = plt.subplots(figsize=(8.6, 3.3))
+    for (name, row), colour, marker in zip(shares.items(), (BLUE, ORANGE, GREEN), "osD", strict=True):
+        ax.plot(sizes, row, color=colour, marker=marker, label=name)
+    ax.axhline(0.8, color=GREY, linestyle=":")
+    ax.text(sizes[-1], 0.74, "0.8: what is usually asked for", fontsize=8, color=GREY, ha="right")
+    ax.set(
+        xscale="log",
+        ylim=(-0.03, 1.05),
+        xlabel="sentences in the test set",
+        ylabel="share of test sets that show it",
+    )
+    ax.set_xticks(sizes, sizes)
+    ax.minorticks_off()
+    ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1), title="difference with all sentences")
+    said = "; ".join(
+        f"{' '.join(name.split())}: {', '.join(f'{n} sentences {p:.2f}' for n, p in zip(sizes, row, strict=True))}"
+        for name, row in shares.items()
+    )
+    show(figure, alt=f"Share of random test sets in which a difference is clear. {said}.")
+
+
+def reach(
+    claimed: Mapping[str, Int[Tensor, "T T"]],
+    measured: Mapping[str, Float[Tensor, "T T"]],
+    words: Sequence[str],
+) -> None:
+    """Path lengths by the diagram, above; influence in trained models, below. White: none."""
+    figure, axes = plt.subplots(2, len(claimed), figsize=(10.4, 6.0), sharex=True, sharey=True)
+    said = []
+    for above, below, name in zip(*axes, claimed, strict=True):
+        lengths, slopes = claimed[name].numpy().astype(float), (measured[name] / measured[name].max()).numpy()
+        above.imshow(np.where(lengths > 0, lengths, np.nan), cmap="Oranges", vmin=-4, vmax=14)
+        for (i, j), length in np.ndenumerate(lengths):
+            if length > 0:
+                above.text(j, i, f"{length:.0f}", ha="center", va="center", fontsize=6)
+        below.imshow(np.where(slopes > 0, slopes, np.nan) ** 0.5, cmap="Blues", vmin=-0.25, vmax=1)
+        above.set_title(name, fontsize=10)
+        below.set_xticks(range(len(words)), words, rotation=90, fontsize=7)
+        below.set_xlabel("input")
+        agree = int(((lengths > 0) == (slopes > 0)).sum())
+        said.append(
+            f"{name}: path from first to last word {lengths[-1, 0]:.0f} cells, {int((lengths == 0).sum())} pairs without a path, diagram and model "
+            f"agree on {agree} of {lengths.size} pairs, influence of the first word on the last {slopes[-1, 0]:.2g} of the largest"
+        )
+    for ax, label in zip(axes[:, 0], ("cells on the way", "influence"), strict=True):
+        ax.set_yticks(range(len(words)), words, fontsize=7)
+        ax.set_ylabel(f"{label}\noutput")
+    show(figure, alt=f"Path lengths and measured influence. {'; '.join(said)}.")
+
+
+def reading(
+    readings: Mapping[str, tuple[Sequence[str], Float[Tensor, "steps S"]]], senses: Sequence[str]
+) -> None:
+    """The exact posterior after each word, one panel a sentence; only senses that are possible at some step."""
+    figure, axes = plt.subplots(
+        1, len(readings), figsize=(4.9 * len(readings), 3.9), squeeze=False, layout="constrained"
+    )
+    said = []
+    for ax, (text, (labels, rows)) in zip(axes[0], readings.items(), strict=True):
+        rows = rows.numpy()
+        shown = np.flatnonzero(rows.max(axis=0) > 0)
+        ax.imshow(rows[:, shown], cmap="Blues", vmin=0, vmax=1.15, aspect="auto")
+        for (i, j), p in np.ndenumerate(rows[:, shown]):
+            ax.text(
+                j, i, f"{p:.2f}", ha="center", va="center", fontsize=8, color="white" if p > 0.6 else "black"
+            )
+        names = [senses[s].split("#")[1] for s in shown]
+        ax.set_xticks(range(len(shown)), names, fontsize=9)
+        ax.set_yticks(
+            range(len(labels)),
+            [f"{labels[0]}, the word alone", *(f"+ {one}" for one in labels[1:])],
+            fontsize=8,
+        )
+        ax.set_title(text, fontsize=8)
+        sure = [f"{name} {p:.2f}" for name, p in zip(names, rows[-1, shown], strict=True)]
+        sure_first = [f"{name} {p:.2f}" for name, p in zip(names, rows[0, shown], strict=True)]
+        said.append(
+            f"{text}: the word alone {', '.join(sure_first)}; after the whole sentence {', '.join(sure)}"
+        )
+    show(figure, alt=f"Exact posterior over senses while the sentence is read. {'. '.join(said)}.")
+
+
+def opinions(found: Mapping[str, Mapping[str, Float[Tensor, "S"]]], senses: Sequence[str]) -> None:
+    """What the exact readers and the models say about the sense, stacked to 1."""
+    figure, axes = plt.subplots(1, len(found), figsize=(4.9 * len(found), 2.6), squeeze=False, sharey=True)
+    said = []
+    for ax, (text, rows) in zip(axes[0], found.items(), strict=True):
+        shown = [s for s in range(len(senses)) if max(row[s].item() for row in rows.values()) > 0.005]
+        start = np.zeros(len(rows))
+        for s, colour in zip(shown, PALETTE, strict=False):
+            widths = np.array([row[s].item() for row in rows.values()])
+            ax.barh(
+                range(len(rows)), widths, left=start, color=colour, label=senses[s].split("#")[1], height=0.7
+            )
+            start += widths
+        ax.set_yticks(range(len(rows)), list(rows), fontsize=9)
+        ax.set(xlim=(0, 1), xlabel="probability")
+        ax.set_title(text, fontsize=8)
+        ax.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.25), ncols=3)
+        for name, row in rows.items():
+            said.append(
+                f"{text}, {name}: " + ", ".join(f"{senses[s].split('#')[1]} {row[s]:.2f}" for s in shown)
+            )
+    axes[0, 0].invert_yaxis()
+    show(figure, alt=f"Probabilities of the senses. {'; '.join(said)}.")
+
+
+def exposure(rows: Sequence[Exposure], title: str) -> None:
+    """Which planted implementation each row of a batch notices; right ones that are noticed are false alarms."""
+    planted = rows[0].planted
+    noticed = np.array([row.noticed for row in rows]).T
+    wrong = np.array([not one.right for one in planted])
+    colours = np.where(noticed, np.where(wrong[:, None], 1, 2), 0)
+    figure, ax = plt.subplots(figsize=(6.6, 0.6 + 0.24 * len(planted)))
+    ax.imshow(colours, cmap=ListedColormap(["#eeeeee", BLUE, RED]), vmin=0, vmax=2, aspect="auto")
+    ax.set_xticks(np.arange(-0.5, len(rows)), minor=True)
+    ax.set_yticks(np.arange(-0.5, len(planted)), minor=True)
+    ax.grid(which="minor", color="white", linewidth=1.5)
+    ax.tick_params(which="both", length=0)
+    ax.set_xticks(range(len(rows)), [f"row {b}" for b in range(len(rows))])
+    ax.set_yticks(range(len(planted)), [one.name for one in planted], fontsize=8)
+    ax.set_title(f"{title}\nblue: exposed, grey: escaped, red: false alarm", fontsize=10)
+    by_any = noticed[wrong].any(axis=1)
+    escaped = [one.name for one, seen in zip(np.array(planted)[wrong], by_any, strict=True) if not seen]
+    alarms = int(noticed[~wrong].any(axis=1).sum())
+    show(
+        figure,
+        alt=f"{title}: taken one by one, the {len(rows)} rows expose {int(by_any.sum())} of {int(wrong.sum())} faults, with {alarms} false alarms. "
+        f"Escaped: {'; '.join(escaped) or 'none'}.",
+    )
+
+
+def calibration(curves: Mapping[str, Mapping[str, Tensor]]) -> None:
+    """Said against found, bin by bin; a larger dot holds more answers."""
+    figure, ax = plt.subplots(figsize=(7.8, 3.9))
+    ax.plot([0, 1], [0, 1], color=GREY, linestyle=":", linewidth=1.5)
+    said = []
+    for (name, curve), colour, marker in zip(
+        curves.items(), (BLUE, ORANGE, PINK, GREEN), "osD^", strict=True
+    ):
+        filled = (curve["count"] > 0).numpy()
+        x, y, n = (curve[key].numpy()[filled] for key in ("said", "found", "count"))
+        label = f"{name}: error {curve['error']:.3f}"
+        ax.plot(x, y, color=colour, linewidth=1)
+        ax.scatter(x, y, s=15 + 0.12 * n, color=colour, marker=marker, label=label, zorder=3)
+        points = ", ".join(f"said {a:.2f} found {b:.2f} ({int(c)})" for a, b, c in zip(x, y, n, strict=True))
+        said.append(f"{label}; {points}")
+    ax.set(
+        xlabel="mean confidence of a bin (said)",
+        ylabel="share of right answers (found)",
+        xlim=(0.2, 1.02),
+        ylim=(0, 1.02),
+    )
+    ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
+    show(figure, alt=f"Calibration with the cue only on the right. {'. '.join(said)}.")

@@ -1,0 +1,913 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 12 · One corpus, four models
+#
+# Static vectors, ELMo, BERT and GPT have each had a notebook of their own. Here they sit in one room and answer the same questions, beside two pre-trained
+# models and beside the best that anyone could do. That is the smaller half of the work. The larger half is to say which of the differences are real.
+#
+# **Afterwards you can**
+#
+# - evaluate any model's vectors in the same way, item by item;
+# - put an interval on every number, and say which of two models is better, if one is;
+# - read off an architecture which word can reach which output, and check it on trained models;
+# - compute the exact posterior over the senses of a word, and show how it changes while a sentence is read;
+# - write tests that tell wrong code from right code, and measure how good they are.
+#
+# **You need** notebooks 01 to 07; 08 and 09 help. **Time** about 75 minutes: seven exercises, a bug to find, two questions that a person
+# reads; one extension.
+
+# %%
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+from torch.nn.functional import normalize, one_hot
+
+from coursekit import check, hint, predict, reveal
+
+# %% [markdown]
+# ## 1 · The same question for everyone
+#
+# A word, a sentence, two or three senses: which one? The exam of the course asks this of held-out sentences of our generated language. A model is not asked
+# in words. It gives a vector for the word in each sentence, and the word takes the sense of the most similar *labelled* occurrence of the same word (1-NN).
+#
+# A rule is needed for **ties**. A static vector is the same in every sentence, so all labelled sentences are equally near. Whoever takes "the first" of them gets
+# a number that depends on the order of a file. Ours: the equally near ones vote.
+
+# %%
+TIE = 1e-5      # cosines this close are equal: the same vector, computed twice, may differ a little
+
+# %% nbgrader={"grade": false, "grade_id": "comparison-evaluate", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def evaluate(
+    known: Float[Tensor, "m D"],
+    known_words: Int[Tensor, "m"],
+    known_senses: Int[Tensor, "m"],
+    asked: Float[Tensor, "n D"],
+    asked_words: Int[Tensor, "n"],
+) -> Int[Tensor, "n"]:
+    """The sense of each asked word, from its nearest labelled neighbours.  (●●○, 8 minutes)
+
+    Only labelled occurrences of the same word count (its id is equal; there is at least one). Near
+    is a high cosine. All within TIE of the highest cosine are equally near, and vote: the most
+    frequent sense among them wins, of equally frequent ones that with the smallest id.
+    """
+    ### BEGIN SOLUTION
+    similarity = normalize(asked, dim=-1) @ normalize(known, dim=-1).T
+    similarity = similarity.masked_fill(asked_words[:, None] != known_words, -torch.inf)
+    near = torch.isclose(similarity, similarity.amax(dim=-1, keepdim=True), rtol=0, atol=TIE)
+    votes = near.float() @ one_hot(known_senses).float()
+    return votes.argmax(dim=-1)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "comparison-evaluate-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("comparison.evaluate", lambda case: evaluate(**case))
+
+# %% [markdown]
+# Now the candidates. `known` and `asked` are the labelled and the held-out sentences. GloVe comes in twice: as the word's single vector, and as the average of the *other* words of
+# the sentence, a bag of words. ELMo, BERT and GPT are the course's own, with the vectors of their last layer.
+
+# %% tags=["demo"]
+import re
+
+import ipywidgets
+import numpy as np
+import pandas as pd
+from IPython.display import Markdown, display
+
+from coursekit.datasets import read_table
+from coursekit.language import load_language
+from coursekit.pictures import comparison as pictures
+from coursekit.plots import use_style
+from coursekit.scoreboard import add_row, ambiguous_words, bounds, draw, sense_exam
+from coursekit.small import load
+from coursekit.small.figures import sense_vectors
+from coursekit.vectors import load_glove
+
+use_style()
+torch.set_num_threads(1)
+language, exam, glove = load_language(), sense_exam(), load_glove()
+known, asked = exam.labelled, exam.held_out
+print(f"{len(known):,} labelled and {len(asked):,} held-out sentences;",
+      f"in {(asked.cue == 'right').sum():,} of these the cue stands only on the right of the word")
+
+# %% tags=["demo"]
+def single_vector(words: list[str], place: int) -> Float[Tensor, "D"]:
+    """The static vector of the word itself."""
+    return glove[words[place]]
+
+def bag(words: list[str], place: int) -> Float[Tensor, "D"]:
+    """The mean vector of the other words."""
+    others = [glove[word] for i, word in enumerate(words) if i != place and word in glove]
+    return torch.stack(others).mean(dim=0)
+
+def near_words(words: list[str], place: int) -> Float[Tensor, "D"]:
+    """The same, each word divided by its distance: no longer a bag."""
+    others = [glove[w] / abs(i - place) for i, w in enumerate(words) if i != place and w in glove]
+    return torch.stack(others).sum(dim=0)
+
+def of_language(static) -> list[Float[Tensor, "n D"]]:
+    """A static vector for each sentence of the exam, both sides."""
+    return [torch.stack([static(side.words(i), side.position[i] - 1) for i in range(len(side))])
+            for side in (known, asked)]
+
+small = {name: load(name.lower()) for name in ("ELMo", "BERT", "GPT")}
+vectors = {"GloVe, one vector": of_language(single_vector), "GloVe, bag of words": of_language(bag)}
+for name, model in small.items():
+    vectors[name] = [sense_vectors(model, side)[-1] for side in (known, asked)]
+
+# %% [markdown]
+# **Predict:** the single GloVe vector's share of right senses, over all held-out sentences.
+
+# %% tags=["demo"]
+predict("comparison.single", ...)
+
+# %% tags=["demo"]
+def ids(values) -> Int[Tensor, "n"]:
+    return torch.tensor(np.asarray(values))
+
+truth = ids(asked.sense)
+words = [ids(ambiguous_words(side)) for side in (known, asked)]
+guesses = {name: evaluate(one, words[0], ids(known.sense), other, words[1])
+           for name, (one, other) in vectors.items()}
+right = {name: (guess == truth).float() for name, guess in guesses.items()}
+reveal("comparison.single", right["GloVe, one vector"].mean().item())
+some = np.flatnonzero(asked.cue == "right")[:40]
+pictures.answers({name: row[some] for name, row in right.items()},
+                 "40 sentences with the cue only on the right")
+
+# %% [markdown]
+# Each row is a model, each column a sentence. This is what an accuracy is made of, and it shows what the accuracy hides: where the cue comes too late for them, GloVe's single vector and GPT guess, each in its own way. *Keep the answers, not the mean*:
+# all that follows is made of these rows.
+
+# %% [markdown]
+# ## 2 · How sure is a number?
+#
+# With other sentences of the same kind we would have got another number. How different? We have no other sentences, but we can pretend: draw a new test set *from our own*, as many
+# items as there are, with replacement, so that some come twice and some not at all. The mean of each such set is a number that we might have reported. This is the **bootstrap** (Efron 1979).
+
+# %% nbgrader={"grade": false, "grade_id": "comparison-bootstrap_interval", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def bootstrap_interval(
+    right: Float[Tensor, "n"], draws: Int[Tensor, "times n"], level: float
+) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
+    """The percentile interval of the mean, lower end first, as a tuple.  (●●○, 6 minutes)
+
+    Each row of draws names the items of one resampled test set. The interval holds the share
+    `level` of their means and leaves as much below as above; ends are quantiles, interpolated
+    between means.
+    """
+    ### BEGIN SOLUTION
+    means = right[draws].mean(dim=1)
+    outside = (1 - level) / 2
+    low, high = means.quantile(torch.tensor([outside, 1 - outside]))
+    return low, high
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "comparison-bootstrap_interval-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("comparison.bootstrap_interval", lambda case: bootstrap_interval(**case))
+
+# %% [markdown]
+# GPT, where the cue stands only on the right. The exact bound is known: it is what the words before the ambiguous one allow.
+#
+# **Predict:** how wide is the 95 % interval of GPT's accuracy there, from end to end?
+
+# %% tags=["demo"]
+predict("comparison.width", ...)
+
+# %% tags=["demo"]
+def draw_items(n: int, times: int = 1000, seed: int = 0) -> Int[Tensor, "times n"]:
+    return torch.randint(n, (times, n), generator=torch.Generator().manual_seed(seed))
+
+limits, side = bounds(), {cue: torch.from_numpy(asked.cue == cue) for cue in ("left", "right")}
+gpt_right = right["GPT"][side["right"]]
+draws = draw_items(len(gpt_right))
+low, high = (end.item() for end in bootstrap_interval(gpt_right, draws, 0.95))
+reveal("comparison.width", high - low)
+means = gpt_right[draws].mean(dim=1)
+pictures.bootstrap(means, gpt_right.mean().item(), (low, high), limits.from_left.right)
+
+# %% [markdown]
+# The interval says how far other *sentences* would move the number. It says nothing about another training run, another prompt or another language: what is not resampled does not vary. In 05 to 07 the models were trained with several seeds
+# for that reason.
+
+# %% [markdown]
+# ## 3 · The whole scoreboard
+#
+# Now everybody. Beside the models stand two readers who know the language exactly: one reads up to the word, the other the whole sentence, and each says the most
+# probable sense. No model that has the same words can be expected to beat them. The untrained models are controls. The two pre-trained ones have never seen our language; their answers take minutes and are recorded
+# (`python tools/record_one_corpus.py`), item by item.
+
+# %% tags=["demo"]
+def exact_reader(context: str) -> Float[Tensor, "n"]:
+    """1 where the most probable sense, given the context, is the right one."""
+    posterior = language.sense_posterior(asked.ids, asked.position, context)
+    return (torch.from_numpy(posterior.argmax(axis=1)) == truth).float()
+
+torch.manual_seed(0)
+for name, model in small.items():
+    untrained = type(model)(model.config).eval()
+    one, other = (sense_vectors(untrained, part)[-1] for part in (known, asked))
+    guess = evaluate(one, words[0], ids(known.sense), other, words[1])
+    right[f"{name}, untrained"] = (guess == truth).float()
+
+recorded = read_table("results/one_corpus.csv")
+for name, rows in recorded[recorded.exam == "generated"].groupby("model", sort=False):
+    right[name] = torch.tensor(rows.sort_values("item").right.to_numpy()).float()
+right["exact, words up to the word"] = exact_reader("left")
+right["exact, whole sentence"] = exact_reader("both")
+
+# %% tags=["demo"]
+ORDER = ["GloVe, one vector", "GloVe, bag of words", "ELMo, untrained", "ELMo",
+         "BERT, untrained", "BERT", "GPT, untrained", "GPT", *recorded.model.unique(),
+         "exact, words up to the word", "exact, whole sentence"]
+
+def with_interval(row: Float[Tensor, "n"]) -> list[float]:
+    """Mean, lower end, upper end."""
+    low, high = bootstrap_interval(row, draw_items(len(row)), 0.95)
+    return [row.mean().item(), low.item(), high.item()]
+
+intervals = {name: {cue: with_interval(right[name][here]) for cue, here in side.items()}
+             for name in ORDER}
+pictures.board(intervals, limits, {cue: int(here.sum()) for cue, here in side.items()})
+
+# %% [markdown]
+# Read the columns one at a time. With the cue on the left, everything that reads gets nearly all of it. With the cue on the right, two groups: who has seen the right side, and who has not. GPT and SmolLM2 differ in size by a factor of about a
+# thousand and stand at the same wall as the exact reader who stops at the word. The **bag of words** stands among the best: our sentences are short, and most of their words betray the topic. So this exam cannot show that a *contextual* model is needed. For that
+# we need real sentences (part 4).
+
+# %% tags=["demo"]
+notes = {"GloVe, one vector": "static", "GloVe, bag of words": "bag"}
+notes |= dict.fromkeys(recorded.model.unique(), "pre-trained, 1-NN")
+for name, note in notes.items():
+    (left, *_), (late, *_) = intervals[name]["left"], intervals[name]["right"]
+    add_row(name, sense_left=left, sense_right=late, note=note)
+draw()
+
+# %% [markdown]
+# That is the board of the course, with every row that you added on the way.
+#
+# **Question 1.** With the cue only on the right, GPT is no better than a guess, as is the exact reader who stops at the word. A colleague concludes that GPT is a bad model of word meaning. Say
+# what the number shows and what it does not show, and describe an experiment that would ask GPT a fair question about these sentences. (3–5 sentences)
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "comparison-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# The number shows what is in the vector *at the word*, and there GPT has all that its input holds: the exact reader, who sees the same words, does no better. So it is a limit of where we looked, not of what the model knows. It does not show that
+# GPT cannot tell the senses apart once it has read the cue. A fair experiment lets the cue come first: take the vector of a later token (the end of the sentence), repeat the sentence and read the second copy, or ask behind the sentence
+# which sense is meant, with the same labelled and held-out sentences, the same 1-NN or probe for all models, and the exact whole-sentence reader as the bound.
+#
+# *Marking: 1 point for the bound (the best possible from the same words, so nothing is wrong with the model); 1 point for an experiment in which the cue is read before the answer, with the same items and a bound or control.*
+
+# %% [markdown]
+# ## 4 · Which differences are real?
+#
+# Two intervals that overlap, so no difference? That is too strict. Both models answered the *same* sentences, and what is hard for one is mostly hard for the other. So resample
+# the sentences once, for both, and look at the **difference** in each draw. Where nearly all draws prefer the same model, the difference is larger than the noise of the
+# sentences.
+
+# %% nbgrader={"grade": false, "grade_id": "comparison-clear_differences", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def clear_differences(
+    right: Float[Tensor, "models n"], draws: Int[Tensor, "times n"], level: float
+) -> tuple[Float[Tensor, "models models"], Bool[Tensor, "models models"]]:
+    """Differences of all pairs, and which of them are clear, as a tuple.  (●●○, 8 minutes)
+
+    Row i, column j: the mean of model i minus that of model j, on the items as they are. It is
+    clear if the percentile interval (level, as before) of the difference over the draws does not
+    hold 0. Each draw is the same for all models. Uses your bootstrap_interval.
+    """
+    ### BEGIN SOLUTION
+    gaps = right[:, None] - right                                        # models, models, n
+    ends = [[bootstrap_interval(gap, draws, level) for gap in row] for row in gaps]
+    low, high = torch.tensor(ends).unbind(dim=-1)                        # models, models
+    return gaps.mean(dim=-1), (low > 0) | (high < 0)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "comparison-clear_differences-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("comparison.clear_differences", lambda case: clear_differences(**case))
+
+# %% [markdown]
+# Now **real sentences**: `data/senses`, 27 words, written so that a bag of words has a hard time. ELMo of the course can take part, since it spells: it reads words that it has never seen, letter by letter. BERT and GPT of the course cannot; their
+# vocabulary ends at our language. The pre-trained models are recorded, at the layer that is best on the training sentences.
+
+# %% tags=["demo"]
+def split(sentence: str, start: int) -> tuple[list[str], int]:
+    """The words of a sentence in lower case, and the place of the one that begins at `start`."""
+    found = list(re.finditer(r"[a-z0-9]+(?:'[a-z]+)?", sentence.lower()))
+    return [one.group() for one in found], [one.start() for one in found].index(start)
+
+table = read_table("senses/senses.csv")
+table["sense_id"], table["word_id"] = (pd.factorize(table[key])[0] for key in ("sense", "word"))
+parts = [table[table.split == name] for name in ("train", "test")]
+sentences = [[split(row.sentence, row.start) for row in part.itertuples()] for part in parts]
+
+def of_form(words: list[str], place: int) -> Float[Tensor, "D"]:
+    """The single vector; a form that has none has zeros."""
+    return glove[words[place]] if words[place] in glove else torch.zeros(50)
+
+from coursekit.small.elmo import Spelling
+
+@torch.no_grad()
+def by_elmo(words: list[str], place: int) -> Float[Tensor, "D"]:
+    spelt = spelling.of_words(["[BOS]", *words, "[EOS]"])[None]                     # 1 T C
+    everywhere = torch.ones(spelt.shape[:2], dtype=torch.bool)
+    return small["ELMo"](spelt, everywhere).hidden[-1, 0, place + 1]
+
+spelling = Spelling()
+readers = {"GloVe, one vector": of_form, "GloVe, bag of words": bag,
+           "GloVe, near words": near_words, "ELMo": by_elmo}
+real = {}
+for name, reader in readers.items():
+    one, other = (torch.stack([reader(*where) for where in half]) for half in sentences)
+    labels = [ids(part[key]) for part in parts for key in ("word_id", "sense_id")]
+    guess = evaluate(one, labels[0], labels[1], other, labels[2])
+    real[name] = (guess == labels[3]).float()
+for name, rows in recorded[recorded.exam == "senses"].groupby("model", sort=False):
+    real[name] = torch.tensor(rows.sort_values("item").right.to_numpy()).float()
+
+# %% [markdown]
+# **Predict:** SmolLM2 has 135 million parameters and reads from the left, MiniLM has 22 million and reads both sides. What is SmolLM2's accuracy on the real sentences minus MiniLM's, in
+# points out of 100? (negative: MiniLM is better)
+
+# %% tags=["demo"]
+predict("comparison.decoder_minus_encoder", ...)
+
+# %% tags=["demo"]
+stacked = torch.stack(list(real.values()))
+differences, clear = clear_differences(stacked, draw_items(stacked.shape[1]), 0.95)
+encoder, decoder = list(recorded.model.unique())
+place = {name: i for i, name in enumerate(real)}
+gap = differences[place[decoder], place[encoder]].item()
+reveal("comparison.decoder_minus_encoder", 100 * gap)
+pictures.differences(list(real), stacked.mean(dim=-1), differences, clear, len(stacked[0]))
+
+# %% tags=["demo"]
+kinds = parts[1].kind.to_numpy()
+rows = {}
+for kind in ("all", "plain", "far", "right", "decoy"):
+    here = torch.from_numpy((kinds == kind) | (kind == "all"))
+    rows[f"{kind} ({int(here.sum())})"] = {
+        name: "{:.2f} ({:.2f} to {:.2f})".format(*with_interval(row[here]))
+        for name, row in real.items()
+    }
+display(pd.DataFrame(rows))
+
+# %% [markdown]
+# On real sentences the order is another one. The bag falls behind, a little word order (near words) repairs part of it, and reading the sentence repairs more. The column *right* holds the
+# sentences whose cues all come after the word. It has few of them: look at the widths before you compare two models there.
+#
+# SmolLM2 may surprise you. Its vector has read nothing behind the word, and yet it stays close to MiniLM; in our language it was a guess. Real sentences say something about a word's sense on its left
+# even where no *cue* stands there, by articles, prepositions and the order of words. The wall of part 3 is a property of our language and of the architecture together.
+
+# %% tags=["demo"]
+both = torch.stack([real["GloVe, near words"], real[encoder]])
+pair_draws = draw_items(both.shape[1], times=2000)
+own = [bootstrap_interval(row, pair_draws, 0.95) for row in both]
+paired = bootstrap_interval(both[1] - both[0], pair_draws, 0.95)
+by_word = parts[1].word_id.to_numpy()
+groups = [np.flatnonzero(by_word == word) for word in np.unique(by_word)]
+rng = np.random.default_rng(0)
+gap_by_item, means = (both[1] - both[0]).numpy(), []
+for _ in range(2000):
+    drawn = rng.integers(0, len(groups), len(groups))
+    means.append(gap_by_item[np.concatenate([groups[g] for g in drawn])].mean())
+widths = {
+    "its own interval, near words": own[0][1] - own[0][0],
+    f"its own interval, {encoder}": own[1][1] - own[1][0],
+    "difference, sentences resampled in pairs": paired[1] - paired[0],
+    "difference, whole words resampled": np.quantile(means, 0.975) - np.quantile(means, 0.025),
+}
+for name, width in widths.items():
+    print(f"{name:<50} 95 % interval is {100 * float(width):5.1f} points wide")
+
+# %% [markdown]
+# The last line is a warning. The bootstrap takes items for independent. Twenty sentences about *bank* are not: a model that knows the word well gets many of them right. Resampling whole
+# *words* asks how the difference would be with other words, and that is often what we want to claim. Say which of the two you did.
+
+# %% [markdown]
+# How many sentences does it take? Take n of ours, at random, and ask your function whether the difference is clear.
+
+# %% tags=["demo"]
+def share_clear(pair: Float[Tensor, "two n"], n: int, subsets: int = 60) -> float:
+    """Of random test sets of n items: in which share is the difference clear?"""
+    generator, found = torch.Generator().manual_seed(n), 0
+    for subset in range(subsets):
+        chosen = torch.randperm(pair.shape[1], generator=generator)[:n]
+        _, clear = clear_differences(pair[:, chosen], draw_items(n, 300, subset), 0.95)
+        found += clear[0, 1].item()
+    return found / subsets
+
+sizes = [20, 50, 100, 200, 400]
+pairs = [("GloVe, one vector", encoder), ("GloVe, near words", encoder), (decoder, encoder)]
+power = {
+    f"{two} against {one}\n({100 * differences[place[two], place[one]]:+.0f} points)":
+        [share_clear(torch.stack([real[one], real[two]]), n) for n in sizes]
+    for one, two in pairs
+}
+pictures.power(sizes, power)
+
+# %% [markdown]
+# > **Sources say, we measure.** Card et al. (2020) find that many comparisons in our field are *underpowered*: the test sets are too small to notice the differences that are reported. Dror et al. (2018) find that many papers
+# > do not test at all. The figure shows our own share of it. The difference of the second curve is plain with all sentences, and most test sets of 20 miss it. The third is so small that even 400 sentences seldom show it. What a small test set
+# > *does* call different is on top of that too large on average.
+
+# %% [markdown]
+# ## 5 · Find the bug
+#
+# Large test sets are dealt to several machines. PyTorch's `DistributedSampler` deals item 0 to machine 0, item 1 to machine 1, and so on in rounds. Every machine must get the same number, or the others would wait for it for
+# ever; so the last round is filled up with items from the beginning. In 2019 people noticed that their validation accuracy depended on the *number of machines* (pytorch, issues 22584 and 25162; torchvision's own scripts had it until
+# 2021, issue 4559). The answers had been collected like this:
+
+# %%
+def answers_of_2019(gathered):                             # machines, rounds
+    return gathered.flatten()
+
+# %% [markdown]
+# Two things are wrong. One spoils the mean, the other everything that we do with single answers. Write it as it should be.
+
+# %% nbgrader={"grade": false, "grade_id": "comparison-mended_answers", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def mended_answers(gathered: Int[Tensor, "machines rounds"], items: int) -> Int[Tensor, "items"]:
+    """The answers in the order of the test set, each item once.  (difficulty ●●○, 6 minutes)
+
+    gathered[m, r] is machine m's answer to the item that it was dealt in round r. Items are dealt
+    in turn, 0, 1, 2, … to the machines 0, 1, 2, …; the last round is filled up with the first items
+    again.
+    """
+    ### BEGIN SOLUTION
+    return gathered.T.flatten()[:items]
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "comparison-mended_answers-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("comparison.mended_answers", lambda case: mended_answers(case["gathered"], case["items"]))
+
+# %% tags=["demo"]
+def deal(row: Float[Tensor, "n"], machines: int) -> Float[Tensor, "machines rounds"]:
+    rounds = -(-len(row) // machines)
+    return torch.cat([row, row[: rounds * machines - len(row)]]).reshape(rounds, machines).T
+
+few = real[encoder][:67]                                   # a small test set shows it best
+print(f"{'machines':>8} {'of 2019':>9} {'mended':>9}   answers in place")
+for machines in (1, 2, 4, 8, 16):
+    dealt = deal(few, machines)
+    old, new = answers_of_2019(dealt), mended_answers(dealt, len(few))
+    in_place = (old[: len(few)] == few).float().mean()
+    print(f"{machines:>8} {old.mean():>9.4f} {new.mean():>9.4f}   {in_place:.2f}")
+
+# %% [markdown]
+# The mean is off by little, which is why it went unnoticed; the answers are in the wrong places, which ruins every paired comparison. An evaluation is code as well. Test it: the result must not depend on how the work was divided.
+
+# %% [markdown]
+# ## 6 · The architecture table, checked
+#
+# From 04 to 07 you filled a table: what a word sees, how far a signal travels, what it costs. Those were statements about diagrams. Here we derive them in one function and then look whether
+# the trained models obey.
+
+# %% nbgrader={"grade": false, "grade_id": "comparison-path_lengths", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def path_lengths(architecture: str, T: int, layers: int) -> Int[Tensor, "T T"]:
+    """Fewest cells on the way from input j (column) to output i (row).  (difficulty ●●○, 8 minutes)
+
+    0 where there is no way. A cell is one layer at one word. "recurrent": in each layer a word's
+    cell gets the cell below it and its left neighbour. "elmo": one such stack in each direction,
+    outputs side by side. "encoder": a cell gets all cells of the layer below. "decoder": those of
+    its own word and of the words before it.
+    """
+    ### BEGIN SOLUTION
+    apart = torch.arange(T)[:, None] - torch.arange(T)
+    lengths = torch.full((T, T), layers)
+    if architecture in ("recurrent", "elmo"):
+        lengths = lengths + apart.abs()
+    if architecture in ("recurrent", "decoder"):
+        lengths = lengths.masked_fill(apart < 0, 0)
+    return lengths
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "comparison-path_lengths-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("comparison.path_lengths", lambda case: path_lengths(
+    case["architecture"], len(case["ids"]), case["layers"]
+))
+
+# %% [markdown]
+# The **influence** of 05 measures the same on a trained model: how much output i changes with input j. Where the path length is 0, the influence must be *exactly* 0.
+
+# %% tags=["demo"]
+from coursekit.small.bert import single
+
+def influence(run, x: Float[Tensor, "T D"]) -> Float[Tensor, "T T"]:
+    """Size of the derivative of output i (row) for input j. run takes (N, T, D) to (N, T, M)."""
+    M = run(x[None]).shape[-1]
+    copies = x.detach().repeat(M, 1, 1).requires_grad_()
+    outputs = run(copies).diagonal(dim1=0, dim2=2)
+    slopes = [torch.autograd.grad(one.sum(), copies, retain_graph=True)[0] for one in outputs]
+    return torch.stack(slopes).square().sum(dim=(1, 3)).sqrt()
+
+SENTENCE = "anna remembered the last cell that the prisoner shared"
+row = torch.from_numpy(language.encode(SENTENCE, pad=False))[None]
+elmo, bert, gpt = small.values()
+T, seen = row.shape[1], torch.ones_like(row, dtype=torch.bool)
+spelt = elmo.token(spelling.of_ids(row))[0]
+read_by_bert = bert.embeddings(single(row), torch.zeros_like(row))[0]
+runs = {
+    "recurrent": (elmo, spelt, lambda x: elmo.forward_stack(x)[-1]),
+    "elmo": (elmo, spelt, lambda x: elmo.run(x, seen.expand(len(x), -1)).hidden[-1]),
+    "encoder": (bert, read_by_bert, lambda x: bert.run(x, seen.expand(len(x), -1)).hidden[-1]),
+    "decoder": (gpt, gpt.embed(row)[0], lambda x: gpt.run(x).hidden[-1]),
+}
+claimed = {name: path_lengths(name, T, model.config.layers) for name, (model, _, _) in runs.items()}
+measured = {name: influence(run, x) for name, (_, x, run) in runs.items()}
+pictures.reach(claimed, measured, ["[BOS]", *SENTENCE.split(), "[EOS]"])
+
+# %% [markdown]
+# The upper row is your function, the lower row the trained models of 05, 06 and 07 (colour: square root of the influence). The white fields agree one by one. In the recurrent models the colour also fades with the length of the path; with attention, what
+# is far away in the sentence is no farther in the network. Now the whole table. What could be measured here is measured; `✓` means that the measurement agrees with what the diagram says.
+
+# %% tags=["demo"]
+from time import perf_counter
+
+@torch.no_grad()
+def growth(module, T: int = 512) -> float:
+    """How many times longer four times as many words take."""
+    def fastest(x) -> float:
+        times = []
+        for _ in range(3):
+            start = perf_counter()
+            module(x)
+            times.append(perf_counter() - start)
+        return min(times)
+    return fastest(torch.randn(1, 4 * T, 64)) / fastest(torch.randn(1, T, 64))
+
+translator = torch.nn.Transformer(16, 2, 1, 1, 32, dropout=0.0, batch_first=True).eval()
+hidden_future = translator.generate_square_subsequent_mask(5)
+source, target = torch.randn(1, 7, 16), torch.randn(1, 5, 16)
+to_source, to_target = torch.autograd.functional.jacobian(
+    lambda s, t: translator(s, t, tgt_mask=hidden_future, tgt_is_causal=True), (source, target))
+reaches = [slope[0].square().sum(dim=(1, 2, 4)) > 0 for slope in (to_source, to_target)]
+both_agree = bool(reaches[0].all() and (reaches[1] == torch.ones(5, 5).tril().bool()).all())
+agrees = {name: bool(((measured[name] > 0) == (claimed[name] > 0)).all()) for name in runs}
+grows = {"recurrent": growth(torch.nn.LSTM(64, 64, batch_first=True)),
+         "attention": growth(lambda x: torch.softmax(x @ x.mT / 8, dim=-1) @ x)}
+
+def far(name: str) -> str:
+    extra = int(claimed[name][-1, 0]) - runs[name][0].config.layers
+    return "L + T − 1" if extra == T - 1 else "L"
+
+PROPERTIES = ("a word sees", "attention", "trained to say", "writes text",
+              "cells from first to last word", "steps in sequence", "time, four times the words",
+              "used for")
+steps = {"recurrent": "T", "attention": "1 a layer"}
+table_rows = {
+    "recurrent LM": ("its left", agrees["recurrent"], "none", "next word", "yes",
+                     far("recurrent"), "recurrent", "scores of sentences"),
+    "ELMo": ("all words", agrees["elmo"], "none", "next word, word before", "each stack alone",
+             far("elmo"), "recurrent", "vectors for a task's network"),
+    "encoder (BERT)": ("all words", agrees["encoder"], "both sides", "hidden words", "no",
+                       far("encoder"), "attention", "understanding: fine-tuned"),
+    "decoder (GPT)": ("its left", agrees["decoder"], "its left", "next word", "yes",
+                      far("decoder"), "attention", "writing, prompts"),
+    "encoder–decoder": ("source, target's left", both_agree, "three kinds", "target's next word",
+                        "yes", "L", "attention", "translation, summaries"),
+}
+display(pd.DataFrame({
+    name: (f"{sees} {'✓' if checked else '✗'}", attends, says, writes, path, steps[kind],
+           f"× {grows[kind]:.0f}", use)
+    for name, (sees, checked, attends, says, writes, path, kind, use) in table_rows.items()
+}, index=PROPERTIES))
+
+# %% [markdown]
+# The decoder writes one word after another, of course: "1 a layer" is training. And the times are those of this machine, for one layer: sixteen times as many pairs of words need not take sixteen times as long.
+
+# %% [markdown]
+# ## 7 · Explain a sentence
+#
+# The exact readers of part 3 come from one formula. A sentence of our language is made from a **template**, each word drawn independently from its slot. So with K templates z,
+#
+# $$p(\text{sense} \mid w_1 \dots w_n) \;\propto\; \sum_{z\,:\,\text{sense}(z) = \text{sense}} p(z) \prod_{t \le n} p(w_t \mid z) .$$
+#
+# Logarithms turn the product into a running sum. Done for every n, it shows the posterior *while the sentence is read*.
+
+# %% nbgrader={"grade": false, "grade_id": "comparison-explain", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def explain(
+    log_prior: Float[Tensor, "K"], log_words: Float[Tensor, "K T"], senses: Int[Tensor, "K"], S: int
+) -> Float[Tensor, "T+1 S"]:
+    """Row n: the posterior over S senses after the first n words.  (difficulty ●●●, 10 minutes)
+
+    log_prior[k] is the log-probability of template k (not normalised), log_words[k, t] that of word
+    t in it; −∞ where the template cannot have that word. senses[k] is the sense that the word in
+    question has in template k, −1 for templates without one: these do not count. Where no template
+    is left, the row is zeros. Probabilities of long sentences are too small for float32; their
+    logarithms are not.
+    """
+    ### BEGIN SOLUTION
+    running = torch.cat([log_prior[:, None], log_words], dim=1).cumsum(dim=1)   # K T+1
+    by_sense = torch.stack([running[senses == s].logsumexp(dim=0) for s in range(S)], dim=-1)
+    return (by_sense - by_sense.logsumexp(dim=-1, keepdim=True)).exp().nan_to_num()
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "comparison-explain-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("comparison.explain", lambda case: explain(**case))
+
+# %% [markdown]
+# The language's tables hold what it needs. We put the ambiguous word itself in front, into the prior, and then read the others in order.
+
+# %% tags=["demo"]
+def encoded(text: str) -> Int[np.ndarray, "T"]:
+    """ValueError, in a sentence, for words that the language does not have."""
+    return language.encode(text.lower().replace(".", " ").split(), pad=False)
+
+def read(text: str) -> tuple[list[str], Float[Tensor, "T+1 S"], int]:
+    """Labels of the steps, the posterior at each, and how many words stand before the word."""
+    sentence = encoded(text)
+    forms = set(ambiguous_words(known).tolist()) | set(ambiguous_words(asked).tolist())
+    places = [i for i, word in enumerate(sentence) if int(word) in forms]
+    if not places:
+        raise ValueError(f"No ambiguous word here; try one of {', '.join(language.ambiguous)}.")
+    tables, t = language.tables, np.arange(len(sentence))
+    with np.errstate(divide="ignore"):
+        log_words = np.log(tables.probability[tables.slot_of[t], sentence[t, None]]).T       # K T
+        log_prior = np.log(tables.prior) + log_words[:, places[0]]
+    order = np.delete(t, [0, places[0]])                              # [BOS] is in every template
+    senses = tables.sense_of[tables.slot_of[places[0]]]
+    log_words = torch.from_numpy(log_words[:, order])
+    rows = explain(torch.from_numpy(log_prior), log_words, ids(senses), len(language.senses))
+    labels = [language.vocabulary[word] for word in sentence[[places[0], *order]]]
+    return labels, rows, places[0] - 1
+
+TWO = ["anna remembered the last cell that the prisoner shared",
+       "anna remembered the last cell that the biologist stained"]
+readings = {text: read(text) for text in TWO}
+difference = max(
+    float(np.abs(rows[-1].numpy() - language.sense_posterior(
+        language.encode(text, pad=False)[None], np.array([before + 1]), "both")[0]).max())
+    for text, (_, rows, before) in readings.items())
+print(f"largest difference from the course's own filter: {difference:.1e}")
+
+# %% [markdown]
+# **Predict:** the sentence is "anna remembered the last cell that the prisoner shared". After *last*, before anything to the right of *cell* is read, how probable is the prison?
+
+# %% tags=["demo"]
+predict("comparison.prison", ...)
+
+# %% tags=["demo"]
+steps, rows, before = readings[TWO[0]]
+prison = language.senses.index("cell#prison")
+reveal("comparison.prison", rows[before, prison].item())
+pictures.reading({text: reading[:2] for text, reading in readings.items()}, language.senses)
+
+# %% [markdown]
+# One third each when *cell* is reached. *that the* rules out the phone, and *prisoner* or *biologist* decides. A decoder's vector of *cell* is made in the line of *last*; BERT's knows the bottom line.
+#
+# What do the *models* say, in probabilities? Replace the one nearest neighbour by all of them, weighted: a softmax over the cosines, divided by a temperature. The labelled sentences are the keys, their
+# senses (one-hot) the values. It is the attention of 02 once more.
+
+# %% nbgrader={"grade": false, "grade_id": "comparison-neighbour_posterior", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def neighbour_posterior(
+    asked: Float[Tensor, "n D"],
+    known: Float[Tensor, "m D"],
+    known_senses: Int[Tensor, "m"],
+    same_word: Bool[Tensor, "n m"],
+    temperature: float,
+    S: int,
+) -> Float[Tensor, "n S"]:
+    """A distribution over S senses for each asked word.  (difficulty ●●○, 6 minutes)
+
+    Labelled occurrences of the same word weigh as the softmax of their cosines, divided by the
+    temperature; others weigh nothing. A sense has the weights of its occurrences. Each row of
+    same_word has a True.
+    """
+    ### BEGIN SOLUTION
+    cosines = normalize(asked, dim=-1) @ normalize(known, dim=-1).T
+    weights = (cosines / temperature).masked_fill(~same_word, -torch.inf).softmax(dim=-1)
+    return weights @ one_hot(known_senses, S).float()
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "comparison-neighbour_posterior-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("comparison.neighbour_posterior", lambda case: neighbour_posterior(**case))
+
+# %% tags=["demo"]
+from coursekit.small.figures import hidden_states
+
+TEMPERATURE = 0.01
+S = len(language.senses)
+
+@torch.no_grad()
+def opinions(text: str) -> dict[str, Float[Tensor, "S"]]:
+    """The posterior over senses: exact, from the left and from everything, and each model's."""
+    _, rows, before = read(text)
+    sentence = torch.from_numpy(encoded(text))[None]
+    same = (words[0] == sentence[0, before + 1])[None]
+    found = {"exact, up to the word": rows[before], "exact, whole sentence": rows[-1]}
+    for name, model in small.items():
+        vector = hidden_states(model)(sentence)[-1, :, before + 1]
+        labelled = vectors[name][0], ids(known.sense)
+        found[name] = neighbour_posterior(vector, *labelled, same, TEMPERATURE, S)[0]
+    return found
+
+pictures.opinions({text: opinions(text) for text in TWO}, language.senses)
+
+# %% [markdown]
+# GPT gives both sentences the same answer, about a third each, as the reader does who stops at the word. BERT agrees with the one who has read everything; ELMo leans that way.
+#
+# Now **type a sentence** of your own. It has to consist of words that the language knows; of those that it does not know, the cell says which, and what comes close.
+
+# %% tags=["demo"]
+def show_sentence(text: str) -> None:
+    """The reading and the opinions, or a sentence about why there are none."""
+    try:
+        labels, rows, _ = read(text)
+    except ValueError as why:
+        print(f"Cannot read this: {why}")
+        return
+    if rows[-1].sum() == 0:
+        end = next(i for i, one in enumerate(rows) if one.sum() == 0)
+        print("All words are known, but the language has no such sentence:",
+              f"none goes on with {labels[end]!r}.")
+        return
+    pictures.reading({text: (labels, rows)}, language.senses)
+    pictures.opinions({text: opinions(text)}, language.senses)
+
+ATTEMPTS = "the prisoner sat in a dark cell", "the wombat slept in a cell", "cell the the the"
+for attempt in ATTEMPTS:
+    print(f"> {attempt}")
+    show_sentence(attempt)
+
+# %% tags=["demo"]
+box = ipywidgets.Text("this is clearly the bank with the willows", layout={"width": "90%"})
+ipywidgets.interact_manual(show_sentence, text=box);
+
+# %% [markdown]
+# ## 8 · Write the tests
+#
+# All along, tests have judged your code. Now the roles are exchanged: **you** write the tests, and they are judged. A test has two halves, inputs and expected outputs; the expected outputs come from a trusted attention, the
+# inputs from you. In another process, where your code does not run, they are fed to attentions with *planted faults* (mask inverted, no scaling, …). A fault is **exposed** if its output differs from the trusted one by
+# more than rounding. A **false alarm** is a *right* attention, written unusually, whose output differs: it is subtracted.
+
+# %% tags=["demo"]
+from coursekit import planted
+from coursekit.planted import attention as practice
+
+generator = torch.Generator().manual_seed(3)
+shapes = (4, 5, 6), (4, 7, 6), (4, 7, 8), (4, 5, 7)         # B = 4, Tq = 5, Tk = 7, d = 6, dv = 8
+q, k, v, coin = (torch.randn(shape, generator=generator) for shape in shapes)
+
+def tried(tests: dict[str, Tensor]) -> list[planted.Exposure]:
+    """What each row of the batch, as a test of its own, brings to light."""
+    arrays = {name: array.detach().numpy() for name, array in tests.items()}
+    return [planted.expose({name: array[b : b + 1] for name, array in arrays.items()},
+                           practice.TASK, practice.TASK.practice) for b in range(len(coin))]
+
+naive = {"queries": q, "keys": k, "values": v, "keep": torch.ones_like(coin, dtype=torch.bool)}
+pictures.exposure(tried(naive), "random numbers, nothing hidden")
+
+# %% [markdown]
+# Random numbers with nothing hidden: what most people try first. Whole kinds of faults pass.
+
+# %% nbgrader={"grade": false, "grade_id": "comparison-attention_tests", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def attention_tests(
+    queries: Float[Tensor, "B Tq d"],
+    keys: Float[Tensor, "B Tk d"],
+    values: Float[Tensor, "B Tk dv"],
+    coin: Float[Tensor, "B Tq Tk"],
+) -> dict[str, Tensor]:
+    """Inputs that tell a wrong attention from a right one.  (difficulty ●●●, 15 minutes)
+
+    Returns "queries", "keys", "values" of the given shapes and "keep" (bool, B Tq Tk; B ≥ 4), for
+    the attention of 02: keep is True where a query may attend to a key; a query that may attend to
+    none gets zeros. What is given are standard normal numbers; use, change or ignore them, but do
+    not write into them. Numbers are finite and at most a million.
+
+    Each batch is judged as a whole: exposed faults minus false alarms. The check plants the 15
+    faults for practice and asks for all; the grade plants these and 14 others, and asks for 85 % of
+    the 29. Two outputs differ if they are further apart than a thousandth of the largest expected
+    number.
+    """
+    ### BEGIN SOLUTION
+    queries, keys, values = queries.clone(), keys.clone(), values.clone()
+    keep = coin.signbit()
+    (*_, q), (*_, k), (*_, mask) = queries, keys, keep      # the last row of the batch, as views
+    q *= 1000                                               # scores that exp cannot hold,
+    mask[:] = (q @ k.T).signbit()                           # and the best of the keys hidden
+    keep[0] = False                                         # queries that may see nothing
+    return {"queries": queries, "keys": keys, "values": values, "keep": keep}
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "comparison-attention_tests-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("comparison.attention_tests", lambda case: attention_tests(**case))
+
+# %% tags=["demo"]
+yours = attention_tests(q, k, v, coin)
+found = planted.expose({name: array.detach().numpy() for name, array in yours.items()},
+                       practice.TASK, practice.TASK.practice)
+print(f"as one batch: {len(found.exposed)} of {found.faults} faults exposed,",
+      f"{len(found.false_alarms)} false alarms")
+pictures.exposure(tried(yours), "your inputs")
+
+# %% [markdown]
+# Each row of the batch has its own purpose, and none exposes everything. (Rows are tried one by one here. A fault that takes the *first row's* mask for all is invisible in a batch of one: it can only be seen by comparing rows.) The
+# faults for practice can be read in `coursekit/planted/attention.py`.
+
+# %% [markdown]
+# **False alarms.** What could make a right attention fail? A demand that no docstring makes: digits that float32 does not have.
+
+# %% tags=["demo"]
+shifted = {**yours, "keys": yours["keys"] + 300_000}
+alarm = planted.expose({name: array.detach().numpy() for name, array in shifted.items()},
+                       practice.TASK, practice.TASK.practice)
+for one in alarm.false_alarms:
+    print("rejected, though right:", one.name.removeprefix("right: "))
+score = (q @ (k + 300_000).mT / 6**0.5)[0, 0]
+exact = (q.double() @ (k.double() + 300_000).mT / 6**0.5)[0, 0]
+print(f"one query's scores: around {exact.mean():.0f}, {exact.std():.2f} apart,",
+      f"rounded by up to {(score - exact).abs().max():.3f}")
+
+# %% [markdown]
+# Adding the same vector to all keys adds the same number to all of a query's scores, and a softmax does not see it. On paper the output is unchanged. In float32 the digits that matter are gone. A test that fails right code
+# is worse than none: people learn to ignore it.
+#
+# Planting faults to judge tests is called *mutation testing* (DeMillo, Lipton and Sayward 1978). Every check of this course has been through it: its solutions were changed in small ways, and the checks had to notice.
+
+# %% [markdown]
+# **Question 2.** Your inputs expose nearly every planted fault. Does an attention that passes them have no fault? Name a kind of fault that no inputs of *this* form can expose, and say how you would test for it.
+# And why does the grade use faults that you have not seen? (3–5 sentences)
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "comparison-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# No: passing shows that the code is right on these inputs, at these sizes, up to the tolerance; the planted faults are a sample of the faults that people make. Not visible in the output of one call are, for example, an input that is written into,
+# a wrong gradient (a detached tensor), a dependence on global state or on a second call, time and memory that grow too fast, and errors below the tolerance. Each needs another kind of test: compare the inputs before and after, check gradients
+# numerically, call twice, measure at two lengths. Faults that are known can be aimed at one by one; whether tests are good for faults that nobody thought of can only be estimated with faults they were not made for, as a model is judged on held-out data.
+#
+# *Marking: 1 point for a fault that outputs of one call do not show, with a test that fits; 1 point for held-out faults as the analogue of held-out data.*
+
+# %% [markdown]
+# ## Extension: calibration
+#
+# "0.8 for the prison": is it right in eight of ten such cases? Sort all answers by the confidence that came with them into bins, and compare what was *said* with what was *found*. The mean gap is the **expected calibration error** (Guo et
+# al. 2017). It counts as extra credit.
+
+# %% nbgrader={"grade": false, "grade_id": "comparison-calibration", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def calibration(
+    confidence: Float[Tensor, "n"], right: Float[Tensor, "n"], bins: int
+) -> dict[str, Tensor]:
+    """Said and found in bins of equal width over 0 to 1.  (extension, ●●○, 8 minutes)
+
+    "said": mean confidence of a bin, "found": mean of right (0 or 1), "count": answers in it; each
+    of shape (bins,), 0 in an empty bin. A bin holds its lower end and not its upper one; the last
+    holds 1 too. "error": the mean over all answers of the distance between said and found of their
+    bin.
+    """
+    ### BEGIN SOLUTION
+    which = (confidence * bins).long().clamp(max=bins - 1)
+    member = one_hot(which, bins).T.float()                                       # bins n
+    count = member.sum(dim=1)
+    said, found = (member @ x / count.clamp(min=1) for x in (confidence, right))
+    error = (count * (said - found).abs()).sum() / count.sum()
+    return {"said": said, "found": found, "count": count, "error": error}
+    ### END SOLUTION
+
+# %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "comparison-calibration-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
+check("comparison.calibration", lambda case: calibration(**case))
+
+# %% tags=["demo"]
+late, labelled = side["right"], (vectors["GPT"][0], ids(known.sense))
+same = words[1][late][:, None] == words[0]
+
+def in_bins(posterior: Float[Tensor, "n S"]) -> dict[str, Tensor]:
+    confidence, guess = posterior.max(dim=-1)
+    return calibration(confidence.clamp(max=1), (guess == truth[late]).float(), 10)
+
+curves = {
+    f"GPT, temperature {temperature:g}":
+        in_bins(neighbour_posterior(vectors["GPT"][1][late], *labelled, same, temperature, S))
+    for temperature in (0.02, 0.1, 0.5)
+}
+from_left = torch.from_numpy(language.sense_posterior(asked.ids, asked.position, "left"))
+curves["exact, up to the word"] = in_bins(from_left[late].float())
+pictures.calibration(curves)
+
+# %% [markdown]
+# The exact posterior is calibrated by definition; its gap is the noise of the sentences. The neighbours' is a matter of the temperature: with a low one, the nearest few decide, and GPT's vectors sound sure of a sense that they
+# cannot know. The temperature does not change a ranking by much. It changes what the number *means*.
+
+# %% [markdown]
+# ## Summary
+#
+# - Evaluate item by item and keep the answers. Means, intervals and comparisons all come from them.
+# - An interval without saying what was resampled (sentences, words, seeds) says little. Compare models in pairs, on the same draws.
+# - On our language, who has seen the cue tells the senses apart, and who has not stands at the exact bound. On real sentences a bag of words falls behind, and a model that reads helps.
+# - Which word can reach which output is a property of the architecture; trained models obey it to the last bit.
+# - Static, recurrent, bidirectional, causal: the question is always which words a vector depends on, and what it was trained to say.
+# - Tests are judged by the faults they expose and by the right code they leave in peace.
+#
+# You have built each of these models from its equations and measured it against what is possible. That is a good place from which to read the next paper.
+
+# %% [markdown]
+# ## References
+#
+# - Card, D., Henderson, P., Khandelwal, U., Jia, R., Mahowald, K. and Jurafsky, D. (2020). With little power comes great responsibility. *EMNLP*. arXiv:2010.06595.
+# - DeMillo, R. A., Lipton, R. J. and Sayward, F. G. (1978). Hints on test data selection: help for the practicing programmer. *Computer* 11(4), 34–41.
+# - Dror, R., Baumer, G., Shlomov, S. and Reichart, R. (2018). The hitchhiker's guide to testing statistical significance in natural language processing. *ACL*, 1383–1392.
+# - Efron, B. (1979). Bootstrap methods: another look at the jackknife. *Annals of Statistics* 7(1), 1–26.
+# - Guo, C., Pleiss, G., Sun, Y. and Weinberger, K. Q. (2017). On calibration of modern neural networks. *ICML*. arXiv:1706.04599.
+# - Koehn, P. (2004). Statistical significance tests for machine translation evaluation. *EMNLP*, 388–395.
+# - PyTorch (2019). Incorrect validation accuracy due to distributed sampler. github.com/pytorch/pytorch/issues/25162; see also 22584.
+# - torchvision (2021). Evaluation code of references is slightly off. github.com/pytorch/vision/issues/4559.
+# - Vaswani, A. et al. (2017). Attention is all you need. *NIPS* 30. arXiv:1706.03762.
