@@ -1,8 +1,7 @@
 """The autograded notebook: the student's cells, what they printed, and our verdict under each check."""
 
-import copy
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from html import escape
 from typing import Any
@@ -10,7 +9,6 @@ from typing import Any
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbconvert.preprocessors.sanitize import SanitizeHTML
 from nbformat import NotebookNode, from_dict
-from nbformat.v4 import new_output
 
 from autograder.source import grade_id
 from autograder.verdicts import CellVerdict
@@ -20,12 +18,16 @@ MOST_TEXT, SHOWN_OF_TOO_MUCH = 200_000, 2000  # characters of a notebook's texts
 SHOWN = ("text/plain", "image/png")
 """Kinds of a student's output that are kept. They cannot run a script in an instructor's browser."""
 
+CLEANED = re.compile(r"[<>&\x00-\x08\x0b-\x1f]")
+"""What bleach looks at. A text without any of it holds no element, comment or entity."""
+
 
 def fill_outputs(
     notebook: NotebookNode, outputs: Mapping[int, list[dict[str, Any]]], verdicts: Mapping[str, CellVerdict]
 ) -> NotebookNode:
     """A copy of a restored notebook with the run's outputs and the verdicts, safe to show in a browser."""
-    filled = copy.deepcopy(notebook)
+    # Only what is replaced below is copied: a whole copy would take longer than the notebook ran.
+    filled = NotebookNode(notebook, cells=[NotebookNode(cell) for cell in notebook.cells])
     count = 0
     for place, cell in enumerate(filled.cells):
         if cell.cell_type != "code":
@@ -55,20 +57,35 @@ def _make_texts_safe(cells: Iterable[NotebookNode]) -> None:
             cell.source = "\n".join(f"    {line}" for line in cell.source.splitlines())
 
 
-@lru_cache(maxsize=500)
+def _remembered(function: Callable[[str], Any]) -> Callable[[str], Any]:
+    """Most texts are the release's own and come again with every student. Long ones would fill the memory."""
+    cached = lru_cache(maxsize=1000)(function)
+    return lambda text: cached(text) if len(text) < 5000 else function(text)
+
+
+@_remembered
 def _without_scripts(text: str) -> str:
-    """Remembered, because most texts are the release's own and come again with every student."""
+    if not CLEANED.search(text):
+        return text
     return SanitizeHTML(sanitized_output_types=set()).sanitize_html_tags(text)
 
 
 def _can_be_shown(cell: NotebookNode) -> bool:
     """Whether nbconvert can make a page of it: it stops at a picture that is not attached."""
-    if not re.search(r"!\[|<img|```|~~~", cell.source, re.IGNORECASE):
+    attachments = cell.get("attachments")
+    return _can_be_rendered(cell.source, attachments) if attachments else _is_plain(cell.source)
+
+
+@_remembered
+def _is_plain(text: str) -> bool:
+    return _can_be_rendered(text, {})
+
+
+def _can_be_rendered(text: str, attachments: Mapping[str, Any]) -> bool:
+    if not re.search(r"!\[|<img|```|~~~", text, re.IGNORECASE):
         return True
     try:
-        MarkdownWithMath(IPythonRenderer(escape=False, attachments=cell.get("attachments", {}))).render(
-            cell.source
-        )
+        MarkdownWithMath(IPythonRenderer(escape=False, attachments=attachments)).render(text)
     except Exception:
         return False
     return True
@@ -96,15 +113,17 @@ def verdict_output(verdict: CellVerdict) -> NotebookNode:
 
 
 def _safe_output(output: Mapping[str, Any], count: int) -> NotebookNode | None:
+    """Put together by hand: nbformat's new_output checks each against its schema, and `frames` has done that."""
     kind = output["output_type"]
     if kind == "stream":
-        return new_output("stream", name=output["name"], text=_plain(output["text"]))
+        return from_dict({"output_type": kind, "name": output["name"], "text": _plain(output["text"])})
     if kind == "error":
         lines = [_plain(line) for line in output["traceback"]]
-        return new_output("error", ename=output["ename"], evalue=output["evalue"], traceback=lines)
+        words = {"ename": output["ename"], "evalue": output["evalue"], "traceback": lines}
+        return from_dict({"output_type": kind, **words})
     data = {mime: _plain(output["data"][mime]) for mime in SHOWN if mime in output.get("data", {})}
     if not data:
         return None
     if kind == "execute_result":
-        return new_output(kind, data=data, execution_count=count)
-    return new_output("display_data", data=data)
+        return from_dict({"output_type": kind, "data": data, "metadata": {}, "execution_count": count})
+    return from_dict({"output_type": "display_data", "data": data, "metadata": {}})

@@ -1,10 +1,11 @@
-"""The command `autograder`: build the notebooks, grade submissions."""
+"""The command `autograder`: build the notebooks, grade submissions, report and export."""
 
 import errno
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -27,7 +28,10 @@ from autograder.course import Assignment, assignment, assignments, course_root
 from autograder.errors import CourseError
 
 app = typer.Typer(
-    no_args_is_help=True, pretty_exceptions_enable=False, help="Build and grade the notebooks of a course."
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    help="Build and grade the notebooks of a course.",
 )
 console = Console()
 
@@ -37,7 +41,24 @@ class Isolation(StrEnum):
     none = "none"
 
 
+class Destination(StrEnum):
+    canvas = "canvas"
+    moodle = "moodle"
+    csv = "csv"
+
+
 Names = Annotated[list[str] | None, typer.Argument(help="Assignments, such as 02_attention. Default: all.")]
+Name = Annotated[str, typer.Argument(metavar="ASSIGNMENT", help="Such as 02_attention.")]
+Students = Annotated[list[str] | None, typer.Argument(metavar="[STUDENT]...", help="Default: everyone.")]
+Submitted = Annotated[Path | None, typer.Option(help="Folder with STUDENT/ASSIGNMENT/. Default: submitted/.")]
+Workers = Annotated[
+    int | None, typer.Option(min=1, help="Processes that grade on this machine. Default: one per core.")
+]
+Scheduler = Annotated[
+    str, typer.Option(metavar="ADDRESS", help="Grade on the workers of a Dask cluster: tcp://host:port.")
+]
+Json = Annotated[Path | None, typer.Option("--json", help="Also write the results to this file.")]
+Jail = Annotated[Isolation, typer.Option(help="none runs students' code with your rights.")]
 
 
 @app.command()
@@ -76,28 +97,16 @@ def build(
 
 @app.command()
 def grade(
-    name: Annotated[str, typer.Argument(metavar="ASSIGNMENT", help="Such as 02_attention.")],
-    students: Annotated[
-        list[str] | None, typer.Argument(metavar="[STUDENT]...", help="Default: everyone.")
-    ] = None,
-    submitted: Annotated[
-        Path | None, typer.Option(help="Folder with STUDENT/ASSIGNMENT/. Default: submitted/.")
-    ] = None,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Processes that grade on this machine. Default: one per core.")
-    ] = None,
-    scheduler: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Grade on the workers of a Dask cluster: tcp://host:port.")
-    ] = "",
+    name: Name,
+    students: Students = None,
+    submitted: Submitted = None,
+    workers: Workers = None,
+    scheduler: Scheduler = "",
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Run everything again, also what has not changed.")
     ] = False,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Also write the results to this file.")
-    ] = None,
-    isolation: Annotated[
-        Isolation, typer.Option(help="none runs students' code with your rights.")
-    ] = Isolation.bwrap,
+    json_file: Json = None,
+    isolation: Jail = Isolation.bwrap,
 ) -> None:
     """Grade submissions in the jail and record them in nbgrader's gradebook.
 
@@ -108,24 +117,13 @@ def grade(
     A cluster's workers need the same checkout and the same environment as this machine: start them there
     with `dask worker tcp://host:port`. docs/grading.md says more.
     """
-    from autograder.grading import Options, find_submissions, grade_class
+    from autograder.grading import find_submissions, grade_class
 
-    if workers and scheduler:
-        raise CourseError("--workers starts workers here, --scheduler uses those of a cluster: choose one.")
     root = course_root()
     chosen = assignment(root, name)
     folders = find_submissions(chosen, submitted or root / "submitted", students or [])
-    options = Options(isolation.value, workers, scheduler, fresh)
-    with _progress(TextColumn("{task.fields[troubled]}")) as progress:
-        task = progress.add_task(f"grading {name}", total=len(folders), troubled="")
-        counted = Counter()
-
-        def on_result(result) -> None:
-            counted["done"] += 1
-            counted["troubled"] += result.trouble
-            troubled = f"{counted['troubled']} could not be run to the end" if counted["troubled"] else ""
-            progress.update(task, advance=1, troubled=troubled)
-
+    options = _options(isolation, workers, scheduler, fresh)
+    with _grading(f"grading {name}", len(folders)) as (on_result, counted, progress):
         try:
             results = grade_class(chosen, folders, options, on_result)
         except KeyboardInterrupt:
@@ -138,6 +136,110 @@ def grade(
         report = {"assignment": name, "submissions": [result.to_json() for result in results]}
         json_file.write_text(json.dumps(report, indent=1), encoding="utf-8")
     console.print(_table(results))
+
+
+@app.command()
+def regrade(
+    name: Name,
+    students: Students = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before the gradebook is changed.")] = False,
+    submitted: Submitted = None,
+    workers: Workers = None,
+    scheduler: Scheduler = "",
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Also write the changes to this file.")
+    ] = None,
+    isolation: Jail = Isolation.bwrap,
+) -> None:
+    """After an exercise was corrected: show whose score would change, ask, then change it.
+
+    Scores and comments given by hand, extra credit that was typed in and extensions stay. Late penalties
+    follow the course's rule and the new score; where they change the table says so.
+    """
+    from autograder.grading import find_submissions
+    from autograder.regrade import regrade as run
+
+    root = course_root()
+    chosen = assignment(root, name)
+    folders = find_submissions(chosen, submitted or root / "submitted", students or [])
+    with _grading(f"grading {name}", len(folders)) as (on_result, _, progress):
+
+        def agree(changes) -> bool:
+            progress.stop()
+            console.print(_changes(changes))
+            if json_file:
+                json_file.write_text(json.dumps([vars(change) for change in changes], indent=1), "utf-8")
+            count = len({change.student for change in changes})
+            return yes or typer.confirm(f"Change what the gradebook holds of {_people(count)}?")
+
+        done = run(chosen, folders, _options(isolation, workers, scheduler), on_result, agree)
+    if not done.changes:
+        console.print(f"Nothing would change for any of {_people(len(folders))}.")
+    elif not done.done:
+        console.print("Nothing was changed.")
+    if done.left:
+        console.print(Text(f"Handed in anew meanwhile, and left as before: {', '.join(done.left)}."))
+
+
+@app.command()
+def report(
+    name: Name,
+    output: Annotated[Path, typer.Option(help="The page to write.")] = Path("report.html"),
+) -> None:
+    """One page about a graded assignment, for the instructor: it names students and shows their work.
+
+    Scores, each exercise's success, the most frequent mistakes by name, slow and failed submissions, and
+    groups that are nearly the same. The page needs nothing else and no network.
+    """
+    from autograder.report import write_report
+
+    write_report(assignment(course_root(), name), output)
+    console.print(f"wrote {output}")
+
+
+@app.command()
+def export(
+    name: Name,
+    to: Annotated[Destination, typer.Option(help="For whom the file is.")],
+    output: Annotated[
+        Path | None, typer.Option(help="The file to write. Default: canvas.csv, moodle.csv or grades.csv.")
+    ] = None,
+    column: Annotated[
+        str, typer.Option(help="What the assignment's column is called there. Default: its name.")
+    ] = "",
+    unfinished: Annotated[
+        bool,
+        typer.Option("--unfinished", help="Also who still waits for grading by hand: the points so far."),
+    ] = False,
+) -> None:
+    """Write the scores, after late penalties, as a file that another system imports.
+
+    - canvas, for its page Grades, Import: students are found by the column ID (nbgrader's lms_user_id), or else
+      by SIS Login ID (nbgrader's student id). The assignment is found by its title, as in "Attention (1234)" in
+      Canvas' own export; another title makes a new assignment.
+    - moodle, for its page Grades, Import, CSV file: map from "ID number" (nbgrader's student id) to the ID number
+      or the user name, or from "Email address". Map the column to a grade item with the same maximum.
+    - csv: everybody in the gradebook, with nbgrader's own columns.
+
+    Who still waits for grading by hand, or handed in nothing, has no line for Canvas and Moodle. A text that
+    begins like a formula (= + - @) gets an apostrophe in front.
+    """
+    from autograder.export import EXPORTERS
+    from autograder.gradebook import open_gradebook
+
+    root = course_root()
+    chosen = assignment(root, name)
+    exporter = EXPORTERS[to.value](column=column, unfinished=unfinished, assignment=[chosen.name])
+    exporter.to = str(output or exporter.default_file)
+    with open_gradebook(root) as gradebook:
+        exporter.export(gradebook)
+    console.print(f"wrote {exporter.to}")
+    if exporter.waiting:
+        console.print(Text(f"Left out, for they wait for grading by hand: {', '.join(exporter.waiting)}."))
+    if exporter.missing:
+        console.print(Text(f"Handed in nothing: {', '.join(exporter.missing)}."))
+    if exporter.marked:
+        console.print(Text(f"Got an apostrophe, and will not be found: {', '.join(exporter.marked)}."))
 
 
 @app.command("grade-mine")
@@ -210,6 +312,52 @@ def _progress(*more: ProgressColumn) -> Progress:
     return Progress(*columns, *more, console=Console(stderr=True), transient=True)
 
 
+def _options(isolation: Isolation, workers: int | None, scheduler: str, fresh: bool = False):
+    from autograder.grading import Options
+
+    if workers and scheduler:
+        raise CourseError("--workers starts workers here, --scheduler uses those of a cluster: choose one.")
+    return Options(isolation.value, workers, scheduler, fresh)
+
+
+@contextmanager
+def _grading(title: str, total: int) -> Iterator[tuple[Callable, Counter, Progress]]:
+    """A progress bar, what to call with each result, and what was counted."""
+    counted = Counter()
+    with _progress(TextColumn("{task.fields[troubled]}")) as progress:
+        task = progress.add_task(title, total=total, troubled="")
+
+        def on_result(result) -> None:
+            counted["done"] += 1
+            counted["troubled"] += result.trouble
+            troubled = f"{counted['troubled']} could not be run to the end" if counted["troubled"] else ""
+            progress.update(task, advance=1, troubled=troubled)
+
+        yield on_result, counted, progress
+
+
+def _people(count: int) -> str:
+    return "1 student" if count == 1 else f"{count} students"
+
+
+def _changes(changes) -> Table:
+    """Before and after, student by student."""
+    table = Table(box=None, header_style="bold")
+    for column in ("student", "exercise"):
+        table.add_column(column)
+    for column in ("before", "after"):
+        table.add_column(column, justify="right")
+    table.add_column("why")
+    shown = ""
+    for change in changes:
+        student = "" if change.student == shown else change.student
+        shown = change.student
+        numbers = ["–" if score is None else f"{score:g}" for score in (change.before, change.after)]
+        style = "bold" if change.what == "total" else ""
+        table.add_row(Text(student), change.what, *numbers, Text(change.why), style=style)
+    return table
+
+
 def _table(results, first_column: str = "student") -> Table:
     table = Table(box=None, header_style="bold")
     table.add_column(first_column)
@@ -225,14 +373,13 @@ def _table(results, first_column: str = "student") -> Table:
 
 def _reasons(result) -> str:
     """What was lost and why; cells that share a reason share a line."""
+    from autograder.history import in_short
+
     groups: dict[tuple[str, str], list[str]] = {}
     for verdict in result.verdicts:
         if verdict.status not in ("passed", "manual"):
-            lines = verdict.reason.splitlines() or [""]
-            reason = (
-                lines[-1] if verdict.status == "error" else lines[0]
-            )  # an error's last line is its message
-            groups.setdefault((verdict.status, reason), []).append(verdict.grade_id.removesuffix("-check"))
+            where = (verdict.status, in_short(verdict))
+            groups.setdefault(where, []).append(verdict.grade_id.removesuffix("-check"))
     lines = []
     for (status, reason), names in groups.items():
         who = names[0] if len(names) == 1 else f"{len(names)} cells"

@@ -67,6 +67,10 @@ class Cluster:
         self._look()
         return len(self._running) >= 2 * max(1, self._seen.workers)
 
+    @property
+    def ready(self) -> bool:
+        return not self._ended.empty()
+
     def submit(self, name: str, job: bytes) -> None:
         self._count += 1
         # Dask keeps the tasks of a large group at the scheduler until a worker is free, and groups by this name.

@@ -5,6 +5,8 @@ The same engine serves `autograder grade`, with jails on many workers, and nbgra
 
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -25,6 +27,8 @@ from autograder.verdicts import CellVerdict, judge_cells, without_running
 from autograder.worker import Settings
 from coursekit.answer_key import ExerciseKey
 from coursekit.answers import Malformed
+
+MOST_AT_ONCE = 10  # results that are held in memory, to be recorded together
 
 
 @dataclass(frozen=True)
@@ -118,9 +122,9 @@ class Engine:
         Recorded while the jails start, in a server of their own: what students' code forks from has never
         seen a solution.
         """
-        self.jails.warm_up()
-        with Server(self.settings.limits, self.settings.isolation) as server:
-            return reference.exercise_keys(server, self.assignment, self.seed)
+        with _server_beside(self.settings) as starting:
+            self.jails.warm_up()
+            return reference.exercise_keys(starting.result(), self.assignment, self.seed)
 
     def grade(self, submission: Submission) -> Result:
         ((_, result),) = self.grade_all([submission])
@@ -128,6 +132,23 @@ class Engine:
 
     def grade_all(self, submissions: Iterable[Submission]) -> Iterator[tuple[Submission, Result]]:
         """Each submission with its result, as they come. What is in the store is not run; twins are run once."""
+        for several in self.batches(submissions):
+            yield from several
+
+    def batches(self, submissions: Iterable[Submission]) -> Iterator[list[tuple[Submission, Result]]]:
+        """The same in lists: what is known at a time. Nothing is held back while a jail is waited for."""
+        known = []
+        for found in self._results(submissions):
+            if found is not None:
+                known.append(found)
+            if known and (found is None or len(known) == MOST_AT_ONCE):
+                yield known
+                known = []
+        if known:
+            yield known
+
+    def _results(self, submissions: Iterable[Submission]) -> Iterator[tuple[Submission, Result] | None]:
+        """Each submission with its result; None before a jail has to be waited for."""
         for submission in submissions:
             name = self._name(submission)
             result = self._without_running(name, submission)
@@ -163,8 +184,10 @@ class Engine:
         self._running[attempt.name] = attempt
         self.jails.submit(attempt.name, jobs.make_job(steps, cases))
 
-    def _receive(self) -> Iterator[tuple[Submission, Result]]:
+    def _receive(self) -> Iterator[tuple[Submission, Result] | None]:
         """Take what a jail gives back, judge it, and yield it for everyone who handed in the same."""
+        if not self.jails.ready:
+            yield None
         name, outcome = self.jails.take()
         attempt = self._running.pop(name)
         result = self._judge(attempt, outcome)
@@ -214,6 +237,18 @@ class Engine:
 
     def _is_unchanged_demo(self, cell: NotebookNode) -> bool:
         return not grade_id(cell) and cell.source.strip() in self._demos
+
+
+@contextmanager
+def _server_beside(settings: Settings) -> Iterator[Future[Server]]:
+    """A server that starts while something else is done."""
+    with ThreadPoolExecutor(1) as pool:
+        starting = pool.submit(Server, settings.limits, settings.isolation)
+        try:
+            yield starting
+        finally:
+            if starting.exception() is None:
+                starting.result().close()
 
 
 def _code_places(notebook: NotebookNode) -> list[int]:

@@ -4,24 +4,25 @@ import hashlib
 import json
 import logging
 import os
-import tempfile
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
-import nbformat
 import sqlalchemy.exc
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook, InvalidEntry, MissingEntry
 from nbgrader.preprocessors import AssignLatePenalties
 from nbgrader.utils import compute_checksum, is_grade, is_solution
 
-from autograder import builder, nbgrader_settings
+from autograder import builder, nbgrader_settings, rows
 from autograder.autograded import fill_outputs
 from autograder.course import Assignment
 from autograder.engine import Result
 from autograder.errors import CourseError
+from autograder.files import write_aside
+from autograder.history import remember
 from autograder.source import grade_id
 from autograder.submission import Submission
 from autograder.verdicts import CellVerdict
@@ -91,120 +92,125 @@ def register(assignment: Assignment) -> None:
         raise CourseError(f"{assignment.release} is older than its source: run `make notebooks` first.")
 
 
-def record(gradebook: Gradebook, assignment: Assignment, submission: Submission, result: Result) -> None:
-    """One student's rows, committed together, and the autograded notebook."""
-    name, student = assignment.name, submission.student
-    gradebook.update_or_create_student(student)
-    if submission.timestamp:
-        gradebook.update_or_create_submission(name, student, timestamp=submission.timestamp)
-    else:
-        gradebook.update_or_create_submission(name, student)
-    verdicts = {verdict.grade_id: verdict for verdict in result.verdicts}
-    save_scores(gradebook, assignment, student, submission.notebook, verdicts)
-    save_late_penalty(gradebook, assignment, student)
-    shown = {cell_id: v for cell_id, v in verdicts.items() if cell_id in assignment.by_check_id}
-    _write_autograded(assignment, submission, fill_outputs(submission.notebook, result.outputs, shown))
+class Recorder:
+    """Writes students' results into an open gradebook, and what goes with them into the course's folders."""
+
+    def __init__(self, gradebook: Gradebook, assignment: Assignment):
+        self.db = gradebook.db
+        self.assignment = assignment
+        self.released = rows.find_released(self.db, assignment.name)
+        self.penalties = AssignLatePenalties(config=nbgrader_settings.load(assignment.root))
+        self.penalties.init_plugin()
+
+    def record(self, several: Iterable[tuple[Submission, Result]]) -> None:
+        """Of each student the rows, the autograded notebook and the reasons. The rows are committed together."""
+        several = list(several)
+        remembered = [self.set_rows(submission, result) for submission, result in several]
+        self.db.commit()
+        # Remembered after the commit: a run killed between the two asks for one look too many, not too few.
+        for answers, (submission, result) in zip(remembered, several, strict=True):
+            answers.save()
+            self._write_autograded(submission, result)
+            remember(self.assignment, submission, result)
+
+    def set_rows(self, submission: Submission, result: Result) -> "Answers":
+        """One student's rows. Commits nothing."""
+        handed_in = rows.hand_in(self.db, self.released, submission.student, submission.timestamp)
+        answers = self.set_scores(handed_in, submission, result.verdicts)
+        self._set_late_penalty(handed_in, submission.student)
+        return answers
+
+    def set_scores(
+        self, handed_in: rows.HandedIn, submission: Submission, verdicts: Iterable[CellVerdict]
+    ) -> "Answers":
+        """Every graded cell gets an explicit score. What a person gave by hand stays as it is.
+
+        A cell is marked for grading by hand when it has no score yet, or when what was graded by hand has
+        changed since: the automatic score, or the text of the answer.
+        """
+        answers = Answers(self.assignment, submission)
+        of_cell = {verdict.grade_id: verdict for verdict in verdicts}
+
+        def grade(name: str, row: rows.Values) -> rows.Values:
+            verdict = of_cell[name]
+            changed = row["auto_score"] != verdict.score or name in answers.changed
+            by_hand = row["needs_manual_grade"] or changed
+            values = {
+                "auto_score": verdict.score,
+                "needs_manual_grade": verdict.score is None if row["manual_score"] is None else by_hand,
+            }
+            if row["extra_credit"] in (None, 0.0, answers.extra.get(name, 0.0)):  # not typed in by a person
+                answers.extra[name] = values["extra_credit"] = verdict.extra
+            return values
+
+        rows.set_grades(self.db, self.released, handed_in, grade)
+        rows.set_comments(self.db, self.released, handed_in, _comments(submission.notebook))
+        return answers
+
+    def _set_late_penalty(self, handed_in: rows.HandedIn, student: str) -> None:
+        """What nbgrader's AssignLatePenalties does, which opens the gradebook again for each student."""
+        penalty, late = None, handed_in.seconds_late(self.released.duedate)
+        if late > 0:
+            notebook = SimpleNamespace(score=rows.score(self.db, self.released, handed_in))
+            penalty = self.penalties.plugin_inst.late_submission_penalty(student, notebook.score, late)
+            if penalty is not None:
+                penalty = self.penalties._check_late_penalty(notebook, penalty)
+        rows.set_late_penalty(self.db, handed_in, penalty)
+
+    def _write_autograded(self, submission: Submission, result: Result) -> None:
+        name = self.assignment.name
+        folder = self.assignment.root / "autograded" / submission.student / name
+        shown = {v.grade_id: v for v in result.verdicts if v.grade_id in self.assignment.by_check_id}
+        filled = fill_outputs(submission.notebook, result.outputs, shown)
+        # On one line: nbformat.writes would check and indent it, for longer than the notebook ran.
+        write_aside(folder / f"{name}.ipynb", json.dumps(filled, ensure_ascii=False))
+        if submission.timestamp:
+            write_aside(folder / "timestamp.txt", f"{submission.timestamp.isoformat(sep=' ')} UTC")
 
 
 def save_scores(
-    gradebook: Gradebook,
-    assignment: Assignment,
-    student: str,
-    notebook: NotebookNode,
-    verdicts: Mapping[str, CellVerdict],
+    gradebook: Gradebook, assignment: Assignment, submission: Submission, verdicts: Iterable[CellVerdict]
 ) -> None:
-    """Every graded cell ends with an explicit score. What a person gave by hand stays as it is.
-
-    A cell is marked for grading by hand when it has no score yet, or when what was graded by hand has
-    changed since: the automatic score, or the text of the answer.
-    """
-    remembered = _Answers(assignment, student)
-    for grade in gradebook.find_submission_notebook(assignment.name, assignment.name, student).grades:
-        verdict = verdicts[grade.name]
-        changed = grade.auto_score != verdict.score or remembered.changed(notebook, grade.name)
-        if grade.manual_score is None:
-            grade.needs_manual_grade = verdict.score is None
-        elif changed:
-            grade.needs_manual_grade = True
-        if grade.extra_credit in (None, 0.0, remembered.extra(grade.name)):  # not typed in by a person
-            grade.extra_credit = verdict.extra
-            remembered.set_extra(grade.name, verdict.extra)
-        grade.auto_score = verdict.score
-    for comment in gradebook.find_submission_notebook(assignment.name, assignment.name, student).comments:
-        comment.auto_comment = _comment(notebook, comment.name)
+    """One student's scores, for nbgrader's own Autograde, which sees to everything else itself."""
+    recorder = Recorder(gradebook, assignment)
+    handed_in = rows.hand_in(gradebook.db, recorder.released, submission.student, submission.timestamp)
+    answers = recorder.set_scores(handed_in, submission, verdicts)
     gradebook.db.commit()
-    # Remembered after the commit: a run killed between the two asks for one look too many, not too few.
-    remembered.save(notebook)
+    answers.save()
 
 
-def save_late_penalty(gradebook: Gradebook, assignment: Assignment, student: str) -> None:
-    """What nbgrader's AssignLatePenalties does, in a gradebook that is already open."""
-    rule = AssignLatePenalties(config=nbgrader_settings.load(assignment.root))
-    rule.init_plugin()
-    late = gradebook.find_submission(assignment.name, student).total_seconds_late
-    notebook = gradebook.find_submission_notebook(assignment.name, assignment.name, student)
-    penalty = rule.plugin_inst.late_submission_penalty(student, notebook.score, late) if late > 0 else None
-    notebook.late_submission_penalty = (
-        None if penalty is None else rule._check_late_penalty(notebook, penalty)
-    )
-    gradebook.db.commit()
+def _comments(notebook: NotebookNode) -> dict[str, str | None]:
+    """nbgrader's own: it says where nothing was written."""
+    return {
+        grade_id(cell): "No response."
+        if cell.metadata.nbgrader.get("checksum") == compute_checksum(cell)
+        else None
+        for cell in notebook.cells
+        if is_solution(cell)
+    }
 
 
-def _comment(notebook: NotebookNode, name: str) -> str | None:
-    for cell in notebook.cells:
-        if grade_id(cell) == name and is_solution(cell):
-            return (
-                "No response." if cell.metadata.nbgrader.get("checksum") == compute_checksum(cell) else None
-            )
-    return None
+class Answers:
+    """A student's written answers, and what was recorded of them last time: digests, and the extra credit."""
 
-
-class _Answers:
-    """What was recorded last time for a student: a digest of each written answer, and the extra credit."""
-
-    def __init__(self, assignment: Assignment, student: str):
-        self.path = assignment.root / ".autograder" / "answers" / assignment.name / f"{student}.json"
+    def __init__(self, assignment: Assignment, submission: Submission):
+        self._path = (
+            assignment.root / ".autograder" / "answers" / assignment.name / f"{submission.student}.json"
+        )
+        written = [cell for cell in submission.notebook.cells if is_grade(cell) and is_solution(cell)]
+        self._digests = {grade_id(cell): _digest(cell.source) for cell in written}
         try:
-            self.record = json.loads(self.path.read_text(encoding="utf-8"))
+            before = json.loads(self._path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
-            self.record = {"answers": {}, "extra": {}}
+            before = {"answers": {}, "extra": {}}
+        self.extra: dict[str, float] = before["extra"]
+        self.changed = {
+            name for name, digest in before["answers"].items() if digest != self._digests.get(name)
+        }
 
-    def changed(self, notebook: NotebookNode, name: str) -> bool:
-        before = self.record["answers"].get(name)
-        return before is not None and before != _digests(notebook).get(name)
-
-    def extra(self, name: str) -> float:
-        return self.record["extra"].get(name, 0.0)
-
-    def set_extra(self, name: str, value: float) -> None:
-        self.record["extra"][name] = value
-
-    def save(self, notebook: NotebookNode) -> None:
-        self.record["answers"] = _digests(notebook)
-        write_aside(self.path, json.dumps(self.record, indent=1))
+    def save(self) -> None:
+        write_aside(self._path, json.dumps({"answers": self._digests, "extra": self.extra}))
 
 
-def _digests(notebook: NotebookNode) -> dict[str, str]:
-    written = [cell for cell in notebook.cells if is_grade(cell) and is_solution(cell)]
-    return {grade_id(cell): hashlib.sha256(cell.source.encode()).hexdigest()[:16] for cell in written}
-
-
-def _write_autograded(assignment: Assignment, submission: Submission, notebook: NotebookNode) -> None:
-    folder = assignment.root / "autograded" / submission.student / assignment.name
-    write_aside(folder / f"{assignment.name}.ipynb", nbformat.writes(notebook, version=4))
-    if submission.timestamp:
-        write_aside(folder / "timestamp.txt", f"{submission.timestamp.isoformat(sep=' ')} UTC")
-
-
-def write_aside(path: Path, text: str) -> None:
-    """Write a whole file or none: aside first, then moved into place."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, aside = tempfile.mkstemp(dir=path.parent, prefix=".")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(aside, 0o644)
-        os.replace(aside, path)
-    except BaseException:
-        Path(aside).unlink(missing_ok=True)
-        raise
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -13,7 +13,7 @@ from autograder.cluster import Cluster
 from autograder.course import Assignment
 from autograder.engine import Engine, Result
 from autograder.errors import CourseError
-from autograder.gradebook import open_gradebook, record, register
+from autograder.gradebook import Recorder, open_gradebook, register
 from autograder.nbgrader_settings import limits
 from autograder.store import Store
 from autograder.submission import Submission, read_submission, students
@@ -55,23 +55,31 @@ def grade_class(
     """
     with course_lock(assignment.root):
         register(assignment)
-        settings = Settings(limits(assignment.root), options.isolation)
-        workers = min(options.workers or cpu_count(), len(folders))
-        jails = Cluster(settings, workers, options.scheduler)
-        store = Store(assignment.root / ".autograder" / "store")
         results = {}
         with (
-            Engine(assignment, store, options.isolation, jails, options.fresh) as engine,
+            make_engine(assignment, len(folders), options) as engine,
             open_gradebook(assignment.root) as gradebook,
         ):
-            for submission, result in engine.grade_all(_read(assignment, folders, engine.release)):
-                record(gradebook, assignment, submission, result)
-                results[submission.student] = replace(result, outputs={})
-                on_result(result)
+            recorder = Recorder(gradebook, assignment)
+            for several in engine.batches(read_all(assignment, folders, engine.release)):
+                recorder.record(several)
+                for submission, result in several:
+                    results[submission.student] = replace(result, outputs={})
+                    on_result(result)
     return [results[student] for student in folders]
 
 
-def _read(assignment: Assignment, folders: Mapping[str, Path], release: NotebookNode) -> Iterator[Submission]:
+def make_engine(assignment: Assignment, submissions: int, options: Options) -> Engine:
+    """An engine with as many workers as there is work for, and the course's store."""
+    settings = Settings(limits(assignment.root), options.isolation)
+    jails = Cluster(settings, min(options.workers or cpu_count(), submissions), options.scheduler)
+    store = Store(assignment.root / ".autograder" / "store")
+    return Engine(assignment, store, options.isolation, jails, options.fresh)
+
+
+def read_all(
+    assignment: Assignment, folders: Mapping[str, Path], release: NotebookNode
+) -> Iterator[Submission]:
     """One after the other, as they are needed: a class is larger than memory."""
     for student, folder in folders.items():
         yield read_submission(folder, student, assignment, release)

@@ -17,6 +17,10 @@ class Jails(Protocol):
     def full(self) -> bool:
         """Whether an outcome has to be taken before the next job."""
 
+    @property
+    def ready(self) -> bool:
+        """Whether `take` has something to give without waiting for it."""
+
     def submit(self, name: str, job: bytes) -> None: ...
 
     def take(self) -> tuple[str, Outcome]:
@@ -41,6 +45,10 @@ class OwnJail:
     @property
     def full(self) -> bool:
         return bool(self._jobs)
+
+    @property
+    def ready(self) -> bool:
+        return False  # a job runs while it is taken
 
     def submit(self, name: str, job: bytes) -> None:
         self._jobs.append((name, job))

@@ -16,6 +16,7 @@ from nbconvert.exporters import NotebookExporter
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import AssignLatePenalties, CheckCellMetadata, NbGraderPreprocessor
+from nbgrader.server_extensions.formgrader.handlers import template_path
 from traitlets import Unicode
 from traitlets.config import Config
 
@@ -23,10 +24,12 @@ from autograder.autograded import fill_outputs
 from autograder.course import Assignment
 from autograder.engine import Engine
 from autograder.gradebook import save_scores
+from autograder.history import remember
 from autograder.nbgrader_settings import put_alembic_on_path
 from autograder.store import Store
 from autograder.submission import Submission, from_notebook, read_handed, restore, to_notebook
 
+OUR_TEMPLATES = Path(__file__).parent / "templates" / "nbgrader"
 MARK = "autograder"
 """Notebook metadata that carries a submission's digest, status and reason from reading to running."""
 
@@ -39,6 +42,9 @@ def configure(c: Config) -> None:
     c.Autograde.autograde_preprocessors = [RunInJail, SaveVerdicts, AssignLatePenalties, CheckCellMetadata]
     c.Autograde.pre_convert_hook = remove_links
     c.CourseStep.course = c.CourseDirectory.root
+    # Formgrader and feedback: formulas without a network.
+    c.HTMLExporter.filters = {"markdown2html": "autograder.formulas.markdown2html"}
+    c.HTMLExporter.extra_template_basedirs = [str(OUR_TEMPLATES), template_path]
 
 
 def remove_links(assignment: str, student: str, notebooks: list[str]) -> None:
@@ -96,9 +102,10 @@ class RunInJail(CourseStep):
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         assignment = self.assignment(resources)
-        result = engine_of(self.parent.parent, assignment).grade(self.submission(nb, resources))
+        submission = self.submission(nb, resources)
+        result = engine_of(self.parent.parent, assignment).grade(submission)
         verdicts = {verdict.grade_id: verdict for verdict in result.verdicts}
-        resources["verdicts"] = verdicts
+        resources["submission"], resources["result"] = submission, result
         shown = {name: verdict for name, verdict in verdicts.items() if name in assignment.by_check_id}
         filled = fill_outputs(nb, result.outputs, shown)
         del filled.metadata[MARK]
@@ -109,9 +116,11 @@ class SaveVerdicts(CourseStep):
     """Writes the verdicts into the gradebook."""
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
-        where = resources["nbgrader"]
+        where, assignment = resources["nbgrader"], self.assignment(resources)
+        submission, result = resources["submission"], resources["result"]
         with Gradebook(where["db_url"]) as gradebook:
-            save_scores(gradebook, self.assignment(resources), where["student"], nb, resources["verdicts"])
+            save_scores(gradebook, assignment, submission, result.verdicts)
+        remember(assignment, submission, result)
         return nb, resources
 
 

@@ -140,7 +140,7 @@ def reseed() -> None:
     seed = int.from_bytes(os.urandom(4), "little")
     random.seed(seed)
     np.random.seed(seed)
-    torch.manual_seed(seed)
+    torch.default_generator.manual_seed(seed)  # torch.manual_seed also prepares accelerators, for 5 ms
 
 
 @contextlib.contextmanager

@@ -52,6 +52,7 @@ def ending_with(control: socket.socket) -> Iterator[None]:
 def prepare(limits: Limits):
     """Import and make, once, what every notebook needs. Starts no thread. Returns the shell."""
     del sys.path[0]  # it led to this package, whose parts no notebook shall import by accident
+    import jaxtyping  # noqa: F401
     import torch
     from transformers import BertModel  # noqa: F401  (transformers loads a model's code when it is named)
 

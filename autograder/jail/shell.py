@@ -1,8 +1,10 @@
 """The IPython shell in which a notebook runs: what a kernel offers, without a kernel."""
 
+import ast
 import subprocess
 import sys
 import traceback
+import warnings
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -64,6 +66,10 @@ class Shell(InteractiveShell):
     displayhook_class = Type(LastValue)
     display_pub_class = Type(Publisher)
 
+    def transform_cell(self, raw_cell: str) -> str:
+        """IPython's magics, only where there are any: looking for them takes longer than running most cells."""
+        return raw_cell + "\n" if is_python(raw_cell) else super().transform_cell(raw_cell)
+
     def enable_gui(self, gui=None) -> None:
         """No window can open here, and asking for one is no error."""
 
@@ -89,6 +95,16 @@ class Shell(InteractiveShell):
         )
         sys.stdout.write(done.stdout.decode(errors="replace"))
         self.user_ns["_exit_code"] = done.returncode
+
+
+def is_python(source: str) -> bool:
+    """Whether a cell is Python as it stands. A pasted prompt, `In [1]: x = 2`, is so only by its looks."""
+    with warnings.catch_warnings(action="ignore"):  # they are shown when the cell is run
+        try:
+            ast.parse(source)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return False
+    return "In [" not in source
 
 
 def make_shell(limits: Limits) -> Shell:

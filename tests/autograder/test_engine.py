@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from autograder.autograded import fill_outputs
 from autograder.cli import app
 from autograder.course import Assignment
-from autograder.engine import Engine
+from autograder.engine import MOST_AT_ONCE, Engine
 from autograder.errors import CourseError
 from autograder.grading import course_lock
 from autograder.jail.client import Outcome
@@ -90,6 +90,7 @@ class Recorded:
     """Jails that run nothing: each job ends as it is told, and is counted."""
 
     full = False
+    ready = True
 
     def __init__(self, outcome):
         self.outcome = outcome
@@ -137,6 +138,19 @@ def test_twins_are_run_once(course, recorded_engine, perfect):
         results = [result.student for _, result in engine.grade_all(submissions[:2])]
         results += [result.student for _, result in engine.grade_all(submissions[2:])]
         assert sorted(results) == ["one", "three", "two"] and len(engine.jails.names) == 1
+
+
+def test_what_is_known_is_not_held_back_while_a_jail_is_waited_for(course, recorded_engine, perfect):
+    engine = recorded_engine()
+    engine.jails.ready = False
+    hand_in(course, "to-run", engine.assignment, perfect)
+    students = [f"missing-{number}" for number in range(MOST_AT_ONCE + 2)] + ["to-run"]
+    submissions = [
+        read_submission(course / "submitted" / student / NAME, student, engine.assignment, engine.release)
+        for student in students
+    ]
+    batches = [[submission.student for submission, _ in several] for several in engine.batches(submissions)]
+    assert batches == [students[:MOST_AT_ONCE], students[MOST_AT_ONCE:-1], ["to-run"]]
 
 
 @pytest.mark.parametrize("status", ["timeout", "memory", "output", "died"])

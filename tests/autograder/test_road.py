@@ -147,6 +147,15 @@ def test_feedback_shows_each_verdict_and_its_reason(graded):
                     ), (student, cell)
 
 
+def test_feedback_draws_formulas_and_asks_no_other_host(graded):
+    course, _, _ = graded
+    for student in read_report(course / "report.json"):
+        page = (course / "feedback" / student / NAME / f"{NAME}.html").read_text()
+        assert "cdnjs" not in page and "<script src" not in page
+        if "Attention, step by step" in page:  # not the broken ones
+            assert "<math " in page and "<mfrac>" in page
+
+
 def test_the_table_names_every_student(graded):
     _, failing, printed = graded
     for student in failing:

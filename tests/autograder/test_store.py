@@ -2,14 +2,17 @@
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from autograder import store as store_module
 from autograder.course import Assignment
-from autograder.store import Store, rules_digest
+from autograder.store import Store, judging_code, rules_digest
 from tests.autograder.road import make_course
+from tests.conftest import ASSIGNMENTS
 
 
 def test_a_result_comes_back(tmp_path):
@@ -41,11 +44,17 @@ def test_a_result_that_cannot_be_written_leaves_nothing(tmp_path, monkeypatch):
     assert [path.name for path in (tmp_path / "ab").iterdir()] == ["ab12.json"]
 
 
-def test_a_changed_exercise_makes_its_own_notebook_stale_and_no_other(tmp_path, monkeypatch):
+@pytest.fixture
+def package(tmp_path, monkeypatch) -> Path:
+    """A copy of the package, on which the digests depend instead."""
+    copy = tmp_path / "autograder"
+    shutil.copytree(Path(store_module.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(store_module, "__file__", str(copy / "store.py"))
+    return copy
+
+
+def test_a_changed_exercise_makes_its_own_notebook_stale_and_no_other(tmp_path, package):
     course = make_course(tmp_path / "course")
-    package = tmp_path / "autograder"
-    shutil.copytree(Path(store_module.__file__).parent, package)
-    monkeypatch.setattr(store_module, "__file__", str(package / "store.py"))
     one, other = Assignment(course, "01_static_embeddings"), Assignment(course, "02_attention")
     digests = {one: rules_digest(one), other: rules_digest(other)}
     changed = [package / "exercises" / "attention.py", other.source, other.release]
@@ -54,6 +63,49 @@ def test_a_changed_exercise_makes_its_own_notebook_stale_and_no_other(tmp_path, 
         assert rules_digest(one) == digests[one]
         assert rules_digest(other) != digests[other]
         digests[other] = rules_digest(other)
-    file = package / "verdicts.py"
-    file.write_text(file.read_text() + " ")
-    assert rules_digest(one) != digests[one]
+
+
+def test_what_can_change_a_verdict_makes_results_stale_and_what_shows_them_does_not(tmp_path, package):
+    course = make_course(tmp_path / "course")
+    (course / "data").mkdir()
+    table = course / "data" / "table.csv"
+    table.write_text("word,sense\n")
+    one = Assignment(course, "02_attention")
+    digest = rules_digest(one)
+    for name in (
+        "cli",
+        "report",
+        "similarity",
+        "export",
+        "regrade",
+        "gradebook",
+        "history",
+        "cluster",
+        "builder",
+    ):
+        file = package / f"{name}.py"
+        file.write_text(file.read_text() + "\n")
+    assert rules_digest(one) == digest
+    judges = ["engine", "verdicts", "submission", "reference", "course", "worker", "source", "exercise"]
+    files = [package / f"{name}.py" for name in judges]
+    files += [package / "jail" / name for name in ("runner.py", "seccomp.py")]
+    files += [course / "coursekit" / "judging.py", course / "coursekit" / "plots.py", table]
+    for file in files:
+        file.write_text(file.read_text() + "\n")
+        assert rules_digest(one) != digest, file
+        digest = rules_digest(one)
+
+
+def test_everything_that_the_engine_loads_of_the_package_is_in_the_digest():
+    """What is imported by name alone would be missed."""
+    script = (
+        "import sys, autograder.engine, autograder.exercises.attention\n"
+        "print(*(m.__file__ for n, m in sys.modules.items() if n.startswith('autograder.')), sep='\\n')"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    loaded = {
+        Path(line) for line in done.stdout.split() if Path(line).stat().st_size and line.endswith(".py")
+    }
+    loaded = {file for file in loaded if file.name != "__init__.py"}
+    package = Path(store_module.__file__).parent
+    assert loaded and loaded <= set(judging_code(package, ASSIGNMENTS["02_attention"]))

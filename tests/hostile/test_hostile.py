@@ -27,7 +27,7 @@ from autograder.cli import _table
 from autograder.course import Assignment
 from autograder.engine import Engine
 from autograder.errors import CourseError
-from autograder.gradebook import open_gradebook, record, register
+from autograder.gradebook import Recorder, open_gradebook, register
 from autograder.jail.client import find_problem
 from autograder.store import Store
 from autograder.submission import read_submission, students
@@ -382,8 +382,8 @@ def test_a_folder_that_can_be_no_student_is_the_instructor_s_to_rename(tmp_path,
 
 def test_the_gradebook_takes_the_whole_class(classroom):
     with open_gradebook(classroom.course) as gradebook:
-        for _, (submission, result) in classroom.handed_in():
-            record(gradebook, classroom.assignment, submission, result)
+        recorder = Recorder(gradebook, classroom.assignment)
+        recorder.record(one for _, one in classroom.handed_in())
         for student, (_, result) in classroom.handed_in():
             rows = gradebook.find_submission_notebook(NAME, NAME, student).grades
             assert sum((row.auto_score or 0) + (row.extra_credit or 0) for row in rows) == result.score

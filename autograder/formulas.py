@@ -1,0 +1,57 @@
+"""Formulas as MathML, which browsers draw themselves: formgrader and feedback need no MathJax from a network.
+
+nbgrader's pages take their Markdown through the filter `markdown2html`; this one takes its place.
+"""
+
+from html import escape, unescape
+from typing import Any
+from xml.etree import ElementTree
+
+from jinja2 import pass_context
+from jinja2.runtime import Context
+from latex2mathml.converter import convert_to_element
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+
+ATTRIBUTES = {
+    "xmlns", "display", "mathvariant", "displaystyle", "scriptlevel", "linethickness", "accent", "accentunder",
+    "stretchy", "fence", "form", "separator", "symmetric", "largeop", "movablelimits", "minsize", "maxsize",
+    "lspace", "rspace", "width", "height", "depth", "voffset", "notation",
+    "columnalign", "columnspacing", "columnlines", "rowspacing", "rowlines",
+}  # fmt: skip
+"""What an element may have: \\href and \\style would let a student's formula lead a reader elsewhere."""
+
+
+class Renderer(IPythonRenderer):
+    """Markdown as nbconvert renders it, but for the formulas."""
+
+    def block_math(self, body: str) -> str:
+        return mathml(body, "block")
+
+    def inline_math(self, body: str) -> str:
+        return mathml(body, "inline")
+
+    def latex_environment(self, name: str, body: str) -> str:
+        return mathml(rf"\begin{{{name}}}{body}\end{{{name}}}", "block")
+
+
+@pass_context
+def markdown2html(context: Context, source: str) -> str:
+    """HTML of a Markdown cell, with its attachments."""
+    cell: dict[str, Any] = context.get("cell", {})
+    renderer = Renderer(escape=False, attachments=cell.get("attachments", {}), exclude_anchor_links=True)
+    return MarkdownWithMath(renderer=renderer).render(source)
+
+
+def mathml(latex: str, display: str) -> str:
+    """A formula as a MathML element; one that is no LaTeX (a student wrote it) stays as it was typed.
+
+    The converter's own `convert` would turn `\\text{&lt;script&gt;}` into a script; here the text of an element stays text.
+    """
+    try:
+        element = convert_to_element(unescape(latex), display=display)
+    except Exception:  # the converter's errors have no common name
+        return f"<code>{escape(unescape(latex))}</code>"
+    for part in element.iter():
+        part.attrib = {name: value for name, value in part.attrib.items() if name in ATTRIBUTES}
+        part.text = unescape(part.text or "")  # the converter writes signs as character references
+    return ElementTree.tostring(element, encoding="unicode")

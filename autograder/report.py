@@ -1,0 +1,352 @@
+"""One page about a graded assignment, for the instructor.
+
+Scores come from nbgrader's gradebook; verdicts, seconds and answers from what was kept when they were graded.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import mean, median
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from nbgrader.api import MissingEntry
+from nbgrader.utils import is_grade, is_solution
+
+from autograder import similarity
+from autograder.course import Assignment
+from autograder.errors import CourseError
+from autograder.files import write_aside
+from autograder.gradebook import open_gradebook
+from autograder.history import LONGEST_ANSWER, History, in_short, recall
+from autograder.reference import mistake_sources, solution_sources
+from autograder.scores import Given, Score, class_scores, given_so_far
+from autograder.source import code_cells, grade_id, read_source
+from autograder.verdicts import UNFINISHED, CellVerdict, points
+
+MOST_BARS = 20  # of the distribution
+SLOWEST, MISTAKES = 10, 15  # that are shown at once
+MOST_GROUPS, MOST_MEMBERS, MOST_CODE = 40, 4, 6000  # that are shown; the last in characters of a cell
+MOST_REASONS = 5  # of an exercise's answers that no known mistake describes
+
+ENDINGS = {
+    "timeout": "The notebook ran out of time.",
+    "memory": "The notebook used too much memory.",
+    "output": "The notebook wrote too much.",
+    "died": "The notebook's process ended.",
+    "finished": "A check ran out of time.",
+}
+
+
+@dataclass(frozen=True)
+class Bar:
+    """Students with a score from `low` on, below `high` (the last bar: up to it)."""
+
+    low: float
+    high: float
+    finished: int
+    waiting: int
+
+
+@dataclass(frozen=True)
+class ExerciseRow:
+    name: str
+    points: float
+    right: int
+    statuses: Sequence[tuple[str, int]]  # of those who are not right
+    inherited: int  # not right, and neither is an earlier exercise that this one calls
+    attempts: float | None  # mean over those who tried
+    most_attempts: int
+
+
+@dataclass(frozen=True)
+class WrittenRow:
+    name: str
+    points: float
+    written: int
+    given: Given | None
+
+
+@dataclass(frozen=True)
+class MistakeRow:
+    """A wrong answer, and who gave it."""
+
+    name: str
+    exercise: str
+    hint: str
+    students: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Class:
+    """Everything that is known of an assignment's submissions."""
+
+    assignment: Assignment
+    scores: Mapping[str, Score]
+    histories: Mapping[str, History]
+    given: Mapping[str, Given]
+    names: Mapping[str, str]  # of everybody in the gradebook, "" where there is none
+
+
+def write_report(assignment: Assignment, output: Path) -> None:
+    """Write the page. Raises CourseError when nobody has been graded."""
+    everybody = read_class(assignment)
+    environment = Environment(
+        loader=PackageLoader("autograder"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    environment.filters["plain"] = plain
+    page = environment.get_template("report.html").render(contents(everybody))
+    write_aside(output, page)
+
+
+def read_class(assignment: Assignment) -> Class:
+    with open_gradebook(assignment.root) as gradebook:
+        try:
+            gradebook.find_assignment(assignment.name)
+        except MissingEntry:
+            scores = {}
+        else:
+            scores = class_scores(gradebook, assignment.name)
+            given = given_so_far(gradebook, assignment.name)
+        if not scores:
+            raise CourseError(
+                f"Nobody's {assignment.name} has been graded: run `autograder grade {assignment.name}` first."
+            )
+        names = {
+            student.id: " ".join(part for part in (student.first_name, student.last_name) if part)
+            for student in gradebook.students
+        }
+    histories = {student: known for student in scores if (known := recall(assignment, student))}
+    return Class(assignment, scores, histories, given, names)
+
+
+def contents(everybody: Class) -> dict[str, object]:
+    """What the template shows."""
+    assignment = everybody.assignment
+    cells = [cell for cell in assignment.read_release().cells if is_grade(cell)]
+    most = sum(points(cell) for cell in cells)
+    nets = [score.net for score in everybody.scores.values()]
+    exercises = [exercise_row(everybody, cell) for cell in cells if grade_id(cell) in assignment.by_check_id]
+    return {
+        "assignment": assignment.name,
+        "made": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "scores": everybody.scores,
+        "names": everybody.names,
+        "most": most,
+        "mean": mean(nets),
+        "median": median(nets),
+        "waiting": sum(score.waiting for score in everybody.scores.values()),
+        "late": sum(score.penalty > 0 for score in everybody.scores.values()),
+        "bars": bars(everybody.scores.values(), most),
+        "exercises": exercises,
+        "written": [written_row(everybody, cell) for cell in cells if is_solution(cell)],
+        "mistakes": mistakes(everybody),
+        "shown_mistakes": MISTAKES,
+        "unnamed": unnamed(everybody),
+        "graded": len(everybody.histories),
+        "unknown": sorted(everybody.scores.keys() - everybody.histories.keys()),
+        "hand_ins": sorted(Counter(len(known.hand_ins) for known in everybody.histories.values()).items()),
+        "slowest": slowest(everybody),
+        "seconds": median([known.seconds for known in everybody.histories.values() if known.seconds] or [0]),
+        "failed": failed(everybody),
+        **alike(everybody),
+        "longest": LONGEST_ANSWER,
+        "most_members": MOST_MEMBERS,
+    }
+
+
+def bars(scores: Iterable[Score], most: float) -> list[Bar]:
+    """The distribution, from 0 to the highest score, in steps of a round number of points."""
+    scores = list(scores)
+    top = max(most, *(score.net for score in scores))
+    step = next((size for size in (0.5, 1, 2, 5, 10, 20, 50) if top / size <= MOST_BARS), top / MOST_BARS)
+    count = max(1, int(-(-top // step)))
+    finished, waiting = Counter(), Counter()
+    for score in scores:
+        place = min(int(score.net // step), count - 1)
+        (waiting if score.waiting else finished)[place] += 1
+    return [Bar(place * step, (place + 1) * step, finished[place], waiting[place]) for place in range(count)]
+
+
+def exercise_row(everybody: Class, cell) -> ExerciseRow:
+    exercise = everybody.assignment.by_check_id[grade_id(cell)]
+    verdicts = [
+        known.by_cell()[exercise.check_id]
+        for known in everybody.histories.values()
+        if exercise.check_id in known.by_cell()
+    ]
+    tried = [
+        attempts
+        for known in everybody.histories.values()
+        if (attempts := known.attempts(exercise.solution_id))
+    ]
+    statuses = Counter(verdict.status for verdict in verdicts)
+    right = statuses.pop("passed", 0)
+    histories = everybody.histories.values()
+    inherited = sum(_inherited(everybody.assignment, known, exercise.check_id) for known in histories)
+    return ExerciseRow(
+        exercise.name,
+        points(cell),
+        right,
+        statuses.most_common(),
+        inherited,
+        mean(tried) if tried else None,
+        max(tried, default=0),
+    )
+
+
+def _inherited(assignment: Assignment, known: History, check: str) -> bool:
+    """Whether a check failed together with one of an exercise that this one calls."""
+    called = {assignment.exercises[name].check_id for name in assignment.by_check_id[check].uses}
+    failed = {verdict.grade_id for verdict in known.verdicts if verdict.status in ("failed", "error")}
+    return known.ending == "finished" and check in failed and bool(failed & called)
+
+
+def written_row(everybody: Class, cell) -> WrittenRow:
+    name = grade_id(cell)
+    written = sum(name in known.answers for known in everybody.histories.values())
+    return WrittenRow(name, points(cell), written, everybody.given.get(name))
+
+
+def mistakes(everybody: Class) -> list[MistakeRow]:
+    """The known mistakes, the most frequent first."""
+    found: dict[tuple[str, str], list[tuple[str, CellVerdict]]] = {}
+    for student, verdict in _verdicts(everybody):
+        if verdict.mistake:
+            found.setdefault((verdict.mistake, verdict.grade_id), []).append((student, verdict))
+    rows = [
+        MistakeRow(name, _exercise(everybody, cell), who[0][1].hint, [student for student, _ in who])
+        for (name, cell), who in found.items()
+    ]
+    return sorted(rows, key=lambda row: (-len(row.students), row.exercise, row.name))
+
+
+def unnamed(everybody: Class) -> list[MistakeRow]:
+    """Wrong answers that no known mistake and no earlier exercise explains, by what was said of them."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for student, verdict in _verdicts(everybody):
+        known = everybody.histories[student]
+        explained = verdict.mistake or _inherited(everybody.assignment, known, verdict.grade_id)
+        if known.ending == "finished" and verdict.status in ("failed", "error") and not explained:
+            # "3 of 12 of your numbers differ" is one kind, whatever the numbers.
+            kind = re.sub(r"\d+", "…", in_short(verdict))
+            found.setdefault((kind, verdict.grade_id), []).append(student)
+    rows = [MistakeRow(kind, _exercise(everybody, cell), "", who) for (kind, cell), who in found.items()]
+    rows.sort(key=lambda row: (-len(row.students), row.exercise, row.name))
+    shown = Counter()
+    kept = []
+    for row in rows:
+        shown[row.exercise] += 1
+        if shown[row.exercise] <= MOST_REASONS:
+            kept.append(row)
+    return kept
+
+
+def _verdicts(everybody: Class) -> Iterable[tuple[str, CellVerdict]]:
+    for student, known in everybody.histories.items():
+        for verdict in known.verdicts:
+            if verdict.grade_id in everybody.assignment.by_check_id:
+                yield student, verdict
+
+
+def _exercise(everybody: Class, cell: str) -> str:
+    return everybody.assignment.by_check_id[cell].name
+
+
+def slowest(everybody: Class) -> list[History]:
+    ran = [known for known in everybody.histories.values() if known.seconds]
+    return sorted(ran, key=lambda known: -known.seconds)[:SLOWEST]
+
+
+def failed(everybody: Class) -> list[tuple[str, str, str]]:
+    """Who could not be run to the end: student, what happened, and which checks it cost."""
+    rows = []
+    cut_off = {reason for _, reason in UNFINISHED.values()}
+    for student, known in everybody.histories.items():
+        checks = [v for v in known.verdicts if v.grade_id in everybody.assignment.by_check_id]
+        lost = [
+            check.grade_id.removesuffix("-check")
+            for check in checks
+            if check.status == "timeout" or check.reason in cut_off
+        ]
+        if known.ending not in ENDINGS:  # not read at all
+            rows.append((student, checks[0].reason if checks else known.ending, "all"))
+        elif known.ending != "finished" or lost:
+            rows.append(
+                (student, ENDINGS[known.ending], "all" if len(lost) == len(checks) else ", ".join(lost))
+            )
+    return rows
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A group with the texts that are compared: {cell: [(student, text)]}."""
+
+    group: similarity.Group
+    cells: Mapping[str, Sequence[tuple[str, str]]]
+    same_file: Sequence[str]  # who handed in the same bytes
+
+
+def alike(everybody: Class) -> dict[str, object]:
+    """Groups that share what is unusual, and answers that many gave, without those that we expect."""
+    assignment = everybody.assignment
+    cells = assignment.read_release().cells
+    written = {grade_id(cell) for cell in cells if is_solution(cell) and cell.cell_type != "code"}
+    answers = {student: known.answers for student, known in everybody.histories.items()}
+    known = expected(assignment, written)
+    groups = similarity.find_groups(answers, known, written)
+    common = similarity.find_common(answers, known, written)
+    return {
+        "groups": [_shown(everybody, group) for group in groups[:MOST_GROUPS]],
+        "more_groups": max(0, len(groups) - MOST_GROUPS),
+        "common": [(cell, who, answers[who[0]][cell][:MOST_CODE]) for cell, who in common[:MOST_GROUPS]],
+        "usual": similarity.usual_from(len(answers)),
+        "rules": similarity,
+    }
+
+
+def expected(assignment: Assignment, written: set[str]) -> list[dict[str, str]]:
+    """The release's own texts, the solutions, and the alternatives and mistakes that we know, by cell."""
+    release = assignment.read_release()
+    prose = "\n\n".join(cell.source for cell in release.cells if cell.cell_type == "markdown")
+    texts = [{cell: prose for cell in written}]
+    solutions = {
+        grade_id(cell): cell.source for cell in read_source(assignment.source).cells if grade_id(cell)
+    }
+    texts.append({cell: solutions[cell] for cell in written if cell in solutions})
+    released = [cell.source for cell in code_cells(release)]
+    sources, wrong = solution_sources(assignment), mistake_sources(assignment)
+    for exercise in assignment.exercises.values():
+        several = [*released, sources[exercise.name], *exercise.alternatives.values()]
+        several += wrong[exercise.name].values()
+        texts += [{exercise.solution_id: text} for text in several]
+    return texts
+
+
+def _shown(everybody: Class, group: similarity.Group) -> Shown:
+    closest = group.pairs[0]
+    first = [*closest.students, *(one for one in group.students if one not in closest.students)][
+        :MOST_MEMBERS
+    ]
+    cells = {
+        cell: [
+            (student, everybody.histories[student].answers[cell][:MOST_CODE])
+            for student in first
+            if cell in everybody.histories[student].answers
+        ]
+        for cell in closest.cells
+    }
+    digests = Counter(everybody.histories[student].hand_ins[-1].digest for student in group.students)
+    same = [
+        student for student in group.students if digests[everybody.histories[student].hand_ins[-1].digest] > 1
+    ]
+    return Shown(group, cells, same)
+
+
+def plain(text: str) -> str:
+    """Without signs that a browser does not show or that turn the direction of writing."""
+    return "".join(
+        sign if sign.isprintable() or sign in "\n\t" else "\N{REPLACEMENT CHARACTER}" for sign in text
+    )

@@ -1,0 +1,64 @@
+"""What is written into nbgrader's tables, and with how much reading."""
+
+from nbgrader.api import Grade
+from sqlalchemy import event
+
+from autograder.engine import Result
+from autograder.gradebook import Recorder, open_gradebook
+from autograder.history import recall
+from autograder.submission import read_submission
+
+
+def last_of(own_class, student: str):
+    """A student's submission and the result that was recorded."""
+    folder = own_class.course / "submitted" / student / own_class.assignment.name
+    submission = read_submission(folder, student, own_class.assignment, own_class.assignment.read_release())
+    return submission, Result(student, recall(own_class.assignment, student).verdicts, 0.0)
+
+
+def test_a_row_that_is_missing_is_made(own_class):
+    with open_gradebook(own_class.course) as gradebook:
+        names = own_class.assignment.name, own_class.assignment.name, "ada"
+        before = {grade.name: grade.auto_score for grade in gradebook.find_submission_notebook(*names).grades}
+        lost = gradebook.find_grade("attention-scale-check", *names)
+        gradebook.db.delete(lost)
+        gradebook.db.commit()
+        Recorder(gradebook, own_class.assignment).record([last_of(own_class, "ada")])
+        gradebook.db.expire_all()
+        after = {grade.name: grade.auto_score for grade in gradebook.find_submission_notebook(*names).grades}
+    assert after == before and before["attention-scale-check"] == 1
+
+
+def test_of_several_students_all_or_none_are_committed(own_class):
+    """The second has no verdict for its cells, which is our error."""
+    good, (submission, result) = last_of(own_class, "ada"), last_of(own_class, "gil")
+    with open_gradebook(own_class.course) as gradebook:
+        gradebook.db.query(Grade).update({"auto_score": 0.125})
+        gradebook.db.commit()
+        recorder = Recorder(gradebook, own_class.assignment)
+        try:
+            recorder.record([good, (submission, Result(result.student, (), 0.0))])
+        except KeyError:
+            gradebook.db.rollback()
+        assert {grade.auto_score for grade in gradebook.db.query(Grade)} == {0.125}
+
+
+def test_recording_a_student_reads_no_whole_table(own_class):
+    """Or a class of two thousand would take longer for each than a class of twenty."""
+    asked = []
+    with open_gradebook(own_class.course) as gradebook:
+        recorder = Recorder(gradebook, own_class.assignment)
+        event.listen(gradebook.engine, "before_cursor_execute", lambda *call: asked.append(call[2:4]))
+        recorder.set_rows(*last_of(own_class, "ada"))
+        gradebook.db.query(Grade).filter(Grade.auto_score == 1).all()  # this one does
+        connection = gradebook.engine.raw_connection()
+        plans = [
+            [row[3] for row in connection.cursor().execute(f"EXPLAIN QUERY PLAN {statement}", parameters)]
+            for statement, parameters in asked
+            if statement.startswith(("SELECT", "UPDATE"))
+        ]
+        connection.close()
+    *plans, of_all = plans
+    assert any("SCAN" in step for step in of_all)
+    assert len(plans) >= 3
+    assert not [step for plan in plans for step in plan if "SCAN" in step]

@@ -1,0 +1,238 @@
+"""The instructor's page says what is in the gradebook and the verdicts, and accuses nobody of the ordinary."""
+
+import os
+import re
+import shutil
+from html import unescape
+from html.parser import HTMLParser
+from itertools import combinations
+from pathlib import Path
+from statistics import median
+
+import pytest
+from typer.testing import CliRunner
+
+from autograder import similarity
+from autograder.cli import app
+from autograder.errors import CourseError
+from autograder.reference import solution_sources
+from autograder.report import contents, read_class, write_report
+from autograder.source import grade_id, read_source
+from tests.autograder.small_class import FIRST, FORMULA, NAME, SCRIPT, SECOND, SOFTMAX
+from tests.conftest import ASSIGNMENTS
+
+
+@pytest.fixture(scope="module")
+def page(graded_class, tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    write_report(graded_class.assignment, path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def everybody(graded_class):
+    return read_class(graded_class.assignment)
+
+
+@pytest.fixture(scope="module")
+def shown(everybody):
+    return contents(everybody)
+
+
+def test_mistakes_come_by_name_with_the_number_of_students(graded_class, shown):
+    found = shown["mistakes"]
+    counted = {(row.name, row.exercise): sorted(row.students) for row in found}
+    first = graded_class.assignment.by_check_id[f"{FIRST}-check"]
+    assert counted[first.mistakes[0].name, first.name] == ["dua", "eva"]
+    assert counted[first.mistakes[1].name, first.name] == ["fay"]
+    assert [len(row.students) for row in found] == sorted((len(row.students) for row in found), reverse=True)
+    assert sum(len(row.students) for row in found) == 3  # the second hand-in of "cem" has no known mistake
+
+
+def test_each_exercise_has_its_success_and_its_attempts(graded_class, everybody, shown):
+    rows = {row.name: row for row in shown["exercises"]}
+    scale = graded_class.assignment.by_check_id[f"{SECOND}-check"]
+    right = [
+        s for s, known in everybody.histories.items() if known.by_cell()[scale.check_id].status == "passed"
+    ]
+    assert rows[scale.name].right == len(right) == 8
+    assert dict(rows[scale.name].statuses) == {"failed": 7, "malformed": 1, "error": 1}
+    assert rows[scale.name].most_attempts == 2  # of "cem"
+    assert (
+        everybody.histories["cem"].attempts(SECOND) == 2 and everybody.histories["cem"].attempts(FIRST) == 1
+    )
+    assert everybody.histories["gil"].attempts(SECOND) == 0
+
+
+def test_what_is_wrong_with_an_earlier_exercise_is_said_to_be(shown):
+    rows = {row.name: row for row in shown["exercises"]}
+    assert rows["attention.attention"].inherited == 2  # "mia", and "gil", who wrote nothing
+    assert "mia" not in {
+        student
+        for row in shown["unnamed"]
+        if row.exercise == "attention.attention"
+        for student in row.students
+    }
+    assert "mia" in {
+        student for row in shown["unnamed"] if row.exercise == "attention.scale" for student in row.students
+    }
+
+
+def test_scores_are_the_gradebook_s(graded_class, everybody, shown):
+    with graded_class.gradebook() as gradebook:
+        for student, score in everybody.scores.items():
+            submission = gradebook.find_submission(NAME, student)
+            assert (score.raw, score.penalty) == (submission.score, submission.late_submission_penalty)
+            assert score.waiting == submission.needs_manual_grade
+    assert everybody.scores["dua"].penalty > 0
+    bars = shown["bars"]
+    assert sum(bar.finished + bar.waiting for bar in bars) == len(everybody.scores) == 17
+
+
+def test_who_could_not_be_run_is_listed_with_the_reason(shown):
+    failed = {student: (why, lost) for student, why, lost in shown["failed"]}
+    assert failed["ian"] == ("The notebook's process ended.", "all")
+    assert "not a notebook" in failed["hao"][0]
+    assert set(failed) == {"ian", "hao"}
+
+
+def test_copies_are_found_behind_other_names_and_comments(shown):
+    (group,) = shown["groups"]
+    assert set(group.group.students) == {"jon", "kit", SCRIPT}
+    assert {FIRST, SOFTMAX} <= set(group.cells)
+    assert group.group.pairs[0].share > 0.9
+    assert {student for student, _ in group.cells[SOFTMAX]} == {"jon", "kit", SCRIPT}
+
+
+def test_short_answers_and_those_we_expect_accuse_nobody(shown):
+    """Alike are: perfect notebooks, a listed alternative, a known mistake, and a short answer that is neither."""
+    accused = {student for group in shown["groups"] for student in group.group.students}
+    assert not accused & {"ada", FORMULA, "bob", "bea", "dua", "eva", "lea", "mia", "gil", "nia"}
+
+
+def test_an_answer_of_many_is_no_group_but_is_shown():
+    text = "def f(x):\n    first = x.cumsum(0).flip(0)\n    return first.roll(3).tril().sum(-1).log2() / len(x)\n"
+    odd = {cell: text for cell in ("one", "two", "three", "four")}
+    alone = {f"other-{number}": {"one": f"x = {number}"} for number in range(10)}
+    few = {f"student-{number}": odd for number in range(similarity.USUAL_COUNT)}
+    many = few | {"one-more": odd}
+    assert len(similarity.find_groups(few | alone, [], ())) == 1
+    assert similarity.find_groups(many | alone, [], ()) == []
+    assert similarity.find_groups(few | alone, [{"one": text, "two": text, "three": text}], ()) == []
+    found = similarity.find_common(many | alone, [], ())
+    assert {cell: len(who) for cell, who in found} == {cell: len(many) for cell in odd}
+    assert similarity.find_common(many | alone, [odd], ()) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["def f(:", "x = '''", "\0", "(" * 5000, "%%time\nx", "ключ = 'é'", "-" * 20_000 + "1", "\\", " x\n\ty"],
+)
+def test_any_text_has_tokens(text):
+    assert all(isinstance(token, str) for token in similarity.code_tokens(text))
+
+
+def test_layout_names_and_comments_do_not_count():
+    one = (
+        'def f(a: "Tensor", b=1) -> "Tensor":\n    """Words."""\n    c = a.exp(dim=b)  # why\n    return c\n'
+    )
+    other = "def g(x, y = 1):\n\n  total = x.exp( dim = y )\n  return total"
+    assert similarity.code_tokens(one) == similarity.code_tokens(other)
+    assert similarity.code_tokens(one) != similarity.code_tokens(one.replace("exp", "log"))
+
+
+@pytest.mark.slow
+def test_different_right_answers_share_little():
+    """Of our own solutions and alternatives, which one author wrote and which are the only ones we have."""
+    shares = []
+    for assignment in ASSIGNMENTS.values():
+        solutions = solution_sources(assignment)
+        release = {grade_id(cell): cell.source for cell in read_source(assignment.source).cells}
+        for exercise in assignment.exercises.values():
+            stub = re.sub(r"### BEGIN.*?### END SOLUTION", "", release[exercise.solution_id], flags=re.S)
+            texts = [solutions[exercise.name], *exercise.alternatives.values()]
+            own = [similarity.phrases({"": text}, ()) - similarity.phrases({"": stub}, ()) for text in texts]
+            shares += [len(one & other) / min(len(one), len(other)) for one, other in combinations(own, 2)]
+    assert len(shares) > 100
+    assert median(shares) < 0.15
+    assert sum(share >= similarity.LEAST_SHARE for share in shares) < 0.02 * len(shares)
+
+
+class Tags(HTMLParser):
+    """Every tag that a browser would see, with its attributes."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+
+
+def test_the_page_needs_nothing_else_and_runs_nothing_of_a_student_s(page):
+    text = page.read_text()
+    tags = Tags(text).found
+    assert not {tag for tag, _ in tags} & {
+        "script",
+        "img",
+        "link",
+        "iframe",
+        "object",
+        "embed",
+        "base",
+        "form",
+    }
+    assert not [attrs for _, attrs in tags if any(name.startswith("on") for name in attrs)]
+    assert all(attrs["href"].startswith("#") for tag, attrs in tags if tag == "a")
+    assert not re.search(r"url\(|@import", text)
+    assert "default-src 'none'" in text
+    assert SCRIPT not in text and SCRIPT in unescape(text)
+    (picture,) = [attrs for tag, attrs in tags if tag == "svg"]
+    assert "points: " in picture["aria-label"]
+
+
+def test_the_command_writes_the_page(own_class):
+    result = CliRunner().invoke(app, ["report", NAME, "--output", "here.html"])
+    assert result.exit_code == 0, result.output
+    assert NAME in (own_class.course / "here.html").read_text()
+
+
+def test_who_was_graded_by_something_else_is_named(own_class):
+    (own_class.course / ".autograder" / "results" / NAME / "bob.json").write_text("{")
+    write_report(own_class.assignment, own_class.course / "report.html")
+    assert contents(read_class(own_class.assignment))["unknown"] == ["bob"]
+
+
+def test_without_grades_there_is_a_sentence(graded_class, monkeypatch):
+    monkeypatch.chdir(graded_class.course)
+    result = CliRunner().invoke(app, ["report", "01_static_embeddings"])
+    assert isinstance(result.exception, CourseError)
+    assert "Nobody's 01_static_embeddings has been graded" in str(result.exception)
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_the_page_in_a_browser(page):
+    """No script runs, nothing is fetched, and nothing is wider than a phone."""
+    from playwright.sync_api import sync_playwright
+
+    browsers = ("chromium", "chromium-browser", "google-chrome")
+    chromium = next(filter(None, map(shutil.which, browsers)), None)
+    if chromium is None:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)("there is no Chromium on PATH")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        for width, scheme in ((390, "dark"), (1200, "light")):
+            view = browser.new_page(viewport={"width": width, "height": 844}, color_scheme=scheme)
+            asked, dialogs = [], []
+            view.on("request", lambda request, asked=asked: asked.append(request.url))
+            view.on(
+                "dialog", lambda dialog, dialogs=dialogs: (dialogs.append(dialog.message), dialog.dismiss())
+            )
+            view.goto(page.as_uri())
+            assert asked == [page.as_uri()] and dialogs == []
+            assert view.evaluate("document.documentElement.scrollWidth") <= width
+            if folder := os.environ.get("SCREENSHOTS"):
+                view.screenshot(path=Path(folder) / f"report-{scheme}.png", full_page=True)
+        browser.close()
