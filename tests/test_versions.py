@@ -36,6 +36,8 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 ENVIRONMENT = yaml.safe_load((ROOT / "environment.yml").read_text())
 PIP = next(entry["pip"] for entry in ENVIRONMENT["dependencies"] if isinstance(entry, dict))
 EXTRAS = PROJECT["optional-dependencies"]
+DIRECT = [*PROJECT["dependencies"], *(line for name in ("grading", "test", "book") for line in EXTRAS[name])]
+"""What `make` installs here; the other extras are for who asks for them."""
 
 
 def names(requirements: Iterable[str]) -> set[str]:
@@ -66,13 +68,12 @@ def test_torch_is_the_one_version_the_course_was_measured_with():
 
 
 def test_every_direct_dependency_has_an_exact_version():
-    direct = names([*PROJECT["dependencies"], *EXTRAS["grading"], *EXTRAS["test"]])
+    direct = names(DIRECT)
     assert direct - CONSTRAINTS.keys() == set(), RENEW
 
 
 def test_the_pins_are_what_the_course_needs_and_nothing_else():
-    direct = [*PROJECT["dependencies"], *EXTRAS["grading"], *EXTRAS["test"]]
-    here = [line for line in direct if _applies(Requirement(line), "")]
+    here = [line for line in DIRECT if _applies(Requirement(line), "")]
     everything = set(needed(here, set()))
     unpinned = everything - CONSTRAINTS.keys() - {"setuptools", "pip"}
     # Linux builds of torch with CUDA bring packages that torch itself pins.
