@@ -2,13 +2,14 @@
 PYTHON ?= python3
 LAB_ARGS ?=
 TEST_ARGS ?=
+BENCH_ARGS ?=
 
 BIN := .venv/bin
 # Tests run in two processes; one torch thread in each is faster than two that wait for one another.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test test-fast notebooks grade mutants student-release environment python clean
+.PHONY: help lab test test-fast notebooks grade mutants student-release book bench environment python clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,6 +34,12 @@ mutants: environment ## change the solutions in small ways: how many changes do 
 
 student-release: environment ## dist/words-in-context-student.zip: what students get
 	@$(BIN)/autograder student-release
+
+book: environment ## build/book/index.html: the course as a website (SOLUTIONS=1 for one with solutions)
+	@OMP_NUM_THREADS=1 $(BIN)/python -m tools.book
+
+bench: environment ## docs/benchmarks.md: grading beside nbgrader's and otter's (BENCH_ARGS=--quick to try it)
+	@$(BIN)/python -m bench $(BENCH_ARGS)
 
 environment: python
 	@$(PYTHON) tools/bootstrap.py

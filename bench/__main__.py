@@ -1,0 +1,121 @@
+"""make bench: measure all contenders on the same generated submissions, and write docs/benchmarks.md.
+
+python -m bench                  the whole comparison
+python -m bench --quick          a few submissions of each, to see that it works; the page goes to build/
+python -m bench --resume         go on with a comparison that was interrupted
+"""
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from datetime import date
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from bench import page
+from bench.contenders import NOTEBOOKS, Bench, make_otter_environment
+from bench.submissions import ROOT
+
+BUILD = ROOT / "build" / "bench"
+Step = tuple[str, Callable[[], Any]]
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How many submissions each contender grades."""
+
+    nbgrader: int = 24
+    otter: int = 24
+    ours: int = 24
+    more: int = 120  # a second, larger class: the difference is the cost without the start
+    scale: tuple[int, ...] = (100, 500, 2000)
+
+
+QUICK = Sizes(nbgrader=2, otter=1, ours=4, more=12, scale=(8, 16))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="a few submissions of each")
+    parser.add_argument("--resume", action="store_true", help="keep what an interrupted run has measured")
+    parser.add_argument("--nbgrader", type=int, help="submissions that nbgrader grades (default 24)")
+    parser.add_argument("--otter", type=int, help="submissions that otter grades (default 24)")
+    given = parser.parse_args()
+    sizes = QUICK if given.quick else Sizes()
+    sizes = Sizes(
+        **{**asdict(sizes), **{n: v for n in ("nbgrader", "otter") if (v := getattr(given, n)) is not None}}
+    )
+    BUILD.mkdir(parents=True, exist_ok=True)
+    kept = BUILD / ("quick.json" if given.quick else "results.json")
+    results = json.loads(kept.read_text()) if given.resume and kept.exists() else {}
+    with tempfile.TemporaryDirectory(prefix="bench-") as place, _progress() as progress:
+        todo = list(steps(sizes, Path(place)))
+        task = progress.add_task("", total=len(todo))
+        results["machine"] = machine(make_otter_environment)
+        results["sizes"] = asdict(sizes)
+        for name, measure in todo:
+            progress.update(task, description=name)
+            if name not in results:
+                results[name] = {"load": os.getloadavg()[0], "measured": measure()}
+                kept.write_text(json.dumps(results, indent=1))
+            progress.advance(task)
+    text, picture = (
+        (BUILD / "benchmarks.md", BUILD / "benchmarks.png")
+        if given.quick
+        else (ROOT / "docs" / "benchmarks.md", ROOT / "docs" / "images" / "benchmarks.png")
+    )
+    page.write(results, text, picture)
+    Console().print(f"wrote {text.relative_to(ROOT)} and {picture.relative_to(ROOT)}", highlight=False)
+
+
+def steps(sizes: Sizes, place: Path) -> Iterator[Step]:
+    """What is measured, in order, each under its name in the results."""
+    benches = {notebook.name: Bench(place / notebook.name, notebook) for notebook in NOTEBOOKS}
+    for name, bench in benches.items():
+        yield f"{name}/ours/1/{sizes.ours}", lambda b=bench: asdict(b.ours(sizes.ours, 1))
+        yield f"{name}/ours/1/{sizes.more}", lambda b=bench: asdict(b.ours(sizes.more, 1))
+        yield f"{name}/ours/2/{sizes.more}", lambda b=bench: asdict(b.ours(sizes.more, 2))
+        yield f"{name}/ours/2/{sizes.ours}", lambda b=bench: asdict(b.ours(sizes.ours, 2))
+        yield f"{name}/nbgrader", lambda b=bench: asdict(b.nbgrader(sizes.nbgrader))
+        yield f"{name}/agree", bench.verdicts_agree
+        yield f"{name}/otter", lambda b=bench: [asdict(one) for one in b.otter(sizes.otter)]
+        yield f"{name}/floor", lambda b=bench: b.floor(sizes.ours)
+    torch = benches[NOTEBOOKS[0].name]
+    for count in sizes.scale:
+        yield f"scale/{count}", lambda n=count: asdict(torch.ours(n, 2))
+
+
+def machine(otter: Callable[[], str]) -> dict[str, str]:
+    packages = ("torch", "transformers", "nbgrader", "distributed")
+    models = [
+        line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")
+    ]
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True)
+    return {
+        "date": date.today().isoformat(),
+        "commit": commit.stdout.strip(),
+        "cores": str(os.cpu_count()),
+        "processor": models[0].partition(": ")[2] if models else platform.processor(),
+        "system": f"{platform.system()} {platform.release()}",
+        "Python": platform.python_version(),
+        **{name: version(name) for name in packages},
+        "otter-grader": otter(),
+    }
+
+
+def _progress() -> Progress:
+    columns = (TextColumn("{task.description:28}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    return Progress(*columns, console=Console(stderr=True))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+"""Wall time, CPU time and memory of a command with everything that it starts."""
+
+import os
+import resource
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from autograder.jail.isolation import CHILD_SUBREAPER
+from autograder.jail.kernel import prctl
+
+LOOK_SECONDS = 0.5  # between looks at the memory, each of which takes some milliseconds a process
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a command took. Memory shared between processes counts once (PSS)."""
+
+    wall: float
+    cpu: float
+    peak_bytes: int
+    output: str
+
+
+def environment() -> dict[str, str]:
+    """One thread for torch, as in the jail; and nbgrader calls programs of its own by name."""
+    scripts = str(Path(sys.executable).parent)
+    return {**os.environ, "OMP_NUM_THREADS": "1", "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}"}
+
+
+def run(command: list[str], cwd: Path) -> Measured:
+    """Run a command to its end. Raises CalledProcessError with its output if it fails."""
+    prctl("subreaper", CHILD_SUBREAPER, 1)  # processes that lose their parent come to us, and are counted
+    before, began = _cpu_of_children(), time.monotonic()
+    with subprocess.Popen(
+        command,
+        cwd=cwd,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    ) as process:
+        memory = _Memory(process.pid)
+        memory.start()
+        output, _ = process.communicate()
+    wall = time.monotonic() - began
+    memory.stop()
+    with suppress(ChildProcessError):
+        while os.waitpid(-1, 0):
+            pass
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, command, output)
+    return Measured(wall, _cpu_of_children() - before, memory.peak, output)
+
+
+def _cpu_of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+class _Memory(threading.Thread):
+    """Looks, every now and then, at the memory of a process and all below it."""
+
+    def __init__(self, pid: int):
+        super().__init__(daemon=True)
+        self.peak = 0
+        self._process = psutil.Process(pid)
+        self._stopped = threading.Event()
+
+    def run(self) -> None:
+        while not self._stopped.wait(LOOK_SECONDS):
+            with suppress(psutil.NoSuchProcess):
+                everyone = [self._process, *self._process.children(recursive=True)]
+                self.peak = max(self.peak, sum(map(_proportional, everyone)))
+
+    def stop(self) -> None:
+        self._stopped.set()
+        self.join()
+
+
+def _proportional(process: psutil.Process) -> int:
+    try:
+        return process.memory_full_info().pss
+    except (psutil.Error, OSError):
+        return 0  # it has ended

@@ -1,0 +1,251 @@
+"""The page docs/benchmarks.md and its figure, from the measurements."""
+
+import statistics
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("agg")
+import matplotlib.pyplot as plt
+
+from bench.contenders import NOTEBOOKS
+from coursekit.plots import BLUE, GREY, ORANGE, use_style
+
+AIMS = {"torch": 60, "transformers": 100}  # times nbgrader's throughput, on two workers
+OTTER_AIM = 200
+FLOOR_FACTOR, FLOOR_SECONDS = 1.5, 0.030
+MEMORY_AIM = 1e9
+FLAT = 1.1  # at most so many times the cost between the two smaller classes
+
+Results = Mapping[str, Any]
+
+
+class Figures:
+    """What the page says of one notebook, in seconds a submission."""
+
+    def __init__(self, results: Results, name: str):
+        sizes = results["sizes"]
+        self.name = name
+        self.few, self.many = sizes["ours"], sizes["more"]
+        self.counts = {"nbgrader": sizes["nbgrader"], "otter": sizes["otter"]}
+        self._results = results
+
+    def of(self, step: str) -> Any:
+        return self._results[f"{self.name}/{step}"]["measured"]
+
+    def nbgrader(self, what: str) -> float:
+        return self.of("nbgrader")[what] / self.counts["nbgrader"]
+
+    def otter(self, what: str) -> float:
+        return statistics.mean(one[what] for one in self.of("otter"))
+
+    def whole(self, workers: int, what: str) -> float:
+        """Of a whole command that grades few, its start included."""
+        return self.of(f"ours/{workers}/{self.few}")[what] / self.few
+
+    def further(self, workers: int, what: str) -> float:
+        """Of one more submission: the difference between a larger class and a small one."""
+        large, small = (self.of(f"ours/{workers}/{count}")[what] for count in (self.many, self.few))
+        return (large - small) / (self.many - self.few)
+
+    def median(self, where: str, place: int) -> float:
+        """Of executing one notebook: `where` is "jail" or "floor", `place` 0 for wall and 1 for CPU."""
+        return statistics.median(times[place] for times in self.of("floor")[where])
+
+    def peak(self, step: str) -> int:
+        measured = self.of(step)
+        return max(one["peak_bytes"] for one in (measured if isinstance(measured, list) else [measured]))
+
+
+def write(results: Results, text: Path, picture: Path) -> None:
+    both = [Figures(results, notebook.name) for notebook in NOTEBOOKS]
+    picture.parent.mkdir(parents=True, exist_ok=True)
+    alt = draw(results, both, picture)
+    text.write_text("\n".join(lines(results, both, f"{_from(text, picture)}", alt)) + "\n", encoding="utf-8")
+
+
+def _from(text: Path, picture: Path) -> Path:
+    return picture.relative_to(text.parent)
+
+
+def lines(results: Results, both: list[Figures], picture: str, alt: str) -> Iterator[str]:
+    machine = results["machine"]
+    loads = [step["load"] for name, step in results.items() if name not in ("machine", "sizes")]
+    first = both[0]
+    yield "# Benchmarks"
+    yield ""
+    yield (
+        f"`make bench` writes this page. Measured on {machine['date']} (commit {machine['commit']}) with "
+        f"{machine['cores']} cores ({machine['processor']}, {machine['system']}), Python {machine['Python']}, "
+        + ", ".join(f"{name} {machine[name]}" for name in list(machine)[6:])
+        + f". The load of the machine was {min(loads):.1f} to {max(loads):.1f} when the steps began; one step itself "
+        "makes a load of 1 to 3. Beyond that other programs had their share, and the seconds by the clock are longer "
+        "for all contenders; CPU seconds suffer less."
+    )
+    yield ""
+    yield f"![{alt}]({picture})"
+    yield ""
+    yield "## A submission"
+    yield ""
+    yield (
+        "One notebook of nine exercises (02 Attention), handed in by generated students: a third of the answers are "
+        "right in various ways, a third hold one to three of the known mistakes, a third are half-finished, and no "
+        "two are alike. nbgrader and otter have the same exercises with an assert test under each, as "
+        "instructors write them, and no coursekit. One variant of the notebook imports torch alone, the "
+        "other also `transformers.BertModel`. *Whole command* is what one waits for with "
+        f"{first.few} submissions, its start included; *each further* is the difference to {first.many} submissions. "
+        f"nbgrader graded {first.counts['nbgrader']} submissions in one command, otter {first.counts['otter']}, each "
+        "in a command of its own, which is how `otter run` works. Every contender had one torch thread."
+    )
+    for figures in both:
+        yield ""
+        yield f"### {figures.name}"
+        yield ""
+        yield "| | seconds | CPU seconds | times nbgrader's throughput | by CPU seconds | peak memory |"
+        yield "|:--|--:|--:|--:|--:|--:|"
+        for name, wall, cpu, peak in _rows(figures):
+            yield (
+                f"| {name} | {wall:.3f} | {cpu:.3f} | {figures.nbgrader('wall') / wall:.1f} | "
+                f"{figures.nbgrader('cpu') / cpu:.1f} | {peak / 1e6:.0f} MB |"
+            )
+        agree, compared = figures.of("agree")
+        yield ""
+        yield f"nbgrader's tests and our checks gave the same verdict in {agree} of {compared} exercises."
+    yield ""
+    yield "## Execution, and the floor"
+    yield ""
+    yield (
+        "The floor is a fork of a Python that has imported the same libraries and executes the same cells: no jail, "
+        "no IPython, no answers written down. Medians, by turns on the same submissions, in milliseconds."
+    )
+    yield ""
+    yield "| | floor | in the jail | floor, CPU | in the jail, CPU |"
+    yield "|:--|--:|--:|--:|--:|"
+    for figures in both:
+        cells = [figures.median(where, place) for place in (0, 1) for where in ("floor", "jail")]
+        yield f"| {figures.name} | " + " | ".join(f"{1000 * value:.0f}" for value in cells) + " |"
+    yield ""
+    yield "## Larger classes"
+    yield ""
+    yield "Two workers, distinct submissions, an empty gradebook. The notebook that imports torch alone."
+    yield ""
+    yield "| submissions | seconds | seconds each | CPU seconds each | CPU seconds of each further | peak memory |"
+    yield "|--:|--:|--:|--:|--:|--:|"
+    for count, measured, further in _scale(results):
+        yield (
+            f"| {count} | {measured['wall']:.0f} | {measured['wall'] / count:.3f} | {measured['cpu'] / count:.3f} | "
+            f"{further:.3f} | {measured['peak_bytes'] / 1e6:.0f} MB |"
+        )
+    yield ""
+    yield "## What was aimed at"
+    yield ""
+    yield "| aim | measured | |"
+    yield "|:--|:--|:--|"
+    for aim, measured, met in aims(results, both):
+        yield f"| {aim} | {measured} | {'met' if met else 'missed'} |"
+    yield ""
+    yield (
+        "Memory is that of the command and everything it starts, what is shared counted once (PSS), looked at twice "
+        "a second. Throughput is compared by the clock in each further submission; the second number is "
+        "the ratio of CPU seconds, which with two workers has to be doubled to compare with the aim."
+    )
+
+
+def _rows(figures: Figures) -> Iterator[tuple[str, float, float, int]]:
+    yield "`otter run`", figures.otter("wall"), figures.otter("cpu"), figures.peak("otter")
+    yield "`nbgrader autograde`", figures.nbgrader("wall"), figures.nbgrader("cpu"), figures.peak("nbgrader")
+    for workers in (1, 2):
+        words = f"`autograder grade --workers {workers}`"
+        for name, of, count in (
+            ("whole command", figures.whole, figures.few),
+            ("each further", figures.further, figures.many),
+        ):
+            peak = figures.peak(f"ours/{workers}/{count}")
+            yield f"{words}, {name}", of(workers, "wall"), of(workers, "cpu"), peak
+
+
+def _scale(results: Results) -> Iterator[tuple[int, dict[str, Any], float]]:
+    """Each class with the CPU seconds of each further submission since the one before."""
+    before, spent = 0, 0.0
+    for count in results["sizes"]["scale"]:
+        measured = results[f"scale/{count}"]["measured"]
+        yield count, measured, (measured["cpu"] - spent) / (count - before)
+        before, spent = count, measured["cpu"]
+
+
+def aims(results: Results, both: list[Figures]) -> Iterator[tuple[str, str, bool]]:
+    for figures in both:
+        aim = AIMS[figures.name]
+        ratio = figures.nbgrader("wall") / figures.further(2, "wall")
+        by_cpu = figures.nbgrader("cpu") / figures.further(2, "cpu")
+        yield (
+            f"{aim} times nbgrader's throughput with two workers ({figures.name})",
+            f"{ratio:.0f}; by CPU seconds 2 × {by_cpu:.0f}",
+            ratio >= aim,
+        )
+    for figures in both:
+        ratio = figures.otter("wall") / figures.further(2, "wall")
+        by_cpu = figures.otter("cpu") / figures.further(2, "cpu")
+        yield (
+            f"{OTTER_AIM} times otter's ({figures.name})",
+            f"{ratio:.0f}; by CPU seconds 2 × {by_cpu:.0f}",
+            ratio >= OTTER_AIM,
+        )
+    for figures in both:
+        floor, jail = figures.median("floor", 0), figures.median("jail", 0)
+        most = FLOOR_FACTOR * floor + FLOOR_SECONDS
+        yield (
+            f"execution within {FLOOR_FACTOR} × floor + {1000 * FLOOR_SECONDS:.0f} ms ({figures.name})",
+            f"{1000 * jail:.0f} of {1000 * most:.0f} ms",
+            jail <= most,
+        )
+    *_, (largest, measured, last) = _scale(results)
+    peak = max(step["peak_bytes"] for _, step, _ in _scale(results))
+    yield "two workers under 1 GB, whatever the class", f"{peak / 1e6:.0f} MB", peak < MEMORY_AIM
+    middle = [further for _, _, further in _scale(results)][-2]
+    yield (
+        f"the same cost for each submission up to {largest}",
+        f"{1000 * last:.0f} ms of CPU for each of the last, {1000 * middle:.0f} before",
+        last <= FLAT * middle,
+    )
+
+
+def draw(results: Results, both: list[Figures], picture: Path) -> str:
+    """Draw the figure. Returns its description."""
+    use_style()
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.6), width_ratios=(3, 2))
+    said = []
+    for place, (figures, colour) in enumerate(zip(both, (BLUE, ORANGE), strict=True)):
+        values = {
+            "otter run": figures.otter("wall"),
+            "nbgrader autograde": figures.nbgrader("wall"),
+            "autograder, 1 worker": figures.further(1, "wall"),
+            "autograder, 2 workers": figures.further(2, "wall"),
+            "floor": figures.median("floor", 0),
+        }
+        rows = [row + 0.38 * place for row in range(len(values))]
+        left.barh(rows, values.values(), height=0.34, color=colour, label=figures.name)
+        for row, value in zip(rows, values.values(), strict=True):
+            left.annotate(
+                f"{value:.3g}", (value, row), (3, 0), textcoords="offset points", va="center", fontsize=8
+            )
+        said.append(f"{figures.name}: " + ", ".join(f"{name} {value:.3g}" for name, value in values.items()))
+    left.set(xscale="log", xlabel="seconds a submission (logarithmic)")
+    left.set_yticks([row + 0.19 for row in range(len(values))], values)
+    left.set_xlim(right=5 * left.get_xlim()[1])
+    left.invert_yaxis()
+    left.legend(title="the notebook imports", loc="lower right")
+    counts, each = zip(*((n, 1000 * measured["cpu"] / n) for n, measured, _ in _scale(results)), strict=True)
+    further = [1000 * value for *_, value in _scale(results)]
+    right.plot(counts, each, color=GREY, marker="s", label="of each, start included")
+    right.plot(counts[1:], further[1:], color=BLUE, marker="o", label="of each further")
+    right.set(xscale="log", xlabel="submissions (logarithmic)", ylabel="CPU milliseconds", ylim=(0, None))
+    right.set_xticks(counts, counts)
+    right.minorticks_off()
+    right.legend()
+    figure.savefig(picture, dpi=120)
+    plt.close(figure)
+    flat = ", ".join(f"{value:.0f} at {count}" for count, value in zip(counts, each, strict=True))
+    return f"Seconds a submission, {'; '.join(said)}. CPU milliseconds of each by size of the class: {flat}."

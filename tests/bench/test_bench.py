@@ -1,0 +1,75 @@
+"""`make bench` compares like with like, and its page says which aims were missed."""
+
+import pytest
+
+from autograder.course import Assignment
+from autograder.exercise import edited
+from autograder.reference import solution_sources
+from autograder.source import code_cells, grade_id
+from bench import page
+from bench.classic import source_notebook
+from bench.submissions import KINDS, NAME, Writer
+from tests.conftest import ROOT
+
+
+def test_submissions_are_varied_distinct_and_repeatable():
+    writer = Writer(Assignment(ROOT, NAME))
+    texts = list(writer.class_of(60))
+    assert {one.kind for one in texts} == {*KINDS}
+    assert len({tuple(sorted(one.cells.items())) for one in texts}) == 60
+    assert Writer(Assignment(ROOT, NAME)).write(17) == texts[17]
+
+
+@pytest.mark.slow
+def test_the_classic_tests_pass_the_solution_and_fail_a_mistake():
+    assignment = Assignment(ROOT, NAME)
+    notebook = source_notebook(assignment, "")
+    names = {}
+    for cell in code_cells(notebook):
+        exec(cell.source, names)  # a test that fails raises
+    tests = {grade_id(cell): cell.source for cell in code_cells(notebook)}
+    sources = solution_sources(assignment)
+    for exercise in assignment.exercises.values():
+        wrong = names | {}
+        exec(edited(sources[exercise.name], exercise, exercise.mistakes[0]), wrong)
+        with pytest.raises((AssertionError, RuntimeError, ValueError, TypeError, IndexError)):
+            exec(tests[exercise.check_id], wrong)
+
+
+def measured(wall: float, cpu: float, peak: float = 8e8) -> dict[str, float]:
+    return {"wall": wall, "cpu": cpu, "peak_bytes": peak, "output": ""}
+
+
+def results(each: float) -> dict:
+    """Of a grader that starts in 10 s and takes `each` seconds for a submission."""
+    steps = {}
+    for name in ("torch", "transformers"):
+        for workers in (1, 2):
+            for count in (10, 20):
+                steps[f"{name}/ours/{workers}/{count}"] = measured(10 + count * each, 10 + 2 * count * each)
+        steps[f"{name}/nbgrader"] = measured(40.0, 40.0)
+        steps[f"{name}/otter"] = [measured(10.0, 10.0)]
+        steps[f"{name}/floor"] = {"floor": [(0.02, 0.02)], "jail": [(0.05, 0.05)]}
+        steps[f"{name}/agree"] = (90, 90)
+    for count in (100, 200, 400):
+        steps[f"scale/{count}"] = measured(10 + count * each, 10 + 2 * count * each)
+    machine = dict.fromkeys(("date", "commit", "cores", "processor", "system", "Python", "torch"), "some")
+    sizes = {"ours": 10, "more": 20, "nbgrader": 10, "otter": 1, "scale": (100, 200, 400)}
+    return {"machine": machine, "sizes": sizes} | {
+        name: {"load": 1.0, "measured": value} for name, value in steps.items()
+    }
+
+
+def test_the_page_says_which_aims_are_met(tmp_path):
+    """nbgrader takes 4 s here: 0.05 s are 80 times its throughput, and 200 times otter's."""
+    given = results(0.05)
+    met = {
+        aim: met for aim, _, met in page.aims(given, [page.Figures(given, n.name) for n in page.NOTEBOOKS])
+    }
+    missed = {aim for aim, is_met in met.items() if not is_met}
+    assert missed == {"100 times nbgrader's throughput with two workers (transformers)"}
+    page.write(given, tmp_path / "page.md", tmp_path / "images" / "page.png")
+    text = (tmp_path / "page.md").read_text()
+    assert "| 80; by CPU seconds 2 × 40 | met |" in text and text.count("| missed |") == 1
+    assert "| `autograder grade --workers 2`, each further | 0.050 | 0.100 | 80.0 | 40.0 | 800 MB |" in text
+    assert "](images/page.png)" in text and (tmp_path / "images" / "page.png").stat().st_size > 5000
