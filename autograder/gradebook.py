@@ -6,7 +6,7 @@ import logging
 import os
 import warnings
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -24,7 +24,7 @@ from autograder.errors import CourseError
 from autograder.files import write_aside
 from autograder.history import remember
 from autograder.source import grade_id
-from autograder.submission import Submission
+from autograder.submission import Submission, read_regular_file
 from autograder.verdicts import CellVerdict
 
 # nbgrader creates a submission's rows in an order that SQLAlchemy remarks on; nothing is lost by it.
@@ -166,6 +166,10 @@ class Recorder:
         write_aside(folder / f"{name}.ipynb", json.dumps(filled, ensure_ascii=False))
         if submission.timestamp:
             write_aside(folder / "timestamp.txt", f"{submission.timestamp.isoformat(sep=' ')} UTC")
+        submitted = self.assignment.root / "submitted" / submission.student / name
+        with suppress(OSError, ValueError):  # nbgrader names the page of feedback by it; a hand-in by mail has none
+            secret = read_regular_file(submitted, "submission_secret.txt", limit=1000).decode("ascii")
+            write_aside(folder / "submission_secret.txt", secret)
 
 
 def save_scores(

@@ -164,8 +164,8 @@ def torch_index():
 
 
 def extras():
-    """The student's release holds no autograder, and needs neither its packages nor those of the tests and the website."""
-    return "[grading,test,book]" if (ROOT / "autograder").is_dir() else ""
+    """The student's release holds no autograder, and needs neither its packages nor those of tests, website and hub."""
+    return "[grading,test,book,hub]" if (ROOT / "autograder").is_dir() else ""
 
 
 def install_overrides():
