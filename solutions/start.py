@@ -31,7 +31,6 @@ installation()
 # ## The map
 #
 # Minutes are for the core exercises; the extensions come on top.
-# A title without a link is planned and not written yet.
 #
 # | | notebook | minutes | afterwards you can | needs | unlocks |
 # |:--|:--|:--|:--|:--|:--|

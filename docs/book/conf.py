@@ -1,0 +1,153 @@
+"""Sphinx's settings for the course's website. `make book` lays out the sources and then calls Sphinx with these."""
+
+import hashlib
+import os
+import re
+from importlib.util import find_spec
+from pathlib import Path
+from shutil import copy
+
+from docutils import nodes
+from sphinx.addnodes import pending_xref
+from sphinx.errors import ExtensionError
+from sphinx.util.docutils import SphinxRole
+
+WITH_SOLUTIONS = os.environ.get("BOOK_KIND") == "with-solutions"
+
+project = "Words in Context"
+author = "The authors of Words in Context"
+project_copyright = "the authors of Words in Context; prose and figures CC BY 4.0, code BSD 3-Clause"
+language = "en"
+
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.mathjax"]
+exclude_patterns = ["start/*"]  # sections of the start page, included by pages of ours
+myst_enable_extensions = ["dollarmath", "deflist"]
+myst_heading_anchors = 3
+nb_execution_mode = "off"  # tools/book/execution.py runs the notebooks, and keeps the runs
+nb_merge_streams = True
+nb_output_stderr = "remove"
+nb_render_markdown_format = "myst"
+nb_code_prompt_show = "Show the code"
+nb_code_prompt_hide = "Hide the code"
+suppress_warnings = [
+    "toc.empty_glob",  # a website of one notebook
+    "ref.python",  # two classes of one name: the link in a signature leads to one of them
+]
+
+default_role = "code"
+highlight_language = "text"  # of blocks that name no language: mostly commands
+autodoc_typehints_format = "short"
+autodoc_preserve_defaults = True  # as written, not as Python prints them
+autodoc_default_options = {"no-value": True}
+python_use_unqualified_type_names = True
+python_maximum_signature_line_length = 90
+toc_object_entries = False
+
+html_theme = "sphinx_book_theme"
+html_title = "Words in Context, with solutions" if WITH_SOLUTIONS else "Words in Context"
+html_static_path = ["_static"]
+html_css_files = ["book.css"]
+html_copy_source = False  # the sources of pages are no pages
+html_show_sphinx = False
+html_show_search_summary = False  # would have to fetch pages, which a browser refuses for files on a disk
+html_theme_options = {
+    "show_toc_level": 2,
+    "home_page_in_toc": True,
+    "use_download_button": False,
+    "max_navbar_depth": 2,  # a package's page lists its modules
+    "navbar_persistent": [],  # the search field stands in the sidebar
+}
+html_context = {"default_mode": "auto"}  # light or dark as the reader's machine is set
+
+# MathJax ------------------------------------------------------------------------------------------------
+
+MATHJAX = "tex-chtml-full.js"
+MATHJAX_SHA256 = "91b005503c5d1f0958bf4d73ada1a3be33596b2c4ab5da22277f1b0d3149b5a4"
+"""The digest of that file in MathJax 3.2.2 as its authors published it (npm's `mathjax`, folder es5)."""
+
+mathjax_path = f"mathjax/{MATHJAX}"
+# The menu loads parts that we do not ship when one of its entries is chosen.
+mathjax3_config = {"options": {"enableMenu": False}}
+
+
+def copy_mathjax(app, exception):
+    """MathJax as one file with its fonts, from the package that carries it, into the website; its licence lies in _static."""
+    if exception:
+        return
+    package = Path(find_spec("sphinx-mathjax-offline").origin).parent / "static" / "mathjax"
+    if hashlib.sha256((package / MATHJAX).read_bytes()).hexdigest() != MATHJAX_SHA256:
+        raise ExtensionError(f"{package / MATHJAX} is not the file that MathJax's authors published.")
+    fonts = Path("output", "chtml", "fonts", "woff-v2")
+    target = app.outdir / "_static" / "mathjax"
+    (target / fonts).mkdir(parents=True, exist_ok=True)
+    for path in (package / MATHJAX, *(package / fonts).glob("*.woff")):
+        copy(path, target / path.relative_to(package))
+
+
+# Our notation -------------------------------------------------------------------------------------------
+
+
+class NotebookRole(SphinxRole):
+    """{nb}`02`: a link to the page of notebook 02, or its number alone where it has no page."""
+
+    def run(self):
+        page = next((doc for doc in self.env.found_docs if doc.startswith(f"notebooks/{self.text}_")), None)
+        number = nodes.inline(self.rawtext, self.text)
+        if page is None:
+            return [number], []
+        link = pending_xref(
+            self.rawtext, number, refdomain="std", reftype="doc", reftarget=f"/{page}", refexplicit=True
+        )
+        link["refdoc"] = self.env.docname
+        return [link], []
+
+
+def docstring_as_text(app, what, name, obj, options, lines):
+    """Docstrings here are plain text: paragraphs, `code` in backticks, indented lines that are kept as they are."""
+    text, verbatim = [], False
+    for line in lines:
+        if line.startswith("  "):
+            if not verbatim:
+                text += ["", "::", ""]
+            verbatim = True
+        elif line:
+            if verbatim:
+                text.append("")
+            verbatim = False
+            line = _escaped(line)
+        text.append(line)
+    lines[:] = [*text, ""]
+
+
+def without_modules(app, what, name, obj, options, signature, returns):
+    """Float[Tensor, "B T"] without the module of each name: Sphinx cannot read jaxtyping's axes, and leaves them in."""
+    return tuple(part and re.sub(r"~[\w.]+\.", "", part) for part in (signature, returns))
+
+
+def _escaped(line):
+    """Backticks mark code and a pair of stars emphasis; nothing else is special to a reader."""
+    parts = re.split(r"(`+)(.+?)\1", line)
+    plain, code = parts[::3], parts[2::3]
+    plain = [re.sub(r"(?<![\w*])(\*\w[^*]*\*)(?![\w*])|([*_|\\`])", _escape, part) for part in plain]
+    plain = [re.sub(r"^(\s*)([-+]|\d+\.|\.\.|>>>)(?= )", r"\1\\\2", part) for part in plain[:1]] + plain[1:]
+    marked = [f"\\ ``{part.strip()}``\\ " for part in code]
+    return "".join(x for pair in zip(plain, [*marked, ""], strict=True) for x in pair)
+
+
+def _escape(found):
+    emphasis, special = found.groups()
+    return emphasis or "\\" + special
+
+
+def setup(app):
+    app.add_role("nb", NotebookRole())
+    app.connect("autodoc-process-docstring", docstring_as_text)
+    app.connect("autodoc-process-signature", without_modules)
+    app.connect("build-finished", copy_mathjax)
+    # Links to notebooks depend on which there are: another set, and all pages are read again.
+    app.add_config_value("notebooks", [], "env")
+    app.connect("config-inited", _list_notebooks)
+
+
+def _list_notebooks(app, config):
+    config.notebooks = sorted(path.stem for path in Path(app.srcdir, "notebooks").glob("*.ipynb"))

@@ -1,0 +1,83 @@
+"""The lists of the website agree with the notebooks: every reference is listed and linked, every term is used."""
+
+import re
+from functools import cache
+
+import pytest
+
+from autograder.source import read_source
+from tests.conftest import ASSIGNMENTS, ROOT
+
+BOOK = ROOT / "docs" / "book"
+NOTEBOOKS = re.compile(r"\{nb\}`(\d\d)`")
+ENTRY = re.compile(r"^(?P<authors>.+?) \((?P<year>[^()]+)\)\. (?P<title>.+?[.?!])(?: |$)")
+
+
+def entries(text: str) -> list[str]:
+    """The items of a Markdown list, each on one line."""
+    return [" ".join(item.split()) for item in re.findall(r"(?m)^- (.+(?:\n  .+)*)", text)]
+
+
+def key(entry: str) -> tuple[str, str]:
+    """Year and title, by which a reference is recognised wherever it stands."""
+    found = ENTRY.match(re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", entry))
+    assert found, f"not of the form 'Authors (year). Title.': {entry}"
+    year = re.sub(r"(?<=\d)[a-z]$", "", found["year"])  # 2013a in one notebook may be 2013 in another
+    return year, " ".join(re.findall(r"\w+", found["title"].lower()))
+
+
+@cache
+def references_of(name: str) -> dict[tuple[str, str], str]:
+    cells = read_source(ASSIGNMENTS[name].source).cells
+    sections = [cell.source for cell in cells if cell.source.startswith("## References")]
+    return {key(entry): entry for section in sections for entry in entries(section)}
+
+
+LISTED = {key(entry): entry for entry in entries((BOOK / "references.md").read_text())}
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_every_reference_of_a_notebook_is_listed_with_its_number(name):
+    cited = references_of(name)
+    assert cited, "a notebook without references"
+    number = name[:2]
+    missing = [entry for one, entry in cited.items() if number not in NOTEBOOKS.findall(LISTED.get(one, ""))]
+    assert missing == [], f"add these to docs/book/references.md, with {{nb}}`{number}` behind them"
+
+
+def test_every_listed_reference_has_a_link_and_is_used_where_it_says():
+    by_number = {name[:2]: name for name in ASSIGNMENTS}
+    for one, entry in LISTED.items():
+        assert re.search(r"\]\(https://[^)]+\)", entry), entry
+        numbers = NOTEBOOKS.findall(entry)
+        assert numbers == sorted(set(numbers)) and numbers, entry
+        unused = [n for n in numbers if n not in by_number or one not in references_of(by_number[n])]
+        assert unused == [], entry
+
+
+def test_references_are_in_order():
+    for section in (BOOK / "references.md").read_text().split("\n## ")[1:]:
+        authors = [entry.partition(" (")[0].lower().replace("i̇", "i") for entry in entries(section)]
+        surnames = [author.partition(",")[0] for author in authors]
+        assert surnames == sorted(surnames)
+
+
+TERM = re.compile(r"(?m)^((?:[^\s`:#].*\n)+)  (.+)$")
+
+
+def terms() -> list[tuple[list[str], str]]:
+    """Each entry of the glossary: its terms, and what is said of them."""
+    body = (BOOK / "glossary.md").read_text().partition("```{glossary}")[2]
+    return [(names.strip().splitlines(), text) for names, text in TERM.findall(body)]
+
+
+def test_every_term_is_explained_in_one_or_two_sentences_and_used_in_its_notebook():
+    by_number = {name[:2]: one.source.read_text().lower() for name, one in ASSIGNMENTS.items()}
+    assert len(terms()) > 90
+    for names, text in terms():
+        (number,) = NOTEBOOKS.findall(text)
+        said = NOTEBOOKS.sub("", text).replace("f(w, C)", "").strip()
+        assert said[-1] in ".?" and 1 <= len(re.findall(r"[.?](?= [A-Z]|$)", said)) <= 3, names
+        # A notebook may write scalar_mix, or pieces for piece: the first five letters of each word must be there.
+        stems = [[word[:5] for word in re.findall(r"\w+", name.lower())] for name in names]
+        assert any(all(stem in by_number[number] for stem in one) for one in stems), (names, number)

@@ -1,0 +1,231 @@
+"""The built website: no solution on it, no link that leads nowhere, nothing asked of another machine."""
+
+import os
+import re
+import shutil
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat import NotebookNode
+
+from autograder.source import read_source
+from tests.conftest import ASSIGNMENTS, ROOT
+from tools.book import links
+from tools.book.__main__ import PARTS, build, main
+from tools.book.execution import execute
+from tools.book.notebook import TWIN, instructors_page
+
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
+
+NOTEBOOK = ASSIGNMENTS["02_attention"]
+PAGE = f"notebooks/{NOTEBOOK.name}.html"
+
+
+@pytest.fixture(scope="module")
+def run() -> NotebookNode:
+    """The executed solution; `make book` keeps it in the same place."""
+    return execute([NOTEBOOK], ROOT / PARTS / "executed")[NOTEBOOK.name]
+
+
+@pytest.fixture(scope="module")
+def site(run, tmp_path_factory) -> Path:
+    """The website of one notebook and all other pages."""
+    folder = tmp_path_factory.mktemp("book")
+    (folder / "parts").mkdir()
+    (folder / "parts" / "executed").symlink_to(ROOT / PARTS / "executed")
+    build(ROOT, [NOTEBOOK], folder / "site", folder / "parts")
+    return folder / "site"
+
+
+# ---------------------------------------------------------------------------------------------- solutions
+
+
+class Text(HTMLParser):
+    """What a page says, without its tags."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.said: list[str] = []
+
+    def handle_data(self, data: str) -> None:
+        self.said.append(data)
+
+
+def text_of(page: Path) -> str:
+    parser = Text()
+    parser.feed(page.read_text())
+    return "".join(parser.said)
+
+
+def plain(text: str) -> str:
+    """Without the signs of Markdown, on one line."""
+    return " ".join(re.sub(r"[*`$\\]", "", text).split())
+
+
+@cache
+def secrets() -> list[str]:
+    """Every line of a solution or a model answer that the student's notebook does not hold."""
+    known = plain("\n".join(cell.source for cell in NOTEBOOK.read_release().cells))
+    lines = []
+    for cell in read_source(NOTEBOOK.source).cells:
+        if cell.metadata.get("nbgrader", {}).get("solution"):
+            code = re.findall(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", cell.source, re.DOTALL)
+            lines += (code[0] if cell.cell_type == "code" else cell.source).splitlines()
+    return [line for line in map(plain, lines) if len(line) > 12 and line not in known]
+
+
+def test_no_page_shows_a_line_of_a_solution(site):
+    for page in links.pages(site):
+        said = plain(text_of(page))
+        assert [secret for secret in secrets() if secret in said] == [], page
+
+
+def test_modules_that_students_must_not_read_have_no_page(site):
+    pages = {page.stem for page in (site / "api").iterdir()}
+    assert {"autograder.exercises", "autograder.engine", "coursekit.checking"} <= pages
+    secret = {page for page in pages if page.startswith(("autograder.exercises.", "autograder.unseen"))}
+    assert secret == set()
+
+
+def test_the_same_search_finds_all_of_them_on_the_instructor_s_page(run):
+    page = nbformat.reads(instructors_page(NOTEBOOK, run), as_version=4)
+    said = plain("\n".join(cell.source for cell in page.cells))
+    assert len(secrets()) > 50
+    assert [secret for secret in secrets() if secret not in said] == []
+
+
+def test_the_student_s_page_shows_stubs_figures_and_what_demonstrations_print(site):
+    said = text_of(site / PAGE)
+    exercises = [cell for cell in NOTEBOOK.read_release().cells if "raise NotImplementedError" in cell.source]
+    assert said.count("raise NotImplementedError  # your turn") == len(exercises) > 5
+    assert "bank · river" in said  # printed by a loop
+    assert re.search(r"In \d of 9 rows the largest number", said)  # markdown that a cell displays
+    assert "✓" not in said, "the exercises are empty, so no check is right"
+    pictures = re.findall(r"<img [^>]*>", (site / PAGE).read_text())
+    assert len(pictures) > 10
+    assert [picture[:80] for picture in pictures if not re.search(r'alt="[^"]{30}', picture)] == []
+
+
+def test_a_slider_stands_where_it_starts(site):
+    page = (site / PAGE).read_text()
+    after = page[page.index(TWIN) :][:2000]
+    assert 'alt="Bank gives itself' in after
+    assert "jupyter.widget" not in page
+
+
+# -------------------------------------------------------------------------------------------------- links
+
+
+def test_no_link_leads_nowhere_and_references_lead_outside(site):
+    assert links.broken(site) == []
+    outside = links.external(site)
+    assert "https://arxiv.org/abs/1706.03762" in outside
+    assert all(address.startswith("https://") for address in outside)
+    in_the_notebook = links.external(site / "notebooks")
+    assert "https://github.com/jsbaan/transformer-from-scratch/pull/6" in in_the_notebook
+
+
+def test_a_link_to_a_missing_page_or_place_is_found(tmp_path):
+    (tmp_path / "a.html").write_text('<p id="here"><a href="b.html#there">b</a><a href="#here">a</a></p>')
+    (tmp_path / "b.html").write_text('<p id="other"><img src="c.png"><a href="https://example.org">e</a></p>')
+    assert links.broken(tmp_path) == [("a.html", "b.html#there"), ("b.html", "c.png")]
+    assert links.external(tmp_path) == {"https://example.org"}
+
+
+def test_no_page_has_a_script_a_style_or_a_picture_from_elsewhere(site):
+    loads = re.compile(r'<(?:script|link|img|iframe|source)\b[^>]*\b(?:src|href)="(?:https?:)?//[^"]*"')
+    assert {page.name: loads.findall(page.read_text()) for page in links.pages(site)} == {
+        page.name: [] for page in links.pages(site)
+    }
+
+
+def test_a_name_that_no_notebook_has_is_a_sentence():
+    assert "There is no assignment '13_nothing'" in main(["13_nothing"])
+
+
+# ---------------------------------------------------------------------------------------------- a browser
+
+
+@pytest.fixture(scope="module")
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    names = ("chromium", "chromium-browser", "google-chrome")
+    chromium = next(filter(None, map(shutil.which, names)), None)
+    if chromium is None:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)("there is no Chromium on PATH")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def visit(browser, site):
+    """Opens a page of the website without a network, and notes whatever goes wrong."""
+    contexts, wrong = [], []
+
+    def open_page(name: str, width: int = 1300, **settings):
+        contexts.append(
+            browser.new_context(viewport={"width": width, "height": 900}, offline=True, **settings)
+        )
+        page = contexts[-1].new_page()
+        page.on(
+            "request", lambda one: None if one.url.startswith(("file:", "data:")) else wrong.append(one.url)
+        )
+        page.on("requestfailed", lambda one: wrong.append(f"failed: {one.url[:200]}"))
+        page.on("pageerror", lambda error: wrong.append(f"error: {error}"))
+        page.goto(f"file://{site}/{name}")
+        page.wait_for_function("!window.MathJax || (MathJax.startup && MathJax.startup.promise)")
+        page.evaluate("window.MathJax && MathJax.startup.promise")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert wrong == []
+
+
+PAGES = (
+    "index.html",
+    PAGE,
+    "notation.html",
+    "glossary.html",
+    "guides/grading.html",
+    "api/coursekit.checking.html",
+)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_opens_without_a_network_and_fits_a_narrow_window(visit, name):
+    page = visit(name, width=400)
+    assert page.locator("article h1").count() == 1
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    broken = "[...document.images].filter(image => image.complete && !image.naturalWidth).length"
+    assert page.evaluate(broken) == 0
+
+
+def test_formulas_are_typeset(visit):
+    page = visit(PAGE)
+    formulas = page.locator(".math").count()
+    assert formulas > 5
+    assert page.locator(".math mjx-container").count() == formulas
+    assert page.locator("mjx-merror").count() == 0
+    fonts = page.evaluate(
+        "document.fonts.ready.then(all => [...all].filter(f => f.status == 'error').length)"
+    )
+    assert fonts == 0
+
+
+def test_a_reader_s_dark_setting_is_followed(visit):
+    ground = "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).slice(0, 3).map(Number)"
+    assert max(visit(PAGE, color_scheme="dark").evaluate(ground)) < 60
+    assert min(visit(PAGE, color_scheme="light").evaluate(ground)) > 200
+
+
+def test_the_search_finds_a_term(visit):
+    page = visit("search.html?q=softmax")
+    page.locator("#search-results li a", has_text="Attention, step by step").first.wait_for(timeout=20_000)

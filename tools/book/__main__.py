@@ -1,0 +1,88 @@
+"""The course as a website that needs no network: run the solutions, lay out the pages, build, check the links.
+
+    python -m tools.book                          all notebooks, into build/book (this is `make book`)
+    SOLUTIONS=1 python -m tools.book              the same with solutions, into build/book-with-solutions
+    python -m tools.book 02_attention --into DIR  one notebook and all other pages
+
+Only what changed is run and built again.
+"""
+
+import argparse
+import os
+import sys
+import time
+from pathlib import Path
+
+from sphinx.cmd.build import main as sphinx
+
+from autograder.course import Assignment, assignment, assignments, course_root
+from autograder.errors import CourseError
+from tools.book import links
+from tools.book.execution import execute
+from tools.book.layout import lay_out, source_files
+
+PARTS = Path("build") / "book-parts"
+"""What is kept from one build to the next: executed notebooks, laid-out sources, parsed pages."""
+
+SPHINX_S_OWN = {Path("genindex"), Path("py-modindex"), Path("search")}
+"""Pages without a source."""
+
+
+def main(arguments: list[str] | None = None) -> int | str:
+    """Exit status, or the sentence that says why there is no website."""
+    options = _options(arguments)
+    root = course_root()
+    with_solutions = bool(os.environ.get("SOLUTIONS"))
+    name = "book-with-solutions" if with_solutions else "book"
+    site = options.into or root / "build" / name
+    started = time.monotonic()
+    try:
+        chosen = [assignment(root, one) for one in options.names] or assignments(root)
+        build(root, chosen, site, options.parts or root / PARTS, with_solutions)
+    except CourseError as error:
+        return str(error)
+    if broken := links.broken(site):
+        return "Links that lead nowhere:\n" + "\n".join(f"  {page}: {link}" for page, link in broken)
+    outside = links.external(site)
+    (site / "external-links.txt").write_text("\n".join(sorted(outside)) + "\n", encoding="utf-8")
+    print(
+        f"{site / 'index.html'} ({time.monotonic() - started:.0f} s): {len(links.pages(site))} pages, no broken link "
+        f"among them; {len(outside)} addresses outside, listed in external-links.txt, were not tried."
+    )
+    return 0
+
+
+def build(
+    root: Path, chosen: list[Assignment], site: Path, parts: Path, with_solutions: bool = False
+) -> None:
+    """Write the website of the `chosen` notebooks into `site`. Raises CourseError where it cannot."""
+    kind = "with-solutions" if with_solutions else "student"
+    source = parts / f"source-{kind}"
+    lay_out(source_files(root, chosen, execute(chosen, parts / "executed"), with_solutions), source)
+    os.environ["BOOK_KIND"] = kind  # docs/book/conf.py asks for it
+    arguments = ["-q", "-W", "--keep-going", "-c", root / "docs" / "book", "-d", parts / f"parsed-{kind}"]
+    if sphinx([str(argument) for argument in (*arguments, source, site)]):
+        raise CourseError("Sphinx found what its messages above say: mend that and build again.")
+    _drop_old_pages(site, source)
+
+
+def _drop_old_pages(site: Path, source: Path) -> None:
+    """Sphinx leaves the page of a source that is gone."""
+    made = {path.relative_to(source).with_suffix("") for path in source.rglob("*.*")} | SPHINX_S_OWN
+    for page in links.pages(site):
+        if page.relative_to(site).with_suffix("") not in made:
+            page.unlink()
+
+
+def _options(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.book", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("names", nargs="*", metavar="NOTEBOOK", help="such as 02_attention; all by default")
+    parser.add_argument("--into", type=Path, metavar="DIR", help="where the website is written")
+    parser.add_argument("--parts", type=Path, metavar="DIR", help="what is kept between builds")
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,93 @@
+"""Run the solutions, two at a time, and keep what their cells show.
+
+A run is kept under a digest of the code that ran: the notebook's code cells, coursekit, the data, the versions of all packages.
+So prose can be rewritten without a new run.
+"""
+
+import asyncio
+import hashlib
+import os
+import re
+import tempfile
+import time
+from pathlib import Path
+from subprocess import DEVNULL
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from nbformat import NotebookNode
+
+from autograder.course import Assignment
+from autograder.errors import CourseError
+from autograder.source import code_cells, read_source, write_notebook
+
+AT_ONCE = 2
+CELL_SECONDS = 300
+
+
+def execute(chosen: list[Assignment], store: Path) -> dict[str, NotebookNode]:
+    """The executed solution of each notebook, by its name; from `store` where it was kept."""
+    course = _course_digest(chosen[0].root)
+    kept = {one.name: store / f"{one.name}-{_digest(one, course)}.ipynb" for one in chosen}
+    missing = [one for one in chosen if not kept[one.name].exists()]
+    if missing:
+        asyncio.run(_execute_all(missing, kept))
+    return {name: nbformat.read(path, as_version=4) for name, path in kept.items()}
+
+
+async def _execute_all(missing: list[Assignment], kept: dict[str, Path]) -> None:
+    turn = asyncio.Semaphore(AT_ONCE)
+
+    async def one_of(one: Assignment) -> None:
+        async with turn:
+            started = time.monotonic()
+            notebook = await _execute_one(one)
+        for old in kept[one.name].parent.glob(f"{one.name}-*.ipynb"):
+            old.unlink()
+        aside = kept[one.name].with_suffix(f".{os.getpid()}")
+        write_notebook(notebook, aside)
+        aside.rename(kept[one.name])  # two builds may write at once: whole or not at all
+        print(f"{one.name} was run ({time.monotonic() - started:.0f} s)", flush=True)
+
+    # One that fails does not end the others: their runs are kept for the next build.
+    results = await asyncio.gather(*(one_of(one) for one in missing), return_exceptions=True)
+    for failure in filter(None, results):
+        raise failure
+
+
+async def _execute_one(one: Assignment) -> NotebookNode:
+    """The solution after a run from top to bottom, by someone who starts the course here and has no network."""
+    notebook = read_source(one.source)
+    with tempfile.TemporaryDirectory(prefix="book-") as home:
+        settings = {"COURSEKIT_HOME": home, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+        client = NotebookClient(
+            notebook,
+            timeout=CELL_SECONDS,
+            kernel_name="python3",
+            resources={"metadata": {"path": str(one.root / "notebooks")}},
+        )
+        try:
+            # A kernel's own warnings are nobody's; what cells write to stderr comes by another way.
+            await client.async_execute(env={**os.environ, **settings}, stderr=DEVNULL)
+        except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
+            words = re.sub(r"\x1b\[[0-9;]*m", "", str(error))  # colours
+            raise CourseError(f"{one.name} stops with an error:\n{words}") from None
+    return notebook
+
+
+def _digest(one: Assignment, course: bytes) -> str:
+    digest = hashlib.sha256(course)
+    for cell in code_cells(read_source(one.source)):
+        digest.update(f"{cell.id}\0{cell.source}\0".encode())
+    return digest.hexdigest()[:16]
+
+
+def _course_digest(root: Path) -> bytes:
+    """Of everything that a notebook's code uses."""
+    digest = hashlib.sha256((root / "constraints.txt").read_bytes())
+    for folder in ("coursekit", "data"):
+        for path in sorted((root / folder).rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                digest.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes())
+    return digest.digest()

@@ -1,0 +1,75 @@
+"""Every source file of the website, and where it stands: what Sphinx is given to read."""
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from nbformat import NotebookNode
+
+from autograder.builder import START
+from autograder.course import Assignment
+from autograder.source import read_source
+from tools.book import api
+from tools.book.notebook import instructors_page, students_page
+
+TO_NOTEBOOK = re.compile(r"\[([^\]]+)\]\((?:\.\./)?(\d\d_\w+)/\2\.ipynb\)")
+TO_REPOSITORY = re.compile(r"\[([^\]]+)\]\(\.\./([^)#]+)\)")
+
+
+def source_files(
+    root: Path, chosen: list[Assignment], executed: dict[str, NotebookNode], with_solutions: bool = False
+) -> Iterator[tuple[str, bytes]]:
+    """Path and content of every file that Sphinx reads."""
+    names = [one.name for one in chosen]
+    yield from _folder(root / "docs" / "book", "", "*.md")
+    yield from _start_page(root, names)
+    for one in chosen:
+        page = (
+            instructors_page(one, executed[one.name])
+            if with_solutions
+            else students_page(one, executed[one.name])
+        )
+        yield f"notebooks/{one.name}.ipynb", lead_to_pages(page, names).encode()
+    for path, content in _folder(root / "docs", "guides/", "*.md"):
+        yield path, TO_REPOSITORY.sub(r"\1 (`\2`)", content.decode()).encode()
+    yield from _folder(root / "docs" / "images", "guides/images/", "*")
+    for package in ("coursekit", "autograder"):
+        yield from api.pages(root, package)
+
+
+def lead_to_pages(text: str, names: list[str]) -> str:
+    """Links to notebooks as links to their pages; the title alone where a notebook has no page."""
+
+    def replace(link: re.Match) -> str:
+        title, name = link.groups()
+        return f"[{title}](/notebooks/{name}.ipynb)" if name in names else title
+
+    return TO_NOTEBOOK.sub(replace, text)
+
+
+def lay_out(files: Iterable[tuple[str, bytes]], folder: Path) -> None:
+    """Make `folder` hold these files and no others. An equal file is left as it is, so Sphinx need not read it again."""
+    wanted = {folder / path: content for path, content in files}
+    for path in folder.rglob("*"):
+        if path.is_file() and path not in wanted:
+            path.unlink()
+    for path, content in wanted.items():
+        if not path.exists() or path.read_bytes() != content:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+
+
+def _start_page(root: Path, names: list[str]) -> Iterator[tuple[str, bytes]]:
+    """The sections of the course's start page, each as a file that our pages include."""
+    cells = read_source(root / "solutions" / f"{START}.py").cells
+    text = "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    for section in re.split(r"(?m)^## ", text)[1:]:
+        title, _, body = section.partition("\n")
+        slug = "-".join(re.findall(r"\w+", title.lower()))
+        yield f"start/{slug}.md", lead_to_pages(body.strip() + "\n", names).encode()
+
+
+def _folder(folder: Path, into: str, pattern: str) -> Iterator[tuple[str, bytes]]:
+    for path in sorted(folder.glob(pattern)):
+        if path.is_file():
+            yield into + path.name, path.read_bytes()

@@ -1,0 +1,98 @@
+"""The page of a notebook: the student's copy, with what the cells of the solution show.
+
+The text of the page is nbgrader's release, so it holds nothing that a student does not get. Outputs come from a run of the
+solution; those of the checks are left out, since the exercises above them are empty.
+"""
+
+import re
+from html import escape
+
+import nbformat
+from nbformat import NotebookNode
+
+from autograder.builder import release_bytes
+from autograder.course import Assignment
+from autograder.source import code_cells, read_source
+
+WIDGET, WIDGETS = "application/vnd.jupyter.widget-view+json", "application/vnd.jupyter.widget-state+json"
+TWIN = "In JupyterLab you can change what follows. Here it stands as it starts."
+NOTHING_YET = "This part needs a running notebook: open it in JupyterLab."
+
+FOR_STUDENTS = """\
+```{{note}}
+This page is for reading: the exercises are empty, and what the other cells show comes from a run with all of them solved.
+To work on them, open `notebooks/{name}/{name}.ipynb` with `make lab`.
+```"""
+FOR_INSTRUCTORS = """\
+```{{warning}}
+{name} with its solutions and marking guides: not for students.
+```"""
+
+ADDRESSES = (
+    (re.compile(r"arXiv:(\d{4}\.\d{4,5}|[a-z-]+/\d{7})"), r"[arXiv:\1](https://arxiv.org/abs/\1)"),
+    (re.compile(r"(?<![/\w.-])((?:[\w-]+\.)+(?:com|io|org)\b(?:/[\w./-]*\w)?)"), r"[\1](https://\1)"),
+)
+
+
+def students_page(one: Assignment, executed: NotebookNode) -> str:
+    """The notebook as a student gets it, with the outputs of every cell that is not theirs to fill in."""
+    page = nbformat.reads(release_bytes(one).decode(), as_version=4)
+    shown = {cell.id: static_outputs(cell, executed) for cell in code_cells(executed)}
+    for cell in code_cells(page):
+        cell.outputs = [] if "nbgrader" in cell.metadata else shown[cell.id]
+    return _finished(page, FOR_STUDENTS.format(name=one.name))
+
+
+def instructors_page(one: Assignment, executed: NotebookNode) -> str:
+    """The solution itself, run."""
+    page = read_source(one.source)
+    shown = {cell.id: static_outputs(cell, executed) for cell in code_cells(executed)}
+    for cell in code_cells(page):
+        cell.outputs = shown[cell.id]
+    return _finished(page, FOR_INSTRUCTORS.format(name=one.name))
+
+
+def static_outputs(cell: NotebookNode, executed: NotebookNode) -> list[NotebookNode]:
+    """What a cell shows, without what needs a kernel: a widget becomes the picture that it starts with."""
+    widgets = executed.metadata.get("widgets", {}).get(WIDGETS, {}).get("state", {})
+    outputs = []
+    for output in cell.outputs:
+        view = output.get("data", {}).get(WIDGET)
+        if view is None:
+            outputs.append(output)
+            continue
+        start = [nbformat.from_dict(inner) for inner in _inside(view["model_id"], widgets)]
+        outputs += [_note(TWIN if start else NOTHING_YET), *start]
+    return outputs
+
+
+def _inside(model: str, widgets: dict) -> list[dict]:
+    """The outputs that a widget and its children hold."""
+    state = widgets.get(model, {}).get("state", {})
+    children = [child.removeprefix("IPY_MODEL_") for child in state.get("children", ())]
+    return [*state.get("outputs", ()), *(found for child in children for found in _inside(child, widgets))]
+
+
+def _note(text: str) -> NotebookNode:
+    html = f'<p class="needs-a-kernel">{escape(text)}</p>'
+    return nbformat.v4.new_output("display_data", {"text/plain": text, "text/html": html})
+
+
+def _finished(page: NotebookNode, note: str) -> str:
+    page.cells.insert(1, nbformat.v4.new_markdown_cell(note, id="about-this-page"))
+    for cell in page.cells:
+        nbgrader = cell.metadata.get("nbgrader", {})
+        if cell.cell_type == "code":
+            cell.execution_count = None
+            kind = "exercise" if nbgrader.get("solution") else "check" if nbgrader.get("grade") else ""
+            cell.metadata = {"tags": [*cell.metadata.get("tags", []), *([kind] if kind else [])]}
+        elif cell.source.startswith("## References"):
+            cell.source = _with_addresses(cell.source)
+    nbformat.validate(page)
+    return nbformat.writes(page)
+
+
+def _with_addresses(references: str) -> str:
+    for pattern, link in ADDRESSES:
+        references = pattern.sub(link, references)
+    return f"{references}\n\nAll papers of the course, with links: [References](/references.md)."
