@@ -51,7 +51,7 @@ def test(check_cell: str, key: ExerciseKey) -> str:
     check = ast.parse(check_cell).body[0].value
     lines = [SAME, f"call = {ast.get_source_segment(check_cell, check.args[1])}"]
     for case, expected in zip(key.cases, key.expected, strict=True):
-        values = "".join(f"{_literal(array)}, " for array in expected.arrays.values())
+        values = "".join(f"{_literal(array)}, " for _, array in sorted(expected.arrays.items()))
         lines.append(f"same(call({_dictionary(case)}), ({values}))")
     return "\n".join(lines)
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from coursekit.intervals import wilson
 from tests.notebooks.executed import executed
 
 pytestmark = pytest.mark.slow
@@ -37,7 +38,7 @@ def test_nobody_can_know_which_cell_from_the_left(measured):
 
 def test_gpt_stays_at_its_bound_on_the_right_and_bert_does_not(measured):
     senses, limits, cues = measured["senses"], measured["limits"], measured["cues"]
-    low, high = measured["pictures"].interval(senses["GPT"].right, cues["right"])
+    low, high = wilson(senses["GPT"].right, cues["right"])
     assert (
         low - 0.03 < limits.from_left.right < high + 0.03
     )  # "its interval holds the bound or lies just beside it"
