@@ -36,7 +36,10 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 ENVIRONMENT = yaml.safe_load((ROOT / "environment.yml").read_text())
 PIP = next(entry["pip"] for entry in ENVIRONMENT["dependencies"] if isinstance(entry, dict))
 EXTRAS = PROJECT["optional-dependencies"]
-DIRECT = [*PROJECT["dependencies"], *(line for name in ("grading", "test", "book", "hub") for line in EXTRAS[name])]
+DIRECT = [
+    *PROJECT["dependencies"],
+    *(line for name in ("grading", "test", "book", "hub") for line in EXTRAS[name]),
+]
 """What `make` installs here; the other extras are for who asks for them."""
 
 

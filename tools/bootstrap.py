@@ -141,7 +141,10 @@ def make_venv():
 
 def pip_install(what, *arguments):
     command = [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    command += ["--use-pep517", *arguments]  # seqeval has no wheel; the old way of building it fails with older pips
+    command += [
+        "--use-pep517",
+        *arguments,
+    ]  # seqeval has no wheel; the old way of building it fails with older pips
     # Without this, setuptools fills the screen with a warning about editable installations.
     environment = {**os.environ, "PYTHONWARNINGS": "ignore"}
     failed = subprocess.run([str(part) for part in command], cwd=ROOT, env=environment).returncode
