@@ -643,8 +643,7 @@ mlm_corrupt = Exercise(
         ),
         Mistake(
             "one draw for both decisions",
-            "You decide what happens to a chosen word with the draw that chose it. As that one is below 0.15, all chosen words become [MASK] or none of "
-            "them is spread as it should be.",
+            "You decide what happens to a chosen word with the draw that chose it. Two decisions, two draws: the second one says what becomes of the word.",
             {
                 TO_MASK: "torch.where(chosen & (choice < 0.8 * 0.15), mask, ids)",
                 TO_RANDOM: "torch.where(chosen & (choice >= 0.8 * 0.15) & (choice < 0.9 * 0.15), random_words, corrupted)",

@@ -617,7 +617,7 @@ def two_stacks(x, lengths, forward_layers, backward_layers):
         ),
         Mistake(
             "the residual always from x",
-            "Your first two layers may be right or not, but what you add is always x. A layer adds its *own* input.",
+            "Your first layer is right. To every later one you have added x; a layer adds its *own* input, what the layer below it wrote.",
             {RUN: "h = layer(h) + x if number else layer(h)"},
         ),
         Mistake(

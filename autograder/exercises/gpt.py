@@ -88,8 +88,7 @@ def causal_mask(T):
         "What has to be added to a score so that its weight after the softmax is exactly 0? And so that nothing changes?",
         "In: a number. Out: (T, T) of 0 and −∞. Row i belongs to the word that looks, column j to the word that is looked at.",
         "for each i, for each j:\n    0 where j is not later than i\n    minus infinity where it is",
-        "Near miss: multiplying a matrix of ones by −∞ and cutting a triangle out of it afterwards can give 0 · ∞ = NaN. Fill with −∞ first, then put "
-        "zeros where the past is.",
+        "Near miss: a triangle of ones times −∞ has NaN in its other half: 0 · ∞ is not 0. Fill with −∞ first, then put zeros where the past is.",
     ),
 )
 
@@ -117,12 +116,12 @@ causal_attention = Exercise(
         ),
         Mistake(
             "the mask subtracted",
-            "Your weights are infinite or NaN where they should be 0: the mask is added.",
+            "Your rows are NaN wherever something should be hidden: minus minus infinity is plus infinity. The mask is added.",
             {MASKED: "scores - causal_mask(q.shape[-2])"},
         ),
         Mistake(
             "the mask transposed",
-            "Your first position is right only by accident, and your last one sees itself alone: past and future have changed places.",
+            "Your first position sees every word and your last one itself alone: past and future have changed places.",
             {MASKED: "scores + causal_mask(q.shape[-2]).T"},
         ),
         Mistake(

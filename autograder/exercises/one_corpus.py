@@ -130,7 +130,7 @@ def evaluate(known, known_words, known_senses, asked, asked_words):
     },
     hints=(
         "Which labelled sentences may answer for an asked word at all? And what happens where a word's vector is the same everywhere?",
-        "similarity: (asked, known). Hide the columns of other words, find each row's largest, and mark all columns within TIE of it.",
+        "Cosines: (asked, known); the highest of each row: (asked, 1), to compare with. Who votes: (asked, known), True or False. Votes: (asked, senses). Out: (asked).",
         "cosines of every asked vector with every labelled one\nhide those of other words\nnear = within TIE of the row's largest\n"
         "count the senses among the near ones\nthe sense with the most votes",
         "Near miss: argmax over the similarities is right for contextual vectors and arbitrary for static ones, where all neighbours are equally near.",
