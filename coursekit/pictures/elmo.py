@@ -166,10 +166,11 @@ def similarities(pairs: Mapping[str, tuple[str, Sequence[float]]]) -> None:
     }
     for name, (kind, values) in pairs.items():
         colour, marker, line = styles[kind]
-        ax.plot(range(len(values)), values, color=colour, marker=marker, linestyle=line, label=name)
+        ax.plot(range(len(values)), values, color=colour, marker=marker, linestyle=line)
+        end = (len(values) - 1, values[-1])
+        ax.annotate(name, end, (9, 0), textcoords="offset points", va="center", fontsize=9)
     ax.set(xlabel="layer", ylabel="cosine")
     ax.set_xticks(range(len(values)))
-    figure.legend(*ax.get_legend_handles_labels(), loc="outside right center", fontsize=9)
     words = "; ".join(
         f"{name} {', '.join(f'{value:.2f}' for value in values)}" for name, (_, values) in pairs.items()
     )
