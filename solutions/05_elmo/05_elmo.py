@@ -815,7 +815,7 @@ display(cells.loc[list(TASKS), order])
 # %% [markdown]
 # ## 7 · The original, counted
 #
-# ELMo has L = 2 LSTM layers in each direction with 4096 units, each projected to 512; 2048 character filters of widths 1 to 7, two highway layers. It was trained for 10
+# ELMo has L = 2 LSTM layers in each direction with 4096 units, each projected to 512 (half the sizes of Jozefowicz et al. 2016); 2048 character filters of widths 1 to 7, two highway layers. It was trained for 10
 # epochs on the One Billion Word Benchmark (Chelba et al. 2014) and reached a perplexity of 39.7, the mean of forward and backward.
 
 # %% tags=["demo"]
@@ -854,7 +854,7 @@ print(f"our ELMo, softmax included: {ours:,}")
 # > half right. It *reads* characters, so no word is unknown, and its LSTMs step and predict **word by word**. *"Layer norm before mixing"*: the paper reports that it helped in some cases; AllenNLP's guide advises
 # > against it (`do_layer_norm=False`).
 #
-# With the original, all this was one call. AllenNLP is archived, so it stands here as text:
+# With the original, all this was one call. AllenNLP (Gardner et al. 2018) is archived, so it stands here as text:
 #
 # ```python
 # from allennlp.commands.elmo import ElmoEmbedder
@@ -1127,7 +1127,7 @@ print("layers, words, 2D:", tuple(embedded.shape), "  words never seen: jailers,
 #
 # - Chelba, C., Mikolov, T., Schuster, M., Ge, Q., Brants, T., Koehn, P. and Robinson, T. (2014). One billion word benchmark for measuring progress in statistical language modeling. *INTERSPEECH*, 2635–2639. arXiv:1312.3005.
 # - Gardner, M. et al. (2018). AllenNLP: a deep semantic natural language processing platform. *Workshop for NLP Open Source Software*, 1–6. arXiv:1803.07640.
-# - Jozefowicz, R., Vinyals, O., Schuster, M., Shazeer, N. and Wu, Y. (2016). Exploring the limits of language modeling. arXiv:1602.02410. (The model that ELMo halves.)
+# - Jozefowicz, R., Vinyals, O., Schuster, M., Shazeer, N. and Wu, Y. (2016). Exploring the limits of language modeling. arXiv:1602.02410.
 # - Kim, Y., Jernite, Y., Sontag, D. and Rush, A. M. (2016). Character-aware neural language models. *AAAI*, 2741–2749. arXiv:1508.06615.
 # - martiansideofthemoon (2016). Adding a bidirectional neural network. github.com/sherjilozair/char-rnn-tensorflow/pull/64.
 # - Peters, M. E., Neumann, M., Iyyer, M., Gardner, M., Clark, C., Lee, K. and Zettlemoyer, L. (2018). Deep contextualized word representations. *NAACL-HLT*, 2227–2237. arXiv:1802.05365.

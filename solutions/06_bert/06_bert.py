@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 06 · BERT
 #
-# ELMo put two readers side by side, one from each end. Neither ever saw both sides of a word at once. BERT (Devlin et al. 2019) takes the encoder of 03, lets
+# ELMo (Peters et al. 2018) put two readers side by side, one from each end. Neither ever saw both sides of a word at once. BERT (Devlin et al. 2019) takes the encoder of 03, lets
 # every word look at every other, and asks it to guess words that we have hidden. We build all that stands around the encoder: pieces of words, pairs of sentences, hidden
 # words, two losses. Then we train it and measure what reading both sides is worth.
 #

@@ -654,7 +654,7 @@ pictures.cost(costs)
 # %% [markdown]
 # ## 7 · Scaling up: GPT, GPT-2, GPT-3, LLaMA
 #
-# The code above is, up to size, the model of 2018. What followed was more of it, better data, and few changes inside: layer norm moved to the front of each part (GPT-2); in LLaMA,
+# The code above is, up to size, the model of 2018. What followed was more of it, better data, and few changes inside: layer norm moved to the front of each part (GPT-2); in LLaMA (Touvron et al. 2023),
 # norms without a mean, positions as rotations of queries and keys, and a gated feed-forward network. We count their matrices from the published sizes: attention 4D² a layer, feed-forward 2DF (gated: 3DF),
 # the token table VD, learned positions TD.
 

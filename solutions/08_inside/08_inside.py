@@ -32,7 +32,7 @@ from coursekit import check, hint, predict, reveal
 # %% [markdown]
 # ## 1 · Load, tokenise, embed
 #
-# We ask for bert-base-uncased. Where neither a network nor a cache has it, a smaller BERT takes its place: all-MiniLM-L6-v2, distilled from larger models (Wang et al. 2020) and then tuned so that
+# We ask for bert-base-uncased (Devlin et al. 2019). Where neither a network nor a cache has it, a smaller BERT takes its place: all-MiniLM-L6-v2, distilled from larger models (Wang et al. 2020) and then tuned so that
 # similar *sentences* get similar vectors (as in Reimers and Gurevych 2019; notebook 11). The first line below says which one you have. Both cut text into the same 30,522 pieces.
 
 # %% tags=["demo"]

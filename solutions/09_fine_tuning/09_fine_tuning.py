@@ -401,7 +401,7 @@ pictures.rates(shares, by_part)
 # %% [markdown]
 # ## 7 · A bug to find
 #
-# Adam (Kingma and Ba 2015) keeps running means of the gradient and of its square. They start at 0, so at first they are too small; Adam corrects for that. The optimiser that was released with BERT in 2018
+# Adam (Kingma and Ba 2015) keeps running means of the gradient and of its square. They start at 0, so at first they are too small; Adam corrects for that. (Why weight decay stands outside the fraction: Loshchilov and Hutter 2019.) The optimiser that was released with BERT in 2018
 # (`google-research/bert`, `optimization.py`, `AdamWeightDecayOptimizer`) computes each step like this, here with our names:
 
 # %%

@@ -469,7 +469,7 @@ silent_accuracy = token_accuracy(nothing_found)
 print(f"everything O: token accuracy {silent_accuracy:.3f}")
 
 # %% [markdown]
-# It has found nobody. So the field counts entities: one is right if both ends *and* the type are (Tjong Kim Sang and De Meulder 2003).
+# It has found nobody. So the field counts entities: one is right if both ends *and* the type are (Tjong Kim Sang and De Meulder 2003; in Python, seqeval: Nakayama 2018).
 
 # %% nbgrader={"grade": false, "grade_id": "applications-entity_f1", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def entity_f1(truth: list[list[str]], predicted: list[list[str]]) -> tuple[float, float, float]:

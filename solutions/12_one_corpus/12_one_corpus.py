@@ -265,7 +265,7 @@ draw()
 # ## 4 · Which differences are real?
 #
 # Two intervals that overlap, so no difference? That is too strict. Both models answered the *same* sentences, and what is hard for one is mostly hard for the other. So resample
-# the sentences once, for both, and look at the **difference** in each draw. Where nearly all draws prefer the same model, the difference is larger than the noise of the
+# the sentences once, for both, and look at the **difference** in each draw (Koehn 2004 did so for translation). Where nearly all draws prefer the same model, the difference is larger than the noise of the
 # sentences.
 
 # %% nbgrader={"grade": false, "grade_id": "comparison-clear_differences", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -910,4 +910,3 @@ pictures.calibration(curves)
 # - Koehn, P. (2004). Statistical significance tests for machine translation evaluation. *EMNLP*, 388–395.
 # - PyTorch (2019). Incorrect validation accuracy due to distributed sampler. github.com/pytorch/pytorch/issues/25162; see also 22584.
 # - torchvision (2021). Evaluation code of references is slightly off. github.com/pytorch/vision/issues/4559.
-# - Vaswani, A. et al. (2017). Attention is all you need. *NIPS* 30. arXiv:1706.03762.
