@@ -119,6 +119,11 @@ def reveal(name: str, value: float) -> None:
     yours = (
         "You made no prediction."
         if guess is None
-        else f"You predicted {guess:.3g}, off by {abs(guess - value):.2g}."
+        else f"You predicted {_number(guess)}, off by {abs(guess - value):.2g}."
     )
-    display(Note(f"Prediction {name}", (f"It is {value:.3g}. {yours}",)))
+    display(Note(f"Prediction {name}", (f"It is {_number(value)}. {yours}",)))
+
+
+def _number(value: float) -> str:
+    """Three digits, but all of a number above a thousand: 0.464, 1,538."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import fill
 
 import pandas as pd
 from transformers import AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
@@ -47,7 +48,7 @@ def load(name: str, head: Head = None, attentions: bool = False) -> Loaded:
             f"Ask for head={asked.head!r}."
         )
     loaded = _from_hub(asked, head, attentions) or _from_package(asked, head, attentions)
-    print(loaded.note)
+    print(fill(loaded.note, 100))
     return loaded
 
 
