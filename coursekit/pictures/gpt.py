@@ -103,7 +103,7 @@ def choices(
 ) -> None:
     """What each way of choosing leaves of one distribution: the most probable words, and all the rest together."""
     order = exact.argsort(descending=True)[:shown]
-    figure, axes = plt.subplots(1, len(found), figsize=(2.3 * len(found), 3.1), sharey=True)
+    figure, axes = plt.subplots(1, len(found), figsize=(2.3 * len(found), 3.1), sharex=True, sharey=True)
     said, possible = [], exact > 0
     for ax, (name, row) in zip(axes, found.items(), strict=True):
         values = row[0]
@@ -140,20 +140,23 @@ def knobs(written: Mapping[str, tuple[float, int]], language: tuple[float, int])
             markersize=8,
             label=kind,
         )
-    beside = {"0.8": (-2, 10), "top-p 0.95": (-22, -14), "1": (-3, 8)}
+    beside = {
+        "0.8": (-24, -11),
+        "1": (-22, -14),
+        "top-p 0.95": (-46, 9),
+        "top-k 10": (-40, -3),
+        "top-k 40": (-40, -3),
+        "1.3": (-6, 9),
+        "1.6": (-6, 9),
+    }
     for name, point in written.items():
-        ax.annotate(
-            name.removeprefix("top-k ").removeprefix("top-p "),
-            point,
-            beside.get(name, (7, -11)),
-            textcoords="offset points",
-            fontsize=9,
-        )
+        said = name.replace("top-k", "k =").replace("top-p", "p =")
+        ax.annotate(said, point, beside.get(name, (9, -4)), textcoords="offset points", fontsize=9)
     ax.plot(*language, "*", color=GREEN, markersize=14, label="the language itself")
     ax.set(
         xlabel="share of sentences the language can produce",
         ylabel="different words in 400 sentences",
-        xlim=(0, 1.05),
+        xlim=(0.15, 1.1),
         ylim=(0, None),
     )
     ax.legend(fontsize=9, loc="lower left")

@@ -717,6 +717,8 @@ pictures.two_cells(two_cells)
 # Your `sample` and `top_p` make it write. The four rows run side by side, with the library's cache.
 
 # %% tags=["demo"]
+from textwrap import fill
+
 @torch.no_grad()
 def continue_text(text: str, tokens: int, settings=((1.0, 1, 1.0),), seed: int = 0) -> list[str]:
     """`text` continued once for each (temperature, k, p); a row ends at the end-of-text token."""
@@ -739,6 +741,11 @@ def continue_text(text: str, tokens: int, settings=((1.0, 1, 1.0),), seed: int =
     ends = [(row + [words.eos_token_id]).index(words.eos_token_id) for row in rows]
     return [words.decode(row[:end]) for row, end in zip(rows, ends)]
 
+def print_text(title: str, text: str) -> None:
+    """A title, and below it the text in lines that fit the page."""
+    indent = dict.fromkeys(("initial_indent", "subsequent_indent"), "    ")
+    print(title, fill(" ".join(text.split()), 90, **indent), sep="\n")
+
 everything = config.vocab_size
 settings = {
     "greedy": (1.0, 1, 1.0), "temperature 0.7": (0.7, everything, 1.0),
@@ -746,7 +753,7 @@ settings = {
 }
 continued = continue_text("The prisoner sat in a dark cell and", 28, tuple(settings.values()))
 for name, text in zip(settings, continued):
-    print(f"{name}:\n    … {' '.join(text.split())}")
+    print_text(f"{name}:", text)
 
 # %% [markdown]
 # A model that only continues texts summarises when a summary is the likely continuation (GPT-2 was given "TL;DR:"; Radford et al. 2019), and talks when the text is a
@@ -766,15 +773,15 @@ STORY = (
     "closed both bridges. Forty families slept in the school. By Friday the river had fallen, and all "
     "but two of the families were home again."
 )
-print("control (first sentence):", STORY.split(". ")[0] + ".")
-print("continued after TL;DR:   ", " ".join(continue_text(f"{STORY}\nTL;DR:", 30)[0].split()))
-print("asked to summarise:      ", ask(f"Summarise in one sentence: {STORY}", tokens=30))
+print_text("control (first sentence):", STORY.split(". ")[0] + ".")
+print_text("continued after TL;DR:", continue_text(f"{STORY}\nTL;DR:", 30)[0])
+print_text("asked to summarise:", ask(f"Summarise in one sentence: {STORY}", tokens=30))
 
 # %% tags=["demo"]
 first, second_question = "What is a cell in a prison?", "And in biology?"
 first_answer = ask(first, tokens=30)
-print(f"{first}\n    {first_answer}")
-print(f"{second_question}\n    {ask(first, first_answer, second_question, tokens=30)}")
+print_text(first, first_answer)
+print_text(second_question, ask(first, first_answer, second_question, tokens=30))
 
 # %% [markdown]
 # The second question makes sense only with the first before it: the whole dialogue is the prompt, and the cache keeps it.
@@ -903,7 +910,7 @@ display(Markdown(f"With {len(few)} questions, an accuracy of {middle:.2f} has a 
 # %% tags=["demo"]
 recorded = read_table("results/gpt_few_shot.csv")
 summary = pictures.few_shot(recorded, questions=len(questions))
-display(summary.round(2))
+display(summary.style.format("{:.2f}", na_rep="–"))
 by_row = recorded.pivot(index=["labels", "draw", "examples"], columns="measure", values="value")
 better = (by_row["accuracy, calibrated"] > by_row["accuracy"]).sum()
 display(Markdown(f"Calibration raises the accuracy in **{better}** of {len(by_row)} runs. "
@@ -911,13 +918,13 @@ display(Markdown(f"Calibration raises the accuracy in **{better}** of {len(by_ro
     f"± {1.96 * np.sqrt(0.16 / len(questions)):.2f}."))
 
 # %% [markdown]
-# What the intervals allow us to say: in accuracy, nothing here shows that examples help. No number of them does better than none, and the intervals are wide. One draw of examples differs from another more than
+# What the intervals allow us to say: in accuracy, nothing here shows that examples help. No number of them does better than none, and the intervals are wide. (One example, calibrated, comes out above none, calibrated; above none as it is, it does not.) One draw of examples differs from another more than
 # one number of examples from the next, because the examples move the *threshold*: look at the least and the most often that "positive" is answered. Whether the model can tell the opinions apart is seen in the pairs: of a positive and a negative
-# opinion the positive one has the higher score in about nine pairs of ten, with any number of examples. Zhao et al. (2021) measure the threshold with empty texts and subtract it (*calibrated*).
+# opinion the positive one has the higher score in about nine pairs of ten without an example, and in hardly more with any number of them. Zhao et al. (2021) measure the threshold with empty texts and subtract it (*calibrated*).
 
 # %% [markdown]
 # > **Sources say, we measure.** Brown et al. (2020, figure 1.2) show accuracy rising with the number of examples, steeply for 175 B parameters, hardly for 1.3 B. Min et al. (2022) report that wrong labels in the
-# > examples cost little: the examples show the form, not the task. With 135 M parameters we find no rise that stands out of its interval. With swapped labels the order of the pairs suffers little, where a model that had learned the task from
+# > examples cost little: the examples show the form, not the task. With 135 M parameters we find no rise of the accuracy that stands out of its interval. With swapped labels the order of the pairs suffers little, where a model that had learned the task from
 # > the labels would have reversed it. It knew the task before.
 
 # %% [markdown]
@@ -1018,7 +1025,7 @@ print(f"trained on one rule, asked about that rule: {own_rule[0]:.3f} right with
 # %% [markdown] nbgrader={"grade": true, "grade_id": "gpt-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # Accuracy with examples does not show learning if the model could do the task without them: it has to be compared with zero examples, over several draws of examples and with an interval. And the answers have to depend on
 # what the examples *say*: with swapped labels a model that learns from them must swap its answers, as the model of part 9 does, which falls to chance when the labels of its examples are random. SmolLM2 orders the
-# opinions as well without examples and with swapped labels as with right ones, so it brought the task along; the examples moved its threshold, and the intervals are too wide to say that their number helps. A
+# opinions nearly as well without examples and with swapped labels as with right ones, so it brought the task along; the examples moved its threshold, and the intervals are too wide to say that their number helps. A
 # task that cannot have been known before (new labels, made-up words) would be the fair test.
 #
 # *Marking: 1 point for the comparison with zero examples and with wrong labels (over draws, with intervals); 1 point for the reading of the results: task known before, examples move the threshold,
@@ -1047,7 +1054,7 @@ against = pd.DataFrame({
         "writes": "no: it fills gaps",
     },
     "GPT": {
-        "two cells, last layer: difference": f"{two_cells['small GPT'][-1]:.0e}",
+        "two cells, last layer: difference": f"{two_cells['small GPT'][-1]:.0g}",
         "influence from later words": f"{future['GPT']:.2f}",
         "sense, cue on the left": f"{senses['GPT'].left:.3f}",
         "sense, cue only on the right": f"{senses['GPT'].right:.3f}",
@@ -1060,7 +1067,7 @@ print(f"GPT on 1,000 held-out sentences: {gpt_loss:.3f} nats a token;",
       f"best possible {gpt_bound:.3f} ({gpt_loss / gpt_bound - 1:.1%} above)")
 
 # %% [markdown]
-# Each pays for what it has. BERT sees both sides, and learns from 15 % of the words of a sentence; GPT learns from all tokens and writes, and its vectors know the left. Now the decoder's line in the
+# Each pays for what it has. BERT sees both sides, and learns from 15 % of the words of a sentence; GPT learns from every token but the first and writes, and its vectors know the left. Now the decoder's line in the
 # architecture table of 04, measured as there: random projections for the gradient, one layer with D = 64 for the time.
 
 # %% tags=["demo"]
@@ -1119,7 +1126,7 @@ add_row("GPT, 2 layers", sense_left=ours.left, sense_right=ours.right, loss=gpt_
 draw()
 
 # %% [markdown]
-# Read the right panel with care: a *bag of words* passes this exam too, since our sentences are short and any word may give the sense away (02). What the panel shows is not that only a contextual model could
+# Read the right panel with care: a *bag of words* passes this exam too, since our sentences are short and any word may give the sense away (01). What the panel shows is not that only a contextual model could
 # do it, but who has seen the right side at all.
 
 # %% [markdown]
