@@ -516,8 +516,8 @@ for name, weights in zip(("token before", "token after", "itself", "[CLS]", "[SE
 print(f"untrained model: {share_of_even:.1%} of the entropy of even attention")
 
 # %% [markdown]
-# **Sources say, we measure.** Clark et al. (2019) found heads for the previous and the next token, and more than half of the attention in layers 6 to 10 of BERT on [SEP]. The heads are here, too. But MiniLM's
-# dark column is [CLS], and [SEP] gets little: which token serves as a place to look at when there is nothing to look for depends on the model. *That* there is such a place they have in common.
+# > **Sources say, we measure.** Clark et al. (2019) found heads for the previous and the next token, and more than half of the attention in layers 6 to 10 of BERT on [SEP]. The heads are here, too. But MiniLM's
+# > dark column is [CLS], and [SEP] gets little: which token serves as a place to look at when there is nothing to look for depends on the model. *That* there is such a place they have in common.
 
 # %% [markdown]
 # The **neuron view** shows how a weight comes about: query times key, number by number, added up, then the softmax. bertviz does it for models of its own from 2019. We compute queries and keys from the loaded weights
@@ -878,8 +878,8 @@ pictures.explains({name: (both[name].mean(), *bootstrap(both[name].to_numpy()))
                    for name in both}, len(both))
 
 # %% [markdown]
-# **Sources say, we measure.** Abnar and Zuidema found that rollout agrees better with other measures of importance than raw attention does. In MiniLM it agrees with nothing: about half of all weight goes to [CLS], whose values are short, and
-# rollout multiplies shares as if they were amounts. Without the two special tokens it orders words again, no better than the last layer's attention does. Their tasks and models were others; a method that was tested on one model has to be tested on yours.
+# > **Sources say, we measure.** Abnar and Zuidema found that rollout agrees better with other measures of importance than raw attention does. In MiniLM it agrees with nothing: about half of all weight goes to [CLS], whose values are short, and
+# > rollout multiplies shares as if they were amounts. Without the two special tokens it orders words again, no better than the last layer's attention does. Their tasks and models were others; a method that was tested on one model has to be tested on yours.
 
 # %% [markdown]
 # ## Extension: a probe and its control
