@@ -87,7 +87,7 @@ rows = {"text": sentence, "causal: say the next": causal, "masked: say what is h
 display(pd.DataFrame({name: [word_of(i) for i in ids[0].tolist()] for name, ids in rows.items()}).T)
 
 # %% [markdown]
-# The causal model gets a label at every place, the masked one only where a word is hidden. That is the price of looking both ways. Why not ask the
+# The causal model gets a label at every place but the last, the masked one only where a word is hidden. That is the price of looking both ways. Why not ask the
 # masked model for all words? Because it could see them: in a deep network that looks both ways, every word reaches its own place through its neighbours, the leak that you
 # found in 05.
 
@@ -417,7 +417,7 @@ examples = language.passages(4, np.random.default_rng(9), split="train")
 certainty = language.continuation_posterior(examples.first.ids, examples.second.ids)
 for i, probability in enumerate(certainty):
     pair = " / ".join(language.decode(side.ids[i]) for side in (examples.first, examples.second))
-    print(f"label {int(~examples.continues[i])}, exact probability of 0: {probability:.2f}    {pair}")
+    print(f"label {int(~examples.continues[i])}, exact probability of 0: {probability:.2f}\n    {pair}")
 
 # %% [markdown]
 # The loss of BERT is the sum of the two. In October 2018, days after the paper, a much-read implementation in PyTorch (BERT-pytorch, issues 29, 49 and 98) computed it
@@ -575,7 +575,7 @@ display(Markdown(
 # ## 9 · A longer training
 #
 # The checkpoint in `data/models/` saw the whole language (`python -m coursekit.pretrain bert` trains it again). To learn more in few minutes it was asked for more than the paper asks:
-# beside the 15 % of your `mlm_corrupt`, a fifth of the other words became [MASK] as well. Its losses and those of the same model untrained, beside the bound:
+# beside the 15 % of your `mlm_corrupt`, a fifth of the other words became [MASK] as well. Its loss at hidden words and that of the same model untrained, beside the bound:
 
 # %% tags=["demo"]
 from coursekit.pictures import small_models
@@ -786,6 +786,8 @@ display(pd.DataFrame({"encoder only (BERT)": encoder_column}))
 # that was published without the part that names words.
 
 # %% tags=["demo"]
+from textwrap import fill
+
 from coursekit.models import NoSuchHead
 from coursekit.models import load as load_pretrained
 
@@ -799,7 +801,7 @@ try:
     original = load_pretrained("bert-base-uncased", head="masked-lm")
 except NoSuchHead as refused:
     original = None
-    print(refused)
+    print(fill(str(refused), 100))
 
 # %% tags=["demo"]
 def best_guesses(gap: str, count: int = 4) -> str:
