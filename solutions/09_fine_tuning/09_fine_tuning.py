@@ -496,7 +496,7 @@ print(f"after 50 steps, largest difference from torch.optim.AdamW: {adam_differe
 # %% [markdown]
 # ## 8 · One step
 #
-# Everything comes together in five lines whose order matters. Two of the mistakes you can make here raise no error and train a model that is merely bad.
+# Everything comes together in a few lines whose order matters. Two of the mistakes you can make here raise no error and train a model that is merely bad.
 
 # %% nbgrader={"grade": false, "grade_id": "fine_tuning-train_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def train_step(
@@ -806,7 +806,7 @@ for advice, task, labels, better, worse in rules:
     sign = "holds" if values.mean() > 0 else "the reverse holds"
     verdict = sign if clear else "not to be told from noise"
     verdicts[advice] = {"measured": f"{better} − {worse}: {in_words(values)}", "verdict": verdict}
-display(pd.DataFrame(verdicts).T)
+display(pd.DataFrame(verdicts).T.style)
 for task in TASKS:
     less = difference(task, most, "full", "gradual unfreezing", "forgotten")
     print(f"{task}: full − gradual unfreezing, forgotten: {in_words(less, 1, 'nats')}")
