@@ -858,7 +858,7 @@ pictures.decoder(by_layer, {name: found[name][0] for name in controls})
 
 # %% [markdown]
 # Each point has an interval of about ±0.1, so do not read the wiggles, and whoever takes the best layer of this figure has chosen it on the exam. What stands out: no layer of a language model with six times MiniLM's
-# parameters agrees with people as MiniLM does, and both ways fall off towards the last layer, which serves to guess the *next* word. The first layers of the last token know one word. A decoder can be made a sentence
+# parameters agrees with people as MiniLM does, and both ways fall off towards the last layer, which serves to guess the *next* word. In the first layers the last token's vector is still mostly that of one token. A decoder can be made a sentence
 # encoder, but by training on pairs (Muennighoff 2022), as every other model.
 
 # %% [markdown]
