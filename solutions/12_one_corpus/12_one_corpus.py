@@ -236,8 +236,8 @@ intervals = {name: {cue: with_interval(right[name][here]) for cue, here in side.
 pictures.board(intervals, limits, {cue: int(here.sum()) for cue, here in side.items()})
 
 # %% [markdown]
-# Read the columns one at a time. With the cue on the left, everything that reads gets nearly all of it. With the cue on the right, two groups: who has seen the right side, and who has not. GPT and SmolLM2 differ in size by a factor of about a
-# thousand and stand at the same wall as the exact reader who stops at the word. The **bag of words** stands among the best: our sentences are short, and most of their words betray the topic. So this exam cannot show that a *contextual* model is needed. For that
+# Read the columns one at a time. With the cue on the left, everything that reads gets nearly all of it. With the cue on the right, two groups: who has seen the right side, and who has not. GPT and SmolLM2 differ in size by a factor of about seven
+# hundred and stand at the same wall as the exact reader who stops at the word. The **bag of words** stands among the best: our sentences are short, and most of their words betray the topic. So this exam cannot show that a *contextual* model is needed. For that
 # we need real sentences (part 4).
 
 # %% tags=["demo"]
@@ -721,7 +721,7 @@ def show_sentence(text: str) -> None:
     if rows[-1].sum() == 0:
         end = next(i for i, one in enumerate(rows) if one.sum() == 0)
         print("All words are known, but the language has no such sentence:",
-              f"none goes on with {labels[end]!r}.")
+              f"at {labels[end]!r} none is left.")
         return
     pictures.reading({text: (labels, rows)}, language.senses)
     pictures.opinions({text: opinions(text)}, language.senses)
