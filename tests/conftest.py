@@ -26,13 +26,18 @@ def own_progress(tmp_path, monkeypatch):
 
 
 class ByFileAndNotebook(LoadScopeScheduling):
-    """Two processes share the tests by file, and by notebook where a file has tests of every notebook."""
+    """Two processes share the tests by file, and by notebook where a file has tests of every notebook.
+
+    Those in tests/notebooks that ask for the same solution stay together, whatever their file: it runs once.
+    """
 
     def _split_scope(self, nodeid):
         file, _, test = nodeid.partition("::")
-        return file + next((name for name in ASSIGNMENTS if f"[{name}" in test), "")
+        name = next((name for name in ASSIGNMENTS if f"[{name}" in test), "")
+        return name if name and file.startswith("tests/notebooks/") else file + name
 
 
+@pytest.hookimpl(optionalhook=True)  # -p no:xdist
 def pytest_xdist_make_scheduler(config, log):
     return ByFileAndNotebook(config, log)
 

@@ -5,29 +5,18 @@ import random
 import pytest
 import torch
 
-from autograder.course import Assignment
 from autograder.source import code_cells, grade_id, is_demo, read_source
-from tests.conftest import ROOT
-from tests.notebooks.executed import executed
+from tests.conftest import ASSIGNMENTS
 
 slow = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def measured(tmp_path_factory):
-    """The names of the solution's notebook after its last cell. The packaged models, not those of a hub."""
-    patch = pytest.MonkeyPatch()
-    patch.setenv("HF_HUB_OFFLINE", "1")
-    with executed("10_applications", tmp_path_factory.mktemp("home")) as names:
-        yield names
-    patch.undo()
+NOTEBOOKS = ["10_applications"]
 
 
 @pytest.fixture(scope="module")
 def solution():
     """The names of the cells that are graded, without models and data."""
     names: dict = {}
-    for cell in code_cells(read_source(Assignment(ROOT, "10_applications").source)):
+    for cell in code_cells(read_source(ASSIGNMENTS["10_applications"].source)):
         if not is_demo(cell) and not grade_id(cell).endswith("-check"):
             exec(cell.source, names)
     return names
@@ -229,7 +218,7 @@ def test_a_threshold_chosen_on_the_test_promises_most(measured):
 def right_cells(*names: str) -> dict[str, str]:
     """Solution cells as they should be, by their grade ids."""
     ids = {f"applications-{name}" for name in names}
-    cells = code_cells(read_source(Assignment(ROOT, "10_applications").source))
+    cells = code_cells(read_source(ASSIGNMENTS["10_applications"].source))
     return {grade_id(cell): cell.source for cell in cells if grade_id(cell) in ids}
 
 

@@ -4,16 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from tests.notebooks.executed import executed
-
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def measured(tmp_path_factory):
-    """The names of the solution's notebook after its last cell."""
-    with executed("02_attention", tmp_path_factory.mktemp("home")) as names:
-        yield names
+NOTEBOOKS = ["02_attention"]
 
 
 def seeds_of(measured, kind):

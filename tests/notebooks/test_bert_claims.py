@@ -5,16 +5,9 @@ import pytest
 
 from coursekit.scoreboard import majority_accuracy
 from coursekit.small import recorded
-from tests.notebooks.executed import executed
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def measured(tmp_path_factory):
-    """The names of the solution's notebook after its last cell."""
-    with executed("06_bert", tmp_path_factory.mktemp("home")) as names:
-        yield names
+NOTEBOOKS = ["06_bert"]
 
 
 def test_the_words_are_cut_as_hugging_face_cuts_them(measured):

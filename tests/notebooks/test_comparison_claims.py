@@ -5,19 +5,9 @@ import pytest
 import torch
 
 from coursekit.scoreboard import nearest_sense, sense_exam
-from tests.notebooks.executed import executed
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def measured(tmp_path_factory):
-    """The names of the solution's notebook after its last cell. No model comes from a hub."""
-    patch = pytest.MonkeyPatch()
-    patch.setenv("HF_HUB_OFFLINE", "1")
-    with executed("12_one_corpus", tmp_path_factory.mktemp("home")) as names:
-        yield names
-    patch.undo()
+NOTEBOOKS = ["12_one_corpus"]
 
 
 # ------------------------------------------------------------------------------------------ the scoreboard

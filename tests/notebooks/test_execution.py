@@ -1,61 +1,39 @@
 """Every notebook runs: the solution from top to bottom, the student's copy to its first unanswered check."""
 
-import copy
-import os
 import re
-from functools import cache
 
 import nbformat
 import pytest
-from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
 
-from autograder.source import grade_id, read_source
+from autograder.source import code_cells, grade_id
 from tests.conftest import ASSIGNMENTS, ROOT
+from tests.notebooks.running import CELL_SECONDS, execute
 
 pytestmark = pytest.mark.slow
-
-CELL_SECONDS = 60
-"""A cell takes 20 s at most on two quiet cores; a test machine is not quiet."""
-
-
-def execute(notebook, home):
-    """Run a copy of a notebook in a real kernel without a network proxy or a hub; returns it with its error."""
-    notebook = copy.deepcopy(notebook)
-    environment = {**os.environ, "COURSEKIT_HOME": str(home), "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "2"}
-    client = NotebookClient(
-        notebook,
-        timeout=CELL_SECONDS,
-        kernel_name="python3",
-        resources={"metadata": {"path": str(ROOT / "notebooks")}},
-    )
-    try:
-        client.execute(env=environment)
-    except CellExecutionError as error:
-        return notebook, error
-    return notebook, None
+NOTEBOOKS = list(ASSIGNMENTS)
+SLIDER = "application/vnd.jupyter.widget-view+json"
 
 
-@pytest.fixture(scope="module")
-def executed(tmp_path_factory):
-    """Solutions after execution, each run once."""
-    return cache(lambda name: execute(read_source(ASSIGNMENTS[name].source), tmp_path_factory.mktemp(name)))
+def test_the_solution_runs_and_every_check_is_right(run):
+    assert run.error == ""
+    assert max(run.seconds) < CELL_SECONDS
+    checks = ASSIGNMENTS[run.name].by_check_id
+    shown = {
+        grade_id(cell): [output.data["text/plain"] for output in cell.outputs if "data" in output]
+        for cell in run.notebook.cells
+        if grade_id(cell) in checks
+    }
+    assert list(shown) == list(checks)
+    for check, words in shown.items():
+        assert re.search(r"^✓ .*: right", "\n".join(words)), (check, words)
 
 
-@pytest.mark.parametrize("name", ASSIGNMENTS)
-def test_the_solution_runs_and_every_check_is_right(executed, name):
-    notebook, error = executed(name)
-    assert error is None
-    for cell in notebook.cells:
-        if grade_id(cell) in ASSIGNMENTS[name].by_check_id:
-            words = "\n".join(output.data["text/plain"] for output in cell.outputs if "data" in output)
-            assert re.search(r"^✓ .*: right", words), (grade_id(cell), words)
-
-
-@pytest.mark.parametrize("name", ASSIGNMENTS)
-def test_every_figure_of_the_solution_is_described(executed, name):
-    notebook, _ = executed(name)
-    shown = [output.data for cell in notebook.cells for output in cell.get("outputs", []) if "data" in output]
+def test_every_figure_of_the_solution_is_described(run):
+    outputs = [
+        [output.data for output in cell.outputs if "data" in output] for cell in code_cells(run.notebook)
+    ]
+    # What a slider draws is the slider's; a cell before it shows the same once for those who cannot move it.
+    shown = [data for cell in outputs if not any(SLIDER in data for data in cell) for data in cell]
     bare = [data for data in shown if "image/png" in data and "text/html" not in data]
     assert bare == [], "a figure without show(figure, alt=...)"
     descriptions = [
@@ -64,7 +42,7 @@ def test_every_figure_of_the_solution_is_described(executed, name):
     assert all(len(alt) > 40 for alt in descriptions)
     # A drawing of how something works may have no numbers; a measurement has.
     assert sum(bool(re.search(r"\d", alt)) for alt in descriptions) >= 4
-    assert len(nbformat.writes(notebook)) < 8_000_000
+    assert len(nbformat.writes(run.notebook)) < 8_000_000
 
 
 @pytest.mark.parametrize("name", ASSIGNMENTS)

@@ -7,16 +7,9 @@ from autograder.course import Assignment
 from autograder.source import code_cells, grade_id, read_source
 from coursekit.intervals import half_width
 from tests.conftest import ROOT
-from tests.notebooks.executed import executed
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def measured(tmp_path_factory):
-    """The names of the solution's notebook after its last cell."""
-    with executed("09_fine_tuning", tmp_path_factory.mktemp("home")) as names:
-        yield names
+NOTEBOOKS = ["09_fine_tuning"]
 
 
 def mean(table, measure, **where):

@@ -5,19 +5,9 @@ import pytest
 import torch
 
 from coursekit.intervals import wilson
-from tests.notebooks.executed import executed
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def measured(tmp_path_factory):
-    """The names of the solution's notebook after its last cell. The packaged model, not one from a hub."""
-    patch = pytest.MonkeyPatch()
-    patch.setenv("HF_HUB_OFFLINE", "1")
-    with executed("07_gpt", tmp_path_factory.mktemp("home")) as names:
-        yield names
-    patch.undo()
+NOTEBOOKS = ["07_gpt"]
 
 
 # ------------------------------------------------------------------------------------------ what it cannot see

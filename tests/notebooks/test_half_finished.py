@@ -10,7 +10,7 @@ import pytest
 
 from autograder.source import grade_id, is_demo
 from tests.conftest import ASSIGNMENTS
-from tests.notebooks.test_execution import execute
+from tests.notebooks.running import execute
 
 pytestmark = pytest.mark.slow
 

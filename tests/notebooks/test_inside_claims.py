@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from coursekit.models import hub
-from tests.notebooks.executed import executed
+from tests.notebooks.running import run_solution
+
+NOTEBOOKS = ["08_inside"]
 
 HALF_FINISHED = {
     "the first three right, the fourth leaves the vectors paired with themselves": {
@@ -57,16 +59,6 @@ SAYS = {
     "the first right, the second of a wrong shape": "RuntimeError",
     "the word's number taken for a token's": "Words and tokens are counted differently",
 }
-
-
-@pytest.fixture(scope="module")
-def measured(tmp_path_factory):
-    """The names of the solution's notebook after its last cell. The packaged models, not those of a hub."""
-    patch = pytest.MonkeyPatch()
-    patch.setenv("HF_HUB_OFFLINE", "1")
-    with executed("08_inside", tmp_path_factory.mktemp("home")) as names:
-        yield names
-    patch.undo()
 
 
 # ------------------------------------------------------------------------------------------ vectors
@@ -213,7 +205,8 @@ def test_the_published_figures_of_bert_base(tmp_path, monkeypatch):
     hub._answers.cache_clear()
     if not hub.reachable():
         pytest.skip("the hub cannot be reached")
-    with executed("08_inside", tmp_path) as names:
+    with run_solution("08_inside", tmp_path, HF_HUB_OFFLINE="0") as run:
+        names = run.names
         if names["loaded"].name != "bert-base-uncased":
             pytest.skip("bert-base-uncased could not be loaded")
         vault, two, _, _ = names["by_layer"].values()

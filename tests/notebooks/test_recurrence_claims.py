@@ -2,16 +2,8 @@
 
 import pytest
 
-from tests.notebooks.executed import executed
-
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def measured(tmp_path_factory):
-    """The names of the solution's notebook after its last cell."""
-    with executed("04_recurrence", tmp_path_factory.mktemp("home")) as names:
-        yield names
+NOTEBOOKS = ["04_recurrence"]
 
 
 def test_the_lstm_is_pytorchs(measured):

@@ -5,9 +5,9 @@ import pytest
 
 from coursekit.datasets import read_table
 from coursekit.intervals import half_width
-from tests.notebooks.executed import executed
 
 pytestmark = pytest.mark.slow
+NOTEBOOKS = ["11_sentences"]
 
 MEAN_POOL = """
 def mean_pool(hidden, keep):
@@ -60,13 +60,6 @@ SAYS = {
     "a transpose forgotten in the ranking loss": "Your code stopped with an error",
     "the first function renamed": "name 'mean_pool' is not defined",
 }
-
-
-@pytest.fixture(scope="module")
-def measured(tmp_path_factory):
-    """The names of the solution's notebook after its last cell."""
-    with executed("11_sentences", tmp_path_factory.mktemp("home")) as names:
-        yield names
 
 
 def test_padding_moves_a_plain_mean_and_not_the_pooled_one(measured):

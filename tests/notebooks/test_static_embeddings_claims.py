@@ -4,16 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from tests.notebooks.executed import executed
-
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def measured(tmp_path_factory):
-    """The names of the solution's notebook after its last cell."""
-    with executed("01_static_embeddings", tmp_path_factory.mktemp("home")) as names:
-        yield names
+NOTEBOOKS = ["01_static_embeddings"]
 
 
 def test_the_most_frequent_companion_of_river_is_the(measured):

@@ -1,0 +1,115 @@
+"""Run notebooks: a solution in a kernel within this process, which leaves its names; any other in a kernel of its own."""
+
+import atexit
+import copy
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import chdir, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from unittest.mock import patch
+
+import matplotlib.pyplot as plt
+import torch
+from ipykernel.inprocess import BlockingInProcessKernelClient
+from ipykernel.inprocess.ipkernel import InProcessInteractiveShell, InProcessKernel
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+from nbformat import NotebookNode
+from nbformat.v4 import output_from_msg
+from traitlets.config import Config
+
+from autograder.source import code_cells, read_source
+from tests.conftest import ASSIGNMENTS, ROOT
+
+CELL_SECONDS = 60
+"""Of one cell: of the processor for a solution's, by the clock for others. It takes 20 s at most on two quiet cores."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A solution after its last cell."""
+
+    name: str
+    notebook: NotebookNode
+    names: dict
+    seconds: list[float]  # of the processor, for each code cell: a test machine is not quiet
+    error: str = ""
+
+
+@contextmanager
+def run_solution(name: str, home: Path, **environment: str) -> Iterator[Run]:
+    """The solution from top to bottom, as JupyterLab's kernel runs it. Progress is written under `home`.
+
+    The names stay until the end of the `with`, so that a test may ask what the prose says without computing it.
+    """
+    notebook, names, seconds, error = read_source(ASSIGNMENTS[name].source), {}, [], ""
+    threads = torch.get_num_threads()
+    settings = {"COURSEKIT_HOME": str(home), "HF_HUB_OFFLINE": "1", **environment}
+    with patch.dict(os.environ, settings), chdir(ROOT / "notebooks"), kernel(names) as client:
+        for cell in code_cells(notebook):
+            began = time.process_time()
+            cell.outputs = list(outputs_of(cell.source, client))
+            seconds.append(time.process_time() - began)
+            error = "\n".join(o for one in cell.outputs for o in one.get("traceback", []))
+            if error:
+                break
+    try:
+        yield Run(name, notebook, names, seconds, error)
+    finally:
+        names.clear()  # its models take up to a gigabyte
+        torch.set_num_threads(threads)
+
+
+@contextmanager
+def kernel(names: dict) -> Iterator[BlockingInProcessKernelClient]:
+    """A client of a kernel in this process that runs cells in `names`."""
+    config = Config()
+    config.HistoryManager.enabled = False
+    main, backend = sys.modules["__main__"], plt.get_backend()
+    running = InProcessKernel(config=config, user_ns=names)
+    client = BlockingInProcessKernelClient(kernel=running, session=running.session)
+    client.start_channels()
+    running.shell.run_line_magic("matplotlib", "inline")
+    try:
+        yield client
+    finally:
+        plt.close("all")
+        plt.switch_backend(backend)
+        running.iopub_thread.stop()
+        InProcessInteractiveShell.clear_instance()
+        sys.modules["__main__"] = main
+        atexit.unregister(
+            running.shell.atexit_operations
+        )  # which would keep all names until the process ends
+
+
+def outputs_of(source: str, client: BlockingInProcessKernelClient) -> Iterator[NotebookNode]:
+    """What the kernel says while it runs a cell, until it says that it is idle."""
+    client.execute(source)
+    while True:
+        message = client.get_iopub_msg(timeout=10)
+        kind = message["header"]["msg_type"]
+        if kind == "status" and message["content"]["execution_state"] == "idle":
+            return
+        if kind in ("stream", "display_data", "execute_result", "error"):
+            yield output_from_msg(message)
+
+
+def execute(notebook: NotebookNode, home: Path) -> tuple[NotebookNode, CellExecutionError | None]:
+    """A copy of a notebook after a run in a process of its own, without a network proxy or a hub, and its error."""
+    notebook = copy.deepcopy(notebook)
+    environment = {**os.environ, "COURSEKIT_HOME": str(home), "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "2"}
+    client = NotebookClient(
+        notebook,
+        timeout=CELL_SECONDS,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(ROOT / "notebooks")}},
+    )
+    try:
+        client.execute(env=environment)
+    except CellExecutionError as error:
+        return notebook, error
+    return notebook, None
