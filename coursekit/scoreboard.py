@@ -20,11 +20,15 @@ from torch import Tensor
 from coursekit import journal
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from coursekit.language import Sentences
 
 LABELLED, HELD_OUT, SEED = 6_000, 4_000, 2013
 TIE = 1e-5
 """Cosines closer than this count as equal: the same vector computed twice may differ in its last bits."""
+SIDES = {"left": "cue on the left, or on both sides", "right": "cue only on the right"}
+"""What the two accuracies are called in pictures."""
 
 
 @dataclass(frozen=True)
@@ -139,11 +143,26 @@ def add_row(
     journal.save_row(model, row | ({} if loss is None else {"loss": float(loss)}))
 
 
+def draw_bounds(ax: "Axes", limits: Bounds, side: str) -> None:
+    """Lines at one side's bounds. Two may be equal: the dashed one lies upon the solid one."""
+    from coursekit.plots import GREEN, GREY, ORANGE
+
+    lines = (
+        ("most frequent sense", limits.majority, GREY, ":"),
+        ("best possible from the words before", limits.from_left, ORANGE, "--"),
+        ("best possible from the whole sentence", limits.from_both, GREEN, "-"),
+    )
+    for below, (label, accuracy, colour, style) in enumerate(lines):
+        place = getattr(accuracy, side)
+        ax.axvline(place, color=colour, linestyle=style, linewidth=1.5, label=label, zorder=1.9 - below / 10)
+
+
 def draw() -> None:
     """Show the board: each model's sense accuracy with its 95 % interval, the majority and the exact bounds."""
     from matplotlib.figure import Figure
 
-    from coursekit.plots import BLUE, GREY, ORANGE, show
+    from coursekit.intervals import wilson
+    from coursekit.plots import show
 
     rows = sorted(journal.read()["scoreboard"].items(), key=lambda item: item[1]["place"])
     if not rows:
@@ -152,22 +171,14 @@ def draw() -> None:
     limits, cues = bounds(), sense_exam().held_out.cue
     figure = Figure(figsize=(9.0, 1.5 + 0.42 * len(rows)), dpi=100, layout="constrained")
     panels = figure.subplots(1, 2, sharey=True)
-    sides = (("left", "cue on the left, or on both sides"), ("right", "cue only on the right"))
-    for ax, (side, title) in zip(panels, sides, strict=True):
-        lines = (("most frequent sense", limits.majority, GREY, ":"), ("best possible from the words before", limits.from_left, ORANGE, "--"),
-                 ("best possible from the whole sentence", limits.from_both, BLUE, "-"))  # fmt: skip
-        for offset, (label, accuracy, colour, style) in enumerate(lines):
-            ax.axvline(
-                getattr(accuracy, side) + 0.004 * (offset - 1),
-                color=colour,
-                linestyle=style,
-                linewidth=1.5,
-                label=label,
-            )
+    for ax, (side, title) in zip(panels, SIDES.items(), strict=True):
+        draw_bounds(ax, limits, side)
         values = np.array([row[f"sense_{side}"] for _, row in rows])
-        spread = 1.96 * np.sqrt(values * (1 - values) / (cues == side).sum())
+        ends = np.transpose([wilson(value, (cues == side).sum()) for value in values])
         places = np.arange(len(rows))
-        ax.errorbar(values, places, xerr=spread, fmt="o", color="black", markersize=5, linewidth=1.5)
+        ax.errorbar(
+            values, places, xerr=abs(ends - values), fmt="o", color="black", markersize=5, linewidth=1.5
+        )
         for value, place in zip(values, places, strict=True):
             ax.annotate(f"{value:.3f}", (value, place), (0, 6), textcoords="offset points", ha="center", fontsize=8,
                         bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.5})  # fmt: skip

@@ -10,9 +10,7 @@ from torch import Tensor
 
 from coursekit.planted import Exposure
 from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PALETTE, PINK, RED, show
-from coursekit.scoreboard import Bounds
-
-TITLES = {"left": "cue on the left, or on both sides", "right": "cue only on the right"}
+from coursekit.scoreboard import SIDES, Bounds, draw_bounds
 
 
 def answers(right: Mapping[str, Float[Tensor, "n"]], title: str) -> None:
@@ -55,14 +53,8 @@ def board(
     """Everybody's accuracy with its bootstrap interval, by side of the cue, and the exact bounds."""
     figure, axes = plt.subplots(1, 2, figsize=(9.4, 0.9 + 0.36 * len(intervals)), sharey=True)
     said = []
-    for ax, (side, title) in zip(axes, TITLES.items(), strict=True):
-        lines = (
-            ("most frequent sense", limits.majority, GREY, ":"),
-            ("best possible from the words before", limits.from_left, ORANGE, "--"),
-            ("best possible from the whole sentence", limits.from_both, GREEN, "-"),
-        )
-        for label, bound, colour, style in lines:
-            ax.axvline(getattr(bound, side), color=colour, linestyle=style, linewidth=1.5, label=label)
+    for ax, (side, title) in zip(axes, SIDES.items(), strict=True):
+        draw_bounds(ax, limits, side)
         for place, (name, by_side) in enumerate(intervals.items()):
             mean, low, high = by_side[side]
             colour = GREEN if name.startswith("exact") else GREY if "untrained" in name else BLUE

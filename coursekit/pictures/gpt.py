@@ -10,7 +10,7 @@ from torch import Tensor
 
 from coursekit.intervals import half_width, wilson
 from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, SKY, show
-from coursekit.scoreboard import Accuracy, Bounds
+from coursekit.scoreboard import SIDES, Accuracy, Bounds, draw_bounds
 
 
 def training(curve: Sequence[tuple[int, float]], bound: float, uniform: float) -> None:
@@ -34,18 +34,8 @@ def senses(found: Mapping[str, Accuracy], limits: Bounds, cues: Mapping[str, int
     """Sense accuracy by where the cue stands, with 95 % intervals over the sentences, the majority and the bounds."""
     figure, axes = plt.subplots(1, 2, figsize=(9.2, 2.5), sharey=True)
     said = []
-    for ax, (side, title) in zip(
-        axes,
-        (("left", "cue on the left, or on both sides"), ("right", "cue only on the right")),
-        strict=True,
-    ):
-        lines = (
-            ("most frequent sense", limits.majority, GREY, ":"),
-            ("best possible from the words before", limits.from_left, ORANGE, "--"),
-            ("best possible from the whole sentence", limits.from_both, GREEN, "-"),
-        )
-        for label, accuracy, colour, style in lines:
-            ax.axvline(getattr(accuracy, side), color=colour, linestyle=style, linewidth=1.5, label=label)
+    for ax, (side, title) in zip(axes, SIDES.items(), strict=True):
+        draw_bounds(ax, limits, side)
         for place, (name, accuracy) in enumerate(found.items()):
             share = getattr(accuracy, side)
             low, high = wilson(share, cues[side])
