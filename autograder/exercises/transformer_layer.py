@@ -371,6 +371,21 @@ POST_1 = 'x = norm(x + self_attention(x, weights, heads, keep), "1")'
 POST_2 = 'return norm(x + feed_forward(x, *(weights[name] for name in FEED_FORWARD)), "2")'
 FEED = "feed_forward(x, *(weights[name] for name in FEED_FORWARD))"
 
+TORCH_S_LAYER = """
+def post_norm_layer(x, weights, heads, keep):
+    W = {name: value.double() for name, value in weights.items()}
+    D, F = W["W_1"].shape
+    layer = torch.nn.TransformerEncoderLayer(D, heads, F, batch_first=True, dropout=0.0, dtype=torch.float64)
+    names = {"linear1": ("W_1", "b_1"), "linear2": ("W_2", "b_2"), "norm1": ("gain_1", "bias_1"), "norm2": ("gain_2", "bias_2"),
+             "self_attn.out_proj": ("W_o", "b_o")}
+    state = {"self_attn.in_proj_weight": torch.cat([W["W_q"], W["W_k"], W["W_v"]], dim=1).T,
+             "self_attn.in_proj_bias": torch.cat([W["b_q"], W["b_k"], W["b_v"]])}
+    for name, (weight, bias) in names.items():
+        state[f"{name}.weight"], state[f"{name}.bias"] = W[weight].T, W[bias]
+    layer.load_state_dict(state)
+    return layer(x.double(), src_key_padding_mask=~keep)
+"""
+
 post_norm_layer = Exercise(
     name="transformer.post_norm_layer",
     cases=layer_cases,
@@ -448,20 +463,7 @@ post_norm_layer = Exercise(
         ),
     ),
     alternatives={
-        "torch's own layer, its weights filled in, in float64": """
-def post_norm_layer(x, weights, heads, keep):
-    W = {name: value.double() for name, value in weights.items()}
-    D, F = W["W_1"].shape
-    layer = torch.nn.TransformerEncoderLayer(D, heads, F, batch_first=True, dropout=0.0, dtype=torch.float64)
-    names = {"linear1": ("W_1", "b_1"), "linear2": ("W_2", "b_2"), "norm1": ("gain_1", "bias_1"), "norm2": ("gain_2", "bias_2"),
-             "self_attn.out_proj": ("W_o", "b_o")}
-    state = {"self_attn.in_proj_weight": torch.cat([W["W_q"], W["W_k"], W["W_v"]], dim=1).T,
-             "self_attn.in_proj_bias": torch.cat([W["b_q"], W["b_k"], W["b_v"]])}
-    for name, (weight, bias) in names.items():
-        state[f"{name}.weight"], state[f"{name}.bias"] = W[weight].T, W[bias]
-    layer.load_state_dict(state)
-    return layer(x.double(), src_key_padding_mask=~keep)
-""",
+        "torch's own layer, its weights filled in, in float64": TORCH_S_LAYER,
         "sentence by sentence": """
 def post_norm_layer(x, weights, heads, keep):
     rows = []
@@ -565,20 +567,9 @@ pre_norm_layer = Exercise(
         ),
     ),
     alternatives={
-        "torch's own layer, its weights filled in, in float64": """
-def pre_norm_layer(x, weights, heads, keep):
-    W = {name: value.double() for name, value in weights.items()}
-    D, F = W["W_1"].shape
-    layer = torch.nn.TransformerEncoderLayer(D, heads, F, batch_first=True, dropout=0.0, norm_first=True, dtype=torch.float64)
-    names = {"linear1": ("W_1", "b_1"), "linear2": ("W_2", "b_2"), "norm1": ("gain_1", "bias_1"), "norm2": ("gain_2", "bias_2"),
-             "self_attn.out_proj": ("W_o", "b_o")}
-    state = {"self_attn.in_proj_weight": torch.cat([W["W_q"], W["W_k"], W["W_v"]], dim=1).T,
-             "self_attn.in_proj_bias": torch.cat([W["b_q"], W["b_k"], W["b_v"]])}
-    for name, (weight, bias) in names.items():
-        state[f"{name}.weight"], state[f"{name}.bias"] = W[weight].T, W[bias]
-    layer.load_state_dict(state)
-    return layer(x.double(), src_key_padding_mask=~keep)
-""",
+        "torch's own layer, its weights filled in, in float64": TORCH_S_LAYER.replace("post_norm", "pre_norm").replace(
+            "dropout=0.0", "dropout=0.0, norm_first=True"
+        ),
         "sentence by sentence": """
 def pre_norm_layer(x, weights, heads, keep):
     rows = []

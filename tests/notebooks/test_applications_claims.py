@@ -7,6 +7,7 @@ import torch
 
 from autograder.source import code_cells, grade_id, is_demo, read_source
 from tests.conftest import ASSIGNMENTS
+from tests.notebooks.answers import right_cells
 
 slow = pytest.mark.slow
 NOTEBOOKS = ["10_applications"]
@@ -215,18 +216,11 @@ def test_a_threshold_chosen_on_the_test_promises_most(measured):
 # ------------------------------------------------------------------------------------------ half-finished notebooks
 
 
-def right_cells(*names: str) -> dict[str, str]:
-    """Solution cells as they should be, by their grade ids."""
-    ids = {f"applications-{name}" for name in names}
-    cells = code_cells(read_source(ASSIGNMENTS["10_applications"].source))
-    return {grade_id(cell): cell.source for cell in cells if grade_id(cell) in ids}
-
-
 UP_TO_ENTITIES = ("pool", "sentiment_logits", "align_labels", "bio_spans", "entity_f1", "mended_piece_labels")
 
 HALF_FINISHED = {
     "entities end one place too early": {
-        **right_cells("pool", "sentiment_logits", "align_labels"),
+        **right_cells("10_applications", "pool", "sentiment_logits", "align_labels"),
         "applications-bio_spans": """
 def bio_spans(tags):
     spans = []
@@ -239,7 +233,7 @@ def bio_spans(tags):
 """,
     },
     "scores of another shape": {
-        **right_cells(*UP_TO_ENTITIES),
+        **right_cells("10_applications", *UP_TO_ENTITIES),
         "applications-best_span": """
 def best_span(start, end, context, max_len):
     scores = torch.stack([start, end], dim=1) + context[:, None, None]
@@ -249,7 +243,7 @@ def best_span(start, end, context, max_len):
 """,
     },
     "a function renamed": {
-        **right_cells("pool", "sentiment_logits"),
+        **right_cells("10_applications", "pool", "sentiment_logits"),
         "applications-align_labels": """
 def align(word_ids, tags):
     return torch.tensor([-100 if word is None else tags[word] for word in word_ids])

@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from coursekit.scoreboard import nearest_sense, sense_exam
+from tests.notebooks.answers import right_cells
 
 pytestmark = pytest.mark.slow
 NOTEBOOKS = ["12_one_corpus"]
@@ -163,36 +164,10 @@ def test_a_low_temperature_makes_gpt_sound_too_sure(measured):
 
 # ------------------------------------------------------------------------------------------ half-finished states
 
-THREE_RIGHT = {
-    "comparison-evaluate": """def evaluate(known, known_words, known_senses, asked, asked_words):
-    similarity = normalize(asked, dim=-1) @ normalize(known, dim=-1).T
-    similarity = similarity.masked_fill(asked_words[:, None] != known_words, -9.0)
-    near = similarity > similarity.max(dim=-1, keepdim=True).values - TIE
-    return (near.float() @ one_hot(known_senses).float()).argmax(dim=-1)""",
-    "comparison-bootstrap_interval": """def bootstrap_interval(right, draws, level):
-    means = right[draws].mean(dim=1)
-    return means.quantile((1 - level) / 2), means.quantile((1 + level) / 2)""",
-    "comparison-clear_differences": """def clear_differences(right, draws, level):
-    means = right[:, draws].mean(dim=-1)
-    gaps = means[:, None] - means
-    low, high = gaps.quantile((1 - level) / 2, dim=-1), gaps.quantile((1 + level) / 2, dim=-1)
-    return right.mean(-1)[:, None] - right.mean(-1), (low > 0) | (high < 0)""",
-}
-ALL_BUT_TESTS = THREE_RIGHT | {
-    "comparison-mended_answers": "def mended_answers(gathered, items):\n    return gathered.T.flatten()[:items]",
-    "comparison-path_lengths": """def path_lengths(architecture, T, layers):
-    apart = torch.arange(T)[:, None] - torch.arange(T)
-    lengths = layers + apart.abs() * (architecture in ("recurrent", "elmo"))
-    return lengths.tril() if architecture in ("recurrent", "decoder") else lengths""",
-    "comparison-explain": """def explain(log_prior, log_words, senses, S):
-    running = torch.cat([log_prior[:, None], log_words], dim=1).cumsum(dim=1).T
-    weights = running.masked_fill(senses < 0, -torch.inf).softmax(dim=-1).nan_to_num()
-    return weights.float() @ one_hot(senses.clamp(min=0), S).float()""",
-    "comparison-neighbour_posterior": """def neighbour_posterior(asked, known, known_senses, same_word, temperature, S):
-    cosines = normalize(asked, dim=-1) @ normalize(known, dim=-1).T
-    weights = (cosines / temperature).masked_fill(~same_word, -torch.inf).softmax(dim=-1)
-    return weights @ one_hot(known_senses, S).float()""",
-}
+THREE_RIGHT = right_cells("12_one_corpus", "evaluate", "bootstrap_interval", "clear_differences")
+ALL_BUT_TESTS = THREE_RIGHT | right_cells(
+    "12_one_corpus", "mended_answers", "path_lengths", "explain", "neighbour_posterior"
+)
 HALF_FINISHED = {
     "three right, the fourth in the order of the machines": THREE_RIGHT
     | {

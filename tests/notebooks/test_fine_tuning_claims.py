@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from autograder.course import Assignment
-from autograder.source import code_cells, grade_id, read_source
 from coursekit.intervals import half_width
 from tests.conftest import ROOT
+from tests.notebooks.answers import right_cells
 
 pytestmark = pytest.mark.slow
 NOTEBOOKS = ["09_fine_tuning"]
@@ -176,16 +175,9 @@ def test_early_stopping_stops_before_the_end_with_less_forgotten(measured):
 # ------------------------------------------------------------------------------------------ half-finished notebooks
 
 
-def right_cells(*names: str) -> dict[str, str]:
-    """Solution cells as they should be, by their grade ids."""
-    ids = {f"fine_tuning-{name}" for name in names}
-    cells = code_cells(read_source(Assignment(ROOT, "09_fine_tuning").source))
-    return {grade_id(cell): cell.source for cell in cells if grade_id(cell) in ids}
-
-
 HALF_FINISHED = {
     "layer depth reversed": {
-        **right_cells("classification_head", "count_parameters", "freeze"),
+        **right_cells("09_fine_tuning", "classification_head", "count_parameters", "freeze"),
         "fine_tuning-parameter_groups": """
 def parameter_groups(model, lr, decay, weight_decay):
     groups = []
@@ -200,6 +192,7 @@ def parameter_groups(model, lr, decay, weight_decay):
     },
     "the gradients never set to zero": {
         **right_cells(
+            "09_fine_tuning",
             "classification_head",
             "count_parameters",
             "freeze",
@@ -226,7 +219,7 @@ def classification_head(hidden, W_pool, b_pool, W, b, draws, p):
 """,
     },
     "a function renamed": {
-        **right_cells("classification_head", "count_parameters"),
+        **right_cells("09_fine_tuning", "classification_head", "count_parameters"),
         "fine_tuning-freeze": """
 def freeze_parts(model, names):
     for name, weight in model.named_parameters():

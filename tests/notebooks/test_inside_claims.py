@@ -4,44 +4,21 @@ import numpy as np
 import pytest
 
 from coursekit.models import hub
+from tests.notebooks.answers import right_cells
 from tests.notebooks.running import run_solution
 
 NOTEBOOKS = ["08_inside"]
 
 HALF_FINISHED = {
     "the first three right, the fourth leaves the vectors paired with themselves": {
-        "inside-word_vectors": """
-def word_vectors(hidden, word_ids, i):
-    return hidden[:, word_ids == i].mean(dim=1)
-""",
-        "inside-mended_words": """
-def mended_words(pieces, words):
-    found = [-1] * len(pieces)
-    for t, (begin, end) in enumerate(pieces.tolist()):
-        for w, (first, last) in enumerate(words.tolist()):
-            if begin < end and first <= begin and end <= last:
-                found[t] = w
-    return torch.tensor(found)
-""",
-        "inside-sense_similarity": """
-def sense_similarity(vectors, words, senses):
-    kinds = [[], [], []]
-    for i in range(len(words)):
-        for j in range(i):
-            kind = 2 if words[i] != words[j] else 0 if senses[i] == senses[j] else 1
-            kinds[kind].append(torch.cosine_similarity(vectors[i], vectors[j], dim=-1))
-    return torch.stack([torch.stack(pairs).mean(dim=0) for pairs in kinds])
-""",
+        **right_cells("08_inside", "word_vectors", "mended_words", "sense_similarity"),
         "inside-anisotropy": """
 def anisotropy(vectors):
     return torch.cosine_similarity(vectors[:, None], vectors[None], dim=-1).mean()
 """,
     },
     "the first right, the second of a wrong shape": {
-        "inside-word_vectors": """
-def word_vectors(hidden, word_ids, i):
-    return hidden[:, word_ids == i].mean(dim=1)
-""",
+        **right_cells("08_inside", "word_vectors"),
         "inside-mended_words": """
 def mended_words(pieces, words):
     return (pieces[:, 0] >= words[:, 0]) & (pieces[:, 1] <= words[:, 1])

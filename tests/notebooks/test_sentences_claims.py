@@ -5,34 +5,16 @@ import pytest
 
 from coursekit.datasets import read_table
 from coursekit.intervals import half_width
+from tests.notebooks.answers import right_cells
 
 pytestmark = pytest.mark.slow
 NOTEBOOKS = ["11_sentences"]
 
-MEAN_POOL = """
-def mean_pool(hidden, keep):
-    return (hidden * keep[..., None]).sum(dim=1) / keep.sum(dim=1, keepdim=True)
-"""
-SPEARMAN = """
-from scipy.stats import rankdata
-def spearman(a, b):
-    a, b = (torch.tensor(rankdata(x.numpy())) for x in (a, b))
-    return torch.corrcoef(torch.stack([a, b]))[0, 1]
-"""
-FEATURES = """
-def siamese_features(u, v):
-    return torch.cat([u, v, abs(u - v)], dim=-1)
-"""
-OBJECTIVE = """
-def classification_objective(u, v, W, labels):
-    return torch.nn.functional.cross_entropy(siamese_features(u, v) @ W, labels)
-"""
+MEAN_POOL = right_cells("11_sentences", "mean_pool")["sentences-mean_pool"]
 
 HALF_FINISHED = {
     "three exercises right, then a softmax too many": {
-        "sentences-mean_pool": MEAN_POOL,
-        "sentences-spearman": SPEARMAN,
-        "sentences-siamese_features": FEATURES,
+        **right_cells("11_sentences", "mean_pool", "spearman", "siamese_features"),
         "sentences-classification_objective": """
 def classification_objective(u, v, W, labels):
     probabilities = (siamese_features(u, v) @ W).softmax(dim=1)
@@ -40,10 +22,9 @@ def classification_objective(u, v, W, labels):
 """,
     },
     "a transpose forgotten in the ranking loss": {
-        "sentences-mean_pool": MEAN_POOL,
-        "sentences-spearman": SPEARMAN,
-        "sentences-siamese_features": FEATURES,
-        "sentences-classification_objective": OBJECTIVE,
+        **right_cells(
+            "11_sentences", "mean_pool", "spearman", "siamese_features", "classification_objective"
+        ),
         "sentences-ranking_loss": """
 def ranking_loss(anchors, positives, scale):
     cosines = normalize(anchors, dim=1) @ normalize(positives, dim=1)
@@ -52,7 +33,7 @@ def ranking_loss(anchors, positives, scale):
     },
     "the first function renamed": {
         "sentences-mean_pool": MEAN_POOL.replace("def mean_pool", "def my_mean_pool"),
-        "sentences-spearman": SPEARMAN,
+        **right_cells("11_sentences", "spearman"),
     },
 }
 SAYS = {
