@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from coursekit.intervals import mean_and_half
 from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, SKY, show
 
 READERS = (ORANGE, BLUE, PINK)
@@ -142,7 +143,7 @@ def right_context(nats: Mapping[str, Float[np.ndarray, " words"]]) -> None:
     figure, ax = plt.subplots(figsize=(7.5, 2.9))
     said = []
     for place, (name, losses) in enumerate(nats.items()):
-        mean, half = losses.mean(), 1.96 * losses.std() / len(losses) ** 0.5
+        mean, half = mean_and_half(losses)
         exact = name.startswith("exact")
         colour = ORANGE if name.endswith("left") else BLUE
         ax.barh(

@@ -7,13 +7,8 @@ import numpy as np
 from jaxtyping import Float
 from matplotlib.colors import PowerNorm
 
-from coursekit.intervals import half_width
+from coursekit.intervals import mean_and_half
 from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, show
-
-
-def interval(values: Float[np.ndarray, "seed ..."]) -> tuple[np.ndarray, np.ndarray]:
-    """Mean over the seeds, and half the width of its 95 % interval (Student's t), for each column."""
-    return values.mean(axis=0), np.apply_along_axis(half_width, 0, values)
 
 
 def filter_at_work(words: Sequence[str], answers: Float[np.ndarray, "word place"], width: int) -> None:
@@ -185,7 +180,7 @@ def layer_weights(weights: Mapping[str, Float[np.ndarray, "seed layer"]]) -> Non
     for number, ((task, values), colour) in enumerate(
         zip(weights.items(), (BLUE, ORANGE, GREEN, PINK), strict=False)
     ):
-        mean, half = interval(values)
+        mean, half = mean_and_half(values)
         places = np.arange(layers) + (number - (len(weights) - 1) / 2) * width
         ax.bar(places, mean, 0.9 * width, color=colour, alpha=0.55, label=task)
         ax.errorbar(places, mean, half, fmt="none", ecolor="black", capsize=3)

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
-from coursekit.intervals import half_width
+from coursekit.intervals import half_width, mean_and_half
 from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, RED, SKY, show
 
 COLOURS = {
@@ -18,12 +18,6 @@ COLOURS = {
     "from scratch": GREY,
 }
 MARKERS = dict(zip(COLOURS, "osD^v", strict=True))
-
-
-def mean_and_half(values: Sequence[float]) -> tuple[float, float]:
-    """The mean over seeds and half the width of its 95 % interval."""
-    values = np.asarray(values, dtype=float)
-    return float(values.mean()), half_width(values)
 
 
 def strategies(counts: Mapping[str, int], L: int, model: str) -> None:

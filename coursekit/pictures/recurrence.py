@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from coursekit.intervals import mean_and_half
 from coursekit.language import PAD, Language
 from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, show
 from coursekit.translator import Code, Pairs
@@ -20,7 +21,7 @@ def gradients(reach: Mapping[str, Float[np.ndarray, "seed length"]], lengths: Se
     words = []
     for (name, values), colour, marker in zip(reach.items(), COLOURS, "osD^", strict=True):
         logs = np.log10(values)
-        mean, half = logs.mean(axis=0), 1.96 * logs.std(axis=0, ddof=1) / len(logs) ** 0.5
+        mean, half = mean_and_half(logs)
         ax.plot(lengths, 10**mean, color=colour, marker=marker, markersize=5, label=name)
         ax.fill_between(
             lengths, 10 ** (mean - half), 10 ** (mean + half), color=colour, alpha=0.2, linewidth=0

@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from torch import Tensor
 
-from coursekit.intervals import bootstrap, half_width
+from coursekit.intervals import bootstrap, mean_and_half
 from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, SKY, show
 
 
@@ -146,7 +146,7 @@ def seeds(recorded: pd.DataFrame, minilm: float) -> str:
     whole = rho[(rho.pairs == 192) | (rho.pairs == 0)]
     names = ["before training", "before training, centred", "by label", "by rank", "by rank, hard negatives"]
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.4), width_ratios=(1.3, 1), sharey=True)
-    means = {name: _mean(whole[whole.objective == name].value) for name in names}
+    means = {name: mean_and_half(whole[whole.objective == name].value) for name in names}
     for place, (name, (mean, half)) in enumerate(means.items()):
         values = whole[whole.objective == name].value
         left.plot([place] * len(values), values, "o", color=SKY, markersize=4, alpha=0.8)
@@ -156,7 +156,7 @@ def seeds(recorded: pd.DataFrame, minilm: float) -> str:
     left.set_ylabel("Spearman, test pairs")
     ranked = rho[rho.objective == "by rank"]
     sizes = sorted(ranked.pairs.unique())
-    amounts = [_mean(ranked[ranked.pairs == size].value) for size in sizes]
+    amounts = [mean_and_half(ranked[ranked.pairs == size].value) for size in sizes]
     right.errorbar(sizes, [m for m, _ in amounts], [h for _, h in amounts], fmt="o-", color=BLUE, capsize=3)
     right.set_xscale("log", base=2)
     right.set_xticks(sizes, sizes)
@@ -175,10 +175,6 @@ def seeds(recorded: pd.DataFrame, minilm: float) -> str:
     return _compared(whole, count)
 
 
-def _mean(values: pd.Series) -> tuple[float, float]:
-    return float(values.mean()), half_width(values)
-
-
 def _compared(whole: pd.DataFrame, count: int) -> str:
     """Differences of the same seeds, each with its interval, and whether it exceeds it."""
     by_seed = whole.pivot(index="seed", columns="objective", values="value")
@@ -190,7 +186,7 @@ def _compared(whole: pd.DataFrame, count: int) -> str:
         ("by rank, hard negatives", "by rank"),
     ):
         difference = by_seed[after] - by_seed[control]
-        mean, half = _mean(difference)
+        mean, half = mean_and_half(difference)
         verdict = "exceeds the noise of the seeds" if abs(mean) > half else "within the noise of the seeds"
         lines.append(f"- {after}, minus {control}: {mean:+.3f} ± {half:.3f}, {verdict}")
     return "\n".join(lines)

@@ -254,16 +254,14 @@ def scale(scores: Float[Tensor, "... Tq Tk"], d: int) -> Float[Tensor, "... Tq T
 check("attention.scale", lambda case: scale(case["scores"], case["d"]))
 
 # %% tags=["demo"]
-def mean_and_interval(values: Tensor) -> tuple[float, float]:
-    """Mean of independent repetitions, and half the width of its 95 % interval."""
-    return values.mean().item(), 1.96 * values.std().item() / len(values) ** 0.5
+from coursekit.intervals import mean_and_half  # the mean of independent repetitions, and half its 95 % interval
 
 sizes = [4, 16, 64, 256, 1024]
 variance = {"before scaling": [], "after scaling": []}
 for d in sizes:  # 40 times 16 random queries against 64 random keys
     raw = similarities(torch.randn(40, 16, d), torch.randn(40, 64, d))
-    variance["before scaling"].append(mean_and_interval(raw.var(dim=(1, 2))))
-    variance["after scaling"].append(mean_and_interval(scale(raw, d).var(dim=(1, 2))))
+    variance["before scaling"].append(mean_and_half(raw.var(dim=(1, 2))))
+    variance["after scaling"].append(mean_and_half(scale(raw, d).var(dim=(1, 2))))
 
 (v64, h64), (s64, g64) = (points[sizes.index(64)] for points in variance.values())
 reveal("attention.variance", v64)
@@ -397,7 +395,7 @@ for d in sizes:  # 400 random queries, each with 16 random keys
     raw = similarities(torch.randn(400, 1, d), torch.randn(400, 16, d))
     for name, scores in (("without scaling", raw), ("with scaling", scale(raw, d))):
         weights = softmax(scores, dim=-1)[:, 0]
-        measured[name, d] = [mean_and_interval(f(weights)) for f in (entropy, derivative_size)]
+        measured[name, d] = [mean_and_half(f(weights)) for f in (entropy, derivative_size)]
 
 stuck = derivative_size(softmax(raw, dim=-1)[:, 0])    # query by query, without scaling, at d = 1024
 
@@ -868,7 +866,7 @@ for label, values in (
     ("the answer stays when the weights are dealt out to the words at random", survives),
     ("the same for a sense picked at random", 1 / same_word[test_sense[:600]].sum(1)),
 ):
-    mean, half = mean_and_interval(values)
+    mean, half = mean_and_half(values)
     lines.append(f"| {label} | {mean:.2f} | ± {half:.2f} |")
 display(Markdown("\n".join(lines)))
 

@@ -578,9 +578,7 @@ top = {where: np.mean([hidden[-1][real].norm(dim=1).mean() for _, hidden in runs
        for where, runs in stacks.items()}
 
 # %% tags=["demo"]
-def mean_and_half(values: np.ndarray) -> tuple[float, float]:
-    """Mean of five seeds, and half its 95 % interval (Student's t, 4 degrees of freedom)."""
-    return values.mean(), 2.776 * values.std(ddof=1) / 5**0.5
+from coursekit.intervals import mean_and_half  # of the five seeds: their mean, and half its 95 % interval (Student's t)
 
 last = {kind: {depth: mean_and_half(norms[kind, depth][:, -1]) for depth in DEPTHS}
         for kind in KINDS}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from coursekit.intervals import bootstrap, half_width, wilson
+from coursekit.intervals import bootstrap, half_width, mean_and_half, wilson
 
 
 def test_half_width_is_that_of_student_s_t():
@@ -11,6 +11,13 @@ def test_half_width_is_that_of_student_s_t():
     assert half_width([2.0, 4.0]) == pytest.approx(12.706 * 2**0.5 / 2**0.5, rel=1e-3)
     with pytest.raises(ValueError, match="there are 1"):
         half_width([1.0])
+
+
+def test_columns_have_a_mean_and_an_interval_each():
+    mean, half = mean_and_half([[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]])
+    assert mean == pytest.approx([2, 4]) and half == pytest.approx(
+        [half_width([1, 2, 3]), half_width([2, 4, 6])]
+    )
 
 
 def test_wilson_stays_inside_0_and_1_and_holds_the_share():
