@@ -888,6 +888,8 @@ WITHOUT_TEXT = ["N/A", "...", ""]
 predict("gpt.eight_examples", ...)
 
 # %% tags=["demo"]
+from coursekit.intervals import wilson
+
 few = questions.sample(24, random_state=0)
 demos, counts = draw_demos(seed=0), (0, 1, 2, 4, 8)
 answers = (few.label == "positive").to_numpy()
@@ -898,10 +900,10 @@ for count in counts:
 reveal("gpt.eight_examples", live_scores[8]["accuracy"])
 live_table = pd.DataFrame(live_scores).T.rename_axis("examples")
 middle = live_table["accuracy"].mean()
-half_width = 1.96 * np.sqrt(middle * (1 - middle) / len(few))
+live_low, live_high = wilson(middle, len(few))
 display(live_table.round(2))
-display(Markdown(f"With {len(few)} questions, an accuracy of {middle:.2f} has a 95 % interval of "
-    f"**± {half_width:.2f}**."))
+display(Markdown(f"With {len(few)} questions, an accuracy of {middle:.2f} has a 95 % interval "
+    f"from **{live_low:.2f} to {live_high:.2f}**."))
 
 # %% [markdown]
 # So from these rows little can be said about the number of examples: the interval is wide, and all of them stand on one set of examples. It needs all 96 questions, and other examples. That takes minutes, so it is recorded
@@ -913,9 +915,9 @@ summary = pictures.few_shot(recorded, questions=len(questions))
 display(summary.style.format("{:.2f}", na_rep="–"))
 by_row = recorded.pivot(index=["labels", "draw", "examples"], columns="measure", values="value")
 better = (by_row["accuracy, calibrated"] > by_row["accuracy"]).sum()
+low, high = wilson(0.8, len(questions))
 display(Markdown(f"Calibration raises the accuracy in **{better}** of {len(by_row)} runs. "
-    f"{len(questions)} questions leave an accuracy of 0.8 an interval of "
-    f"± {1.96 * np.sqrt(0.16 / len(questions)):.2f}."))
+    f"{len(questions)} questions leave an accuracy of 0.8 an interval from {low:.2f} to {high:.2f}."))
 
 # %% [markdown]
 # What the intervals allow us to say: in accuracy, nothing here shows that examples help. No number of them does better than none, and the intervals are wide. (One example, calibrated, comes out above none, calibrated; above none as it is, it does not.) One draw of examples differs from another more than
