@@ -114,13 +114,14 @@ def hidden_words(
     shown: int = 9,
 ) -> None:
     """Distributions of a hidden word from the left, from both sides, and by the model; a panel for each sentence."""
-    figure, axes = plt.subplots(1, len(panels), figsize=(10, 4.2))
+    figure, axes = plt.subplots(1, len(panels), figsize=(1.6 + 2.8 * len(panels), 4.2), squeeze=False)
     said = []
-    for ax, ((sentence, place), distributions) in zip(axes, panels.items(), strict=True):
+    for ax, ((sentence, place), distributions) in zip(axes[0], panels.items(), strict=True):
         left, both, model = distributions.values()
         order = np.argsort(-(both + 1e-2 * left + 1e-4 * model))[:shown]
         for offset, (colour, (name, values)) in enumerate(zip(READERS, distributions.items(), strict=True)):
-            ax.barh(np.arange(shown) + 0.28 * (offset - 1), values[order], 0.26, color=colour, label=name)
+            ax.barh(np.arange(shown) + 0.28 * (offset - 1), values[order], 0.26, color=colour, label=name,
+                    hatch=("", "////", "....")[offset], edgecolor="white", linewidth=0)  # fmt: skip
         ax.set_yticks(range(shown), [vocabulary[i] for i in order], fontsize=9)
         ax.invert_yaxis()
         words = sentence.split()
@@ -134,7 +135,12 @@ def hidden_words(
             f"{' '.join(words)}: " + ", ".join(f"{word} exact {p:.2f}, model {q:.2f}" for word, p, q in top)
             + f", words that cannot stand there {rest:.2f} by the model"
         )  # fmt: skip
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=9)
+    figure.legend(
+        *axes[0, 0].get_legend_handles_labels(),
+        loc="outside lower center",
+        ncols=min(3, len(panels)),
+        fontsize=9,
+    )
     show(figure, alt=f"Distributions of a hidden word. {'; '.join(said)}.")
 
 

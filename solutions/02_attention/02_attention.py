@@ -35,7 +35,7 @@ from coursekit import check, hint, predict, reveal, show
 # ## 1 · A word among others
 #
 # Two sentences go with us through the whole course. Each becomes a matrix: one row for a word, 50 numbers in a row,
-# read from the GloVe table of the first notebook.
+# read from the GloVe table (Pennington et al. 2014) of the first notebook.
 
 # %% tags=["demo"]
 import matplotlib.pyplot as plt
@@ -424,6 +424,28 @@ display(Markdown(f"At d = 1024, without and with scaling: entropy **{e0:.2f}** a
 # The suspicion holds, with a limit worth knowing: the derivative does not vanish for *all* queries; the mean is one over many that are
 # stuck and a few that are undecided between two keys. And these are random vectors, so this describes at best the *first* steps of training.
 # A trained model can make its queries as long as it likes, and so choose its own temperature.
+#
+# Behind each point of the figure stand rows of 16 weights. Here is one, with and without the division by √d; move d (this needs a running notebook;
+# nothing is graded here).
+
+# %% tags=["demo"]
+drawn = torch.Generator().manual_seed(2)
+one_query, sixteen_keys = (torch.randn(n, max(sizes), generator=drawn) for n in (1, 16))
+
+def show_scaling(d: int) -> None:
+    """The weights of one random query over 16 random keys, both cut to their first d coordinates."""
+    raw = similarities(one_query[:, :d], sixteen_keys[:, :d])
+    figure, axes = plt.subplots(1, 2, figsize=(7.5, 2.8), sharey=True)
+    said = []
+    for ax, name, scores in zip(axes, ("without scaling", "divided by √d"), (raw, scale(raw, d))):
+        weights = softmax(scores, dim=-1)
+        ax.bar(range(1, 17), weights[0], color=BLUE)
+        ax.set(ylim=(0, 1), title=f"{name}, d = {d}", xlabel="key")
+        said.append(f"{name} the largest weight is {weights.max():.2f} and the entropy {entropy(weights).item():.2f} nats")
+    axes[0].set_ylabel("weight")
+    show(figure, alt=f"Weights of a random query over 16 random keys, d = {d}: {'; '.join(said)}.")
+
+ipywidgets.interact(show_scaling, d=ipywidgets.SelectionSlider(options=sizes, value=64));
 
 # %% [markdown]
 # **Question 4.** Why a softmax? What would go wrong if we divided the scores by their sum, or simply took the largest one?
@@ -696,18 +718,18 @@ display(Markdown("| cue only on the right | text of two sentences | first senten
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.scoreboard import bounds
 
-COLOURS = dict(zip(KINDS, (GREY, ORANGE, BLUE)))
+LOOKS = dict(zip(KINDS, ((GREY, "D"), (ORANGE, "s"), (BLUE, "o"))))
 figure, axes = plt.subplots(1, 2, figsize=(10, 3.4), width_ratios=(1, 1.2))
-for kind, colour in COLOURS.items():
+for kind, (colour, marker) in LOOKS.items():
     curve = np.mean([losses for _, losses in runs[kind]], axis=0)
-    axes[0].plot(np.arange(10, 400, 20), curve.reshape(-1, 20).mean(1), color=colour, label=kind)
+    axes[0].plot(np.arange(10, 400, 20), curve.reshape(-1, 20).mean(1), color=colour, marker=marker, markersize=4, label=kind)
 axes[0].set(xlabel="training step", ylabel="loss (nats)")
 axes[0].set_ylim(bottom=0)
 axes[0].legend(fontsize=8)
 for place, side in enumerate(("left", "right")):
-    for offset, (kind, colour) in enumerate(COLOURS.items()):
+    for offset, (kind, (colour, marker)) in enumerate(LOOKS.items()):
         values, x = found[kind, side], place + (offset - 1) * 0.2
-        axes[1].plot([x] * len(values), values, "o", color=colour, alpha=0.7)
+        axes[1].plot([x] * len(values), values, marker, color=colour, alpha=0.7)
         axes[1].text(x, max(values) + 0.02, f"{np.mean(values):.2f}", ha="center", color=colour)
     lowest = getattr(bounds().majority, side)
     axes[1].plot([place - 0.35, place + 0.35], [lowest, lowest], ":", color="black", lw=1)

@@ -637,6 +637,36 @@ for name, share in halves_right.items():
 # The backward half alone finds more than both together. The forward half knows nothing of these senses, but it counts as much when the nearest neighbour is looked for, and pulls
 # towards sentences that merely begin alike. Putting vectors side by side leaves to the reader which half to trust; a classifier can learn that, a nearest neighbour cannot.
 #
+# Who are the neighbours? A sentence of the exam with its cue on the right, and the three labelled sentences that are nearest to it at each layer:
+
+# %% tags=["demo"]
+labelled_layers, held_out_layers = known, asked
+with_cue_right = np.flatnonzero(exam.held_out.cue == "right")[:6].tolist()
+
+def show_neighbours(sentence: int, layer: int, count: int = 3) -> None:
+    """The labelled sentences with the same word whose vectors are nearest at a layer, with their senses."""
+    word = exam.held_out.ids[sentence, exam.held_out.position[sentence]]
+    same = np.flatnonzero(exam.labelled.ids[np.arange(len(exam.labelled)), exam.labelled.position] == word)
+    near = torch.cosine_similarity(labelled_layers[layer, same], held_out_layers[layer, sentence], dim=-1)
+    best, places = near.topk(count)
+    print(f"layer {layer}: {' '.join(exam.held_out.words(sentence))}  ({language.senses[exam.held_out.sense[sentence]]})")
+    for cosine, one in zip(best.tolist(), same[places.numpy()].tolist()):
+        print(f"    {cosine:.3f}  {' '.join(exam.labelled.words(one))}  ({language.senses[exam.labelled.sense[one]]})")
+
+for layer in range(len(labelled_layers)):
+    show_neighbours(with_cue_right[0], layer)
+
+# %% [markdown]
+# At layer 0 all occurrences of the word are one vector, and any three are nearest. Above it the neighbours begin as the sentence does, and for this sentence
+# that outweighs the gene at its end: they speak of another sense. Choose other sentences and layers (this needs a running notebook; nothing is graded here):
+
+# %% tags=["demo"]
+import ipywidgets
+
+named = {" ".join(exam.held_out.words(one)): one for one in with_cue_right}
+ipywidgets.interact(show_neighbours, sentence=named, layer=(0, len(labelled_layers) - 1), count=ipywidgets.fixed(5));
+
+# %% [markdown]
 # Two warnings. The *untrained* stacks come a good part of the way: even a random LSTM mixes its neighbours into a word's state, and sentences of this small language resemble each other. What
 # training adds is the distance from that row. And a bag of words is strong here (01): the language does not prove that a contextual model is *needed*, it shows what each model can *see*.
 

@@ -612,6 +612,18 @@ pictures.hidden_words(panels, language.vocabulary)
 # %% [markdown]
 # From the left, almost any noun or adjective can follow the first *the*. From both sides only those who lock thieves in cells are left. After *along the*, an adjective could
 # come; that *of a river* follows at once says that it does not. The model has found these sets from text alone. *Within* a set the truth is even and the model has its favourites, and that costs it nats, however right the set.
+#
+# Hide another word of these sentences (this needs a running notebook; nothing is graded here):
+
+# %% tags=["demo"]
+import ipywidgets
+
+def show_hidden(sentence: str, place: int) -> None:
+    """The three distributions of the word at a place of a sentence, counted from 1."""
+    place = min(place, len(sentence.split()))
+    pictures.hidden_words({(sentence, place): guesses(sentence, place)}, language.vocabulary)
+
+ipywidgets.interact(show_hidden, sentence=[words for words, _ in hidden_words], place=ipywidgets.IntSlider(7, min=1, max=9));
 
 # %% [markdown]
 # ## 10 · What the right is worth

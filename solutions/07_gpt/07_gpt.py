@@ -459,6 +459,25 @@ exact = torch.from_numpy(language.next_word_after(BEGINNING))
 pictures.choices(choices, exact, language.vocabulary)
 
 # %% [markdown]
+# Turn both knobs, first the temperature, then top-p on what it gives (this needs a running notebook; nothing is graded here). Below temperature 1, how far may p rise before
+# impossible words come in?
+
+# %% tags=["demo"]
+import ipywidgets
+
+locked_the, after_locked_the = choices["as it is"], exact
+
+def show_choice(temperature: float, p: float) -> None:
+    """The distribution of the model, and what the two knobs leave of it."""
+    turned = sample(locked_the.log(), no_draw, temperature, V)[0]
+    turned = top_p(turned, p) if p < 1 else turned
+    both = {"as it is": locked_the, f"temperature {temperature:.1f}, top-p {p:.2f}": turned}
+    pictures.choices(both, after_locked_the, language.vocabulary)
+
+ipywidgets.interact(show_choice, temperature=ipywidgets.FloatSlider(1, min=0.1, max=3),
+                    p=ipywidgets.FloatSlider(0.9, min=0.05, max=1, step=0.05));
+
+# %% [markdown]
 # Do the knobs make better sentences? Here "better" has a number: the share of sampled sentences that the language can produce at all. And it has a price:
 # how many different words they use.
 #

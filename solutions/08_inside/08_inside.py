@@ -471,6 +471,20 @@ pictures.all_heads(attention, tokens)
 model_view(attention, tokens)
 
 # %% [markdown]
+# Or one head at a time with its names written out; these sliders also obey the arrow keys (they need a running notebook; nothing is graded here).
+
+# %% tags=["demo"]
+import ipywidgets
+
+weights_of_money, tokens_of_money = attention, tokens
+
+def show_head(layer: int, head: int) -> None:
+    """The figure of one head, for the sentence about money."""
+    pictures.head(weights_of_money[layer, head], tokens_of_money, f"layer {layer}, head {head}")
+
+ipywidgets.interact(show_head, layer=ipywidgets.IntSlider(layer, max=L - 1), head=ipywidgets.IntSlider(head, max=H - 1));
+
+# %% [markdown]
 # Some heads are easy to name: a diagonal beside the middle is "the word before" or "the word after". Most show one dark column. To say more than "looks sharp", we measure how spread out a row is: its
 # **entropy**, in nats; 0 if one token gets everything, log T if all T get the same.
 

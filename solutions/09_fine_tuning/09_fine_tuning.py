@@ -306,7 +306,7 @@ for task, (make, classes) in TASKS.items():
 # %% [markdown]
 # ## 5 · How fast: a rate for each part
 #
-# Two things are set parameter by parameter. *Weight decay* pulls weights towards 0. A matrix can bear it; biases and the scales of layer norms are spared in BERT's code. And the lower a layer, the more general what
+# Two things are set parameter by parameter. *Weight decay* (apart from the gradient: Loshchilov and Hutter 2019) pulls weights towards 0. A matrix can bear it; biases and the scales of layer norms are spared in BERT's code. And the lower a layer, the more general what
 # it holds, so some give lower layers lower rates ("discriminative fine-tuning", Howard and Ruder 2018).
 
 # %% nbgrader={"grade": false, "grade_id": "fine_tuning-parameter_groups", "locked": false, "schema_version": 3, "solution": true, "task": false}

@@ -623,7 +623,7 @@ for (a, b), (middle, low, high) in f1_gains.items():
 # %% [markdown]
 # ## 4 · Find the bug
 #
-# Instead of ignoring the later pieces of a word, one may label them, too: more labels for the same sentences. The example scripts of the transformers library offered this as `--label_all_tokens`. Until
+# Instead of ignoring the later pieces of a word, one may label them, too: more labels for the same sentences. The example scripts of the transformers library, which score with seqeval (Nakayama 2018), offered this as `--label_all_tokens`. Until
 # October 2021 it worked like this (issue 14043, mended in pull request 14055):
 
 # %%

@@ -461,7 +461,7 @@ for machines in (1, 2, 4, 8, 16):
 # %% [markdown]
 # ## 6 · The architecture table, checked
 #
-# From 04 to 07 you filled a table: what a word sees, how far a signal travels, what it costs. Those were statements about diagrams. Here we derive them in one function and then look whether
+# From 04 to 07 you filled a table: what a word sees, how far a signal travels, what it costs (after Vaswani et al. 2017, table 1). Those were statements about diagrams. Here we derive them in one function and then look whether
 # the trained models obey.
 
 # %% nbgrader={"grade": false, "grade_id": "comparison-path_lengths", "locked": false, "schema_version": 3, "solution": true, "task": false}
