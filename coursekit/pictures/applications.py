@@ -12,7 +12,7 @@ from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, SKY, show
 
 LOOKS = {
     "control": (GREY, "s"),
-    "frozen": (SKY, "o"),
+    "frozen": (SKY, "<"),
     "fine-tuned": (BLUE, "o"),
     "fine-tuned, with capitals": (GREEN, "D"),
     "random weights": (ORANGE, "^"),

@@ -14,17 +14,19 @@ from coursekit.scoreboard import SIDES, Bounds, draw_bounds
 
 
 def answers(right: Mapping[str, Float[Tensor, "n"]], title: str) -> None:
-    """Right (blue) and wrong (orange) answers, one row for each model, one column for each sentence."""
+    """Right (blue) and wrong (orange, ×) answers, one row for each model, one column for each sentence."""
     names, grid = list(right), np.stack([row.numpy() for row in right.values()])
     figure, ax = plt.subplots(figsize=(9.0, 0.5 + 0.34 * len(names)))
     ax.imshow(grid, cmap=ListedColormap([ORANGE, BLUE]), aspect="auto", vmin=0, vmax=1)
+    rows, columns = np.nonzero(grid == 0)
+    ax.plot(columns, rows, "x", color="black", markersize=4, markeredgewidth=1)
     ax.set_xticks(np.arange(-0.5, grid.shape[1]), minor=True)
     ax.set_yticks(np.arange(-0.5, len(names)), minor=True)
     ax.grid(which="minor", color="white", linewidth=1.2)
     ax.tick_params(which="both", length=0)
     ax.set_xticks([])
     ax.set_yticks(range(len(names)), names)
-    ax.set_title(f"{title}: right (blue), wrong (orange)", fontsize=10)
+    ax.set_title(f"{title}: right (blue), wrong (orange, ×)", fontsize=10)
     counts = "; ".join(f"{name}: {int(row.sum())} right" for name, row in zip(names, grid, strict=True))
     show(figure, alt=f"{title}, one column each. Of {grid.shape[1]}, {counts}.")
 
@@ -212,6 +214,10 @@ def opinions(found: Mapping[str, Mapping[str, Float[Tensor, "S"]]], senses: Sequ
             ax.barh(
                 range(len(rows)), widths, left=start, color=colour, label=senses[s].split("#")[1], height=0.7
             )
+            for row, (left, width) in enumerate(zip(start, widths, strict=True)):
+                if width > 0.2:
+                    ax.text(left + width / 2, row, senses[s].split("#")[1], ha="center", va="center", fontsize=8,
+                            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1})  # fmt: skip
             start += widths
         ax.set_yticks(range(len(rows)), list(rows), fontsize=9)
         ax.set(xlim=(0, 1), xlabel="probability")
@@ -233,13 +239,15 @@ def exposure(rows: Sequence[Exposure], title: str) -> None:
     colours = np.where(noticed, np.where(wrong[:, None], 1, 2), 0)
     figure, ax = plt.subplots(figsize=(6.6, 0.6 + 0.24 * len(planted)))
     ax.imshow(colours, cmap=ListedColormap(["#eeeeee", BLUE, RED]), vmin=0, vmax=2, aspect="auto")
+    for (place, row), kind in np.ndenumerate(colours):
+        ax.text(row, place, " ✓!"[kind], ha="center", va="center", fontsize=9, color="white", weight="bold")
     ax.set_xticks(np.arange(-0.5, len(rows)), minor=True)
     ax.set_yticks(np.arange(-0.5, len(planted)), minor=True)
     ax.grid(which="minor", color="white", linewidth=1.5)
     ax.tick_params(which="both", length=0)
     ax.set_xticks(range(len(rows)), [f"row {b}" for b in range(len(rows))])
     ax.set_yticks(range(len(planted)), [one.name for one in planted], fontsize=8)
-    ax.set_title(f"{title}\nblue: exposed, grey: escaped, red: false alarm", fontsize=10)
+    ax.set_title(f"{title}\n✓ exposed, grey: escaped, ! false alarm", fontsize=10)
     by_any = noticed[wrong].any(axis=1)
     escaped = [one.name for one, seen in zip(np.array(planted)[wrong], by_any, strict=True) if not seen]
     alarms = int(noticed[~wrong].any(axis=1).sum())

@@ -94,7 +94,13 @@ def surprises(tokens: Sequence[str], forward: Sequence[float], backward: Sequenc
     places = np.arange(len(tokens))
     ax.bar(places - 0.2, forward, 0.38, color=BLUE, label=f"from the left: {sum(forward):.2f} nats together")
     ax.bar(
-        places + 0.2, backward, 0.38, color=GREEN, label=f"from the right: {sum(backward):.2f} nats together"
+        places + 0.2,
+        backward,
+        0.38,
+        color=GREEN,
+        hatch="//",
+        edgecolor="white",
+        label=f"from the right: {sum(backward):.2f} nats together",
     )
     ax.set_xticks(places, tokens, rotation=20)
     ax.set_ylabel("−log p (nats)")
@@ -181,8 +187,11 @@ def layer_weights(weights: Mapping[str, Float[np.ndarray, "seed layer"]]) -> Non
         zip(weights.items(), (BLUE, ORANGE, GREEN, PINK), strict=False)
     ):
         mean, half = mean_and_half(values)
+        hatch = ("", "//", "..", "xx")[number]
         places = np.arange(layers) + (number - (len(weights) - 1) / 2) * width
-        ax.bar(places, mean, 0.9 * width, color=colour, alpha=0.55, label=task)
+        ax.bar(
+            places, mean, 0.9 * width, color=colour, alpha=0.55, hatch=hatch, edgecolor="white", label=task
+        )
         ax.errorbar(places, mean, half, fmt="none", ecolor="black", capsize=3)
         for row in values:
             ax.plot(places, row, ".", color="black", markersize=4, alpha=0.6)

@@ -52,8 +52,10 @@ def strategies(counts: Mapping[str, int], L: int, model: str) -> None:
 def rates(shares: Mapping[str, Sequence[float]], by_part: Mapping[str, float]) -> None:
     """The share of the learning rate against the step; and the rate of each part at the top of it."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.2))
-    for (name, values), colour in zip(shares.items(), (BLUE, ORANGE, GREEN), strict=False):
-        left.plot(values, color=colour, label=name)
+    for (name, values), colour, style in zip(
+        shares.items(), (BLUE, ORANGE, GREEN), ("-", "--", "-."), strict=False
+    ):
+        left.plot(values, color=colour, linestyle=style, label=name)
     left.set(xlabel="step", ylabel="share of the full rate", title="over time", ylim=(-0.03, 1.08))
     left.legend(fontsize=8)
     right.barh(list(by_part), list(by_part.values()), color=BLUE)
@@ -91,7 +93,7 @@ def live_run(course: Float[np.ndarray, "points 5"], best: float, uniform: float)
     """Step, training loss, validation loss, validation accuracy, nats a hidden word: one fine-tuning as it goes."""
     steps, train, validation, right, words = course.T
     figure, axes = plt.subplots(1, 3, figsize=(10, 3.3))
-    axes[0].plot(steps, train, color=ORANGE, marker="o", markersize=3, label="training")
+    axes[0].plot(steps, train, color=ORANGE, linestyle="--", marker="s", markersize=3, label="training")
     axes[0].plot(steps, validation, color=BLUE, marker="o", markersize=3, label="validation")
     axes[0].set(title="loss (nats a sentence)", ylim=(0, None))
     axes[0].legend(fontsize=8)
@@ -161,8 +163,13 @@ def by_labels(table: pd.DataFrame, best: Mapping[str, float], chance: Mapping[st
                         markersize=5, linewidth=1.5, linestyle="--" if strategy == "from scratch" else "-", label=strategy)  # fmt: skip
             values = ", ".join(f"{n:,}: {means[n]:.1f} ± {halves[n]:.1f}" for n in means.index)
             said.append(f"{task}, {strategy}: {values}")
-        ax.axhline(100 * best[task], color=GREEN, linestyle=":", linewidth=1)
-        ax.axhline(100 * chance[task], color=GREY, linestyle=":", linewidth=1)
+        for name, limit, colour in (
+            ("best possible", best[task], GREEN),
+            ("always the commonest answer", chance[task], GREY),
+        ):
+            ax.axhline(100 * limit, color=colour, linestyle=":", linewidth=1)
+            ax.annotate(name, (1, 100 * limit), (0, -2), xycoords=("axes fraction", "data"), textcoords="offset points",
+                        fontsize=7, color=colour, ha="right", va="top")  # fmt: skip
         ax.set_xscale("log")
         ax.set_xticks(means.index, [f"{n:,}" for n in means.index])
         ax.minorticks_off()

@@ -76,8 +76,8 @@ def separation(similar: Float[Tensor, "3 layers"]) -> None:
 def pairs(found: Mapping[str, Float[Tensor, " layers"]], similar: Float[Tensor, "3 layers"]) -> None:
     """The cosine of single pairs by layer, over the means of the three kinds of pairs."""
     figure, ax = plt.subplots(figsize=(8.8, 3.7))
-    for (name, colour, _), values in zip(KINDS, similar, strict=True):
-        ax.plot(values, color=colour, linewidth=5, alpha=0.22, label=f"mean: {name}")
+    for (name, colour, _), values, style in zip(KINDS, similar, ("-", "--", ":"), strict=True):
+        ax.plot(values, color=colour, linewidth=5, linestyle=style, alpha=0.3, label=f"mean: {name}")
     said = []
     for (name, values), colour, marker in zip(found.items(), (GREY, ORANGE, BLUE, RED), "Dsov", strict=True):
         ax.plot(values, color=colour, marker=marker, markersize=5, label=name)
@@ -97,13 +97,22 @@ def cones(found: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> None:
     for (name, (before, after)), colour, marker in zip(found.items(), (BLUE, GREY, PINK), "oDs", strict=True):
         depth = np.linspace(0, 1, len(before))
         ax.plot(depth, before, color=colour, marker=marker, markersize=4, label=name)
-        ax.plot(depth, after, color=colour, linestyle="--", linewidth=1.3)
+        ax.plot(
+            depth,
+            after,
+            color=colour,
+            marker=marker,
+            markersize=4,
+            fillstyle="none",
+            linestyle="--",
+            linewidth=1.3,
+        )
         last, middle = len(before) - 1, len(before) // 2
         said.append(
             f"{name}: {before[0]:.2f} at layer 0, {before[middle]:.2f} at layer {middle}, {before[last]:.2f} at the last; centred at most "
             f"{max(np.abs(after)):.2f} from 0"
         )
-    ax.plot([], [], color="black", linestyle="--", linewidth=1.3, label="the same, centred")
+    ax.plot([], [], color="black", linestyle="--", linewidth=1.3, label="the same, centred (hollow)")
     ax.axhline(0, color="black", linewidth=0.6)
     ax.set(
         xlabel="depth (0: embeddings, 1: last layer)",

@@ -61,9 +61,9 @@ def visibility(families: Mapping[str, Bool[Tensor, "T T"]], source: int) -> None
 def training(losses: Mapping[str, Sequence[float]], right: Mapping[str, float]) -> None:
     """Training losses, and the share of held-out sentences translated exactly right afterwards."""
     figure, ax = plt.subplots(figsize=(7.2, 3.6))
-    for (name, values), colour in zip(losses.items(), (BLUE, ORANGE), strict=True):
+    for (name, values), colour, style in zip(losses.items(), (BLUE, ORANGE), ("-", "--"), strict=True):
         smooth = np.convolve(values, np.ones(5) / 5, mode="valid")
-        ax.plot(np.arange(len(smooth)) + 3, smooth, color=colour,
+        ax.plot(np.arange(len(smooth)) + 3, smooth, color=colour, linestyle=style,
                 label=f"{name}: {right[name]:.1%} of held-out sentences exactly right")  # fmt: skip
     ax.axhline(
         0,

@@ -16,8 +16,8 @@ from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, SKY, show
 def padding(places: Sequence[int], cosines: Mapping[str, Sequence[float]]) -> None:
     """Cosine of a sentence's vector with itself, by the padding behind the sentence."""
     figure, ax = plt.subplots(figsize=(7, 3.2))
-    for (name, values), colour in zip(cosines.items(), (ORANGE, BLUE), strict=True):
-        ax.plot(places, values, marker="o", markersize=4, color=colour)
+    for (name, values), colour, marker in zip(cosines.items(), (ORANGE, BLUE), "so", strict=True):
+        ax.plot(places, values, marker=marker, markersize=4, color=colour)
         ax.annotate(
             f"{name} {values[-1]:.2f}",
             (places[-1], values[-1]),
@@ -101,9 +101,9 @@ def courses(runs: Mapping[str, Float[np.ndarray, "points 3"]]) -> None:
     """Training loss and Spearman on the validation pairs against steps; a line for each objective."""
     figure, axes = plt.subplots(1, 2, figsize=(10, 3.3))
     said = []
-    for (name, points), colour in zip(runs.items(), (BLUE, ORANGE), strict=True):
-        axes[0].plot(points[:, 0], points[:, 1], marker="o", markersize=3, color=colour, label=name)
-        axes[1].plot(points[:, 0], points[:, 2], marker="o", markersize=3, color=colour, label=name)
+    for (name, points), colour, look in zip(runs.items(), (BLUE, ORANGE), ("o-", "s--"), strict=True):
+        axes[0].plot(points[:, 0], points[:, 1], look, markersize=3, color=colour, label=name)
+        axes[1].plot(points[:, 0], points[:, 2], look, markersize=3, color=colour, label=name)
         said.append(
             f"{name}: loss from {points[1, 1]:.2f} in the first 50 steps to {points[-1, 1]:.2f} nats in the last, "
             f"Spearman from {points[0, 2]:.2f} to {points[-1, 2]:.2f} after {points[-1, 0]:.0f} steps"
@@ -201,7 +201,15 @@ def found(places: Mapping[str, Int[Tensor, "Q"]], by_chance: float) -> None:
             hit = (place <= k).numpy().astype(float)
             low, high = bootstrap(hit, draws=1000)
             y = row + 0.34 * (offset - 0.5)
-            ax.barh(y, hit.mean(), 0.32, color=colour, label=f"among the first {k}" if k > 1 else "first")
+            ax.barh(
+                y,
+                hit.mean(),
+                0.32,
+                color=colour,
+                hatch="" if k == 1 else "//",
+                edgecolor="white",
+                label=f"among the first {k}" if k > 1 else "first",
+            )
             ax.plot([low, high], [y, y], color="black", linewidth=1.2)
             ax.annotate(
                 f"{hit.mean():.0%}", (high, y), (5, 0), textcoords="offset points", va="center", fontsize=9
@@ -227,7 +235,8 @@ def long_texts(hits: pd.DataFrame, part: Int[np.ndarray, "Q"]) -> None:
     figure, ax = plt.subplots(figsize=(8, 3.6))
     said = []
     parts = np.unique(part)
-    for offset, (name, colour) in enumerate(zip(hits, (ORANGE, BLUE, GREEN), strict=True)):
+    looks = ((ORANGE, "s--"), (BLUE, "o-"), (GREEN, "D-."))
+    for offset, (name, (colour, look)) in enumerate(zip(hits, looks, strict=True)):
         shares, lows, highs = [], [], []
         for place in parts:
             values = hits[name][part == place].to_numpy(float)
@@ -235,7 +244,7 @@ def long_texts(hits: pd.DataFrame, part: Int[np.ndarray, "Q"]) -> None:
             shares.append(values.mean())
             lows.append(values.mean() - low)
             highs.append(high - values.mean())
-        ax.errorbar(parts + 0.12 * (offset - 1), shares, (lows, highs), fmt="o-", color=colour, capsize=2, linewidth=1.5,
+        ax.errorbar(parts + 0.12 * (offset - 1), shares, (lows, highs), fmt=look, color=colour, capsize=2, linewidth=1.5,
                     label=f"{name} (all: {hits[name].mean():.0%})")  # fmt: skip
         said.append(
             f"{name}: " + ", ".join(f"{share:.0%}" for share in shares) + f", all {hits[name].mean():.0%}"
@@ -253,9 +262,9 @@ def decoder(by_layer: Mapping[str, Sequence[float]], lines: Mapping[str, float])
     """Spearman of a decoder's sentence vectors by layer, for two ways of pooling, beside others."""
     figure, ax = plt.subplots(figsize=(8, 3.4))
     said = []
-    for (name, values), colour in zip(by_layer.items(), (BLUE, PINK), strict=True):
+    for (name, values), colour, look in zip(by_layer.items(), (BLUE, PINK), ("o-", "s--"), strict=True):
         layers = range(1, len(values) + 1)
-        ax.plot(layers, values, "o-", markersize=3, color=colour, label=f"decoder, {name}")
+        ax.plot(layers, values, look, markersize=3, color=colour, label=f"decoder, {name}")
         best = int(np.argmax(values))
         said.append(
             f"{name}: {values[0]:.2f} at layer 1, {values[best]:.2f} at layer {best + 1}, {values[-1]:.2f} at the last"

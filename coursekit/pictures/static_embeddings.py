@@ -196,7 +196,7 @@ def bars(
         zip(series.items(), (ORANGE, SKY, BLUE, GREY), strict=False)
     ):
         places = np.arange(len(groups)) + width * (number - (len(series) - 1) / 2)
-        drawn = ax.bar(places, [values[group] for group in groups], width, color=colour,
+        drawn = ax.bar(places, [values[group] for group in groups], width, color=colour, hatch=("", "//", "..", "xx")[number], edgecolor="white",
                        label=name if written else f"{name} (mean {_mean(values):.3f})")  # fmt: skip
         if written:
             ax.bar_label(drawn, fmt="%.2f", fontsize=8)

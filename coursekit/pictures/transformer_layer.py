@@ -61,8 +61,8 @@ def closeness(
 def drift(words: Sequence[str], panels: Mapping[str, Float[Tensor, "steps+1 T"]], root: float) -> None:
     """The length of each word's vector while attention is added again and again."""
     figure, ax = plt.subplots(figsize=(7, 3.3))
-    for (name, lengths), colour in zip(panels.items(), (ORANGE, BLUE), strict=True):
-        lines = ax.plot(lengths, color=colour, linewidth=1.2)
+    for (name, lengths), colour, style in zip(panels.items(), (ORANGE, BLUE), ("--", "-"), strict=True):
+        lines = ax.plot(lengths, color=colour, linestyle=style, linewidth=1.2)
         lines[0].set_label(f"{name}, one line for each word")
     ax.axhline(root, color=GREY, linestyle=":", label=f"√D = {root:.2f}")
     ax.set(xlabel="times attention was added", ylabel="length of the vector", yscale="log")
@@ -169,10 +169,10 @@ def gradients(
     left.set_yticks((0.1, 0.2, 0.5, 1), ("0.1", "0.2", "0.5", "1"))
     left.minorticks_off()
     left.legend(fontsize=8)
-    for (name, points), colour in zip(by_layer.items(), (ORANGE, BLUE), strict=True):
+    for (name, points), colour, style in zip(by_layer.items(), (ORANGE, BLUE), ("--", "-"), strict=True):
         means, halves = (np.array(part) for part in zip(*points, strict=True))
         layers = np.arange(1, len(means) + 1)
-        right.plot(layers, means, color=colour, label=name)
+        right.plot(layers, means, color=colour, linestyle=style, label=name)
         right.fill_between(layers, means - halves, means + halves, color=colour, alpha=0.2, linewidth=0)
     right.set(
         xlabel="layer", ylabel="gradient norm of W_2", title=f"every layer of {len(means)}", ylim=(0, None)
@@ -195,8 +195,8 @@ def gradients(
 def own_share(spreads: Mapping[str, Float[np.ndarray, "seeds L+1"]]) -> None:
     """How much of a word's vector is its own, layer by layer."""
     figure, ax = plt.subplots(figsize=(6.6, 3.4))
-    for (name, values), colour in zip(spreads.items(), (GREY, ORANGE, BLUE), strict=True):
-        ax.plot(values.mean(0), color=colour, marker="o", markersize=4, label=name)
+    for (name, values), colour, marker in zip(spreads.items(), (GREY, ORANGE, BLUE), "Dso", strict=True):
+        ax.plot(values.mean(0), color=colour, marker=marker, markersize=4, label=name)
         ax.fill_between(
             range(values.shape[1]), values.min(0), values.max(0), color=colour, alpha=0.2, linewidth=0
         )

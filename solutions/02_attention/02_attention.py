@@ -370,7 +370,7 @@ def show_temperature(temperature: float) -> None:
     draw_weights(weights, f"temperature {temperature:.2f}", ax)
     show(figure, alt=f"Bank gives itself {weights[focal_river]:.2f} and river {weights[-1]:.2f}.")
 
-slider = ipywidgets.FloatLogSlider(value=1, base=10, min=-1, max=1, step=0.1)
+slider = ipywidgets.FloatLogSlider(value=1, base=10, min=-1, max=1, step=0.1, style={"description_width": "initial"})
 ipywidgets.interact(show_temperature, temperature=slider);
 
 # %% [markdown]
@@ -440,7 +440,7 @@ def show_scaling(d: int) -> None:
     for ax, name, scores in zip(axes, ("without scaling", "divided by √d"), (raw, scale(raw, d))):
         weights = softmax(scores, dim=-1)
         ax.bar(range(1, 17), weights[0], color=BLUE)
-        ax.set(ylim=(0, 1), title=f"{name}, d = {d}", xlabel="key")
+        ax.set(ylim=(0, 1), xticks=(1, 4, 8, 12, 16), title=f"{name}, d = {d}", xlabel="key")
         said.append(f"{name} the largest weight is {weights.max():.2f} and the entropy {entropy(weights).item():.2f} nats")
     axes[0].set_ylabel("weight")
     show(figure, alt=f"Weights of a random query over 16 random keys, d = {d}: {'; '.join(said)}.")

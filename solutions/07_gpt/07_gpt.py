@@ -474,7 +474,7 @@ def show_choice(temperature: float, p: float) -> None:
     both = {"as it is": locked_the, f"temperature {temperature:.1f}, top-p {p:.2f}": turned}
     pictures.choices(both, after_locked_the, language.vocabulary)
 
-ipywidgets.interact(show_choice, temperature=ipywidgets.FloatSlider(1, min=0.1, max=3),
+ipywidgets.interact(show_choice, temperature=ipywidgets.FloatSlider(1, min=0.1, max=3, style={"description_width": "initial"}),
                     p=ipywidgets.FloatSlider(0.9, min=0.05, max=1, step=0.05));
 
 # %% [markdown]

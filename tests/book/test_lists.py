@@ -81,3 +81,28 @@ def test_every_term_is_explained_in_one_or_two_sentences_and_used_in_its_noteboo
         # A notebook may write scalar_mix, or pieces for piece: the first five letters of each word must be there.
         stems = [[word[:5] for word in re.findall(r"\w+", name.lower())] for name in names]
         assert any(all(stem in by_number[number] for stem in one) for one in stems), (names, number)
+
+
+THREADS = re.compile(r"/(?:issues|pull)/\d+|Issues? [\d, and]+")
+
+
+def said_in(name: str) -> str:
+    """What a notebook says, in words and in code, without its references; on one line."""
+    cells = [cell.source for cell in read_source(ASSIGNMENTS[name].source).cells]
+    return " ".join(" ".join(cell for cell in cells if not cell.startswith("## References")).split())
+
+
+def is_cited(entry: str, year: str, said: str) -> bool:
+    """A discussion by its number; a paper by its first author beside the year, in either order."""
+    numbers = re.findall(r"\d+", " ".join(THREADS.findall(entry)))
+    if numbers:
+        return all(re.search(rf"(?:issues?|pull requests?)\b[^.]*\b{number}\b", said) for number in numbers)
+    author = re.escape(re.split(r",| et al| and | \(", entry)[0])
+    return bool(re.search(rf"{author}\b.{{0,60}}{year}|{year}.{{0,60}}\b{author}\b", said))
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_every_reference_is_cited_where_it_is_used(name):
+    said = said_in(name)
+    silent = [entry for (year, _), entry in references_of(name).items() if not is_cited(entry, year, said)]
+    assert silent == [], "cite these in the notebook, or take them off its list"

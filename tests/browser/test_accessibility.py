@@ -1,0 +1,114 @@
+"""The course without a mouse, and in the dark: sliders and hints by keyboard, figures on a dark page, words for every picture."""
+
+import re
+
+import nbformat
+import pytest
+from playwright.sync_api import expect
+
+from autograder.source import code_cells, grade_id, read_source
+from tests.browser.test_student import WORDS_AND_COLOURS, contrast
+from tests.conftest import ASSIGNMENTS
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+NAME = "02_attention"
+SLIDER = "ipywidgets.interact(show_temperature"
+HINT = 'hint("attention.similarities")'
+
+
+def is_needed(cell) -> bool:
+    """Answers, and the two figures of weights; no checks, hints, predictions or other figures."""
+    draws = "show(" in cell.source and "draw_weights" not in cell.source
+    return not (draws or grade_id(cell).endswith("-check") or re.match(r"(hint|predict)\(", cell.source))
+
+
+@pytest.fixture
+def course(tmp_path):
+    """The solved notebook 02 up to its first slider, then a hint and the state of the checks, as the start page."""
+    solution = read_source(ASSIGNMENTS[NAME].source)
+    cells = list(code_cells(solution))
+    last = next(i for i, cell in enumerate(cells) if SLIDER in cell.source)
+    more = ("from coursekit import hint, progress", HINT, 'progress("02")')
+    solution.cells = [cell for cell in cells[: last + 1] if is_needed(cell)]
+    solution.cells += [nbformat.v4.new_code_cell(source) for source in more]
+    folder = tmp_path / "course"
+    (folder / "notebooks").mkdir(parents=True)
+    nbformat.write(solution, folder / "notebooks" / "start.ipynb")
+    return folder
+
+
+@pytest.fixture
+def notebook(course, start_lab, page):
+    """The page with all cells run."""
+    page.goto(start_lab(course))
+    page.locator(".jp-NotebookPanel-toolbar [data-status=idle]").first.wait_for(timeout=120_000)
+    choose(page, "Run", "Run All Cells")
+    page.locator(".jp-OutputArea-output", has_text="checks pass").wait_for(state="attached", timeout=240_000)
+    return page
+
+
+def choose(page, menu: str, *entries: str) -> None:
+    page.locator(".lm-MenuBar-itemLabel", has_text=re.compile(f"^{menu}$")).click()
+    for entry in entries[:-1]:
+        page.locator(".lm-Menu-itemLabel", has_text=re.compile(f"^{entry}$")).hover()
+    page.locator(".lm-Menu-itemLabel", has_text=re.compile(f"^{entries[-1]}$")).first.click()
+
+
+def tab_to(page, selector: str, most: int = 60) -> None:
+    """Press Tab until something of this kind has the focus."""
+    for _ in range(most):
+        page.keyboard.press("Tab")
+        if page.evaluate("selector => document.activeElement.matches(selector)", selector):
+            return
+    pytest.fail(f"{most} times Tab, and nothing like {selector} has the focus")
+
+
+def test_sliders_and_hints_obey_the_keyboard_and_pictures_have_words(notebook, picture):
+    alts = notebook.locator(".jp-OutputArea img").evaluate_all("all => all.map(one => one.alt)")
+    assert len(alts) >= 2
+    assert [alt for alt in alts if not re.search(r"\d", alt)] == []
+
+    drawn = notebook.locator(".jp-OutputArea img[alt^='Bank gives itself']")
+    before = drawn.get_attribute("alt")
+    notebook.locator(".jp-CodeCell", has_text=SLIDER).locator(".cm-content").click()
+    notebook.keyboard.press("Escape")  # out of the editor, where Tab indents
+    tab_to(notebook, "[role=slider]")
+    for _ in range(3):
+        notebook.keyboard.press("ArrowRight")
+    expect(drawn).not_to_have_attribute("alt", before, timeout=30_000)
+    assert re.search(r"itself \d\.\d\d and river \d\.\d\d", drawn.get_attribute("alt"))
+    picture(notebook, "slider_by_keyboard")
+
+    ladder = notebook.locator(".jp-CodeCell", has_text=HINT)
+    expect(ladder.locator("[role=note]")).to_contain_text("Hint 1 of 4")
+    ladder.locator(".cm-content").focus()
+    notebook.keyboard.press("Control+Enter")
+    expect(ladder.locator("[role=note]")).to_contain_text("Hint 2 of 4", timeout=30_000)
+
+
+def test_figures_sliders_and_notes_can_be_read_in_both_themes(notebook, picture):
+    for theme in ("Light", "Dark"):
+        choose(notebook, "Settings", "Theme", f"JupyterLab {theme}")
+        light = str(theme == "Light").lower()
+        notebook.locator(f"body[data-jp-theme-light={light}]").wait_for(state="attached", timeout=30_000)
+        for corner in notebook.locator(".jp-OutputArea img").evaluate_all(CORNERS):
+            assert corner == [255, 255, 255, 255], (
+                "figures bring their own white ground: their words are dark"
+            )
+        for place in ("[role=note]", ".jp-OutputArea-output:has-text('checks pass')", ".widget-inline-hbox"):
+            shown = notebook.locator(place).first.evaluate(WORDS_AND_COLOURS)
+            assert shown, place
+            for words, front, back in shown:
+                assert contrast(front, back) >= (4.5 if len(words) > 1 else 3), (place, words, front, back)
+        notebook.locator(".jp-OutputArea img").last.scroll_into_view_if_needed()
+        picture(notebook, f"figures_{theme.lower()}")
+
+
+CORNERS = """pictures => pictures.map(one => {
+    const canvas = Object.assign(document.createElement("canvas"), {width: one.naturalWidth, height: one.naturalHeight});
+    const pen = canvas.getContext("2d");
+    pen.drawImage(one, 0, 0);
+    return [...pen.getImageData(0, 0, 1, 1).data];
+})"""
+"""Red, green, blue and opacity of each picture's first point."""
