@@ -1,18 +1,27 @@
 """Make the products of a source: the instructor's notebook, the student's notebook and the answer key."""
 
+import copy
 import logging
+import shutil
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import nbformat
+from jsonschema import ValidationError
+from nbformat import NotebookNode
 from nbgrader.converters import GenerateAssignment
 from nbgrader.coursedir import CourseDirectory
+from nbgrader.preprocessors import SaveCells
 
 from autograder import nbgrader_settings, reference
 from autograder.course import Assignment
 from autograder.errors import CourseError
+from autograder.files import write_aside
 from autograder.jail.client import Server
-from autograder.source import read_source, write_notebook
+from autograder.source import grade_id, notebook_bytes, read_source, write_notebook
 from coursekit import answer_key
 
 PUBLIC_SEED = 0
@@ -21,16 +30,34 @@ PUBLIC_SEED = 0
 START = "start"
 
 
+@dataclass(frozen=True)
+class Generated:
+    """What nbgrader makes of a source."""
+
+    files: dict[str, bytes]  # of the release folder, by name: the student's notebook and what goes with it
+    cells: NotebookNode  # the notebook at the moment in which nbgrader would register its cells
+
+
 def build(server: Server, assignment: Assignment) -> None:
     """Write all products of one assignment into the course."""
-    write_notebook(read_source(assignment.source), assignment.instructor_notebook)
-    release = release_bytes(assignment)
-    key = key_bytes(server, assignment)
-    # Everything that can fail has been done: only now are the old products replaced.
-    assignment.release.parent.mkdir(parents=True, exist_ok=True)
-    assignment.release.write_bytes(release)
-    assignment.key.parent.mkdir(parents=True, exist_ok=True)
-    assignment.key.write_bytes(key)
+    put(products(server, assignment, generate(assignment)))
+
+
+def products(server: Server, assignment: Assignment, generated: Generated) -> dict[Path, bytes]:
+    """All that is made from a source, with the place of each. Writes nothing."""
+    release = {assignment.release.parent / name: content for name, content in generated.files.items()}
+    return {
+        assignment.instructor_notebook: notebook_bytes(read_source(assignment.source)),
+        assignment.key: key_bytes(server, assignment),
+        **release,
+    }
+
+
+def put(made: dict[Path, bytes]) -> None:
+    """Replace the old products, each at once and whole. A file that stays as it is keeps its time."""
+    for path, content in made.items():
+        if not path.exists() or path.read_bytes() != content:
+            write_aside(path, content)
 
 
 def build_start_page(root: Path) -> None:
@@ -44,58 +71,84 @@ def key_bytes(server: Server, assignment: Assignment) -> bytes:
     return answer_key.to_bytes(reference.without_messages(key) for key in keys.values())
 
 
-def release_bytes(assignment: Assignment, db_url: str = "") -> bytes:
-    """The student's notebook, through nbgrader's generate_assignment in a folder aside.
+def release_bytes(assignment: Assignment) -> bytes:
+    """The student's notebook."""
+    return generate(assignment).files[assignment.release.name]
 
-    With `db_url` the cells and their points are also registered in that gradebook.
-    """
+
+def generate(assignment: Assignment) -> Generated:
+    """Run nbgrader's generate_assignment in a folder aside. It touches neither the course nor the gradebook."""
+    if not assignment.source.exists():
+        raise CourseError(
+            f"{assignment.source} is missing: an assignment is made from a script of that name."
+        )
     with tempfile.TemporaryDirectory(prefix="release-") as aside:
         folder = Path(aside) / "solutions" / assignment.name
-        folder.mkdir(parents=True)
+        shutil.copytree(assignment.source.parent, folder, ignore=shutil.ignore_patterns("*.ipynb", "*.py"))
         write_notebook(read_source(assignment.source), folder / f"{assignment.name}.ipynb")
         config = nbgrader_settings.load(assignment.root)
         config.CourseDirectory.root = aside
         config.CourseDirectory.assignment_id = assignment.name
-        if db_url:
-            config.CourseDirectory.db_url = db_url
-        else:
-            config.SaveCells.enabled = False
-            config.GenerateAssignment.no_database = True
-        converter = GenerateAssignment(coursedir=CourseDirectory(config=config), config=config)
-        converter.log = _quiet_logger()
+        config.GenerateAssignment.no_database = True
+        converter = _Converter(coursedir=CourseDirectory(config=config), config=config)
+        converter.log = logging.Logger("generate_assignment", logging.CRITICAL)
         try:
             converter.start()
         except Exception as error:
-            raise CourseError(
-                f"nbgrader could not generate {assignment.name}: {_last_words(converter.log) or error}"
-            ) from error
-        return (Path(aside) / "notebooks" / assignment.name / f"{assignment.name}.ipynb").read_bytes()
+            problem = converter.problem or str(error)
+            raise CourseError(f"{assignment.source.relative_to(assignment.root)}: {problem}") from error
+        made = Path(aside) / "notebooks" / assignment.name
+        files = sorted(path for path in made.rglob("*") if path.is_file())
+        return Generated(
+            {path.relative_to(made).as_posix(): path.read_bytes() for path in files}, converter.cells
+        )
 
 
-class _Collect(logging.Handler):
-    """Keeps nbgrader's error messages, to be shown as one sentence when it fails."""
+class _Converter(GenerateAssignment):
+    """nbgrader's, but it keeps the cells that are to be registered, and says in which cell a fault is."""
 
-    def __init__(self) -> None:
-        super().__init__(logging.ERROR)
-        self.messages: list[str] = []
+    cells: NotebookNode
+    problem = ""
 
-    def emit(self, record: logging.LogRecord) -> None:
-        self.messages.append(record.getMessage())
+    def start(self) -> None:
+        self.preprocessors = [self._keep if one is SaveCells else one for one in self.preprocessors]
+        super().start()
+
+    def _keep(self, notebook: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
+        self.cells = copy.deepcopy(notebook)
+        return notebook, resources
+
+    def convert_single_notebook(self, notebook_filename: str) -> None:
+        try:
+            super().convert_single_notebook(notebook_filename)
+        except Exception as error:
+            self.problem = self._cell_at_fault(notebook_filename) or _message(error)
+            raise
+
+    def _cell_at_fault(self, filename: str) -> str:
+        """The first cell that cannot be converted even alone, with what is wrong with it."""
+        notebook = nbformat.read(filename, as_version=4)
+        for cell in notebook.cells:
+            alone = nbformat.from_dict({**notebook, "cells": [cell]})
+            try:
+                self.exporter.from_notebook_node(alone, self.init_single_notebook_resources(filename))
+            except Exception as error:
+                return f"the cell {_name(cell)} cannot be used. {_message(error)}"
+        return ""
 
 
-def _quiet_logger() -> logging.Logger:
-    logger = logging.Logger("generate_assignment", logging.ERROR)
-    logger.addHandler(_Collect())
-    return logger
+def _name(cell: NotebookNode) -> str:
+    """What a person finds a cell by."""
+    first = next((line.strip() for line in cell.source.splitlines() if line.strip()), "")
+    return grade_id(cell) or f"that begins {first[:60]!r}"
 
 
-def _last_words(logger: logging.Logger) -> str:
-    return " ".join(
-        message.strip().splitlines()[-1]
-        for h in logger.handlers
-        for message in h.messages[:1]
-        if message.strip()
-    )
+def _message(error: Exception) -> str:
+    """nbgrader's own words, without the cell that it prints along; of several errors the first."""
+    while isinstance(error, ValidationError) and isinstance(error.__context__, ValidationError):
+        error = error.__context__  # "the nbgrader metadata may be corrupted" says less
+    words = error.message if isinstance(error, ValidationError) else str(error)
+    return (words.strip().splitlines() or [type(error).__name__])[0]
 
 
 def stale(server: Server, assignment: Assignment) -> Iterator[str]:

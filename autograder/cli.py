@@ -71,10 +71,11 @@ def build(
     """Make notebooks and answer keys from solutions/."""
     from autograder import builder
     from autograder.jail.client import Server
+    from autograder.stale import stale_scores
 
     root = course_root()
     chosen = _chosen(root, names)
-    complaints = []
+    complaints, warnings = [], []
     with Server(isolation="none") as server, _progress() as progress:
         task = progress.add_task("building", total=len(chosen) + 1)
         for one in chosen:
@@ -83,6 +84,7 @@ def build(
                 complaints += builder.stale(server, one)
             else:
                 builder.build(server, one)
+                warnings += filter(None, [stale_scores(one)])
             progress.advance(task)
         if not check:
             builder.build_start_page(root)
@@ -91,6 +93,7 @@ def build(
         progress.advance(task)
     for complaint in complaints:
         console.print(f"[red]stale[/red] {complaint}: run `make notebooks`", highlight=False)
+    _warn(warnings)
     if complaints:
         raise typer.Exit(1)
 
@@ -118,12 +121,13 @@ def grade(
     with `dask worker tcp://host:port`. docs/grading.md says more.
     """
     from autograder.grading import find_submissions, grade_class
+    from autograder.stale import stale_scores
 
     root = course_root()
     chosen = assignment(root, name)
     folders = find_submissions(chosen, submitted or root / "submitted", students or [])
     options = _options(isolation, workers, scheduler, fresh)
-    with _grading(f"grading {name}", len(folders)) as (on_result, counted, progress):
+    with _grading(chosen, len(folders)) as (on_result, counted, progress):
         try:
             results = grade_class(chosen, folders, options, on_result)
         except KeyboardInterrupt:
@@ -136,6 +140,23 @@ def grade(
         report = {"assignment": name, "submissions": [result.to_json() for result in results]}
         json_file.write_text(json.dumps(report, indent=1), encoding="utf-8")
     console.print(_table(results))
+    _warn(filter(None, [stale_scores(chosen)]))  # of those who were not graded now
+
+
+@app.command()
+def watch(name: Name) -> None:
+    """Show how far a run of `autograder grade` is that was started elsewhere, until it ends.
+
+    For another terminal, or a notebook in JupyterLab: `!autograder watch 02_attention`.
+    """
+    from autograder.progress import follow
+
+    shown = None
+    for shown in follow(assignment(course_root(), name)):
+        end = "\r" if console.is_terminal and not shown.ended else "\n"
+        console.print(Text(f"{shown}   "), end=end)
+    if shown is None:
+        raise CourseError(f"No run of {name} is known: `autograder grade {name}` starts one.")
 
 
 @app.command()
@@ -162,7 +183,7 @@ def regrade(
     root = course_root()
     chosen = assignment(root, name)
     folders = find_submissions(chosen, submitted or root / "submitted", students or [])
-    with _grading(f"grading {name}", len(folders)) as (on_result, _, progress):
+    with _grading(chosen, len(folders)) as (on_result, _, progress):
 
         def agree(changes) -> bool:
             progress.stop()
@@ -321,19 +342,27 @@ def _options(isolation: Isolation, workers: int | None, scheduler: str, fresh: b
 
 
 @contextmanager
-def _grading(title: str, total: int) -> Iterator[tuple[Callable, Counter, Progress]]:
-    """A progress bar, what to call with each result, and what was counted."""
-    counted = Counter()
-    with _progress(TextColumn("{task.fields[troubled]}")) as progress:
+def _grading(one: Assignment, total: int) -> Iterator[tuple[Callable, Counter, Progress]]:
+    """A progress bar, what to call with each result, and what was counted. `watch` sees the same."""
+    from autograder.progress import Record
+
+    counted, title = Counter(), f"grading {one.name}"
+    with Record(one, title, total) as record, _progress(TextColumn("{task.fields[troubled]}")) as progress:
         task = progress.add_task(title, total=total, troubled="")
 
         def on_result(result) -> None:
             counted["done"] += 1
             counted["troubled"] += result.trouble
+            record.add(result.trouble)
             troubled = f"{counted['troubled']} could not be run to the end" if counted["troubled"] else ""
             progress.update(task, advance=1, troubled=troubled)
 
         yield on_result, counted, progress
+
+
+def _warn(warnings: Iterable[object]) -> None:
+    for warning in warnings:
+        console.print(f"[yellow]stale[/yellow] {escape(str(warning))}", highlight=False)
 
 
 def _people(count: int) -> str:

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import import_module
+from importlib import import_module, reload
 from pathlib import Path
+from types import ModuleType
 
 import nbformat
 from nbformat import NotebookNode
@@ -40,7 +41,7 @@ class Assignment:
         """The exercises in the order of the notebook, by name."""
         topic = self.name.partition("_")[2]
         try:
-            module = import_module(f"autograder.exercises.{topic}")
+            module = _as_it_is_now(f"autograder.exercises.{topic}")
         except ModuleNotFoundError as error:
             if error.name != f"autograder.exercises.{topic}":
                 raise
@@ -57,6 +58,19 @@ class Assignment:
         if not self.release.exists():
             raise CourseError(f"{self.release} is missing: run `make notebooks` first.")
         return nbformat.read(self.release, as_version=4)
+
+
+_read: dict[str, int] = {}
+
+
+def _as_it_is_now(name: str) -> ModuleType:
+    """A module, read again if its file has changed: JupyterLab's server outlives many edits."""
+    module = import_module(name)
+    changed = Path(module.__file__).stat().st_mtime_ns
+    if _read.setdefault(name, changed) != changed:
+        _read[name] = changed
+        module = reload(module)
+    return module
 
 
 def course_root(start: Path | None = None) -> Path:

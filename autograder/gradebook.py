@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import sqlalchemy.exc
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook, InvalidEntry, MissingEntry
-from nbgrader.preprocessors import AssignLatePenalties
+from nbgrader.preprocessors import AssignLatePenalties, SaveCells
 from nbgrader.utils import compute_checksum, is_grade, is_solution
 
 from autograder import builder, nbgrader_settings, rows
@@ -34,6 +34,8 @@ warnings.filterwarnings("ignore", category=sqlalchemy.exc.SAWarning, module=r"nb
 logging.getLogger("tornado.application").addFilter(
     lambda line: "Rolling back session" not in line.getMessage()
 )
+
+SQLITE = "sqlite:///"
 
 REMEDIES = {
     "locked": "Another program writes in it: end that one and run the command again, which goes on where it was.",
@@ -61,14 +63,19 @@ def open_gradebook(root: Path) -> Iterator[Gradebook]:
         ) from error
 
 
+def _exists(db_url: str) -> bool:
+    """Another database than SQLite has been made by a person."""
+    return not db_url.startswith(SQLITE) or Path(db_url.removeprefix(SQLITE)).exists()
+
+
 def _create(db_url: str, course_id: str) -> None:
     """Make a gradebook that is not there yet aside: a run killed meanwhile leaves none, and not half of one."""
-    path = Path(db_url.removeprefix("sqlite:///"))
-    if not db_url.startswith("sqlite:///") or path.exists():
+    if _exists(db_url):
         return
+    path = Path(db_url.removeprefix(SQLITE))
     aside = path.with_name(f"{path.name}.new")
     aside.unlink(missing_ok=True)
-    with Gradebook(f"sqlite:///{aside}", course_id):
+    with Gradebook(f"{SQLITE}{aside}", course_id):
         pass
     os.replace(aside, path)
 
@@ -87,9 +94,57 @@ def register(assignment: Assignment) -> None:
     current = {name: compute_checksum(cell) for name, cell in release.items()}
     if points == wanted and checksums == current:
         return
-    settings = nbgrader_settings.course_directory(assignment.root)
-    if builder.release_bytes(assignment, settings.db_url) != assignment.release.read_bytes():
+    generated = builder.generate(assignment)
+    if generated.files[assignment.release.name] != assignment.release.read_bytes():
         raise CourseError(f"{assignment.release} is older than its source: run `make notebooks` first.")
+    with registering(assignment, generated.cells):
+        pass
+
+
+@contextmanager
+def registering(assignment: Assignment, notebook: NotebookNode) -> Iterator[None]:
+    """nbgrader's SaveCells in one transaction: the block runs before it is committed, and an error in it undoes all."""
+    with open_gradebook(assignment.root) as gradebook:
+        commit = gradebook.db.commit
+        gradebook.db.commit = gradebook.db.flush  # nbgrader's functions commit after each row
+        try:
+            gradebook.update_or_create_assignment(assignment.name)
+            _save_cells(gradebook, assignment, notebook)
+            yield
+            commit()
+        except BaseException:
+            gradebook.db.rollback()
+            raise
+        finally:
+            gradebook.db.commit = commit
+
+
+def _save_cells(gradebook: Gradebook, assignment: Assignment, notebook: NotebookNode) -> None:
+    saver = SaveCells()
+    saver.gradebook, saver.notebook_id, saver.assignment_id = gradebook, assignment.name, assignment.name
+    saver.new_grade_cells, saver.new_solution_cells = {}, {}
+    saver.new_task_cells, saver.new_source_cells = {}, {}
+    for place, cell in enumerate(notebook.cells):
+        saver.preprocess_cell(cell, {}, place)
+    try:
+        saver._create_notebook(notebook)
+    except RuntimeError as error:  # there are submissions
+        differing = ", ".join(sorted(saver.old_source_cells ^ set(saver.new_source_cells)))
+        raise CourseError(
+            f"{assignment.name} has gained or lost cells ({differing or 'their kind has changed'}). "
+            "nbgrader's gradebook allows that only while nobody has handed in."
+        ) from error
+
+
+def recorded_students(assignment: Assignment) -> list[str]:
+    """Who has a submission in the gradebook. Makes none."""
+    if not _exists(nbgrader_settings.course_directory(assignment.root).db_url):
+        return []
+    with open_gradebook(assignment.root) as gradebook:
+        try:
+            return sorted(one.student.id for one in gradebook.assignment_submissions(assignment.name))
+        except MissingEntry:
+            return []
 
 
 class Recorder:

@@ -1,8 +1,6 @@
 """Grade a class: everything under submitted/, on the workers of a cluster, into the gradebook."""
 
-import fcntl
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,6 +11,7 @@ from autograder.cluster import Cluster
 from autograder.course import Assignment
 from autograder.engine import Engine, Result
 from autograder.errors import CourseError
+from autograder.files import course_lock
 from autograder.gradebook import Recorder, open_gradebook, register
 from autograder.nbgrader_settings import limits
 from autograder.store import Store
@@ -83,18 +82,3 @@ def read_all(
     """One after the other, as they are needed: a class is larger than memory."""
     for student, folder in folders.items():
         yield read_submission(folder, student, assignment, release)
-
-
-@contextmanager
-def course_lock(root: Path) -> Iterator[None]:
-    """Only one run at a time writes the gradebook of a course."""
-    path = root / ".autograder" / "lock"
-    path.parent.mkdir(exist_ok=True)
-    with path.open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise CourseError(
-                f"Another run is grading this course (it holds {path}). Try again when it is done."
-            ) from None
-        yield

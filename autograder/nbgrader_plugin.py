@@ -1,5 +1,6 @@
-"""nbgrader's Autograde through our engine: a safe reader and three preprocessors, set by `configure`.
+"""nbgrader's Autograde through our engine: a safe reader and three preprocessors, set by `configure`. Also generating.
 
+Generate       instead of GenerateAssignment: everything is made aside, then swapped in
 SafeReader     instead of the notebook exporter's reader: a file that cannot be read becomes a verdict
 Restore        locked cells and all metadata from the release
 RunInJail      instead of Execute
@@ -8,28 +9,39 @@ SaveVerdicts   instead of SaveAutoGrades; before AssignLatePenalties, which rese
 
 import os
 import stat
+import textwrap
 import weakref
 from pathlib import Path
 from typing import Any
 
 from nbconvert.exporters import NotebookExporter
 from nbformat import NotebookNode
+from nbgrader import utils
 from nbgrader.api import Gradebook
+from nbgrader.apps import api, generateassignmentapp
+from nbgrader.converters import GenerateAssignment
+from nbgrader.converters.base import NbGraderException
 from nbgrader.preprocessors import AssignLatePenalties, CheckCellMetadata, NbGraderPreprocessor
 from nbgrader.server_extensions.formgrader.handlers import template_path
 from traitlets import Unicode
 from traitlets.config import Config
 
+from autograder import builder
 from autograder.autograded import fill_outputs
 from autograder.course import Assignment
-from autograder.engine import Engine
-from autograder.gradebook import save_scores
+from autograder.errors import CourseError
+from autograder.files import course_lock
+from autograder.gradebook import registering, save_scores
 from autograder.history import remember
+from autograder.jail.client import JailError, Server, ServerDied
 from autograder.nbgrader_settings import put_alembic_on_path
+from autograder.stale import Stale, stale_scores
+from autograder.standing import PromptEngine
 from autograder.store import Store
 from autograder.submission import Submission, from_notebook, read_handed, restore, to_notebook
 
 OUR_TEMPLATES = Path(__file__).parent / "templates" / "nbgrader"
+WRAP = textwrap.TextWrapper(78, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
 MARK = "autograder"
 """Notebook metadata that carries a submission's digest, status and reason from reading to running."""
 
@@ -37,6 +49,9 @@ MARK = "autograder"
 def configure(c: Config) -> None:
     """Put our steps in the place of nbgrader's. Called by nbgrader_config.py."""
     put_alembic_on_path()
+    # No setting names these: formgrader and `nbgrader generate_assignment` find them here.
+    api.GenerateAssignment = generateassignmentapp.GenerateAssignment = Generate
+    api.capture_log = capture_log
     c.Autograde.exporter_class = SafeReader
     c.Autograde.sanitize_preprocessors = [Restore, CheckCellMetadata]
     c.Autograde.autograde_preprocessors = [RunInJail, SaveVerdicts, AssignLatePenalties, CheckCellMetadata]
@@ -55,6 +70,55 @@ def remove_links(assignment: str, student: str, notebooks: list[str]) -> None:
                 path = Path(place) / name
                 if not stat.S_ISREG(path.lstat().st_mode):
                     path.unlink()
+
+
+class Generate(GenerateAssignment):
+    """Makes the release, the answer key and the gradebook's rows aside, and swaps them in when nothing can fail any more.
+
+    nbgrader's own deletes the release first and writes its rows one by one. The source is the script, so that
+    what was edited in it counts although nobody ran `make notebooks`.
+    """
+
+    explained = False  # the log says in words why it failed
+
+    def start(self) -> None:
+        assignment = Assignment(Path(self.coursedir.root), self.coursedir.assignment_id)
+        if assignment.release.exists() and not self.force:
+            self.log.info("%s is there already: --force makes it again.", assignment.release)
+            return
+        try:
+            stale = self._generate(assignment)
+        except (CourseError, JailError, ServerDied) as error:
+            self.log.error("%s\nNothing was changed.", _in_lines(str(error)))
+            self.explained = True
+            raise NbGraderException("see the log above") from None
+        self.log.info("Made notebooks/%s with its answer key.", assignment.name)
+        if stale:
+            self.log.warning("%s", _in_lines(str(stale)))
+
+    def _generate(self, assignment: Assignment) -> Stale | None:
+        generated = builder.generate(assignment)
+        with Server(isolation="none") as server:
+            made = builder.products(server, assignment, generated)
+        if self.no_database:
+            builder.put(made)
+        else:
+            with course_lock(assignment.root), registering(assignment, generated.cells):
+                builder.put(made)
+        return stale_scores(assignment)
+
+
+def capture_log(converter: Any) -> dict[str, Any]:
+    """nbgrader's: what formgrader's dialogs show. A traceback is of no use beside words that say what to do."""
+    shown = utils.capture_log(converter)
+    if getattr(converter, "explained", False):
+        del shown["error"]
+    return shown
+
+
+def _in_lines(words: str) -> str:
+    """Lines that fit into formgrader's dialog, which breaks none."""
+    return "\n".join(WRAP.fill(line) for line in words.splitlines())
 
 
 class SafeReader(NotebookExporter):
@@ -124,14 +188,12 @@ class SaveVerdicts(CourseStep):
         return nb, resources
 
 
-_engines: "weakref.WeakKeyDictionary[Any, dict[str, Engine]]" = weakref.WeakKeyDictionary()
+_engines: "weakref.WeakKeyDictionary[Any, dict[str, PromptEngine]]" = weakref.WeakKeyDictionary()
 
 
-def engine_of(converter: Any, assignment: Assignment) -> Engine:
+def engine_of(converter: Any, assignment: Assignment) -> PromptEngine:
     """One engine for each run of nbgrader's Autograde: every run draws inputs of its own."""
     engines = _engines.setdefault(converter, {})
     if assignment.name not in engines:
-        engine = Engine(assignment, Store(assignment.root / ".autograder" / "store"))
-        engines[assignment.name] = engine
-        weakref.finalize(converter, engine.__exit__)
+        engines[assignment.name] = PromptEngine(assignment, Store(assignment.root / ".autograder" / "store"))
     return engines[assignment.name]

@@ -12,8 +12,9 @@ from autograder import builder
 from autograder.course import Assignment
 from autograder.engine import Result
 from autograder.errors import CourseError
+from autograder.files import course_lock
 from autograder.gradebook import Recorder, open_gradebook, register
-from autograder.grading import OnResult, Options, course_lock, make_engine, read_all
+from autograder.grading import OnResult, Options, make_engine, read_all
 from autograder.history import History, in_short, recall
 from autograder.source import grade_id
 from autograder.submission import Submission

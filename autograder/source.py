@@ -34,7 +34,11 @@ def read_source(path: Path) -> NotebookNode:
 
 def write_notebook(notebook: NotebookNode, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    nbformat.write(notebook, path)
+    path.write_bytes(notebook_bytes(notebook))
+
+
+def notebook_bytes(notebook: NotebookNode) -> bytes:
+    return f"{nbformat.writes(notebook).rstrip()}\n".encode()
 
 
 def grade_id(cell: NotebookNode) -> str:

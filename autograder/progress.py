@@ -1,0 +1,98 @@
+"""How far a run is, in a small file that `autograder watch` reads: from another terminal, or from a notebook."""
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import psutil
+
+from autograder.course import Assignment
+from autograder.files import write_aside
+
+SECONDS = 0.5
+"""Between two looks, and between two writings."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a run has done so far."""
+
+    title: str  # "grading 02_attention"
+    total: int
+    process: int
+    started: float  # seconds since the epoch
+    done: int = 0
+    troubled: int = 0  # could not be run to their end
+    ended: str = ""  # "finished" or "interrupted"
+    seconds: float = 0.0  # since the start
+
+    def __str__(self) -> str:
+        words = [f"{self.title}: {self.done} of {self.total} after {self.seconds:.0f} s"]
+        if self.troubled:
+            words.append(f"{self.troubled} could not be run to the end")
+        if self.ended:
+            words.append(self.ended)
+        elif self.done:
+            words.append(f"about {self.seconds / self.done * (self.total - self.done):.0f} s to go")
+        return "; ".join(words)
+
+
+class Record:
+    """Keeps the file of a run up to date."""
+
+    def __init__(self, assignment: Assignment, title: str, total: int):
+        self._path = _path(assignment)
+        self._now = Progress(title, total, os.getpid(), time.time())
+        self._written = 0.0
+        other = read(assignment)
+        self._alone = other is None or bool(other.ended)  # a second run is refused, and leaves no trace
+
+    def __enter__(self) -> "Record":
+        self._write()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        self._now = replace(self._now, ended="interrupted" if kind else "finished")
+        self._write()
+
+    def add(self, troubled: bool) -> None:
+        self._now = replace(self._now, done=self._now.done + 1, troubled=self._now.troubled + troubled)
+        if time.monotonic() - self._written > SECONDS:
+            self._write()
+
+    def _write(self) -> None:
+        if not self._alone:
+            return
+        self._now = replace(self._now, seconds=time.time() - self._now.started)
+        self._written = time.monotonic()
+        write_aside(self._path, json.dumps(asdict(self._now)))
+
+
+def read(assignment: Assignment) -> Progress | None:
+    """How far the last run of an assignment is; None if there was none."""
+    try:
+        found = Progress(**json.loads(_path(assignment).read_text()))
+    except (OSError, ValueError, TypeError):
+        return None
+    if not found.ended and not psutil.pid_exists(found.process):
+        return replace(found, ended="ended early; the same command goes on")
+    return found
+
+
+def follow(assignment: Assignment) -> Iterator[Progress]:
+    """The progress whenever it has changed, until the run has ended."""
+    shown = None
+    while (found := read(assignment)) is not None:
+        if found != shown:
+            yield found
+        if found.ended:
+            return
+        shown = found
+        time.sleep(SECONDS)
+
+
+def _path(assignment: Assignment) -> Path:
+    return assignment.root / ".autograder" / "progress" / f"{assignment.name}.json"

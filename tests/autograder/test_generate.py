@@ -1,0 +1,237 @@
+"""Generating an assignment, as formgrader's button and `nbgrader generate_assignment` do it: whole or not at all."""
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+from pathlib import Path
+
+import pytest
+from nbgrader.apps.api import NbGraderAPI
+from sqlalchemy import event
+from sqlalchemy.engine import Engine
+from typer.testing import CliRunner
+
+from autograder import builder, nbgrader_settings
+from autograder.cli import app
+from autograder.course import Assignment
+from autograder.files import course_lock
+from autograder.stale import stale_scores
+from tests.autograder.road import make_course
+from tests.autograder.small_class import FIRST, NAME, WRITTEN
+from tests.conftest import ROOT
+
+pytestmark = pytest.mark.slow
+
+CHECK = f"{FIRST}-check"
+WORTH_2 = f'"grade_id": "{CHECK}", "locked": true, "points": 2,'
+WORTH_3 = WORTH_2.replace("2,", "3,")
+SECOND_CHECK = '"grade_id": "attention-scale-check"'
+
+
+@pytest.fixture(scope="module")
+def generated(tmp_path_factory) -> Path:
+    """A course whose assignment was generated with formgrader's button."""
+    course = make_course(tmp_path_factory.mktemp("course"))
+    answer = press_generate(course)
+    assert answer["success"], answer
+    return course
+
+
+@pytest.fixture
+def course(generated, tmp_path) -> Path:
+    subprocess.run(["cp", "-a", generated, tmp_path / "course"], check=True)
+    return tmp_path / "course"
+
+
+def press_generate(course: Path) -> dict:
+    """What formgrader's button does, and the words that its dialog shows."""
+    return NbGraderAPI(nbgrader_settings.course_directory(course)).generate_assignment(NAME)
+
+
+def products(course: Path) -> dict[Path, bytes]:
+    """All that generating makes, and the gradebook."""
+    one = Assignment(course, NAME)
+    files = [one.release, one.key, one.instructor_notebook, course / "gradebook.db"]
+    return {path: path.read_bytes() for path in files}
+
+
+def change(course: Path, old: str, new: str) -> None:
+    source = Assignment(course, NAME).source
+    text = source.read_text()
+    assert text.count(old) == 1
+    source.write_text(text.replace(old, new))
+
+
+def points(course: Path) -> float:
+    with sqlite3.connect(course / "gradebook.db") as db:
+        assert db.execute("pragma integrity_check").fetchone() == ("ok",)
+        asked = "select max_score from grade_cells join base_cell using (id) where name = ?"
+        ((found,),) = db.execute(asked, [CHECK])
+    return found
+
+
+BROKEN = {
+    "Duplicate grade id: attention-similarities": (
+        '"grade_id": "attention-scale", ', f'"grade_id": "{FIRST}", '
+    ),
+    "the cell attention-scale cannot be used. no end solution": (
+        "d**0.5\n    ### END SOLUTION\n", "d**0.5\n"
+    ),
+    "SyntaxError: unmatched ')'": ("    return scores / d**0.5", "    return scores / d**0.5)"),
+    f"the cell {CHECK} cannot be used. nbgrader cell '{CHECK}' does not have points": (
+        WORTH_2, WORTH_2.replace('"points": 2,', "")
+    ),
+    "lacks the solution or check cell of attention.scale": (SECOND_CHECK, '"grade_id": "another"'),
+    "divided by d instead of √d": ("    return scores / d**0.5", "    return scores * d**-0.5"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("words", BROKEN)
+def test_a_broken_source_is_named_and_everything_stays_as_it_was(course, words):
+    before = products(course)
+    change(course, *BROKEN[words])
+    answer = press_generate(course)
+    assert not answer["success"]
+    assert words in " ".join(answer["log"].split()) and answer["log"].endswith("Nothing was changed.\n")
+    assert "error" not in answer  # a traceback
+    assert products(course) == before
+
+
+def test_the_command_without_a_gradebook_leaves_none_when_it_fails(course):
+    """nbgrader's own would register the assignment, and delete the release."""
+    (course / "gradebook.db").unlink()
+    change(course, *next(iter(BROKEN.values())))
+    before = Assignment(course, NAME).release.read_bytes()
+    command = [ROOT / ".venv" / "bin" / "nbgrader", "generate_assignment", NAME, "--force"]
+    done = subprocess.run(command, cwd=course, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert next(iter(BROKEN)) in done.stderr and "Traceback" not in done.stderr
+    assert Assignment(course, NAME).release.read_bytes() == before
+    assert not (course / "gradebook.db").exists()
+
+
+def test_without_force_what_is_there_stays(course):
+    before = products(course)
+    change(course, WORTH_2, WORTH_3)
+    api = NbGraderAPI(nbgrader_settings.course_directory(course))
+    answer = api.generate_assignment(NAME, force=False)
+    assert answer["success"] and "--force makes it again" in answer["log"]
+    assert products(course) == before
+
+
+def test_the_script_counts_and_the_release_the_key_and_the_gradebook_follow(course):
+    change(course, WORTH_2, WORTH_3)
+    (Assignment(course, NAME).source.parent / "picture.svg").write_text("<svg/>")
+    assert press_generate(course)["success"]
+    assert points(course) == 3
+    assert (course / "notebooks" / NAME / "picture.svg").read_text() == "<svg/>"
+    assert not list((course / "notebooks" / NAME).glob("*.py"))
+    checked = CliRunner().invoke(app, ["build", NAME, "--check"])
+    assert checked.exit_code == 0, checked.output
+
+
+def test_nothing_is_generated_while_a_run_grades(course):
+    before = products(course)
+    change(course, WORTH_2, WORTH_3)
+    with course_lock(course):
+        answer = press_generate(course)
+    assert not answer["success"] and "Another run is grading this course" in answer["log"]
+    assert products(course) == before
+
+
+def generate_and_die(course: Path, moment: int) -> int:
+    """Generate in a process that ends by `kill -9` just before its n-th statement to the gradebook or file put in place.
+
+    Returns how many there were before it ended; with `moment` 0 all of them.
+    """
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            met = 0
+
+            def count(*_: object) -> None:
+                nonlocal met
+                met += 1
+                if met == moment:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+            event.listen(Engine, "before_cursor_execute", count)
+            event.listen(Engine, "commit", count)
+            put = builder.write_aside
+            builder.write_aside = lambda *given: (count(), put(*given))
+            success = press_generate(course)["success"]
+            os.write(writing, str(met if success else -1).encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    _, status = os.waitpid(child, 0)
+    with os.fdopen(reading) as answer:
+        words = answer.read()
+    if moment:
+        assert os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL, words
+        return moment - 1
+    return int(words)
+
+
+@pytest.fixture(scope="module")
+def moments(generated, tmp_path_factory) -> int:
+    folder = tmp_path_factory.mktemp("counted") / "course"
+    subprocess.run(["cp", "-a", generated, folder], check=True)
+    change(folder, WORTH_2, WORTH_3)
+    return generate_and_die(folder, 0)
+
+
+@pytest.mark.parametrize("share", [0, 0.5, "last files", "last"])
+def test_killed_at_any_moment_it_leaves_the_old_or_the_new(course, share, moments):
+    assert moments > 50
+    old = products(course)
+    change(course, WORTH_2, WORTH_3)
+    moment = {"last files": moments - 2, "last": moments}.get(share) or 1 + int(share * moments)
+    generate_and_die(course, moment)
+    new = products(course)
+    assignment = Assignment(course, NAME)
+    json.loads(new[assignment.release])
+    if share in (0, 0.5):
+        assert new[assignment.release] == old[assignment.release]
+    assert new[assignment.key] == old[assignment.key]  # points stand in no key
+    assert points(course) == 2
+    assert press_generate(course)["success"]
+    assert points(course) == 3
+
+
+# Points that change when there are grades ------------------------------------------------------------
+
+
+def test_changed_points_are_announced_until_they_are_regraded(own_class):
+    change(own_class.course, WORTH_2, WORTH_3)
+    answer = press_generate(own_class.course)
+    assert answer["success"]
+    log = " ".join(answer["log"].split())
+    assert f"{CHECK} 2 → 3" in log and f"`autograder regrade {NAME}`" in log
+    stale = stale_scores(own_class.assignment)
+    assert "ada" in stale.students and not {"gil", "hao", "dua", "eva", "fay", "absent"} & set(stale.students)
+    assert f"the scores of {len(stale.students)} students" in log
+    built = CliRunner().invoke(app, ["build", NAME])
+    assert built.exit_code == 0 and f"autograder regrade {NAME}" in " ".join(built.output.split())
+
+    graded = CliRunner().invoke(app, ["grade", NAME, "ada", "--isolation", "none"])
+    assert "ada" not in stale_scores(own_class.assignment).students
+    assert f"autograder regrade {NAME}" in " ".join(graded.output.split())
+    regraded = CliRunner().invoke(app, ["regrade", NAME, "--yes", "--isolation", "none"])
+    assert regraded.exit_code == 0, regraded.output
+    assert stale_scores(own_class.assignment) is None
+    assert press_generate(own_class.course)["log"].count("stale") == 0
+
+
+def test_cells_are_not_lost_once_there_are_submissions(own_class):
+    before = products(own_class.course)
+    text = own_class.assignment.source.read_text()
+    head, reflection, rest = text.partition(f'"grade_id": "{WRITTEN}"')
+    own_class.assignment.source.write_text(f'{head}"grade_id": "another"{rest}')
+    answer = press_generate(own_class.course)
+    assert reflection and not answer["success"]
+    assert f"gained or lost cells (another, {WRITTEN})" in " ".join(answer["log"].split())
+    assert products(own_class.course) == before
