@@ -9,6 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from itertools import dropwhile
 from typing import Any
 
 from nbformat import NotebookNode
@@ -190,19 +191,19 @@ class Engine:
             yield None
         name, outcome = self.jails.take()
         attempt = self._running.pop(name)
-        result = self._judge(attempt, outcome)
+        frames = _readable(outcome, self.settings.limits, 2 * len(attempt.places))
         everything = _code_places(attempt.submission.notebook)
-        if attempt.places != everything and any("NameError" in verdict.reason for verdict in result.verdicts):
+        if attempt.places != everything and any(map(_lacks_a_name, frames)):
             # Some answer needs a name that a demonstration defines: run those cells too.
             self._send(replace(attempt, places=everything))
             return
+        result = self._judge(attempt, outcome, frames)
         self._keep(name, result)
         for twin in self._waiting.pop(name):
             yield twin, replace(result, student=twin.student)
 
-    def _judge(self, attempt: Attempt, outcome: Outcome) -> Result:
+    def _judge(self, attempt: Attempt, outcome: Outcome, frames: list[Frame]) -> Result:
         submission, places = attempt.submission, attempt.places
-        frames = _readable(outcome, self.settings.limits, 2 * len(places))
         exercises = [self._checked_exercise(submission.notebook.cells[place]) for place in places]
         checks = {number: name for number, name in enumerate(exercises) if name}
         verdicts = judge_cells(self.assignment, submission, self.keys, frames, checks, outcome.status)
@@ -267,6 +268,18 @@ def _readable(outcome: Outcome, limits: Limits, most: int) -> list[Frame]:
             continue
         frames.setdefault(frame.cell, frame)
     return list(frames.values())
+
+
+def _lacks_a_name(frame: Frame) -> bool:
+    """Whether an answer of this cell is a NameError. If the student forged that, the cells run twice, once."""
+    messages = (answer.message for answer in frame.answers.values() if answer.problem == "exception")
+    return any(_error_type(message) == "NameError" for message in messages)
+
+
+def _error_type(message: str) -> str:
+    """Of an error as `coursekit.asking` describes it: lines for its frames, then its type and what it says."""
+    lines = dropwhile(lambda line: line.startswith("  in "), message.split("\n"))
+    return next(lines, "").partition(":")[0]
 
 
 def _result_to_store(result: Result) -> dict[str, Any]:
