@@ -1,6 +1,6 @@
 """`python -m coursekit.pretrain gpt|bert|elmo`: train a small model of the course on the generated language.
 
-A few minutes on one core. Every batch is fresh from the training side of the split; steps and seed are fixed, so
+Minutes on one core: 4 for gpt, 10 for elmo, 30 for bert. Every batch is fresh from the training side of the split; steps and seed are fixed, so
 the same machine makes the same model. Writes NAME.safetensors (weights) and NAME.json (sizes, digest, figures).
 """
 
@@ -178,7 +178,7 @@ def passages(
 
 RECIPES = {
     "gpt": Recipe(build_gpt, gpt_losses, steps=4000, batch=128, learning_rate=5e-3),
-    "bert": Recipe(build_bert, bert_losses, steps=12_000, batch=64, learning_rate=3e-3),
+    "bert": Recipe(build_bert, bert_losses, steps=36_000, batch=64, learning_rate=3e-3),
     "elmo": Recipe(build_elmo, elmo_losses, steps=10_000, batch=64, learning_rate=8e-3, weight_decay=0.01),
 }
 

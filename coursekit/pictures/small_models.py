@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from coursekit.plots import BLUE, GREEN, GREY, ORANGE
 from coursekit.scoreboard import LABELLED, bounds
-from coursekit.small.figures import MANY
+from coursekit.small.figures import MORE_LABELS
 from coursekit.small.recorded import recorded
 
 TITLES = {"gpt": "GPT", "bert": "BERT", "elmo": "ELMo"}
@@ -16,7 +16,10 @@ CUES = {"left": "cue on the left, or on both sides", "right": "cue only on the r
 
 
 def losses(name: str) -> tuple[Figure, str]:
-    """Held-out loss of each objective: untrained, trained (with its interval), and the exact bound. And in words."""
+    """Loss of each objective on held-out combinations: untrained, trained (with its interval), and the exact bound.
+
+    Beside it in words: how far above its bound the loss is on sentences that training never read.
+    """
     table = recorded(name)
     objectives = [
         row.removesuffix(", loss").removeprefix("held-out: ")
@@ -31,11 +34,13 @@ def losses(name: str) -> tuple[Figure, str]:
         loss, best, above = (
             table.loc[f"held-out: {objective}, {what}"] for what in ("loss", "bound", "above the bound")
         )
+        new = table.loc[f"never read: {objective}, above the bound"]
         ax.axvline(best["mean"], color=GREEN, label="best possible")
         ax.errorbar(loss["mean"], 0, xerr=loss.half_width, fmt="o", color=BLUE, capsize=3, label="trained")
         ax.plot(loss.untrained, 0, "s", color=GREY, label="untrained")
         ax.annotate(
-            f"{loss['mean']:.3f}, {100 * above['mean']:.1f} % above {best['mean']:.3f}",
+            f"{loss['mean']:.3f}, {100 * above['mean']:.1f} % above {best['mean']:.3f} "
+            f"(sentences never read: {100 * new['mean']:.1f} % above theirs)",
             (loss["mean"], 0),
             (8, 8),
             textcoords="offset points",
@@ -54,9 +59,10 @@ def losses(name: str) -> tuple[Figure, str]:
         ax.title.set_fontsize(10)
         words.append(
             f"{objective}: untrained {loss.untrained:.2f}, trained {loss['mean']:.3f} ± {loss.half_width:.3f} nats, best "
-            f"possible {best['mean']:.3f}: {100 * above['mean']:.1f} ± {100 * above.half_width:.1f} % above it."
+            f"possible {best['mean']:.3f}: {100 * above['mean']:.1f} ± {100 * above.half_width:.1f} % above it, and "
+            f"{100 * new['mean']:.1f} ± {100 * new.half_width:.1f} % on sentences that were merely never read."
         )
-    axes[-1, 0].set_xlabel("loss on held-out sentences, nats a prediction")
+    axes[-1, 0].set_xlabel("loss on held-out combinations of words, nats a prediction")
     figure.legend(
         *axes[0, 0].get_legend_handles_labels(),
         loc="outside lower center",
@@ -117,7 +123,10 @@ Row = tuple[str, dict[str, Accuracy]]
 
 
 def sense_rows(name: str) -> list[Row]:
-    """The untrained model's top layer (no interval), each layer, and the top layer with more labels: label, accuracies."""
+    """The untrained model's top layer (no interval), each layer, and the top layer with more labels: label, accuracies.
+
+    More labels help the untrained model, too, so it stands there with the most of them as well.
+    """
     table = recorded(name)
     layers = sorted(
         {int(row.split()[2].rstrip(",")) for row in table.index if row.startswith("sense, layer")}
@@ -128,11 +137,16 @@ def sense_rows(name: str) -> list[Row]:
         texts = {"left": "cue on the left", "right": "cue only on the right"}
         return {cue: values(table.loc[f"{exam}, {text}"]) for cue, text in texts.items()}
 
-    many = f"sense with {MANY:,} labels, layer {top}"
+    more = {count: f"sense with {count:,} labels, layer {top}" for count in MORE_LABELS}
+    most = MORE_LABELS[-1]
     return [
         (f"{title} untrained, layer {top}", figures(f"sense, layer {top}", untrained)),
+        (f"{title} untrained, layer {top}, {most:,} labelled", figures(more[most], untrained)),
         *((f"{title}, layer {layer}", figures(f"sense, layer {layer}", trained)) for layer in layers),
-        (f"{title}, layer {top}, {MANY:,} labelled", figures(many, trained)),
+        *(
+            (f"{title}, layer {top}, {count:,} labelled", figures(exam, trained))
+            for count, exam in more.items()
+        ),
     ]
 
 

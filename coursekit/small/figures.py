@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from coursekit.language import PAD, Language, Passages, Sentences, load_language
 from coursekit.language.bounds import choose_masked
-from coursekit.scoreboard import nearest_sense, sense_exam
+from coursekit.scoreboard import Accuracy, nearest_sense, sense_exam
 from coursekit.small.bert import BERT, MASK, pair, single
 from coursekit.small.elmo import ELMo, Spelling, both_losses
 from coursekit.small.gpt import GPT, next_word_losses
@@ -133,27 +133,32 @@ def next_sentence(
     }
 
 
-MANY = 24_000
-"""Labelled sentences of the larger exam: four times those of the scoreboard's."""
+MORE_LABELS = 24_000, 48_000
+"""Sentences of the larger exams: four and eight times those of the scoreboard's."""
 
 
 def senses(model: nn.Module) -> dict[str, float]:
     """Accuracy of the course's sense exam (1-NN, cosine) with the vectors of each layer; 0 are the embeddings.
 
-    Once with the scoreboard's labelled sentences, once with four times as many.
+    The top layer also with more labelled sentences than the scoreboard has.
     """
     exam = sense_exam()
-    many = load_language().sample(MANY, np.random.default_rng(MANY), "train")
-    many = replace(exam, labelled=many[many.position >= 0])
-    held_out = sense_vectors(model, exam.held_out)
+    labelled, held_out = sense_vectors(model, exam.labelled), sense_vectors(model, exam.held_out)
     figures = {}
-    for label, known in (("sense", exam), (f"sense with {MANY:,} labels", many)):
-        labelled = sense_vectors(model, known.labelled)
-        for layer, vectors in enumerate(labelled):
-            accuracy = nearest_sense(known, vectors, held_out[layer])
-            figures[f"{label}, layer {layer}, cue on the left"] = accuracy.left
-            figures[f"{label}, layer {layer}, cue only on the right"] = accuracy.right
+    for layer, vectors in enumerate(labelled):
+        figures |= found(f"sense, layer {layer}", nearest_sense(exam, vectors, held_out[layer]))
+    top = len(labelled) - 1
+    for count in MORE_LABELS:
+        more = load_language().sample(count, np.random.default_rng(count), "train")
+        more = more[more.position >= 0]
+        accuracy = nearest_sense(replace(exam, labelled=more), sense_vectors(model, more)[top], held_out[top])
+        figures |= found(f"sense with {count:,} labels, layer {top}", accuracy)
     return figures
+
+
+def found(exam: str, accuracy: Accuracy) -> dict[str, float]:
+    """Both accuracies of an exam, by name."""
+    return {f"{exam}, cue on the left": accuracy.left, f"{exam}, cue only on the right": accuracy.right}
 
 
 @torch.no_grad()
@@ -161,10 +166,10 @@ def sense_vectors(model: nn.Module, sentences: Sentences) -> Float[Tensor, "laye
     """The vector of each sentence's ambiguous word at every layer."""
     read = hidden_states(model)
     ids, position = torch.from_numpy(sentences.ids), torch.from_numpy(sentences.position)
-    found = []
+    parts = []
     for rows, places in zip(ids.split(ROWS), position.split(ROWS), strict=True):
-        found.append(read(rows)[:, torch.arange(len(rows)), places])  # L+1 rows D
-    return torch.cat(found, dim=1)
+        parts.append(read(rows)[:, torch.arange(len(rows)), places])  # L+1 rows D
+    return torch.cat(parts, dim=1)
 
 
 def hidden_states(model: nn.Module) -> Callable[[Tensor], Float[Tensor, "layers B T D"]]:

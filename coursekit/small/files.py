@@ -99,7 +99,7 @@ def card(about: dict) -> str:
     rows = "\n".join(f"| {key} | {value:.4f} |" for key, value in about["figures"].items())
     return (
         f"# {name}\n\n{TITLES[name][0].upper()}{TITLES[name][1:]}. {about['parameters']:,} parameters.\n\n"
-        f"Made by `python -m coursekit.pretrain {name} --seed {about['seed']} --steps {about['steps']}`, which also "
+        f"Made by `python -m coursekit.pretrain {name} --seeds {about['seed']} --steps {about['steps']}`, which also "
         f"writes this page.\nLosses are in nats; README.md says how the figures are measured.\n\n"
         f"| figure | value |\n|---|---|\n{rows}\n"
     )

@@ -539,6 +539,9 @@ from coursekit.pictures import small_models
 show(*small_models.losses("elmo"))
 
 # %% [markdown]
+# Two numbers stand at each line. *Never read* are new sentences of the kind that it was trained on. The held-out sentences ask for more: they hold combinations of words that no training sentence has, and a model that
+# reads long enough learns that these do not come. The bound knows nothing of that split (`data/models/README.md`).
+#
 # ## 5 · From 2L + 1 vectors to L + 1
 #
 # A word now has 2L + 1 vectors: x, and one from each layer of each stack. The two of one layer belong together, so ELMo puts them **side by side**. To give layer
@@ -624,8 +627,8 @@ show(*small_models.senses("elmo"))
 
 # %% [markdown]
 # Layer 0 stays at the most frequent sense: it has not read the sentence. A model that reads from the left alone could not do better than the dashed line on the right-hand side. The
-# backward stack can: *which* side a model sees decides. Why does the top layer not find them all? The last row, with four times as many labelled sentences to be near to, finds more. Look at its
-# two halves one by one:
+# backward stack can: *which* side a model sees decides. Why does the top layer not find them all? The last two rows, with four and eight times as many labelled sentences to be near to, find
+# more, in the end nearly all. Look at the two halves one by one:
 
 # %% tags=["demo"]
 parts = {"forward half alone": slice(None, D), "backward half alone": slice(D, None), "both": slice(None)}
@@ -815,8 +818,7 @@ pictures.layer_weights(apart)
 
 # %% tags=["demo"]
 from coursekit.datasets import read_table
-from coursekit.pictures.elmo import interval
-from coursekit.intervals import half_width
+from coursekit.intervals import half_width, mean_and_half
 
 recorded_layers = read_table("results/elmo_layers.csv")
 spread = recorded_layers.groupby(["task", "biLM", "measure"]).value.agg(["mean", half_width])
@@ -1082,7 +1084,7 @@ few = [language.sample(20, rng, "train") for _ in range(5)]
 tagged = {}
 for name, model in (("x alone", None), ("untrained biLM", untrained), ("ELMo", elmo)):
     tagged[name] = np.array([tagging_accuracy(model, rows, asked, seed) for seed, rows in enumerate(few)])
-    mean, half = interval(tagged[name])
+    mean, half = mean_and_half(tagged[name])
     print(f"{name:<15} {mean:.3f} ± {half:.3f}   (20 sentences, 5 seeds)")
 
 # %% [markdown]

@@ -574,7 +574,7 @@ display(Markdown(
 # %% [markdown]
 # ## 9 · A longer training
 #
-# The checkpoint in `data/models/` saw the whole language (`python -m coursekit.pretrain bert` trains it again). To learn more in few minutes it was asked for more than the paper asks:
+# The checkpoint in `data/models/` saw the whole language (`python -m coursekit.pretrain bert` trains it again, in half an hour of one core). To learn more in that time it was asked for more than the paper asks:
 # beside the 15 % of your `mlm_corrupt`, a fifth of the other words became [MASK] as well. Its loss at hidden words and that of the same model untrained, beside the bound:
 
 # %% tags=["demo"]
@@ -584,7 +584,7 @@ figure, alt = small_models.losses("bert")
 show(figure, alt=alt)
 
 # %% [markdown]
-# A loss is one number. Here is what it is made of, for three hidden words: the exact distribution from the words before, the exact one from both sides, and the model's.
+# Held-out sentences hold combinations of words that no training sentence has; *never read* are new sentences without such a combination. A loss is one number. Here is what it is made of, for three hidden words: the exact distribution from the words before, the exact one from both sides, and the model's.
 
 # %% tags=["demo"]
 def guesses(words: str, place: int) -> dict[str, Float[np.ndarray, "V"]]:
@@ -892,7 +892,7 @@ for name, one, nats_a_word, note in (
 draw()
 
 # %% [markdown]
-# Cues on the right count nearly as much as cues on the left; with more labelled sentences to compare with, in the last row of the first figure, as much. Nobody told the model what senses are. Two cautions. Untrained, it is already far above the most frequent
+# Cues on the right count nearly as much as cues on the left; with more labelled sentences to compare with, in the last rows of the first figure, as much. Nobody told the model what senses are. Two cautions. Untrained, it is already far above the most frequent
 # sense: random attention carries the neighbours into a word's vector, and that tells much. And a bag of words solves this exam, too (01). The exam shows what a model *cannot*
 # see, such as the future; it does not prove that a model understands order. 08 takes harder sentences for that.
 

@@ -643,7 +643,7 @@ def tune_small(
 # %% [markdown]
 # The live run: full fine-tuning on *order*, 512 labelled sentences seen ten times, with the rate 1e-3.
 #
-# **Predict:** by how many nats will the loss of hidden words rise? (Before: about 0.9. All words equally probable would be about 7.3.)
+# **Predict:** by how many nats will the loss of hidden words rise? (Before: about 0.8. All words equally probable would be about 7.3.)
 
 # %% tags=["demo"]
 predict("fine_tuning.forgotten", ...)

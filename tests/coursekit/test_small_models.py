@@ -257,18 +257,28 @@ def test_recorded_runs_are_read_with_intervals_and_beside_the_untrained(tmp_path
 
 
 RIGHT, RIGHT_MANY = (
-    f"sense{labels}, layer 2, cue only on the right" for labels in ("", " with 24,000 labels")
+    f"sense{labels}, layer 2, cue only on the right" for labels in ("", " with 48,000 labels")
 )
 REACHED = {
-    "gpt": {"held-out: next word, above the bound": (0, 0.03), RIGHT: (0.3, 0.55), RIGHT_MANY: (0.3, 0.55)},
-    "bert": {"held-out: masked word, above the bound": (0, 0.18), RIGHT: (0.95, 1), RIGHT_MANY: (0.98, 1)},
+    "gpt": {
+        "never read: next word, above the bound": (0, 0.03),
+        "held-out: next word, above the bound": (0, 0.03),
+        RIGHT: (0.3, 0.55),
+        RIGHT_MANY: (0.3, 0.55),
+    },
+    "bert": {
+        "never read: masked word, above the bound": (0, 0.08),
+        "held-out: masked word, above the bound": (0, 0.14),
+        RIGHT: (0.97, 1),
+        RIGHT_MANY: (0.98, 1),
+    },
     "elmo": {
+        "never read: next word, above the bound": (0, 0.03),
+        "never read: word before, above the bound": (0, 0.03),
         "held-out: next word, above the bound": (0, 0.06),
         "held-out: word before, above the bound": (0, 0.06),
-        "fresh training-side: next word, above the bound": (0, 0.03),
-        "fresh training-side: word before, above the bound": (0, 0.03),
         RIGHT: (0.8, 1),
-        RIGHT_MANY: (0.93, 1),
+        RIGHT_MANY: (0.97, 1),
     },
 }
 """What the models reach; data/models/README.md says where that is short of the aim."""

@@ -99,7 +99,7 @@ def test_the_original_s_parameters(measured):
 def test_senses_count_as_much_on_the_right_and_more_than_untrained(measured):
     bert = measured["accuracy"]["BERT"]
     assert bert.right > 0.95 and bert.left - bert.right < 0.05
-    more = recorded("bert").filter(regex="24,000 labels, layer 2, cue only on the right", axis="index")[
+    more = recorded("bert").filter(regex="48,000 labels, layer 2, cue only on the right", axis="index")[
         "mean"
     ]
     assert len(more) == 1 and more.min() > max(0.99, bert.right)

@@ -1,5 +1,6 @@
 """Every notebook runs: the solution from top to bottom, the student's copy to its first unanswered check."""
 
+import json
 import re
 
 import nbformat
@@ -43,6 +44,7 @@ def test_every_figure_of_the_solution_is_described(run):
     # A drawing of how something works may have no numbers; a measurement has.
     assert sum(bool(re.search(r"\d", alt)) for alt in descriptions) >= 4
     assert len(nbformat.writes(run.notebook)) < 8_000_000
+    assert max(len(json.dumps(data)) for cell in outputs for data in cell) < 1_000_000
 
 
 @pytest.mark.parametrize("name", ASSIGNMENTS)
