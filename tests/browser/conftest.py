@@ -100,3 +100,21 @@ def picture():
             page.screenshot(path=Path(folder) / f"{name}.png")
 
     return take
+
+
+FAILED = pytest.StashKey[str]()
+
+
+def pytest_runtest_makereport(item, call):
+    """Remember the first step that failed: without it the next ones would wait for minutes, for nothing."""
+    if (
+        item.get_closest_marker("in_steps")
+        and call.excinfo
+        and not call.excinfo.errisinstance(pytest.skip.Exception)
+    ):
+        item.parent.stash.setdefault(FAILED, item.name)
+
+
+def pytest_runtest_setup(item):
+    if item.get_closest_marker("in_steps") and FAILED in item.parent.stash:
+        pytest.skip(f"{item.parent.stash[FAILED]} failed")
