@@ -54,7 +54,7 @@ def products(course: Path) -> dict[Path, bytes]:
     """All that generating makes, and the gradebook."""
     one = Assignment(course, NAME)
     files = [one.release, one.key, one.instructor_notebook, course / "gradebook.db"]
-    return {path: path.read_bytes() for path in files}
+    return {path: path.read_bytes() for path in files if path.exists()}
 
 
 def change(course: Path, old: str, new: str) -> None:

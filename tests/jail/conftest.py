@@ -22,7 +22,7 @@ from tests.processes import processes_below
 LIMITS = Limits(
     cell_seconds=2,
     notebook_seconds=6,
-    memory_bytes=512 * MEGABYTE,
+    memory_bytes=768 * MEGABYTE,  # a server with a PyTorch for GPUs is a good part of it
     processes=24,
     file_bytes=12 * MEGABYTE,
     scratch_bytes=16 * MEGABYTE,
