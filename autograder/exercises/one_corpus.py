@@ -71,6 +71,12 @@ evaluate = Exercise(
             {f"return {VOTES}": "return known_senses[similarity.argmax(dim=-1)]"},
         ),
         Mistake(
+            "the nearest of all words, and the first of the equally near",
+            "Two things are missing. Some of your senses do not belong to the word that was asked: only its own occurrences may answer. And "
+            "where several are equally near, you take the first; the docstring says who wins a tie.",
+            {MASKED: "similarity", f"return {VOTES}": "return known_senses[similarity.argmax(dim=-1)]"},
+        ),
+        Mistake(
             "the most frequent sense of the word",
             "Your answer is the same for every occurrence of a word: all its labelled sentences vote, near or not.",
             {NEAR: "similarity > -2"},
