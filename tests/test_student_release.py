@@ -109,6 +109,7 @@ def test_another_list_of_packages_is_noticed():
         student_pyproject('[project]\nname = "other"\n')
 
 
+@pytest.mark.slow
 def test_answers_typed_into_notebooks_are_not_handed_out(tmp_path, content):
     """An instructor tries the exercises in notebooks/ (`make grade`) and packs the release afterwards."""
     course = tmp_path / "course"

@@ -234,6 +234,7 @@ def test_sentences_are_remembered_whatever_their_padding():
     assert language.drawn >= {*as_bytes(both.first.ids), *as_bytes(both.second.ids)}
 
 
+@pytest.mark.slow
 def test_what_a_run_never_read_is_measured_apart():
     language = Remembering(load_language())
     model = pretrain("gpt", steps=2, progress=False, language=language)
