@@ -49,6 +49,7 @@ def lab(course: Path, folder: Path) -> Iterator[str]:
     bootstrap = load_bootstrap()
     port = free_port()
     options = ["--no-browser", f"--port={port}", "--IdentityProvider.token=course"]
+    options += ["--LabApp.expose_app_in_browser=True"]  # for wait_for_kernel
     environment = bootstrap.lab_environment() | {"HOME": str(folder / "home")}
     for name in [name for name in environment if name.startswith(("JUPYTER", "XDG_"))]:
         del environment[name]
@@ -89,6 +90,18 @@ def page(chromium):
     context = chromium.new_context(viewport={"width": 1400, "height": 900})
     yield context.new_page()
     context.close()
+
+
+def wait_for_kernel(page) -> None:
+    """Until the notebook in front can run cells. JupyterLab calls a kernel idle before it has one, and loses what is run then."""
+    page.wait_for_function(
+        """() => {
+            const context = window.jupyterapp?.shell.currentWidget?.sessionContext;
+            const kernel = context?.isReady && context.session?.kernel;
+            return kernel?.connectionStatus === "connected" && kernel.status === "idle";
+        }""",
+        timeout=120_000,
+    )
 
 
 @pytest.fixture

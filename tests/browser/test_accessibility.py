@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from autograder.source import code_cells, grade_id, read_source
+from tests.browser.conftest import wait_for_kernel
 from tests.browser.test_student import WORDS_AND_COLOURS, contrast
 from tests.conftest import ASSIGNMENTS
 
@@ -42,7 +43,7 @@ def course(tmp_path):
 def notebook(course, start_lab, page):
     """The page with all cells run."""
     page.goto(start_lab(course))
-    page.locator(".jp-NotebookPanel-toolbar [data-status=idle]").first.wait_for(timeout=120_000)
+    wait_for_kernel(page)
     choose(page, "Run", "Run All Cells")
     page.locator(".jp-OutputArea-output", has_text="checks pass").wait_for(state="attached", timeout=240_000)
     return page

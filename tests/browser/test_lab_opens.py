@@ -6,6 +6,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from tests.browser.conftest import wait_for_kernel
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.browser
@@ -60,7 +61,7 @@ def test_the_start_page_opens_and_nothing_is_asked(page, address, picture):
     title.wait_for(timeout=60_000)
     assert "Words in Context" in title.inner_text()
     # The question about news is asked once the page has settled: the kernel is the last thing to start.
-    page.locator(".jp-NotebookPanel-toolbar [data-status=idle]").first.wait_for(timeout=60_000)
+    wait_for_kernel(page)
     picture(page, "start")
     assert page.locator(".jp-toast-message, .Toastify__toast, .jp-Dialog").count() == 0
 

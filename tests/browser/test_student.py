@@ -11,6 +11,7 @@ import nbformat
 import pytest
 
 from autograder.source import grade_id
+from tests.browser.conftest import wait_for_kernel
 from tests.conftest import ASSIGNMENTS, ROOT
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -61,7 +62,7 @@ def notebook(course, start_lab, page):
     address = start_lab(course)
     page.goto(re.sub(r"/lab/tree/\S*\?", f"/lab/tree/notebooks/{NAME}/{NAME}.ipynb?", address))
     page.locator(".jp-Notebook h1:has-text('Attention, step by step')").wait_for(timeout=60_000)
-    page.locator(".jp-NotebookPanel-toolbar [data-status=idle]").first.wait_for(timeout=60_000)
+    wait_for_kernel(page)
     return page
 
 
