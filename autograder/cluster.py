@@ -1,4 +1,4 @@
-"""Workers of dask.distributed, each with a warm server: on this machine, or a cluster by its address.
+"""Workers of dask.distributed, each with warm servers: on this machine, or a cluster by its address.
 
 Dask moves jobs and outcomes and replaces workers that die. Which job a death is blamed on is decided here:
 whichever may have been running is run again, alone.
@@ -24,13 +24,15 @@ from autograder.jail.jobs import HARMLESS
 PATIENCE_SECONDS = 300  # without a single worker
 CONNECT_SECONDS = 20
 LOOK_SECONDS = 5  # between looks at the workers that there are
-ATTEMPTS = 3  # to start workers here
+ATTEMPTS = 3  # to start a worker here
 PARTING_SECONDS = 5  # for workers to end what they run
 
 CONFIGURATION = {
     "distributed.scheduler.worker-saturation": 1.0,  # a worker that dies takes one job with it
     "distributed.scheduler.allowed-failures": 0,  # which comes back to us at once
     "distributed.worker.preload": ["autograder.worker"],
+    # Dask gives up a worker that takes longer to come back, on a busy machine; and we have no other.
+    "distributed.deploy.lost-worker-timeout": "1h",
     # What Dask measures for a dashboard, many times a second, nobody looks at here.
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "1s",
@@ -39,7 +41,7 @@ CONFIGURATION = {
 
 
 class Cluster:
-    """Runs jobs on the workers of `scheduler`, or without one on `workers` processes of this machine.
+    """Runs jobs on the workers of `scheduler`, or without one in `workers` servers at once on this machine.
 
     Nothing is started before the first job is announced (`warm_up`) or handed over (`submit`).
     """
@@ -61,11 +63,11 @@ class Cluster:
 
     @property
     def full(self) -> bool:
-        """Two jobs for each worker: one runs while the next is on its way, and few lie about in memory."""
+        """Two jobs for each thread of a worker: one runs while the next is on its way, and few lie about in memory."""
         if not self._running:
             return False
         self._look()
-        return len(self._running) >= 2 * max(1, self._seen.workers)
+        return len(self._running) >= 2 * max(1, self._seen.threads)
 
     @property
     def ready(self) -> bool:
@@ -129,11 +131,11 @@ class Cluster:
     def _look(self) -> None:
         """Count the workers, every now and then: they come and go."""
         client, now = self._connected(), time.monotonic()
-        if now - self._seen.looked > LOOK_SECONDS or not self._seen.workers:
+        if now - self._seen.looked > LOOK_SECONDS or not self._seen.threads:
             self._seen.looked = now
             with suppress(OSError):  # the scheduler does not answer: that shows in the futures
-                self._seen.workers = len(client.nthreads())
-            if self._seen.workers:
+                self._seen.threads = sum(client.nthreads().values())
+            if self._seen.threads:
                 self._seen.last = now
 
     @property
@@ -163,12 +165,16 @@ class Cluster:
             raise CourseError(f"There is no scheduler to be reached at {self.scheduler}: {error}.") from None
 
     def _local(self) -> LocalCluster:
-        """Worker processes that end when this one does. Others who use the machine have no key to them."""
+        """One worker process that ends when this one does. Others who use the machine have no key to it.
+
+        Its threads only hand jobs over and wait; each has a server, a process, of its own, and all of these
+        are forks of one, so that what they import is in memory once.
+        """
         for _ in range(ATTEMPTS):
             try:
                 return LocalCluster(
-                    n_workers=self.workers,
-                    threads_per_worker=1,
+                    n_workers=1,
+                    threads_per_worker=self.workers,
                     memory_limit=0,  # students' code runs in other processes, which the jail limits
                     dashboard_address="127.0.0.1:0",  # Dask's own choice is a port that the whole network sees
                     scheduler_kwargs={"dashboard": False},
@@ -207,7 +213,7 @@ class Cluster:
 class _Seen:
     """What was last seen of the workers."""
 
-    workers = 0
+    threads = 0
     looked = float("-inf")
 
     def __init__(self):

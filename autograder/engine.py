@@ -120,8 +120,8 @@ class Engine:
     def keys(self) -> Mapping[str, ExerciseKey]:
         """Inputs of this run, with the solution's answers and those of every known mistake.
 
-        Recorded while the jails start, in a server of their own: what students' code forks from has never
-        seen a solution.
+        Recorded while the jails start, in a server of their own, which then ends: what students' code forks
+        from has never seen a solution.
         """
         with _server_beside(self.settings) as starting:
             self.jails.warm_up()
@@ -242,9 +242,9 @@ class Engine:
 
 @contextmanager
 def _server_beside(settings: Settings) -> Iterator[Future[Server]]:
-    """A server that starts while something else is done."""
+    """A server that starts while something else is done. It runs one notebook, which imports what it needs."""
     with ThreadPoolExecutor(1) as pool:
-        starting = pool.submit(Server, settings.limits, settings.isolation)
+        starting = pool.submit(Server, settings.limits, settings.isolation, modules=())
         try:
             yield starting
         finally:

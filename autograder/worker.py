@@ -1,4 +1,4 @@
-"""What runs in a worker: one warm server, kept between jobs. It judges nothing and never imports torch.
+"""What runs in a worker: warm servers, kept between jobs. It judges nothing and never imports torch.
 
 A worker needs the jail and coursekit, and no solutions. What comes out of the jail it passes on unread.
 """
@@ -8,7 +8,8 @@ import hashlib
 import platform
 import signal
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
@@ -16,7 +17,7 @@ from pathlib import Path
 
 from autograder.errors import CourseError
 from autograder.jail.bubblewrap import coursekit
-from autograder.jail.client import Outcome, Server, ServerDied
+from autograder.jail.client import Nursery, Outcome, Server, ServerDied
 from autograder.jail.jobs import HARMLESS
 from autograder.jail.limits import Limits
 
@@ -37,73 +38,90 @@ class Settings:
 
 
 class Warm:
-    """One warm server for a run, started when it is first needed."""
+    """The warm servers of a run: as many as there are jobs at the same time, each made when it is first needed."""
 
     def __init__(self, settings: Settings):
+        # Where coursekit looks for the course's tables and models: beside itself.
+        data = coursekit().parent / "data"
+        readable = [data] if data.exists() else []
         self.settings = settings
-        self._server: Server | None = None
-        self._starting = threading.Lock()
+        self._nursery = Nursery(settings.limits, settings.isolation, readable)
+        self._idle: list[Server] = []
+        self._busy: set[Server] = set()
+        self._changing = threading.Lock()
         self._stopped = False
 
-    def start(self) -> Server:
-        with self._starting:
-            if self._stopped:
-                raise ServerDied("The run is over.")
-            if self._server is None:
-                # Where coursekit looks for the course's tables and models: beside itself.
-                data = coursekit().parent / "data"
-                readable = [data] if data.exists() else []
-                self._server = Server(self.settings.limits, self.settings.isolation, readable)
-            return self._server
+    def start(self) -> None:
+        self._nursery.start()
 
     def run(self, job: bytes) -> Outcome:
         """Run one job. One that ends servers, where a harmless job ends none, has the outcome "died"."""
-        server = self.start()
-        try:
-            return server.run(job)
-        except ServerDied:
-            if self._stopped:
-                raise
-            # Twice, with this job. If a harmless job dies too, the fault is ours and ends the run.
-            server.run(HARMLESS)
-            return Outcome((), "died", 0.0, 0.0, 0)
+        with self._server() as server:
+            try:
+                return server.run(job)
+            except ServerDied:
+                if self._stopped:
+                    raise
+                # Twice, with this job. If a harmless job dies too, the fault is ours and ends the run.
+                server.run(HARMLESS)
+                return Outcome((), "died", 0.0, 0.0, 0)
 
     def stop(self) -> None:
-        """End the job that is running, from another thread, and take no other."""
+        """End the jobs that are running, from another thread, and take no other."""
         self._stopped = True
-        if self._server is not None:
-            self._server.stop()
+        with self._changing:
+            for server in self._busy:
+                server.stop()
 
     def close(self) -> None:
-        self._stopped = True
-        with self._starting:
-            if self._server is not None:
-                self._server.close()
-                self._server = None
+        self.stop()
+        with self._changing:
+            idle, self._idle = self._idle, []
+        for server in idle:
+            server.close()
+        self._nursery.close()
+
+    @contextmanager
+    def _server(self) -> Iterator[Server]:
+        """A server that no other job has meanwhile."""
+        with self._changing:
+            server = self._idle.pop() if self._idle else None
+        server = server or self._nursery.server()
+        with self._changing:
+            self._busy.add(server)
+            if self._stopped:
+                server.stop()
+        try:
+            yield server
+        finally:
+            with self._changing:
+                self._busy.remove(server)
+                if not self._stopped:
+                    self._idle.append(server)
+            if self._stopped:
+                server.close()
 
 
 # What the cluster calls, each by name in the worker's own process.
 
-_warm = Warm(Settings(Limits(), "bwrap"))
-_one_job = threading.Lock()
-
 
 def run_job(settings: Settings, job: bytes) -> Outcome:
-    """Run one job in this process's server. A worker with several threads still runs one job at a time."""
-    with _one_job:
-        return _warm_for(settings).run(job)
+    """Run one job in a server of this process. Several threads may do so at the same time."""
+    with _turn.of(settings) as warm:
+        return warm.run(job)
 
 
 async def warm_up(settings: Settings) -> None:
-    """Start the server, beside the worker's own business."""
+    """Import what every server needs, beside the worker's own business."""
     await asyncio.to_thread(_start, settings)
 
 
 async def end(run: str) -> None:
-    """Leave nothing of that run behind: its job and its server end."""
-    if _warm.settings.run == run:
-        _warm.stop()
-        await asyncio.to_thread(_warm.close)
+    """Leave nothing of that run behind: its jobs and its servers end."""
+    warm = _turn.warm
+    if warm is not None and warm.settings.run == run:
+        warm.stop()
+        await asyncio.to_thread(warm.close)
 
 
 @cache
@@ -132,19 +150,43 @@ def dask_setup(worker: object) -> None:
 
 
 def _start(settings: Settings) -> None:
-    with _one_job:
-        _warm_for(settings).start()
+    with _turn.of(settings) as warm:
+        warm.start()
 
 
-def _warm_for(settings: Settings) -> Warm:
-    """The server for a run. It takes the place of another run's, which between jobs is idle."""
-    global _warm
-    if _warm.settings != settings:
+class _Turn:
+    """Whose servers are warm in this process: those of one run at a time."""
+
+    def __init__(self):
+        self.warm: Warm | None = None
+        self._used = 0
+        self._change = threading.Condition()
+
+    @contextmanager
+    def of(self, settings: Settings) -> Iterator[Warm]:
+        """The servers for a run. They take the place of another run's when none of its jobs is running here."""
+        with self._change:
+            self._change.wait_for(lambda: not self._used or self.warm.settings == settings)
+            if self.warm is None or self.warm.settings != settings:
+                self._replace(settings)
+            warm = self.warm
+            self._used += 1
+        try:
+            yield warm
+        finally:
+            with self._change:
+                self._used -= 1
+                self._change.notify_all()
+
+    def _replace(self, settings: Settings) -> None:
         differs = difference(dict(settings.versions), dict(versions()))
         if differs:
             raise CourseError(
                 f"The worker on {platform.node()} has another installation ({differs}): {REMEDY}"
             )
-        _warm.close()
-        _warm = Warm(settings)
-    return _warm
+        if self.warm is not None:
+            self.warm.close()
+        self.warm = Warm(settings)
+
+
+_turn = _Turn()

@@ -7,17 +7,19 @@ import os
 import select
 import socket
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from autograder.jail.bubblewrap import find_problem
-from autograder.jail.launch import JailError, Process, start
+from autograder.jail.launch import MODELS, JailError, Process, Twin, start, twin
 from autograder.jail.limits import Limits
 
-__all__ = ["JailError", "Outcome", "Server", "ServerDied", "find_problem"]
+__all__ = ["JailError", "Nursery", "Outcome", "Server", "ServerDied", "find_problem"]
 
 STATUSES = ("finished", "timeout", "memory", "output", "died")
 SILENCE_SECONDS = 20  # a server that runs a job says each second that it is alive
@@ -43,7 +45,8 @@ class Outcome:
 class Server:
     """A warm server; each job runs in a fork of it. One job at a time: each thread needs a server of its own.
 
-    `extra_readonly` are paths that notebooks may read, besides the Python environment and coursekit.
+    `extra_readonly` are paths that notebooks may read, besides the Python environment and coursekit. `modules`
+    are imported ahead. `process` starts it in another way.
     """
 
     def __init__(
@@ -52,6 +55,8 @@ class Server:
         isolation: str = "bwrap",
         extra_readonly: Sequence[Path] = (),
         silence_seconds: float = SILENCE_SECONDS,
+        modules: Sequence[str] = MODELS,
+        process: Callable[[], Process | Twin] | None = None,
     ):
         if isolation not in ("bwrap", "none"):
             raise ValueError(f"isolation is {isolation!r}; it must be 'bwrap' or 'none'")
@@ -59,8 +64,9 @@ class Server:
         self.isolation = isolation
         self.extra_readonly = tuple(extra_readonly)
         self.silence_seconds = silence_seconds
+        self._start = process or partial(start, self.limits, isolation, self.extra_readonly, modules)
         self._stopped = False
-        self._process: Process | None = self._start()
+        self._process: Process | Twin | None = self._start()
 
     def __enter__(self) -> "Server":
         return self
@@ -93,9 +99,6 @@ class Server:
             self._process.close()
             self._process = None
 
-    def _start(self) -> Process:
-        return start(self.limits, self.isolation, self.extra_readonly)
-
     def _run(self, job: bytes, on_frame: Callable[[bytes], None] | None) -> Outcome:
         if self._stopped:
             raise ServerDied("The grading server was told to stop.")
@@ -113,6 +116,75 @@ class Server:
             self._process.kill()
             self._process = None
             raise
+
+
+class Nursery:
+    """A server that runs no job, and servers forked from it: what all of them have imported is in memory once.
+
+    They share a jail, and each is process 1 of a namespace of its own. One that dies is replaced in milliseconds.
+    Without process handles (elsewhere than on Linux) each server is started by itself.
+    """
+
+    def __init__(
+        self,
+        limits: Limits,
+        isolation: str = "bwrap",
+        extra_readonly: Sequence[Path] = (),
+        silence_seconds: float = SILENCE_SECONDS,
+    ):
+        self.limits = limits
+        self.isolation = isolation
+        self.extra_readonly = tuple(extra_readonly)
+        self.silence_seconds = silence_seconds
+        self._forking = threading.Lock()
+        self._process: Process | None = None
+        self._closed = False
+
+    def start(self) -> None:
+        """Import everything now, and not with the first server."""
+        with self._forking:
+            self._begin()
+
+    def server(self) -> Server:
+        fork = self._fork if hasattr(os, "pidfd_open") else None
+        return Server(self.limits, self.isolation, self.extra_readonly, self.silence_seconds, process=fork)
+
+    def close(self) -> None:
+        """End it, and with it all servers that it forked."""
+        self._closed = True
+        with self._forking:
+            if self._process is not None:
+                self._process.close()
+                self._process = None
+
+    def _fork(self) -> Twin:
+        with self._forking:
+            try:
+                return self._twin()
+            except ServerDied:  # and with it all that it had forked
+                return self._twin()
+
+    def _twin(self) -> Twin:
+        process = self._begin()
+        try:
+            return twin(process, self.silence_seconds)
+        except OSError as error:
+            words = process.last_words()
+            self._end()
+            raise ServerDied(f"The grading server was not forked: {error}. Its last words: {words}") from None
+        except BaseException:  # Ctrl-C, too: an answer that nobody heard would be taken for the next one's
+            self._end()
+            raise
+
+    def _begin(self) -> Process:
+        if self._closed:
+            raise ServerDied("The run is over.")
+        self._process = self._process or start(self.limits, self.isolation, self.extra_readonly)
+        return self._process
+
+    def _end(self) -> None:
+        self._process.kill()
+        self._process = None
 
 
 @dataclass

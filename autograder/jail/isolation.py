@@ -24,6 +24,14 @@ class Jailed:
         namespaces.seal_scratch()
         self.user = os.getuid(), os.getgid()
 
+    def fork_server(self) -> int:
+        """Fork a server that ends with this one, and everything below it when it is killed; 0 in the fork."""
+        pid = namespaces.fork(namespaces.OF_A_SERVER)
+        if pid == 0:
+            namespaces.enter_as_server(*self.user)
+            _end_with_parent()
+        return pid
+
     def fork(self) -> int:
         return namespaces.fork()
 
@@ -42,11 +50,19 @@ class Plain:
     """An ordinary process with limits: for our own notebooks, and for systems without namespaces."""
 
     def before_imports(self) -> None:
-        if sys.platform == "linux":
-            prctl("subreaper", CHILD_SUBREAPER, 1)  # what a submission leaves behind comes back to be killed
+        self._adopt_orphans()
+        self.first = os.getpid()
 
     def after_imports(self) -> None:
         """Nothing was opened for the imports."""
+
+    def fork_server(self) -> int:
+        pid = os.fork()
+        if pid == 0:
+            os.setsid()
+            _end_with_parent()
+            self._adopt_orphans()
+        return pid
 
     def fork(self) -> int:
         self.place = Path(tempfile.mkdtemp(prefix="job-"))
@@ -54,8 +70,7 @@ class Plain:
 
     def enter(self, limits: Limits) -> None:
         os.setsid()
-        if sys.platform == "linux":
-            prctl("death signal", DEATH_SIGNAL, 9)
+        _end_with_parent()
         namespaces.limit_resources(limits, own_processes=False)
         os.chdir(self.place)
         _live_in(self.place, self.place)
@@ -66,8 +81,17 @@ class Plain:
     def end(self) -> None:
         """Remove the folder that `launch` made for the server; its client may not have lived to do so."""
         scratch = Path(os.environ.get("TMPDIR", ""))
-        if scratch.name.startswith(SCRATCH_PREFIX):
+        if os.getpid() == self.first and scratch.name.startswith(SCRATCH_PREFIX):
             shutil.rmtree(scratch, ignore_errors=True)
+
+    def _adopt_orphans(self) -> None:
+        if sys.platform == "linux":
+            prctl("subreaper", CHILD_SUBREAPER, 1)  # what a submission leaves behind comes back to be killed
+
+
+def _end_with_parent() -> None:
+    if sys.platform == "linux":
+        prctl("death signal", DEATH_SIGNAL, 9)
 
 
 def _live_in(home: Path, scratch: Path) -> None:

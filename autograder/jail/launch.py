@@ -1,4 +1,4 @@
-"""Starts a server, in bubblewrap or plainly, and ends it for certain."""
+"""Starts a server, in bubblewrap or plainly, or a twin of one, and ends it for certain."""
 
 import contextlib
 import json
@@ -25,6 +25,10 @@ CLOSE_SECONDS = 5
 SOCKET_KIND = socket.SOCK_SEQPACKET if sys.platform.startswith("linux") else socket.SOCK_STREAM
 
 
+MODELS = ("transformers.models.bert.modeling_bert",)
+"""What a server imports ahead beside torch, so that no submission waits for it. A model takes 2 s and 150 MB."""
+
+
 class JailError(RuntimeError):
     """The server could not be started; the message says why in a sentence."""
 
@@ -40,8 +44,12 @@ class Process:
     jail: int | None = None  # handle of the jail's process 1, with which all others end
 
     def last_words(self) -> str:
-        self.errors.seek(0)
-        lines = self.errors.read()[-4000:].decode(errors="replace").strip().splitlines()
+        if self.errors.closed:  # for a twin: another thread has ended the server
+            return "it was ended"
+        errors = self.errors.fileno()
+        size = os.fstat(errors).st_size
+        said = os.pread(errors, 4000, max(0, size - 4000))  # its place is the writer's, too, and stays
+        lines = said.decode(errors="replace").strip().splitlines()
         return " | ".join(lines[-3:]) or "it said nothing"
 
     def close(self) -> None:
@@ -71,11 +79,48 @@ class Process:
             self.scratch.cleanup()
 
 
-def start(limits: Limits, isolation: str, extra_readonly: Sequence[Path]) -> Process:
-    """Start a server and wait until it has imported everything. Raises JailError."""
+@dataclass
+class Twin:
+    """A fork of a server that serves itself. It ends with that server, or alone."""
+
+    control: socket.socket
+    of: Process
+    handle: int | None = None
+
+    def last_words(self) -> str:
+        return self.of.last_words()
+
+    def close(self) -> None:
+        """Let it end: it does when its socket closes."""
+        self.control.close()
+        self._wait()
+        self.kill()
+
+    def shoot(self) -> None:
+        if self.handle is not None:
+            with contextlib.suppress(OSError):  # it has ended, or another thread has closed the handle
+                signal.pidfd_send_signal(self.handle, signal.SIGKILL)
+
+    def kill(self) -> None:
+        self.shoot()
+        self.control.close()
+        if self.handle is not None:
+            self._wait()
+            os.close(self.handle)
+            self.handle = None
+
+    def _wait(self) -> None:
+        if self.handle is not None:
+            select.select([self.handle], [], [], CLOSE_SECONDS)
+
+
+def start(
+    limits: Limits, isolation: str, extra_readonly: Sequence[Path], modules: Sequence[str] = MODELS
+) -> Process:
+    """Start a server and wait until it has imported everything, `modules` too. Raises JailError."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, SOCKET_KIND)
     with theirs:
-        arguments = [str(theirs.fileno()), isolation, limits.to_json()]
+        arguments = [str(theirs.fileno()), isolation, limits.to_json(), *modules]
         launch = _in_bubblewrap if isolation == "bwrap" else _plainly
         process = launch(arguments, ours, theirs, extra_readonly)
     try:
@@ -84,6 +129,34 @@ def start(limits: Limits, isolation: str, extra_readonly: Sequence[Path]) -> Pro
         process.kill()
         raise
     return process
+
+
+def twin(process: Process, seconds: float) -> Twin:
+    """Have a server that runs no job fork another. Raises OSError when it does not do so within `seconds`."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, SOCKET_KIND)
+    made = Twin(ours, process)
+    try:
+        with theirs:
+            socket.send_fds(process.control, [b"twin\n"], [theirs.fileno()])
+        _, handles = _hear(process.control, seconds)
+        if not handles:
+            raise ConnectionError("it ended")
+        made.handle = handles[0]
+        message, _ = _hear(ours, seconds)
+        if b"ready" not in message:
+            raise ConnectionError("its fork ended")
+    except OSError:
+        made.kill()
+        raise
+    return made
+
+
+def _hear(control: socket.socket, seconds: float) -> tuple[bytes, list[int]]:
+    """The next message and what it brought along. Raises OSError when there is none."""
+    if not select.select([control], [], [], seconds)[0]:
+        raise TimeoutError(f"it has been silent for {seconds:g} s")
+    message, handles, _, _ = socket.recv_fds(control, 4096, 1)
+    return message, handles
 
 
 def _in_bubblewrap(

@@ -18,13 +18,14 @@ TEMPORARY, SHARED = Path("/tmp"), Path("/dev/shm")
 NEWNS, NEWCGROUP, NEWUTS, NEWIPC = 0x00020000, 0x02000000, 0x04000000, 0x08000000
 NEWUSER, NEWPID, NEWNET = 0x10000000, 0x20000000, 0x40000000
 EVERY_NAMESPACE = NEWUSER | NEWNS | NEWPID | NEWIPC | NEWNET | NEWUTS | NEWCGROUP
+OF_A_SERVER = NEWUSER | NEWNS | NEWPID
 CLONE = {"x86_64": 56, "aarch64": 220}
 
 NOSUID, NODEV, NOEXEC, READ_ONLY, REMOUNT, BIND, RECURSIVE = 2, 4, 8, 1, 32, 4096, 16384
 CAPABILITY_VERSION_3 = 0x20080522
 
 
-def fork() -> int:
+def fork(several: int = EVERY_NAMESPACE) -> int:
     """Fork into new namespaces, as process 1 of its own; 0 in the child.
 
     One raw clone builds the namespaces while it copies the process. fork, unshare, fork would copy it twice.
@@ -33,9 +34,7 @@ def fork() -> int:
     python = ctypes.pythonapi
     for hook in (python.PyOS_BeforeFork, python.PyOS_AfterFork_Child, python.PyOS_AfterFork_Parent):
         hook.restype = None
-    arguments = [
-        ctypes.c_long(value) for value in (_clone_number(), EVERY_NAMESPACE | signal.SIGCHLD, 0, 0, 0, 0)
-    ]
+    arguments = [ctypes.c_long(value) for value in (_clone_number(), several | signal.SIGCHLD, 0, 0, 0, 0)]
     number = _number_kept_by_libc()
     python.PyOS_BeforeFork()
     pid = libc.syscall(*arguments)
@@ -77,6 +76,14 @@ def seal_scratch() -> None:
     for path in WORK.iterdir():
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     mount("tmpfs", WORK, None, REMOUNT | READ_ONLY | NOSUID | NODEV | NOEXEC)
+    drop_capabilities()
+
+
+def enter_as_server(uid: int, gid: int) -> None:
+    """What a fork of the server needs that serves, too: an end that all its submissions share, and no power."""
+    os.setsid()
+    map_user(uid, gid)
+    mount_own_proc()
     drop_capabilities()
 
 

@@ -1,18 +1,20 @@
 """The warm process inside the jail: it imported everything once, and forks for each submission.
 
 It never reads a job, or the next fork would inherit it. A message brings two descriptors, the job and the
-pipe for the answers; only the child reads and writes them.
+pipe for the answers; only the child reads and writes them. Another kind of message brings a socket: for it a
+fork serves, a twin, which has imported everything without a second copy of it in memory.
 """
 
 import contextlib
 import fcntl
 import gc
+import importlib
 import os
 import socket
 import sys
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from . import watch
 from .isolation import Jailed, Plain
@@ -22,14 +24,14 @@ ANSWERS, JOB = 3, 4  # a child's only descriptors, beside three that lead nowher
 
 
 def main(arguments: list[str]) -> None:
-    """Serve until the client closes the socket. Arguments: its descriptor, the isolation, the limits."""
+    """Serve until the client closes the socket. Arguments: its descriptor, the isolation, the limits, modules."""
     began = time.monotonic()
     control = socket.socket(fileno=int(arguments[0]))
     isolation = Jailed() if arguments[1] == "bwrap" else Plain()
     limits = Limits.from_json(arguments[2])
     isolation.before_imports()
     with ending_with(control):
-        shell = prepare(limits)
+        shell = prepare(limits, arguments[3:])
     isolation.after_imports()
     watch.say(control, {"ready": time.monotonic() - began})
     serve(control, isolation, shell, limits)
@@ -49,12 +51,11 @@ def ending_with(control: socket.socket) -> Iterator[None]:
     fcntl.fcntl(control, fcntl.F_SETFL, flags)
 
 
-def prepare(limits: Limits):
-    """Import and make, once, what every notebook needs. Starts no thread. Returns the shell."""
+def prepare(limits: Limits, modules: Sequence[str]):
+    """Import and make, once, what every notebook needs, and `modules`. Starts no thread. Returns the shell."""
     del sys.path[0]  # it led to this package, whose parts no notebook shall import by accident
     import jaxtyping  # noqa: F401
     import torch
-    from transformers import BertModel  # noqa: F401  (transformers loads a model's code when it is named)
 
     torch.set_num_threads(1)
     torch.set_num_interop_threads(1)
@@ -63,6 +64,8 @@ def prepare(limits: Limits):
 
     from . import runner, shell  # noqa: F401
 
+    for name in modules:
+        importlib.import_module(name)
     made = shell.make_shell(limits)
     shell.warm_up(made)
     gc.collect()
@@ -71,11 +74,14 @@ def prepare(limits: Limits):
 
 
 def serve(control: socket.socket, isolation: Jailed | Plain, shell, limits: Limits) -> None:
-    """One submission at a time."""
+    """One submission at a time. Only who runs none makes twins: they shall be born of a clean server."""
     while True:
         message, descriptors, _, _ = socket.recv_fds(control, 64, 2)
         if not message:
             return
+        if b"twin" in message and len(descriptors) == 1:
+            control = fork_twin(control, descriptors[0], isolation)
+            continue
         if b"run" not in message or len(descriptors) != 2:
             continue  # "stop", for a submission that had just ended
         report = run_one(control, *descriptors, isolation, shell, limits)
@@ -83,6 +89,25 @@ def serve(control: socket.socket, isolation: Jailed | Plain, shell, limits: Limi
             os.close(descriptor)
         isolation.clear_away()
         watch.say(control, report)
+
+
+def fork_twin(control: socket.socket, theirs: int, isolation: Jailed | Plain) -> socket.socket:
+    """Fork another server and tell the client by which handle it is killed. Each goes on with its own socket."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:  # twins that ended
+            pass
+    pid = isolation.fork_server()
+    if pid == 0:
+        control.close()
+        control = socket.socket(fileno=theirs)
+        watch.say(control, {"ready": 0.0})
+        return control
+    os.close(theirs)
+    handle = os.pidfd_open(pid)
+    with contextlib.suppress(BrokenPipeError):
+        socket.send_fds(control, [b"twin\n"], [handle])
+    os.close(handle)
+    return control
 
 
 def run_one(control: socket.socket, job: int, answers: int, isolation: Jailed | Plain, shell, limits: Limits):

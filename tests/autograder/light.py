@@ -18,7 +18,7 @@ import hashlib, sys, time, types
 sys.path.insert(0, sys.argv[1])
 from jail import server
 
-def prepare(limits):
+def prepare(limits, modules):
     del sys.path[0]
     global answers, recording, Answer, np
     import numpy as np

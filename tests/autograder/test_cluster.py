@@ -43,6 +43,8 @@ pytestmark = pytest.mark.slow
 
 LIGHT = [sys.executable, str(Path(light.__file__))]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+HEAVY_FOR_ALL = frozenset({"torch", "transformers", "scipy", "sympy", "matplotlib", "pandas", "bokeh"})
+HEAVY = HEAVY_FOR_ALL | {"nbgrader", "sqlalchemy", "nbconvert", "jupyter_server"}  # the gradebook's
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -106,10 +108,10 @@ def test_two_workers_give_what_one_gives(tmp_path):
                 for student in failing
             ]
             results = {one.student: result for one, result in engine.grade_all(submissions)}
-            loaded = jails._client.run(lambda: sorted({"torch", "transformers"} & {*sys.modules}))
+            loaded = jails._client.run(lambda heavy=HEAVY: sorted(heavy & {*sys.modules}))
             shown = {word for pid in processes_below(os.getpid()) for word in words_of(pid)}
         given.append(without_seconds([results[student] for student in failing]))
-        assert list(loaded.values()) == [[]] * workers
+        assert list(loaded.values()) == [[]]  # one process, whatever the number of its servers
         assert str(ROOT / "coursekit") in shown
     assert given[0] == given[1]
     for student, result in results.items():
@@ -124,14 +126,27 @@ def words_of(pid: int) -> list[str]:
         return []
 
 
-def test_the_command_s_own_process_loads_no_torch():
-    script = (
-        "import sys, pathlib, autograder.cli, autograder.grading as g\n"
-        f"from autograder.course import assignments\n"
-        f"print([a.exercises for a in assignments(pathlib.Path({str(ROOT)!r}))] and {{'torch', 'transformers'}} & {{*sys.modules}})"
+def test_the_command_s_own_process_loads_nothing_large(kind):
+    """While it grades; and it loads every assignment's exercises without torch."""
+    script = f"""if __name__ == "__main__":
+        import pathlib, sys
+        from tests.autograder import light
+        light.install()
+        from autograder import cli
+        from autograder.course import assignments
+        assert [a.exercises for a in assignments(pathlib.Path({str(ROOT)!r}))]
+        try:
+            cli.app(["grade", "{NAME}", "perfect", "--workers", "1", "--isolation", "none"])
+        finally:
+            print("loaded:", sorted({HEAVY_FOR_ALL!r} & {{*sys.modules}}))
+    """
+    file = kind.course / "grade.py"
+    file.write_text(script)
+    done = subprocess.run(
+        [sys.executable, str(file)], cwd=kind.course, env=ENVIRONMENT, capture_output=True, text=True
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=ENVIRONMENT)
-    assert done.stdout == "set()\n", done.stderr
+    file.unlink()
+    assert done.stdout.endswith("loaded: []\n") and "perfect" in done.stdout, done.stdout + done.stderr
 
 
 @contextmanager

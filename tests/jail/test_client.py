@@ -11,8 +11,9 @@ from textwrap import dedent
 import pytest
 
 from autograder.jail import bubblewrap, client, launch
-from autograder.jail.client import JailError, Server, ServerDied
+from autograder.jail.client import JailError, Nursery, Server, ServerDied
 from autograder.jail.limits import Limits
+from tests.processes import processes_below
 
 
 def is_alive(pid: int) -> bool:
@@ -39,7 +40,7 @@ def run_job(job, shell, limits, send):
 def read_job(job):
     return job if job != b"broken" else server.no_such_name
 sys.modules["jail.runner"] = types.SimpleNamespace(read_job=read_job, run_job=run_job)
-server.prepare = lambda limits: None
+server.prepare = lambda limits, modules: b'x' * 100_000_000
 server.main(sys.argv[2:])
 """
 SLEEPER = b"import time; send(b'begun'); time.sleep(30)"
@@ -53,6 +54,16 @@ def own_server(request, limits, monkeypatch):
     monkeypatch.setattr(bubblewrap, "SERVE", QUICK)
     with Server(limits, isolation=request.param, silence_seconds=2.5) as server:
         yield server
+
+
+@pytest.fixture(params=["bwrap", "none"])
+def nursery(request, limits, monkeypatch):
+    if request.param == "bwrap":
+        request.getfixturevalue("jail_possible")
+    monkeypatch.setattr(bubblewrap, "SERVE", QUICK)
+    nursery = Nursery(limits, isolation=request.param, silence_seconds=2.5)
+    yield nursery
+    nursery.close()
 
 
 def test_frames_are_seen_as_they_come(server, job):
@@ -108,6 +119,74 @@ def test_a_server_lives_through_a_long_job(own_server, processes):
     before = processes(own_server)
     assert own_server.run(b"import time; time.sleep(3)").status == "finished"
     assert processes(own_server) == before
+
+
+def below(nursery: Nursery) -> list[int]:
+    """The processes of a nursery, from bubblewrap to the servers that it forked."""
+    return processes_below(os.getpid()) if nursery._process else []
+
+
+def private_bytes(pid: int) -> int:
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    return sum(int(line.split()[1]) << 10 for line in lines if line.startswith("Private_"))
+
+
+def test_what_servers_import_is_in_memory_once(nursery):
+    """A server of this nursery holds 100 MB."""
+    servers = [nursery.server() for _ in range(3)]
+    assert [server.run(b"send(b'frame')").frames for server in servers] == [(b"frame",)] * 3
+    forked = below(nursery)[-3:]
+    assert all(private_bytes(pid) < 50_000_000 for pid in forked)
+    for server in servers:
+        server.close()
+    wait_until_gone(forked)
+
+
+def test_a_server_of_a_nursery_dies_alone_and_its_submission_with_it(nursery):
+    one, other = nursery.server(), nursery.server()
+    doomed = []
+
+    def kill_server(frame: bytes) -> None:
+        *_, fork = below(nursery)
+        one = int(Path(f"/proc/{fork}/stat").read_bytes().rpartition(b")")[2].split()[1])
+        doomed.extend([one, fork])
+        os.kill(one, signal.SIGKILL)
+
+    nurse, *_ = below(nursery)
+    with pytest.raises(ServerDied, match="ended while it ran a job"):
+        one.run(SLEEPER, on_frame=kill_server)
+    wait_until_gone(doomed)
+    beside = other._process
+    assert one.run(b"").status == other.run(b"").status == "finished"
+    assert other._process is beside and below(nursery)[0] == nurse
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_nursery_that_dies_or_stops_is_replaced(nursery, number):
+    server = nursery.server()
+    before = below(nursery)
+    os.kill(before[-2], number)
+    if number == signal.SIGSTOP:
+        server._process.kill()  # it would live on: only another is asked of the nursery
+    assert server.run(b"").status == "finished"
+    wait_until_gone(before)
+
+
+def test_a_server_of_a_nursery_is_alone_in_its_world(limits, jail_possible, monkeypatch):
+    """Another's processes are not to be seen by it, not even while they run."""
+    monkeypatch.setattr(bubblewrap, "SERVE", QUICK)
+    nursery = Nursery(limits)
+    one, other = nursery.server(), nursery.server()
+    seen = []
+    look = b"import os; send(repr(sorted(p for p in os.listdir('/proc') if p.isdigit())).encode())"
+    with pytest.raises(KeyboardInterrupt):
+        one.run(SLEEPER, on_frame=lambda frame: seen.append(other.run(look).frames) or interrupt())
+    nursery.close()
+    assert seen == [(b"['1']",)]
+
+
+def interrupt() -> None:
+    raise KeyboardInterrupt
 
 
 @pytest.mark.parametrize("isolation", ["bwrap", "none"])
