@@ -1,6 +1,7 @@
 """One bad submission harms only itself; our own errors stop everything and write nothing."""
 
 import copy
+import os
 import re
 
 import pytest
@@ -14,10 +15,13 @@ from autograder.engine import MOST_AT_ONCE, Engine
 from autograder.errors import CourseError
 from autograder.grading import course_lock
 from autograder.jail.client import Outcome
+from autograder.jail.jobs import HARMLESS
 from autograder.nbgrader_settings import limits
 from autograder.store import Store
 from autograder.submission import read_submission
+from tests.autograder import light
 from tests.autograder.road import hand_in, make_course, perfect_notebook, with_cell
+from tests.processes import processes_below
 
 NAME = "02_attention"
 
@@ -77,6 +81,35 @@ def test_a_name_that_only_a_demonstration_defines_costs_nothing(course, engine, 
     leaning = source.replace("    ### BEGIN SOLUTION\n", "    ### BEGIN SOLUTION\n    np.ones(1)\n")
     result = grade(course, engine, "leaning", with_cell(perfect, first, leaning))
     assert statuses(result) == {"passed"}
+
+
+@pytest.mark.parametrize("text", ["NameError", "NameError: name 'np'", "lost\\nNameError: name 'np'"])
+def test_a_message_that_speaks_of_a_missing_name_is_no_reason_to_run_again(
+    course, engine, perfect, monkeypatch, text
+):
+    first = next(iter(engine.assignment.exercises.values())).solution_id
+    sent = []
+    submit = engine.jails.submit
+    monkeypatch.setattr(engine.jails, "submit", lambda name, job: sent.append(name) or submit(name, job))
+    raising = f'def similarities(queries, keys):\n    raise ValueError("{text}")'
+    result = grade(course, engine, "raising", with_cell(perfect, first, raising))
+    reasons = [verdict.reason for verdict in result.verdicts if verdict.grade_id.endswith("-check")]
+    assert "NameError" in reasons[0] and len(sent) == 1
+
+
+def test_the_server_that_knew_the_solution_is_gone_when_its_answers_are_recorded(
+    course, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(light.bubblewrap, "SERVE", light.bubblewrap.SERVE)  # put back afterwards
+    light.install()
+    before = processes_below(os.getpid())
+    with Engine(Assignment(course, NAME), Store(tmp_path), "none") as engine:
+        assert engine.keys
+        engine.jails.warm.start()
+        new = {*processes_below(os.getpid())} - {*before}
+        assert len(new) == 1  # whose forks run the submissions
+        engine.jails.submit("harmless", HARMLESS)
+        assert engine.jails.take()[1].status == "finished"
 
 
 def test_the_same_notebook_is_run_once(course, engine, perfect):
