@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from autograder.jail.client import Outcome, Server, find_problem
+from autograder.jail.client import Nursery, Outcome, Server, find_problem
 from autograder.jail.frames import Frame, read_frame
+from autograder.jail.launch import Twin
 from autograder.jail.limits import MEGABYTE, Limits
 from coursekit import answers
 from coursekit.recording import cases_to_file
@@ -95,8 +96,11 @@ def jail_possible() -> None:
 
 @pytest.fixture(scope="session")
 def server(jail_possible):
-    with Server(LIMITS) as server:
+    """One of a nursery, as a worker has them."""
+    nursery = Nursery(LIMITS)
+    with nursery.server() as server:
         yield server
+    nursery.close()
 
 
 @pytest.fixture(scope="session")
@@ -135,7 +139,13 @@ def job():
 @pytest.fixture(scope="session")
 def processes():
     """processes(server): the ids of all its processes, from bubblewrap to the forks."""
-    return lambda server: [server._process.popen.pid, *processes_below(server._process.popen.pid)]
+
+    def of(server: Server) -> list[int]:
+        process = server._process
+        first = (process.of if isinstance(process, Twin) else process).popen.pid
+        return [first, *processes_below(first)]
+
+    return of
 
 
 @pytest.fixture

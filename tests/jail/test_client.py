@@ -4,7 +4,9 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from textwrap import dedent
 
@@ -122,8 +124,9 @@ def test_a_server_lives_through_a_long_job(own_server, processes):
 
 
 def below(nursery: Nursery) -> list[int]:
-    """The processes of a nursery, from bubblewrap to the servers that it forked."""
-    return processes_below(os.getpid()) if nursery._process else []
+    """The processes of a nursery, from bubblewrap to the servers that it forked, and their forks."""
+    first = nursery._process.popen.pid
+    return [first, *processes_below(first)]
 
 
 def private_bytes(pid: int) -> int:
@@ -142,7 +145,8 @@ def test_what_servers_import_is_in_memory_once(nursery):
     wait_until_gone(forked)
 
 
-def test_a_server_of_a_nursery_dies_alone_and_its_submission_with_it(nursery):
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_server_of_a_nursery_dies_alone_and_its_submission_with_it(nursery, number):
     one, other = nursery.server(), nursery.server()
     doomed = []
 
@@ -150,15 +154,59 @@ def test_a_server_of_a_nursery_dies_alone_and_its_submission_with_it(nursery):
         *_, fork = below(nursery)
         one = int(Path(f"/proc/{fork}/stat").read_bytes().rpartition(b")")[2].split()[1])
         doomed.extend([one, fork])
-        os.kill(one, signal.SIGKILL)
+        os.kill(one, number)
 
     nurse, *_ = below(nursery)
-    with pytest.raises(ServerDied, match="ended while it ran a job"):
+    with pytest.raises(ServerDied, match="ended while it ran a job|silent for 2.5 s"):
         one.run(SLEEPER, on_frame=kill_server)
     wait_until_gone(doomed)
     beside = other._process
     assert one.run(b"").status == other.run(b"").status == "finished"
     assert other._process is beside and below(nursery)[0] == nurse
+
+
+def test_a_submission_that_is_killed_harms_no_server(nursery):
+    one, other = nursery.server(), nursery.server()
+    before = below(nursery)
+    outcome = one.run(SLEEPER, on_frame=lambda frame: os.kill(below(nursery)[-1], signal.SIGKILL))
+    assert outcome.status == "memory"  # inside nobody could have done that
+    assert one.run(b"").status == other.run(b"").status == "finished"
+    assert below(nursery) == before
+
+
+def test_a_nursery_that_dies_while_its_servers_work_costs_no_job(nursery):
+    servers = [nursery.server() for _ in range(2)]
+    begun = threading.Semaphore(0)
+    with ThreadPoolExecutor(2) as pool:
+        work = b"import time; send(b'begun'); time.sleep(1); send(b'done')"
+        running = [pool.submit(server.run, work, lambda frame: begun.release()) for server in servers]
+        for _ in servers:
+            begun.acquire()
+        *_, nurse, _, _, _, _ = before = below(nursery)
+        os.kill(nurse, signal.SIGKILL)
+    assert [one.result().frames for one in running] == [(b"begun", b"done")] * 2
+    wait_until_gone(before)
+    after = below(nursery)
+    nursery.close()
+    wait_until_gone(after)
+
+
+def test_nobody_holds_a_socket_of_another(nursery):
+    """Each server has one, its own to the engine; what it runs has none."""
+    servers = [nursery.server() for _ in range(3)]
+    servers[0]._process.kill()
+    look = b"import os, pathlib; send(repr([os.readlink(link) for link in pathlib.Path('/proc/self/fd').iterdir()"
+    look += b" if link.is_symlink()]).encode())"
+    for server in servers:
+        (seen,) = server.run(look).frames
+        assert b"/dev/null" in seen and b"pipe:" in seen and b"socket:" not in seen
+    everyone = below(nursery)[-4:]
+    sockets = [[link for link in links_of(pid) if link.startswith("socket:")] for pid in everyone]
+    assert [len(own) for own in sockets] == [1] * 4 and len({own for (own,) in sockets}) == 4
+
+
+def links_of(pid: int) -> list[str]:
+    return [os.readlink(link) for link in Path(f"/proc/{pid}/fd").iterdir()]
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
@@ -204,6 +252,27 @@ def test_the_server_ends_with_the_engine(jail_possible, isolation):
     pid, *scratch = done.stdout.split()
     wait_until_gone([int(pid)])
     assert not any(Path(folder).exists() for folder in scratch)
+
+
+@pytest.mark.parametrize("isolation", ["bwrap", "none"])
+def test_a_nursery_and_its_servers_end_with_the_engine(jail_possible, isolation):
+    script = f"""
+        import os
+        from autograder.jail import bubblewrap, client
+        from autograder.jail.limits import Limits
+        from tests.processes import processes_below
+        bubblewrap.SERVE = {QUICK!r}
+        nursery = client.Nursery(Limits(), {isolation!r})
+        idle, busy = nursery.server(), nursery.server()
+        def end(frame):
+            print(*processes_below(os.getpid()), flush=True)
+            os.kill(os.getpid(), 9)
+        busy.run({SLEEPER!r}, on_frame=end)
+    """
+    done = subprocess.run([sys.executable, "-c", dedent(script)], capture_output=True, text=True, timeout=60)
+    pids = [int(pid) for pid in done.stdout.split()]
+    assert len(pids) == (6 if isolation == "bwrap" else 4), done.stderr
+    wait_until_gone(pids)
 
 
 def test_the_engine_loads_no_torch():
