@@ -117,11 +117,8 @@ async def warm_up(settings: Settings) -> None:
 
 
 async def end(run: str) -> None:
-    """Leave nothing of that run behind: its jobs and its servers end."""
-    warm = _turn.warm
-    if warm is not None and warm.settings.run == run:
-        warm.stop()
-        await asyncio.to_thread(warm.close)
+    """Leave nothing of that run behind: its jobs and its servers end, and those that wait do not begin."""
+    await asyncio.to_thread(_turn.end, run)
 
 
 @cache
@@ -160,13 +157,18 @@ class _Turn:
     def __init__(self):
         self.warm: Warm | None = None
         self._used = 0
+        self._over: set[str] = set()
         self._change = threading.Condition()
 
     @contextmanager
     def of(self, settings: Settings) -> Iterator[Warm]:
         """The servers for a run. They take the place of another run's when none of its jobs is running here."""
         with self._change:
-            self._change.wait_for(lambda: not self._used or self.warm.settings == settings)
+            self._change.wait_for(
+                lambda: not self._used or self.warm.settings == settings or self._is_over(settings)
+            )
+            if self._is_over(settings):
+                raise ServerDied("The run is over.")
             if self.warm is None or self.warm.settings != settings:
                 self._replace(settings)
             warm = self.warm
@@ -177,6 +179,17 @@ class _Turn:
             with self._change:
                 self._used -= 1
                 self._change.notify_all()
+
+    def end(self, run: str) -> None:
+        with self._change:
+            self._over.add(run)
+            self._change.notify_all()
+            warm = self.warm
+        if warm is not None and warm.settings.run == run:
+            warm.close()
+
+    def _is_over(self, settings: Settings) -> bool:
+        return settings.run in self._over
 
     def _replace(self, settings: Settings) -> None:
         differs = difference(dict(settings.versions), dict(versions()))

@@ -44,11 +44,12 @@ class Process:
     jail: int | None = None  # handle of the jail's process 1, with which all others end
 
     def last_words(self) -> str:
-        if self.errors.closed:  # for a twin: another thread has ended the server
+        try:
+            errors = self.errors.fileno()
+            size = os.fstat(errors).st_size
+            said = os.pread(errors, 4000, max(0, size - 4000))  # its place is the writer's, too, and stays
+        except (OSError, ValueError):  # for a twin: another thread has ended the server, and closed its file
             return "it was ended"
-        errors = self.errors.fileno()
-        size = os.fstat(errors).st_size
-        said = os.pread(errors, 4000, max(0, size - 4000))  # its place is the writer's, too, and stays
         lines = said.decode(errors="replace").strip().splitlines()
         return " | ".join(lines[-3:]) or "it said nothing"
 
@@ -145,7 +146,7 @@ def twin(process: Process, seconds: float) -> Twin:
         message, _ = _hear(ours, seconds)
         if b"ready" not in message:
             raise ConnectionError("its fork ended")
-    except OSError:
+    except BaseException:  # Ctrl-C, too
         made.kill()
         raise
     return made

@@ -1,0 +1,25 @@
+"""What runs in a worker: the servers of one run at a time, and none of a run that is over."""
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from autograder import worker
+from autograder.jail.client import ServerDied
+from autograder.jail.jobs import HARMLESS
+from autograder.jail.limits import Limits
+from autograder.worker import Settings
+
+
+def test_a_run_that_ends_while_it_waits_for_its_turn_starts_nothing(monkeypatch):
+    turn = worker._Turn()
+    monkeypatch.setattr(worker, "_turn", turn)
+    one, other = (Settings(Limits(), "none", run, worker.versions()) for run in ("one", "other"))
+    with ThreadPoolExecutor(1) as pool:
+        with turn.of(one) as warm:
+            waiting = pool.submit(worker.run_job, other, HARMLESS)
+            asyncio.run(worker.end("other"))
+        with pytest.raises(ServerDied, match="The run is over"):
+            waiting.result()
+    assert turn.warm is warm
