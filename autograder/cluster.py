@@ -205,7 +205,12 @@ class Cluster:
         client, run = self._client, self.settings.run
         with suppress(Exception):  # whoever does not hear of it is closed or already gone
             client.cancel([future for future, _, _ in self._running.values()], force=True)
-        telling = threading.Thread(target=lambda: client.run(worker.end, run, on_error="ignore"), daemon=True)
+
+        def tell() -> None:
+            with suppress(OSError):  # the connection ends when nobody waits for it any more
+                client.run(worker.end, run, on_error="ignore")
+
+        telling = threading.Thread(target=tell, daemon=True)
         telling.start()
         telling.join(PARTING_SECONDS)
 
