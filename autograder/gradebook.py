@@ -222,9 +222,8 @@ class Recorder:
         if submission.timestamp:
             write_aside(folder / "timestamp.txt", f"{submission.timestamp.isoformat(sep=' ')} UTC")
         submitted = self.assignment.root / "submitted" / submission.student / name
-        with suppress(
-            OSError, ValueError
-        ):  # nbgrader names the page of feedback by it; a hand-in by mail has none
+        # nbgrader names the page of feedback by it; a hand-in by mail has none.
+        with suppress(OSError, ValueError):
             secret = read_regular_file(submitted, "submission_secret.txt", limit=1000).decode("ascii")
             write_aside(folder / "submission_secret.txt", secret)
 

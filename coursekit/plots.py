@@ -17,6 +17,8 @@ BLUE, ORANGE, GREEN, PINK, SKY, RED, YELLOW, GREY = (
     "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#7f7f7f",
 )  # fmt: skip
 PALETTE = (BLUE, ORANGE, GREEN, PINK, SKY, RED, GREY)
+HATCHES = "", "//", "..", "xx"
+"""For bars side by side, which colours alone do not tell apart."""
 
 STYLE = {
     "axes.prop_cycle": cycler(color=PALETTE),

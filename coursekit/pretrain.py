@@ -1,7 +1,7 @@
 """`python -m coursekit.pretrain gpt|bert|elmo`: train a small model of the course on the generated language.
 
-Minutes on one core: 4 for gpt, 10 for elmo, 30 for bert. Every batch is fresh from the training side of the split; steps and seed are fixed, so
-the same machine makes the same model. Writes NAME.safetensors (weights) and NAME.json (sizes, digest, figures).
+Minutes on one core: 4 for gpt, 10 for elmo, 30 for bert. Every batch is fresh from the training side of the split;
+steps and seed are fixed, so the same machine makes the same model. Writes NAME.safetensors (weights) and NAME.json (sizes, digest, figures).
 """
 
 import argparse

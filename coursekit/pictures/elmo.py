@@ -8,7 +8,7 @@ from jaxtyping import Float
 from matplotlib.colors import PowerNorm
 
 from coursekit.intervals import mean_and_half
-from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, show
+from coursekit.plots import BLUE, GREEN, GREY, HATCHES, ORANGE, PINK, show
 
 
 def filter_at_work(words: Sequence[str], answers: Float[np.ndarray, "word place"], width: int) -> None:
@@ -187,7 +187,7 @@ def layer_weights(weights: Mapping[str, Float[np.ndarray, "seed layer"]]) -> Non
         zip(weights.items(), (BLUE, ORANGE, GREEN, PINK), strict=False)
     ):
         mean, half = mean_and_half(values)
-        hatch = ("", "//", "..", "xx")[number]
+        hatch = HATCHES[number]
         places = np.arange(layers) + (number - (len(weights) - 1) / 2) * width
         ax.bar(
             places, mean, 0.9 * width, color=colour, alpha=0.55, hatch=hatch, edgecolor="white", label=task

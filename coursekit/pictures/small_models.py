@@ -7,12 +7,11 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from coursekit.plots import BLUE, GREEN, GREY, ORANGE
-from coursekit.scoreboard import LABELLED, bounds
+from coursekit.scoreboard import LABELLED, SIDES, bounds
 from coursekit.small.figures import MORE_LABELS
 from coursekit.small.recorded import recorded
 
 TITLES = {"gpt": "GPT", "bert": "BERT", "elmo": "ELMo"}
-CUES = {"left": "cue on the left, or on both sides", "right": "cue only on the right"}
 
 
 def losses(name: str) -> tuple[Figure, str]:
@@ -78,7 +77,7 @@ def senses(*names: str) -> tuple[Figure, str]:
     limits = bounds()
     rows = [row for name in names for row in sense_rows(name)]
     figure, axes = plt.subplots(1, 2, figsize=(9.5, 1.4 + 0.3 * len(rows)), sharey=True)
-    for ax, (cue, title) in zip(axes, CUES.items(), strict=True):
+    for ax, (cue, title) in zip(axes, SIDES.items(), strict=True):
         for label, accuracy, colour, style in (
             ("most frequent sense", limits.majority, GREY, ":"),
             ("best possible from the words before", limits.from_left, ORANGE, "--"),

@@ -8,7 +8,7 @@ import pandas as pd
 from jaxtyping import Float
 from torch import Tensor
 
-from coursekit.plots import BLUE, GREEN, GREY, ORANGE, RED, SKY, show
+from coursekit.plots import BLUE, GREEN, GREY, HATCHES, ORANGE, RED, SKY, show
 
 LANES = {
     "static": ("one vector per word, f(w)", ORANGE),
@@ -196,8 +196,11 @@ def bars(
         zip(series.items(), (ORANGE, SKY, BLUE, GREY), strict=False)
     ):
         places = np.arange(len(groups)) + width * (number - (len(series) - 1) / 2)
-        drawn = ax.bar(places, [values[group] for group in groups], width, color=colour, hatch=("", "//", "..", "xx")[number], edgecolor="white",
-                       label=name if written else f"{name} (mean {_mean(values):.3f})")  # fmt: skip
+        label = name if written else f"{name} (mean {_mean(values):.3f})"
+        heights = [values[group] for group in groups]
+        drawn = ax.bar(
+            places, heights, width, color=colour, hatch=HATCHES[number], edgecolor="white", label=label
+        )
         if written:
             ax.bar_label(drawn, fmt="%.2f", fontsize=8)
     ax.axhline(0, color="black", linewidth=0.8)

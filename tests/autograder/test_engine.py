@@ -310,17 +310,3 @@ def test_feedback_of_an_old_release_is_refused(course, tmp_path, perfect, monkey
     result = CliRunner().invoke(app, ["grade", NAME, "--isolation", "none"])
     assert "run `make notebooks` first" in str(result.exception)
     assert not (stale / "autograded").exists()
-
-
-@pytest.mark.parametrize("text", ["NameError", "NameError: name 'np'", "lost\\nNameError: name 'np'"])
-def test_a_message_that_speaks_of_a_missing_name_is_no_reason_to_run_again(
-    course, engine, perfect, monkeypatch, text
-):
-    first = next(iter(engine.assignment.exercises.values())).solution_id
-    sent = []
-    submit = engine.jails.submit
-    monkeypatch.setattr(engine.jails, "submit", lambda name, job: sent.append(name) or submit(name, job))
-    raising = f'def similarities(queries, keys):\n    raise ValueError("{text}")'
-    result = grade(course, engine, "raising", with_cell(perfect, first, raising))
-    reasons = [verdict.reason for verdict in result.verdicts if verdict.grade_id.endswith("-check")]
-    assert "NameError" in reasons[0] and len(sent) == 1
