@@ -95,7 +95,6 @@ def steps(sizes: Sizes, place: Path) -> Iterator[Step]:
 
 
 def machine(otter: Callable[[], str]) -> dict[str, str]:
-    packages = ("torch", "transformers", "nbgrader", "distributed")
     models = [
         line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")
     ]
@@ -107,7 +106,7 @@ def machine(otter: Callable[[], str]) -> dict[str, str]:
         "processor": models[0].partition(": ")[2] if models else platform.processor(),
         "system": f"{platform.system()} {platform.release()}",
         "Python": platform.python_version(),
-        **{name: version(name) for name in packages},
+        **{name: version(name) for name in page.PACKAGES},
         "otter-grader": otter(),
     }
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import jinja2
 import matplotlib
 
 matplotlib.use("agg")
@@ -17,6 +18,7 @@ AIMS = {"torch": 60, "transformers": 100}  # times nbgrader's throughput, on two
 OTTER_AIM = 200
 FLOOR_FACTOR, FLOOR_SECONDS = 1.5, 0.030
 MEMORY_AIM = 1e9
+PACKAGES = "torch", "transformers", "nbgrader", "distributed"
 FLAT = 1.1  # at most so many times the cost between the two smaller classes
 
 Results = Mapping[str, Any]
@@ -58,109 +60,43 @@ class Figures:
         measured = self.of(step)
         return max(one["peak_bytes"] for one in (measured if isinstance(measured, list) else [measured]))
 
+    def rows(self) -> Iterator[tuple[str, float, int]]:
+        """Contender, seconds and bytes."""
+        yield "`otter run`", self.otter("wall"), self.peak("otter")
+        yield "`nbgrader autograde`", self.nbgrader("wall"), self.peak("nbgrader")
+        for workers in (1, 2):
+            words = f"`autograder grade --workers {workers}`"
+            for name, of, count in (
+                ("whole command", self.whole, self.few),
+                ("each further", self.further, self.many),
+            ):
+                yield f"{words}, {name}", of(workers, "wall"), self.peak(f"ours/{workers}/{count}")
+
 
 def write(results: Results, text: Path, picture: Path) -> None:
     both = [Figures(results, notebook.name) for notebook in NOTEBOOKS]
-    picture.parent.mkdir(parents=True, exist_ok=True)
-    alt = draw(results, both, picture)
-    text.write_text("\n".join(lines(results, both, f"{_from(text, picture)}", alt)) + "\n", encoding="utf-8")
-
-
-def _from(text: Path, picture: Path) -> Path:
-    return picture.relative_to(text.parent)
-
-
-def lines(results: Results, both: list[Figures], picture: str, alt: str) -> Iterator[str]:
     machine = results["machine"]
-    loads = [step["load"] for name, step in results.items() if name not in ("machine", "sizes")]
-    first = both[0]
-    yield "# Benchmarks"
-    yield ""
-    yield (
-        f"`make bench` writes this page. Measured on {machine['date']} (commit {machine['commit']}) with "
-        f"{machine['cores']} cores ({machine['processor']}, {machine['system']}), Python {machine['Python']}, "
-        + ", ".join(f"{name} {machine[name]}" for name in list(machine)[6:])
-        + f". The load of the machine was {min(loads):.1f} to {max(loads):.1f} when the steps began; one step itself "
-        "makes a load of 1 to 3. Beyond that other programs had their share, and the seconds by the clock are longer "
-        "for all contenders."
-    )
-    yield ""
-    yield f"![{alt}]({picture})"
-    yield ""
-    yield "## A submission"
-    yield ""
-    yield (
-        "One notebook of nine exercises (02 Attention), handed in by generated students: a third of the answers are "
-        "right in various ways, a third hold one to three of the known mistakes, a third are half-finished, and no "
-        "two are alike. nbgrader and otter have the same exercises with an assert test under each, as "
-        "instructors write them, and no coursekit. One variant of the notebook imports torch alone, the "
-        "other also `transformers.BertModel`. *Whole command* is what one waits for with "
-        f"{first.few} submissions, its start included; *each further* is the difference to {first.many} submissions. "
-        f"nbgrader graded {first.counts['nbgrader']} submissions in one command, otter {first.counts['otter']}, each "
-        "in a command of its own, which is how `otter run` works. Every contender had one torch thread."
-    )
-    for figures in both:
-        yield ""
-        yield f"### {figures.name}"
-        yield ""
-        yield "| | seconds | times nbgrader's throughput | peak memory |"
-        yield "|:--|--:|--:|--:|"
-        for name, wall, peak in _rows(figures):
-            yield (f"| {name} | {wall:.3f} | {figures.nbgrader('wall') / wall:.1f} | {peak / 1e6:.0f} MB |")
-        agree, compared = figures.of("agree")
-        yield ""
-        yield f"nbgrader's tests and our checks gave the same verdict in {agree} of {compared} exercises."
-    yield ""
-    yield "## Execution, and the floor"
-    yield ""
-    yield (
-        "The floor is a fork of a Python that has imported the same libraries and executes the same cells: no jail, "
-        "no IPython, no answers written down. Medians, by turns on the same submissions, in milliseconds."
-    )
-    yield ""
-    yield "| | floor | in the jail | floor, CPU | in the jail, CPU |"
-    yield "|:--|--:|--:|--:|--:|"
-    for figures in both:
-        cells = [figures.median(where, place) for place in (0, 1) for where in ("floor", "jail")]
-        yield f"| {figures.name} | " + " | ".join(f"{1000 * value:.0f}" for value in cells) + " |"
-    yield ""
-    yield "## Larger classes"
-    yield ""
-    yield "Two workers, distinct submissions, an empty gradebook. The notebook that imports torch alone."
-    yield ""
-    yield "| submissions | seconds | seconds each | seconds of each further | peak memory |"
-    yield "|--:|--:|--:|--:|--:|"
-    for count, measured, further in _scale(results):
-        yield (
-            f"| {count} | {measured['wall']:.0f} | {measured['wall'] / count:.3f} | "
-            f"{further:.3f} | {measured['peak_bytes'] / 1e6:.0f} MB |"
-        )
-    yield ""
-    yield "## What was aimed at"
-    yield ""
-    yield "| aim | measured | |"
-    yield "|:--|:--|:--|"
-    for aim, measured, met in aims(results, both):
-        yield f"| {aim} | {measured} | {'met' if met else 'missed'} |"
-    yield ""
-    yield (
-        "Memory is that of the command and everything it starts, what is shared counted once (PSS), looked at twice "
-        "a second. Throughput is compared by the clock, in each further submission. CPU seconds of a whole command are not "
-        "given: a fork that ends in a namespace of its own is not always counted."
-    )
+    picture.parent.mkdir(parents=True, exist_ok=True)
+    page = _templates().get_template("benchmarks.md.jinja").render(
+        machine=machine,
+        versions=", ".join(f"{name} {machine[name]}" for name in (*PACKAGES, "otter-grader")),
+        loads=[step["load"] for name, step in results.items() if name not in ("machine", "sizes")],
+        alt=draw(results, both, picture),
+        picture=picture.relative_to(text.parent),
+        both=both,
+        scale=list(_scale(results)),
+        aims=list(aims(results, both)),
+    )  # fmt: skip
+    text.write_text(page, encoding="utf-8")
 
 
-def _rows(figures: Figures) -> Iterator[tuple[str, float, int]]:
-    yield "`otter run`", figures.otter("wall"), figures.peak("otter")
-    yield "`nbgrader autograde`", figures.nbgrader("wall"), figures.peak("nbgrader")
-    for workers in (1, 2):
-        words = f"`autograder grade --workers {workers}`"
-        for name, of, count in (
-            ("whole command", figures.whole, figures.few),
-            ("each further", figures.further, figures.many),
-        ):
-            peak = figures.peak(f"ours/{workers}/{count}")
-            yield f"{words}, {name}", of(workers, "wall"), peak
+def _templates() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        keep_trailing_newline=True,
+    )
 
 
 def _scale(results: Results) -> Iterator[tuple[int, dict[str, Any], float]]:
