@@ -53,7 +53,8 @@ def results(each: float) -> dict:
         steps[f"{name}/agree"] = (90, 90)
     for count in (100, 200, 400):
         steps[f"scale/{count}"] = measured(10 + count * each, 10 + 2 * count * each)
-    machine = dict.fromkeys(("date", "commit", "cores", "processor", "system", "Python", "torch"), "some")
+    known = ("date", "commit", "cores", "processor", "system", "Python", *page.PACKAGES, "otter-grader")
+    machine = dict.fromkeys(known, "some")
     sizes = {"ours": 10, "more": 20, "nbgrader": 10, "otter": 1, "scale": (100, 200, 400)}
     return {"machine": machine, "sizes": sizes} | {
         name: {"load": 1.0, "measured": value} for name, value in steps.items()
