@@ -18,7 +18,7 @@ def stripes(table: Float[Tensor, "T D"], pairs: Sequence[int]) -> None:
     """The table of positions as a heat map, and the curves of some of its pairs of columns."""
     T, D = table.shape
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6), width_ratios=(1.1, 1))
-    image = left.imshow(table, aspect="auto", cmap="PuOr", vmin=-1, vmax=1)
+    image = left.imshow(table, aspect="auto", cmap="viridis", vmin=-1, vmax=1)  # brightness tells the sign
     left.set(xlabel="column", ylabel="position", title=f"the table, {T} positions, D = {D}")
     figure.colorbar(image, ax=left)
     lengths = {}
@@ -30,7 +30,8 @@ def stripes(table: Float[Tensor, "T D"], pairs: Sequence[int]) -> None:
     right.set(xlabel="position", ylabel="value", ylim=(-1.1, 1.75), title="sine (solid) and cosine (dashed)")
     right.legend(fontsize=8, loc="upper right")
     show(figure, alt=(
-        f"Left: the table of {T} positions and {D} columns as a heat map, fast stripes on the left, nearly constant columns on the right. "
+        f"Left: the table of {T} positions and {D} columns as a heat map from dark (−1) to bright (+1): "
+        "fast stripes on the left, nearly constant columns on the right. "
         f"Right: three pairs of columns; one turn takes {', '.join(f'{turn:,.0f}' for turn in lengths.values())} words."
     ))  # fmt: skip
 
