@@ -623,7 +623,7 @@ def show_hidden(sentence: str, place: int) -> None:
     place = min(place, len(sentence.split()))
     pictures.hidden_words({(sentence, place): guesses(sentence, place)}, language.vocabulary)
 
-ipywidgets.interact(show_hidden, sentence=[words for words, _ in hidden_words], place=ipywidgets.IntSlider(7, min=1, max=9));
+ipywidgets.interact(show_hidden, sentence=[words for words, _ in hidden_words], place=ipywidgets.IntSlider(5, min=1, max=9));
 
 # %% [markdown]
 # ## 10 · What the right is worth
