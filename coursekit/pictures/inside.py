@@ -209,7 +209,10 @@ def entropies(entropy: Float[Tensor, "L H"], even: float) -> None:
 def neurons(
     queries: Float[Tensor, "T d"], keys: Float[Tensor, "T d"], tokens: Sequence[str], asks: int, title: str
 ) -> None:
-    """How one token's weights come about: its query, all keys, their products, the scores and the weights."""
+    """How one token's weights come about: its query, all keys, their products, the scores and the weights.
+
+    A negative number has a dash, unless it is so near zero that its cell is nearly white.
+    """
     query, d = queries[asks], queries.shape[1]
     products = query * keys
     scores = products.sum(dim=-1) / d**0.5
@@ -221,6 +224,9 @@ def neurons(
     for ax, (values, name) in zip(axes, panels, strict=False):
         limit = values.abs().quantile(0.995).item() or 1.0
         ax.imshow(values, cmap="PuOr", vmin=-limit, vmax=limit, aspect="auto")
+        rows, columns = np.nonzero(values.numpy() < -0.05 * limit)
+        dark = values.numpy()[rows, columns] < -0.6 * limit
+        ax.scatter(columns, rows, s=9, marker="_", linewidths=1, c=np.where(dark, "white", "black"))
         ax.set_title(name, fontsize=9)
         ax.set_xticks([0, d - 1], [1, d])
     places = np.arange(len(tokens))
@@ -237,7 +243,7 @@ def neurons(
     show(
         figure,
         alt=f"How {tokens[asks]} comes to its weights in {title}: its query of {d} numbers, the keys of {len(tokens)} tokens, products, "
-        f"scores, weights. Largest: {said}.",
+        f"scores, weights; {(products < 0).sum() / products.numel():.0%} of the products are negative. Largest: {said}.",
     )
 
 

@@ -557,7 +557,7 @@ pictures.neurons(queries[layer, head], keys[layer, head], tokens, bank, name_of_
 neuron_view(attention, queries, keys, tokens, layer=layer, head=head)
 
 # %% [markdown]
-# Point at *bank* and press the plus sign (in the figure violet is positive, orange negative). No single number decides: a score is a sum of many small products of both signs, and the softmax looks at the differences of such sums.
+# Point at *bank* and press the plus sign (in the figure violet is positive, orange with a dash negative). No single number decides: a score is a sum of many small products of both signs, and the softmax looks at the differences of such sums.
 
 # %% [markdown]
 # ## 7 · Is attention an explanation?
