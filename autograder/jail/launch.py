@@ -21,9 +21,12 @@ from autograder.jail.limits import Limits
 
 START_SECONDS = 120  # for a server's imports, on a slow or busy machine
 CLOSE_SECONDS = 5
+KILLED = (
+    -signal.SIGKILL,
+    128 + signal.SIGKILL,
+)  # a server, or in a jail bubblewrap, which says so of its server
 # One message is one packet where the system has such sockets.
 SOCKET_KIND = socket.SOCK_SEQPACKET if sys.platform.startswith("linux") else socket.SOCK_STREAM
-
 
 MODELS = ("transformers.models.bert.modeling_bert",)
 """What a server imports ahead beside torch, so that no submission waits for it. A model takes 2 s and 150 MB."""
@@ -31,6 +34,10 @@ MODELS = ("transformers.models.bert.modeling_bert",)
 
 class JailError(RuntimeError):
     """The server could not be started; the message says why in a sentence."""
+
+
+class _Killed(JailError):
+    """A server that did not end by itself: by a person, or by a system that has run out of memory."""
 
 
 @dataclass
@@ -118,7 +125,17 @@ class Twin:
 def start(
     limits: Limits, isolation: str, extra_readonly: Sequence[Path], modules: Sequence[str] = MODELS
 ) -> Process:
-    """Start a server and wait until it has imported everything, `modules` too. Raises JailError."""
+    """Start a server and wait until it has imported everything, `modules` too. Raises JailError.
+
+    One that is killed meanwhile is started once more.
+    """
+    try:
+        return _start(limits, isolation, extra_readonly, modules)
+    except _Killed:
+        return _start(limits, isolation, extra_readonly, modules)
+
+
+def _start(limits: Limits, isolation: str, extra_readonly: Sequence[Path], modules: Sequence[str]) -> Process:
     ours, theirs = socket.socketpair(socket.AF_UNIX, SOCKET_KIND)
     with theirs:
         arguments = [str(theirs.fileno()), isolation, limits.to_json(), *modules]
@@ -224,7 +241,8 @@ def _wait_until_ready(process: Process) -> None:
         raise JailError(f"The grading server was not ready after {START_SECONDS} s: {process.last_words()}.")
     message = process.control.recv(4096)
     if not message:
-        process.popen.wait()
+        if process.popen.wait() in KILLED:
+            raise _Killed("The grading server was killed before it was ready.")
         raise JailError(_why_it_ended(process))
     if b"ready" not in message:
         raise JailError(f"The grading server began with {message[:80]!r} and not with its readiness.")

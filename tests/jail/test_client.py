@@ -287,6 +287,36 @@ def test_a_server_that_cannot_start_says_why(monkeypatch):
         Server(isolation="none")
 
 
+@pytest.fixture
+def killed(monkeypatch):
+    """Kills as many servers as are put into it, each while it starts."""
+    monkeypatch.setattr(bubblewrap, "SERVE", QUICK)
+    spawn, deaths = launch._spawn, []
+
+    def spawn_and_kill(*arguments):
+        process = spawn(*arguments)
+        if deaths:
+            deaths.pop()
+            process.popen.kill()
+        return process
+
+    monkeypatch.setattr(launch, "_spawn", spawn_and_kill)
+    return deaths
+
+
+@pytest.mark.parametrize("isolation", ["bwrap", "none"])
+def test_a_server_that_is_killed_while_it_starts_is_started_once_more(request, killed, isolation):
+    if isolation == "bwrap":
+        request.getfixturevalue("jail_possible")
+    killed += ["once"]
+    with Server(isolation=isolation) as server:
+        assert server.run(b"send(b'here')").frames == (b"here",)
+    killed += ["once", "twice"]
+    with pytest.raises(JailError, match="was killed before it was ready"):
+        Server(isolation=isolation)
+    assert killed == []
+
+
 def test_a_jail_that_cannot_be_built_says_what_lifts_it(monkeypatch):
     monkeypatch.setattr(bubblewrap, "find_bubblewrap", lambda: None)
     with pytest.raises(JailError, match="bubblewrap is missing: install"):
