@@ -149,7 +149,7 @@ class Cluster:
             self._client = self._open.enter_context(self._connect())
             self._open.callback(self._end)
             self._check_workers(self._client)
-            self._client.run(worker.warm_up, self.settings, wait=False)
+            self._client.run(worker.warm_up, self.settings, wait=False, on_error="ignore")
         return self._client
 
     def _connect(self) -> Client:
@@ -189,13 +189,16 @@ class Cluster:
         """Raises CourseError for a worker that would grade differently. Later ones check themselves."""
         try:
             client.wait_for_workers(1, timeout=PATIENCE_SECONDS)
-            found = client.run(worker.versions)
         except TimeoutError:
             raise CourseError(f"{self._where} has no worker: start one with `dask worker`.") from None
-        except ModuleNotFoundError as error:
-            raise CourseError(f"A worker of {self.scheduler} lacks {error.name}: {worker.REMEDY}") from None
-        for address, versions in found.items():
-            differs = worker.difference(dict(self.settings.versions), dict(versions))
+        for address, found in client.run(worker.versions, on_error="return").items():
+            if isinstance(found, OSError):
+                continue  # it has just died: whoever takes its place is a later one
+            if isinstance(found, ModuleNotFoundError):
+                raise CourseError(f"A worker of {self.scheduler} lacks {found.name}: {worker.REMEDY}")
+            if isinstance(found, Exception):
+                raise found
+            differs = worker.difference(dict(self.settings.versions), dict(found))
             if differs:
                 raise CourseError(
                     f"The worker {address} has another installation ({differs}): {worker.REMEDY}"
