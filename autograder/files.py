@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,6 +23,22 @@ def write_aside(path: Path, content: str | bytes) -> None:
     except BaseException:
         Path(aside).unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def kept(folder: Path) -> Iterator[None]:
+    """What is in a folder, if it is there, comes back if the block fails."""
+    with tempfile.TemporaryDirectory() as aside:
+        before = Path(aside) / folder.name
+        if folder.exists():
+            shutil.copytree(folder, before)
+        try:
+            yield
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            if before.exists():
+                shutil.copytree(before, folder)
+            raise
 
 
 @contextmanager

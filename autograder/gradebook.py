@@ -38,7 +38,7 @@ logging.getLogger("tornado.application").addFilter(
 SQLITE = "sqlite:///"
 
 REMEDIES = {
-    "locked": "Another program writes in it: end that one and run the command again, which goes on where it was.",
+    "locked": "Another program writes in it: try again when that one has ended. A run goes on where it was.",
     "full": "Make room and run the command again: it goes on where it was.",
     "malformed": "It is damaged and was left as it is: put your last copy of it in its place.",
     "not a database": "It is damaged and was left as it is: put your last copy of it in its place.",
@@ -49,18 +49,23 @@ REMEDIES = {
 def open_gradebook(root: Path) -> Iterator[Gradebook]:
     """The course's gradebook. A locked or damaged one, or a full disk, is a CourseError, and nothing is lost."""
     settings = nbgrader_settings.course_directory(root)
-    try:
+    with explained_faults(settings.db_url):
         _create(settings.db_url, settings.course_id)
         with Gradebook(settings.db_url, settings.course_id) as gradebook:
             yield gradebook
+
+
+@contextmanager
+def explained_faults(db_url: str) -> Iterator[None]:
+    """What a database raises becomes a CourseError that says what to do."""
+    try:
+        yield
     except (sqlalchemy.exc.DBAPIError, InvalidEntry) as error:
         fault = error if isinstance(error, sqlalchemy.exc.DBAPIError) else error.__context__
         if not isinstance(fault, sqlalchemy.exc.DBAPIError):
             raise
         remedy = next((words for sign, words in REMEDIES.items() if sign in str(fault.orig)), "")
-        raise CourseError(
-            f"The gradebook {settings.db_url} cannot be used: {fault.orig}. {remedy}"
-        ) from error
+        raise CourseError(f"The gradebook {db_url} cannot be used: {fault.orig}. {remedy}") from error
 
 
 def _exists(db_url: str) -> bool:

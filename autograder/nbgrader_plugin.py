@@ -1,12 +1,14 @@
 """nbgrader's Autograde through our engine: a safe reader and three preprocessors, set by `configure`. Also generating.
 
 Generate       instead of GenerateAssignment: everything is made aside, then swapped in
+Grade          instead of Autograde: a failure is one sentence, and what was graded before stays
 SafeReader     instead of the notebook exporter's reader: a file that cannot be read becomes a verdict
 Restore        locked cells and all metadata from the release
 RunInJail      instead of Execute
 SaveVerdicts   instead of SaveAutoGrades; before AssignLatePenalties, which resets the penalty
 """
 
+import logging
 import os
 import stat
 import textwrap
@@ -18,8 +20,8 @@ from nbconvert.exporters import NotebookExporter
 from nbformat import NotebookNode
 from nbgrader import utils
 from nbgrader.api import Gradebook
-from nbgrader.apps import api, generateassignmentapp
-from nbgrader.converters import GenerateAssignment
+from nbgrader.apps import api, autogradeapp, generateassignmentapp
+from nbgrader.converters import Autograde, GenerateAssignment
 from nbgrader.converters.base import NbGraderException
 from nbgrader.preprocessors import AssignLatePenalties, CheckCellMetadata, NbGraderPreprocessor
 from nbgrader.server_extensions.formgrader.handlers import template_path
@@ -29,9 +31,10 @@ from traitlets.config import Config
 from autograder import builder
 from autograder.autograded import fill_outputs
 from autograder.course import Assignment
+from autograder.engine import Result
 from autograder.errors import CourseError
-from autograder.files import course_lock
-from autograder.gradebook import registering, save_scores
+from autograder.files import course_lock, kept
+from autograder.gradebook import explained_faults, register, registering, save_scores
 from autograder.history import remember
 from autograder.jail.client import JailError, Server, ServerDied
 from autograder.nbgrader_settings import put_alembic_on_path
@@ -51,6 +54,7 @@ def configure(c: Config) -> None:
     put_alembic_on_path()
     # No setting names these: formgrader and `nbgrader generate_assignment` find them here.
     api.GenerateAssignment = generateassignmentapp.GenerateAssignment = Generate
+    api.Autograde = autogradeapp.Autograde = Grade
     api.capture_log = capture_log
     c.Autograde.exporter_class = SafeReader
     c.Autograde.sanitize_preprocessors = [Restore, CheckCellMetadata]
@@ -79,7 +83,7 @@ class Generate(GenerateAssignment):
     what was edited in it counts although nobody ran `make notebooks`.
     """
 
-    explained = False  # the log says in words why it failed
+    told = ""
 
     def start(self) -> None:
         assignment = Assignment(Path(self.coursedir.root), self.coursedir.assignment_id)
@@ -89,8 +93,8 @@ class Generate(GenerateAssignment):
         try:
             stale = self._generate(assignment)
         except (CourseError, JailError, ServerDied) as error:
-            self.log.error("%s\nNothing was changed.", _in_lines(str(error)))
-            self.explained = True
+            self.told = f"{_in_lines(str(error))}\nNothing was changed.\n"
+            self.log.error("%s", self.told.rstrip())
             raise NbGraderException("see the log above") from None
         self.log.info("Made notebooks/%s with its answer key.", assignment.name)
         if stale:
@@ -108,11 +112,89 @@ class Generate(GenerateAssignment):
         return stale_scores(assignment)
 
 
+class Grade(Autograde):
+    """Grades as nbgrader does. It would remove the graded notebook of before, and show a failure as a traceback."""
+
+    told = ""
+    graded: tuple[Submission, Result]  # the last, set by SaveVerdicts
+
+    def init_notebooks(self) -> None:
+        try:
+            super().init_notebooks()
+        except NbGraderException:
+            where = self._format_source(self.coursedir.assignment_id, self.coursedir.student_id)
+            self._tell(f"There is no notebook in {where}: put the student's there, named {self._file}.")
+            raise
+
+    def convert_notebooks(self) -> None:
+        failed = 0
+        for _, notebooks in sorted(self.assignments.items()):
+            student = self.init_single_notebook_resources(notebooks[0])["nbgrader"]["student"]
+            try:
+                with kept(Path(self._format_dest(self.coursedir.assignment_id, student))):
+                    self._grade(student, sorted(notebooks))
+            except (CourseError, JailError, ServerDied) as error:
+                self._tell(f"{student} was not graded. {error}\nWhat was graded before stays as it was.")
+                failed += 1
+            except Exception as error:
+                logging.getLogger(__name__).exception("%s was not graded.", student)
+                self._tell(
+                    f"{student} was not graded, by a fault of the autograder: {type(error).__name__}: {error}\n"
+                    "The graded notebook of before was put back. The terminal of JupyterLab, or its log, has the "
+                    "traceback: send it to the course's authors."
+                )
+                failed += 1
+        if failed:
+            raise NbGraderException(f"{failed} not graded, see the log above") from None
+
+    def _grade(self, student: str, notebooks: list[str]) -> None:
+        name = self.coursedir.assignment_id
+        if not self.init_destination(name, student):
+            return
+        found = [Path(notebook).name for notebook in notebooks]
+        if self._file not in found:
+            raise CourseError(
+                f"{Path(notebooks[0]).parent} holds no {self._file} but {', '.join(found)}: rename the student's "
+                f"notebook, or record 0 points with `autograder grade {name} {student}`."
+            )
+        register(Assignment(Path(self.coursedir.root), name))
+        self.notebooks = notebooks
+        self.run_pre_convert_hook()
+        with explained_faults(self.coursedir.db_url):
+            self.init_assignment(name, student)
+            for notebook in self.notebooks:
+                self.convert_single_notebook(notebook)
+        self.set_permissions(name, student)
+        self.run_post_convert_hook()
+        self._tell(_summary(*self.graded), logging.INFO)
+
+    @property
+    def _file(self) -> str:
+        return f"{self.coursedir.assignment_id}.ipynb"
+
+    def _tell(self, words: str, level: int = logging.ERROR) -> None:
+        lines = _in_lines(words)
+        self.told += f"{lines}\n"
+        self.log.log(level, "%s", lines)
+
+
+def _summary(submission: Submission, result: Result) -> str:
+    """What a grading came to."""
+    points = f"{submission.student}: {result.score:g} of {result.max_score:g} points"
+    if waiting := sum(verdict.score is None for verdict in result.verdicts):
+        points += f", {waiting} to grade by hand"
+    if submission.status:
+        return f"{points}. The submission could not be read. {submission.reason}"
+    if result.trouble:
+        return f"{points}. The notebook could not be run to its end; autograded/ holds it with the reasons."
+    return f"{points}."
+
+
 def capture_log(converter: Any) -> dict[str, Any]:
-    """nbgrader's: what formgrader's dialogs show. A traceback is of no use beside words that say what to do."""
+    """nbgrader's: what formgrader's dialogs show. Where our own words are, its log and a traceback are of no use."""
     shown = utils.capture_log(converter)
-    if getattr(converter, "explained", False):
-        del shown["error"]
+    if told := getattr(converter, "told", ""):
+        return {"success": shown["success"], "log": told}
     return shown
 
 
@@ -185,6 +267,7 @@ class SaveVerdicts(CourseStep):
         with Gradebook(where["db_url"]) as gradebook:
             save_scores(gradebook, assignment, submission, result.verdicts)
         remember(assignment, submission, result)
+        self.parent.parent.graded = submission, result
         return nb, resources
 
 
