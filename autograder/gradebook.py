@@ -12,9 +12,19 @@ from types import SimpleNamespace
 
 import sqlalchemy.exc
 from nbformat import NotebookNode
-from nbgrader.api import Gradebook, InvalidEntry, MissingEntry
+from nbgrader import api
+from nbgrader.api import (
+    Grade,
+    Gradebook,
+    GradeCell,
+    InvalidEntry,
+    MissingEntry,
+    SubmittedAssignment,
+    SubmittedNotebook,
+)
 from nbgrader.preprocessors import AssignLatePenalties, SaveCells
 from nbgrader.utils import compute_checksum, is_grade, is_solution
+from sqlalchemy import select
 
 from autograder import builder, nbgrader_settings, rows
 from autograder.autograded import fill_outputs
@@ -22,7 +32,7 @@ from autograder.course import Assignment
 from autograder.engine import Result
 from autograder.errors import CourseError
 from autograder.files import write_aside
-from autograder.history import remember
+from autograder.history import recall, remember
 from autograder.source import grade_id
 from autograder.submission import Submission, read_regular_file
 from autograder.verdicts import CellVerdict
@@ -152,6 +162,24 @@ def recorded_students(assignment: Assignment) -> list[str]:
             return []
 
 
+def scored_by_hand(assignment: Assignment) -> dict[str, set[str]]:
+    """{student: the cells with a score that a person gave}, without those that wait for another look."""
+    found: dict[str, set[str]] = {}
+    with open_gradebook(assignment.root) as gradebook:
+        asked = (
+            select(SubmittedAssignment.student_id, GradeCell.name)
+            .join(SubmittedNotebook, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
+            .join(Grade, Grade.notebook_id == SubmittedNotebook.id)
+            .join(GradeCell, GradeCell.id == Grade.cell_id)
+            .join(api.Assignment, api.Assignment.id == SubmittedAssignment.assignment_id)
+            .where(api.Assignment.name == assignment.name)
+            .where(Grade.manual_score != 0, Grade.needs_manual_grade.is_(False))
+        )
+        for student, cell in gradebook.db.execute(asked):
+            found.setdefault(student, set()).add(cell)
+    return found
+
+
 class Recorder:
     """Writes students' results into an open gradebook, and what goes with them into the course's folders."""
 
@@ -186,14 +214,18 @@ class Recorder:
         """Every graded cell gets an explicit score. What a person gave by hand stays as it is.
 
         A cell is marked for grading by hand when it has no score yet, or when what was graded by hand has
-        changed since: the automatic score, or the text of the answer.
+        changed since: the automatic score, the text of the answer, or the points.
         """
         answers = Answers(self.assignment, submission)
+        known = recall(self.assignment, submission.student)
+        before = known.by_cell() if known else {}
         of_cell = {verdict.grade_id: verdict for verdict in verdicts}
 
         def grade(name: str, row: rows.Values) -> rows.Values:
             verdict = of_cell[name]
             changed = row["auto_score"] != verdict.score or name in answers.changed
+            if row["manual_score"] and name in before:  # 0 points are 0 points
+                changed |= before[name].max_score != verdict.max_score
             by_hand = row["needs_manual_grade"] or changed
             values = {
                 "auto_score": verdict.score,

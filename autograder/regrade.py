@@ -184,13 +184,14 @@ class Preview:
         self, name: str, row: Row, verdict: CellVerdict, known: History | None, submission: Submission
     ) -> str:
         words = []
+        before = known.by_cell().get(name) if known else None
         if known and known.hand_ins[-1].digest != submission.digest:
             words.append("handed in anew")
-        if verdict.max_score != self.worth[name]:
-            words.append(f"worth {verdict.max_score:g} instead of {self.worth[name]:g}")
+        worth = before.max_score if before else self.worth[name]
+        if verdict.max_score != worth:
+            words.append(f"worth {verdict.max_score:g} instead of {worth:g}")
         if row.by_hand:
             words.append("the score given by hand stays and is marked for another look")
-        before = known.by_cell().get(name) if known else None
         if before:
             words.append(f"was: {in_short(before)}")
         return "; ".join([*words, f"now: {in_short(verdict)}"])

@@ -27,6 +27,7 @@ pytestmark = pytest.mark.slow
 CHECK = f"{FIRST}-check"
 WORTH_2 = f'"grade_id": "{CHECK}", "locked": true, "points": 2,'
 WORTH_3 = WORTH_2.replace("2,", "3,")
+WRITTEN_WORTH_2 = f'"grade_id": "{WRITTEN}", "locked": false, "points": 2,'
 SECOND_CHECK = '"grade_id": "attention-scale-check"'
 
 
@@ -231,6 +232,44 @@ def test_changed_points_are_announced_until_they_are_regraded(own_class):
     assert regraded.exit_code == 0, regraded.output
     assert stale_scores(own_class.assignment) is None
     assert press_generate(own_class.course)["log"].count("stale") == 0
+
+
+def test_changed_points_of_a_cell_that_a_person_has_graded_are_announced_and_marked_for_another_look(
+    own_class,
+):
+    """Nobody but a person can say what the answer is worth now."""
+    given = {"ada": 1.5, "bob": 0.0}
+    with own_class.gradebook() as gradebook:
+        for student, score in given.items():
+            grade = gradebook.find_grade(WRITTEN, NAME, NAME, student)
+            grade.manual_score, grade.needs_manual_grade = score, False
+        gradebook.db.commit()
+    assert stale_scores(own_class.assignment) is None
+
+    change(own_class.course, WRITTEN_WORTH_2, WRITTEN_WORTH_2.replace("2,", "4,"))
+    log = " ".join(press_generate(own_class.course)["log"].split())
+    assert f"({WRITTEN} 2 → 4), and the score of 1 student still counts the old ones: ada." in log
+    assert "A score given by hand stays, and is marked for another look." in log
+
+    shown = CliRunner().invoke(
+        app, ["regrade", NAME, "--json", "changes.json", "--yes", "--isolation", "none"]
+    )
+    assert shown.exit_code == 0, shown.output
+    (of_ada,) = json.loads(Path("changes.json").read_text())[:-1]
+    assert (of_ada["student"], of_ada["what"], of_ada["before"], of_ada["after"]) == (
+        "ada",
+        WRITTEN,
+        1.5,
+        1.5,
+    )
+    assert of_ada["why"].startswith("worth 4 instead of 2; the score given by hand stays")
+    with own_class.gradebook() as gradebook:
+        looks = {student: gradebook.find_grade(WRITTEN, NAME, NAME, student).to_dict() for student in given}
+    assert {s: (one["manual_score"], one["needs_manual_grade"]) for s, one in looks.items()} == {
+        "ada": (1.5, True),
+        "bob": (0.0, False),
+    }
+    assert stale_scores(own_class.assignment) is None
 
 
 def test_cells_are_not_lost_once_there_are_submissions(own_class):
