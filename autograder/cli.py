@@ -153,8 +153,14 @@ def watch(name: Name) -> None:
 
     shown = None
     for shown in follow(assignment(course_root(), name)):
-        end = "\r" if console.is_terminal and not shown.ended else "\n"
-        console.print(Text(f"{shown}   "), end=end)
+        line = Text(str(shown))
+        if console.is_terminal:  # each takes the place of the one before
+            line.pad_right(max(0, console.width - 1 - len(line)))
+        if console.is_terminal and not shown.ended:
+            line.truncate(console.width - 1, overflow="ellipsis")
+            console.print(line, end="\r")
+        else:
+            console.print(line, soft_wrap=True)
     if shown is None:
         raise CourseError(f"No run of {name} is known: `autograder grade {name}` starts one.")
 
@@ -329,8 +335,10 @@ def _chosen(root: Path, names: Iterable[str] | None) -> list[Assignment]:
 
 
 def _progress(*more: ProgressColumn) -> Progress:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    return Progress(*columns, *more, console=Console(stderr=True), transient=True)
+    # A notebook lays each line over the one before, colours and all: every line has the same length.
+    plain = Console(stderr=True, color_system=None)
+    columns = (TextColumn("{task.description}"), BarColumn(None), MofNCompleteColumn(), TimeRemainingColumn())
+    return Progress(*columns, *more, console=plain, transient=True, expand=True)
 
 
 def _options(isolation: Isolation, workers: int | None, scheduler: str, fresh: bool = False):

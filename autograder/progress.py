@@ -28,15 +28,19 @@ class Progress:
     troubled: int = 0  # could not be run to their end
     ended: str = ""  # "finished" or "interrupted"
     seconds: float = 0.0  # since the start
+    begun: float = 0.0  # seconds until the first was done: by then the jails have started
 
     def __str__(self) -> str:
+        if not self.done and not self.ended:
+            return f"{self.title}: 0 of {self.total}; starting"
         words = [f"{self.title}: {self.done} of {self.total} after {self.seconds:.0f} s"]
-        if self.troubled:
-            words.append(f"{self.troubled} could not be run to the end")
         if self.ended:
             words.append(self.ended)
-        elif self.done:
-            words.append(f"about {self.seconds / self.done * (self.total - self.done):.0f} s to go")
+        elif self.done > 1:
+            seconds_each = (self.seconds - self.begun) / (self.done - 1)
+            words.append(f"about {seconds_each * (self.total - self.done):.0f} s to go")
+        if self.troubled:
+            words.append(f"{self.troubled} could not be run to the end")
         return "; ".join(words)
 
 
@@ -60,6 +64,8 @@ class Record:
 
     def add(self, troubled: bool) -> None:
         self._now = replace(self._now, done=self._now.done + 1, troubled=self._now.troubled + troubled)
+        if self._now.done == 1:
+            self._now = replace(self._now, begun=time.time() - self._now.started)
         if time.monotonic() - self._written > SECONDS:
             self._write()
 

@@ -3,14 +3,17 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
+from pathlib import Path
 
+import pexpect
 import pytest
 from typer.testing import CliRunner
 
 from autograder import progress
 from autograder.cli import app
 from autograder.course import Assignment
-from autograder.progress import Record, follow, read
+from autograder.progress import Progress, Record, follow, read
 from tests.autograder.small_class import NAME
 
 
@@ -35,6 +38,12 @@ def test_a_run_is_followed_to_its_end(one):
     assert (last.done, last.ended) == (3, "finished") and "to go" not in str(last)
 
 
+def test_what_is_left_is_told_by_what_was_done_since_the_jails_had_started():
+    now = Progress("grading it", total=60, process=1, started=0.0, done=11, seconds=35.0, begun=30.0)
+    assert "11 of 60 after 35 s; about 24 s to go" in str(now)  # 0.5 s for each of 49
+    assert "to go" not in str(replace(now, done=1)) and "starting" in str(replace(now, done=0))
+
+
 def test_an_interrupted_run_and_a_killed_one_are_told_as_such(one):
     with pytest.raises(KeyboardInterrupt), Record(one, "grading it", 3) as record:
         record.add(troubled=False)
@@ -54,6 +63,29 @@ def test_a_second_run_that_is_refused_leaves_no_trace(one):
             raise ValueError
         record.add(troubled=False)
         assert (read(one).done, read(one).total, read(one).ended) == (2, 3, "")
+
+
+def test_in_a_cell_of_a_notebook_it_stays_on_one_line(one):
+    """IPython gives `!autograder watch` a terminal of 80 columns; what is longer than the line would stay there."""
+    one.source.parent.mkdir(parents=True)
+    one.source.touch()
+    (one.root / "nbgrader_config.py").touch()
+    command = Path(sys.executable).with_name("autograder")
+    with Record(one, f"grading {NAME}", 1000) as record:
+        watching = pexpect.spawn(
+            str(command), ["watch", NAME], cwd=one.root, dimensions=(24, 80), encoding="utf-8"
+        )
+        watching.expect("0 of 1000; starting")
+        shown = watching.before + watching.after
+        record.add(troubled=True)
+        record.add(troubled=False)
+        watching.expect("2 of 1000 after .* to go; 1 could not")
+        shown += watching.before + watching.after
+    watching.expect(pexpect.EOF)
+    shown += watching.before
+    assert shown.count("\n") == 1 and shown.rstrip().endswith("finished; 1 could not be run to the end")
+    *lines, _ = filter(None, shown.rstrip().split("\r"))
+    assert len(lines) >= 2 and {len(line) for line in lines} == {79}
 
 
 @pytest.mark.slow
