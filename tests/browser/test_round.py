@@ -214,6 +214,25 @@ def test_it_is_collected_and_graded_by_our_engine(room, course, picture):
     assert scores[WRITTEN] is None
 
 
+def test_a_grading_that_fails_is_explained_and_takes_nothing_away(room, course, picture):
+    settings, before = (
+        course / "nbgrader_config.py",
+        {name: row.auto_score for name, row in grades(course).items()},
+    )
+    good = settings.read_text()
+    settings.write_text(f"{good}\nc.Jail.cell_second = 3\n")
+    frame = room.frame_locator("#formgrader-iframe iframe")
+    title, words = press(frame, "autograde", getpass.getuser())
+    picture(room, "round_autograde_failed")
+    assert title == "Error" and "nbgrader_config.py sets c.Jail.cell_second." in words, words
+    assert "What was graded before stays as it was." in words and "Traceback" not in words
+    close(frame)
+    settings.write_text(good)
+    status = frame.locator("tr", has_text=getpass.getuser()).locator(".status")
+    expect(status).to_have_text("needs manual grading")
+    assert {name: row.auto_score for name, row in grades(course).items()} == before
+
+
 def grades(course) -> dict:
     with Gradebook(f"sqlite:///{course}/gradebook.db") as gradebook:
         submission = gradebook.find_submission_notebook(NAME, NAME, getpass.getuser())
