@@ -41,7 +41,7 @@ def with_the_autograder(spawner):
         spawner.cmd = [f"{environment}/jupyterhub-singleuser"]
         spawner.environment["PATH"] = f"{environment}:/usr/local/bin:/usr/bin:/bin"  # nbgrader calls alembic
         spawner.args = []  # with formgrader
-        spawner.mem_limit = "6G"  # grading takes about half a gigabyte a worker
+        spawner.mem_limit = "6G"  # grading takes 0.8 GB with two workers
 
 
 c.Spawner.pre_spawn_hook = with_the_autograder
