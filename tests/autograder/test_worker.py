@@ -16,10 +16,10 @@ def test_a_run_that_ends_while_it_waits_for_its_turn_starts_nothing(monkeypatch)
     turn = worker._Turn()
     monkeypatch.setattr(worker, "_turn", turn)
     one, other = (Settings(Limits(), "none", run, worker.versions()) for run in ("one", "other"))
-    with ThreadPoolExecutor(1) as pool:
+    with ThreadPoolExecutor(2) as pool:
         with turn.of(one) as warm:
             waiting = pool.submit(worker.run_job, other, HARMLESS)
-            asyncio.run(worker.end("other"))
+            pool.submit(asyncio.run, worker.end("other")).result()  # Playwright has a loop in this thread
         with pytest.raises(ServerDied, match="The run is over"):
             waiting.result()
     assert turn.warm is warm
