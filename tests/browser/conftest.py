@@ -69,8 +69,9 @@ def lab(course: Path, folder: Path) -> Iterator[str]:
         server.wait(timeout=30)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium():
+    """Ended with each file: while it runs, no test of another file can have an event loop of its own."""
     from playwright.sync_api import sync_playwright
 
     browsers = ("chromium", "chromium-browser", "google-chrome")
