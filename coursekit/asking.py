@@ -69,7 +69,13 @@ def student_traceback(error: BaseException) -> str:
     # The first notebook frame is the lambda of the check cell, which tells nothing; skip it if there is more.
     start = own[1] if len(own) > 1 else own[0] if own else len(frames)
     shown = [f"  in {frame.name}, line {frame.lineno}: {frame.line}" for frame in frames[start:]]
-    return "\n".join([*shown[-6:], f"{type(error).__name__}: {_words(error)}"])[:2000]
+    words = f"{type(error).__name__}: {_words(error)}"
+    if type(error) is NameError and own == [len(frames) - 1]:  # the check itself asks for what is not there
+        shown, words = (
+            [],
+            f"{words}\nThe cell that defines it was not run, or it ended with an error: look there first.",
+        )
+    return "\n".join([*shown[-6:], words])[:2000]
 
 
 def _words(error: BaseException) -> str:

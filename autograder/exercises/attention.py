@@ -58,6 +58,11 @@ similarities = Exercise(
             {"queries @ keys.transpose(-2, -1)": "queries @ keys.transpose(-2, -1) / queries.shape[-1]"},
         ),
         Mistake(
+            "the softmax already taken",
+            "Each of your rows adds up to 1: you have taken the softmax. It is a step of its own, after the next; the products stay as they are.",
+            {"queries @ keys.transpose(-2, -1)": "torch.softmax(queries @ keys.transpose(-2, -1), dim=-1)"},
+        ),
+        Mistake(
             "already divided by √d",
             "Your numbers are right up to the factor √d. That division is a step of its own; it comes next.",
             {

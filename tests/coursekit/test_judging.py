@@ -226,3 +226,16 @@ def test_a_test_is_a_known_mistake_if_it_notices_and_misses_the_same():
 def test_any_inputs_get_a_verdict(arrays):
     verdict = judge([Answer(arrays)], [Answer(arrays)], EXPOSES)
     assert verdict.passed or verdict.reason
+
+
+def test_a_function_that_is_not_there_is_told_as_such_and_a_name_missing_in_it_is_not():
+    def answer(cell: str) -> str:
+        names = {}
+        exec(compile(cell, "<cell 1>", "exec"), names)
+        exec(compile("call = lambda case: similarities()", "<cell 2>", "exec"), names)
+        return ask(names["call"], {}).message
+
+    first, second = answer("").splitlines()
+    assert first == "NameError: name 'similarities' is not defined" and "was not run" in second
+    inside = answer("def similarities():\n    return missing")
+    assert inside.endswith("NameError: name 'missing' is not defined") and "in similarities, line 2" in inside
