@@ -11,7 +11,7 @@ from jupyter_client.session import Session
 
 from autograder.course import Assignment
 from autograder.errors import CourseError
-from tools.book.execution import _Client, execute
+from tools.book.execution import _Channel, execute
 
 pytestmark = pytest.mark.slow
 
@@ -59,7 +59,7 @@ def test_a_message_is_found_although_its_wake_up_was_lost():
     async def seconds_until_it_is_read() -> float:
         with zmq.asyncio.Context() as context, context.socket(zmq.PAIR) as ours:
             port = ours.bind_to_random_port("tcp://127.0.0.1")
-            channel = _Client.shell_channel_class.default_value(ours, Session(key=b""))
+            channel = _Channel(ours, Session(key=b""))
             with zmq.Context() as theirs, theirs.socket(zmq.PAIR) as sender:
                 sender.connect(f"tcp://127.0.0.1:{port}")
                 reading = asyncio.ensure_future(channel.get_msg(timeout=8))

@@ -215,10 +215,8 @@ def test_it_is_collected_and_graded_by_our_engine(room, course, picture):
 
 
 def test_a_grading_that_fails_is_explained_and_takes_nothing_away(room, course, picture):
-    settings, before = (
-        course / "nbgrader_config.py",
-        {name: row.auto_score for name, row in grades(course).items()},
-    )
+    before = {name: row.auto_score for name, row in grades(course).items()}
+    settings = course / "nbgrader_config.py"
     good = settings.read_text()
     settings.write_text(f"{good}\nc.Jail.cell_second = 3\n")
     frame = room.frame_locator("#formgrader-iframe iframe")
