@@ -19,9 +19,10 @@ from autograder.course import Assignment
 from autograder.jail import jobs
 from autograder.jail.client import Outcome, Server
 from autograder.jail.frames import Frame, read_frame
+from autograder.jail.launch import MODELS
 from autograder.jail.limits import Limits
 from autograder.jails import Jails, OwnJail
-from autograder.source import grade_id, is_demo
+from autograder.source import code_cells, grade_id, is_demo
 from autograder.store import Store, job_id, rules_digest
 from autograder.submission import Submission
 from autograder.verdicts import CellVerdict, judge_cells, without_running
@@ -30,6 +31,7 @@ from coursekit.answer_key import ExerciseKey
 from coursekit.answers import Malformed
 
 MOST_AT_ONCE = 10  # results that are held in memory, to be recorded together
+NEED_MODELS = "transformers", "coursekit.models"
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,7 @@ class Engine:
     ):
         self.assignment = assignment
         self.store = store
-        self.settings = Settings(nbgrader_settings.limits(assignment.root), isolation)
+        self.settings = settings_for(assignment, isolation)
         self.jails = jails or OwnJail(self.settings)
         self.fresh = fresh  # what the store held before this run does not count
         self.seed = secrets.randbits(128)
@@ -240,11 +242,18 @@ class Engine:
         return not grade_id(cell) and cell.source.strip() in self._demos
 
 
+def settings_for(assignment: Assignment, isolation: str) -> Settings:
+    """The instructor's limits, and what is imported ahead: models if the release asks for them, which takes 2 s."""
+    sources = [cell.source for cell in code_cells(assignment.read_release()) if not is_demo(cell)]
+    with_models = any(name in source for name in NEED_MODELS for source in sources)
+    return Settings(nbgrader_settings.limits(assignment.root), isolation, MODELS if with_models else ())
+
+
 @contextmanager
 def _server_beside(settings: Settings) -> Iterator[Future[Server]]:
     """A server that starts while something else is done. It runs one notebook, which imports what it needs."""
     with ThreadPoolExecutor(1) as pool:
-        starting = pool.submit(Server, settings.limits, settings.isolation, modules=())
+        starting = pool.submit(Server, settings.limits, settings.isolation)
         try:
             yield starting
         finally:

@@ -102,7 +102,7 @@ class Generate(GenerateAssignment):
 
     def _generate(self, assignment: Assignment) -> Stale | None:
         generated = builder.generate(assignment)
-        with Server(isolation="none", modules=()) as server:
+        with Server(isolation="none") as server:
             made = builder.products(server, assignment, generated)
         if self.no_database:
             builder.put(made)

@@ -45,7 +45,7 @@ class Servers:
 
     @cached_property
     def reference(self) -> Server:
-        return Server(self._settings.limits, self._settings.isolation, modules=())
+        return Server(self._settings.limits, self._settings.isolation)
 
     def close(self) -> None:
         self.jail.close()

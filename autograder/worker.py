@@ -33,6 +33,7 @@ class Settings:
 
     limits: Limits
     isolation: str
+    modules: tuple[str, ...] = ()  # imported ahead, beside torch
     run: str = ""  # a name that no other run has
     versions: tuple[tuple[str, str], ...] = ()  # of the machine where the answers are judged
 
@@ -45,7 +46,7 @@ class Warm:
         data = coursekit().parent / "data"
         readable = [data] if data.exists() else []
         self.settings = settings
-        self._nursery = Nursery(settings.limits, settings.isolation, readable)
+        self._nursery = Nursery(settings.limits, settings.isolation, readable, modules=settings.modules)
         self._idle: list[Server] = []
         self._busy: set[Server] = set()
         self._changing = threading.Lock()

@@ -20,6 +20,7 @@ import coursekit
 import coursekit.checking
 import coursekit.plots  # noqa: F401
 from autograder.jail.client import Server
+from autograder.jail.launch import MODELS
 from autograder.jail.runner import Job, read_job
 from coursekit.asking import Case
 
@@ -31,7 +32,7 @@ def main(folder: Path) -> None:
     blobs = [path.read_bytes() for path in sorted(folder.glob("*.job"))]
     jobs = [read_job(blob) for blob in blobs]
     times = {"floor": [], "jail": []}
-    with Server() as server:
+    with Server(modules=MODELS) as server:
         gc.collect()
         gc.freeze()
         server.run(blobs[0])

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.jail.bubblewrap import find_problem
-from autograder.jail.launch import MODELS, JailError, Process, Twin, start, twin
+from autograder.jail.launch import JailError, Process, Twin, start, twin
 from autograder.jail.limits import Limits
 
 __all__ = ["JailError", "Nursery", "Outcome", "Server", "ServerDied", "find_problem"]
@@ -55,7 +55,7 @@ class Server:
         isolation: str = "bwrap",
         extra_readonly: Sequence[Path] = (),
         silence_seconds: float = SILENCE_SECONDS,
-        modules: Sequence[str] = MODELS,
+        modules: Sequence[str] = (),
         process: Callable[[], Process | Twin] | None = None,
     ):
         if isolation not in ("bwrap", "none"):
@@ -131,11 +131,13 @@ class Nursery:
         isolation: str = "bwrap",
         extra_readonly: Sequence[Path] = (),
         silence_seconds: float = SILENCE_SECONDS,
+        modules: Sequence[str] = (),
     ):
         self.limits = limits
         self.isolation = isolation
         self.extra_readonly = tuple(extra_readonly)
         self.silence_seconds = silence_seconds
+        self.modules = tuple(modules)
         self._forking = threading.Lock()
         self._process: Process | None = None
         self._closed = False
@@ -179,7 +181,7 @@ class Nursery:
     def _begin(self) -> Process:
         if self._closed:
             raise ServerDied("The run is over.")
-        self._process = self._process or start(self.limits, self.isolation, self.extra_readonly)
+        self._process = self._process or start(self.limits, self.isolation, self.extra_readonly, self.modules)
         return self._process
 
     def _end(self) -> None:

@@ -29,7 +29,7 @@ KILLED = (
 SOCKET_KIND = socket.SOCK_SEQPACKET if sys.platform.startswith("linux") else socket.SOCK_STREAM
 
 MODELS = ("transformers.models.bert.modeling_bert",)
-"""What a server imports ahead beside torch, so that no submission waits for it. A model takes 2 s and 150 MB."""
+"""What a server imports ahead, beside torch, for notebooks that need it. It takes 2 s and 150 MB."""
 
 
 class JailError(RuntimeError):
@@ -123,7 +123,7 @@ class Twin:
 
 
 def start(
-    limits: Limits, isolation: str, extra_readonly: Sequence[Path], modules: Sequence[str] = MODELS
+    limits: Limits, isolation: str, extra_readonly: Sequence[Path], modules: Sequence[str] = ()
 ) -> Process:
     """Start a server and wait until it has imported everything, `modules` too. Raises JailError.
 

@@ -4,6 +4,7 @@ import copy
 import os
 import re
 
+import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell
 from typer.testing import CliRunner
@@ -11,11 +12,12 @@ from typer.testing import CliRunner
 from autograder.autograded import fill_outputs
 from autograder.cli import app
 from autograder.course import Assignment
-from autograder.engine import MOST_AT_ONCE, Engine
+from autograder.engine import MOST_AT_ONCE, Engine, settings_for
 from autograder.errors import CourseError
 from autograder.grading import course_lock
 from autograder.jail.client import Outcome
 from autograder.jail.jobs import HARMLESS
+from autograder.jail.launch import MODELS
 from autograder.nbgrader_settings import limits
 from autograder.store import Store
 from autograder.submission import read_submission
@@ -59,6 +61,25 @@ def test_a_perfect_notebook_earns_every_point(course, engine, perfect):
     waiting = sum(verdict.max_score for verdict in result.verdicts if verdict.status == "manual")
     extra = sum(verdict.extra for verdict in result.verdicts)
     assert extra > 0 and result.score == result.max_score - waiting + extra
+
+
+@pytest.mark.parametrize(
+    ("source", "tags", "modules"),
+    [
+        ("from transformers import BertModel", [], MODELS),
+        ("from coursekit.models import load", [], MODELS),
+        ("from transformers import BertModel", ["demo"], ()),
+        ("import torch", [], ()),
+    ],
+)
+def test_models_are_imported_ahead_where_a_cell_that_is_run_asks_for_them(course, source, tags, modules):
+    assignment = Assignment(course, NAME)
+    release = assignment.release.read_text()
+    notebook = assignment.read_release()
+    notebook.cells.insert(1, new_code_cell(source, metadata={"tags": tags}))
+    assignment.release.write_text(nbformat.writes(notebook))
+    assert settings_for(assignment, "bwrap").modules == modules
+    assignment.release.write_text(release)
 
 
 @pytest.mark.slow

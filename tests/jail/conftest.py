@@ -14,7 +14,7 @@ import pytest
 
 from autograder.jail.client import Nursery, Outcome, Server, find_problem
 from autograder.jail.frames import Frame, read_frame
-from autograder.jail.launch import Twin
+from autograder.jail.launch import MODELS, Twin
 from autograder.jail.limits import MEGABYTE, Limits
 from coursekit import answers
 from coursekit.recording import cases_to_file
@@ -97,7 +97,7 @@ def jail_possible() -> None:
 @pytest.fixture(scope="session")
 def server(jail_possible):
     """One of a nursery, as a worker has them."""
-    nursery = Nursery(LIMITS)
+    nursery = Nursery(LIMITS, modules=MODELS)
     with nursery.server() as server:
         yield server
     nursery.close()

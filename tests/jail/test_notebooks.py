@@ -269,6 +269,13 @@ def test_libc_knows_the_forked_thread(run):
     assert ran.value() > 0
 
 
+def test_models_are_imported_ahead_only_where_they_are_asked_for(run, run_plain):
+    look = "import json, sys\nprint(json.dumps([name in sys.modules for name in {}]))"
+    names = ["torch", "matplotlib", "transformers.models.bert.modeling_bert", "transformers"]
+    assert run(look.format(names)).value() == [True, True, True, True]
+    assert run_plain(look.format(names)).value() == [True, True, False, False]
+
+
 def test_training_works(run):
     ran = run("""
         import torch
