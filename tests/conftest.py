@@ -1,5 +1,7 @@
 """What several test folders share: the course, its assignments, and a warm server without a jail."""
 
+import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -23,6 +25,33 @@ def open_server():
 def own_progress(tmp_path, monkeypatch):
     """No test touches the progress file of whoever runs it."""
     monkeypatch.setenv("COURSEKIT_HOME", str(tmp_path / "progress"))
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """Ended with each file: while it runs, no test of another file can have an event loop of its own."""
+    from playwright.sync_api import sync_playwright
+
+    browsers = ("chromium", "chromium-browser", "google-chrome")
+    path = next(filter(None, map(shutil.which, browsers)), None)
+    if path is None:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)("there is no Chromium on PATH")
+    options = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=options)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def picture():
+    """Keeps what a page shows, for whoever wants to look: `SCREENSHOTS=docs/images make test TEST_ARGS="-m browser"`."""
+
+    def take(page, name, **options):
+        if folder := os.environ.get("SCREENSHOTS"):
+            page.screenshot(path=Path(folder) / f"{name}.png", **options)
+
+    return take
 
 
 class ByFileAndNotebook(LoadScopeScheduling):

@@ -1,8 +1,6 @@
 """The instructor's page says what is in the gradebook and the verdicts, and accuses nobody of the ordinary."""
 
-import os
 import re
-import shutil
 from html import unescape
 from html.parser import HTMLParser
 from itertools import combinations
@@ -213,26 +211,14 @@ def test_without_grades_there_is_a_sentence(graded_class, monkeypatch):
 
 @pytest.mark.browser
 @pytest.mark.slow
-def test_the_page_in_a_browser(page):
+def test_the_page_in_a_browser(page, chromium, picture):
     """No script runs, nothing is fetched, and nothing is wider than a phone."""
-    from playwright.sync_api import sync_playwright
-
-    browsers = ("chromium", "chromium-browser", "google-chrome")
-    chromium = next(filter(None, map(shutil.which, browsers)), None)
-    if chromium is None:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)("there is no Chromium on PATH")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
-        for width, scheme in ((390, "dark"), (1200, "light")):
-            view = browser.new_page(viewport={"width": width, "height": 844}, color_scheme=scheme)
-            asked, dialogs = [], []
-            view.on("request", lambda request, asked=asked: asked.append(request.url))
-            view.on(
-                "dialog", lambda dialog, dialogs=dialogs: (dialogs.append(dialog.message), dialog.dismiss())
-            )
-            view.goto(page.as_uri())
-            assert asked == [page.as_uri()] and dialogs == []
-            assert view.evaluate("document.documentElement.scrollWidth") <= width
-            if folder := os.environ.get("SCREENSHOTS"):
-                view.screenshot(path=Path(folder) / f"report-{scheme}.png", full_page=True)
-        browser.close()
+    for width, scheme in ((390, "dark"), (1200, "light")):
+        view = chromium.new_page(viewport={"width": width, "height": 844}, color_scheme=scheme)
+        asked, dialogs = [], []
+        view.on("request", lambda request, asked=asked: asked.append(request.url))
+        view.on("dialog", lambda dialog, dialogs=dialogs: (dialogs.append(dialog.message), dialog.dismiss()))
+        view.goto(page.as_uri())
+        assert asked == [page.as_uri()] and dialogs == []
+        assert view.evaluate("document.documentElement.scrollWidth") <= width
+        picture(view, f"report-{scheme}", full_page=True)

@@ -1,8 +1,6 @@
 """The built website: no solution on it, no link that leads nowhere, nothing asked of another machine."""
 
-import os
 import re
-import shutil
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
@@ -149,28 +147,14 @@ def test_a_name_that_no_notebook_has_is_a_sentence():
 # ---------------------------------------------------------------------------------------------- a browser
 
 
-@pytest.fixture(scope="module")
-def browser():
-    from playwright.sync_api import sync_playwright
-
-    names = ("chromium", "chromium-browser", "google-chrome")
-    chromium = next(filter(None, map(shutil.which, names)), None)
-    if chromium is None:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)("there is no Chromium on PATH")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
-        yield browser
-        browser.close()
-
-
 @pytest.fixture
-def visit(browser, site):
+def visit(chromium, site):
     """Opens a page of the website without a network, and notes whatever goes wrong."""
     contexts, wrong = [], []
 
     def open_page(name: str, width: int = 1300, **settings):
         contexts.append(
-            browser.new_context(viewport={"width": width, "height": 900}, offline=True, **settings)
+            chromium.new_context(viewport={"width": width, "height": 900}, offline=True, **settings)
         )
         page = contexts[-1].new_page()
         page.on(

@@ -2,9 +2,7 @@
 
 import contextlib
 import importlib.util
-import os
 import re
-import shutil
 import socket
 import subprocess
 import urllib.request
@@ -69,22 +67,6 @@ def lab(course: Path, folder: Path) -> Iterator[str]:
         server.wait(timeout=30)
 
 
-@pytest.fixture(scope="module")
-def chromium():
-    """Ended with each file: while it runs, no test of another file can have an event loop of its own."""
-    from playwright.sync_api import sync_playwright
-
-    browsers = ("chromium", "chromium-browser", "google-chrome")
-    path = next(filter(None, map(shutil.which, browsers)), None)
-    if path is None:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)("there is no Chromium on PATH")
-    options = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=options)
-        yield browser
-        browser.close()
-
-
 @pytest.fixture
 def page(chromium):
     """A page of its own, with nothing remembered."""
@@ -103,17 +85,6 @@ def wait_for_kernel(page) -> None:
         }""",
         timeout=120_000,
     )
-
-
-@pytest.fixture
-def picture():
-    """Keeps what a page shows, for whoever wants to look: `SCREENSHOTS=docs/images make test TEST_ARGS="-m browser"`."""
-
-    def take(page, name):
-        if folder := os.environ.get("SCREENSHOTS"):
-            page.screenshot(path=Path(folder) / f"{name}.png")
-
-    return take
 
 
 FAILED = pytest.StashKey[str]()
