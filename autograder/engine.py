@@ -19,7 +19,7 @@ from autograder.course import Assignment
 from autograder.jail import jobs
 from autograder.jail.client import Outcome, Server
 from autograder.jail.frames import Frame, read_frame
-from autograder.jail.launch import MODELS
+from autograder.jail.launch import MODELS, OPTIMISERS
 from autograder.jail.limits import Limits
 from autograder.jails import Jails, OwnJail
 from autograder.source import code_cells, grade_id, is_demo
@@ -31,7 +31,8 @@ from coursekit.answer_key import ExerciseKey
 from coursekit.answers import Malformed
 
 MOST_AT_ONCE = 10  # results that are held in memory, to be recorded together
-NEED_MODELS = "transformers", "coursekit.models"
+AHEAD = {"transformers": MODELS, "coursekit.models": MODELS, "torch.optim": OPTIMISERS}
+"""What takes seconds to import, by the words of a cell that needs it."""
 
 
 @dataclass(frozen=True)
@@ -243,10 +244,10 @@ class Engine:
 
 
 def settings_for(assignment: Assignment, isolation: str) -> Settings:
-    """The instructor's limits, and what is imported ahead: models if the release asks for them, which takes 2 s."""
-    sources = [cell.source for cell in code_cells(assignment.read_release()) if not is_demo(cell)]
-    with_models = any(name in source for name in NEED_MODELS for source in sources)
-    return Settings(nbgrader_settings.limits(assignment.root), isolation, MODELS if with_models else ())
+    """The instructor's limits, and what is imported ahead for the cells of the release that are run."""
+    text = "\n".join(cell.source for cell in code_cells(assignment.read_release()) if not is_demo(cell))
+    modules = tuple(sorted({module for words, module in AHEAD.items() if words in text}))
+    return Settings(nbgrader_settings.limits(assignment.root), isolation, modules)
 
 
 @contextmanager

@@ -45,7 +45,8 @@ class Servers:
 
     @cached_property
     def reference(self) -> Server:
-        return Server(self._settings.limits, self._settings.isolation)
+        settings = self._settings
+        return Server(settings.limits, settings.isolation, modules=settings.modules)
 
     def close(self) -> None:
         self.jail.close()

@@ -32,7 +32,7 @@ def main(folder: Path) -> None:
     blobs = [path.read_bytes() for path in sorted(folder.glob("*.job"))]
     jobs = [read_job(blob) for blob in blobs]
     times = {"floor": [], "jail": []}
-    with Server(modules=MODELS) as server:
+    with Server(modules=[MODELS]) as server:
         gc.collect()
         gc.freeze()
         server.run(blobs[0])

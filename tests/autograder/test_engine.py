@@ -17,7 +17,7 @@ from autograder.errors import CourseError
 from autograder.grading import course_lock
 from autograder.jail.client import Outcome
 from autograder.jail.jobs import HARMLESS
-from autograder.jail.launch import MODELS
+from autograder.jail.launch import MODELS, OPTIMISERS
 from autograder.nbgrader_settings import limits
 from autograder.store import Store
 from autograder.submission import read_submission
@@ -66,13 +66,16 @@ def test_a_perfect_notebook_earns_every_point(course, engine, perfect):
 @pytest.mark.parametrize(
     ("source", "tags", "modules"),
     [
-        ("from transformers import BertModel", [], MODELS),
-        ("from coursekit.models import load", [], MODELS),
+        ("from transformers import BertModel", [], (MODELS,)),
+        ("from coursekit.models import load", [], (MODELS,)),
+        ("step = torch.optim.Adam", [], (OPTIMISERS,)),
         ("from transformers import BertModel", ["demo"], ()),
         ("import torch", [], ()),
     ],
 )
-def test_models_are_imported_ahead_where_a_cell_that_is_run_asks_for_them(course, source, tags, modules):
+def test_what_takes_seconds_is_imported_ahead_where_a_cell_that_is_run_asks_for_it(
+    course, source, tags, modules
+):
     assignment = Assignment(course, NAME)
     release = assignment.release.read_text()
     notebook = assignment.read_release()

@@ -97,7 +97,7 @@ def jail_possible() -> None:
 @pytest.fixture(scope="session")
 def server(jail_possible):
     """One of a nursery, as a worker has them."""
-    nursery = Nursery(LIMITS, modules=MODELS)
+    nursery = Nursery(LIMITS, modules=[MODELS])
     with nursery.server() as server:
         yield server
     nursery.close()
