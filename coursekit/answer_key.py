@@ -43,12 +43,13 @@ def find(name: str) -> ExerciseKey:
 
 @cache
 def load(path: Path) -> Mapping[str, ExerciseKey]:
-    """All exercises of one key file."""
+    """All exercises of one key file, in the order of the notebook."""
     arrays, words = answer_file.unpack(path.read_bytes())
     cases = cases_from_file(arrays, words["cases"])
     given = answers_from_file(arrays, words["answers"])
     keys = {}
-    for name, entry in words["exercises"].items():
+    for entry in words["exercises"]:
+        name = entry["name"]
         numbers = range(len(cases[name]))
         keys[name] = ExerciseKey(
             name=name,
@@ -81,14 +82,15 @@ def to_bytes(keys: Iterable[ExerciseKey]) -> bytes:
                 (mistake.name, key.name, number): answer for number, answer in enumerate(mistake.answers)
             }
     answer_arrays, answer_words = answers_to_file(given)
-    exercises = {
-        key.name: {
+    exercises = [
+        {
+            "name": key.name,
             "rule": asdict(key.rule),
             "hints": key.hints,
             "uses": key.uses,
             "mistakes": [(mistake.name, mistake.hint) for mistake in key.mistakes],
         }
         for key in keys
-    }
+    ]
     words = {"cases": case_words, "answers": answer_words, "exercises": exercises}
     return answer_file.pack(case_arrays | answer_arrays, words)

@@ -3,7 +3,9 @@
 import pytest
 
 import coursekit
-from coursekit import journal
+from autograder.source import grade_id
+from coursekit import answer_key, journal
+from tests.conftest import ASSIGNMENTS
 
 
 def test_it_shows_the_checks_of_this_notebook_and_what_their_last_run_said(monkeypatch):
@@ -19,6 +21,13 @@ def test_it_shows_the_checks_of_this_notebook_and_what_their_last_run_said(monke
     assert "  · attention.softmax: not run yet" in lines
     assert "elmo" not in shown["text/plain"]
     assert "attention.scale</td>" in shown["text/html"]
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_checks_come_in_the_order_of_the_notebook(name):
+    one = ASSIGNMENTS[name]
+    cells = [grade_id(cell) for cell in one.read_release().cells]
+    assert list(answer_key.load(one.key)) == [one.by_check_id[c].name for c in cells if c in one.by_check_id]
 
 
 def test_another_notebook_is_named_by_its_number(monkeypatch):
