@@ -15,7 +15,7 @@ from autograder.worker import Settings
 def test_a_run_that_ends_while_it_waits_for_its_turn_starts_nothing(monkeypatch):
     turn = worker._Turn()
     monkeypatch.setattr(worker, "_turn", turn)
-    one, other = (Settings(Limits(), "none", run, worker.versions()) for run in ("one", "other"))
+    one, other = (Settings(Limits(), "none", run=run, versions=worker.versions()) for run in ("one", "other"))
     with ThreadPoolExecutor(2) as pool:
         with turn.of(one) as warm:
             waiting = pool.submit(worker.run_job, other, HARMLESS)
