@@ -19,10 +19,9 @@ from autograder.course import Assignment
 from autograder.jail import jobs
 from autograder.jail.client import Outcome, Server
 from autograder.jail.frames import Frame, read_frame
-from autograder.jail.launch import MODELS, OPTIMISERS
 from autograder.jail.limits import Limits
 from autograder.jails import Jails, OwnJail
-from autograder.source import code_cells, grade_id, is_demo
+from autograder.source import grade_id, imported_ahead, is_demo
 from autograder.store import Store, job_id, rules_digest
 from autograder.submission import Submission
 from autograder.verdicts import CellVerdict, judge_cells, without_running
@@ -31,8 +30,6 @@ from coursekit.answer_key import ExerciseKey
 from coursekit.answers import Malformed
 
 MOST_AT_ONCE = 10  # results that are held in memory, to be recorded together
-AHEAD = {"transformers": MODELS, "coursekit.models": MODELS, "torch.optim": OPTIMISERS}
-"""What takes seconds to import, by the words of a cell that needs it."""
 
 
 @dataclass(frozen=True)
@@ -244,9 +241,8 @@ class Engine:
 
 
 def settings_for(assignment: Assignment, isolation: str) -> Settings:
-    """The instructor's limits, and what is imported ahead for the cells of the release that are run."""
-    text = "\n".join(cell.source for cell in code_cells(assignment.read_release()) if not is_demo(cell))
-    modules = tuple(sorted({module for words, module in AHEAD.items() if words in text}))
+    """The instructor's limits, and what the release needs."""
+    modules = imported_ahead(assignment.read_release())
     return Settings(nbgrader_settings.limits(assignment.root), isolation, modules)
 
 

@@ -19,6 +19,7 @@ from autograder.builder import PUBLIC_SEED
 from autograder.course import Assignment
 from autograder.jail.client import Server
 from autograder.jail.limits import Limits
+from autograder.source import imported_ahead, read_source
 from coursekit.judging import judge
 
 OPERATORS: dict[type, list[type]] = {
@@ -74,7 +75,8 @@ def run(assignment: Assignment, on_progress: Callable[[int, int], None] = lambda
     sources = reference.solution_sources(assignment)
     made = [mutant for name, source in sources.items() for mutant in mutants(name, source)]
     survivors = []
-    with Server(Limits(cell_seconds=5), isolation="none") as server:
+    modules = imported_ahead(read_source(assignment.source))
+    with Server(Limits(cell_seconds=5), isolation="none", modules=modules) as server:
         keys = reference.exercise_keys(server, assignment, PUBLIC_SEED)
         for start in range(0, len(made), CHUNK):
             chunk = made[start : start + CHUNK]

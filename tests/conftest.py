@@ -9,6 +9,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 from autograder.course import assignments, course_root
 from autograder.jail.client import Server
+from autograder.source import OPTIMISERS
 
 ROOT = course_root(Path(__file__).parent)
 ASSIGNMENTS = {one.name: one for one in assignments(ROOT)}
@@ -17,7 +18,7 @@ ASSIGNMENTS = {one.name: one for one in assignments(ROOT)}
 @pytest.fixture(scope="session")
 def open_server():
     """Runs our own code as the build does; students' code is tried in tests/jail and tests/hostile."""
-    with Server(isolation="none") as server:
+    with Server(isolation="none", modules=[OPTIMISERS]) as server:
         yield server
 
 

@@ -4,21 +4,21 @@ import copy
 import os
 import re
 
-import nbformat
 import pytest
-from nbformat.v4 import new_code_cell, new_markdown_cell
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from typer.testing import CliRunner
 
 from autograder.autograded import fill_outputs
 from autograder.cli import app
 from autograder.course import Assignment
-from autograder.engine import MOST_AT_ONCE, Engine, settings_for
+from autograder.engine import MOST_AT_ONCE, Engine
 from autograder.errors import CourseError
 from autograder.grading import course_lock
 from autograder.jail.client import Outcome
-from autograder.jail.jobs import HARMLESS
-from autograder.jail.launch import MODELS, OPTIMISERS
+from autograder.jail.frames import read_frame
+from autograder.jail.jobs import HARMLESS, cell, make_job
 from autograder.nbgrader_settings import limits
+from autograder.source import MODELS, OPTIMISERS, imported_ahead
 from autograder.store import Store
 from autograder.submission import read_submission
 from tests.autograder import light
@@ -73,16 +73,19 @@ def test_a_perfect_notebook_earns_every_point(course, engine, perfect):
         ("import torch", [], ()),
     ],
 )
-def test_what_takes_seconds_is_imported_ahead_where_a_cell_that_is_run_asks_for_it(
-    course, source, tags, modules
-):
-    assignment = Assignment(course, NAME)
-    release = assignment.release.read_text()
-    notebook = assignment.read_release()
-    notebook.cells.insert(1, new_code_cell(source, metadata={"tags": tags}))
-    assignment.release.write_text(nbformat.writes(notebook))
-    assert settings_for(assignment, "bwrap").modules == modules
-    assignment.release.write_text(release)
+def test_what_takes_seconds_is_imported_ahead_where_a_cell_that_is_run_asks_for_it(source, tags, modules):
+    cells = [new_code_cell("x = 1"), new_code_cell(source, metadata={"tags": tags})]
+    assert imported_ahead(new_notebook(cells=cells)) == modules
+
+
+@pytest.mark.slow
+def test_a_submission_finds_it_imported(course):
+    with Engine(Assignment(course, "09_fine_tuning"), Store(course / "store"), "none") as engine:
+        look = f"import sys\nprint({OPTIMISERS!r} in sys.modules)"
+        engine.jails.submit("look", make_job([cell(look)], {}))
+        _, outcome = engine.jails.take()
+    (frame,) = map(read_frame, outcome.frames)
+    assert frame.outputs[0]["text"] == "True\n"
 
 
 @pytest.mark.slow
@@ -96,6 +99,7 @@ def test_who_kills_the_server_loses_alone(course, engine, perfect):
     assert statuses(grade(course, engine, "after", changed)) == {"passed"}
 
 
+@pytest.mark.slow
 def test_a_name_that_only_a_demonstration_defines_costs_nothing(course, engine, perfect):
     """Unchanged demonstrations are not run; if an answer needs them all the same, they are."""
     first = next(iter(engine.assignment.exercises.values())).solution_id
