@@ -20,7 +20,7 @@ lab: python ## install what is missing, then open the course in JupyterLab (LAB_
 test: environment ## every test (TEST_ARGS="-k release" for some)
 	@$(PYTEST) $(TEST_ARGS)
 
-test-fast: environment ## the tests without slow ones and browsers: two to three minutes
+test-fast: environment ## the tests without slow ones and browsers: two minutes
 	@$(PYTEST) -m "not slow and not browser" $(TEST_ARGS)
 
 notebooks: environment ## make notebooks/ and coursekit/keys/ from solutions/

@@ -136,6 +136,7 @@ def test_a_right_answer_is_checked_in_under_a_tenth_of_a_second():
     assert min(times) < 0.1
 
 
+@pytest.mark.slow
 def test_importing_coursekit_is_quick_beside_torch():
     code = (
         "import time, torch; start = time.perf_counter();"

@@ -472,6 +472,7 @@ def test_the_language_is_as_large_as_it_says(language):
     assert load_language() is language
 
 
+@pytest.mark.slow
 def test_the_card_shows_what_the_command_prints(capsys, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["python -m coursekit.language"])
     main()

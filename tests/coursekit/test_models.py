@@ -144,6 +144,7 @@ def test_the_vocabulary_of_bert_comes_without_weights(capsys):
     assert capsys.readouterr().out == ""
 
 
+@pytest.mark.slow
 def test_another_vocabulary_than_was_asked_for_is_said(unpacked, capsys):
     assert len(tokenizer("roberta-base")) == 30_522
     assert f"in its place that of {MINILM}" in capsys.readouterr().out

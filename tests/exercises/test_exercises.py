@@ -13,6 +13,7 @@ from coursekit.judging import judge
 from tests.conftest import ASSIGNMENTS
 
 FRESH = [2**100 + 7919 * number for number in range(20)]
+FEW = 2  # of them, in `make test-fast`
 EXERCISES = [(name, exercise) for name, one in ASSIGNMENTS.items() for exercise in one.exercises]
 MISTAKES = [
     (name, exercise, mistake.name)
@@ -32,15 +33,22 @@ def keys(open_server):
     return cache(lambda name, seed: reference.exercise_keys(open_server, ASSIGNMENTS[name], seed))
 
 
-@pytest.fixture(scope="session")
-def fresh(open_server):
-    """Per assignment: answers of the solution, the mistakes and the alternatives on 20 seeds, in one job."""
+@pytest.fixture(
+    scope="session",
+    params=[
+        pytest.param(FRESH[:FEW], id=f"{FEW} seeds"),
+        pytest.param(FRESH[FEW:], id=f"{len(FRESH) - FEW} more", marks=pytest.mark.slow),
+    ],
+)
+def fresh(request, open_server):
+    """Per assignment: answers of the solution, the mistakes and the alternatives on many seeds, in one job."""
+    seeds = request.param
 
     @cache
     def record(name):
         assignment = ASSIGNMENTS[name]
         cases = {
-            e.name: [case for seed in FRESH for case in e.draw(seed)] for e in assignment.exercises.values()
+            e.name: [case for seed in seeds for case in e.draw(seed)] for e in assignment.exercises.values()
         }
         variants = reference.mistake_sources(assignment)
         for exercise in assignment.exercises.values():
@@ -49,7 +57,7 @@ def fresh(open_server):
 
         def answers(exercise, variant):
             count = len(cases[exercise])
-            size = count // len(FRESH)
+            size = count // len(seeds)
             flat = [given.get((variant, exercise, number)) for number in range(count)]
             return [flat[start : start + size] for start in range(0, count, size)]
 
