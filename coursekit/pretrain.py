@@ -161,7 +161,7 @@ def bert_losses(model: BERT, language: Language, batch: int, seed: int) -> Itera
 
 def passages(
     language: Language, batch: int, seed: int
-) -> Iterator[tuple[Int[Tensor, "B T"], Int[Tensor, "B T"], Int[Tensor, "B"]]]:
+) -> Iterator[tuple[Int[Tensor, "B T"], Int[Tensor, "B T"], Int[Tensor, " B"]]]:
     """Fresh passages as ids, segments and labels (0 "continues", 1 "does not", UNCHOSEN where a stands alone)."""
     rng = np.random.default_rng(seed)
     while True:

@@ -56,7 +56,7 @@ class WordVectors:
     def __contains__(self, word: str) -> bool:
         return word in self.index
 
-    def __getitem__(self, word: str) -> Float[Tensor, "D"]:
+    def __getitem__(self, word: str) -> Float[Tensor, " D"]:
         """The vector of one word. Raises UnknownWord, a KeyError that says what to try."""
         if not isinstance(word, str):
             raise TypeError(

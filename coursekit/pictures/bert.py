@@ -14,7 +14,7 @@ READERS = (ORANGE, BLUE, PINK)
 """Colours: from the words before, from both sides, the model."""
 
 
-def input_row(tokens: Sequence[str], segments: Int[Tensor, "T"], keep: Bool[Tensor, "T"]) -> None:
+def input_row(tokens: Sequence[str], segments: Int[Tensor, " T"], keep: Bool[Tensor, " T"]) -> None:
     """A row as BERT reads it: token, segment and place of each column; padding is pale."""
     figure, ax = plt.subplots(figsize=(10, 2.2))
     for t, (token, segment, real) in enumerate(zip(tokens, segments.tolist(), keep.tolist(), strict=True)):
@@ -109,7 +109,7 @@ def live_run(runs: Mapping[str, Float[np.ndarray, "points 4"]], bounds: tuple[fl
 
 
 def hidden_words(
-    panels: Mapping[tuple[str, int], Mapping[str, Float[np.ndarray, "V"]]],
+    panels: Mapping[tuple[str, int], Mapping[str, Float[np.ndarray, " V"]]],
     vocabulary: Sequence[str],
     shown: int = 9,
 ) -> None:

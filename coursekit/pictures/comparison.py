@@ -13,7 +13,7 @@ from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PALETTE, PINK, RED, show
 from coursekit.scoreboard import SIDES, Bounds, draw_bounds
 
 
-def answers(right: Mapping[str, Float[Tensor, "n"]], title: str) -> None:
+def answers(right: Mapping[str, Float[Tensor, " n"]], title: str) -> None:
     """Right (blue) and wrong (orange, ×) answers, one row for each model, one column for each sentence."""
     names, grid = list(right), np.stack([row.numpy() for row in right.values()])
     figure, ax = plt.subplots(figsize=(9.0, 0.5 + 0.34 * len(names)))
@@ -32,7 +32,7 @@ def answers(right: Mapping[str, Float[Tensor, "n"]], title: str) -> None:
 
 
 def bootstrap(
-    means: Float[Tensor, "times"], measured: float, interval: tuple[float, float], bound: float
+    means: Float[Tensor, " times"], measured: float, interval: tuple[float, float], bound: float
 ) -> None:
     """The means of the resampled test sets, the interval, what was measured, and the bound."""
     figure, ax = plt.subplots(figsize=(7.4, 2.9))
@@ -84,7 +84,7 @@ def board(
 
 def differences(
     names: Sequence[str],
-    means: Float[Tensor, "models"],
+    means: Float[Tensor, " models"],
     gaps: Float[Tensor, "models models"],
     clear: Bool[Tensor, "models models"],
     items: int,
@@ -202,7 +202,7 @@ def reading(
     show(figure, alt=f"Exact posterior over senses while the sentence is read. {'. '.join(said)}.")
 
 
-def opinions(found: Mapping[str, Mapping[str, Float[Tensor, "S"]]], senses: Sequence[str]) -> None:
+def opinions(found: Mapping[str, Mapping[str, Float[Tensor, " S"]]], senses: Sequence[str]) -> None:
     """What the exact readers and the models say about the sense, stacked to 1."""
     figure, axes = plt.subplots(1, len(found), figsize=(4.9 * len(found), 2.6), squeeze=False, sharey=True)
     said = []

@@ -69,7 +69,7 @@ def rates(shares: Mapping[str, Sequence[float]], by_part: Mapping[str, float]) -
     )
 
 
-def first_steps(lengths: Mapping[str, Float[np.ndarray, "steps"]]) -> None:
+def first_steps(lengths: Mapping[str, Float[np.ndarray, " steps"]]) -> None:
     """How far one weight moves in each step, in units of the learning rate."""
     figure, ax = plt.subplots(figsize=(8, 3.2))
     for (name, values), colour, style in zip(lengths.items(), (ORANGE, BLUE), ("--", "-"), strict=True):

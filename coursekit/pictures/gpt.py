@@ -87,7 +87,7 @@ def influences(maps: Mapping[str, Float[Tensor, "T T"]], words: Sequence[str]) -
 
 def choices(
     found: Mapping[str, Float[Tensor, "1 V"]],
-    exact: Float[Tensor, "V"],
+    exact: Float[Tensor, " V"],
     vocabulary: Sequence[str],
     shown: int = 7,
 ) -> None:

@@ -192,7 +192,7 @@ def _compared(whole: pd.DataFrame, count: int) -> str:
     return "\n".join(lines)
 
 
-def found(places: Mapping[str, Int[Tensor, "Q"]], by_chance: float) -> None:
+def found(places: Mapping[str, Int[Tensor, " Q"]], by_chance: float) -> None:
     """Share of queries whose right text comes first, and among the first five; bootstrap intervals over queries."""
     figure, ax = plt.subplots(figsize=(8, 3.3))
     said = []
@@ -230,7 +230,7 @@ def found(places: Mapping[str, Int[Tensor, "Q"]], by_chance: float) -> None:
     )
 
 
-def long_texts(hits: pd.DataFrame, part: Int[np.ndarray, "Q"]) -> None:
+def long_texts(hits: pd.DataFrame, part: Int[np.ndarray, " Q"]) -> None:
     """Share of questions whose document comes first, by the place of the paragraph in its document, for each way."""
     figure, ax = plt.subplots(figsize=(8, 3.6))
     said = []

@@ -177,7 +177,7 @@ class Spelling:
         """The characters of any words."""
         return torch.stack([self.of_word(word) for word in words])
 
-    def of_word(self, word: str) -> Int[Tensor, "C"]:
+    def of_word(self, word: str) -> Int[Tensor, " C"]:
         """The characters of one word. Letters it does not know are "?"; too long a word loses its end."""
         if word in self.special:
             inside = [1 + len(self.LETTERS) + self.special.index(word)]

