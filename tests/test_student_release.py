@@ -94,6 +94,7 @@ def test_the_project_installs_coursekit_alone(content):
     assert project["project"]["dependencies"] == ours["project"]["dependencies"]
 
 
+@pytest.mark.slow
 def test_packing_twice_gives_the_same_bytes(release, tmp_path, monkeypatch):
     monkeypatch.chdir(ROOT)
     assert student_release(tmp_path / "again.zip").read_bytes() == release.read_bytes()

@@ -65,6 +65,7 @@ def test_a_second_run_that_is_refused_leaves_no_trace(one):
         assert (read(one).done, read(one).total, read(one).ended) == (2, 3, "")
 
 
+@pytest.mark.slow
 def test_in_a_cell_of_a_notebook_it_stays_on_one_line(one):
     """IPython gives `!autograder watch` a terminal of 80 columns; what is longer than the line would stay there."""
     one.source.parent.mkdir(parents=True)

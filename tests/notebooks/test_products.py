@@ -21,6 +21,7 @@ def test_the_start_page_is_fresh():
     assert not builder.start_page_is_stale(ROOT)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ASSIGNMENTS)
 def test_a_build_is_the_same_byte_for_byte(tmp_path, name):
     one = ASSIGNMENTS[name]
