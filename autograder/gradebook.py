@@ -193,7 +193,7 @@ class Recorder:
     def record(self, several: Iterable[tuple[Submission, Result]]) -> None:
         """Of each student the rows, the autograded notebook and the reasons. The rows are committed together."""
         several = list(several)
-        remembered = [self.set_rows(submission, result) for submission, result in several]
+        remembered = [self.set_rows(submission, result.verdicts) for submission, result in several]
         self.db.commit()
         # Remembered after the commit: a run killed between the two asks for one look too many, not too few.
         for answers, (submission, result) in zip(remembered, several, strict=True):
@@ -201,10 +201,10 @@ class Recorder:
             self._write_autograded(submission, result)
             remember(self.assignment, submission, result)
 
-    def set_rows(self, submission: Submission, result: Result) -> "Answers":
+    def set_rows(self, submission: Submission, verdicts: Iterable[CellVerdict]) -> "Answers":
         """One student's rows. Commits nothing."""
         handed_in = rows.hand_in(self.db, self.released, submission.student, submission.timestamp)
-        answers = self.set_scores(handed_in, submission, result.verdicts)
+        answers = self.set_scores(handed_in, submission, verdicts)
         self._set_late_penalty(handed_in, submission.student)
         return answers
 
@@ -243,11 +243,22 @@ class Recorder:
         """What nbgrader's AssignLatePenalties does, which opens the gradebook again for each student."""
         penalty, late = None, handed_in.seconds_late(self.released.duedate)
         if late > 0:
-            notebook = SimpleNamespace(score=rows.score(self.db, self.released, handed_in))
-            penalty = self.penalties.plugin_inst.late_submission_penalty(student, notebook.score, late)
-            if penalty is not None:
-                penalty = self.penalties._check_late_penalty(notebook, penalty)
+            penalty = self._late_penalty(student, rows.score(self.db, self.released, handed_in), late)
         rows.set_late_penalty(self.db, handed_in, penalty)
+
+    def _late_penalty(self, student: str, score: float, seconds: float) -> float | None:
+        """What the instructor's rule says. Raises CourseError where it fails."""
+        rule = self.penalties.plugin_inst
+        try:
+            penalty = rule.late_submission_penalty(student, score, seconds)
+            if penalty is None:
+                return None
+            return self.penalties._check_late_penalty(SimpleNamespace(score=score), penalty)
+        except Exception as error:
+            raise CourseError(
+                f"The rule for late penalties, {type(rule).__name__}, fails for {student}, who has {score:g} points "
+                f"and is {seconds:g} s late: {type(error).__name__}: {error}. nbgrader_config.py names it."
+            ) from error
 
     def _write_autograded(self, submission: Submission, result: Result) -> None:
         name = self.assignment.name
@@ -269,9 +280,7 @@ def save_scores(
     gradebook: Gradebook, assignment: Assignment, submission: Submission, verdicts: Iterable[CellVerdict]
 ) -> None:
     """One student's scores, for nbgrader's own Autograde, which sees to everything else itself."""
-    recorder = Recorder(gradebook, assignment)
-    handed_in = rows.hand_in(gradebook.db, recorder.released, submission.student, submission.timestamp)
-    answers = recorder.set_scores(handed_in, submission, verdicts)
+    answers = Recorder(gradebook, assignment).set_rows(submission, verdicts)
     gradebook.db.commit()
     answers.save()
 

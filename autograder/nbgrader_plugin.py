@@ -5,7 +5,7 @@ Grade          instead of Autograde: a failure is one sentence, and what was gra
 SafeReader     instead of the notebook exporter's reader: a file that cannot be read becomes a verdict
 Restore        locked cells and all metadata from the release
 RunInJail      instead of Execute
-SaveVerdicts   instead of SaveAutoGrades; before AssignLatePenalties, which resets the penalty
+SaveVerdicts   instead of SaveAutoGrades and AssignLatePenalties: both or neither
 """
 
 import logging
@@ -23,7 +23,7 @@ from nbgrader.api import Gradebook
 from nbgrader.apps import api, autogradeapp, generateassignmentapp
 from nbgrader.converters import Autograde, GenerateAssignment
 from nbgrader.converters.base import NbGraderException
-from nbgrader.preprocessors import AssignLatePenalties, CheckCellMetadata, NbGraderPreprocessor
+from nbgrader.preprocessors import CheckCellMetadata, NbGraderPreprocessor
 from nbgrader.server_extensions.formgrader.handlers import template_path
 from traitlets import Unicode
 from traitlets.config import Config
@@ -58,7 +58,7 @@ def configure(c: Config) -> None:
     api.capture_log = capture_log
     c.Autograde.exporter_class = SafeReader
     c.Autograde.sanitize_preprocessors = [Restore, CheckCellMetadata]
-    c.Autograde.autograde_preprocessors = [RunInJail, SaveVerdicts, AssignLatePenalties, CheckCellMetadata]
+    c.Autograde.autograde_preprocessors = [RunInJail, SaveVerdicts, CheckCellMetadata]
     c.Autograde.pre_convert_hook = remove_links
     c.CourseStep.course = c.CourseDirectory.root
     # Formgrader and feedback: formulas without a network.
@@ -259,7 +259,7 @@ class RunInJail(CourseStep):
 
 
 class SaveVerdicts(CourseStep):
-    """Writes the verdicts into the gradebook."""
+    """Writes the verdicts and the late penalty into the gradebook."""
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         where, assignment = resources["nbgrader"], self.assignment(resources)

@@ -134,7 +134,7 @@ class Preview:
         student = submission.student
         before = self._read(student)
         try:
-            self.recorder.set_rows(submission, result)
+            self.recorder.set_rows(submission, result.verdicts)
             after = self._read(student)
         finally:
             self.db.rollback()

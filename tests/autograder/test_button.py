@@ -1,5 +1,6 @@
 """Formgrader's Autograde button when grading fails: what its dialog says, and what was graded before stays."""
 
+import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -9,6 +10,7 @@ import pytest
 from nbgrader.apps.api import NbGraderAPI
 
 from autograder import nbgrader_settings, standing
+from autograder.errors import CourseError
 from autograder.jail import bubblewrap
 from tests.autograder.road import hand_in, perfect_notebook, with_cell
 from tests.autograder.small_class import NAME, SECOND, Class
@@ -31,13 +33,14 @@ def press(kind: Class, student: str) -> dict:
 
 
 def graded(kind: Class, student: str) -> tuple:
-    """Everybody's scores, and the student's files."""
+    """Everybody's scores and penalties, and the student's files."""
     with closing(sqlite3.connect(kind.course / "gradebook.db")) as db:
         scores = sorted(db.execute("select * from grade").fetchall())
+        penalties = sorted(db.execute("select id, late_submission_penalty from submitted_notebook").fetchall())
     folder = kind.course / "autograded" / student / NAME
     files = {path.name: path.read_bytes() for path in folder.iterdir()}
     assert f"{NAME}.ipynb" in files
-    return scores, files
+    return scores, penalties, files
 
 
 @contextmanager
@@ -107,6 +110,32 @@ def test_a_failure_is_one_sentence_and_what_was_graded_before_stays(own_class, w
     answer = press(own_class, "ada")  # it was mended
     assert answer["success"] and answer["log"].startswith("ada: "), answer["log"]
     assert graded(own_class, "ada") != before
+
+
+BROKEN_RULE = """
+class Broken(LateSubmissionPlugin):
+    def late_submission_penalty(self, student_id, score, total_seconds_late):
+        return score / 0
+
+c.AssignLatePenalties.plugin_class = Broken
+"""
+
+
+def test_a_rule_for_late_penalties_that_fails_leaves_the_scores_of_before(own_class):
+    worse = with_cell(perfect_notebook(own_class.assignment), SECOND, "def scale(scores, d): return 0")
+    hand_in(own_class.course, "dua", own_class.assignment, worse)
+    own_class.hand_in_late("dua", "2026-10-03 20:00:00 UTC")
+    before = graded(own_class, "dua")
+    words = r"The rule for late penalties, Broken, fails for dua, who has \d+ points and is 158400 s late: ZeroDiv"
+    with settings(own_class, BROKEN_RULE):
+        answer = press(own_class, "dua")
+        assert not answer["success"] and re.search(words, " ".join(answer["log"].split()))
+        with pytest.raises(CourseError, match=words):
+            own_class.grade()
+    assert graded(own_class, "dua") == before
+
+    assert press(own_class, "dua")["success"]
+    assert graded(own_class, "dua")[1] != before[1]
 
 
 def test_a_student_who_was_not_graded_before_has_nothing_graded_afterwards(own_class):

@@ -49,7 +49,8 @@ def test_recording_a_student_reads_no_whole_table(own_class):
     with open_gradebook(own_class.course) as gradebook:
         recorder = Recorder(gradebook, own_class.assignment)
         event.listen(gradebook.engine, "before_cursor_execute", lambda *call: asked.append(call[2:4]))
-        recorder.set_rows(*last_of(own_class, "ada"))
+        submission, result = last_of(own_class, "ada")
+        recorder.set_rows(submission, result.verdicts)
         gradebook.db.query(Grade).filter(Grade.auto_score == 1).all()  # this one does
         connection = gradebook.engine.raw_connection()
         plans = [
