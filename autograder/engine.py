@@ -21,7 +21,7 @@ from autograder.jail.client import Outcome, Server
 from autograder.jail.frames import Frame, read_frame
 from autograder.jail.limits import Limits
 from autograder.jails import Jails, OwnJail
-from autograder.source import grade_id, imported_ahead, is_demo
+from autograder.source import grade_id, is_demo
 from autograder.store import Store, job_id, rules_digest
 from autograder.submission import Submission
 from autograder.verdicts import CellVerdict, judge_cells, without_running
@@ -93,7 +93,7 @@ class Engine:
     ):
         self.assignment = assignment
         self.store = store
-        self.settings = settings_for(assignment, isolation)
+        self.settings = Settings(nbgrader_settings.limits(assignment.root), isolation)
         self.jails = jails or OwnJail(self.settings)
         self.fresh = fresh  # what the store held before this run does not count
         self.seed = secrets.randbits(128)
@@ -238,12 +238,6 @@ class Engine:
 
     def _is_unchanged_demo(self, cell: NotebookNode) -> bool:
         return not grade_id(cell) and cell.source.strip() in self._demos
-
-
-def settings_for(assignment: Assignment, isolation: str) -> Settings:
-    """The instructor's limits, and what the release needs."""
-    modules = imported_ahead(assignment.read_release())
-    return Settings(nbgrader_settings.limits(assignment.root), isolation, modules)
 
 
 @contextmanager

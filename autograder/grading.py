@@ -9,12 +9,14 @@ from nbformat import NotebookNode
 
 from autograder.cluster import Cluster
 from autograder.course import Assignment
-from autograder.engine import Engine, Result, settings_for
+from autograder.engine import Engine, Result
 from autograder.errors import CourseError
 from autograder.files import course_lock
 from autograder.gradebook import Recorder, open_gradebook, register
+from autograder.nbgrader_settings import limits
 from autograder.store import Store
 from autograder.submission import Submission, read_submission, students
+from autograder.worker import Settings
 
 OnResult = Callable[[Result], None]
 
@@ -68,7 +70,7 @@ def grade_class(
 
 def make_engine(assignment: Assignment, submissions: int, options: Options) -> Engine:
     """An engine with as many workers as there is work for, and the course's store."""
-    settings = settings_for(assignment, options.isolation)
+    settings = Settings(limits(assignment.root), options.isolation)
     jails = Cluster(settings, min(options.workers or cpu_count(), submissions), options.scheduler)
     store = Store(assignment.root / ".autograder" / "store")
     return Engine(assignment, store, options.isolation, jails, options.fresh)

@@ -8,13 +8,13 @@ import jupytext
 import nbformat
 from nbformat import NotebookNode
 
+from autograder.jail.launch import MODELS, OPTIMISERS
+
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 KEPT = ("nbgrader", "tags", "course")
 DEMO = "demo"
 """Tag of cells that only show something: unchanged ones are not run when grading."""
 
-MODELS = "transformers.models.bert.modeling_bert"  # takes 3 s and 150 MB
-OPTIMISERS = "torch._dynamo"  # which torch imports as the first of torch.optim is made: 1.3 s and 80 MB
 AHEAD = {"transformers": MODELS, "coursekit.models": MODELS, "torch.optim": OPTIMISERS}
 """What a server imports before it forks for a notebook, by the words of a cell that needs it."""
 

@@ -7,12 +7,16 @@ import atexit
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cached_property
 
 from autograder import reference
+from autograder.course import Assignment
 from autograder.engine import Engine, Result
 from autograder.jail.client import Server
 from autograder.jails import OwnJail
+from autograder.source import imported_ahead
+from autograder.store import Store
 from autograder.submission import Submission
 from autograder.worker import Settings
 from coursekit.answer_key import ExerciseKey
@@ -21,7 +25,11 @@ STAY_SECONDS = 300
 
 
 class PromptEngine(Engine):
-    """An engine for one submission at a time."""
+    """An engine for one submission at a time. Its servers import ahead what the release needs, and start sooner."""
+
+    def __init__(self, assignment: Assignment, store: Store):
+        super().__init__(assignment, store)
+        self.settings = replace(self.settings, modules=imported_ahead(self.release))
 
     def grade(self, submission: Submission) -> Result:
         with standing_servers(self.settings, self._rules) as self.servers:

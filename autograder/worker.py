@@ -19,6 +19,7 @@ from autograder.errors import CourseError
 from autograder.jail.bubblewrap import coursekit
 from autograder.jail.client import Nursery, Outcome, Server, ServerDied
 from autograder.jail.jobs import HARMLESS
+from autograder.jail.launch import MODELS
 from autograder.jail.limits import Limits
 
 PACKAGES = ("torch", "numpy", "transformers")
@@ -33,7 +34,7 @@ class Settings:
 
     limits: Limits
     isolation: str
-    modules: tuple[str, ...] = ()  # imported ahead, beside torch
+    modules: tuple[str, ...] = (MODELS,)  # imported ahead: in a class somebody needs them
     run: str = ""  # a name that no other run has
     versions: tuple[tuple[str, str], ...] = ()  # of the machine where the answers are judged
 

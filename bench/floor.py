@@ -20,8 +20,8 @@ import coursekit
 import coursekit.checking
 import coursekit.plots  # noqa: F401
 from autograder.jail.client import Server
+from autograder.jail.launch import MODELS
 from autograder.jail.runner import Job, read_job
-from autograder.source import MODELS
 from coursekit.asking import Case
 
 ROUNDS = 3

@@ -9,7 +9,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 from autograder.course import assignments, course_root
 from autograder.jail.client import Server
-from autograder.source import OPTIMISERS
+from autograder.jail.launch import OPTIMISERS
 
 ROOT = course_root(Path(__file__).parent)
 ASSIGNMENTS = {one.name: one for one in assignments(ROOT)}

@@ -36,7 +36,9 @@ def graded(kind: Class, student: str) -> tuple:
     """Everybody's scores and penalties, and the student's files."""
     with closing(sqlite3.connect(kind.course / "gradebook.db")) as db:
         scores = sorted(db.execute("select * from grade").fetchall())
-        penalties = sorted(db.execute("select id, late_submission_penalty from submitted_notebook").fetchall())
+        penalties = sorted(
+            db.execute("select id, late_submission_penalty from submitted_notebook").fetchall()
+        )
     folder = kind.course / "autograded" / student / NAME
     files = {path.name: path.read_bytes() for path in folder.iterdir()}
     assert f"{NAME}.ipynb" in files

@@ -3,6 +3,7 @@
 import copy
 import os
 import re
+from dataclasses import replace
 
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
@@ -17,8 +18,11 @@ from autograder.grading import course_lock
 from autograder.jail.client import Outcome
 from autograder.jail.frames import read_frame
 from autograder.jail.jobs import HARMLESS, cell, make_job
+from autograder.jail.launch import MODELS, OPTIMISERS
+from autograder.jails import OwnJail
 from autograder.nbgrader_settings import limits
-from autograder.source import MODELS, OPTIMISERS, imported_ahead
+from autograder.source import imported_ahead
+from autograder.standing import PromptEngine
 from autograder.store import Store
 from autograder.submission import read_submission
 from tests.autograder import light
@@ -79,13 +83,18 @@ def test_what_takes_seconds_is_imported_ahead_where_a_cell_that_is_run_asks_for_
 
 
 @pytest.mark.slow
-def test_a_submission_finds_it_imported(course):
-    with Engine(Assignment(course, "09_fine_tuning"), Store(course / "store"), "none") as engine:
-        look = f"import sys\nprint({OPTIMISERS!r} in sys.modules)"
-        engine.jails.submit("look", make_job([cell(look)], {}))
-        _, outcome = engine.jails.take()
+@pytest.mark.parametrize(("kind", "found"), [(Engine, [True, True]), (PromptEngine, [True, False])])
+def test_of_a_class_somebody_needs_models_and_one_submission_what_the_release_needs(course, kind, found):
+    engine = kind(Assignment(course, "09_fine_tuning"), Store(course / "store"))
+    jails = OwnJail(replace(engine.settings, isolation="none"))
+    names = [OPTIMISERS, MODELS]
+    jails.submit(
+        "look", make_job([cell(f"import sys\nprint([name in sys.modules for name in {names}])")], {})
+    )
+    _, outcome = jails.take()
+    jails.close()
     (frame,) = map(read_frame, outcome.frames)
-    assert frame.outputs[0]["text"] == "True\n"
+    assert frame.outputs[0]["text"] == f"{found}\n"
 
 
 @pytest.mark.slow

@@ -14,9 +14,8 @@ import pytest
 
 from autograder.jail.client import Nursery, Outcome, Server, find_problem
 from autograder.jail.frames import Frame, read_frame
-from autograder.jail.launch import Twin
+from autograder.jail.launch import OPTIMISERS, Twin
 from autograder.jail.limits import MEGABYTE, Limits
-from autograder.source import OPTIMISERS
 from coursekit import answers
 from coursekit.recording import cases_to_file
 from tests.processes import processes_below

@@ -5,7 +5,7 @@ import base64
 import numpy as np
 import pytest
 
-from autograder.source import OPTIMISERS
+from autograder.jail.launch import OPTIMISERS
 
 CASES = {"sums.rows": [{"table": np.arange(6, dtype=np.float32).reshape(2, 3)}, {"table": np.ones((4, 2))}]}
 RECORD = "from coursekit.recording import active\n"
