@@ -35,9 +35,17 @@ def key(tmp_path, monkeypatch):
     answer_key.save(tmp_path / "00_demo.safetensors", [one])
 
 
+@pytest.fixture(scope="module", autouse=True)
+def shell():
+    """Takes what `check` displays. It ends with this file: a kernel of another test must be the only one in its process."""
+    main = sys.modules["__main__"]
+    yield InteractiveShell.instance()
+    InteractiveShell.clear_instance()
+    sys.modules["__main__"] = main
+
+
 def shown(call, *arguments):
     """(bundles displayed, error message) of a call."""
-    InteractiveShell.instance()
     error = ""
     with capture_output() as captured:
         try:
