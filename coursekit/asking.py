@@ -68,13 +68,10 @@ def student_traceback(error: BaseException) -> str:
     own = [i for i, frame in enumerate(frames) if _in_notebook(frame.filename)]
     # The first notebook frame is the lambda of the check cell, which tells nothing; skip it if there is more.
     start = own[1] if len(own) > 1 else own[0] if own else len(frames)
-    shown = [f"  in {frame.name}, line {frame.lineno}: {frame.line}" for frame in frames[start:]]
     words = f"{type(error).__name__}: {_words(error)}"
     if type(error) is NameError and own == [len(frames) - 1]:  # the check itself asks for what is not there
-        shown, words = (
-            [],
-            f"{words}\nThe cell that defines it was not run, or it ended with an error: look there first.",
-        )
+        return f"{words[:1800]}\nThe cell that defines it was not run, or it ended with an error: look there first."
+    shown = [f"  in {frame.name}, line {frame.lineno}: {frame.line}" for frame in frames[start:]]
     return "\n".join([*shown[-6:], words])[:2000]
 
 

@@ -30,9 +30,7 @@ SOCKET_KIND = socket.SOCK_SEQPACKET if sys.platform.startswith("linux") else soc
 
 # What a server may import ahead, beside torch.
 MODELS = "transformers.models.bert.modeling_bert"  # takes 3 s and 150 MB
-OPTIMISERS = (
-    "torch._dynamo"  # which torch imports as the first of torch.optim is made, MODELS too: 1.3 s, 80 MB
-)
+OPTIMISERS = "torch._dynamo"  # imported by the first of torch.optim, and by MODELS: 1.3 s, 80 MB
 
 
 class JailError(RuntimeError):

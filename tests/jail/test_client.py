@@ -46,7 +46,7 @@ server.prepare = lambda limits, modules: b'x' * 100_000_000
 server.main(sys.argv[2:])
 """
 # A stopped one is known by its silence, which takes seconds.
-HOWEVER_IT_ENDS = pytest.mark.parametrize(
+KILLED_OR_STOPPED = pytest.mark.parametrize(
     "number", [signal.SIGKILL, pytest.param(signal.SIGSTOP, marks=pytest.mark.slow)]
 )
 SLEEPER = b"import time; send(b'begun'); time.sleep(30)"
@@ -79,7 +79,7 @@ def test_frames_are_seen_as_they_come(server, job):
     assert outcome.seconds > 0 and outcome.cpu_seconds > 0 and outcome.peak_bytes > 1 << 20
 
 
-@HOWEVER_IT_ENDS
+@KILLED_OR_STOPPED
 def test_a_killed_or_stopped_server_is_replaced_and_nothing_is_left(own_server, processes, number):
     before = processes(own_server)
     os.kill(before[-1], number)
@@ -149,7 +149,7 @@ def test_what_servers_import_is_in_memory_once(nursery):
     wait_until_gone(forked)
 
 
-@HOWEVER_IT_ENDS
+@KILLED_OR_STOPPED
 def test_a_server_of_a_nursery_dies_alone_and_its_submission_with_it(nursery, number):
     one, other = nursery.server(), nursery.server()
     doomed = []
@@ -213,7 +213,7 @@ def links_of(pid: int) -> list[str]:
     return [os.readlink(link) for link in Path(f"/proc/{pid}/fd").iterdir()]
 
 
-@HOWEVER_IT_ENDS
+@KILLED_OR_STOPPED
 def test_a_nursery_that_dies_or_stops_is_replaced(nursery, number):
     server = nursery.server()
     before = below(nursery)
