@@ -20,10 +20,10 @@ lab: python ## install what is missing, then open the course in JupyterLab (LAB_
 test: environment ## every test (TEST_ARGS="-k release" for some)
 	@$(PYTEST) $(TEST_ARGS)
 
-test-fast: environment ## the tests without slow ones and browsers: two minutes
+test-fast: environment ## the tests without slow ones and browsers: four minutes
 	@$(PYTEST) -m "not slow and not browser" $(TEST_ARGS)
 
-notebooks: environment ## make notebooks/ and coursekit/keys/ from solutions/
+notebooks: environment ## make notebooks/ with their answer keys from solutions/
 	@$(BIN)/autograder build
 
 grade: environment ## your own answers in notebooks/, as the instructor would see them

@@ -1,0 +1,18 @@
+"""Make, check and grade the notebooks of a course. The names that a course writes, and may rely on:
+
+In a notebook, `from autograder.checks import …`:
+    check(name, call)      hands inputs to the student's function through `call`, compares and explains
+    hint(name)             the next of four hints
+    predict(name, value)   commits to a number, and reveal(name, value) shows it beside the true one
+    progress()             which checks have passed
+    CheckFailed            what a check raises that did not pass
+
+In exercises.py, beside the source of a notebook:
+    autograder.exercise          Exercise, Mistake, Draw
+    autograder.checks.asking     Case
+    autograder.checks.judging    Rule
+
+In nbgrader_config.py: `autograder.nbgrader_plugin.configure(c)` and the settings under `c.Autograder` and `c.Jail`.
+
+All else is reached by the command `autograder` and by nbgrader's own.
+"""

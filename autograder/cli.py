@@ -6,7 +6,9 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from enum import StrEnum
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -24,6 +26,8 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from autograder import startup  # noqa: F401
+from autograder.checks.status import Status
 from autograder.course import Assignment, assignment, assignments, course_root
 from autograder.errors import CourseError
 
@@ -52,13 +56,30 @@ Name = Annotated[str, typer.Argument(metavar="ASSIGNMENT", help="Such as 02_atte
 Students = Annotated[list[str] | None, typer.Argument(metavar="[STUDENT]...", help="Default: everyone.")]
 Submitted = Annotated[Path | None, typer.Option(help="Folder with STUDENT/ASSIGNMENT/. Default: submitted/.")]
 Workers = Annotated[
-    int | None, typer.Option(min=1, help="Processes that grade on this machine. Default: one per core.")
+    int | None, typer.Option(min=1, help="Notebooks that run at once on this machine. Default: one per core.")
 ]
 Scheduler = Annotated[
     str, typer.Option(metavar="ADDRESS", help="Grade on the workers of a Dask cluster: tcp://host:port.")
 ]
+Seeds = Annotated[int, typer.Option(min=1, help="On how many draws of the inputs known answers are tried.")]
 Json = Annotated[Path | None, typer.Option("--json", help="Also write the results to this file.")]
+OnlyExercises = Annotated[
+    list[str] | None,
+    typer.Option("--exercise", help="Only this one, such as attention.entropy; may be repeated."),
+]
 Jail = Annotated[Isolation, typer.Option(help="none runs students' code with your rights.")]
+
+
+@app.command()
+def init(
+    folder: Annotated[Path, typer.Argument(help="Where; made if it is missing.")] = Path("."),
+) -> None:
+    """Begin a course in an empty folder: settings, and one assignment that can be built and graded at once."""
+    from autograder.authoring.init import begin_course
+
+    for path in begin_course(folder):
+        console.print(f"wrote {path}", highlight=False, soft_wrap=True)
+    console.print("Next, in that folder: `autograder build`; its README.md says how to go on.")
 
 
 @app.command()
@@ -67,32 +88,45 @@ def build(
     check: Annotated[
         bool, typer.Option("--check", help="Change nothing; exit 1 if a product is stale.")
     ] = False,
+    seeds: Seeds = 300,
 ) -> None:
-    """Make notebooks and answer keys from solutions/."""
-    from autograder import builder
-    from autograder.jail.client import Server
-    from autograder.stale import stale_scores
+    """Make notebooks and answer keys from their sources.
+
+    Refuses, and changes nothing of that notebook, when a mistake cannot be told from the right answer or from another
+    one, when a variant does not run, or when the verdict on a known answer would depend on the inputs that are drawn
+    (`autograder rates` says more). That trial is made once after each change.
+    """
+    from autograder.authoring import builder
+    from autograder.authoring.rates import require_no_luck
+    from autograder.authoring.reference import own_server
+    from autograder.grading.stale import stale_scores
 
     root = course_root()
     chosen = _chosen(root, names)
     complaints, warnings = [], []
-    with Server(isolation="none") as server, _progress() as progress:
+    with own_server(root) as server, _progress() as progress:
         task = progress.add_task("building", total=len(chosen) + 1)
         for one in chosen:
             progress.update(task, description=one.name)
             if check:
                 complaints += builder.stale(server, one)
             else:
-                builder.build(server, one)
+                made = builder.products(server, one, builder.generate(one))
+                trying = progress.add_task(f"  on {seeds} draws of the inputs", total=len(one.exercises))
+                require_no_luck(one, seeds, lambda done, _, t=trying: progress.update(t, completed=done))
+                progress.remove_task(trying)
+                builder.put(made)
                 warnings += filter(None, [stale_scores(one)])
             progress.advance(task)
         if not check:
             builder.build_start_page(root)
-        elif builder.start_page_is_stale(root):
-            complaints.append("notebooks/start.ipynb is not what its source gives")
+        elif builder.StartPage(root).stale:
+            complaints.append(
+                f"{builder.StartPage(root).release.relative_to(root)} is not what its source gives"
+            )
         progress.advance(task)
     for complaint in complaints:
-        console.print(f"[red]stale[/red] {complaint}: run `make notebooks`", highlight=False)
+        console.print(f"[red]stale[/red] {complaint}: run `autograder build`", highlight=False)
     _warn(warnings)
     if complaints:
         raise typer.Exit(1)
@@ -120,12 +154,11 @@ def grade(
     A cluster's workers need the same checkout and the same environment as this machine: start them there
     with `dask worker tcp://host:port`. docs/grading.md says more.
     """
-    from autograder.grading import find_submissions, grade_class
-    from autograder.stale import stale_scores
+    from autograder.grading.run import NotAllGraded, grade_class
 
     root = course_root()
     chosen = assignment(root, name)
-    folders = find_submissions(chosen, submitted or root / "submitted", students or [])
+    folders, left = _found(chosen, submitted or root / "submitted", students)
     options = _options(isolation, workers, scheduler, fresh)
     with _grading(chosen, len(folders)) as (on_result, counted, progress):
         try:
@@ -136,11 +169,19 @@ def grade(
                 f"Interrupted: {counted['done']} of {len(folders)} are recorded; the next run goes on."
             )
             raise typer.Exit(130) from None
+        except NotAllGraded as error:
+            results = error.results
+            left += error.left
     if json_file:
         report = {"assignment": name, "submissions": [result.to_json() for result in results]}
+        report["not_graded"] = [asdict(one) for one in left]
         json_file.write_text(json.dumps(report, indent=1), encoding="utf-8")
     console.print(_table(results))
+    from autograder.grading.stale import stale_scores  # here, because the gradebook's library takes a second
+
     _warn(filter(None, [stale_scores(chosen)]))  # of those who were not graded now
+    if left:
+        raise NotAllGraded(left)
 
 
 @app.command()
@@ -149,7 +190,7 @@ def watch(name: Name) -> None:
 
     For another terminal, or a notebook in JupyterLab: `!autograder watch 02_attention`.
     """
-    from autograder.progress import follow
+    from autograder.grading.progress import follow
 
     shown = None
     for shown in follow(assignment(course_root(), name)):
@@ -183,12 +224,12 @@ def regrade(
     Scores and comments given by hand, extra credit that was typed in and extensions stay. Late penalties
     follow the course's rule and the new score; where they change the table says so.
     """
-    from autograder.grading import find_submissions
-    from autograder.regrade import regrade as run
+    from autograder.grading.regrade import regrade as run
+    from autograder.grading.run import NotAllGraded
 
     root = course_root()
     chosen = assignment(root, name)
-    folders = find_submissions(chosen, submitted or root / "submitted", students or [])
+    folders, left = _found(chosen, submitted or root / "submitted", students)
     with _grading(chosen, len(folders)) as (on_result, _, progress):
 
         def agree(changes) -> bool:
@@ -206,6 +247,8 @@ def regrade(
         console.print("Nothing was changed.")
     if done.left:
         console.print(Text(f"Handed in anew meanwhile, and left as before: {', '.join(done.left)}."))
+    if left + done.not_graded:
+        raise NotAllGraded(left + done.not_graded)
 
 
 @app.command()
@@ -251,8 +294,8 @@ def export(
     Who still waits for grading by hand, or handed in nothing, has no line for Canvas and Moodle. A text that
     begins like a formula (= + - @) gets an apostrophe in front.
     """
-    from autograder.export import EXPORTERS
-    from autograder.gradebook import open_gradebook
+    from autograder.gradebook.export import EXPORTERS
+    from autograder.gradebook.gradebook import open_gradebook
 
     root = course_root()
     chosen = assignment(root, name)
@@ -274,10 +317,11 @@ def grade_mine(
     names: Names = None,
     isolation: Annotated[Isolation, typer.Option(help="Your own code needs no jail.")] = Isolation.none,
 ) -> None:
-    """Grade your own notebooks/ in place, for those who learn alone. Records nothing."""
-    from autograder.engine import Engine
-    from autograder.store import Store
-    from autograder.submission import read_submission
+    """Grade the notebooks of the release where they lie, for those who learn alone. Records nothing."""
+    from autograder.grading.engine import Engine
+    from autograder.grading.original import original
+    from autograder.grading.store import Store
+    from autograder.untrusted.submission import read_submission
 
     root = course_root()
     results = []
@@ -286,52 +330,162 @@ def grade_mine(
         task = progress.add_task("grading", total=len(chosen))
         for one in chosen:
             with Engine(one, Store(root / ".autograder" / "store"), isolation.value) as engine:
-                results.append(
-                    engine.grade(read_submission(one.release.parent, one.name, one, engine.release))
-                )
+                mine = read_submission(one.release.parent, one.name, one, original(one))
+                results.append(engine.grade(mine))
             progress.advance(task)
     console.print(_table(results, first_column="notebook"))
+
+
+@app.command("try")
+def try_exercises(
+    exercises: Annotated[list[str], typer.Argument(help="Exercises, such as attention.entropy.")],
+    seeds: Seeds = 300,
+    json_file: Json = None,
+) -> None:
+    """Say of single exercises, in seconds, what has to hold and whether it does. Writes no notebook and no key.
+
+    Mistakes and lazy answers are never right, alternatives always, whatever inputs are drawn; mistakes are told apart;
+    small changes of the solution are noticed, or `survivors` says why they are as right.
+    """
+    from autograder.authoring.trial import explain, find_exercises, try_exercise
+
+    trials = []
+    for home, name in find_exercises(course_root(), exercises):
+        with _progress() as progress:
+            task = progress.add_task(name, total=None)
+            trials.append(
+                try_exercise(
+                    home,
+                    name,
+                    seeds,
+                    lambda what, t=task, p=progress, n=name: p.update(t, description=f"{n}: {what}"),
+                )
+            )
+        console.print(explain(trials[-1]))
+    if json_file:
+        json_file.write_text(json.dumps([trial.to_json() for trial in trials], indent=1), encoding="utf-8")
+    if not all(trial.holds for trial in trials):
+        raise typer.Exit(1)
 
 
 @app.command()
 def mutants(
     names: Names = None,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Also write the results to this file.")
-    ] = None,
+    exercise: OnlyExercises = None,
+    json_file: Json = None,
 ) -> None:
-    """Change the solutions in every small way and report the share that the checks catch."""
-    from autograder.mutants import explain, run
+    """Change the solutions in every small way and report the share that the checks catch.
+
+    Fails if a change goes unnoticed and its exercise does not say why it is as right (`survivors`).
+    """
+    from autograder.authoring.mutants import explain, run
 
     reports = []
-    for one in _chosen(course_root(), names):
+    for one, chosen in _chosen_exercises(names, exercise):
         with _progress() as progress:
             task = progress.add_task(f"mutating {one.name}", total=None)
             report = run(
-                one, lambda done, total, t=task, p=progress: p.update(t, completed=done, total=total)
+                one, lambda done, total, t=task, p=progress: p.update(t, completed=done, total=total), chosen
             )
         reports.append(report)
         console.print(explain(report))
     if json_file:
         json_file.write_text(json.dumps([report.to_json() for report in reports], indent=1), encoding="utf-8")
-    if any(report.share < 0.95 for report in reports):
+    if any(report.unexplained for report in reports):
+        raise typer.Exit(1)
+
+
+@app.command()
+def rates(
+    names: Names = None,
+    exercise: OnlyExercises = None,
+    seeds: Seeds = 300,
+    natural: Annotated[
+        Path | None,
+        typer.Option(
+            help="A Python file with WRONG and RIGHT, {exercise: {what is special: cell}}: try those, too."
+        ),
+    ] = None,
+    workers: Workers = None,
+    json_file: Json = None,
+) -> None:
+    """On how many seeds is each mistake, lazy answer and right answer judged right? Only none and all are allowed.
+
+    "rounding" says whether an answer stays when its inputs move by the last bit of a number, as on another processor.
+    """
+    from autograder.authoring.rates import assignment_rates, read_natural, seeds_from
+
+    wrong, right = read_natural(natural) if natural else ({}, {})
+    tried = []
+    for one, chosen in _chosen_exercises(names, exercise):
+        with _progress() as progress:
+            task = progress.add_task(f"{one.name}, {seeds} seeds", total=len(chosen))
+            tried += assignment_rates(
+                one,
+                seeds_from(0, seeds),
+                chosen,
+                wrong,
+                right,
+                workers,
+                lambda done, total, t=task, p=progress: p.update(t, completed=done),
+            )
+    if json_file:
+        json_file.write_text(json.dumps([rate.to_json() for rate in tried], indent=1), encoding="utf-8")
+    broken = [rate for rate in tried if not rate.holds]
+    for rate in broken:
+        console.print(f"[red]luck[/red] {escape(str(rate))}", highlight=False, soft_wrap=True)
+    counts = Counter(rate.kind for rate in tried)
+    kinds = ", ".join(f"{count} {kind}" for kind, count in counts.items())
+    console.print(
+        f"{len({rate.exercise for rate in tried})} exercises, {seeds} seeds: {kinds}; {len(broken)} do not hold."
+    )
+    if broken:
         raise typer.Exit(1)
 
 
 @app.command("student-release")
 def student_release(
-    target: Annotated[Path, typer.Argument(help="The zip file to write.")] = Path(
-        "dist/words-in-context-student.zip"
-    ),
+    target: Annotated[
+        Path | None, typer.Argument(help="The zip file to write. Default: dist/COURSE-student.zip.")
+    ] = None,
 ) -> None:
-    """Pack what students get: notebooks, coursekit and data, without solutions and autograder."""
-    from autograder.release import student_release as pack
+    """Pack what students get: notebooks, answer keys and what notebooks need, without solutions."""
+    from autograder.authoring.release import student_release as pack
 
     console.print(f"wrote {pack(target)}")
 
 
+def _found(one: Assignment, submitted: Path, wanted: list[str] | None) -> tuple[dict, list]:
+    """The folders of the wanted students; and whoever else may have handed in and cannot be graded."""
+    from autograder.grading.run import find_submissions
+    from autograder.untrusted.submission import left_out
+
+    folders = find_submissions(one, submitted, wanted or [])
+    return folders, [] if wanted else left_out(submitted, one.name)
+
+
 def _chosen(root: Path, names: Iterable[str] | None) -> list[Assignment]:
     return [assignment(root, name) for name in names] if names else assignments(root)
+
+
+def _chosen_exercises(
+    names: Iterable[str] | None, exercises: list[str] | None
+) -> list[tuple[Assignment, list[str]]]:
+    """The chosen assignments, each with its exercises, or with those of `exercises`; without those that have none."""
+    from autograder.authoring.trial import find_exercises
+
+    root = course_root()
+    if exercises:
+        find_exercises(root, exercises)
+    pairs = [
+        (one, [name for name in one.exercises if not exercises or name in exercises])
+        for one in _chosen(root, names)
+    ]
+    if not any(chosen for _, chosen in pairs):
+        raise CourseError(
+            f"{', '.join(names or [])} has none of these exercises: {', '.join(exercises or ['any'])}."
+        )
+    return [(one, chosen) for one, chosen in pairs if chosen]
 
 
 def _progress(*more: ProgressColumn) -> Progress:
@@ -342,7 +496,7 @@ def _progress(*more: ProgressColumn) -> Progress:
 
 
 def _options(isolation: Isolation, workers: int | None, scheduler: str, fresh: bool = False):
-    from autograder.grading import Options
+    from autograder.grading.run import Options
 
     if workers and scheduler:
         raise CourseError("--workers starts workers here, --scheduler uses those of a cluster: choose one.")
@@ -352,7 +506,7 @@ def _options(isolation: Isolation, workers: int | None, scheduler: str, fresh: b
 @contextmanager
 def _grading(one: Assignment, total: int) -> Iterator[tuple[Callable, Counter, Progress]]:
     """A progress bar, what to call with each result, and what was counted. `watch` sees the same."""
-    from autograder.progress import Record
+    from autograder.grading.progress import Record
 
     counted, title = Counter(), f"grading {one.name}"
     with Record(one, title, total) as record, _progress(TextColumn("{task.fields[troubled]}")) as progress:
@@ -410,29 +564,33 @@ def _table(results, first_column: str = "student") -> Table:
 
 def _reasons(result) -> str:
     """What was lost and why; cells that share a reason share a line."""
-    from autograder.history import in_short
+    from autograder.grading.history import in_short
 
     groups: dict[tuple[str, str], list[str]] = {}
     for verdict in result.verdicts:
-        if verdict.status not in ("passed", "manual"):
+        if verdict.status not in (Status.PASSED, Status.MANUAL):
             where = (verdict.status, in_short(verdict))
             groups.setdefault(where, []).append(verdict.grade_id.removesuffix("-check"))
     lines = []
     for (status, reason), names in groups.items():
         who = names[0] if len(names) == 1 else f"{len(names)} cells"
         lines.append(f"{who}: {status}. {reason}")
-    waiting = sum(verdict.status == "manual" for verdict in result.verdicts)
+    waiting = sum(verdict.status == Status.MANUAL for verdict in result.verdicts)
     return "\n".join([*lines, f"{waiting} to grade by hand"] if waiting else lines)
 
 
 def main() -> None:
     """Our own errors end with one sentence and exit status 1."""
-    from autograder.jail.client import JailError, ServerDied
+    from autograder.jail.outside.client import JailError, ServerDied
 
     try:
         app()
     except (CourseError, ServerDied) as error:
         _complain(str(error))
+    except ModuleNotFoundError as error:
+        if find_spec("nbgrader"):
+            raise
+        _complain(f"This needs the package {error.name}: `pip install 'words-in-context[grading]'`.")
     except JailError as error:
         _complain(f"{error}\nWithout a jail, `--isolation none` runs students' code with all your rights.")
     except OSError as error:

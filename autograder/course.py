@@ -1,16 +1,30 @@
 """Where things are in a course folder, and which exercises an assignment has."""
 
-from dataclasses import dataclass
+import hashlib
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
-from importlib import import_module, reload
+from importlib import import_module, invalidate_caches
 from pathlib import Path
 from types import ModuleType
 
 import nbformat
 from nbformat import NotebookNode
 
+from autograder.checks.answer_key import SUFFIX as KEY_SUFFIX
 from autograder.errors import CourseError
 from autograder.exercise import Exercise
+from autograder.settings import FILE, CourseSettings, course_settings
+from autograder.source import grade_id, is_grade, is_solution
+
+EXERCISES = "autograder_exercises"
+"""How the packages are called that folders with exercises become."""
+
+CALLS_CHECK = re.compile(r"""^[ \t]*check\(\s*["']""", re.MULTILINE)
+MOST_HANDED_OUT = 32 << 20
+"""Bytes of the files that go into each jail beside the notebook."""
 
 
 @dataclass(frozen=True)
@@ -20,9 +34,25 @@ class Assignment:
     root: Path
     name: str
 
+    def __reduce__(self) -> tuple[type, tuple[Path, str]]:
+        """Another process reads the exercises anew: it cannot import the module that they were read into here."""
+        return Assignment, (self.root, self.name)
+
+    @property
+    def settings(self) -> CourseSettings:
+        return course_settings(self.root)
+
     @property
     def source(self) -> Path:
-        return self.root / "solutions" / self.name / f"{self.name}.py"
+        """What the instructor edits: a percent script, or without one a notebook, as nbgrader has it."""
+        script = self.root / self.settings.source_directory / self.name / f"{self.name}.py"
+        notebook = script.with_suffix(".ipynb")
+        return notebook if notebook.exists() and not script.exists() else script
+
+    @property
+    def exercises_file(self) -> Path:
+        """The inputs, mistakes, right answers and hints of its exercises."""
+        return self.source.with_name("exercises.py")
 
     @property
     def instructor_notebook(self) -> Path:
@@ -30,25 +60,43 @@ class Assignment:
 
     @property
     def release(self) -> Path:
-        return self.root / "notebooks" / self.name / f"{self.name}.ipynb"
+        return self.root / self.settings.release_directory / self.name / f"{self.name}.ipynb"
 
     @property
     def key(self) -> Path:
-        return self.root / "coursekit" / "keys" / f"{self.name}.safetensors"
+        """The answer key, beside the release: nbgrader hands it out with the notebook."""
+        return self.release.with_suffix(KEY_SUFFIX)
+
+    @property
+    def handed_out(self) -> dict[str, Path]:
+        """The files that students get beside the notebook, such as tables, by their path there.
+
+        Raises CourseError where they are too many bytes to go into each jail.
+        """
+        folder = self.release.parent
+        beside = (path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink())
+        files = {path.relative_to(folder).as_posix(): path for path in beside if _goes_along(path, folder)}
+        size = sum(path.stat().st_size for path in files.values())
+        if size > MOST_HANDED_OUT:
+            raise CourseError(
+                f"The files beside {self.release} have {size >> 20} MB; at most {MOST_HANDED_OUT >> 20} MB go into a "
+                "jail. Put large ones into a folder of the course that c.Autograder.readable names."
+            )
+        return files
 
     @cached_property
     def exercises(self) -> dict[str, Exercise]:
         """The exercises in the order of the notebook, by name."""
-        topic = self.name.partition("_")[2]
-        try:
-            module = _as_it_is_now(f"autograder.exercises.{topic}")
-        except ModuleNotFoundError as error:
-            if error.name != f"autograder.exercises.{topic}":
-                raise
-            raise CourseError(
-                f"{self.name} has no exercises: autograder/exercises/{topic}.py is missing."
-            ) from None
-        return {exercise.name: exercise for exercise in module.EXERCISES}
+        if not self.exercises_file.exists():
+            return {}
+        source = self.source.read_text(encoding="utf-8") if self.source.exists() else ""
+        exercises = named(vars(_as_it_is_now(self.exercises_file)), source, self.name.partition("_")[2])
+        exercises.sort(key=lambda exercise: source.find(f'"{exercise.check_id}"'))
+        arrays = self.settings.arrays
+        return {
+            exercise.name: replace(exercise, rule=replace(exercise.rule, arrays=arrays))
+            for exercise in exercises
+        }
 
     @cached_property
     def by_check_id(self) -> dict[str, Exercise]:
@@ -56,20 +104,85 @@ class Assignment:
 
     def read_release(self) -> NotebookNode:
         if not self.release.exists():
-            raise CourseError(f"{self.release} is missing: run `make notebooks` first.")
-        return nbformat.read(self.release, as_version=4)
+            raise CourseError(f"{self.release} is missing: run `autograder build` first.")
+        notebook = nbformat.read(self.release, as_version=4)
+        self.require_checks(notebook, self.release)
+        return notebook
+
+    def require_checks(self, notebook: NotebookNode, path: Path) -> None:
+        """Raise CourseError for cells that look like checks of exercises that there are not: each would pass."""
+        unknown = [grade_id(cell) for cell in self.test_cells(notebook) if _looks_like_a_check(cell)]
+        if unknown:
+            raise CourseError(
+                f"{path}: nothing judges the graded code cell{'s' if len(unknown) > 1 else ''} {', '.join(unknown)}. "
+                f"The check of the exercise topic.name has the grade id topic-name-check and stands in "
+                f"{self.exercises_file.relative_to(self.root)}. A test cell of nbgrader's kind has another id, and "
+                "calls no check."
+            )
+
+    def test_cells(self, notebook: NotebookNode) -> list[NotebookNode]:
+        """The cells that nbgrader grades by running them: asserts and hidden tests, and no check of ours."""
+        return [cell for cell in notebook.cells if self.is_test(cell)]
+
+    def is_test(self, cell: NotebookNode) -> bool:
+        graded = cell.cell_type == "code" and is_grade(cell) and not is_solution(cell)
+        return graded and grade_id(cell) not in self.by_check_id
 
 
-_read: dict[str, int] = {}
+def _looks_like_a_check(cell: NotebookNode) -> bool:
+    return grade_id(cell).endswith("-check") or bool(CALLS_CHECK.search(cell.source))
 
 
-def _as_it_is_now(name: str) -> ModuleType:
-    """A module, read again if its file has changed: JupyterLab's server outlives many edits."""
-    module = import_module(name)
-    changed = Path(module.__file__).stat().st_mtime_ns
-    if _read.setdefault(name, changed) != changed:
-        _read[name] = changed
-        module = reload(module)
+def _goes_along(path: Path, folder: Path) -> bool:
+    hidden = any(part.startswith(".") or part == "__pycache__" for part in path.relative_to(folder).parts)
+    return not hidden and path.suffix not in (".ipynb", KEY_SUFFIX)
+
+
+CHECK_ID = re.compile(r'"(\w+)-(\w+)-check"')
+"""The grade id of a check cell, as it stands in a source: the topic, and the exercise's own name."""
+
+
+def named(variables: Mapping[str, object], source: str, topic: str) -> list[Exercise]:
+    """The exercises among a module's variables, each with the name of its check in the notebook's source.
+
+    Where the source has no such check, the name begins with `topic`. Raises CourseError where it has more than one.
+    """
+    topics: dict[str, set[str]] = {}
+    for checked_topic, exercise in CHECK_ID.findall(source):
+        topics.setdefault(exercise, set()).add(checked_topic)
+    exercises = {}
+    for variable, value in variables.items():
+        if not isinstance(value, Exercise) or any(value is earlier for earlier, _ in exercises.values()):
+            continue
+        candidates = topics.get(variable, {topic})
+        if not value.name and len(candidates) > 1:
+            names = " and ".join(f"{candidate}.{variable}" for candidate in sorted(candidates))
+            raise CourseError(f"The exercise {variable} may be {names}: say which by name=….")
+        exercises[variable] = value, value.name or f"{min(candidates)}.{variable}"
+    return [replace(exercise, name=name) for exercise, name in exercises.values()]
+
+
+_read: dict[Path, dict[Path, int]] = {}
+"""When the files of each folder of exercises were changed, as they were when they were read."""
+
+
+def _as_it_is_now(file: Path) -> ModuleType:
+    """The module in `file`, read again if a module of its folder has changed: JupyterLab's server outlives many edits.
+
+    The folder becomes a package of its own, so that exercises may import what lies beside them: `from .more import X`.
+    """
+    folder = file.parent.resolve()
+    package = f"{EXERCISES}_{hashlib.sha256(str(folder).encode()).hexdigest()[:12]}"
+    changed = {path: path.stat().st_mtime_ns for path in folder.glob("*.py")}
+    if _read.get(folder) != changed:
+        for name in [name for name in sys.modules if name == package or name.startswith(f"{package}.")]:
+            del sys.modules[name]  # a reload would keep the exercises that are no longer there
+        holder = ModuleType(package)
+        holder.__path__ = [str(folder)]
+        sys.modules[package] = holder
+        invalidate_caches()
+    module = import_module(f"{package}.{file.stem}")
+    _read[folder] = changed
     return module
 
 
@@ -77,24 +190,33 @@ def course_root(start: Path | None = None) -> Path:
     """The course folder: the nearest one, from `start` upwards, that holds nbgrader_config.py."""
     start = (start or Path.cwd()).resolve()
     for folder in (start, *start.parents):
-        if (folder / "nbgrader_config.py").exists():
+        if (folder / FILE).exists():
             return folder
-    raise CourseError(f"{start} is not inside a course: no nbgrader_config.py here or above.")
+    raise CourseError(f"{start} is not inside a course: no {FILE} here or above.")
 
 
 def assignment(root: Path, name: str) -> Assignment:
     """The assignment of that name, or a CourseError that lists those there are."""
-    found = Assignment(root, name)
-    if not found.source.exists():
+    chosen = Assignment(root, name)
+    if not chosen.source.exists():
+        notebooks = sorted(path.name for path in chosen.source.parent.glob("*.ipynb"))
+        if notebooks:
+            raise CourseError(
+                f"{chosen.source.parent} holds {', '.join(notebooks)}; an assignment is one notebook with the name of "
+                f"its folder: {name}.ipynb or {name}.py."
+            )
         names = [other.name for other in assignments(root)]
         raise CourseError(f"There is no assignment {name!r}. There are: {', '.join(names) or 'none'}.")
-    return found
+    return chosen
 
 
 def assignments(root: Path) -> list[Assignment]:
     """All assignments, in order."""
-    return [
-        Assignment(root, path.parent.name)
-        for path in sorted(root.glob("solutions/[0-9]*_*/*.py"))
+    source = root / course_settings(root).source_directory
+    names = {
+        path.stem
+        for kind in ("py", "ipynb")
+        for path in source.glob(f"*/*.{kind}")
         if path.stem == path.parent.name
-    ]
+    }
+    return [Assignment(root, name) for name in sorted(names)]

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from autograder.checks.answer_key import numbered
+from autograder.checks.asking import Case
+from autograder.checks.judging import Rule
+from autograder.checks.planted import Planted
 from autograder.errors import CourseError
-from coursekit.asking import Case
-from coursekit.judging import Rule
-from coursekit.planted import Planted
 
 
 class Draw:
@@ -40,24 +41,55 @@ class Draw:
 class Mistake:
     """A wrong answer that students give: an edit of the solution cell, and the hint for who gives the same.
 
-    name    what it is, as the verdict says it: "softmax over the queries".
-    hint    one or two sentences to the student, pointing at the symptom, not the code.
-    edits   {old: new}; each old text must stand exactly once in the solution cell.
-    code    or a whole cell instead of edits.
+    name      what it is, as the verdict says it: "softmax over the queries".
+    hint      one or two sentences to the student, pointing at the symptom, not the code.
+    old, new  the edit: what stands in the solution cell, exactly once, and what stands there instead.
+    edits     or several edits, {old: new}, made one after the other.
+    code      or a whole cell.
+    also      whole cells of other code that makes the same mistake and answers otherwise: fingerprints of it, too.
+    credit    the share of the points, below 1, for an answer that equals this mistake's on every input. It is not right:
+              `check` fails all the same.
+
+    Raises CourseError unless it is made in exactly one of the three ways, and for a credit that is no share.
     """
 
     name: str
     hint: str
-    edits: Mapping[str, str] = field(default_factory=dict)
-    code: str = ""
+    old: str = ""
+    new: str = ""
+    edits: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+    code: str = field(default="", kw_only=True)
+    also: tuple[str, ...] = field(default=(), kw_only=True)
+    credit: float = field(default=0.0, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.old, str):
+            raise CourseError(
+                f"The mistake {self.name!r}: {{old: new}} is written as edits={{old: new}}, or as old, new."
+            )
+        if sum(map(bool, (self.old, self.edits, self.code))) != 1:
+            raise CourseError(
+                f"The mistake {self.name!r} needs one of these: old and new, edits={{…}}, or code=…."
+            )
+
+        if not 0 <= self.credit < 1:
+            raise CourseError(
+                f"The mistake {self.name!r} has credit={self.credit!r}: a share of the points is at least 0 and below 1."
+            )
+
+    @property
+    def replacements(self) -> Mapping[str, str]:
+        """The edits of the solution cell, {old: new}; none where a whole cell is written out."""
+        return {self.old: self.new} if self.old else self.edits
 
 
 @dataclass(frozen=True)
 class Exercise:
     """One graded function of a notebook.
 
-    name          "attention.softmax"; the solution cell's grade id is "attention-softmax",
-                  the check cell's "attention-softmax-check".
+    Its name is that of its check, `check("attention.softmax", …)`, in which the name of this variable follows the dot.
+    The solution cell's grade id is "attention-softmax", the check cell's "attention-softmax-check".
+
     cases         makes the inputs of three or more calls. Sizes pairwise distinct within a case and
                   varied between cases; values that do not saturate a softmax.
     mistakes      each becomes a fingerprint in the answer key.
@@ -65,11 +97,11 @@ class Exercise:
     hints         four rungs: a question, the shapes, pseudocode, a near miss.
     uses          earlier exercises whose functions this one calls.
     mends         the notebook shows the faulty code that is to be mended: the solution may share its lines.
-    survivors     {part of a change that `make mutants` reports: why the changed solution is as right}.
+    survivors     {part of a change that `autograder mutants` reports: why the changed solution is as right}.
     unseen        for a rule "exposes": implementations that only the autograder tries on a student's inputs.
+    name          where the variable is called otherwise: "attention.softmax".
     """
 
-    name: str
     cases: Callable[[Draw], Iterable[Case]]
     mistakes: tuple[Mistake, ...]
     alternatives: Mapping[str, str]
@@ -79,6 +111,7 @@ class Exercise:
     mends: bool = False
     survivors: Mapping[str, str] = field(default_factory=dict)
     unseen: tuple[Planted, ...] = ()
+    name: str = field(default="", kw_only=True)
 
     @property
     def solution_id(self) -> str:
@@ -97,11 +130,17 @@ class EditDoesNotApply(CourseError):
     """A mistake's edit does not fit the solution cell any more."""
 
 
+def ways(source: str, exercise: Exercise, mistake: Mistake) -> dict[str, str]:
+    """The cells that make a mistake, by the name of the variant: the edited solution first, then `also`."""
+    cells = [edited(source, exercise, mistake), *mistake.also]
+    return dict(zip(numbered([mistake.name] * len(cells)), cells, strict=True))
+
+
 def edited(source: str, exercise: Exercise, mistake: Mistake) -> str:
-    """The solution cell with the mistake in it."""
+    """The solution cell with the mistake in it. Raises EditDoesNotApply."""
     if mistake.code:
         return mistake.code
-    for old, new in mistake.edits.items():
+    for old, new in mistake.replacements.items():
         if source.count(old) != 1:
             raise EditDoesNotApply(
                 f"{exercise.name}, mistake {mistake.name!r}: {old!r} stands {source.count(old)} times "

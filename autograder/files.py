@@ -10,6 +10,9 @@ from pathlib import Path
 
 from autograder.errors import CourseError
 
+UNWRITABLE = (PermissionError, FileExistsError, NotADirectoryError, IsADirectoryError)
+"""A place for one student's files that somebody else has taken, or may not be written: it harms nobody else."""
+
 
 def write_aside(path: Path, content: str | bytes) -> None:
     """Write a whole file or none: aside first, then moved into place."""

@@ -8,23 +8,24 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from statistics import mean, median
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from nbgrader.api import MissingEntry
-from nbgrader.utils import is_grade, is_solution
 
-from autograder import similarity
+from autograder.authoring.reference import mistake_sources, solution_sources
+from autograder.checks.status import Ending, Status
 from autograder.course import Assignment
 from autograder.errors import CourseError
 from autograder.files import write_aside
-from autograder.gradebook import open_gradebook
-from autograder.history import LONGEST_ANSWER, History, in_short, recall
-from autograder.reference import mistake_sources, solution_sources
-from autograder.scores import Given, Score, class_scores, given_so_far
-from autograder.source import code_cells, grade_id, read_source
-from autograder.verdicts import UNFINISHED, CellVerdict, points
+from autograder.gradebook.gradebook import open_gradebook
+from autograder.grading.history import LONGEST_ANSWER, History, in_short, recall
+from autograder.grading.scores import Given, Score, class_scores, given_so_far
+from autograder.grading.verdicts import UNFINISHED, UNFINISHED_TEST, CellVerdict, graded_cells, points
+from autograder.source import code_cells, grade_id, is_solution, read_source
+from autograder.untrusted import similarity
 
 MOST_BARS = 20  # of the distribution
 SLOWEST, MISTAKES = 10, 15  # that are shown at once
@@ -32,12 +33,15 @@ MOST_GROUPS, MOST_MEMBERS, MOST_CODE = 40, 4, 6000  # that are shown; the last i
 MOST_REASONS = 5  # of an exercise's answers that no known mistake describes
 
 ENDINGS = {
-    "timeout": "The notebook ran out of time.",
-    "memory": "The notebook used too much memory.",
-    "output": "The notebook wrote too much.",
-    "died": "The notebook's process ended.",
-    "finished": "A check ran out of time.",
+    Ending.TIMEOUT: "The notebook ran out of time.",
+    Ending.MEMORY: "The notebook used too much memory.",
+    Ending.OUTPUT: "The notebook wrote too much.",
+    Ending.DIED: "The notebook's process ended.",
+    Ending.FINISHED: "A check ran out of time.",
 }
+
+
+WRONG = (Status.FAILED, Status.ERROR)
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,7 @@ class MistakeRow:
     exercise: str
     hint: str
     students: Sequence[str]
+    credit: float = 0.0  # the share of the points that it earns
 
 
 @dataclass(frozen=True)
@@ -88,6 +93,12 @@ class Class:
     histories: Mapping[str, History]
     given: Mapping[str, Given]
     names: Mapping[str, str]  # of everybody in the gradebook, "" where there is none
+
+    @cached_property
+    def automatic(self) -> frozenset[str]:
+        """The grade ids of checks, and of test cells of nbgrader's kind."""
+        tests = self.assignment.test_cells(self.assignment.read_release())
+        return frozenset([*self.assignment.by_check_id, *map(grade_id, tests)])
 
 
 def write_report(assignment: Assignment, output: Path) -> None:
@@ -125,10 +136,14 @@ def read_class(assignment: Assignment) -> Class:
 def contents(everybody: Class) -> dict[str, object]:
     """What the template shows."""
     assignment = everybody.assignment
-    cells = [cell for cell in assignment.read_release().cells if is_grade(cell)]
+    cells = graded_cells(assignment.read_release())
     most = sum(points(cell) for cell in cells)
     nets = [score.net for score in everybody.scores.values()]
-    exercises = [exercise_row(everybody, cell) for cell in cells if grade_id(cell) in assignment.by_check_id]
+    exercises = [
+        test_row(everybody, cell) if assignment.is_test(cell) else exercise_row(everybody, cell)
+        for cell in cells
+        if assignment.is_test(cell) or grade_id(cell) in assignment.by_check_id
+    ]
     return {
         "assignment": assignment.name,
         "made": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
@@ -183,7 +198,7 @@ def exercise_row(everybody: Class, cell) -> ExerciseRow:
         if (attempts := known.attempts(exercise.solution_id))
     ]
     statuses = Counter(verdict.status for verdict in verdicts)
-    right = statuses.pop("passed", 0)
+    right = statuses.pop(Status.PASSED, 0)
     histories = everybody.histories.values()
     inherited = sum(_inherited(everybody.assignment, known, exercise.check_id) for known in histories)
     return ExerciseRow(
@@ -197,11 +212,21 @@ def exercise_row(everybody: Class, cell) -> ExerciseRow:
     )
 
 
+def test_row(everybody: Class, cell) -> ExerciseRow:
+    """Of a test cell of nbgrader's kind. Nobody knows which answer it is about."""
+    histories = everybody.histories.values()
+    verdicts = [by_cell[grade_id(cell)] for one in histories if grade_id(cell) in (by_cell := one.by_cell())]
+    statuses = Counter(verdict.status for verdict in verdicts)
+    right = statuses.pop(Status.PASSED, 0)
+    return ExerciseRow(grade_id(cell), points(cell), right, statuses.most_common(), 0, None, 0)
+
+
 def _inherited(assignment: Assignment, known: History, check: str) -> bool:
     """Whether a check failed together with one of an exercise that this one calls."""
-    called = {assignment.exercises[name].check_id for name in assignment.by_check_id[check].uses}
-    failed = {verdict.grade_id for verdict in known.verdicts if verdict.status in ("failed", "error")}
-    return known.ending == "finished" and check in failed and bool(failed & called)
+    exercise = assignment.by_check_id.get(check)
+    called = {assignment.exercises[name].check_id for name in exercise.uses} if exercise else set()
+    failed = {verdict.grade_id for verdict in known.verdicts if verdict.status in WRONG}
+    return known.ending == Ending.FINISHED and check in failed and bool(failed & called)
 
 
 def written_row(everybody: Class, cell) -> WrittenRow:
@@ -217,7 +242,13 @@ def mistakes(everybody: Class) -> list[MistakeRow]:
         if verdict.mistake:
             found.setdefault((verdict.mistake, verdict.grade_id), []).append((student, verdict))
     rows = [
-        MistakeRow(name, _exercise(everybody, cell), who[0][1].hint, [student for student, _ in who])
+        MistakeRow(
+            name,
+            _exercise(everybody, cell),
+            who[0][1].hint,
+            [student for student, _ in who],
+            max(verdict.credit for _, verdict in who),  # who is wrong on some inputs alone earns none
+        )
         for (name, cell), who in found.items()
     ]
     return sorted(rows, key=lambda row: (-len(row.students), row.exercise, row.name))
@@ -229,7 +260,7 @@ def unnamed(everybody: Class) -> list[MistakeRow]:
     for student, verdict in _verdicts(everybody):
         known = everybody.histories[student]
         explained = verdict.mistake or _inherited(everybody.assignment, known, verdict.grade_id)
-        if known.ending == "finished" and verdict.status in ("failed", "error") and not explained:
+        if known.ending == Ending.FINISHED and verdict.status in WRONG and not explained:
             # "3 of 12 of your numbers differ" is one kind, whatever the numbers.
             kind = re.sub(r"\d+", "…", in_short(verdict))
             found.setdefault((kind, verdict.grade_id), []).append(student)
@@ -245,14 +276,16 @@ def unnamed(everybody: Class) -> list[MistakeRow]:
 
 
 def _verdicts(everybody: Class) -> Iterable[tuple[str, CellVerdict]]:
+    """Of checks, and of test cells: the others are for a person."""
     for student, known in everybody.histories.items():
         for verdict in known.verdicts:
-            if verdict.grade_id in everybody.assignment.by_check_id:
+            if verdict.grade_id in everybody.automatic:
                 yield student, verdict
 
 
 def _exercise(everybody: Class, cell: str) -> str:
-    return everybody.assignment.by_check_id[cell].name
+    exercise = everybody.assignment.by_check_id.get(cell)
+    return exercise.name if exercise else cell
 
 
 def slowest(everybody: Class) -> list[History]:
@@ -263,17 +296,17 @@ def slowest(everybody: Class) -> list[History]:
 def failed(everybody: Class) -> list[tuple[str, str, str]]:
     """Who could not be run to the end: student, what happened, and which checks it cost."""
     rows = []
-    cut_off = {reason for _, reason in UNFINISHED.values()}
+    cut_off = {reason for _, reason in (*UNFINISHED.values(), *UNFINISHED_TEST.values())}
     for student, known in everybody.histories.items():
-        checks = [v for v in known.verdicts if v.grade_id in everybody.assignment.by_check_id]
+        checks = [v for v in known.verdicts if v.grade_id in everybody.automatic]
         lost = [
             check.grade_id.removesuffix("-check")
             for check in checks
-            if check.status == "timeout" or check.reason in cut_off
+            if check.status == Status.TIMEOUT or check.reason in cut_off
         ]
         if known.ending not in ENDINGS:  # not read at all
             rows.append((student, checks[0].reason if checks else known.ending, "all"))
-        elif known.ending != "finished" or lost:
+        elif known.ending != Ending.FINISHED or lost:
             rows.append(
                 (student, ENDINGS[known.ending], "all" if len(lost) == len(checks) else ", ".join(lost))
             )
@@ -294,16 +327,24 @@ def alike(everybody: Class) -> dict[str, object]:
     assignment = everybody.assignment
     cells = assignment.read_release().cells
     written = {grade_id(cell) for cell in cells if is_solution(cell) and cell.cell_type != "code"}
-    answers = {student: known.answers for student, known in everybody.histories.items()}
+    answers = compared(everybody)
     known = expected(assignment, written)
     groups = similarity.find_groups(answers, known, written)
     common = similarity.find_common(answers, known, written)
     return {
-        "groups": [_shown(everybody, group) for group in groups[:MOST_GROUPS]],
+        "groups": [_shown(everybody, answers, group) for group in groups[:MOST_GROUPS]],
         "more_groups": max(0, len(groups) - MOST_GROUPS),
         "common": [(cell, who, answers[who[0]][cell][:MOST_CODE]) for cell, who in common[:MOST_GROUPS]],
         "usual": similarity.usual_from(len(answers)),
         "rules": similarity,
+    }
+
+
+def compared(everybody: Class) -> dict[str, similarity.Answers]:
+    """What each student wrote, with the functions of added cells where they are called."""
+    return {
+        student: similarity.with_helpers(known.answers, known.added)
+        for student, known in everybody.histories.items()
     }
 
 
@@ -325,17 +366,13 @@ def expected(assignment: Assignment, written: set[str]) -> list[dict[str, str]]:
     return texts
 
 
-def _shown(everybody: Class, group: similarity.Group) -> Shown:
+def _shown(everybody: Class, answers: Mapping[str, similarity.Answers], group: similarity.Group) -> Shown:
     closest = group.pairs[0]
     first = [*closest.students, *(one for one in group.students if one not in closest.students)][
         :MOST_MEMBERS
     ]
     cells = {
-        cell: [
-            (student, everybody.histories[student].answers[cell][:MOST_CODE])
-            for student in first
-            if cell in everybody.histories[student].answers
-        ]
+        cell: [(student, answers[student][cell][:MOST_CODE]) for student in first if cell in answers[student]]
         for cell in closest.cells
     }
     digests = Counter(everybody.histories[student].hand_ins[-1].digest for student in group.students)

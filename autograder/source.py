@@ -1,26 +1,28 @@
 """Read the percent-format source of a notebook, and write notebooks that are the same byte for byte."""
 
 import hashlib
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 
-import jupytext
 import nbformat
-from nbformat import NotebookNode
+from nbformat import NotebookNode, ValidationError
 
-from autograder.jail.launch import MODELS, OPTIMISERS
+from autograder.errors import CourseError
 
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 KEPT = ("nbgrader", "tags", "course")
 DEMO = "demo"
 """Tag of cells that only show something: unchanged ones are not run when grading."""
 
-AHEAD = {"transformers": MODELS, "coursekit.models": MODELS, "torch.optim": OPTIMISERS}
-"""What a server imports before it forks for a notebook, by the words of a cell that needs it."""
-
 
 def read_source(path: Path) -> NotebookNode:
-    """The notebook of a percent script, with cell ids that do not change from run to run."""
+    """The notebook of a percent script, with cell ids that do not change from run to run; or a notebook as it is."""
+    if path.suffix == ".ipynb":
+        return _read_notebook(path)
+    import jupytext  # here, because it imports JupyterLab's server
+
     notebook = jupytext.read(path, fmt="py:percent")
     notebook.metadata = nbformat.from_dict(
         {"kernelspec": KERNEL, "language_info": {"name": "python", "file_extension": ".py"}}
@@ -37,6 +39,14 @@ def read_source(path: Path) -> NotebookNode:
     return notebook
 
 
+def _read_notebook(path: Path) -> NotebookNode:
+    try:
+        return nbformat.read(path, as_version=4)
+    except (OSError, ValueError, ValidationError) as error:
+        what = next(iter(str(error).splitlines()), type(error).__name__)
+        raise CourseError(f"{path} cannot be read as a notebook: {what}") from None
+
+
 def write_notebook(notebook: NotebookNode, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(notebook_bytes(notebook))
@@ -51,6 +61,31 @@ def grade_id(cell: NotebookNode) -> str:
     return cell.metadata.get("nbgrader", {}).get("grade_id", "")
 
 
+# As nbgrader.utils has them. Importing these would import nbgrader, which takes a second.
+
+
+def is_grade(cell: NotebookNode) -> bool:
+    """Whether the cell has points."""
+    return cell.metadata.get("nbgrader", {}).get("grade", False)
+
+
+def is_solution(cell: NotebookNode) -> bool:
+    """Whether the student writes in the cell."""
+    return cell.metadata.get("nbgrader", {}).get("solution", False)
+
+
+def is_locked(cell: NotebookNode) -> bool:
+    """Whether the cell is put back as it was released."""
+    if is_solution(cell):
+        return False
+    return is_grade(cell) or cell.metadata.get("nbgrader", {}).get("locked", False)
+
+
+def is_task(cell: NotebookNode) -> bool:
+    """Whether the cell says what to do, and a person grades what the student adds."""
+    return cell.metadata.get("nbgrader", {}).get("task", False)
+
+
 def code_cells(notebook: NotebookNode) -> Iterator[NotebookNode]:
     return (cell for cell in notebook.cells if cell.cell_type == "code")
 
@@ -59,10 +94,44 @@ def is_demo(cell: NotebookNode) -> bool:
     return DEMO in cell.metadata.get("tags", [])
 
 
-def imported_ahead(notebook: NotebookNode) -> tuple[str, ...]:
+def imported_ahead(preload_where: Mapping[str, str], notebook: NotebookNode) -> tuple[str, ...]:
     """The modules that take seconds to import, and that cells of the notebook need which are run when grading."""
-    text = "\n".join(cell.source for cell in code_cells(notebook) if not is_demo(cell))
-    return tuple(sorted({module for words, module in AHEAD.items() if words in text}))
+    text = _text_that_is_run(notebook)
+    return tuple(dict.fromkeys(module for words, module in preload_where.items() if words in text))
+
+
+def named_in(modules: Iterable[str], notebook: NotebookNode) -> tuple[str, ...]:
+    """Those of these modules that cells name which are run when grading."""
+    text = _text_that_is_run(notebook)
+    return tuple(module for module in modules if module in text)
+
+
+def _text_that_is_run(notebook: NotebookNode) -> str:
+    return "\n".join(cell.source for cell in code_cells(notebook) if not is_demo(cell))
+
+
+USUAL = ("numpy", "pandas", "scipy", "matplotlib.pyplot", "sympy", "sklearn", "seaborn")
+"""What notebooks import most, and what takes longest of what they do. Importing them starts no thread."""
+
+
+def usual_imports(notebook: NotebookNode) -> tuple[str, ...]:
+    """Those of the usual modules that a notebook imports and that are installed."""
+    text = "\n".join(cell.source for cell in code_cells(notebook))
+    found = re.findall(r"^\s*(?:import|from)\s+([\w.]+)", text, re.MULTILINE)
+    needed = [one for one in USUAL if any(name == one or name.startswith(f"{one}.") for name in found)]
+    return tuple(one for one in needed if find_spec(one.partition(".")[0]))
+
+
+def imported_from(packages: Iterable[str], notebook: NotebookNode) -> tuple[str, ...]:
+    """The modules of these packages that a notebook imports, by `from package import module`."""
+    text = "\n".join(cell.source for cell in code_cells(notebook))
+    return tuple(
+        sorted(
+            f"{package}.{name}"
+            for package in packages
+            for name in set(re.findall(rf"^from {re.escape(package)} import (\w+)", text, re.MULTILINE))
+        )
+    )
 
 
 def _cell_id(cell: NotebookNode, used: dict[str, int]) -> str:

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from autograder.course import Assignment
 from autograder.exercise import Exercise
-from autograder.jail import jobs
+from autograder.jail.outside import jobs
 from autograder.source import code_cells, grade_id, is_demo
-from autograder.submission import parse_cells, restore
+from autograder.untrusted.submission import parse_cells, restore
 from bench import classic, measure
 from bench.measure import Measured
 from bench.submissions import NAME, ROOT, Texts, Writer, hand_in, make_course

@@ -17,12 +17,12 @@ import torch
 from transformers import BertModel  # noqa: F401
 
 import coursekit
-import coursekit.checking
 import coursekit.plots  # noqa: F401
-from autograder.jail.client import Server
-from autograder.jail.launch import MODELS
-from autograder.jail.runner import Job, read_job
-from coursekit.asking import Case
+from autograder.checks.asking import Case
+from autograder.jail.inside.runner import Job, read_job
+from autograder.jail.outside.bubblewrap import View
+from autograder.jail.outside.client import Server
+from autograder.settings import course_settings
 
 ROUNDS = 3
 
@@ -32,7 +32,9 @@ def main(folder: Path) -> None:
     blobs = [path.read_bytes() for path in sorted(folder.glob("*.job"))]
     jobs = [read_job(blob) for blob in blobs]
     times = {"floor": [], "jail": []}
-    with Server(modules=[MODELS]) as server:
+    course = course_settings(Path(__file__).parents[1])
+    modules = [*course.preload, course.preload_where["transformers"]]
+    with Server(view=View(packages=course.packages), modules=modules) as server:
         gc.collect()
         gc.freeze()
         server.run(blobs[0])

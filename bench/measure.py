@@ -12,8 +12,8 @@ from pathlib import Path
 
 import psutil
 
-from autograder.jail.isolation import CHILD_SUBREAPER
-from autograder.jail.kernel import prctl
+from autograder.jail.inside.isolation import CHILD_SUBREAPER
+from autograder.jail.inside.kernel import prctl
 
 LOOK_SECONDS = 0.5  # between looks at the memory, each of which takes some milliseconds a process
 

@@ -6,14 +6,14 @@ The names below are loaded when first used: the grader reads answer files withou
 from importlib import import_module
 
 _HOME = {
-    "check": "checking",
-    "hint": "checking",
-    "predict": "checking",
-    "reveal": "checking",
-    "CheckFailed": "checking",
-    "show": "plots",
-    "installation": "environment",
-    "progress": "overview",
+    "check": "autograder.checks.checking",
+    "hint": "autograder.checks.checking",
+    "predict": "autograder.checks.checking",
+    "reveal": "autograder.checks.checking",
+    "CheckFailed": "autograder.checks.checking",
+    "show": "coursekit.plots",
+    "installation": "coursekit.environment",
+    "progress": "autograder.checks.overview",
 }
 
 __all__ = list(_HOME)
@@ -22,4 +22,4 @@ __all__ = list(_HOME)
 def __getattr__(name: str):
     if name not in _HOME:
         raise AttributeError(f"module 'coursekit' has no attribute {name!r}")
-    return getattr(import_module(f"coursekit.{_HOME[name]}"), name)
+    return getattr(import_module(_HOME[name]), name)

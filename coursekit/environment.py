@@ -8,7 +8,7 @@ from html import escape
 from importlib import import_module
 from importlib.metadata import version
 
-from coursekit.card import RIGHT, WRONG
+from autograder.checks.card import RIGHT, WRONG
 
 OLDEST_PYTHON = (3, 11)
 PACKAGES = (

@@ -38,12 +38,17 @@ def bootstrap(
     """The 95 % percentile interval of a statistic of independent items (Efron, 1979).
 
     Items are drawn with replacement, as many as there are; items of several columns (two models on the same
-    sentences) stay together. Raises ValueError for no items.
+    sentences) stay together. Raises ValueError for fewer than two items.
     """
     items = np.asarray(items)
-    if len(items) == 0:
-        raise ValueError("An interval needs at least one item; there are none.")
-    rng = np.random.default_rng(seed)
-    values = [statistic(items[rng.integers(0, len(items), len(items))]) for _ in range(draws)]
-    low, high = np.quantile(values, [0.025, 0.975])
-    return float(low), float(high)
+    if len(items) < 2:
+        raise ValueError(f"An interval needs at least 2 items; there are {len(items)}.")
+    drawn = stats.bootstrap(
+        (np.arange(len(items)),),  # places are drawn, so that the columns of an item stay together
+        lambda places: statistic(items[places]),
+        n_resamples=draws,
+        vectorized=False,
+        method="percentile",
+        rng=np.random.default_rng(seed),
+    )
+    return float(drawn.confidence_interval.low), float(drawn.confidence_interval.high)

@@ -17,7 +17,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from coursekit import journal
+from autograder.checks import journal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

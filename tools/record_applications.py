@@ -20,9 +20,9 @@ import figures_sentiment
 import numpy as np
 import pandas as pd
 import torch
+from notebook_names import names_of
 from transformers import BertModel
 
-from autograder.source import code_cells, grade_id, is_demo, read_source
 from coursekit.models import load
 
 ROOT = Path(__file__).parents[1]
@@ -32,22 +32,11 @@ EPOCHS_AND_RATE = {"sentiment": (3, 2e-4), "entities": (5, 5e-4), "questions": (
 HEAD_EPOCHS_AND_RATE = (20, 5e-3)
 
 
-def notebook_functions() -> dict:
-    """The names that the notebook defines in its solution cells and in the cells tagged "record"."""
-    names: dict = {}
-    for cell in code_cells(read_source(ROOT / "solutions/10_applications/10_applications.py")):
-        if "record" in cell.metadata.get("tags", []) or not (
-            is_demo(cell) or grade_id(cell).endswith("-check")
-        ):
-            exec(cell.source, names)
-    return names
-
-
 class Recorder:
     """Trains the heads of a task for each seed, on what the pre-trained and the untrained encoder make of its rows."""
 
     def __init__(self) -> None:
-        self.names = notebook_functions()
+        self.names = names_of("10_applications")
         self.loaded = load("bert-base-uncased")
 
     def models(

@@ -13,26 +13,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import torch
+from notebook_names import names_of
 
-from autograder.source import code_cells, grade_id, is_demo, read_source
 from coursekit.language import Language, load_language
 from coursekit.small import ELMo, load
 
 ROOT = Path(__file__).parents[1]
 TABLE = ROOT / "data/results/elmo_layers.csv"
 SEEDS = range(5)
-
-
-def notebook_functions() -> dict:
-    """The names that the notebook defines in its solution cells and in the cells tagged "record"."""
-    names: dict = {}
-    for cell in code_cells(read_source(ROOT / "solutions/05_elmo/05_elmo.py")):
-        wanted = "record" in cell.metadata.get("tags", []) or not (
-            is_demo(cell) or grade_id(cell).endswith("-check")
-        )
-        if wanted:
-            exec(cell.source, names)
-    return names
 
 
 def by_word(names: dict, language: Language, task: str, seed: int) -> float:
@@ -66,7 +54,7 @@ def measure(names: dict, model: ELMo, seed: int) -> Iterator[tuple[str, str, flo
 
 def main() -> None:
     torch.set_num_threads(1)  # matrices this small are slower with more
-    names, trained, rows = notebook_functions(), load("elmo"), []
+    names, trained, rows = names_of("05_elmo"), load("elmo"), []
     for seed in SEEDS:
         torch.manual_seed(seed)
         for name, model in (("trained", trained), ("untrained", ELMo(trained.config).eval())):

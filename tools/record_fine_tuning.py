@@ -13,12 +13,10 @@ from time import process_time
 
 import pandas as pd
 import torch
+from notebook_names import names_of
 from tqdm import tqdm
 
-from autograder.source import code_cells, grade_id, is_demo, read_source
-
 ROOT = Path(__file__).parents[1]
-SOURCE = ROOT / "solutions/09_fine_tuning/09_fine_tuning.py"
 SMALL, REVIEWS = (ROOT / "data/results" / name for name in ("fine_tuning.csv", "fine_tuning_reviews.csv"))
 
 TASKS, BATCH = ("topic", "order"), 16
@@ -40,18 +38,6 @@ REVIEW_RATES = {
 }
 REVIEW_LABELS, REVIEW_EPOCHS, REVIEW_SEEDS = 256, 2, range(3)
 TRAINER = {"table": "Trainer", "strategy": "full", "labels": 780, "lr": 5e-5, "epochs": 3, "seed": 0}
-
-
-def notebook_functions() -> dict:
-    """The names that the notebook defines in its solution cells and in the cells tagged "record"."""
-    names: dict = {}
-    for cell in code_cells(read_source(SOURCE)):
-        wanted = "record" in cell.metadata.get("tags", []) or not (
-            is_demo(cell) or grade_id(cell).endswith("-check")
-        )
-        if wanted:
-            exec(cell.source, names)
-    return names
 
 
 def best_rates(table: pd.DataFrame) -> dict[tuple[str, str], float]:
@@ -111,7 +97,7 @@ def by_trainer(names: dict, loaded) -> dict[str, float]:
 
 def main() -> None:
     torch.set_num_threads(1)  # matrices this small are slower with more
-    names = notebook_functions()
+    names = names_of("09_fine_tuning")
     small_bert(names)
     reviews(names)
 

@@ -13,29 +13,17 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")  # the packaged model, which everyb
 import numpy as np
 import pandas as pd
 import torch
+from notebook_names import names_of
 
-from autograder.source import code_cells, grade_id, is_demo, read_source
 from coursekit.models import load
 
 ROOT = Path(__file__).parents[1]
 DRAWS, COUNTS = range(5), (0, 1, 2, 4, 8)
 
 
-def notebook_functions() -> dict:
-    """The names that the notebook defines in its solution cells and in the cells tagged "record"."""
-    names: dict = {"np": np, "pd": pd}
-    for cell in code_cells(read_source(ROOT / "solutions/07_gpt/07_gpt.py")):
-        wanted = "record" in cell.metadata.get("tags", []) or not (
-            is_demo(cell) or grade_id(cell).endswith("-check")
-        )
-        if wanted:
-            exec(cell.source, names)
-    return names
-
-
 def main() -> None:
     torch.set_num_threads(1)
-    names, model = notebook_functions(), load("SmolLM2-135M", head="causal-lm")
+    names, model = names_of("07_gpt", np=np, pd=pd), load("SmolLM2-135M", head="causal-lm")
     leaning, swapped, questions = names["leaning"], names["SWAPPED"], names["questions"]
     texts, positive = questions.text.tolist(), (questions.label == "positive").to_numpy()
     rows = []

@@ -5,13 +5,14 @@
 It runs the cells of the instructor's source that define what is measured, so notebook and table cannot differ.
 """
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from notebook_names import names_of
 
-from autograder.source import code_cells, grade_id, is_demo, read_source
-from coursekit.language import load_language
+from coursekit.language import SPECIAL_TOKENS, load_language
 
 ROOT = Path(__file__).parents[1]
 SEEDS = range(1, 6)  # the notebook itself uses 0
@@ -25,21 +26,9 @@ MEASURES = (
 )
 
 
-def notebook_functions() -> dict:
-    """The names that the notebook defines in its solution cells and in the cells tagged "record"."""
-    names: dict = {}
-    exec("from coursekit.language import SPECIAL_TOKENS", names)
-    for cell in code_cells(read_source(ROOT / "solutions/01_static_embeddings/01_static_embeddings.py")):
-        wanted = "record" in cell.metadata.get("tags", []) or not (
-            is_demo(cell) or grade_id(cell).endswith("-check")
-        )
-        if wanted and not cell.source.startswith("predict("):
-            exec(cell.source, names)
-    return names
-
-
 def main() -> None:
-    measure, language, rows = notebook_functions()["measure_mixtures"], load_language(), []
+    names = names_of("01_static_embeddings", SPECIAL_TOKENS=SPECIAL_TOKENS, dataclass=dataclass)
+    measure, language, rows = names["measure_mixtures"], load_language(), []
     for seed in SEEDS:
         words = measure(language, seed)
         frequency, weights = (

@@ -10,9 +10,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import torch
+from notebook_names import names_of
 from rich.progress import track
-
-from autograder.source import code_cells, grade_id, is_demo, read_source
 
 ROOT = Path(__file__).parents[1]
 TABLE = ROOT / "data/results/sentences.csv"
@@ -25,18 +24,6 @@ RUNS = (
     ("by rank", "by_rank", 192),
     ("by rank, hard negatives", "by_rank_hard", 192),
 )
-
-
-def notebook_functions() -> dict:
-    """The names that the notebook defines in its solution cells and in the cells tagged "record"."""
-    names: dict = {"np": np, "pd": pd}
-    for cell in code_cells(read_source(ROOT / "solutions/11_sentences/11_sentences.py")):
-        wanted = "record" in cell.metadata.get("tags", []) or not (
-            is_demo(cell) or grade_id(cell).endswith("-check")
-        )
-        if wanted:
-            exec(cell.source, names)
-    return names
 
 
 def measures(names: dict, encoder, centred: bool) -> dict[str, float]:
@@ -58,7 +45,7 @@ def measures(names: dict, encoder, centred: bool) -> dict[str, float]:
 
 def main() -> None:
     torch.set_num_threads(1)
-    names, rows = notebook_functions(), []
+    names, rows = names_of("11_sentences", np=np, pd=pd), []
 
     def record(seed: int, objective: str, pairs: int, found: dict[str, float]) -> None:
         for measure, value in found.items():

@@ -121,21 +121,7 @@ class Language:
         The last column of `ids` is never conditioned on, so a beginning of a sentence may be given, any id at
         its end.
         """
-        return self._each_word(self._forward, self._checked(ids))
-
-    def previous_word(
-        self, ids: Int[np.ndarray, "sentences tokens"]
-    ) -> Float[np.ndarray, "sentences tokens vocabulary"]:
-        """p(x_t = v | x_>t): what a model that reads from right to left can know. It does not know t itself.
-
-        The length counted from the right is all it has; at padding the row says [PAD].
-        """
-        ids = self._checked(ids)
-        by_right = self._each_word(self._backward, reverse_padded(ids))
-        lengths = (ids != PAD).sum(axis=1, keepdims=True)
-        places = np.arange(ids.shape[1])
-        order = np.where(places < lengths, lengths - 1 - places, places)
-        return np.take_along_axis(by_right, order[:, :, None], axis=1)
+        return self._each_word(self._checked(ids))
 
     def next_word_after(self, words: str | Sequence[str]) -> Float[np.ndarray, " vocabulary"]:
         """The distribution of the word after a beginning, as in `next_word_after("the guard locked the")`."""
@@ -349,11 +335,11 @@ class Language:
         sizes = self.tables.sizes[self.tables.slot_of[:, templates].T]
         return np.minimum((rng.random(sizes.shape) * sizes).astype(np.int64), sizes - 1)
 
-    def _each_word(self, mixture: Mixture, ids: np.ndarray) -> np.ndarray:
+    def _each_word(self, ids: np.ndarray) -> np.ndarray:
         result = np.empty((*ids.shape, len(self.vocabulary)))
-        for step in walk(mixture, ids, np.ones_like(ids, dtype=bool)):
+        for step in walk(self._forward, ids, np.ones_like(ids, dtype=bool)):
             self._require(step.before.sum(axis=0) > 0, ids[step.rows])
-            result[step.rows, step.position] = predictive(mixture, step.position, step.before)
+            result[step.rows, step.position] = predictive(self._forward, step.position, step.before)
         return result
 
     def _losses(self, mixture: Mixture, ids: np.ndarray) -> np.ndarray:

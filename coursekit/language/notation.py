@@ -79,7 +79,7 @@ class Grammar:
 
 
 @dataclass(frozen=True)
-class Rule:
+class Production:
     """One pattern and its probability. `cue` tells on which side of the ambiguous word the sense is told."""
 
     pattern: str
@@ -128,7 +128,7 @@ class Piece:
     optional: int  # 0: always there; otherwise the number of its parentheses
 
 
-def rules(grammar: Grammar) -> list[Rule]:
+def rules(grammar: Grammar) -> list[Production]:
     """Every pattern with its probability: topic, own line or right cue, then sense, frame, continuation.
 
     A topic is as probable as it has senses (at least one). Its own lines share what right cues leave, evenly.
@@ -147,13 +147,15 @@ def rules(grammar: Grammar) -> list[Rule]:
         right = grammar.right_share * share if senses[topic] else 0.0
         lines = _lines(text)
         for line in lines:
-            made.append(Rule(line, topic, "left" if "#" in line else "none", (share - right) / len(lines)))
+            made.append(
+                Production(line, topic, "left" if "#" in line else "none", (share - right) / len(lines))
+            )
         for sense in senses[topic]:
             made += _right_rules(sense, grammar, right / len(senses[topic]))
     return made
 
 
-def unfold(rule_list: list[Rule], lists: Mapping[str, str] = MappingProxyType({})) -> list[Template]:
+def unfold(rule_list: list[Production], lists: Mapping[str, str] = MappingProxyType({})) -> list[Template]:
     """The templates of all rules; templates of one rule that came out alike are merged."""
     slots: dict[tuple, Slot] = {}
     templates = []
@@ -234,7 +236,7 @@ def _lines(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-def _right_rules(sense: str, grammar: Grammar, probability: float) -> list[Rule]:
+def _right_rules(sense: str, grammar: Grammar, probability: float) -> list[Production]:
     cue, frames = grammar.right_cues[sense], _lines(grammar.frames)
     made = []
     for frame in frames:
@@ -243,7 +245,9 @@ def _right_rules(sense: str, grammar: Grammar, probability: float) -> list[Rule]
             parts = {"X": f"{{n1 {sense}}}", "WHO": "who" if cue.person else "that"}
             parts |= {"DOES": continuation, "HAS": continuation}
             pattern = re.sub(r"\b(X|WHO|DOES|HAS)\b", lambda match, parts=parts: parts[match[0]], frame)
-            made.append(Rule(pattern, cue.topic, "right", probability / len(frames) / len(continuations)))
+            made.append(
+                Production(pattern, cue.topic, "right", probability / len(frames) / len(continuations))
+            )
     return made
 
 

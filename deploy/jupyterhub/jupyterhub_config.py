@@ -35,7 +35,7 @@ c.Spawner.args = ["--ServerApp.jpserver_extensions=nbgrader.server_extensions.fo
 
 
 def with_the_autograder(spawner):
-    """The instructor's server runs in the environment of the repository, and may grade; the students' has no autograder."""
+    """The instructor's server runs in the environment of the repository, and may grade; the students' has no grader."""
     if spawner.user.name == INSTRUCTOR:
         environment = f"{COURSE}/.venv/bin"
         spawner.cmd = [f"{environment}/jupyterhub-singleuser"]

@@ -4,3 +4,6 @@ c = get_config()  # noqa: F821
 
 c.CourseDirectory.course_id = "words-in-context"
 c.Exchange.root = "/srv/nbgrader/exchange"
+
+# Validate: nbgrader's own limit of 30 s a cell is too short on a busy machine.
+c.Execute.timeout = 180

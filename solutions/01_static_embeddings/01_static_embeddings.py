@@ -262,14 +262,15 @@ display(Markdown(
 # ## 3 · The nearest words
 #
 # The quickest way to look into a table of vectors is to ask for a word's neighbours. Two details decide whether the
-# list is worth reading. A word is always its own nearest neighbour. And if you rank by the dot product, long vectors
+# list is worth reading. No word is nearer to a word than itself. And if you rank by the dot product, long vectors
 # push to the front, also when they point elsewhere.
 
 # %% nbgrader={"grade": false, "grade_id": "static-nearest", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def nearest(vectors: Float[Tensor, "V D"], query: int, k: int) -> Int[Tensor, " k"]:
-    """The k words most similar by cosine to the word in row `query`, without that word itself.
+    """The k words most similar by cosine to the word in row `query`, without that row.
 
-    Returned are their rows, the most similar first.
+    Returned are their rows, the most similar first. Another row with the same vector is a neighbour like any
+    other; a row of zeros has cosine 0.
     (difficulty ●○○, 5 minutes)
     """
     ### BEGIN SOLUTION
@@ -680,9 +681,10 @@ def separation(h: Float[Tensor, "n D"], senses: Int[Tensor, " n"]) -> Float[Tens
     """Mean cosine of pairs of occurrences with the same sense, minus that of pairs with different senses.
 
     h        one vector for each occurrence of a word.
-    senses   the sense of each occurrence, as a whole number. Both kinds of pair occur.
+    senses   the sense of each occurrence, as any whole number, also below 0. Both kinds of pair occur.
 
-    A pair is two different occurrences. Every pair counts once in its mean, whatever sense it has.
+    A pair is two different occurrences, also if their vectors are equal; the cosine with a vector of zeros is 0.
+    Every pair counts once in its mean, whatever sense it has.
     (difficulty ●●○, 7 minutes)
     """
     ### BEGIN SOLUTION
@@ -848,7 +850,7 @@ for power in (1.0, 0.75, 0.01):
 def analogy(vectors: Float[Tensor, "V D"], a: int, b: int, c: int, k: int) -> Int[Tensor, " k"]:
     """a is to b as c is to …: the k rows nearest by cosine to b − a + c, best first, without a, b and c.
 
-    All vectors are brought to length 1 before they are added.
+    All vectors are brought to length 1 before they are added; one of zeros stays as it is.
     (extension, difficulty ●●○, 6 minutes; Mikolov, Yih and Zweig 2013)
     """
     ### BEGIN SOLUTION

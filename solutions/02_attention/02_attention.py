@@ -477,7 +477,7 @@ def weighted_sum(
     """For each query the sum of all values, each times its weight.  (difficulty ●○○, 3 minutes)
 
     output[..., i, :] = Σ_j weights[..., i, j] · values[..., j, :]. The weights are used as they
-    are, also where a row does not add up to 1.
+    are, also where a row does not add up to 1, is all zeros or has negative numbers.
     """
     ### BEGIN SOLUTION
     return weights @ values
@@ -579,7 +579,8 @@ def attention(
     """Scaled dot-product attention with a mask.  (difficulty ●●○, 8 minutes)
 
     keep[..., i, j] is True where query i may attend to key j; an axis of size 1 stands for all.
-    The weights of the keys that a query may attend to add up to 1; all others are 0.
+    The weights of the keys that a query may attend to add up to 1, however large the scores, also
+    those of hidden keys; all others are 0.
     A query that may attend to no key at all gets zeros. d and dv may differ.
     Source: Vaswani et al. (2017), equation 1.
     """
@@ -971,8 +972,9 @@ def multi_head(
     Rows of each matrix stand for inputs: project with a plain x @ W. Head h has columns h·d to
     (h+1)·d − 1 of all three projections, d = D / heads. The heads' outputs stand side by side in
     that order, then the output projection follows. keep[b, j] is True where token j of sentence b
-    is a real word. Nobody attends to padding; the rows of padding themselves are computed like all
-    others, and a sentence of nothing but padding gets zeros. A loop over the heads is fine.
+    is a real word; padding may stand anywhere. Nobody attends to padding; the rows of padding
+    themselves are computed like all others, and a sentence of nothing but padding gets zeros. A
+    loop over the heads is fine.
     Source: Vaswani et al. (2017), section 3.2.2.
     """
     ### BEGIN SOLUTION

@@ -512,8 +512,8 @@ for what, gap in apart_pre.items():
 def stack(x: Float[Tensor, "B T D"], layers: list) -> Float[Tensor, "L+1 B T D"]:
     """The vectors that go in, and those that come out of each layer.  (difficulty ●○○, 4 minutes)
 
-    layers holds L functions from (B, T, D) to (B, T, D), the first one first. Entry 0 is x itself,
-    entry l what the l-th layer makes of entry l − 1.
+    layers holds L functions from (B, T, D) to (B, T, D), the first one first; L may be 0. Entry 0
+    is x itself, entry l what the l-th layer makes of entry l − 1.
     """
     ### BEGIN SOLUTION
     hidden = [x]
@@ -777,7 +777,7 @@ def mended_positions(
     """positions_of_2025 without its bug.  (difficulty ●○○, 4 minutes)
 
     ids are row numbers of `words`. The first word of every sentence gets row 0 of `places`, the
-    next one row 1, … M ≥ T; padding is treated like all words.
+    next one row 1, … M ≥ T. Padding (0, at the end or elsewhere) is treated like all words.
     """
     ### BEGIN SOLUTION
     return words[ids] + places[: ids.shape[1]]

@@ -245,8 +245,8 @@ def cross_attention(
     """What each target position takes from the source, and how.  (difficulty ●●○, 8 minutes)
 
     One head. Scores are divided by √d. source_keep is True where the source has a word: padding
-    gets weight 0 from every target position. Each source has at least one word. Returns the tuple
-    (output, weights).
+    gets weight 0 from every target position. Each source has at least one word. Scores can be so
+    large that their exponentials overflow. Returns the tuple (output, weights).
     """
     ### BEGIN SOLUTION
     scores = (dec @ W_q) @ (enc @ W_k).transpose(1, 2) / W_q.shape[1] ** 0.5
@@ -344,7 +344,10 @@ check("recurrence.shift_right", lambda case: shift_right(case["target"], case["b
 def toy_decoder(case: dict):
     """A stand-in for a decoder: logits from tables, by sentence, place and all tokens so far."""
     def next_logits(ids: Int[Tensor, "B t"]) -> Float[Tensor, "B t V"]:
-        return case["scores"][:, : ids.shape[1]] + case["words"][ids].cumsum(dim=1)
+        t, longest = ids.shape[1], case["longest"]
+        if t > longest:
+            raise ValueError(f"The decoder was called with {t} columns. It takes up to {longest}.")
+        return case["scores"][:, :t] + case["words"][ids].cumsum(dim=1)
 
     return next_logits
 
@@ -358,7 +361,8 @@ def greedy_translate(
     logits (B, t, V): at position i those of the token *after* position i. It may be called with up
     to `longest` columns.
     Returns exactly `longest` columns without bos: the tokens chosen, eos included, pad behind eos.
-    A sentence that has not ended by then is simply cut.
+    Only eos ends a sentence; pad and bos may be chosen like any other token. A sentence that has
+    not ended by then is simply cut.
     """
     ### BEGIN SOLUTION
     ids = torch.full((B, 1), bos)

@@ -104,7 +104,7 @@ def highway(
 
 def parts_of(case: dict) -> tuple[list[tuple[Tensor, Tensor]], Onward]:
     """The filters (kernel, bias) of a check, and what comes behind them."""
-    filters = [(case[f"K_{w}"], case[f"b_{w}"]) for w in range(1, 9) if f"K_{w}" in case]
+    filters = [(case[f"K_{w}"], case[f"b_{w}"]) for w in case["widths"].tolist()]
     gates = [case[name] for name in ("W_high", "b_high", "W_gate", "b_gate")]
     return filters, lambda features: highway(features, *gates) @ case["W_proj"] + case["b_proj"]
 
@@ -117,10 +117,10 @@ def char_cnn(
 ) -> Float[Tensor, "B T D"]:
     """A vector for each word from its characters.  (difficulty ●●○, 10 minutes)
 
-    table has a row of c numbers for each character; row 0 is padding. filters are pairs (kernel,
-    bias) as conv1d takes them: F filters of width w. Each slides over all C places, padding
-    included, as far as it fits; its largest answer counts. The features of all filters, in the
-    order given, go through relu, then through onward: (N, all F) -> (N, D).
+    table has a row of c numbers for each character; row 0 is that of padding, read like any other.
+    filters are pairs (kernel, bias) as conv1d takes them: F filters of width w. Each slides over
+    all C places, padding included, as far as it fits; its largest answer counts. The features of
+    all filters, in the order given, go through relu, then through onward: (N, all F) -> (N, D).
     """
     ### BEGIN SOLUTION
     letters = table[chars].flatten(0, 1).transpose(1, 2)
@@ -350,6 +350,8 @@ def toy_layers(W_x: Float[Tensor, "L D D"], W_h: Float[Tensor, "L D D"]) -> list
     """Plain recurrent layers (04) for the checks."""
     def layer(number: int) -> Layer:
         def read(x: Float[Tensor, "B T D"]) -> Float[Tensor, "B T D"]:
+            if x.shape[-1] != W_x.shape[1]:
+                raise ValueError(f"A layer reads vectors of size {W_x.shape[1]}, not {x.shape[-1]}: both directions?")
             h, states = torch.zeros_like(x[:, 0]), []
             for t in range(x.shape[1]):
                 h = torch.tanh(x[:, t] @ W_x[number] + h @ W_h[number])
@@ -375,7 +377,7 @@ def two_stacks(
     Returns the states of all forward layers and those of all backward layers. Each layer turns (B,
     T, D) into (B, T, D), reading from left to right. From the second layer on, what a layer read
     is added to what it wrote. Both results stand in the order of the sentence: the words of row b
-    are its first lengths[b] places.
+    are its first lengths[b] places; the padding behind them is read after them, by both stacks.
     """
     ### BEGIN SOLUTION
     def run(h: Float[Tensor, "B T D"], layers: list[Layer]) -> Float[Tensor, "L B T D"]:
@@ -1009,11 +1011,13 @@ def toy_rnn(case: dict) -> Callable[[Tensor], Tensor]:
 
 
 def output_and_gradients(use, case: dict) -> dict[str, Tensor]:
-    """What `use` returns, and the gradients of its squares for s and for the biLM's states R."""
-    R, s = case["R"].clone().requires_grad_(), case["s"].clone().requires_grad_()
-    output = use(case["x"], R, s, case["gamma"], toy_rnn(case), case["draws"], case["p"])
-    gradients = torch.autograd.grad((output.square().sum() + 0 * (R.sum() + s.sum())), (R, s))
-    return {"output": output, "gradient for R": gradients[0], "gradient for s": gradients[1]}
+    """What `use` returns, and the gradients of its squares for what it was given."""
+    given = {name: case[name].clone().requires_grad_() for name in ("x", "R", "s", "gamma")}
+    output = use(*given.values(), toy_rnn(case), case["draws"], case["p"])
+    given["R"].requires_grad_()                                # a biLM may also be frozen by its flag
+    total = output.square().sum() + sum(0 * part.sum() for part in given.values())
+    gradients = torch.autograd.grad(total, list(given.values()))
+    return {"output": output} | {f"gradient for {name}": g for name, g in zip(given, gradients)}
 
 # %% nbgrader={"grade": false, "grade_id": "elmo-with_elmo", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def with_elmo(
@@ -1030,7 +1034,7 @@ def with_elmo(
     The network reads [x; ELMo] and the result is [h; ELMo]. Row 0 of s, gamma and draws belongs
     to the input, row 1 to the output. Dropout: a number of the mix becomes 0 where its draw
     (uniform between 0 and 1) is below p; the others are divided by 1 − p. The biLM is frozen:
-    no gradient reaches R, but s and gamma are learned.
+    no gradient reaches R, but x, s and gamma are learned.
     """
     ### BEGIN SOLUTION
     R = R.detach()

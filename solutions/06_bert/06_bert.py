@@ -46,8 +46,8 @@ def lm_examples(
     """What each kind of model has to say at each place: (causal, masked).  (difficulty ●○○, 4 minutes)
 
     causal: at place t the token at t + 1. masked: at place t the token at t, where chosen is True.
-    The label is UNCHOSEN (−100) where there is nothing to say: at the last place, where the next
-    token is padding (the id pad), and where nothing was chosen.
+    The label is UNCHOSEN (−100) where there is nothing to say: in causal at the last place and where the
+    next token is padding (the id pad), in masked where nothing was chosen. Padding is never chosen.
     """
     ### BEGIN SOLUTION
     nothing = torch.full_like(ids[:, :1], UNCHOSEN)
@@ -102,14 +102,14 @@ display(pd.DataFrame({name: [word_of(i) for i in ids[0].tolist()] for name, ids 
 def cut_all(case: dict, cut) -> Int[Tensor, "words pieces"]:
     """Each word's pieces as a row of ids, −1 behind them: an array that can be compared."""
     vocab = dict(zip(case["pieces"], case["ids"].tolist(), strict=True))
-    rows = [list(cut(word, vocab))[:10] for word in case["words"]]
+    rows = [[int(i) for i in cut(word, vocab)][:10] for word in case["words"]]
     return torch.tensor([row + [-1] * (10 - len(row)) for row in rows])
 
 # %% nbgrader={"grade": false, "grade_id": "bert-wordpiece", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def wordpiece(word: str, vocab: dict[str, int]) -> list[int]:
     """The ids of a word's pieces, by greedy longest match.  (difficulty ●●○, 10 minutes)
 
-    vocab gives the id of each piece. The first piece of a word stands in it as it is, all others
+    vocab gives the id of each piece, 0 or more. The first piece of a word stands in it as it is, all others
     with ## in front. From the left: take the longest piece that fits, go on behind it, never come
     back. If at some place no piece fits, the whole word is a single vocab["[UNK]"].
     """
@@ -187,9 +187,10 @@ def encode_pair(
 ) -> tuple[Int[Tensor, "T"], Int[Tensor, "T"], Bool[Tensor, "T"]]:
     """Two sentences as BERT reads them: (ids, segments, keep), all (T).  (difficulty ●●○, 8 minutes)
 
-    ids: cls, a, sep, b, sep, then padding. segments: 0 up to and with the first sep, 1 up to and with
-    the second, 0 at the padding. keep: True at tokens, False at padding. If the pair is too long, the
-    longer sentence loses its last token, again and again until all fits; of two equally long, b does.
+    ids: cls, a, sep, b, sep, then padding. segments: 0 at cls, a and its sep, 1 at b and its sep, 0 at
+    the padding. keep: True at all these tokens, whatever their ids, False at the padding. If the pair is
+    too long, the longer sentence loses its last token, again and again until all fits; of two equally
+    long, b does.
     """
     ### BEGIN SOLUTION
     a, b = a.tolist(), b.tolist()
@@ -283,6 +284,11 @@ print(f"cosine of the two 'the': 1.00 in the token table, {same_word:.2f} after 
 # %% tags=["demo"]
 predict("bert.seen_changed", ...)
 
+# %%
+def with_draws(case: dict) -> dict:
+    """A check's inputs, whose draws come in thousandths: some lie exactly on a threshold."""
+    return case | {name: case[name].double() / 1000 for name in ("choice", "change")}
+
 # %% nbgrader={"grade": false, "grade_id": "bert-mlm_corrupt", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def mlm_corrupt(
     ids: Int[Tensor, "B T"],
@@ -296,7 +302,7 @@ def mlm_corrupt(
 
     All randomness comes in: choice and change are uniform draws from [0, 1). A token is chosen if its
     choice is below 0.15, and never if its id is among special. A chosen one becomes mask if its change
-    is below 0.8, its random word if it is from 0.8 to below 0.9, and else stays as it is.
+    is below 0.8, its random word, whichever that is, from 0.8 to below 0.9, and else stays as it is.
     labels: the true id where chosen, UNCHOSEN (−100) elsewhere.
     """
     ### BEGIN SOLUTION
@@ -308,7 +314,7 @@ def mlm_corrupt(
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "bert-mlm_corrupt-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("bert.mlm_corrupt", lambda case: mlm_corrupt(**case))
+check("bert.mlm_corrupt", lambda case: mlm_corrupt(**with_draws(case)))
 
 # %% [markdown]
 # Is it 80/10/10? We corrupt some thousands of sentences and count, with the band in which 95 % of such counts fall.
@@ -365,7 +371,8 @@ def mlm_loss(logits: Float[Tensor, "B T V"], labels: Int[Tensor, "B T"]) -> Floa
     """Nats a chosen word: the mean of −log p(right word) over them.  (difficulty ●●○, 5 minutes)
 
     A place is chosen if its label is not UNCHOSEN (−100). The mean is over the chosen places of the
-    whole batch, each counting the same. At least one place is chosen. Natural logarithm.
+    whole batch, each counting the same. At least one place is chosen. Natural logarithm. Logits may be
+    large: the right word of a model that is sure of another one costs hundreds of nats.
     """
     ### BEGIN SOLUTION
     chosen = labels != UNCHOSEN
@@ -921,9 +928,10 @@ def nsp_pairs(
     """Pairs of sentences for the second task: (first, second, labels).  (extension, ●●○, 10 minutes)
 
     Sentences are numbered 0 to S − 1 in the order of the text; document[s] says to which document s
-    belongs. Each sentence s whose successor belongs to the same document begins one pair, in order.
-    If coin[s] is below 0.5, the second is s + 1, with label 0. Otherwise it is a sentence of another
-    document, with label 1: of those, in order and counted from 0, number ⌊other[s] · how many⌋.
+    belongs, and those of a document stand together. Each sentence s whose successor belongs to the same
+    document begins one pair, in order. If coin[s] is below 0.5, the second is s + 1, with label 0.
+    Otherwise it is a sentence of another document, with label 1: of those, in order and counted from 0,
+    number ⌊other[s] · how many⌋.
     """
     ### BEGIN SOLUTION
     first = torch.nonzero(document[:-1] == document[1:])[:, 0]
@@ -988,8 +996,8 @@ def pool_pieces(
 ) -> Float[Tensor, "words D"]:
     """One vector for each word of a sentence.  (extension, ●●○, 6 minutes)
 
-    word_ids[t] is the number of the word that piece t belongs to, counted from 0 without gaps, and −1
-    at special tokens. how is "mean" (of the word's pieces) or "first" (its first piece).
+    word_ids[t] is the number of the word that piece t belongs to: 0, 1, 2 … in the order of the sentence,
+    and −1 at special tokens. how is "mean" (of the word's pieces) or "first" (its first piece).
     """
     ### BEGIN SOLUTION
     vectors = []

@@ -165,7 +165,7 @@ def shift_loss(logits: Float[Tensor, "B T V"], ids: Int[Tensor, "B T"], pad: int
     """Mean of −log p of the next token, in nats.  (difficulty ●●○, 6 minutes)
 
     logits[:, t] predict ids[:, t + 1]. Tokens that are pad are not predicted; every other token but the
-    first of each row is, and all count the same. (pad is one id; it may be any.)
+    first of each row is, and all count the same. (pad is one id, any; it may stand anywhere, in front, too.)
     """
     ### BEGIN SOLUTION
     predicted, target = logits[:, :-1], ids[:, 1:]
@@ -406,7 +406,8 @@ def sample(
 
     Only the k largest logits of a row keep a probability; the softmax of what is kept, divided by the
     temperature, gives the probabilities. draws are uniform in [0, 1). The token is the first one, in the
-    order of the vocabulary, up to which the probabilities add up to more than the draw.
+    order of the vocabulary, up to which the probabilities add up to more than the draw. 1 ≤ k ≤ V; a
+    logit may be −∞.
     """
     ### BEGIN SOLUTION
     kept = logits.masked_fill(logits < logits.topk(k).values[:, -1:], -torch.inf)

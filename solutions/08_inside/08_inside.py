@@ -131,8 +131,9 @@ def mended_words(pieces: Int[Tensor, "T 2"], words: Int[Tensor, "W 2"]) -> Int[T
     """The number of the word each token is a piece of, −1 for none.  (difficulty ●●○, 8 minutes)
 
     Each row is (begin, end): characters begin to end − 1 of the text. A piece belongs to the word
-    inside which it lies. Special tokens and padding have the empty span (0, 0) and belong to none,
-    like pieces that lie between words. Words do not overlap.
+    inside which it lies; none lies across an end of a word. Special tokens and padding have the empty
+    span (0, 0) and belong to none, like pieces that lie between words. Words stand in order and do
+    not overlap, but one may begin where the last one ends, and one may have no piece at all.
     """
     ### BEGIN SOLUTION
     begin, end = pieces[:, :1], pieces[:, 1:]

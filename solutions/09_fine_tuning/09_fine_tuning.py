@@ -142,7 +142,7 @@ class Miniature(torch.nn.Module):
             )
             for _ in range(L)
         )
-        self.pooler, self.head = nn.Linear(D, D), nn.Linear(D, C)
+        self.norm, self.pooler, self.head = nn.LayerNorm(D), nn.Linear(D, D), nn.Linear(D, C)
         self.register_buffer("places", torch.arange(V))
         if tied:
             self.words = nn.Linear(D, V, bias=False)
@@ -319,7 +319,7 @@ def parameter_groups(
     A part above them learns with lr, the last layer with lr · decay, each layer below with decay
     times the rate of the layer above it, the embeddings with decay times the rate of layer 0.
     Matrices get weight_decay; biases and layer norms, which are vectors, get 0. Every parameter is
-    in one group.
+    in one group, also a frozen one: it may learn later.
     """
     ### BEGIN SOLUTION
     L, groups = len(model.layers), []
@@ -526,9 +526,14 @@ def train_step(
 
 # %%
 def several_steps(case: dict, train_step: Callable) -> dict[str, Tensor]:
-    """Losses and weights of a linear classifier, in evaluation mode before, after some steps."""
-    model = torch.nn.Linear(*reversed(case["W"].shape)).eval()
-    model.weight.data, model.bias.data = case["W"].clone(), case["b"].clone()
+    """Losses and weights of a classifier, in evaluation mode before, after some steps.
+
+    Like dropout, its first layer works otherwise in training: it divides by what the batch says.
+    """
+    C, D = case["W"].shape
+    linear = torch.nn.Linear(D, C)
+    linear.weight.data, linear.bias.data = case["W"].clone(), case["b"].clone()
+    model = torch.nn.Sequential(torch.nn.BatchNorm1d(D, affine=False), linear).eval()
     optimiser = getattr(torch.optim, case["kind"])(model.parameters(), lr=case["lr"])
     schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: case["shares"][step])
     losses = [
@@ -539,7 +544,7 @@ def several_steps(case: dict, train_step: Callable) -> dict[str, Tensor]:
         raise ValueError("train_step returned nothing; it should return the loss as a number.")
     return {
         "losses": torch.tensor([float(loss) for loss in losses]),
-        "weight": model.weight, "bias": model.bias, "training": model.training,
+        "weight": linear.weight, "bias": linear.bias, "training": model.training,
     }
 
 # %% nbgrader={"grade": true, "grade_id": "fine_tuning-train_step-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
@@ -1050,10 +1055,16 @@ def unfreeze_at(epoch: int, L: int) -> Bool[Tensor, "L+2"]:
     return torch.arange(L + 2) >= L + 1 - epoch
     ### END SOLUTION
 
+# %%
+def plan(case: dict, unfreeze_at: Callable) -> Bool[Tensor, "epochs parts"]:
+    """Which parts learn, epoch by epoch."""
+    rows = [torch.as_tensor(unfreeze_at(epoch, case["L"])) for epoch in case["epochs"].tolist()]
+    if len({row.shape for row in rows}) > 1:
+        raise ValueError("unfreeze_at gave answers of different lengths; each should hold L + 2 truth values.")
+    return torch.stack(rows)
+
 # %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "fine_tuning-unfreeze_at-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
-check("fine_tuning.unfreeze_at", lambda case: torch.stack(
-    [torch.as_tensor(unfreeze_at(epoch, case["L"])) for epoch in case["epochs"].tolist()]
-))
+check("fine_tuning.unfreeze_at", lambda case: plan(case, unfreeze_at))
 
 # %% tags=["demo"]
 one_run = {

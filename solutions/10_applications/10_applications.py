@@ -803,8 +803,8 @@ def best_span(
     """The best answer: (its first token, its last token, its margin).  (difficulty ●●●, 10 minutes)
 
     The score of the span from i to j is start[i] + end[j]. Allowed are spans of 1 to max_len tokens
-    whose first and last token lie in the text (context is True). The margin is the best span's
-    score minus that of no answer, which is the span from [CLS] to [CLS], at place 0.
+    whose first and last token lie in the text (context is True: one run of places). The margin is
+    the best span's score minus that of no answer, which is the span from [CLS] to [CLS], at place 0.
     """
     ### BEGIN SOLUTION
     T = len(start)

@@ -364,7 +364,8 @@ def classification_objective(
 ) -> Float[Tensor, ""]:
     """Nats a pair, when softmax([u; v; |u − v|] W) says the label.  (difficulty ●●○, 5 minutes)
 
-    No bias. The vectors go in as they are. A mean over the pairs, natural logarithm.
+    No bias. The vectors go in as they are. A mean over the pairs, natural logarithm; right for logits
+    in the hundreds, too.
     """
     ### BEGIN SOLUTION
     log_p = (siamese_features(u, v) @ W).log_softmax(dim=1)

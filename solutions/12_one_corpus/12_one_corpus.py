@@ -159,7 +159,7 @@ def bootstrap_interval(
 
     Each row of draws names the items of one resampled test set. The interval holds the share
     `level` of their means and leaves as much below as above; ends are quantiles, interpolated
-    between means.
+    between means as torch.quantile does.
     """
     ### BEGIN SOLUTION
     means = right[draws].mean(dim=1)
@@ -594,9 +594,9 @@ def explain(
 
     log_prior[k] is the log-probability of template k (not normalised), log_words[k, t] that of word
     t in it; −∞ where the template cannot have that word. senses[k] is the sense that the word in
-    question has in template k, −1 for templates without one: these do not count. Where no template
-    is left, the row is zeros. Probabilities of long sentences are too small for float32; their
-    logarithms are not.
+    question has in template k, −1 for templates without one: these do not count. A sense may have
+    no template. Where none is left at all, the row is zeros. Probabilities of long sentences are
+    too small for float32; their logarithms are not.
     """
     ### BEGIN SOLUTION
     running = torch.cat([log_prior[:, None], log_words], dim=1).cumsum(dim=1)   # K T+1
@@ -672,8 +672,8 @@ def neighbour_posterior(
     """A distribution over S senses for each asked word.  (difficulty ●●○, 6 minutes)
 
     Labelled occurrences of the same word weigh as the softmax of their cosines, divided by the
-    temperature; others weigh nothing. A sense has the weights of its occurrences. Each row of
-    same_word has a True.
+    temperature (which may be 0.01); others weigh nothing. A sense has the weights of its
+    occurrences, none if it has none. Each row of same_word has a True.
     """
     ### BEGIN SOLUTION
     cosines = normalize(asked, dim=-1) @ normalize(known, dim=-1).T
@@ -777,8 +777,8 @@ def attention_tests(
     not write into them. Numbers are finite and at most a million.
 
     Each batch is judged as a whole: exposed faults minus false alarms. The check plants the 15
-    faults for practice and asks for all; the grade plants these and 14 others, and asks for 85 % of
-    the 29. Two outputs differ if they are further apart than a thousandth of the largest expected
+    faults for practice and asks for all; the grade asks for all of these again, and for 85 % of
+    the 29 that they make with 14 others. Two outputs differ if they are further apart than a thousandth of the largest expected
     number.
     """
     ### BEGIN SOLUTION

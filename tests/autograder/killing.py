@@ -1,4 +1,4 @@
-"""Kill a grading run, one of its workers or the server in one of its jails at random moments, and grade again.
+"""Kill a grading run, or a server in its jail, at random moments, and grade again.
 
 After each, every grade must be there once and equal an undisturbed run's, and nothing may be left running.
 
@@ -11,6 +11,8 @@ import random
 import shutil
 import signal
 import sqlite3
+import subprocess
+import sys
 import tempfile
 import time
 import traceback
@@ -20,12 +22,31 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.autograder import light
+from tests.conftest import ROOT
+from tests.processes import processes_below
 
 NAME = "02_attention"
-VICTIMS = ("run", "worker", "server")
+VICTIMS = ("run", "server")
+SERVER = "inside import server"
+"""What the command line of a light server holds, and of the bubblewrap around it."""
 
-if __name__ in ("__main__", "__mp_main__"):  # Dask imports it again in the processes of its workers
+LIGHT = [sys.executable, str(Path(light.__file__))]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+
+if __name__ == "__main__":
     light.install()
+
+
+def run_light(course: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess:
+    """`autograder grade` with light servers."""
+    return subprocess.run(
+        [*LIGHT, "grade", NAME, *arguments],
+        cwd=course,
+        env=ENVIRONMENT | environment,
+        capture_output=True,
+        text=True,
+        timeout=500,
+    )
 
 
 @dataclass(frozen=True)
@@ -56,7 +77,7 @@ class Class:
 
     def __init__(self, folder: Path):
         from autograder.course import Assignment
-        from autograder.gradebook import register
+        from autograder.gradebook.gradebook import register
         from tests.autograder.road import hand_in_ten, make_course
 
         self.course = make_course(folder)
@@ -74,7 +95,7 @@ class Class:
 
     def start(self, workers: int) -> int:
         """Grade in a process of its own, which has everything imported already. Returns its id."""
-        from autograder.grading import Options, find_submissions, grade_class
+        from autograder.grading.run import Options, find_submissions, grade_class
 
         pid = os.fork()
         if pid:
@@ -106,12 +127,9 @@ def command(pid: int) -> str:
         return ""
 
 
-def find(victim: str, run: int) -> list[int]:
-    """The processes of a run that are its workers, or the servers in its jails."""
-    from tests.processes import processes_below
-
-    words = {"worker": "spawn_main", "server": "jail import server"}
-    return [pid for pid in processes_below(run) if words[victim] in command(pid)]
+def servers(run: int) -> list[int]:
+    """The servers of a run, for its students and for the solution, and what started them."""
+    return [pid for pid in processes_below(run) if SERVER in command(pid)]
 
 
 def wait_until_gone(pids: list[int], seconds: float = 60) -> None:
@@ -130,8 +148,6 @@ def is_alive(pid: int) -> bool:
 
 def disturb(victim: str, run: int, moment: float) -> bool:
     """Wait, then kill. Whether there was anything to kill."""
-    from tests.processes import processes_below
-
     deadline = time.monotonic() + moment
     while time.monotonic() < deadline and is_alive(run):
         time.sleep(0.01)
@@ -142,7 +158,7 @@ def disturb(victim: str, run: int, moment: float) -> bool:
         ended(run)
         wait_until_gone(running)
         return alive
-    found = find(victim, run)
+    found = servers(run)
     if found:
         os.kill(random.choice(found), signal.SIGKILL)
     return bool(found)

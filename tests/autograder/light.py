@@ -11,22 +11,22 @@ A cell that says `# run this` is executed.
 import os
 import sys
 
-from autograder.jail import bubblewrap
+from autograder.jail.outside import bubblewrap
 
 SERVE = """
 import hashlib, sys, time, types
 sys.path.insert(0, sys.argv[1])
-from jail import server
+from inside import server
 
 def prepare(limits, modules):
     del sys.path[0]
     global answers, recording, Answer, np
     import numpy as np
-    from coursekit import answers, recording
-    from coursekit.asking import Answer
+    from autograder.checks import answers, recording
+    from autograder.checks.asking import Answer
 
 def read_job(blob):
-    size = answers.Limits(bytes=1 << 31, header_bytes=1 << 30, arrays=1_000_000, values=1 << 26)
+    size = answers.FileLimits(bytes=1 << 31, header_bytes=1 << 30, arrays=1_000_000, values=1 << 26)
     arrays, words = answers.unpack(blob, size)
     return words["cells"], recording.cases_from_file(arrays, words["cases"])
 
@@ -49,7 +49,7 @@ def run_job(job, shell, limits, send):
         words = {"cell": number, "answers": described, "outputs": [], "seconds": 0.0, "problem": ""}
         send(answers.pack(arrays, words))
 
-sys.modules["jail.runner"] = types.SimpleNamespace(read_job=read_job, run_job=run_job)
+sys.modules["inside.runner"] = types.SimpleNamespace(read_job=read_job, run_job=run_job)
 server.prepare = prepare
 server.main(sys.argv[2:])
 """
@@ -64,9 +64,8 @@ def dask_setup(worker: object) -> None:
     install()
 
 
-if __name__ in ("__main__", "__mp_main__"):  # Dask imports it again in the processes of its workers
-    install()
 if __name__ == "__main__":
+    install()
     sys.path.pop(0)  # this folder
     from autograder import cli
 

@@ -1,7 +1,7 @@
 """A class of seventeen, graded by the real engine into a real gradebook; in the jail's place a light server.
 
 The light server (light.py) takes an answer for right when its text is the solution's. Every mistake that an
-exercise knows keeps its name. One worker, in this process: what a cluster adds is tried in test_cluster.py.
+exercise knows keeps its name.
 """
 
 import copy
@@ -14,12 +14,11 @@ import pytest
 from nbformat.v4 import new_code_cell
 from nbgrader.api import Gradebook
 
-from autograder import grading
+from autograder.authoring.reference import solution_sources
 from autograder.course import Assignment
 from autograder.exercise import edited
-from autograder.gradebook import register
-from autograder.jails import OwnJail
-from autograder.reference import solution_sources
+from autograder.gradebook.gradebook import register
+from autograder.grading import run as grading
 from tests.autograder import light
 from tests.autograder.road import hand_in, make_course, perfect_notebook, with_cell
 
@@ -93,7 +92,6 @@ class Class:
 def use_light_server(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(light.bubblewrap, "SERVE", light.bubblewrap.SERVE)  # put back afterwards
     light.install()
-    monkeypatch.setattr(grading, "Cluster", lambda settings, workers, scheduler: OwnJail(settings))
 
 
 def make_class(folder: Path) -> Class:

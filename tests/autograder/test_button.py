@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from nbgrader.apps.api import NbGraderAPI
 
-from autograder import nbgrader_settings, standing
 from autograder.errors import CourseError
-from autograder.jail import bubblewrap
+from autograder.jail.outside import bubblewrap
+from autograder.pool import standing
+from autograder.settings import course_directory, load
 from tests.autograder.road import hand_in, perfect_notebook, with_cell
 from tests.autograder.small_class import NAME, SECOND, Class
 
@@ -28,7 +29,7 @@ def no_servers_stay():
 def press(kind: Class, student: str) -> dict:
     """What the button does, and the words that its dialog shows."""
     course = kind.course
-    api = NbGraderAPI(nbgrader_settings.course_directory(course), config=nbgrader_settings.load(course))
+    api = NbGraderAPI(course_directory(course), config=load(course))
     return api.autograde(NAME, student)
 
 
@@ -89,7 +90,7 @@ FAILURES = {
     ),
     "There is no notebook in": lambda kind: renamed(submitted(kind), "homework.txt"),
     "nbgrader_config.py sets c.Jail.cell_second.": lambda kind: settings(kind, "c.Jail.cell_second = 3"),
-    "is missing: run `make notebooks` first": lambda kind: renamed(kind.assignment.release, "lost"),
+    "is missing: run `autograder build` first": lambda kind: renamed(kind.assignment.release, "lost"),
     "database is locked. Another program writes in it": lambda kind: locked(kind.course / "gradebook.db"),
     "a fault of the autograder: NotJSONError: Notebook does not appear to be JSON": lambda kind: changed(
         kind.assignment.release, lambda text: text[:-100]

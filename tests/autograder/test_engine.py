@@ -1,33 +1,34 @@
 """One bad submission harms only itself; our own errors stop everything and write nothing."""
 
 import copy
-import os
 import re
-from dataclasses import replace
 
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from typer.testing import CliRunner
 
-from autograder.autograded import fill_outputs
+from autograder.authoring import reference
+from autograder.checks import answers, recording
+from autograder.checks.asking import Answer
 from autograder.cli import app
 from autograder.course import Assignment
-from autograder.engine import MOST_AT_ONCE, Engine
 from autograder.errors import CourseError
-from autograder.grading import course_lock
-from autograder.jail.client import Outcome
-from autograder.jail.frames import read_frame
-from autograder.jail.jobs import HARMLESS, cell, make_job
-from autograder.jail.launch import MODELS, OPTIMISERS
-from autograder.jails import OwnJail
-from autograder.nbgrader_settings import limits
-from autograder.source import imported_ahead
-from autograder.standing import PromptEngine
-from autograder.store import Store
-from autograder.submission import read_submission
-from tests.autograder import light
+from autograder.exercise import edited
+from autograder.grading.engine import MOST_AT_ONCE, Engine
+from autograder.grading.run import course_lock
+from autograder.grading.store import Store
+from autograder.jail.outside.client import Outcome
+from autograder.jail.outside.jobs import cell, make_job
+from autograder.pool.jails import settings_for
+from autograder.pool.local import LocalPool
+from autograder.settings import limits
+from autograder.source import grade_id, imported_ahead, is_demo
+from autograder.untrusted.autograded import fill_outputs
+from autograder.untrusted.frames import read_frame
+from autograder.untrusted.pages import Pages
+from autograder.untrusted.submission import read_submission
 from tests.autograder.road import hand_in, make_course, perfect_notebook, with_cell
-from tests.processes import processes_below
+from tests.conftest import MODELS, OPTIMISERS, SETTINGS
 
 NAME = "02_attention"
 
@@ -79,14 +80,13 @@ def test_a_perfect_notebook_earns_every_point(course, engine, perfect):
 )
 def test_what_takes_seconds_is_imported_ahead_where_a_cell_that_is_run_asks_for_it(source, tags, modules):
     cells = [new_code_cell("x = 1"), new_code_cell(source, metadata={"tags": tags})]
-    assert imported_ahead(new_notebook(cells=cells)) == modules
+    assert imported_ahead(SETTINGS.preload_where, new_notebook(cells=cells)) == modules
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "found"), [(Engine, [True, True]), (PromptEngine, [True, False])])
-def test_of_a_class_somebody_needs_models_and_one_submission_what_the_release_needs(course, kind, found):
-    engine = kind(Assignment(course, "09_fine_tuning"), Store(course / "store"))
-    jails = OwnJail(replace(engine.settings, isolation="none"))
+@pytest.mark.parametrize(("ahead", "found"), [((), [True, False]), ((MODELS,), [True, True])])
+def test_a_jail_has_imported_what_the_release_needs_and_what_it_was_told(course, ahead, found):
+    jails = LocalPool(settings_for(Assignment(course, "09_fine_tuning"), "none", ahead))
     names = [OPTIMISERS, MODELS]
     jails.submit(
         "look", make_job([cell(f"import sys\nprint([name in sys.modules for name in {names}])")], {})
@@ -127,26 +127,103 @@ def test_a_message_that_speaks_of_a_missing_name_is_no_reason_to_run_again(
     first = next(iter(engine.assignment.exercises.values())).solution_id
     sent = []
     submit = engine.jails.submit
-    monkeypatch.setattr(engine.jails, "submit", lambda name, job: sent.append(name) or submit(name, job))
+    monkeypatch.setattr(engine.jails, "submit", lambda name, job: sent.append(job) or submit(name, job))
     raising = f'def similarities(queries, keys):\n    raise ValueError("{text}")'
     result = grade(course, engine, "raising", with_cell(perfect, first, raising))
     reasons = [verdict.reason for verdict in result.verdicts if verdict.grade_id.endswith("-check")]
-    assert "NameError" in reasons[0] and len(sent) == 1
+    assert "NameError" in reasons[0]
+    demos = {cell.source for cell in engine.release.cells if is_demo(cell)}
+    ran = {cell["source"] for job in sent for cell in answers.unpack(job)[1]["cells"]}
+    assert sent and not ran & demos
 
 
-def test_the_server_that_knew_the_solution_is_gone_when_its_answers_are_recorded(
-    course, tmp_path, monkeypatch
-):
-    monkeypatch.setattr(light.bubblewrap, "SERVE", light.bubblewrap.SERVE)  # put back afterwards
-    light.install()
-    before = processes_below(os.getpid())
-    with Engine(Assignment(course, NAME), Store(tmp_path), "none") as engine:
+LOOK_FOR = """
+import re
+found = set()
+with open("/proc/self/maps") as maps, open("/proc/self/mem", "rb") as memory:
+    for line in maps:
+        start, end, rights = re.match("(\\w+)-(\\w+) (....)", line).groups()
+        if rights.startswith("rw"):
+            memory.seek(int(start, 16))
+            found |= {*re.findall(b"only-the-" + b"[a-z]+", memory.read(int(end, 16) - int(start, 16)))}
+print(sorted(found))
+"""
+
+
+def test_what_students_code_forks_from_has_never_seen_a_solution(tmp_path):
+    """Also while the solution is recorded, and its mistakes. A job finds in its memory what it was sent, and no more."""
+    course = make_course(tmp_path / "marked")
+    one = Assignment(course, NAME)
+    text = one.source.read_text()
+    one.source.write_text(
+        text.replace("### BEGIN SOLUTION\n", "### BEGIN SOLUTION\n    # only-the-teacher\n")
+    )
+    with Engine(one, Store(tmp_path), "none") as engine:
         assert engine.keys
-        engine.jails.warm.start()
-        new = {*processes_below(os.getpid())} - {*before}
-        assert len(new) == 1  # whose forks run the submissions
-        engine.jails.submit("harmless", HARMLESS)
-        assert engine.jails.take()[1].status == "finished"
+        engine.expected.record_mistakes(one.exercises).result()
+        source = f"# only-the-student\n{LOOK_FOR}"
+        for runner in (engine.jails.warm, engine._reference):
+            (frame,) = map(read_frame, runner.run(make_job([cell(source)], {})).frames)
+            found = frame.outputs[0]["text"]  # pieces of freed memory, too
+            assert "only-the-student" in found and "only-the-t" not in found
+        ours = reference.solution_sources(one)[next(iter(one.exercises))]
+        *_, frame = map(read_frame, engine.jails.warm.run(make_job([cell(ours), cell(source)], {})).frames)
+        assert "only-the-teacher" in frame.outputs[0]["text"]  # it would be found
+
+
+def test_mistakes_are_recorded_for_exercises_that_somebody_got_wrong(course, perfect, tmp_path):
+    with Engine(Assignment(course, NAME), Store(tmp_path), "none") as engine:
+        assert statuses(grade(course, engine, "perfect", perfect)) == {"passed"}
+        assert not any(key.mistakes for key in engine.keys.values())
+
+        softmax = engine.assignment.exercises["attention.softmax"]
+        mistake = softmax.mistakes[0]
+        source = edited(reference.solution_sources(engine.assignment)[softmax.name], softmax, mistake)
+        result = grade(course, engine, "wrong", with_cell(perfect, softmax.solution_id, source))
+        (verdict,) = (v for v in result.verdicts if v.grade_id == softmax.check_id)
+        assert (verdict.status, verdict.mistake, verdict.hint) == ("failed", mistake.name, mistake.hint)
+        # And of those that build on it, which are wrong with it.
+        recorded = {name for name, key in engine.keys.items() if key.mistakes}
+        wrong = {v.grade_id for v in result.verdicts if v.status in ("failed", "error")}
+        rescued = {v.grade_id for v in result.verdicts if v.reason.startswith("Right with")}
+        asked = {engine.assignment.by_check_id[check].name for check in wrong | rescued}
+        assert softmax.name in recorded and recorded == asked
+
+        stub = with_cell(perfect, softmax.solution_id, "def softmax(x, dim):\n    raise NotImplementedError")
+        missing = grade(course, engine, "stub", stub)
+        assert {v.grade_id: v.status for v in missing.verdicts}[softmax.check_id] == "missing"
+        whole = reference.exercise_keys(engine._reference, engine.assignment, engine.seed)
+        assert [m.name for m in engine.keys[softmax.name].mistakes] == [
+            m.name for m in whole[softmax.name].mistakes
+        ]
+
+
+AWKWARD = """
+
+drawn = []
+
+
+def awkward_cases(draw):
+    drawn.append(draw)
+    for case in similarity_cases(draw):
+        if len(drawn) == 1:
+            case = {**case, "keys": case["keys"][..., :-1]}
+        yield case
+
+
+similarities = dataclasses.replace(similarities, cases=awkward_cases)
+"""
+
+
+def test_a_notebook_that_ran_on_inputs_which_are_drawn_again_runs_again(tmp_path, perfect):
+    course = make_course(tmp_path / "awkward")
+    one = Assignment(course, NAME)
+    one.exercises_file.write_text(f"import dataclasses\n{one.exercises_file.read_text()}{AWKWARD}")
+    with Engine(one, Store(tmp_path), "none") as engine:
+        first = engine.expected.cases["attention.similarities"]
+        result = grade(course, engine, "perfect", perfect)
+        assert statuses(result) == {"passed"}
+        assert engine.keys["attention.similarities"].cases is not first
 
 
 def test_the_same_notebook_is_run_once(course, engine, perfect):
@@ -188,7 +265,7 @@ def recorded_engine(course, engine, tmp_path):
     def make(status="finished", fresh=False):
         jails = Recorded(Outcome((), status, 0.0, 0.0, 0))
         made = Engine(engine.assignment, Store(tmp_path / "store"), "none", jails, fresh)
-        made.__dict__["keys"] = engine.keys  # recorded once, for all tests
+        made.__dict__["expected"] = engine.expected  # recorded once, for all tests
         return made
 
     return make
@@ -231,6 +308,122 @@ def test_what_the_machine_may_have_caused_is_not_kept(course, recorded_engine, p
         assert result.trouble and len(engine.jails.names) == 1
 
 
+class Replayed(Recorded):
+    """Each job ends as the next of a list of outcomes; `beside` jobs are there before the first is taken."""
+
+    def __init__(self, outcomes, beside):
+        self.outcomes = list(outcomes)
+        self.beside = beside
+        self.names, self.left, self.jobs = [], [], []
+
+    @property
+    def full(self):
+        return len(self.left) > self.beside
+
+    def submit(self, name, job):
+        self.jobs.append([cell["source"] for cell in answers.unpack(job)[1]["cells"]])
+        super().submit(name, job)
+
+    def take(self):
+        return self.left.pop(0), self.outcomes.pop(0)
+
+
+TIMED_OUT, ENDED = (Outcome((), status, 0.0, 0.0, 0) for status in ("timeout", "finished"))
+
+
+@pytest.mark.parametrize(
+    ("beside", "outcomes", "order"),
+    [
+        # The first times out beside the second, and once more when it is alone; or it does not.
+        (1, [TIMED_OUT, ENDED, TIMED_OUT], ["one", "two", "one"]),
+        (1, [TIMED_OUT, ENDED, ENDED], ["one", "two", "one"]),
+        (0, [TIMED_OUT, ENDED], ["one", "two"]),  # nobody was beside it
+        (1, [TIMED_OUT, TIMED_OUT, ENDED, TIMED_OUT], ["one", "two", "one", "two"]),
+    ],
+)
+def test_who_ran_out_of_time_beside_others_runs_once_more_alone(
+    course, recorded_engine, perfect, beside, outcomes, order
+):
+    engine = recorded_engine()
+    engine.jails = Replayed(outcomes, beside)
+    submissions, who = [], {}
+    for student in ("one", "two"):
+        notebook = with_cell(perfect, "attention-reflection-1", f"{student} of {len(outcomes)} {beside}")
+        hand_in(course, student, engine.assignment, notebook)
+        folder = course / "submitted" / student / NAME
+        submissions.append(read_submission(folder, student, engine.assignment, engine.release))
+        who[engine._name(submissions[-1].digest)] = student
+    results = {submission.student: result for submission, result in engine.grade_all(submissions)}
+    assert [who[name] for name in engine.jails.names] == order
+    last = {student: outcome.status for student, outcome in zip(order, outcomes, strict=True)}
+    assert {student: result.ending for student, result in results.items()} == last
+
+
+@pytest.mark.parametrize(("recorded", "runs"), [(False, 2), (True, 1)])
+def test_who_ran_out_of_time_beside_the_solution_runs_once_more(
+    course, engine, perfect, tmp_path, recorded, runs
+):
+    jails = Replayed([TIMED_OUT, ENDED], 0)
+    with Engine(engine.assignment, Store(tmp_path), "none", jails) as own:
+        if recorded:
+            assert own.keys
+        own.expected.start()
+        notebook = with_cell(perfect, "attention-reflection-1", f"Beside the solution: {recorded}")
+        result = grade(course, own, "early", notebook)
+    assert len(jails.names) == runs and result.ending == ("timeout" if recorded else "finished")
+
+
+def with_answers(engine, cells, problem):
+    """An outcome in which every check of `cells` answers its cases with an exception, or not at all."""
+    by_source = {
+        cell.source: engine.assignment.by_check_id[grade_id(cell)].name
+        for cell in engine.release.cells
+        if grade_id(cell) in engine.assignment.by_check_id
+    }
+    frames = []
+    for number, source in enumerate(cells):
+        name = by_source.get(source, "")
+        given = {
+            ("", name, case): Answer(problem="exception", message=problem(name))
+            if problem(name)
+            else engine.keys[name].expected[case]
+            for case in range(len(engine.keys[name].cases) if name else 0)
+        }
+        arrays, described = recording.answers_to_file(given)
+        words = {"cell": number, "answers": described, "outputs": [], "seconds": 0.0, "problem": ""}
+        frames.append(answers.pack(arrays, words))
+    return Outcome(tuple(frames), "finished", 0.0, 0.0, 0)
+
+
+@pytest.mark.parametrize("second", ["timeout", "finished"])
+def test_a_second_run_for_a_missing_name_takes_nothing_away(course, recorded_engine, perfect, second):
+    """The demonstration that defines the name runs, and no other; what the first run had stays."""
+    engine = recorded_engine()
+    jails = engine.jails = Replayed([], 0)
+    first = next(iter(engine.assignment.exercises))
+    notebook = with_cell(perfect, "attention-reflection-1", f"The second run: {second}")
+    hand_in(course, "leaning", engine.assignment, notebook)
+
+    def take():
+        again = len(jails.jobs) > 1
+        if again and second == "timeout":
+            outcome = TIMED_OUT
+        else:
+            missing = "" if again else "NameError: name 'river' is not defined"
+            outcome = with_answers(engine, jails.jobs[-1], lambda name: missing if name == first else "")
+        return jails.left.pop(0), outcome
+
+    jails.take = take
+    folder = course / "submitted" / "leaning" / NAME
+    result = engine.grade(read_submission(folder, "leaning", engine.assignment, engine.release))
+    demos = {cell.source for cell in engine.release.cells if is_demo(cell)}
+    assert [len(demos & set(job)) for job in jails.jobs] == [0, 1]
+    by_id = {verdict.grade_id: verdict.status for verdict in result.verdicts}
+    of_first = by_id.pop(engine.assignment.exercises[first].check_id)
+    assert of_first == ("passed" if second == "finished" else "error")
+    assert {status for name, status in by_id.items() if name.endswith("-check")} == {"passed"}
+
+
 def test_fresh_runs_again_and_replaces(course, recorded_engine, perfect):
     first = grade(course, recorded_engine(), "perfect", perfect)
     assert grade(course, recorded_engine(), "perfect", perfect).seed == first.seed
@@ -245,7 +438,7 @@ def test_public_answers_earn_nothing(course, engine, perfect):
     """A function that returns the expected arrays of the answer key, looked up by shape."""
     name = next(iter(engine.assignment.exercises))
     cheat = f"""
-from coursekit import answer_key
+from autograder.checks import answer_key
 key = answer_key.load(__import__("pathlib").Path({str(engine.assignment.key)!r}))[{name!r}]
 def similarities(queries, keys):
     for case, answer in zip(key.cases, key.expected):
@@ -271,13 +464,16 @@ def test_no_script_reaches_the_instructor_s_browser(course, engine, perfect):
     )
     result = engine.grade(submission)
     shown = fill_outputs(submission.notebook, result.outputs, {v.grade_id: v for v in result.verdicts})
-    markdown = "".join(cell.source for cell in shown.cells if cell.cell_type == "markdown")
-    tags = "".join(re.findall(r"<[^>]*>", markdown))
-    assert "script" not in tags and "onerror" not in tags
     outputs = [output for cell in shown.cells for output in cell.get("outputs", [])]
     html = "".join(output.get("data", {}).get("text/html", "") for output in outputs)
     assert "alert" not in html
-    assert "My answer." in markdown
+    shown.cells = [cell for cell in shown.cells if "alert" in cell.source]
+    assert len(shown.cells) == 3
+    page, _ = Pages().from_notebook_node(shown)
+    body = page[page.index("<main") :]
+    tags = "".join(re.findall(r"<[^>]*>", re.sub(r'"[^"]*"', "", body)))
+    assert "script" not in tags and "onerror" not in tags
+    assert "My answer." in body
 
 
 @pytest.mark.parametrize(
@@ -338,12 +534,12 @@ def test_a_second_run_on_the_same_course_says_so(course):
 
 
 def test_feedback_of_an_old_release_is_refused(course, tmp_path, perfect, monkeypatch):
-    """Points that changed without `make notebooks` would be recorded wrongly."""
+    """Points that changed without a new build would be recorded wrongly."""
     stale = make_course(tmp_path / "stale")
     one = Assignment(stale, NAME)
     hand_in(stale, "perfect", one, perfect)
     one.source.write_text(one.source.read_text().replace('"points": 2', '"points": 3', 1))
     monkeypatch.chdir(stale)
     result = CliRunner().invoke(app, ["grade", NAME, "--isolation", "none"])
-    assert "run `make notebooks` first" in str(result.exception)
+    assert "run `autograder build` first" in str(result.exception)
     assert not (stale / "autograded").exists()

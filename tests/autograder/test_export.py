@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 from autograder.cli import app
 from autograder.errors import CourseError
-from autograder.export import FORMULA as SIGNS
-from autograder.export import CanvasExport, MoodleExport
+from autograder.gradebook.export import FORMULA as SIGNS
+from autograder.gradebook.export import CanvasExport, MoodleExport
 from tests.autograder.small_class import FORMULA, NAME
 
 BIN = Path(sys.executable).parent
@@ -116,7 +116,7 @@ def test_nbgrader_s_own_command_takes_the_exporters(own_class):
     command = [
         BIN / "nbgrader",
         "export",
-        "--exporter=autograder.export.MoodleExport",
+        "--exporter=autograder.gradebook.export.MoodleExport",
         f'--assignment=["{NAME}"]',
         "--to=grades.csv",
         "--MoodleExport.unfinished=True",

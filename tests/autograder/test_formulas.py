@@ -3,44 +3,46 @@
 import xml.etree.ElementTree as ElementTree
 
 import pytest
-from nbconvert.exporters import HTMLExporter
+from nbconvert.filters.markdown_mistune import MarkdownWithMath
 from traitlets.config import Config
 
-from autograder.formulas import Renderer, mathml
-from autograder.nbgrader_plugin import configure
-from tests.conftest import ASSIGNMENTS, ROOT
+from autograder.untrusted.formulas import mathml
+from autograder.untrusted.pages import Pages
+from autograder.untrusted.rendered import Renderer, markdown
+from tests.conftest import ASSIGNMENTS
 
 
-def test_both_pages_of_nbgrader_are_configured():
+@pytest.mark.parametrize("template", ["feedback", "formgrade"])
+def test_neither_page_of_nbgrader_loads_mathjax(template):
     config = Config()
-    config.CourseDirectory.root = str(ROOT)
-    configure(config)
-    exporter = HTMLExporter(config=config)
+    config.HTMLExporter.template_name = template
+    exporter = Pages(config=config)
     source, *_ = exporter.environment.loader.get_source(exporter.environment, "mathjax.html.j2")
     assert "MathML" in source
 
 
 @pytest.mark.parametrize("name", ASSIGNMENTS)
 def test_every_formula_of_the_course_can_be_drawn(name):
-    from nbconvert.filters.markdown_mistune import MarkdownWithMath
-
     for cell in ASSIGNMENTS[name].read_release().cells:
         if cell.cell_type == "markdown" and "$" in cell.source:
-            html = MarkdownWithMath(renderer=Renderer(escape=False)).render(cell.source)
+            html = markdown(cell.source)
             for formula in html.split("<math")[1:]:
                 ElementTree.fromstring("<math" + formula.partition("</math>")[0] + "</math>")
-            plain = MarkdownWithMath(renderer=Typed(escape=False)).render(cell.source)
-            assert html.count("<math") == plain.count("FORMULA"), cell.source
+            counting = Counting({})
+            MarkdownWithMath(renderer=counting).render(cell.source)
+            assert html.count("<math") == counting.formulas, cell.source
 
 
-class Typed(Renderer):
+class Counting(Renderer):
     """Counts the formulas."""
 
-    def block_math(self, body):
-        return "FORMULA"
+    formulas = 0
 
-    def inline_math(self, body):
-        return "FORMULA"
+    def _count(self, *parts):
+        self.formulas += 1
+        return ""
+
+    block_math = inline_math = latex_environment = _count
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,10 @@
 from nbgrader.api import Grade
 from sqlalchemy import event
 
-from autograder.engine import Result
-from autograder.gradebook import Recorder, open_gradebook
-from autograder.history import recall
-from autograder.submission import read_submission
+from autograder.gradebook.gradebook import GradebookWriter, open_gradebook
+from autograder.grading.engine import Result
+from autograder.grading.history import recall
+from autograder.untrusted.submission import read_submission
 
 
 def last_of(own_class, student: str):
@@ -23,7 +23,7 @@ def test_a_row_that_is_missing_is_made(own_class):
         lost = gradebook.find_grade("attention-scale-check", *names)
         gradebook.db.delete(lost)
         gradebook.db.commit()
-        Recorder(gradebook, own_class.assignment).record([last_of(own_class, "ada")])
+        GradebookWriter(gradebook, own_class.assignment).record([last_of(own_class, "ada")])
         gradebook.db.expire_all()
         after = {grade.name: grade.auto_score for grade in gradebook.find_submission_notebook(*names).grades}
     assert after == before and before["attention-scale-check"] == 1
@@ -35,7 +35,7 @@ def test_of_several_students_all_or_none_are_committed(own_class):
     with open_gradebook(own_class.course) as gradebook:
         gradebook.db.query(Grade).update({"auto_score": 0.125})
         gradebook.db.commit()
-        recorder = Recorder(gradebook, own_class.assignment)
+        recorder = GradebookWriter(gradebook, own_class.assignment)
         try:
             recorder.record([good, (submission, Result(result.student, (), 0.0))])
         except KeyError:
@@ -47,7 +47,7 @@ def test_recording_a_student_reads_no_whole_table(own_class):
     """Or a class of two thousand would take longer for each than a class of twenty."""
     asked = []
     with open_gradebook(own_class.course) as gradebook:
-        recorder = Recorder(gradebook, own_class.assignment)
+        recorder = GradebookWriter(gradebook, own_class.assignment)
         event.listen(gradebook.engine, "before_cursor_execute", lambda *call: asked.append(call[2:4]))
         submission, result = last_of(own_class, "ada")
         recorder.set_rows(submission, result.verdicts)

@@ -1,41 +1,25 @@
-"""The worked example of docs/instructors.md, followed to the letter in a course of its own."""
+"""The worked examples of docs/instructors.md, followed to the letter in courses of their own."""
 
-import os
+import json
 import re
 import subprocess
 
 import pytest
 
-from tests.autograder.road import make_course
+from tests.autograder.guide import GUIDE, follow
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.slow
 
-GUIDE = (ROOT / "docs" / "instructors.md").read_text()
-STEP = re.compile(r"```python\n# file: (\S+)\n(.*?)```|```console\n(.*?)```", re.S)
-
 
 @pytest.fixture(scope="module")
 def followed(tmp_path_factory):
-    """The course after the last step of the guide, and what the commands said."""
-    course = make_course(tmp_path_factory.mktemp("guide"))
-    for name in ("autograder", "docs"):
-        subprocess.run(["cp", "-r", ROOT / name, course], check=True)
-    (course / ".venv").symlink_to(ROOT / ".venv")
-    environment = os.environ | {"PYTHONPATH": str(course), "COLUMNS": "200"}
-    said = {}
-    for file, text, commands in STEP.findall(GUIDE):
-        if file:
-            (course / file).parent.mkdir(parents=True, exist_ok=True)
-            (course / file).write_text(text)
-        for line in commands.splitlines():
-            command = line.removeprefix("$ ")
-            done = subprocess.run(
-                command.split(), cwd=course, env=environment, capture_output=True, text=True
-            )
-            assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
-            said[command] = done.stdout
-    return course, said
+    return follow("Adding a notebook", tmp_path_factory.mktemp("guide"))
+
+
+@pytest.fixture(scope="module")
+def extended(tmp_path_factory):
+    return follow("Adding an exercise to a notebook", tmp_path_factory.mktemp("extended"))
 
 
 def test_the_student_s_notebook_has_the_exercise_and_not_its_solution(followed):
@@ -55,6 +39,23 @@ def test_the_grade_and_the_reason_are_those_that_the_guide_promises(followed):
     assert re.search(r"\b0\b.*\b2\b", row), row
     page = (course / "feedback" / "ada" / "13_centring" / "13_centring.html").read_text().lower()
     assert "one mean of all numbers" in page
+
+
+def test_a_new_exercise_holds_and_reaches_the_students(extended):
+    course, said = extended
+    tried = said[".venv/bin/autograder try attention.spread"]
+    assert "✗" not in tried and "a share of the points is never luck" in tried
+    release = (course / "notebooks" / "02_attention" / "02_attention.ipynb").read_text()
+    assert "def spread(weights" in release and "xlogy" not in release
+
+
+def test_the_mistake_of_the_new_exercise_earns_the_share_that_the_guide_promises(extended):
+    course, _ = extended
+    (ada,) = json.loads((course / "grades.json").read_text())["submissions"]
+    (cell,) = (cell for cell in ada["cells"] if cell["grade_id"] == "attention-spread-check")
+    assert (cell["score"], cell["max_score"], cell["credit"]) == (1.0, 2.0, 0.5)
+    assert cell["reason"] == "The entropy itself. This earns 50% of the points."
+    assert cell["reason"] in GUIDE
 
 
 def test_every_command_that_the_guide_names_exists():

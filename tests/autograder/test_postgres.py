@@ -12,7 +12,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.course import Assignment
-from autograder.grading import Options, find_submissions, grade_class
+from autograder.grading.run import Options, find_submissions, grade_class
 from tests.autograder.road import hand_in_ten, make_course
 from tests.autograder.small_class import use_light_server
 

@@ -10,10 +10,10 @@ import pexpect
 import pytest
 from typer.testing import CliRunner
 
-from autograder import progress
 from autograder.cli import app
 from autograder.course import Assignment
-from autograder.progress import Progress, Record, follow, read
+from autograder.grading import progress
+from autograder.grading.progress import Progress, Record, follow, read
 from tests.autograder.small_class import NAME
 
 

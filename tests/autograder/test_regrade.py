@@ -6,11 +6,11 @@ from datetime import timedelta
 import pytest
 from typer.testing import CliRunner
 
-from autograder import builder
+from autograder.authoring import builder
 from autograder.cli import app
 from autograder.errors import CourseError
-from autograder.grading import Options, find_submissions
-from autograder.regrade import PENALTY, TOTAL, Change, regrade
+from autograder.grading.regrade import PENALTY, TOTAL, Change, regrade
+from autograder.grading.run import Options, find_submissions
 from tests.autograder.road import hand_in, perfect_notebook
 from tests.autograder.small_class import CORRECTION, FIRST, FORMULA, NAME, SCRIPT, SECOND, WRITTEN, Class
 
@@ -154,7 +154,7 @@ def test_points_that_changed(own_class):
     old = f'"grade_id": "{CHECK}", "locked": true, "points": 1,'
     assert assignment.source.read_text().count(old) == 1
     assignment.source.write_text(assignment.source.read_text().replace(old, old.replace("1,", "3,")))
-    with pytest.raises(CourseError, match="run `make notebooks` first"):
+    with pytest.raises(CourseError, match="run `autograder build` first"):
         run(own_class)
     assignment.release.write_bytes(builder.release_bytes(assignment))
     done = run(own_class, "ada", "gil")

@@ -7,15 +7,16 @@ from itertools import combinations
 from pathlib import Path
 from statistics import median
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from autograder import similarity
+from autograder.authoring.reference import mistake_sources, solution_sources
 from autograder.cli import app
 from autograder.errors import CourseError
-from autograder.reference import solution_sources
 from autograder.report import contents, read_class, write_report
 from autograder.source import grade_id, read_source
+from autograder.untrusted import similarity
 from tests.autograder.small_class import FIRST, FORMULA, NAME, SCRIPT, SECOND, SOFTMAX
 from tests.conftest import ASSIGNMENTS
 
@@ -120,6 +121,170 @@ def test_an_answer_of_many_is_no_group_but_is_shown():
     found = similarity.find_common(many | alone, [], ())
     assert {cell: len(who) for cell, who in found} == {cell: len(many) for cell in odd}
     assert similarity.find_common(many | alone, [odd], ()) == []
+
+
+def functions(number: int) -> dict[str, str]:
+    """Answers to three cells in a style of its own: no two numbers write alike."""
+    names = [
+        "exp",
+        "log",
+        "tanh",
+        "sigmoid",
+        "cumsum",
+        "flip",
+        "roll",
+        "tril",
+        "triu",
+        "diff",
+        "sort",
+        "abs",
+        "sin",
+        "cos",
+    ]
+    drawn = np.random.default_rng(number)
+
+    def body() -> str:
+        steps = [
+            f"    x{step + 1} = x{step}.{a}(dim={d}) {sign} y.{b}().{c}()"
+            for step, (a, b, c, d, sign) in enumerate(
+                (*drawn.choice(names, 3), drawn.integers(-3, 3), drawn.choice(["+", "*", "-", "@"]))
+                for _ in range(8)
+            )
+        ]
+        return "\n".join(["def f(x0, y):", *steps, "    return x8"])
+
+    return {cell: body() for cell in ("one", "two", "three")}
+
+
+def with_junk(texts: dict[str, str], number: int) -> dict[str, str]:
+    """A copy in which each cell has a line of its own that does nothing, at another place for each copy."""
+    changed = {}
+    for cell, text in texts.items():
+        lines = text.splitlines()
+        lines.insert(
+            1 + number % (len(lines) - 2),
+            f"    junk = len(str({number})) + {number} ** {number + 1} // {number + 3}",
+        )
+        changed[cell] = "\n".join(lines)
+    return changed
+
+
+@pytest.mark.parametrize("members, others", [(6, 14), (8, 40), (12, 100), (25, 120)])
+def test_a_ring_of_many_is_found_behind_junk(members, others):
+    ring = {f"ring-{number}": with_junk(functions(0), number) for number in range(members)}
+    honest = {f"other-{number}": functions(100 + number) for number in range(others)}
+    (group,) = similarity.find_groups(honest | ring, [], ())
+    assert set(group.students) == set(ring)
+    assert set(group.pairs[0].cells) == {"one", "two", "three"}
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_popular_answers_in_any_mixture_are_no_ring(seed):
+    """In each cell every honest student writes one of three natural answers, most of it like everybody else who does.
+
+    Those who are good at it choose the first more often, in every cell.
+    """
+    drawn = np.random.default_rng(seed)
+    kinds = [functions(seed * 10 + kind) for kind in range(3)]
+    honest = {}
+    for number in range(40):
+        often = [0.6, 0.2, 0.2] if number % 2 else [0.2, 0.4, 0.4]
+        texts = {cell: kinds[drawn.choice(3, p=often)][cell] for cell in kinds[0]}
+        honest[f"student-{number}"] = with_junk(texts, number)
+    assert similarity.find_groups(honest, [], ()) == []
+
+
+DISGUISES = {
+    "exec": lambda text: f"exec({text!r})",
+    "exec of pieces": lambda text: (
+        "exec(" + " + ".join(repr(f"{line}\n") for line in text.splitlines()) + ")"
+    ),
+    "exec of joined lines": lambda text: f"code = '\\n'.join({text.splitlines()!r})\nexec(code)",
+    "exec of exec": lambda text: f"exec({f'exec({text!r})'!r})",
+    "run by the shell": lambda text: f'get_ipython().run_cell("""\n{text}\n""")',
+    "within a function": lambda text: f"def outer():\n    exec({text!r}, globals())\nouter()",
+    "look-alike letters": lambda text: f"import torch as сору\n{text.translate(str.maketrans('xy', 'ху'))}",
+    "letters of another width": lambda text: text.replace("exp", "\N{FULLWIDTH LATIN SMALL LETTER E}xp"),
+}
+
+
+@pytest.mark.parametrize("disguise", DISGUISES)
+def test_a_copy_is_found_in_a_disguise(disguise):
+    honest = {f"other-{number}": functions(100 + number) for number in range(10)}
+    copy = {cell: DISGUISES[disguise](text) for cell, text in functions(0).items()}
+    (group,) = similarity.find_groups(honest | {"ada": functions(0), "bob": copy}, [], ())
+    assert set(group.students) == {"ada", "bob"}
+
+
+PROSE = (
+    "A vector for each word says where it stands among the others, and the nearest neighbours of a bank by a river are "
+    "not those of a bank that lends money; one vector has to lie between both, and is near to neither of them at all. "
+)
+
+
+def test_prose_is_found_behind_letters_that_look_alike():
+    twisted = str.maketrans({"a": "а", "e": "е", "o": "о", "c": "с", " ": " \N{ZERO WIDTH SPACE}"})
+    texts = {cell: f"{cell} {PROSE}" for cell in ("one", "two")}
+    copy = {cell: text.translate(twisted) for cell, text in texts.items()}
+    others = {f"other-{number}": {"one": f"My own words number {number}."} for number in range(10)}
+    (group,) = similarity.find_groups(others | {"ada": texts, "bob": copy}, [], ["one", "two"])
+    assert set(group.students) == {"ada", "bob"}
+
+
+def test_a_copied_helper_is_found_where_it_is_called():
+    """One calls it from an added cell, another has written it into the answer."""
+    whole = functions(0)
+    added = "\n\n".join(text.replace("def f(", f"def _{cell}(") for cell, text in whole.items())
+    called = {cell: f"def f(x, y):\n    return _{cell}(x, y)" for cell in whole}
+    other = (
+        added.replace("x0", "start")
+        .replace("_one(", "_first(")
+        .replace("_two(", "_second(")
+        .replace("_three(", "_third(")
+    )
+    theirs = {
+        "one": "def f(a, b): return _first(a, b)",
+        "two": "def f(a, b): return _second(a, b)",
+        "three": "f = _third",
+    }
+    honest = {f"other-{number}": functions(100 + number) for number in range(10)}
+    hidden = similarity.with_helpers(called, added)
+    (group,) = similarity.find_groups(honest | {"ada": whole, "bob": hidden}, [], ())
+    assert set(group.students) == {"ada", "bob"}
+    (group,) = similarity.find_groups(
+        honest | {"bob": hidden, "cem": similarity.with_helpers(theirs, other)}, [], ()
+    )
+    assert set(group.students) == {"bob", "cem"}
+
+
+def test_helpers_that_nobody_calls_stand_apart_and_damaged_ones_do_no_harm():
+    enriched = similarity.with_helpers(
+        {"one": "x = f(1)"}, "def f(a):\n    return g(a)\ndef g(a): return a\ny = 2"
+    )
+    assert enriched["one"].count("def ") == 2 and enriched[similarity.OWN_CELLS] == "y = 2"
+    assert similarity.with_helpers({"one": "x"}, "def f(:")[similarity.OWN_CELLS] == "def f(:"
+    assert similarity.with_helpers({"one": "x"}, "") == {"one": "x"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_an_honest_class_of_our_own_answers_has_no_groups(name):
+    """Everybody has, cell by cell, our solution or one of two other answers of which the report has not been told."""
+    assignment = ASSIGNMENTS[name]
+    drawn = np.random.default_rng(0)
+    solutions, wrong = solution_sources(assignment), mistake_sources(assignment)
+    kinds = {}
+    for exercise in assignment.exercises.values():
+        others = [*exercise.alternatives.values(), *wrong[exercise.name].values()]
+        kinds[exercise.solution_id] = [solutions[exercise.name], *others[:2]]
+    known = [{cell: text} for cell, (text, *_) in kinds.items()]
+    honest = {
+        f"student-{number}": {
+            cell: f"{drawn.choice(texts)}\nspare = {number} ** {number + 1}" for cell, texts in kinds.items()
+        }
+        for number in range(60)
+    }
+    assert similarity.find_groups(honest, known, ()) == []
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder import store as store_module
 from autograder.course import Assignment
-from autograder.store import Store, judging_code, rules_digest
+from autograder.grading import store as store_module
+from autograder.grading.store import Store, judging_code, rules_digest
 from tests.autograder.road import make_course
 from tests.conftest import ASSIGNMENTS
 
@@ -48,8 +48,8 @@ def test_a_result_that_cannot_be_written_leaves_nothing(tmp_path, monkeypatch):
 def package(tmp_path, monkeypatch) -> Path:
     """A copy of the package, on which the digests depend instead."""
     copy = tmp_path / "autograder"
-    shutil.copytree(Path(store_module.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(store_module, "__file__", str(copy / "store.py"))
+    shutil.copytree(store_module.AUTOGRADER, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(store_module, "AUTOGRADER", copy)
     return copy
 
 
@@ -57,7 +57,7 @@ def test_a_changed_exercise_makes_its_own_notebook_stale_and_no_other(tmp_path, 
     course = make_course(tmp_path / "course")
     one, other = Assignment(course, "01_static_embeddings"), Assignment(course, "02_attention")
     digests = {one: rules_digest(one), other: rules_digest(other)}
-    changed = [package / "exercises" / "attention.py", other.source, other.release]
+    changed = [other.exercises_file, other.source, other.release]
     for file in changed:
         file.write_text(file.read_text() + " ")
         assert rules_digest(one) == digests[one]
@@ -75,21 +75,23 @@ def test_what_can_change_a_verdict_makes_results_stale_and_what_shows_them_does_
     for name in (
         "cli",
         "report",
-        "similarity",
-        "export",
-        "regrade",
-        "gradebook",
-        "history",
-        "cluster",
-        "builder",
+        "untrusted/similarity",
+        "gradebook/export",
+        "grading/regrade",
+        "gradebook/gradebook",
+        "grading/history",
+        "pool/cluster",
+        "pool/worker",
+        "authoring/builder",
     ):
         file = package / f"{name}.py"
         file.write_text(file.read_text() + "\n")
     assert rules_digest(one) == digest
-    judges = ["engine", "verdicts", "submission", "reference", "course", "worker", "source", "exercise"]
+    judges = ["grading/engine", "grading/verdicts", "untrusted/submission", "authoring/reference", "course"]
+    judges += ["pool/local", "pool/warm", "source", "exercise", "checks/judging", "checks/explaining/steps"]
+    judges += ["jail/inside/runner", "jail/inside/seccomp"]
     files = [package / f"{name}.py" for name in judges]
-    files += [package / "jail" / name for name in ("runner.py", "seccomp.py")]
-    files += [course / "coursekit" / "judging.py", course / "coursekit" / "plots.py", table]
+    files += [course / "coursekit" / "plots.py", table]
     for file in files:
         file.write_text(file.read_text() + "\n")
         assert rules_digest(one) != digest, file
@@ -99,7 +101,7 @@ def test_what_can_change_a_verdict_makes_results_stale_and_what_shows_them_does_
 def test_everything_that_the_engine_loads_of_the_package_is_in_the_digest():
     """What is imported by name alone would be missed."""
     script = (
-        "import sys, autograder.engine, autograder.exercises.attention\n"
+        "import sys, autograder.grading.engine\n"
         "print(*(m.__file__ for n, m in sys.modules.items() if n.startswith('autograder.')), sep='\\n')"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
@@ -107,5 +109,5 @@ def test_everything_that_the_engine_loads_of_the_package_is_in_the_digest():
         Path(line) for line in done.stdout.split() if Path(line).stat().st_size and line.endswith(".py")
     }
     loaded = {file for file in loaded if file.name != "__init__.py"}
-    package = Path(store_module.__file__).parent
+    package = store_module.AUTOGRADER
     assert loaded and loaded <= set(judging_code(package, ASSIGNMENTS["02_attention"]))

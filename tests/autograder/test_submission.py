@@ -1,7 +1,10 @@
 """What students hand in is read distrustfully and restored from the release."""
 
+import base64
+import codecs
 import json
 import os
+import tracemalloc
 from datetime import datetime
 
 import nbformat
@@ -11,16 +14,25 @@ from hypothesis import strategies as st
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograder.course import Assignment
+from autograder.settings import limits
 from autograder.source import grade_id
-from autograder.submission import (
+from autograder.untrusted.submission import (
+    LONGEST_FILE_NAME,
+    LONGEST_NAME,
+    MAX_CELLS,
+    MAX_FILE_BYTES,
+    MAX_NOTEBOOK_BYTES,
+    LeftOut,
     Unreadable,
     from_notebook,
+    left_out,
     parse_cells,
     read_submission,
     restore,
     students,
     to_notebook,
 )
+from tests.conftest import ROOT
 
 
 def graded(name, source, locked, cell_type="code"):
@@ -174,7 +186,7 @@ def read(folder):
 def test_a_submission_has_its_time(folder):
     (folder / "hw.ipynb").write_text(nbformat.writes(RELEASE))
     (folder / "timestamp.txt").write_text("2026-10-01 12:00:00 UTC")
-    assert (read(folder).status, read(folder).timestamp) == ("", datetime(2026, 10, 1, 12))
+    assert (read(folder).status, read(folder).timestamp) == (None, datetime(2026, 10, 1, 12))
 
 
 @pytest.mark.parametrize("text", ["", "yesterday", "9" * 500, "2026-13-45"])
@@ -196,8 +208,116 @@ def test_links_pipes_and_giants_are_not_read(folder, tmp_path):
     assert "not a regular file" in read(folder).reason
     notebook.unlink()
     with notebook.open("wb") as file:
-        file.truncate(30 << 20)
-    assert "30 MB; at most 20 MB" in read(folder).reason
+        file.truncate(300 << 20)
+    assert "300 MB; at most 200 MB are read. Clear all outputs" in read(folder).reason
+
+
+@pytest.mark.parametrize(
+    "disguise",
+    {
+        "carriage returns": lambda text: text.replace("\\n", "\\r\\n"),
+        "carriage returns alone": lambda text: text.replace("\\n", "\\r"),
+        "between the lines of the file, too": lambda text: text.replace("\\n", "\\r\\n").replace(
+            "\n", "\r\n"
+        ),
+        "a byte order mark": lambda text: f"\ufeff{text}",
+    }.items(),
+    ids=lambda item: item[0],
+)
+def test_what_an_editor_adds_is_as_if_it_were_not_there(folder, disguise):
+    notebook = nbformat.from_dict(RELEASE)
+    for cell in notebook.cells:
+        cell.source += "\n\nand a second line"
+    text = nbformat.writes(notebook)
+    (folder / "hw.ipynb").write_text(text)
+    plain = read(folder)
+    (folder / "hw.ipynb").write_bytes(disguise[1](text).encode())
+    (folder / "timestamp.txt").write_bytes(codecs.BOM_UTF8 + b"2026-10-01 12:00:00 UTC\r\n")
+    assert (folder / "hw.ipynb").read_text() != text
+    assert (read(folder).status, read(folder).notebook) == (None, plain.notebook)
+    assert read(folder).timestamp == datetime(2026, 10, 1, 12)
+
+
+PICTURE = base64.b64encode(bytes(3 << 20)).decode()  # 4 MB of text
+
+
+def large(outputs=(), pictures=0, more=()):
+    """The release as a file, with outputs, and with so many pictures of 4 MB, each in a cell of its own."""
+    notebook = json.loads(nbformat.writes(RELEASE))
+    notebook["cells"][3]["outputs"] = list(outputs)
+    for number in range(pictures):
+        attachments = {"p.png": {"image/png": PICTURE}}
+        cell = {"cell_type": "markdown", "id": f"p{number}", "metadata": {}, "source": f"Picture {number}"}
+        notebook["cells"].append(cell | {"attachments": attachments})
+    notebook["cells"] += more
+    return json.dumps(notebook)
+
+
+OUTPUT = {"output_type": "stream", "name": "stdout", "text": ["a line\n"] * (3 << 20)}  # 30 MB
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_outputs_do_not_count(folder, mark):
+    (folder / "hw.ipynb").write_text(large(pictures=1))
+    small = read(folder)
+    (folder / "hw.ipynb").write_text(mark + large([OUTPUT], pictures=1))
+    assert (folder / "hw.ipynb").stat().st_size > MAX_NOTEBOOK_BYTES
+    assert (read(folder).status, read(folder).notebook) == (None, small.notebook)
+    assert "attachments" in small.notebook.cells[-1]
+
+
+def test_pictures_are_read_while_there_is_room_and_the_texts_in_any_case(folder):
+    (folder / "hw.ipynb").write_text(large(pictures=12))
+    assert (folder / "hw.ipynb").stat().st_size > 2 * MAX_NOTEBOOK_BYTES
+    assert read(folder).status is None
+    cells = [cell for cell in read(folder).notebook.cells if cell.source.startswith("Picture")]
+    assert [cell.source for cell in cells] == [f"Picture {number}" for number in range(12)]
+    assert ["attachments" in cell for cell in cells] == [True] * 4 + [False] * 8
+
+
+def test_texts_count(folder):
+    cell = {"cell_type": "code", "metadata": {}, "source": "x" * MAX_NOTEBOOK_BYTES}
+    (folder / "hw.ipynb").write_text(large(more=[cell]))
+    assert (read(folder).status, "at most 20 MB are read" in read(folder).reason) == ("malformed", True)
+
+
+MB = 1 << 20
+BOMBS = {
+    "lists in an output": b'{"cells": [{"cell_type": "code", "outputs": [' + b"[]," * (8 * MB) + b"[]]}]}",
+    "cells of nothing": b'{"cells": [' + b"{}," * (8 * MB) + b"{}]}",
+    "cells": b'{"cells": [' + b'{"cell_type":"raw"},' * (2 * MB) + b'{"cell_type":"raw"}]}',
+    "lines of nothing": b'{"cells": [{"cell_type": "code", "source": [' + b'"",' * (8 * MB) + b'""]}]}',
+    "other keys": b"{" + b"".join(b'"k%d":[{}],' % n for n in range(2 * MB)) + b'"cells": []}',
+    "deep": b'{"cells": [{"cell_type": "code", "outputs": ' + b"[" * (24 * MB),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bomb", BOMBS.values(), ids=BOMBS)
+def test_a_large_file_takes_memory_by_its_size_whatever_it_holds(bomb):
+    """Read as any JSON is, the first would take 24 times its size."""
+    assert len(bomb) > MAX_NOTEBOOK_BYTES
+    tracemalloc.start()
+    try:
+        parse_cells(bomb)
+    except Unreadable as error:
+        assert str(error)
+    finally:
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert most < 6 * len(bomb)
+
+
+def test_the_limits_are_what_students_are_told():
+    page = " ".join((ROOT / "docs" / "students.md").read_text().split())
+    for words in (
+        f"{MAX_FILE_BYTES >> 20} MB",
+        f"{MAX_NOTEBOOK_BYTES >> 20} MB",
+        f"{MAX_CELLS:,} cells",
+        f"{limits(ROOT).cell_seconds} seconds",
+        f"{limits(ROOT).notebook_seconds} seconds",
+    ):
+        assert words in page, words
 
 
 def test_a_linked_folder_is_not_followed(folder, tmp_path):
@@ -207,3 +327,52 @@ def test_a_linked_folder_is_not_followed(folder, tmp_path):
     (eve / "hw").symlink_to(folder)
     assert read(eve / "hw").status == "malformed"
     assert [name for name, _ in students(tmp_path / "submitted", "hw")] == ["ada", "eve"]
+    assert left_out(tmp_path / "submitted", "hw") == []
+
+
+LONG = b"x" * (LONGEST_NAME + 1)
+ODD = [b"\xff\xfe", b"a\nb", b"\x1b[2J", b" ada", b"ada ", LONG, "北".encode() * (LONGEST_FILE_NAME // 3 + 1)]
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_a_folder_that_can_be_no_student_is_named_and_stops_nobody(folder, tmp_path, name):
+    submitted = tmp_path / "submitted"
+    os.makedirs(os.path.join(os.fsencode(submitted), name, b"hw"))
+    (submitted / "zoe" / "hw").mkdir(parents=True)
+    assert [student for student, _ in students(submitted, "hw")] == ["ada", "zoe"]
+    assert [one.student for one in left_out(submitted, "hw")] == [os.fsdecode(name)]
+    (words,) = map(str, left_out(submitted, "hw"))
+    assert "rename it" in words and words.isprintable()
+    assert left_out(submitted, "another") == []
+
+
+def test_what_is_not_where_a_hand_in_belongs_is_named(folder, tmp_path):
+    submitted = tmp_path / "submitted"
+    (submitted / "bob.ipynb").write_text("{}")
+    (submitted / "grades.csv").write_text("nobody's hand-in")
+    elsewhere = tmp_path / "elsewhere"
+    (elsewhere / "hw").mkdir(parents=True)
+    (submitted / "cem").symlink_to(elsewhere)
+    (submitted / "dua").symlink_to(tmp_path / "nowhere")
+    assert [student for student, _ in students(submitted, "hw")] == ["ada"]
+    assert left_out(submitted, "hw") == [
+        LeftOut("bob.ipynb", "it is a file: move it to STUDENT/hw/hw.ipynb."),
+        LeftOut("cem", "it is a link: put the folder itself in its place."),
+    ]
+
+
+def test_a_notebook_under_another_name_is_named(folder):
+    (folder / "hw (1).ipynb").write_text(nbformat.writes(RELEASE))
+    (folder / "notes.txt").write_text("")
+    assert read(folder).status == "missing"
+    assert (
+        read(folder).reason
+        == "There is no hw.ipynb in the submission; there is hw (1).ipynb, which has another name."
+    )
+
+
+def test_a_file_in_the_place_of_the_folder_is_a_verdict(tmp_path):
+    (tmp_path / "submitted" / "eve").mkdir(parents=True)
+    (tmp_path / "submitted" / "eve" / "hw").write_text("{}")
+    ((_, found),) = students(tmp_path / "submitted", "hw")
+    assert (read(found).status, "not a plain folder" in read(found).reason) == ("malformed", True)

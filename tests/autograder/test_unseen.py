@@ -6,17 +6,18 @@ import numpy as np
 import pytest
 from nbformat.v4 import new_notebook
 
-from autograder.jail.frames import Frame
-from autograder.submission import Submission
-from autograder.unseen_attention import UNSEEN
-from autograder.verdicts import judge_cells
-from coursekit import answer_key, planted
-from tests.conftest import ASSIGNMENTS, ROOT
+from autograder.checks import answer_key
+from autograder.grading.verdicts import Reply, judge_cells
+from autograder.untrusted.frames import Frame
+from autograder.untrusted.submission import Submission
+from coursekit import planted
+from tests.conftest import ASSIGNMENTS
 
 NAME, EXERCISE = "12_one_corpus", "comparison.attention_tests"
 COURSE = ASSIGNMENTS[NAME]
-KEY = answer_key.load(ROOT / "coursekit" / "keys" / f"{NAME}.safetensors")[EXERCISE]
-TASK = planted.task("attention")
+KEY = answer_key.load(ASSIGNMENTS[NAME].key)[EXERCISE]
+UNSEEN = ASSIGNMENTS[NAME].exercises[EXERCISE].unseen
+TASK = planted.task("coursekit.planted.attention")
 
 
 @pytest.mark.parametrize("one", (*TASK.practice, *UNSEEN), ids=lambda one: one.name)
@@ -53,9 +54,10 @@ def graded(exercises):
     cell = next(i for i, c in enumerate(release.cells) if c.id == exercises[EXERCISE].check_id)
     answers = {("", EXERCISE, number): answer for number, answer in enumerate(KEY.expected)}
     frame = Frame(cell, answers, (), 0.0, "")
-    keys = answer_key.load(ROOT / "coursekit" / "keys" / f"{NAME}.safetensors")
+    keys = answer_key.load(ASSIGNMENTS[NAME].key)
     submission = Submission("ada", new_notebook(cells=release.cells), "")
-    verdicts = judge_cells(assignment, submission, keys, [frame], {cell: EXERCISE}, "finished")
+    replies = {name: Reply(frame if name == EXERCISE else None, "finished") for name in exercises}
+    verdicts = judge_cells(assignment, submission, keys, replies, {})
     return next(one for one in verdicts if one.grade_id == exercises[EXERCISE].check_id)
 
 

@@ -5,17 +5,19 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from autograder import worker
-from autograder.jail.client import ServerDied
-from autograder.jail.jobs import HARMLESS
-from autograder.jail.limits import Limits
-from autograder.worker import Settings
+from autograder.jail.inside.limits import Limits
+from autograder.jail.outside.client import ServerDied
+from autograder.jail.outside.jobs import HARMLESS
+from autograder.pool import worker
+from autograder.pool.warm import Settings
 
 
 def test_a_run_that_ends_while_it_waits_for_its_turn_starts_nothing(monkeypatch):
     turn = worker._Turn()
     monkeypatch.setattr(worker, "_turn", turn)
-    one, other = (Settings(Limits(), "none", run=run, versions=worker.versions()) for run in ("one", "other"))
+    one, other = (
+        Settings(Limits(), "none", run=run, versions=worker.versions(())) for run in ("one", "other")
+    )
     with ThreadPoolExecutor(2) as pool:
         with turn.of(one) as warm:
             waiting = pool.submit(worker.run_job, other, HARMLESS)

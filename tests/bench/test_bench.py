@@ -2,9 +2,9 @@
 
 import pytest
 
+from autograder.authoring.reference import solution_sources
 from autograder.course import Assignment
 from autograder.exercise import edited
-from autograder.reference import solution_sources
 from autograder.source import code_cells, grade_id
 from bench import page
 from bench.classic import source_notebook
@@ -53,9 +53,12 @@ def results(each: float) -> dict:
         steps[f"{name}/agree"] = (90, 90)
     for count in (100, 200, 400):
         steps[f"scale/{count}"] = measured(10 + count * each, 10 + 2 * count * each)
+    for count, wall in ((1, 3.0), (30, 6.0)):
+        steps[f"waiting/ours/{count}"] = measured(wall, wall)
+        steps[f"waiting/nbgrader/{count}"] = measured(4.0 * count, 4.0 * count)
     known = ("date", "commit", "cores", "processor", "system", "Python", *page.PACKAGES, "otter-grader")
     machine = dict.fromkeys(known, "some")
-    sizes = {"ours": 10, "more": 20, "nbgrader": 10, "otter": 1, "scale": (100, 200, 400)}
+    sizes = {"ours": 10, "more": 20, "nbgrader": 10, "otter": 1, "scale": (100, 200, 400), "waiting": (1, 30)}
     return {"machine": machine, "sizes": sizes} | {
         name: {"load": 1.0, "measured": value} for name, value in steps.items()
     }

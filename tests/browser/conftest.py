@@ -64,7 +64,7 @@ def lab(course: Path, folder: Path) -> Iterator[str]:
         yield f"http://127.0.0.1:{port}{path}?token=course"
     finally:
         server.terminate()
-        server.wait(timeout=30)
+        server.wait(timeout=120)  # on a busy machine
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """The course without a mouse, and in the dark: sliders and hints by keyboard, figures on a dark page, words for every picture."""
 
 import re
+import shutil
 
 import nbformat
 import pytest
@@ -36,6 +37,7 @@ def course(tmp_path):
     folder = tmp_path / "course"
     (folder / "notebooks").mkdir(parents=True)
     nbformat.write(solution, folder / "notebooks" / "start.ipynb")
+    shutil.copy(ASSIGNMENTS[NAME].key, folder / "notebooks")
     return folder
 
 

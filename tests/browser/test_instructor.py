@@ -1,11 +1,12 @@
 """Formgrader and feedback in a browser: no script of a student runs, nothing is asked of another host, grading by hand works."""
 
 import base64
-import json
 import os
+import re
 import subprocess
 
 import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
 from nbgrader.api import Gradebook
 from playwright.sync_api import expect
 
@@ -17,33 +18,88 @@ from tests.conftest import ROOT
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 NAME, REFLECTION, ATTACHED = "02_attention", "attention-reflection-1", "attention-reflection-2"
-SVG = '<svg xmlns="http://www.w3.org/2000/svg" onload="top.ran=1"><script>top.ran = 1</script></svg>'
-MARKUP = (
-    "<script>top.ran = 1</script><img src=nowhere onerror='top.ran=1'><iframe srcdoc='<script>top.ran=1</script>'></iframe>"
-    f"<a href='javascript:top.ran=1' class='click-me'>here</a><div onmouseover='top.ran=1'>over</div>{SVG}"
-    "<style>body { display: none }</style><meta http-equiv=refresh content='0; url=http://192.0.2.1/'>"
-    "<form action='http://192.0.2.1/'><input autofocus onfocus='top.ran=1'></form>"
+RUN = "top.ran=1"
+SVG = f'<svg xmlns="http://www.w3.org/2000/svg" onload="{RUN}"><script>{RUN}</script><a href="javascript:{RUN}">s</a></svg>'
+PAGE = f"<script>(window.opener || top).ran = 1; {RUN}</script>"
+DATA = f"data:text/html;base64,{base64.b64encode(PAGE.encode()).decode()}"
+ELSEWHERE = "http://192.0.2.1"
+MARKDOWN = (
+    f"[link](javascript:{RUN})",
+    f"[link][ref]\n\n[ref]: javascript:{RUN}",
+    f"<javascript:{RUN}>",
+    f"[link](JaVaScRiPt:{RUN})",
+    f"[link](java&#x0a;script:{RUN})",
+    f"[link](&#106;avascript&colon;{RUN})",
+    f"[link](vbscript:{RUN})",
+    f"[link]({DATA})",
+    f"[link][ref]\n\n[ref]: {DATA}",
+    f"[link](<{DATA}> 'title')",
+    "[link](evil.html)",
+    "[link](files/evil.html)",
+    f"[link](files/javascript:{RUN})",
+    "[link](/lab/api/settings)",
+    "[link](//192.0.2.1/page)",
+    f"![picture]({ELSEWHERE}/a.png)",
+    f"![picture][ref]\n\n[ref]: {ELSEWHERE}/a.png",
+    f"[![picture]({ELSEWHERE}/b.png)](javascript:{RUN})",
+    "![picture](//192.0.2.1/c.png)",
+    "![picture](attachment:missing.png)",
+    f"![picture](data:image/svg+xml;base64,{base64.b64encode(SVG.encode()).decode()})",
+    f'![p]({ELSEWHERE}/d.png "x\\" onerror={RUN}")',
+    f"<a href='javascript:{RUN}'>link</a>",
+    f"<a href=' &#14; javascript:{RUN}'>link</a>",
+    f"<a xlink:href='javascript:{RUN}' href='{DATA}'>link</a>",
+    f"<a target=_self href='https://example.org/paper' onclick='{RUN}' onmouseover='{RUN}' class='full-credit'>link</a>",
+    f"<img src=nowhere onerror='{RUN}'>",
+    f"<img src='{ELSEWHERE}/e.png'><img srcset='{ELSEWHERE}/f.png 1x'>",
+    f"<script>{RUN}</script><script src='{ELSEWHERE}/g.js'></script>",
+    f"<iframe srcdoc='<script>{RUN}</script>'></iframe><iframe src='{ELSEWHERE}'></iframe>",
+    f"<object data='{DATA}'></object><embed src='{ELSEWHERE}/h.swf'>",
+    f"<style>body {{ display: none }} @import '{ELSEWHERE}/i.css';</style>",
+    f"<p style='background:url({ELSEWHERE}/j.png);position:fixed;inset:0'>over all</p>",
+    f"<link rel=stylesheet href='{ELSEWHERE}/k.css'><base href='{ELSEWHERE}/'>",
+    f"<meta http-equiv=refresh content='0; url={ELSEWHERE}/'>",
+    f"<form action='{ELSEWHERE}/'><button>link</button><input autofocus onfocus='{RUN}'></form>",
+    f"<details open ontoggle='{RUN}'><summary>link</summary></details>",
+    f"<video src='{ELSEWHERE}/l.mp4' onerror='{RUN}'></video><audio src='{ELSEWHERE}/m.mp3'></audio>",
+    SVG,
+    f"<math><mtext><a href='javascript:{RUN}'>link</a></mtext><maction xlink:href='javascript:{RUN}'>link</maction></math>",
+    f"<math><mtext><table><mglyph><style><!--</style><img title='--&gt;&lt;img src=1 onerror={RUN}&gt;'>",
+    f"<svg></p><style><a id='</style><img src=1 onerror={RUN}>'>",
+    f"<div title='\n\n$x$ ' onmouseover={RUN} x='\n\n'>over</div>",
+    rf"$\text{{&lt;img src=x onerror={RUN}&gt;}}$ $\href{{javascript:{RUN}}}{{x}}$",
+    f"```html\n</pre><script>{RUN}</script>\n```",
+    f"```mermaid\n</pre><img src=x onerror={RUN}>\n```",
+    f"    </code></pre><script>{RUN}</script>",
+    f"</div></div></body><script>{RUN}</script>",
+    f"<!--><script>{RUN}</script>-->",
+    f"<a name=statusmessage id=submission_id href='javascript:{RUN}'>link</a>",
 )
+HONEST = "[an honest link](https://example.org/paper)"
 ATTACKS = f"""
 from IPython.display import HTML, SVG, Javascript, Markdown, display
-markup = {MARKUP!r}
-display(HTML(markup), SVG({SVG!r}), Javascript("top.ran = 1"), Markdown(markup), {{"application/x-unknown": markup}}, raw=False)
-print(markup)
-print("\\x1b]8;;javascript:top.ran=1\\x1b\\\\link\\x1b]8;;\\x1b\\\\")
+for markup in {MARKDOWN!r}:
+    display(HTML(markup), Markdown(markup))
+    display({{"application/x-unknown": markup, "text/latex": markup, "image/png": markup}}, raw=True)
+    print(markup)
+display(SVG({SVG!r}), Javascript({RUN!r}))
+print("\\x1b]8;;javascript:{RUN}\\x1b\\\\link\\x1b]8;;\\x1b\\\\")
 """
-FORMULAS = r"$\text{&lt;script&gt;top.ran=1&lt;/script&gt;}$ $\href{javascript:top.ran=1}{x}$ $\frac{1}{2}$"
 
 
 def hostile(notebook):
-    """A submission with scripts wherever a browser might look: outputs, written answers, attachments, its own cells' text."""
+    """A submission with scripts wherever a browser might look: each in a cell of its own, written and raw, and in outputs."""
     for cell in notebook.cells:
         if grade_id(cell) == REFLECTION:
-            cell.source = f"Because {MARKUP} {FORMULAS}"
+            cell.source = f"Because $\\frac{{1}}{{2}}$ {HONEST} {MARKDOWN[0]}"
         elif grade_id(cell) == ATTACHED:
-            cell.source = "![a](attachment:a.svg) [link](javascript:top.ran=1)"
-            cell.attachments = {"a.svg": {"image/svg+xml": base64.b64encode(SVG.encode()).decode()}}
+            cell.source = f"![a](attachment:a.svg) ![b](attachment:b.png) {MARKDOWN[-1]}"
+            kinds = {"image/svg+xml": base64.b64encode(SVG.encode()).decode()}
+            cell.attachments = {"a.svg": kinds, "b.png": kinds | {"image/png": f'" onerror="{RUN}'}}
         elif grade_id(cell) == "attention-similarities":
             cell.source += f"\n{ATTACKS}"
+    for markup in MARKDOWN:
+        notebook.cells += [new_markdown_cell(markup), new_raw_cell(markup), new_code_cell(f"# {markup}")]
     return notebook
 
 
@@ -65,25 +121,50 @@ def course(tmp_path_factory):
 
 @pytest.fixture
 def watched(page):
-    """The page, with what it asked of other hosts and what it tried to say."""
-    page.asked, page.said = [], []
-    page.on("request", lambda request: page.asked.append(request.url))
+    """The page, with what it and those that it opens asked of other hosts and what they tried to say."""
+    page.asked, page.said, page.opened = [], [], []
+    page.set_default_timeout(120_000)  # of a busy machine
+
+    def elsewhere(route):  # not asked for what a policy stops
+        page.asked.append(route.request.url)
+        route.abort()
+
+    page.context.route(re.compile(r"^(?!https?://127\.0\.0\.1[:/])(https?|wss?|ftp):"), elsewhere)
+    page.context.route("https://example.org/**", lambda route: route.fulfill(body="A paper."))
     page.on("dialog", lambda dialog: (page.said.append(dialog.message), dialog.dismiss()))
+    page.context.on("page", lambda opened: page.opened.append(opened))
     yield page
     assert page.evaluate("top.ran") is None
     assert page.said == []
-    strangers = [
-        url for url in page.asked if not url.startswith(("http://127.0.0.1", "file:", "data:", "blob:"))
-    ]
-    assert strangers == []
+    assert page.asked == []
 
 
-def touch_everything(page):
-    """What a person might do by accident."""
-    for element in page.locator("a.click-me, div[onmouseover], a[href^=javascript]").all():
-        element.hover(timeout=2000)
-        element.click(timeout=2000)
+def click_everything(page):
+    """What a person might do by accident: point at everything that a student wrote, and click each link in it."""
+    where = page.url
+    written = page.locator(".rendered_html, .output_area, .input_area")
+    touched = written.locator("a, button, summary, div, p, img, svg, maction, input, [onmouseover]").all()
+    links = written.locator("a").all()
+    assert len(links) > len(MARKDOWN) / 4
+    for element in touched:
+        element.dispatch_event("mouseover")
+    for link in links:
+        link.evaluate("one => one.click()")
+        assert page.url == where, link.evaluate("one => one.outerHTML")
+        assert page.evaluate("window.ran") is None, link.evaluate("one => one.outerHTML")
     page.wait_for_timeout(500)
+    assert page.evaluate("window.ran") is None
+
+
+def links_lead_where_they_may(page):
+    """The honest one opens a page that knows nothing of this one; no other leads anywhere but there and to other hosts."""
+    written = page.locator(".rendered_html, .output_area, .input_area")
+    addresses = {one.get_attribute("href") for one in written.locator("a[href]").all()}
+    assert "https://example.org/paper" in addresses
+    assert {address.partition(":")[0] for address in addresses} <= {"http", "https", "mailto"}
+    (paper, *_) = [one for one in page.opened if one.url == "https://example.org/paper"]
+    paper.wait_for_load_state()
+    assert paper.evaluate("[window.opener, document.referrer]") == [None, ""]
 
 
 def formulas_are_drawn(page):
@@ -91,27 +172,106 @@ def formulas_are_drawn(page):
     assert sizes and min(sizes) > 5
 
 
+def feedback(course, student):
+    return (course / "feedback" / student / NAME / f"{NAME}.html").as_uri()
+
+
 @pytest.mark.parametrize("student", ["ada", "mallory"])
 def test_feedback_is_drawn_and_runs_no_script(course, watched, student, picture):
-    watched.goto((course / "feedback" / student / NAME / f"{NAME}.html").as_uri())
-    touch_everything(watched)
+    watched.goto(feedback(course, student))
     assert "attention-similarities: passed" in watched.locator("body").inner_text()
     formulas_are_drawn(watched)
     picture(watched, f"instructor_feedback_{student}")
 
 
-def test_formgrader_shows_a_hostile_submission_and_takes_a_grade(course, watched, start_lab, picture):
-    address = start_lab(course)
+def test_no_link_of_feedback_runs_a_script(course, watched):
+    watched.goto(feedback(course, "mallory"))
+    click_everything(watched)
+    links_lead_where_they_may(watched)
+
+
+def test_feedback_s_policy_stops_what_the_cleaner_might_miss(course, watched, tmp_path):
+    """The second wall alone: every markup as HTML in the page."""
+    markups = [one for one in MARKDOWN if "refresh" not in one]  # which no policy stops
+    page = (course / "feedback" / "ada" / NAME / f"{NAME}.html").read_text()
+    (tmp_path / "page.html").write_text(page.replace("</body>", "".join(markups) + "</body>"))
+    watched.goto((tmp_path / "page.html").as_uri())
+    for link in watched.locator("a[href^=javascript], a[href^=data]").all():
+        link.dispatch_event("click")
+    watched.wait_for_timeout(500)
+    assert watched.evaluate("window.ran") is None
+
+
+@pytest.fixture
+def formgrader(course, watched, start_lab):
+    """The address of formgrader's pages, with the token as a cookie."""
+    host, _, _ = start_lab(course).partition("/lab")
+    watched.goto(f"{host}/formgrader/manage_students?token=course")
+    watched.goto("about:blank")
+    return f"{host}/formgrader"
+
+
+def submission_of(course, student):
     with Gradebook(f"sqlite:///{course}/gradebook.db") as gradebook:
-        submission = gradebook.find_submission_notebook(NAME, NAME, "mallory").id
-    host = address.partition("/lab")[0]
-    watched.goto(address)  # the token becomes a cookie
-    watched.locator(".jp-Notebook h1").first.wait_for(timeout=60_000)
-    watched.goto(f"{host}/formgrader/submissions/{submission}/")
-    watched.locator("input.score").first.wait_for(timeout=60_000)
-    touch_everything(watched)
+        return gradebook.find_submission_notebook(NAME, NAME, student).id
+
+
+def test_no_link_of_formgrader_runs_a_script(course, watched, formgrader):
+    watched.goto(f"{formgrader}/submissions/{submission_of(course, 'mallory')}/")
+    watched.locator("input.score").first.wait_for(timeout=120_000)
+    click_everything(watched)
+    links_lead_where_they_may(watched)
+    assert "Because" in watched.locator("body").inner_text()
+    watched.evaluate(
+        "document.body.insertAdjacentHTML('beforeend', '<b id=x onclick=\"top.ran=1\">x</b>'); x.click()"
+    )
+    assert watched.evaluate("window.ran") is None, "the policy lets an attribute's script run"
+
+
+def test_a_file_beside_the_notebook_runs_nothing(course, watched, formgrader):
+    (course / "autograded" / "mallory" / NAME / "evil.html").write_text(f"<p>Read me.</p>{PAGE}")
+    for page in "evil.html", "manage_students":
+        front = (
+            f"{formgrader}/submissions/{submission_of(course, 'mallory')}/"
+            if page == "evil.html"
+            else f"{formgrader}/"
+        )
+        answer = watched.goto(front + page)
+        assert answer.status == 200
+        assert "base-uri 'none'" in answer.headers["content-security-policy"]
+        assert watched.evaluate("window.ran") is None
+
+
+def test_formgrader_s_own_pages_still_work(course, watched, formgrader):
+    blocked = []
+    watched.on(
+        "console",
+        lambda message: blocked.append(message.text) if "Content Security" in message.text else None,
+    )
+    for page, row in (
+        ("manage_assignments", NAME),
+        (f"manage_submissions/{NAME}", "mallory"),
+        ("manage_students", "mallory"),
+        (f"gradebook/{NAME}/{NAME}", "Submission #1"),
+    ):
+        watched.goto(f"{formgrader}/{page}")
+        watched.locator("tbody tr", has_text=row).first.wait_for(timeout=120_000)
+    assert blocked == []
+
+
+def test_formgrader_shows_a_hostile_submission_and_takes_a_grade(course, watched, formgrader, picture):
+    blocked = []
+    watched.on(
+        "console",
+        lambda message: blocked.append(message.text) if "Content Security" in message.text else None,
+    )
+    watched.goto(f"{formgrader}/submissions/{submission_of(course, 'mallory')}/")
+    watched.locator("input.score").first.wait_for(timeout=120_000)
     formulas_are_drawn(watched)
     picture(watched, "instructor_formgrader")
+    watched.locator(".glyphicon-eye-open.name-hidden").click()
+    expect(watched.locator(".name-shown").first).to_be_visible()
+    assert blocked == []
 
     score = watched.locator(f"input.score#{REFLECTION}")
     score.fill("1.5")
@@ -124,14 +284,3 @@ def test_formgrader_shows_a_hostile_submission_and_takes_a_grade(course, watched
     with Gradebook(f"sqlite:///{course}/gradebook.db") as gradebook:
         grade = gradebook.find_grade(REFLECTION, NAME, NAME, "mallory")
         assert (grade.manual_score, grade.needs_manual_grade) == (1.5, False)
-
-
-def test_what_the_browser_gets_of_the_hostile_one_is_still_readable(course):
-    notebook = json.loads((course / "autograded" / "mallory" / NAME / f"{NAME}.ipynb").read_text())
-    answer = next(cell for cell in notebook["cells"] if grade_id_of(cell) == REFLECTION)
-    text = "".join(answer["source"])
-    assert text.startswith("Because") and "<script" not in text and "<img" not in text
-
-
-def grade_id_of(cell: dict) -> str:
-    return cell["metadata"].get("nbgrader", {}).get("grade_id", "")

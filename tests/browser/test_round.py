@@ -104,7 +104,7 @@ def assignments(page: Page):
 def open_file(page: Page, *path: str) -> None:
     page.locator(".jp-BreadCrumbs-home").click()
     for name in path:
-        page.get_by_role("listitem", name=f"Name: {name} ").dblclick()
+        page.get_by_role("listitem", name=re.compile(rf"^Name: {re.escape(name)}\s")).dblclick()
 
 
 def source_text(course) -> str:

@@ -38,6 +38,7 @@ def course(tmp_path):
     for place in (folder / "notebooks" / NAME, tmp_path / "instructor" / "notebooks" / NAME):
         place.mkdir(parents=True)
         nbformat.write(notebook, place / f"{NAME}.ipynb")
+        shutil.copy(ASSIGNMENTS[NAME].key, place)
     shutil.copy(ROOT / "notebooks" / "start.ipynb", folder / "notebooks")
     settings = tmp_path / "home" / ".jupyter" / "nbgrader_config.py"
     settings.parent.mkdir(parents=True)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coursekit.answers import Limits, Malformed, pack, unpack
+from autograder.checks.answers import FileLimits, Malformed, pack, unpack
 
 
 def test_round_trip():
@@ -80,7 +80,7 @@ def test_forged_files_get_a_sentence(blob, words):
 def test_any_bytes_give_arrays_or_a_sentence(blob):
     for candidate in (blob, struct.pack("<Q", len(blob)) + blob):
         try:
-            unpack(candidate, Limits())
+            unpack(candidate, FileLimits())
         except Malformed as error:
             assert str(error)
 

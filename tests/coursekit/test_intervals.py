@@ -39,6 +39,7 @@ def test_bootstrap_keeps_the_columns_of_an_item_together():
     assert bootstrap(twice, lambda rows: (rows[:, 0] - rows[:, 1]).mean()) == (0.0, 0.0)
 
 
-def test_no_items_have_no_interval():
-    with pytest.raises(ValueError, match="at least one"):
-        bootstrap(np.empty(0))
+@pytest.mark.parametrize("count", [0, 1])
+def test_fewer_than_two_items_have_no_interval(count):
+    with pytest.raises(ValueError, match=f"at least 2 items; there are {count}"):
+        bootstrap(np.ones(count))

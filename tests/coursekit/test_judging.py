@@ -1,5 +1,8 @@
 """Wrong answers of every kind get a sentence of their own."""
 
+from dataclasses import replace
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
@@ -7,17 +10,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 
+from autograder.checks.asking import Answer
+from autograder.checks.asking import ask as ask_any
+from autograder.checks.explaining.shapes import shape_sentence
+from autograder.checks.judging import KnownMistake, Rule, judge
 from coursekit import planted
-from coursekit.asking import Answer, ask
-from coursekit.judging import KnownMistake, Rule, judge, shape_sentence
 
 CASES = [{"x": np.arange(6, dtype=np.float32).reshape(2, 3)}, {"x": np.ones((4, 5), np.float32)}]
-RULE = Rule(axes={"": "batch token"})
+RULE = Rule(axes={"": "batch token"}, arrays="torch")
+
+ask = partial(ask_any, arrays="torch")
 
 
 def verdict(call, cases=CASES, right=lambda case: case["x"] * 2, rule=RULE, mistakes=()):
     expected = [ask(right, case) for case in cases]
-    return judge([ask(call, case) for case in cases], expected, rule, mistakes)
+    rule = replace(rule, arrays="torch")
+    return judge([ask(call, case) for case in cases], expected, rule, mistakes, cases=cases)
 
 
 @pytest.mark.parametrize(
@@ -74,28 +82,240 @@ def test_wrong_answers_are_told_apart(call, status, words):
     assert words in given.reason
 
 
-def test_an_unwritten_answer_is_no_error():
+def in_notebook(source):
+    """The function `f` of a cell, as a notebook has it."""
+    names = {"torch": torch}
+    exec(compile(source, "<cell 1>", "exec"), names)
+    return names["f"]
+
+
+def test_an_unwritten_answer_is_no_error_and_names_its_stub():
     def stub(case):
         raise NotImplementedError
 
     assert verdict(stub).status == "missing"
-    assert "Not answered yet" in verdict(stub).reason
+    assert "Not answered yet: `stub` is still the stub" in verdict(stub).reason
+
+    def builds_on(case):
+        return stub(case) + 1
+
+    assert "`stub` is still the stub" in verdict(builds_on).reason
+
+    def with_words(case):
+        raise NotImplementedError("to do")
+
+    assert verdict(with_words).status == "missing"
 
 
-def test_code_for_one_batch_size_is_recognised():
+def test_an_operation_that_torch_lacks_is_an_error_and_no_stub():
+    def needs_a_gpu(case):
+        return torch.empty(2, device="meta").tolist()
+
+    given = verdict(needs_a_gpu)
+    assert given.status == "error" and "NotImplementedError" in given.reason
+
+
+def test_the_name_of_a_stub_is_shown_only_if_it_is_a_name():
+    for message in ("", "<script>", "a b", "`x`\nRight."):
+        given = judge([Answer(problem="unanswered", message=message)], [Answer({"": np.ones(1)})], RULE)
+        assert given.reason.startswith("Not answered yet: write your code")
+
+
+def test_an_error_about_the_size_of_the_inputs_that_came_out_right_is_recognised():
     given = verdict(
         lambda case: case["x"].reshape(2, -1) * 2 if case["x"].numel() == 6 else case["x"].view(2, 3)
     )
-    assert "Right when the first axis has size 2, wrong for 4" in given.reason
+    assert (
+        "The error speaks of 3. That is `x.shape[-1]` on the inputs that came out right, and here it is 5"
+        in given.reason
+    )
+    other = verdict(lambda case: case["x"] * 2 if case["x"].numel() == 6 else torch.ones(7) + torch.ones(8))
+    assert (
+        "size is written" not in "".join(other.reason.split("\n"))
+        and "Right on 1 of 2 inputs." in other.reason
+    )
+
+
+def test_a_size_written_as_a_number_is_said_only_where_a_shape_shows_it():
+    cases = [*CASES, {"x": np.ones((7, 3), np.float32)}]
+    fixed = verdict(lambda case: case["x"][:2] * 2, cases)
+    assert "Axis batch has size 2 in all of your answers, also where 4 or 7 is expected" in fixed.reason
+    by_value = verdict(lambda case: case["x"] * 2 if len(case["x"]) == 2 else case["x"] ** 2, cases)
+    assert "size" not in by_value.reason and "Right on 1 of 3 inputs." in by_value.reason
+    never_right = verdict(lambda case: torch.ones(5, case["x"].shape[1]), cases)
+    assert (
+        "Axis batch has size 5 in all of your answers, also where 2 or 4 or 7 is expected"
+        in never_right.reason
+    )
+
+
+def tripled(cases=CASES):
+    return KnownMistake(
+        "tripled", "Three times is one too many.", tuple(ask(lambda c: c["x"] * 3, c) for c in cases)
+    )
 
 
 def test_a_known_mistake_is_named_only_if_it_explains_every_case():
-    tripled = KnownMistake(
-        "tripled", "Three times is one too many.", tuple(ask(lambda c: c["x"] * 3, c) for c in CASES)
-    )
-    assert verdict(lambda case: case["x"] * 3, mistakes=[tripled]).hint == tripled.hint
-    other = verdict(lambda case: case["x"] * (3 if len(case["x"]) == 2 else 5), mistakes=[tripled])
+    assert verdict(lambda case: case["x"] * 3, mistakes=[tripled()]).hint == tripled().hint
+    other = verdict(lambda case: case["x"] * (3 if len(case["x"]) == 2 else 5), mistakes=[tripled()])
     assert (other.status, other.mistake) == ("failed", "")
+
+
+def partly(mistakes, call=lambda case: case["x"] * (3 if len(case["x"]) == 2 else 2)):
+    """Right on the second input alone."""
+    return verdict(call, mistakes=mistakes)
+
+
+def test_a_mistake_on_the_wrong_inputs_alone_is_named_with_that_restriction():
+    given = partly([tripled()])
+    assert (given.mistake, given.hint) == ("tripled", tripled().hint)
+    assert given.reason.startswith("Right on 1 of 2 inputs.")
+    assert (
+        "On the inputs that came out wrong your numbers are those of a known mistake: tripled."
+        in given.reason
+    )
+
+
+def test_a_mistake_on_the_wrong_inputs_is_not_named_where_two_would_do_or_too_little_shows_it():
+    twin = KnownMistake(
+        "tripled for two rows", "Another.", (tripled().answers[0], Answer({"": np.zeros((4, 5))}))
+    )
+    assert partly([tripled(), twin]).mistake == ""
+    again = KnownMistake(
+        "tripled", "Three times is one too many.", twin.answers
+    )  # another way to the same mistake
+    assert partly([tripled(), again]).mistake == "tripled"
+    numbers = [{"x": np.array(1.0)}, {"x": np.array(2.0)}]
+    one = KnownMistake("tripled", "h", tuple(ask(lambda c: c["x"] * 3, c) for c in numbers))
+    once = verdict(lambda case: case["x"] * (3 if case["x"] == 1 else 2), numbers, mistakes=[one])
+    assert (once.mistake, once.passed) == ("", False)
+    fails = KnownMistake("returns nothing", "h", (Answer(problem="none"), tripled().answers[1]))
+    assert partly([fails], lambda case: None if len(case["x"]) == 2 else case["x"] * 2).mistake == ""
+
+
+def test_all_wrong_parts_are_named_in_their_order():
+    want = [Answer({str(at): np.full(3, float(at)) for at in (10, 2, 0, 1)})]
+    got = [Answer({str(at): np.arange(3) + at * 7.5 for at in (1, 10, 0, 2)})]
+    parts = [line.split(":")[0] for line in judge(got, want, Rule()).reason.splitlines()]
+    assert parts == ["Part 1", "Part 2", "Part 3", "Part 11"]
+    rule = Rule(axes={"weights": "n", "bias": "n"})
+    want = [Answer({"bias": np.ones(3), "other": np.ones(3), "weights": np.ones(3)})]
+    got = [Answer({name: np.arange(3.0) for name in ("other", "bias", "weights")})]
+    given = judge(got, want, rule)
+    assert [line.split(":")[0] for line in given.reason.splitlines()] == ["weights", "bias", "other"]
+    assert given.part == "weights"
+
+
+def test_parts_that_have_changed_places_are_told_so():
+    cases = [{"x": np.arange(1.0, 7)}, {"x": np.arange(2.0, 6)}]
+    given = verdict(lambda c: (c["x"] ** 2, c["x"] + 1), cases, lambda c: (c["x"] + 1, c["x"] ** 2), Rule())
+    first, second = given.reason.splitlines()
+    assert first.endswith("Yours is what is expected as part 2.")
+    assert second.endswith("Yours is what is expected as part 1.")
+
+
+@pytest.mark.parametrize(
+    ("call", "right"),
+    [
+        (lambda case: [case["x"] * 2, case["x"] + 1], lambda case: (case["x"] * 2, case["x"] + 1)),
+        (lambda case: [case["x"].sum(), case["x"]], lambda case: (case["x"].sum(), case["x"])),
+        (lambda case: [float(case["x"].sum()), 2], lambda case: (case["x"].sum(), torch.tensor(2))),
+        (lambda case: list(case["x"] * 2), lambda case: case["x"] * 2),
+        (lambda case: [(1, 2), (3, 4)], lambda case: torch.tensor([[1, 2], [3, 4]])),
+    ],
+)
+def test_a_list_is_read_as_what_is_asked(call, right):
+    given = verdict(call, right=right, rule=Rule())
+    assert given.passed, given.reason
+    assert given.notes == ("a list was accepted in place of a tensor",)
+
+
+def test_a_form_that_the_solution_has_is_no_note():
+    same = verdict(lambda case: [1, 2], right=lambda case: [1, 2], rule=Rule())
+    assert (same.passed, same.notes) == (True, ())
+    number = verdict(lambda case: float(case["x"].sum()), right=lambda case: case["x"].sum(), rule=Rule())
+    assert number.notes == ("a Python number was accepted in place of a tensor",)
+    both = verdict(lambda case: 2.0, right=lambda case: 2, rule=Rule())
+    assert (both.passed, both.notes) == (True, ())
+
+
+def test_an_empty_list_is_an_empty_answer():
+    assert verdict(lambda case: [], right=lambda case: torch.zeros(0), rule=Rule()).passed
+
+
+@pytest.mark.parametrize(
+    ("call", "right", "words"),
+    [
+        (
+            lambda x: (x > 1).double(),
+            lambda x: x > 1,
+            "numbers (float64) were accepted in place of True and False",
+        ),
+        (
+            lambda x: (x > 1).long(),
+            lambda x: x > 1,
+            "numbers (int64) were accepted in place of True and False",
+        ),
+        (
+            lambda x: x.round(),
+            lambda x: x.long(),
+            "numbers of type float32 were accepted in place of whole ones",
+        ),
+        (lambda x: x.double(), lambda x: x, "float64 was accepted in place of float32"),
+        (lambda x: x.half(), lambda x: x, "computed in float16"),
+        (lambda x: x.long(), lambda x: x.round(), "numbers of type int64 were accepted in place of float32"),
+        (lambda x: x, lambda x: x.double(), ""),
+    ],
+)
+def test_types_that_the_next_cell_cannot_use_are_noted(call, right, words):
+    cases = [{"x": np.array([0.0, 1.0, 3.0], np.float32)}]
+    given = verdict(lambda case: call(case["x"]), cases, lambda case: right(case["x"]), Rule())
+    assert given.passed
+    assert given.notes == () if not words else words in given.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ({1, 2}, "returned a set"),
+        ([1, None], "a list that holds a NoneType"),
+        ([torch.ones(2), torch.ones(3)], "a list of 2 items of unequal shapes; expected are one tensor"),
+        ([[1, 2], [3]], "a list of 2 items of unequal shapes"),
+        ([torch.ones(n) for n in range(70)], "a list of 70 items of unequal shapes"),
+        (torch.max(torch.tensor([[3.0, 4.0]]), -1), "2 tensors; expected are one tensor. The expected one is part 1 of yours"),
+    ],
+)  # fmt: skip
+def test_answers_of_another_form_are_described(value, words):
+    given = verdict(lambda case: value, right=lambda case: torch.tensor([4.0]), rule=Rule())
+    assert not given.passed
+    assert words in given.reason
+
+
+@pytest.mark.parametrize(
+    ("write", "name"),
+    [
+        (lambda case: case["words"].append("end"), "words"),
+        (lambda case: case["rows"][1].pop(), "rows"),
+        (lambda case: case["settings"]["sizes"].__setitem__(0, 9), "settings"),
+        (lambda case: case["settings"].pop("sizes"), "settings"),
+        (lambda case: case["x"].add_(1), "x"),
+    ],
+)
+def test_whatever_a_function_writes_into_its_input_is_named_and_stays_out_of_the_case(write, name):
+    case = {
+        "words": ["a", "b"],
+        "rows": [[1], [2, float("nan")]],
+        "settings": {"sizes": [3]},
+        "x": np.zeros(2, np.float32),
+    }
+
+    def call(given):
+        write(given)
+        return torch.ones(1)
+
+    assert (ask(call, case).problem, ask(call, case).message) == ("changed", name)
+    assert (case["words"], len(case["rows"][1]), case["settings"]) == (["a", "b"], 2, {"sizes": [3]})
+    assert ask(lambda given: torch.ones(1), case).problem == ""
 
 
 def test_infinities_must_stand_in_the_same_places():
@@ -135,8 +355,8 @@ def test_shapes_are_explained(got, want, words):
 
 # ------------------------------------------------------------------------------------------ answers that are tests
 
-EXPOSES = Rule("exposes", faults="attention", axes={"keep": "B Tq Tk"})
-ATTENTION = planted.task("attention")
+EXPOSES = Rule("exposes", faults="coursekit.planted.attention", axes={"keep": "B Tq Tk"}, arrays="torch")
+ATTENTION = planted.task("coursekit.planted.attention")
 
 
 def inputs(B=4, Tq=5, Tk=7, d=6, dv=8, seed=0):

@@ -3,8 +3,8 @@
 import pytest
 
 import coursekit
+from autograder.checks import answer_key, journal
 from autograder.source import grade_id
-from coursekit import answer_key, journal
 from tests.conftest import ASSIGNMENTS
 
 

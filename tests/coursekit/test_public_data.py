@@ -3,8 +3,6 @@
 Readers are tried on real `datasets` tables of the public features; `online` tests fetch the real thing.
 """
 
-import time
-
 import pandas as pd
 import pytest
 from datasets import ClassLabel, Dataset, Features, Sequence, Value
@@ -96,13 +94,11 @@ def test_wic_says_where_the_word_stands():
     assert found.sentence1[found.start1 : found.end1] == found.sentence2[found.start2 : found.end2] == "bank"
 
 
-def test_without_a_hub_it_is_one_sentence_that_names_our_own_within_two_seconds(monkeypatch):
+def test_without_a_hub_it_is_one_sentence_that_names_our_own(monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
     hub._answers.cache_clear()
-    load_time = time.monotonic()
     with pytest.raises(PublicDataUnavailable, match="the hub cannot be reached.*data/sentiment"):
         load_public("SST-2")
-    assert time.monotonic() - load_time < 10  # 1.5 s of patience and an import
     hub._answers.cache_clear()
 
 
@@ -115,10 +111,6 @@ def test_unknown_names_and_unlabelled_splits_are_refused():
 
 @pytest.mark.online
 @pytest.mark.parametrize("name", PUBLIC)
-def test_the_real_ones_have_these_columns(name, monkeypatch):
-    monkeypatch.setenv("HF_HUB_OFFLINE", "0")
-    hub._answers.cache_clear()
-    if not hub.reachable():
-        pytest.skip("the hub cannot be reached")
+def test_the_real_ones_have_these_columns(name, real_hub):
     found = public_data.load_public(name)
     assert len(found) > 500 and found.notna().all().all() and (found.split == "validation").all()

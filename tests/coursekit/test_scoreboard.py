@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 import torch
 
-from coursekit import journal, plots, scoreboard
+from autograder.checks import journal
+from coursekit import plots, scoreboard
 from coursekit.scoreboard import add_row, bounds, draw, majority_accuracy, nearest_sense, sense_exam
 
 
 @pytest.fixture(autouse=True)
 def own_progress(tmp_path, monkeypatch):
-    monkeypatch.setenv("COURSEKIT_HOME", str(tmp_path))
+    monkeypatch.setenv("AUTOGRADER_HOME", str(tmp_path))
 
 
 @pytest.fixture

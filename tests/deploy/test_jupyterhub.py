@@ -15,9 +15,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from autograder.authoring.reference import solution_sources
 from autograder.course import Assignment
 from autograder.exercise import edited
-from autograder.reference import solution_sources
 from tests.autograder.road import make_course, perfect_notebook, with_cell
 from tests.conftest import ROOT
 from tests.deploy.hub import COURSE, COURSE_ID, NAME, Hub, Visitor, wait
@@ -158,7 +158,7 @@ def private_places() -> dict[str, str]:
         *(COURSE / part for part in ("gradebook.db", "submitted", "autograded", "feedback", ".autograder")),
         *(COURSE / f"submitted/{name}/{NAME}/{NAME}.ipynb" for name in STUDENTS),
         COURSE / "solutions" / NAME / f"{NAME}.py",
-        COURSE / "autograder" / "exercises" / "attention.py",
+        COURSE / "solutions" / NAME / "exercises.py",
         EXCHANGE / "inbound",
         EXCHANGE / "feedback",
     )

@@ -8,7 +8,7 @@ import time
 from importlib.util import find_spec
 from pathlib import Path
 
-from autograder.jail import bubblewrap
+from autograder.jail.outside import bubblewrap
 from tests.conftest import ROOT
 from tests.processes import processes_below
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.mutants import mutants, run
+from autograder.authoring.mutants import mutants, run
 from tests.conftest import ASSIGNMENTS
 
 SOLUTION = '''

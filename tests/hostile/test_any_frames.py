@@ -12,22 +12,27 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 from nbformat.v4 import new_notebook
 
-from autograder.autograded import fill_outputs
-from autograder.engine import _readable
-from autograder.jail.client import STATUSES
-from autograder.jail.frames import PROBLEMS, Frame, read_frame
-from autograder.jail.limits import Limits
-from autograder.submission import Submission
-from autograder.verdicts import LONGEST_REASON, judge_cells
-from coursekit import answer_key, answers
-from coursekit.answers import Malformed
-from coursekit.asking import Answer
-from tests.conftest import ASSIGNMENTS, ROOT
+from autograder.authoring.reference import solution_sources
+from autograder.checks import answer_key, answers
+from autograder.checks.answers import Malformed
+from autograder.checks.asking import Answer
+from autograder.checks.status import Problem
+from autograder.grading.demonstrations import missing_names
+from autograder.grading.dependants import Dependants
+from autograder.grading.engine import Heard, Step, _readable, _replies
+from autograder.grading.verdicts import LONGEST_REASON, Reply, judge_cells
+from autograder.jail.inside.limits import Limits
+from autograder.jail.outside.client import ENDINGS
+from autograder.untrusted.autograded import fill_outputs
+from autograder.untrusted.frames import Frame, read_frame
+from autograder.untrusted.submission import Submission
+from tests.conftest import ASSIGNMENTS
 
 NAME = "02_attention"
 COURSE = ASSIGNMENTS[NAME]
 EXERCISE = "attention.split_heads"
-KEYS = answer_key.load(ROOT / "coursekit" / "keys" / f"{NAME}.safetensors")
+SOLUTIONS = solution_sources(COURSE)
+KEYS = answer_key.load(ASSIGNMENTS[NAME].key)
 RELEASE = COURSE.read_release()
 CHECKS = {
     number: COURSE.by_check_id[cell.id].name
@@ -51,7 +56,7 @@ ARRAYS = st.builds(
 ANSWERS = st.builds(
     Answer,
     st.dictionaries(st.just("") | TEXT, ARRAYS, max_size=3),
-    st.sampled_from(PROBLEMS),
+    st.sampled_from(Problem),
     TEXT,
     st.lists(TEXT, max_size=2).map(tuple),
 )
@@ -66,12 +71,26 @@ FRAMES = st.builds(
 )
 
 
+def judged(frames, ending):
+    """The way of an engine from frames to verdicts, with a second run for dependants that answers the same."""
+    missing_names(frames)
+    steps = [Step("", CHECKS.get(number, "")) for number in range(max(CHECKS) + 1)]
+    replies = dict.fromkeys(COURSE.exercises, Reply(None, ending)) | _replies(
+        steps, Heard(frames, ending, 0.0)
+    )
+    verdicts = judge_cells(COURSE, SUBMISSION, KEYS, replies, {})
+    dependants = Dependants(COURSE, SUBMISSION, SOLUTIONS, KEYS, replies, verdicts)
+    for loan in dependants.loans():
+        dependants.hear(loan, {name: replies[name] for name in loan.asked})
+    return dependants.verdicts()
+
+
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.lists(FRAMES, max_size=3), st.sampled_from(STATUSES))
+@given(st.lists(FRAMES, max_size=3), st.sampled_from(ENDINGS))
 @example([], "finished")
 def test_any_frames_give_verdicts_with_reasons(frames, ending):
-    verdicts = judge_cells(COURSE, SUBMISSION, KEYS, frames, CHECKS, ending)
+    verdicts = judged(frames, ending)
     for verdict in verdicts:
         if verdict.status not in ("passed", "manual"):
             assert verdict.reason and len(verdict.reason) < LONGEST_REASON + 10
@@ -86,7 +105,7 @@ def test_only_the_check_s_own_frame_counts():
 
     def earned(cell):
         frame = Frame(cell, right, (), 0.0, "")
-        verdicts = judge_cells(COURSE, SUBMISSION, KEYS, [frame], CHECKS, "finished")
+        verdicts = judged([frame], "finished")
         return sum(verdict.earned for verdict in verdicts if verdict.score is not None)
 
     assert earned(CELL) > 0 and earned(0) == earned(CELL - 1) == 0
@@ -121,7 +140,7 @@ def test_any_words_and_arrays_give_a_frame_or_a_sentence(words, arrays):
     except Malformed as refused:
         assert str(refused)
     else:
-        judge_cells(COURSE, SUBMISSION, KEYS, [frame], CHECKS, "finished")
+        judged([frame], "finished")
 
 
 def test_the_first_readable_frame_of_a_cell_counts():
@@ -134,10 +153,12 @@ def test_the_first_readable_frame_of_a_cell_counts():
 def test_json_that_would_fill_the_memory_is_refused(value):
     many = "[" + f"{value}," * 1_100_000 + f"{value}]"
     with pytest.raises(Malformed, match="JSON values; at most"):
-        answers.unpack(len(many).to_bytes(8, "little") + many.encode(), answers.Limits(header_bytes=1 << 24))
+        answers.unpack(
+            len(many).to_bytes(8, "little") + many.encode(), answers.FileLimits(header_bytes=1 << 24)
+        )
 
 
 def test_long_texts_are_no_values():
     text = '[{,"\\' * 1_000_000
-    _, words = answers.unpack(answers.pack({}, {"text": text}), answers.Limits(1 << 26, 1 << 26))
+    _, words = answers.unpack(answers.pack({}, {"text": text}), answers.FileLimits(1 << 26, 1 << 26))
     assert words == {"text": text}

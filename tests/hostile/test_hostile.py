@@ -18,23 +18,24 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from nbconvert import HTMLExporter
 from nbformat.v4 import new_code_cell, new_markdown_cell
+from nbgrader.server_extensions.formgrader import formgrader
 from rich.console import Console
+from traitlets.config import Config
 
-from autograder.autograded import fill_outputs
+from autograder.checks import answer_key
 from autograder.cli import _table
 from autograder.course import Assignment
-from autograder.engine import Engine
-from autograder.errors import CourseError
-from autograder.gradebook import Recorder, open_gradebook, register
-from autograder.jail.client import find_problem
-from autograder.jail.jobs import HARMLESS
-from autograder.store import Store
-from autograder.submission import read_submission, students
-from coursekit import answer_key
+from autograder.gradebook.gradebook import GradebookWriter, open_gradebook, register
+from autograder.grading.engine import Engine
+from autograder.grading.store import Store
+from autograder.jail.outside.client import find_problem
+from autograder.jail.outside.jobs import HARMLESS
+from autograder.untrusted.autograded import fill_outputs
+from autograder.untrusted.pages import Pages
+from autograder.untrusted.submission import read_submission
 from tests.autograder.road import make_course, perfect_notebook, with_cell
-from tests.conftest import ROOT
+from tests.conftest import ASSIGNMENTS, ROOT
 from tests.hostile.hostile import NAME, build, read_attempts, snapshot, with_code
 from tests.processes import processes_below
 
@@ -110,6 +111,7 @@ class Classroom:
         assert len(processes_below(os.getpid())) == self.running
         printed = json.dumps(list(result.outputs.values()))
         assert CANARY not in printed and "leak found" not in printed
+        assert CANARY not in json.dumps([verdict.to_json() for verdict in result.verdicts])
         assert not reachable(self.door) and not reachable(self.hatch)
         for verdict in result.verdicts:
             assert verdict.score in (None, 0, verdict.max_score)
@@ -186,6 +188,24 @@ def test_submission(classroom, attempt):
     if attempt.rest == "unanswered":
         assert not result.score
     assert any(attempt.says in reason for reason in reasons.values()), reasons
+
+
+def test_what_is_lent_to_dependants_is_read_there_and_comes_no_further(classroom, monkeypatch):
+    (attempt,) = [one for one in ATTEMPTS if one.name.endswith("read_the_lent_function")]
+    notebook = build(attempt, classroom.assignment, classroom.places)
+    for cell in notebook.cells:  # the canary is now in the solution only
+        cell.source = cell.source.replace(CANARY, "")
+    heard = []
+    take = classroom.engine.jails.take
+    monkeypatch.setattr(classroom.engine.jails, "take", lambda: heard.append(take()) or heard[-1])
+    classroom.hand_in("spy", notebook)
+    result = classroom.grade("spy")
+    assert lost(result) == attempt.lost(classroom.assignment)
+    jobs = [outcome for name, outcome in heard if name == heard[0][0]]
+    seen = [any(CANARY.encode() in frame for frame in outcome.frames) for outcome in jobs]
+    assert seen[0] is False and True in seen[1:], "the attack has to reach what it is after"
+    for file in (classroom.course / ".autograder").rglob("*"):
+        assert file.is_dir() or CANARY.encode() not in file.read_bytes()
 
 
 # Files: what was handed in is itself the attack.
@@ -298,7 +318,7 @@ def test_tampering_with_a_perfect_notebook_changes_nothing(classroom, tamper):
 
 def test_the_public_answers_earn_nothing(classroom):
     """The answers of the key that students have, written into the notebook and looked up by shape."""
-    key = answer_key.load(ROOT / "coursekit" / "keys" / f"{NAME}.safetensors")["attention.mended_heads"]
+    key = answer_key.load(ASSIGNMENTS[NAME].key)["attention.mended_heads"]
     table = {
         str(case["queries"].shape): base64.b64encode(want.arrays[""].tobytes()).decode()
         for case, want in zip(key.cases, key.expected, strict=True)
@@ -371,19 +391,12 @@ def test_strange_students(classroom, name):
     assert lost(classroom.grade(name)) == set()
 
 
-@pytest.mark.parametrize("name", [b"\xff\xfe", b"a\nb", b"\x1b[2J", b"x" * 250])
-def test_a_folder_that_can_be_no_student_is_the_instructor_s_to_rename(tmp_path, name):
-    os.makedirs(os.fsencode(tmp_path) + b"/" + name + b"/" + NAME.encode())
-    with pytest.raises(CourseError, match="rename it"):
-        list(students(tmp_path, NAME))
-
-
 # Afterwards: the whole class, as the instructor meets it.
 
 
 def test_the_gradebook_takes_the_whole_class(classroom):
     with open_gradebook(classroom.course) as gradebook:
-        recorder = Recorder(gradebook, classroom.assignment)
+        recorder = GradebookWriter(gradebook, classroom.assignment)
         recorder.record(one for _, one in classroom.handed_in())
         for student, (_, result) in classroom.handed_in():
             rows = gradebook.find_submission_notebook(NAME, NAME, student).grades
@@ -399,9 +412,13 @@ def test_the_table_is_only_text(classroom):
     assert all(student in shown for student, _ in classroom.handed_in())
 
 
-def test_every_page_can_be_made_and_runs_no_script(classroom):
+@pytest.mark.parametrize("template", ["feedback", "formgrade"])
+def test_every_page_can_be_made_and_runs_no_script(classroom, template):
     """The pages hold only what students wrote: the release's own texts would take most of the time."""
-    exporter = HTMLExporter()
+    config = Config()
+    config.HTMLExporter.template_name = template
+    config.HTMLExporter.extra_template_paths = [str(BOOTSTRAP)]
+    exporter = Pages(config=config)
     ours = {cell.source for cell in classroom.engine.release.cells if cell.cell_type == "markdown"}
     for student, (submission, result) in classroom.handed_in():
         filled = fill_outputs(submission.notebook, result.outputs, {v.grade_id: v for v in result.verdicts})
@@ -409,7 +426,22 @@ def test_every_page_can_be_made_and_runs_no_script(classroom):
         filled.cells = [
             cell for cell in filled.cells if cell.source not in ours and cell.get("outputs", True)
         ]
-        page = exporter.from_notebook_node(filled)[0]
-        body = page[page.index("<main") :]
+        page = exporter.from_notebook_node(filled, resources=resources_of(filled))[0]
+        body = page[page.index('id="notebook"') :]
         tags = "".join(re.findall(r"<[^>]*>", re.sub(r'"[^"]*"', "", body)))
         assert "<script" not in tags and "onerror" not in tags and "onload" not in tags, student
+        assert {address.partition(":")[0] for address in re.findall(r'href="([^"#]*)"', body)} <= {
+            "https",
+            "http",
+        }, student
+
+
+BOOTSTRAP = Path(formgrader.__file__).parent / "static" / "node_modules" / "bootstrap" / "dist" / "css"
+
+
+def resources_of(notebook: nbformat.NotebookNode) -> dict:
+    """What nbgrader hands to its templates."""
+    for cell in notebook.cells:
+        cell.metadata.setdefault("nbgrader", {}).update(score=0.0, points=1.0)
+    numbers = {"score": 0.0, "max_score": 1.0, "late_penalty": 0.0}
+    return {"nbgrader": {"notebook": NAME, **numbers}, "notebook_id": NAME, "index": 0, "total": 1}

@@ -4,7 +4,7 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from textwrap import dedent
@@ -12,12 +12,13 @@ from typing import Any
 
 import pytest
 
-from autograder.jail.client import Nursery, Outcome, Server, find_problem
-from autograder.jail.frames import Frame, read_frame
-from autograder.jail.launch import OPTIMISERS, Twin
-from autograder.jail.limits import MEGABYTE, Limits
-from coursekit import answers
-from coursekit.recording import cases_to_file
+from autograder.checks import answers
+from autograder.jail.inside.limits import MEGABYTE, Limits
+from autograder.jail.outside import jobs
+from autograder.jail.outside.client import Nursery, Outcome, Server, find_problem
+from autograder.jail.outside.launch import Twin
+from autograder.untrusted.frames import Frame, read_frame
+from tests.conftest import COURSE_VIEW, OPTIMISERS, SETTINGS
 from tests.processes import processes_below
 
 LIMITS = Limits(
@@ -61,13 +62,9 @@ class Ran:
 
 def make_job(cells: Sequence[str | tuple[str, ...]], cases: dict[str, list] | None = None) -> bytes:
     """A job of cells; a cell that is a check comes as (exercise, source) or (exercise, source, variant)."""
-    arrays, rest = cases_to_file(cases or {})
     checks = [("", cell) if isinstance(cell, str) else cell for cell in cells]
-    steps = [
-        {"source": dedent(source), "exercise": exercise, "variant": "".join(variant)}
-        for exercise, source, *variant in checks
-    ]
-    return answers.pack(arrays, {"cells": steps, "cases": rest})
+    steps = [jobs.cell(dedent(source), exercise, "".join(variant)) for exercise, source, *variant in checks]
+    return jobs.make_job(steps, cases or {}, arrays="torch")
 
 
 def run_in(server: Server, *cells: str | tuple[str, ...], cases: dict[str, list] | None = None) -> Ran:
@@ -97,7 +94,7 @@ def jail_possible() -> None:
 @pytest.fixture(scope="session")
 def server(jail_possible):
     """One of a nursery, as a worker has them."""
-    nursery = Nursery(LIMITS, modules=[OPTIMISERS])
+    nursery = Nursery(LIMITS, view=COURSE_VIEW, modules=[*SETTINGS.preload, OPTIMISERS])
     with nursery.server() as server:
         yield server
     nursery.close()
@@ -105,7 +102,7 @@ def server(jail_possible):
 
 @pytest.fixture(scope="session")
 def plain_server():
-    with Server(LIMITS, isolation="none") as server:
+    with Server(LIMITS, isolation="none", view=COURSE_VIEW, modules=SETTINGS.preload) as server:
         yield server
 
 
@@ -122,10 +119,11 @@ def run_plain(plain_server):
 
 @pytest.fixture
 def run_in_new_server(jail_possible):
-    """run_in_new_server(extra paths, source, …): for what the shared server cannot show."""
+    """run_in_new_server(extra paths, source, …): for what the shared server cannot show. What else a View has by name."""
 
-    def run_once(extra: Sequence[Path], *cells: str) -> Ran:
-        with Server(LIMITS, extra_readonly=extra) as server:
+    def run_once(extra: Sequence[Path], *cells: str, **view: Sequence) -> Ran:
+        view = replace(COURSE_VIEW, readable=tuple(extra), **view)
+        with Server(LIMITS, view=view, modules=SETTINGS.preload) as server:
             return run_in(server, *cells)
 
     return run_once

@@ -12,9 +12,9 @@ from textwrap import dedent
 
 import pytest
 
-from autograder.jail import bubblewrap, client, launch
-from autograder.jail.client import JailError, Nursery, Server, ServerDied
-from autograder.jail.limits import Limits
+from autograder.jail.inside.limits import Limits
+from autograder.jail.outside import bubblewrap, client, launch
+from autograder.jail.outside.client import JailError, Nursery, Server, ServerDied
 from tests.processes import processes_below
 
 
@@ -36,12 +36,12 @@ def wait_until_gone(pids: list[int]) -> None:
 QUICK = """
 import sys, types
 sys.path.insert(0, sys.argv[1])
-from jail import server
+from inside import server
 def run_job(job, shell, limits, send):
     exec(job, {"send": send})
 def read_job(job):
     return job if job != b"broken" else server.no_such_name
-sys.modules["jail.runner"] = types.SimpleNamespace(read_job=read_job, run_job=run_job)
+sys.modules["inside.runner"] = types.SimpleNamespace(read_job=read_job, run_job=run_job)
 server.prepare = lambda limits, modules: b'x' * 100_000_000
 server.main(sys.argv[2:])
 """
@@ -245,7 +245,7 @@ def interrupt() -> None:
 def test_the_server_ends_with_the_engine(jail_possible, isolation):
     script = f"""
         import os
-        from autograder.jail import bubblewrap, client
+        from autograder.jail.outside import bubblewrap, client
         bubblewrap.SERVE = {QUICK!r}
         server = client.Server(isolation={isolation!r})
         scratch = server._process.scratch.name if server._process.scratch else ""
@@ -262,8 +262,8 @@ def test_the_server_ends_with_the_engine(jail_possible, isolation):
 def test_a_nursery_and_its_servers_end_with_the_engine(jail_possible, isolation):
     script = f"""
         import os
-        from autograder.jail import bubblewrap, client
-        from autograder.jail.limits import Limits
+        from autograder.jail.outside import bubblewrap, client
+        from autograder.jail.inside.limits import Limits
         from tests.processes import processes_below
         bubblewrap.SERVE = {QUICK!r}
         nursery = client.Nursery(Limits(), {isolation!r})
@@ -280,7 +280,7 @@ def test_a_nursery_and_its_servers_end_with_the_engine(jail_possible, isolation)
 
 
 def test_the_engine_loads_no_torch():
-    script = "import sys, autograder.jail.client, autograder.jail.frames; print({'torch', 'transformers'} & {*sys.modules})"
+    script = "import sys, autograder.jail.outside.client, autograder.untrusted.frames; print({'torch', 'transformers'} & {*sys.modules})"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
 

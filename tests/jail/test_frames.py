@@ -5,10 +5,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from autograder.jail.frames import read_frame
-from autograder.jail.limits import Limits
-from coursekit import answers
-from coursekit.answers import Malformed
+from autograder.checks import answers
+from autograder.checks.answers import Malformed
+from autograder.jail.inside.limits import Limits
+from autograder.untrusted.frames import read_frame
 
 PNG = "iVBORw0KGgo="
 ANSWER = {"variant": "", "exercise": "a.b", "case": 0, "problem": "", "message": "", "notes": []}

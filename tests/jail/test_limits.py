@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.jail.limits import Limits
+from autograder.jail.inside.limits import Limits
 
 
 def test_limits_survive_the_way_to_the_server():

@@ -5,10 +5,10 @@ import base64
 import numpy as np
 import pytest
 
-from autograder.jail.launch import OPTIMISERS
+from tests.conftest import OPTIMISERS
 
 CASES = {"sums.rows": [{"table": np.arange(6, dtype=np.float32).reshape(2, 3)}, {"table": np.ones((4, 2))}]}
-RECORD = "from coursekit.recording import active\n"
+RECORD = "from autograder.checks.recording import active\n"
 CHECK = ("sums.rows", RECORD + "active().record('sums.rows', lambda case: rows(case['table']))")
 
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.jail.limits import Limits
-from autograder.jail.outputs import Outputs, Stream
+from autograder.jail.inside.limits import Limits
+from autograder.jail.inside.outputs import Outputs, Stream
 
 SMALL = Limits(stream_bytes=10, output_bytes=400, images_per_cell=2)
 

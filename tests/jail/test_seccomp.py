@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.jail import seccomp
+from autograder.jail.inside import seccomp
 
 MACHINES = ("x86_64", "aarch64")
 NEWUSER, NEWNET = 0x10000000, 0x40000000
@@ -17,9 +17,12 @@ GENERIC = Path("/usr/include/asm-generic/unistd.h")
 X86 = Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h")
 
 
-def decide(machine: str, number: int, argument: int = 0, arch: int | None = None) -> int | str:
+def decide(
+    machine: str, number: int, argument: int = 0, arch: int | None = None, second: int = 0
+) -> int | str:
     """What the kernel would do with a call: "allow", "kill", or the error it returns."""
-    words = {0: number, 4: seccomp.AUDIT_ARCH[machine] if arch is None else arch, 16: argument & 0xFFFFFFFF}
+    words = {0: number, 4: seccomp.AUDIT_ARCH[machine] if arch is None else arch}
+    words |= {16: argument & 0xFFFFFFFF, 24: second & 0xFFFFFFFF}
     lines, line, value = seccomp.program(machine), 0, 0
     while True:
         operation, if_true, if_false, operand = lines[line]
@@ -41,6 +44,32 @@ def test_denied_calls_are_denied(machine):
     assert {name: decide(machine, number) for name, number in numbers.items()} == dict.fromkeys(
         numbers, errno.EPERM
     )
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_listed_calls_are_allowed_and_no_others_exist(machine):
+    column = MACHINES.index(machine)
+    allowed = {pair[column] for pair in seccomp.ALLOWED.values()} - {None}
+    denied = {pair[column] for pair in seccomp.DENIED.values()} - {None}
+    special = {
+        getattr(seccomp, name)[machine] for name in ("CLONE", "CLONE3", "SOCKET", "SOCKETPAIR", "FCNTL")
+    }
+    assert not allowed & denied and not (allowed | denied) & special
+    assert {decide(machine, number) for number in allowed} == {"allow"}
+    others = set(range(1000)) - allowed - denied - special
+    assert {decide(machine, number) for number in others} == {errno.ENOSYS}
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_locks_that_others_would_wait_for_are_denied(machine):
+    fcntl = seccomp.FCNTL[machine]
+    assert {decide(machine, fcntl, second=command) for command in (0, 1, 2, 3, 4, 6, 1030, 1033)} == {"allow"}
+    assert {decide(machine, fcntl, second=command) for command in (1024, 1026)} == {errno.EPERM}
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_the_kernel_takes_a_program_of_that_length(machine):
+    assert len(seccomp.program(machine)) <= 4096
 
 
 @pytest.mark.parametrize("machine", MACHINES)
@@ -91,7 +120,14 @@ def test_numbers_are_the_kernels(machine, header, pattern):
         pytest.skip(f"the kernel's headers are not installed: {header}")
     kernel = {name: int(number) for name, number in re.findall(pattern, header.read_text())}
     column = MACHINES.index(machine)
-    ours = {name: pair[column] for name, pair in seccomp.DENIED.items() if pair[column] is not None}
+    table = seccomp.DENIED | seccomp.ALLOWED
+    ours = {name: pair[column] for name, pair in table.items() if pair[column] is not None}
+    if machine == "aarch64":  # of an older header's names, two are defined for machines of 32 bits, too
+        kernel |= {
+            name: int(number)
+            for name, number in re.findall(r"#define __NR3264_(\w+) (\d+)", header.read_text())
+        }
+    ours |= {"fcntl": seccomp.FCNTL[machine]}
     ours |= {"clone": seccomp.CLONE[machine], "clone3": seccomp.CLONE3[machine]}
     ours |= {"socket": seccomp.SOCKET[machine], "socketpair": seccomp.SOCKETPAIR[machine]}
     known = {name: number for name, number in ours.items() if name in kernel}

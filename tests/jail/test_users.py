@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.jail import bubblewrap
+from autograder.jail.outside import bubblewrap
 
 HERE = Path(__file__).parent
 SOMEBODY = 12345

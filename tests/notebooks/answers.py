@@ -1,6 +1,6 @@
 """Right answers for notebooks that are half finished."""
 
-from autograder.reference import solution_sources
+from autograder.authoring.reference import solution_sources
 from tests.conftest import ASSIGNMENTS
 
 

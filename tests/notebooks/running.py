@@ -47,7 +47,7 @@ def run_solution(name: str, home: Path, **environment: str) -> Iterator[Run]:
     """
     notebook, names, seconds, error = read_source(ASSIGNMENTS[name].source), {}, [], ""
     threads = torch.get_num_threads()
-    settings = {"COURSEKIT_HOME": str(home), "HF_HUB_OFFLINE": "1", **environment}
+    settings = {"AUTOGRADER_HOME": str(home), "HF_HUB_OFFLINE": "1", **environment}
     with patch.dict(os.environ, settings), chdir(ROOT / "notebooks"), kernel(names) as client:
         for cell in code_cells(notebook):
             began = time.process_time()
@@ -101,7 +101,7 @@ def outputs_of(source: str, client: BlockingInProcessKernelClient) -> Iterator[N
 def execute(notebook: NotebookNode, home: Path) -> tuple[NotebookNode, CellExecutionError | None]:
     """A copy of a notebook after a run in a process of its own, without a network proxy or a hub, and its error."""
     notebook = copy.deepcopy(notebook)
-    environment = {**os.environ, "COURSEKIT_HOME": str(home), "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "2"}
+    environment = {**os.environ, "AUTOGRADER_HOME": str(home), "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "2"}
     client = NotebookClient(
         notebook,
         timeout=CELL_SECONDS,

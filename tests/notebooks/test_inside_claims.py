@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from coursekit.models import hub
 from tests.notebooks.answers import right_cells
 from tests.notebooks.running import run_solution
 
@@ -177,11 +176,7 @@ def test_successors_are_counted_as_published(measured):
 
 @pytest.mark.online
 @pytest.mark.slow
-def test_the_published_figures_of_bert_base(tmp_path, monkeypatch):
-    monkeypatch.setenv("HF_HUB_OFFLINE", "0")
-    hub._answers.cache_clear()
-    if not hub.reachable():
-        pytest.skip("the hub cannot be reached")
+def test_the_published_figures_of_bert_base(tmp_path, real_hub):
     with run_solution("08_inside", tmp_path, HF_HUB_OFFLINE="0") as run:
         names = run.names
         if names["loaded"].name != "bert-base-uncased":

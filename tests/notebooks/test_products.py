@@ -7,7 +7,7 @@ import nbformat
 import pytest
 from nbgrader.utils import is_grade, is_locked, is_solution
 
-from autograder import builder
+from autograder.authoring import builder
 from autograder.source import grade_id, read_source, write_notebook
 from tests.conftest import ASSIGNMENTS, ROOT
 
@@ -18,7 +18,7 @@ def test_products_are_fresh(open_server, name):
 
 
 def test_the_start_page_is_fresh():
-    assert not builder.start_page_is_stale(ROOT)
+    assert not builder.StartPage(ROOT).stale
 
 
 @pytest.mark.slow
@@ -49,13 +49,13 @@ def test_no_solution_line_is_in_the_release(name):
     assert set(solution_lines(one)) & released_lines == set()
 
 
-def test_notebooks_hold_nothing_but_notebooks():
+def test_notebooks_hold_nothing_but_notebooks_and_their_keys():
     kinds = {
         path.suffix
         for path in (ROOT / "notebooks").rglob("*")
         if path.is_file() and ".ipynb_checkpoints" not in str(path)
     }
-    assert kinds == {".ipynb"}
+    assert kinds == {".ipynb", ".key"}
 
 
 @pytest.mark.parametrize("name", ASSIGNMENTS)

@@ -4,8 +4,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-LEFT_OUT = ("autograder.exercises.", "autograder.unseen_")
-"""Modules without a page: edits of the solutions, and faults that students' tests have to find unseen."""
+LEFT_OUT = ("autograder.jail.inside.not_while_graded", "autograder.templates.")
+"""Modules without a page: what stands in the jail for others, and what `autograder init` copies."""
 
 OPTIONS = "   :members:\n   :ignore-module-all:\n   :member-order: bysource\n"
 """What a module defines itself, in its own order; what it passes on from another module stands on that one's page."""

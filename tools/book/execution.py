@@ -1,7 +1,7 @@
 """Run the solutions, two at a time, and keep what their cells show.
 
-A run is kept under a digest of the code that ran: the notebook's code cells, coursekit, the data, the versions of all packages.
-So prose can be rewritten without a new run.
+A run is kept under a digest of the code that ran: the notebook's code cells, coursekit, the checks, the data, the
+versions of all packages. So prose can be rewritten without a new run.
 """
 
 import asyncio
@@ -30,6 +30,8 @@ from autograder.source import code_cells, read_source, write_notebook
 AT_ONCE = 2
 CELL_SECONDS = 300
 LOOK_SECONDS = 1.0
+USED = ("coursekit", "autograder/checks", "data")
+"""Folders of what notebooks import and read."""
 
 
 def execute(chosen: list[Assignment], store: Path) -> dict[str, NotebookNode]:
@@ -89,7 +91,7 @@ async def _execute_one(one: Assignment) -> NotebookNode:
     """The solution after a run from top to bottom, by someone who starts the course here and has no network."""
     notebook = read_source(one.source)
     with tempfile.TemporaryDirectory(prefix="book-") as home:
-        settings = {"COURSEKIT_HOME": home, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+        settings = {"AUTOGRADER_HOME": home, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
         client = NotebookClient(
             notebook,
             timeout=CELL_SECONDS,
@@ -116,7 +118,7 @@ def _digest(one: Assignment, course: bytes) -> str:
 def _course_digest(root: Path) -> bytes:
     """Of everything that a notebook's code uses."""
     digest = hashlib.sha256((root / "constraints.txt").read_bytes())
-    for folder in ("coursekit", "data"):
+    for folder in USED:
         for path in sorted((root / folder).rglob("*")):
             if path.is_file() and "__pycache__" not in path.parts:
                 digest.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes())

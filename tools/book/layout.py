@@ -6,7 +6,7 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from autograder.builder import START
+from autograder.authoring.builder import START
 from autograder.course import Assignment
 from autograder.source import read_source
 from tools.book import api

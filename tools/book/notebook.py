@@ -10,7 +10,7 @@ from html import escape
 import nbformat
 from nbformat import NotebookNode
 
-from autograder.builder import release_bytes
+from autograder.authoring.builder import release_bytes
 from autograder.course import Assignment
 from autograder.source import code_cells, read_source
 
@@ -61,9 +61,18 @@ def static_outputs(cell: NotebookNode, executed: NotebookNode) -> list[NotebookN
         if view is None:
             outputs.append(output)
             continue
+        if _is_progress_bar(view["model_id"], widgets):
+            continue
         start = [nbformat.from_dict(inner) for inner in _inside(view["model_id"], widgets)]
         outputs += [_note(TWIN if start else NOTHING_YET), *start]
     return outputs
+
+
+def _is_progress_bar(model: str, widgets: dict) -> bool:
+    """Whether a widget is a bar of tqdm, which says nothing once it is full."""
+    children = widgets.get(model, {}).get("state", {}).get("children", ())
+    parts = [widgets.get(child.removeprefix("IPY_MODEL_"), {}) for child in children]
+    return any(part.get("model_name") == "FloatProgressModel" for part in parts)
 
 
 def _inside(model: str, widgets: dict) -> list[dict]:

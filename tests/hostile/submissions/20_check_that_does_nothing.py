@@ -5,11 +5,11 @@ rest: unanswered
 """
 
 import coursekit
-import coursekit.checking
+import autograder.checks.checking
 
 
 def passed(name, call):
     print("all right:", name)
 
 
-coursekit.check = coursekit.checking.check = check = passed
+coursekit.check = autograder.checks.checking.check = check = passed

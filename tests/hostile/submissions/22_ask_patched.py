@@ -4,7 +4,7 @@ cell: first
 rest: unanswered
 """
 
-from coursekit import asking, recording
+from autograder.checks import asking, recording
 
 
 def ask(call, case):

@@ -4,10 +4,10 @@ cell: first
 rest: unanswered
 """
 
-import coursekit.checking
-from coursekit import judging
+import autograder.checks.checking
+from autograder.checks import judging
 
 passed = judging.Verdict("passed")
-judging.judge = coursekit.checking.judge = lambda *arguments: passed
+judging.judge = autograder.checks.checking.judge = lambda *arguments: passed
 judging.compare = judging._compare_arrays = lambda *arguments: None
 judging.Verdict.passed = property(lambda self: True)

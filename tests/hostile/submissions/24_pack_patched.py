@@ -4,7 +4,7 @@ cell: first
 rest: unanswered
 """
 
-from coursekit import answers
+from autograder.checks import answers
 
 pack = answers.pack
 

@@ -4,8 +4,8 @@ cell: first
 rest: unanswered
 """
 
-from coursekit import recording
-from coursekit.asking import Answer
+from autograder.checks import recording
+from autograder.checks.asking import Answer
 
 
 def fill(*arguments):

@@ -6,8 +6,8 @@ rest: unanswered
 
 import threading
 
-from coursekit import recording
-from coursekit.asking import Answer
+from autograder.checks import recording
+from autograder.checks.asking import Answer
 
 
 def meddle():

@@ -8,6 +8,6 @@ import sys
 
 sys.path += ["@COURSE@", "@ROOT@"]
 import autograder
-from autograder.exercises import attention
+from autograder.course import Assignment
 
-print(autograder, attention.EXERCISES)
+print(autograder, Assignment("@COURSE@", "02_attention").exercises)

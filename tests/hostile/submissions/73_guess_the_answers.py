@@ -6,7 +6,7 @@ rest: unanswered
 
 import numpy as np
 
-from coursekit import answers, recording
+from autograder.checks import answers, recording
 
 cases = recording.active().cases
 given = {

@@ -8,7 +8,7 @@ import os
 
 import numpy as np
 
-from coursekit import answers, recording
+from autograder.checks import answers, recording
 
 cases = recording.active().cases["attention.split_heads"]
 arrays, listed = {}, []

@@ -5,7 +5,7 @@ cell: last
 
 import os
 
-from coursekit import answers
+from autograder.checks import answers
 
 for cell in range(80):
     words = {"cell": cell, "answers": [], "outputs": [], "seconds": 0, "problem": "timeout"}

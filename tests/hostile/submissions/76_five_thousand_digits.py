@@ -7,7 +7,7 @@ import os
 
 import numpy as np
 
-from coursekit import answers
+from autograder.checks import answers
 
 for number in ("1" * 5000, "٣", "²", "-1", "1e9"):
     words = {"cell": 70, "answers": [], "outputs": [], "seconds": 0, "problem": ""}

@@ -5,7 +5,7 @@ cell: last
 
 import os
 
-from coursekit import answers
+from autograder.checks import answers
 
 answer = {
     "variant": "",

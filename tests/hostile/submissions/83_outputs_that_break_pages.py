@@ -5,7 +5,7 @@ cell: last
 
 import os
 
-from coursekit import answers
+from autograder.checks import answers
 
 script = "<script>alert(1)</script>"
 codes = "\x1b[38m \x1b[38;5;999m \x1b[48;2m \x1b[" + "9" * 5000 + "m [/b]"

@@ -7,7 +7,7 @@ import os
 
 import numpy as np
 
-from coursekit import answers, recording
+from autograder.checks import answers, recording
 
 odd = [
     np.zeros(()),

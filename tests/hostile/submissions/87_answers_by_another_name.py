@@ -3,7 +3,7 @@ loses: attention-split_heads
 cell: attention-split_heads
 """
 
-from coursekit import recording
+from autograder.checks import recording
 
 
 def split_heads(x, heads):

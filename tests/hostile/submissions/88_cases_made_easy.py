@@ -6,7 +6,7 @@ rest: unanswered
 
 import numpy as np
 
-from coursekit import recording
+from autograder.checks import recording
 
 for several in recording.active().cases.values():
     for case in several:

@@ -4,7 +4,8 @@ cell: first
 rest: unanswered
 """
 
-from coursekit import check, recording
+from autograder.checks import recording
+from coursekit import check
 
 recording.active().expecting = "attention.scale"
 check("attention.scale", lambda case: case["scores"] / case["d"] ** 0.5)

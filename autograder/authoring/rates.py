@@ -1,0 +1,374 @@
+"""On how many seeds is each known answer judged right? A mistake and a lazy answer on none, a right one on all.
+
+Inputs are drawn anew for each round of grading, so that an answer whose verdict depends on the seed is a matter of
+luck for whoever hands it in. Here the solution and its variants run in this process, without a jail: all of it is
+our own code.
+"""
+
+import hashlib
+import os
+import runpy
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from autograder.authoring.lazy import lazy_answers
+from autograder.authoring.reference import exercise_key, mistake_sources, solution_sources
+from autograder.checks import recording
+from autograder.checks.asking import Answer, Case, ask
+from autograder.checks.judging import compare, earned_credit, passes, recognised, same
+from autograder.checks.status import Problem
+from autograder.course import Assignment
+from autograder.errors import CourseError
+from autograder.exercise import Exercise
+from autograder.files import write_aside
+from autograder.grading.store import course_files, judging_code
+from autograder.jail.outside.bubblewrap import AUTOGRADER
+from autograder.source import code_cells, grade_id, is_demo, read_source
+
+SEEDS = 300
+NEVER = ("mistake", "lazy", "wrong")
+NUDGES = 3  # of the public inputs, for each known answer
+DELIBERATE_BITS = 12
+"""A number that so few binary digits hold was written by a person, and stays as it is when inputs are nudged."""
+
+
+@dataclass(frozen=True)
+class Rate:
+    """How often one known answer passed.
+
+    kind    "mistake" and "lazy", which must never pass; "alternative", which must always; "rounding": the
+            solution (or, on the public inputs, a mistake) answers the same when its inputs move by the last bit;
+            "credit": a mistake earns the share of the points that is its own, and a lazy answer none, where the exercise
+            gives any; "wrong" and "right": answers that were given beside the exercise's own.
+    """
+
+    exercise: str
+    variant: str
+    kind: str
+    seeds: int
+    passed: int
+
+    @property
+    def wanted(self) -> int:
+        return 0 if self.kind in NEVER else self.seeds
+
+    @property
+    def holds(self) -> bool:
+        return self.passed == self.wanted
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def __str__(self) -> str:
+        does = "earns its own share of the points" if self.kind == "credit" else "passes"
+        return f"{self.exercise}, {self.kind} {self.variant!r}: {does} on {self.passed} of {self.seeds} seeds, not on {self.wanted}"
+
+
+Cells = Mapping[str, Mapping[str, str]]
+"""{exercise: {what is special: source of the cell}}"""
+
+
+def read_natural(path: Path) -> tuple[Cells, Cells]:
+    """WRONG and RIGHT of a Python file: cells that somebody wrote without looking at the exercises."""
+    if not path.is_file():
+        raise CourseError(f"There is no file {path}.")
+    names = runpy.run_path(str(path))
+    return names.get("WRONG", {}), names.get("RIGHT", {})
+
+
+def seeds_from(first: int, count: int) -> list[int]:
+    """The public seed, and `count` − 1 that no answer key was made with."""
+    return [0, *(2**64 + first + 7919 * number for number in range(1, count))]
+
+
+def assignment_rates(
+    assignment: Assignment,
+    seeds: Sequence[int],
+    names: Sequence[str] = (),
+    wrong: Cells | None = None,
+    right: Cells | None = None,
+    workers: int | None = None,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
+) -> list[Rate]:
+    """The rates of an assignment's exercises, or of those in `names`; `wrong` and `right` are tried, too."""
+    chosen = list(names or assignment.exercises)
+    tasks = [
+        (assignment, name, seeds, (wrong or {}).get(name, {}), (right or {}).get(name, {})) for name in chosen
+    ]
+    rates: dict[str, list[Rate]] = {}
+    workers = min(workers or os.cpu_count() or 1, len(tasks))
+    if workers == 1:
+        one_thread()
+        for done, task in enumerate(tasks, 1):
+            rates[task[1]] = exercise_rates(*task)
+            on_progress(done, len(tasks))
+    else:
+        with ProcessPoolExecutor(workers, get_context("spawn"), one_thread) as pool:
+            running = {pool.submit(exercise_rates, *task): task[1] for task in tasks}
+            for done, future in enumerate(as_completed(running), 1):
+                rates[running[future]] = future.result()
+                on_progress(done, len(tasks))
+    return [rate for name in chosen for rate in rates[name]]
+
+
+def one_thread() -> None:
+    """Small tensors are quicker with one thread than with two, and two processes beside each other need no more."""
+    if find_spec("torch"):  # a course in numpy does without
+        import torch
+
+        torch.set_num_threads(1)
+
+
+def require_no_luck(
+    assignment: Assignment,
+    seeds: int = SEEDS,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
+) -> None:
+    """Try every exercise on that many seeds, unless that was done since anything changed.
+
+    Raises CourseError for what does not hold.
+    """
+    if not assignment.exercises:
+        return
+    stamp = assignment.root / ".autograder" / "tried" / assignment.name
+    digest = _digest(assignment, seeds)
+    if stamp.is_file() and stamp.read_text() == digest:
+        return
+    rates = assignment_rates(assignment, seeds_from(0, seeds), on_progress=on_progress)
+    if broken := [str(rate) for rate in rates if not rate.holds]:
+        raise CourseError("A verdict would depend on the inputs that are drawn.\n" + "\n".join(broken))
+    write_aside(stamp, digest)
+
+
+def _digest(assignment: Assignment, seeds: int) -> str:
+    """Over the solution, its exercises, and what judges them."""
+    digest = hashlib.sha256(str(seeds).encode())
+    files = [assignment.source, *judging_code(AUTOGRADER, assignment), Path(__file__)]
+    for file in [*files, *course_files(assignment, "*.py")]:
+        digest.update(file.name.encode() + hashlib.sha256(file.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def exercise_rates(
+    assignment: Assignment,
+    name: str,
+    seeds: Sequence[int],
+    wrong: Mapping[str, str] | None = None,
+    right: Mapping[str, str] | None = None,
+) -> list[Rate]:
+    """The rates of one exercise. The first of `seeds` is the one that the answer key is made with."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")  # of what wrong answers do with torch
+        return _exercise_rates(assignment, name, seeds, wrong or {}, right or {})
+
+
+def _exercise_rates(
+    assignment: Assignment,
+    name: str,
+    seeds: Sequence[int],
+    wrong_cells: Mapping[str, str],
+    right_cells: Mapping[str, str],
+) -> list[Rate]:
+    exercise = assignment.exercises[name]
+    notebook = Bench(assignment, exercise)
+    drawn = [exercise.draw(seed) for seed in seeds]
+    expected = [[ask(notebook.call, case, exercise.rule.arrays) for case in cases] for cases in drawn]
+
+    def right(number: int, case: int) -> bool:
+        answer = ask(notebook.call, drawn[number][case], exercise.rule.arrays)
+        return compare(answer, expected[number][case], exercise.rule, exercise.unseen) is None
+
+    def passed(source: str) -> int:
+        if not notebook.define(source):
+            return 0
+        count = first = 0
+        for number, cases in enumerate(drawn):
+            # The case that was wrong on the last draw comes first: mostly it is so again, and one call decides.
+            order = sorted(range(len(cases)), key=lambda case, first=first: case != first)
+            wrong = next((case for case in order if not right(number, case)), None)
+            count += wrong is None
+            first = first if wrong is None else wrong
+        return count
+
+    clean = sum(all(map(_is_clean, answers)) for answers in expected)
+    rates = [Rate(name, "the solution", "alternative", len(seeds), clean)]
+    for kind, cells in (
+        ("mistake", mistake_sources(assignment)[name]),
+        ("alternative", exercise.alternatives),
+        ("wrong", wrong_cells),
+        ("right", right_cells),
+    ):
+        rates += [Rate(name, variant, kind, len(seeds), passed(source)) for variant, source in cells.items()]
+    rates += _lazy_rates(exercise, drawn, expected)
+    rates += _rounding_rates(assignment, exercise, notebook, drawn, expected)
+    if any(mistake.credit for mistake in exercise.mistakes):
+        rates += _credit_rates(assignment, exercise, notebook, drawn, expected)
+    return rates
+
+
+def _is_clean(answer: Answer) -> bool:
+    numbers = [array for array in answer.arrays.values() if array.dtype.kind == "f"]
+    return bool(answer.arrays) and not answer.problem and not any(np.isnan(array).any() for array in numbers)
+
+
+def _lazy_rates(exercise: Exercise, drawn: list[list[Case]], expected: list[list[Answer]]) -> list[Rate]:
+    counts: dict[str, list[bool]] = {}
+    for number, cases in enumerate(drawn):
+        for what, answers in lazy_answers(cases, expected[number], expected[0]):
+            if number == 0 and what == "the public answers":
+                continue  # there they are the right ones
+            fits = len(answers) == len(cases)
+            counts.setdefault(what, []).append(
+                fits and passes(answers, expected[number], exercise.rule, exercise.unseen)
+            )
+    return [Rate(exercise.name, what, "lazy", len(passed), sum(passed)) for what, passed in counts.items()]
+
+
+def _rounding_rates(
+    assignment: Assignment, exercise: Exercise, notebook: "Bench", drawn, expected
+) -> list[Rate]:
+    """Whether an answer lies on an edge where the last bit of a number, or another processor, decides."""
+
+    def steady(cases: list[Case], answers: list[Answer], nudge: int) -> bool:
+        moved = (ask(notebook.call, nudged(case, nudge), exercise.rule.arrays) for case in cases)
+        return all(same(again, answer, exercise.rule) for again, answer in zip(moved, answers, strict=True))
+
+    notebook.define(solution_sources(assignment)[exercise.name])
+    times = [
+        steady(cases, answers, n) for n, (cases, answers) in enumerate(zip(drawn, expected, strict=True))
+    ]
+    rates = [Rate(exercise.name, "the solution", "rounding", len(times), sum(times))]
+    for variant, source in mistake_sources(assignment)[exercise.name].items():
+        notebook.define(source)
+        answers = [ask(notebook.call, case, exercise.rule.arrays) for case in drawn[0]]
+        times = [steady(drawn[0], answers, nudge) for nudge in range(NUDGES)]
+        rates.append(Rate(exercise.name, variant, "rounding", len(times), sum(times)))
+    return rates
+
+
+def _credit_rates(
+    assignment: Assignment, exercise: Exercise, notebook: "Bench", drawn, expected
+) -> list[Rate]:
+    """Whether every known answer earns on every draw the share of the points that is its own."""
+    sources = mistake_sources(assignment)[exercise.name]
+    recorded: dict[str, list[list[Answer]]] = {}
+    for variant, source in sources.items():
+        runs = notebook.define(source)
+        recorded[variant] = [
+            [ask(notebook.call, case, exercise.rule.arrays) if runs else STOPPED for case in cases]
+            for cases in drawn
+        ]
+    draws = range(len(drawn))
+    keys = [
+        exercise_key(
+            exercise,
+            drawn[number],
+            sources,
+            {
+                (variant, exercise.name, case): answer
+                for variant, draw in [("", expected), *recorded.items()]
+                for case, answer in enumerate(draw[number])
+            },
+        )
+        for number in draws
+    ]
+
+    def earned(answers: Sequence[Answer], number: int) -> float:
+        key = keys[number]
+        credited = [mistake for mistake in key.mistakes if mistake.credit]
+        if not recognised(answers, key.rule, credited):
+            return 0.0
+        return earned_credit(recognised(answers, key.rule, key.mistakes))
+
+    rates = []
+    for mistake, (variant, answers) in zip(keys[0].mistakes, recorded.items(), strict=True):
+        own = sum(earned(answers[number], number) == mistake.credit for number in draws)
+        rates.append(Rate(exercise.name, variant, "credit", len(drawn), own))
+    nothing: dict[str, list[bool]] = {}
+    for number in draws:
+        for what, answers in lazy_answers(drawn[number], expected[number], expected[0]):
+            if len(answers) == len(drawn[number]):
+                nothing.setdefault(what, []).append(not earned(answers, number))
+    return rates + [
+        Rate(exercise.name, what, "credit", len(held), sum(held)) for what, held in nothing.items()
+    ]
+
+
+STOPPED = Answer(problem=Problem.EXCEPTION, message="the cell does not run")
+
+
+def nudged(case: Case, seed: int) -> dict[str, Any]:
+    """The case with its floats moved by one unit in the last place, up or down; equal numbers stay equal.
+
+    Numbers that few binary digits hold (0, 0.5, 0.25, −∞) are left alone: a case asks for them on purpose.
+    """
+    return {name: _nudged(value, seed) for name, value in case.items()}
+
+
+def _nudged(value: Any, seed: int) -> Any:
+    if not isinstance(value, np.ndarray) or value.dtype.kind != "f" or not value.size:
+        return value
+    mantissa, _ = np.frexp(np.where(np.isfinite(value), value, 0))
+    deliberate = mantissa * 2**DELIBERATE_BITS % 1 == 0
+    bits = np.ascontiguousarray(value).view(f"u{value.dtype.itemsize}").reshape(value.shape).astype(np.uint64)
+    with np.errstate(over="ignore"):
+        up = (bits + np.uint64(seed)) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(63) == 1
+    moved = np.nextafter(value, np.where(up, np.inf, -np.inf).astype(value.dtype))
+    return np.where(deliberate, value, moved).astype(value.dtype)
+
+
+class Bench:
+    """The solution's notebook up to the check of one exercise, run in this process; the check's call is kept."""
+
+    def __init__(self, assignment: Assignment, exercise: Exercise):
+        """Raises CourseError if a cell stops, or if none with the check's grade id asks for the exercise."""
+        self.names: dict[str, Any] = {"__name__": "__main__"}
+        self.call: Callable[[Case], Any] | None = None
+        self._source = solution_sources(assignment)[exercise.name]
+        with recording.recording_with(self):
+            for cell in code_cells(read_source(assignment.source)):
+                if not is_demo(cell):
+                    self._asked = exercise.name if grade_id(cell) == exercise.check_id else ""
+                    self._run_or_complain(cell.source, assignment)
+                if grade_id(cell) == exercise.check_id:
+                    break
+        if self.call is None:
+            raise CourseError(
+                f"{assignment.source}: the cell {exercise.check_id} does not call check({exercise.name!r}, …)."
+            )
+
+    def record(self, exercise: str, call: Callable[[Case], Any]) -> None:
+        """What `check` does in record mode."""
+        if exercise == self._asked:
+            self.call = call
+
+    def define(self, source: str) -> bool:
+        """Run the solution cell, and over it a variant of it. False if that does not run."""
+        return not self.problem_in(source)
+
+    def problem_in(self, source: str) -> str:
+        """The same; "" if the variant runs, or else the error that stops it."""
+        self._run(self._source)
+        try:
+            self._run(source)
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"
+        return ""
+
+    def _run_or_complain(self, source: str, assignment: Assignment) -> None:
+        try:
+            self._run(source)
+        except Exception as error:
+            stops = f"{assignment.source}: the solution stops in the cell\n{source}"
+            raise CourseError(f"{stops}\n{type(error).__name__}: {error}") from error
+
+    def _run(self, source: str) -> None:
+        exec(compile(source, "<cell>", "exec"), self.names)

@@ -1,0 +1,83 @@
+"""Pack what students get: the notebooks with their answer keys and what they import, without solutions."""
+
+import io
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from autograder.authoring.builder import StartPage, generate
+from autograder.course import assignments, course_root
+from autograder.errors import CourseError
+from autograder.settings import course_settings
+from autograder.source import notebook_bytes, read_source
+
+LEAKS = (b"### BEGIN SOLUTION", b"### BEGIN HIDDEN")
+EARLIEST = (1980, 1, 1, 0, 0, 0)  # the zip format knows no earlier time
+
+
+def student_release(target: Path | None = None) -> Path:
+    """Write the zip file for students, byte for byte the same each time, and return its absolute path.
+
+    A relative `target` is taken from the course folder; without one it is dist/COURSE-student.zip. Raises
+    CourseError, and writes nothing, when something is missing or would hand out a solution.
+    """
+    root = course_root()
+    name = course_settings(root).course_id or root.name
+    packed = pack(dict(student_files(root)), name)
+    target = (root / (target or Path("dist") / f"{name}-student.zip")).resolve()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(packed)
+    return target
+
+
+def student_files(root: Path) -> Iterator[tuple[str, bytes]]:
+    """Path and content of every file of the release.
+
+    The notebooks are generated anew: those in the release folder may hold someone's own answers.
+    """
+    settings = course_settings(root)
+    start = StartPage(root)
+    if start.source.exists():
+        yield start.release.relative_to(root).as_posix(), notebook_bytes(read_source(start.source))
+    for assignment in assignments(root):
+        folder = assignment.release.parent.relative_to(root)
+        for name, content in generate(assignment).files.items():
+            yield (folder / name).as_posix(), content
+        if assignment.exercises:
+            if not assignment.key.exists():
+                raise CourseError(f"{assignment.key} is missing: run `autograder build` first.")
+            yield assignment.key.relative_to(root).as_posix(), assignment.key.read_bytes()
+    own_packages = [name for name in settings.packages if (root / name).is_dir()]  # others are installed
+    for name in (*own_packages, *settings.readable, *settings.student_files):
+        yield from _below(root, root / name)
+    if settings.student_overlay:
+        yield from _below(root / settings.student_overlay, root / settings.student_overlay)
+
+
+def pack(files: dict[str, bytes], top: str) -> bytes:
+    """The files as a zip archive with one top folder, `top`: sorted, and without the times of this machine."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path, content in sorted(files.items()):
+            if any(leak in content for leak in LEAKS):
+                raise CourseError(f"{path} holds a solution: nothing was written.")
+            entry = zipfile.ZipInfo(f"{top}/{path}", EARLIEST)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.create_system = 3  # Unix, on every machine
+            entry.external_attr = 0o100644 << 16
+            archive.writestr(entry, content)
+    return buffer.getvalue()
+
+
+def _below(root: Path, place: Path) -> Iterator[tuple[str, bytes]]:
+    """A file, or every file below a folder but hidden ones and Python's caches; the paths are those from `root`."""
+    if place.is_file():
+        yield place.relative_to(root).as_posix(), place.read_bytes()
+        return
+    if not place.is_dir():
+        raise CourseError(f"{place} is missing: nbgrader_config.py says that students need it.")
+    for path in sorted(place.rglob("*")):
+        inside = path.relative_to(root)
+        hidden = any(part.startswith(".") or part == "__pycache__" for part in inside.parts)
+        if path.is_file() and not path.is_symlink() and not hidden:
+            yield inside.as_posix(), path.read_bytes()

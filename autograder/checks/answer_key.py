@@ -1,0 +1,139 @@
+"""The answer key of a notebook: public inputs, expected arrays, fingerprints of mistakes, hints. No solution."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+
+from autograder.checks import answers as answer_file
+from autograder.checks.asking import Answer, Case
+from autograder.checks.judging import KnownMistake, Rule
+from autograder.checks.recording import answers_from_file, answers_to_file, cases_from_file, cases_to_file
+
+SUFFIX = ".key"
+STARTED_IN = Path.cwd()
+
+
+@dataclass(frozen=True)
+class ExerciseKey:
+    """Everything `check` and `hint` need for one exercise."""
+
+    name: str
+    rule: Rule
+    hints: tuple[str, ...]
+    uses: tuple[str, ...]
+    cases: tuple[Case, ...]
+    expected: tuple[Answer, ...]
+    mistakes: tuple[KnownMistake, ...]
+
+
+class NoSuchExercise(LookupError):
+    """The name of a check or hint that no answer key knows. Shown as its sentence, without a traceback."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [str(self)]
+
+
+def find(name: str) -> ExerciseKey:
+    """The key of exercise `name`, such as "attention.softmax"."""
+    topic, exercises = name.partition(".")[0], {}
+    # The file that is called like the topic comes first: reading all of them takes half a second.
+    files = key_files()
+    if not files:
+        raise NoSuchExercise(
+            f"There is no answer key in {Path.cwd()}: the file ending in {SUFFIX} belongs beside its notebook."
+        )
+    for path in sorted(files, key=lambda path: (topic not in path.stem, path.stem)):
+        keys = load(path)
+        if name in keys:
+            return keys[name]
+        exercises |= keys
+    close = [other for other in exercises if other.split(".")[0] == topic] or list(exercises)
+    raise NoSuchExercise(f"There is no exercise named {name!r}. There are: {', '.join(sorted(close))}.")
+
+
+def key_files() -> list[Path]:
+    """The answer keys of a course, by name, found from where this process is and from where it began."""
+    nearest: dict[str, Path] = {}
+    for folder in (Path.cwd(), STARTED_IN):
+        for path in _keys_seen_from(folder):
+            nearest.setdefault(path.name, path)
+    return [nearest[name] for name in sorted(nearest)]
+
+
+def _keys_seen_from(folder: Path) -> Iterator[Path]:
+    """The nearest first. A notebook runs in its own folder, or in the one above, or in that of the course."""
+    yield from folder.glob(f"*{SUFFIX}")
+    yield from folder.parent.glob(f"*/*{SUFFIX}")
+    yield from folder.glob(f"*/*{SUFFIX}")
+    # An instructor's runs beside its source; its key lies in a folder of the same name in the release.
+    yield from folder.parent.parent.glob(f"*/{folder.name}/*{SUFFIX}")
+    if (folder / "nbgrader_config.py").exists():
+        yield from folder.glob(f"*/*/*{SUFFIX}")
+
+
+@cache
+def load(path: Path) -> Mapping[str, ExerciseKey]:
+    """All exercises of one key file, in the order of the notebook."""
+    arrays, described = answer_file.unpack(path.read_bytes())
+    cases = cases_from_file(arrays, described["cases"])
+    recorded = answers_from_file(arrays, described["answers"])
+    keys = {}
+    for entry in described["exercises"]:
+        name = entry["name"]
+        numbers = range(len(cases[name]))
+        keys[name] = ExerciseKey(
+            name=name,
+            rule=Rule(**{**entry["rule"], "axes": dict(entry["rule"]["axes"])}),
+            hints=tuple(entry["hints"]),
+            uses=tuple(entry["uses"]),
+            cases=tuple(cases[name]),
+            expected=tuple(recorded["", name, number] for number in numbers),
+            mistakes=tuple(
+                KnownMistake(
+                    mistake, hint, tuple(recorded[variant, name, number] for number in numbers), *credit
+                )
+                for variant, (mistake, hint, *credit) in zip(
+                    numbered(mistake for mistake, *_ in entry["mistakes"]), entry["mistakes"], strict=True
+                )
+            ),
+        )
+    return keys
+
+
+def numbered(names: Iterable[str]) -> list[str]:
+    """Names that are all different: the second "a" becomes "a (2)". A mistake may have several fingerprints."""
+    seen: dict[str, int] = {}
+    different = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        different.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return different
+
+
+def to_bytes(keys: Iterable[ExerciseKey]) -> bytes:
+    """The content of a key file; the same keys give the same bytes."""
+    keys = list(keys)
+    case_arrays, described_cases = cases_to_file({key.name: list(key.cases) for key in keys})
+    recorded = {}
+    for key in keys:
+        recorded |= {("", key.name, number): answer for number, answer in enumerate(key.expected)}
+        for variant, mistake in zip(numbered(m.name for m in key.mistakes), key.mistakes, strict=True):
+            recorded |= {(variant, key.name, number): answer for number, answer in enumerate(mistake.answers)}
+    answer_arrays, described_answers = answers_to_file(recorded)
+    exercises = [
+        {
+            "name": key.name,
+            # As pairs, because JSON sorts names, and these stand in the order of the answer's parts.
+            "rule": {**asdict(key.rule), "axes": list(key.rule.axes.items())},
+            "hints": key.hints,
+            "uses": key.uses,
+            "mistakes": [
+                (mistake.name, mistake.hint, *([mistake.credit] if mistake.credit else []))
+                for mistake in key.mistakes
+            ],
+        }
+        for key in keys
+    ]
+    described = {"cases": described_cases, "answers": described_answers, "exercises": exercises}
+    return answer_file.pack(case_arrays | answer_arrays, described)

@@ -1,0 +1,168 @@
+"""The card that a check shows: colour, words, heat maps of yours / expected / difference, and a text form."""
+
+import base64
+import io
+import textwrap
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+
+from autograder.checks.answer_key import ExerciseKey
+from autograder.checks.asking import Answer
+from autograder.checks.judging import Verdict
+from autograder.checks.status import Status
+
+# Blue for right and orange for wrong: told apart by everyone, and seen on JupyterLab's light and dark pages. Words have the
+# page's own colour: no colour is dark enough for words on white and light enough for words on black.
+RIGHT, WRONG, WAITING = "#0072b2", "#d55e00", "#7f7f7f"
+SYMBOL = {Status.PASSED: "✓", Status.FAILED: "✗", Status.ERROR: "✗", Status.MISSING: "…"}
+COLOUR = {Status.PASSED: RIGHT, Status.MISSING: WAITING}
+WIDTH = 80
+WORD = {
+    Status.PASSED: "right",
+    Status.FAILED: "not yet right",
+    Status.ERROR: "stopped with an error",
+    Status.MISSING: "not answered yet",
+}
+
+
+@dataclass(frozen=True)
+class Card:
+    """The result of one check, as a notebook, a dialog or a terminal can show it."""
+
+    key: ExerciseKey
+    verdict: Verdict
+    answers: tuple[Answer, ...]
+
+    @property
+    def title(self) -> str:
+        return f"{SYMBOL[self.verdict.status]} {self.key.name}: {WORD[self.verdict.status]}"
+
+    def text(self) -> str:
+        """The whole card in words; stands alone where no picture can be shown."""
+        lines = [self.title, *self._wrapped()]
+        got, want = self._shown()
+        if got is not None and not self.verdict.passed:
+            lines += [f"yours    {_numbers(got)}", f"expected {_numbers(want)}"]
+        return "\n  ".join(lines)
+
+    def summary(self) -> str:
+        """The card without its arrays: what stands below it as the error."""
+        return "\n  ".join([self.title, *self._wrapped()])
+
+    def _wrapped(self) -> list[str]:
+        """The sentences in short lines: terminals and nbgrader cut long ones off. Lines of code stay whole."""
+        lines = []
+        for sentence in self._sentences():
+            lines += [sentence] if sentence.startswith("  ") else textwrap.wrap(sentence, WIDTH)
+        return lines
+
+    def _sentences(self) -> list[str]:
+        verdict = self.verdict
+        sentences = [line for line in (verdict.reason, verdict.hint) for line in line.splitlines() if line]
+        if not verdict.passed and not verdict.hint:
+            sentences.append(f'Stuck? hint("{self.key.name}") gives a first nudge, then more.')
+        if verdict.passed:
+            sentences += [f"Note: {note}." for note in verdict.notes]
+        return sentences
+
+    def _shown(self) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """The pair of arrays that the verdict is about."""
+        if self.verdict.case < 0 or self.answers[self.verdict.case] is None:
+            return None, None
+        got = self.answers[self.verdict.case].arrays.get(self.verdict.part)
+        want = self.key.expected[self.verdict.case].arrays.get(self.verdict.part)
+        return (got, want) if got is not None and want is not None else (None, None)
+
+    def picture(self) -> tuple[bytes, str] | None:
+        """PNG of yours, expected and their difference, with its alt text; None if it would not help."""
+        got, want = self._shown()
+        if self.verdict.passed or got is None or want.ndim == 0 or want.size < 2 or got.size == 0:
+            return None
+        return heat_maps(got, want)
+
+    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
+        colour = COLOUR.get(self.verdict.status, WRONG)
+        symbol, _, title = self.title.partition(" ")
+        body = [
+            f'<div style="font-weight:600"><span style="color:{colour}">{symbol}</span> {escape(title)}</div>'
+        ]
+        for sentence in self._sentences():
+            indent = "font-family:monospace;white-space:pre-wrap;" if sentence.startswith("  ") else ""
+            body.append(f'<div style="margin-top:4px;{indent}">{escape(sentence)}</div>')
+        picture = self.picture()
+        if picture:
+            png, alt = picture
+            data = base64.b64encode(png).decode()
+            body.append(
+                f'<img style="max-width:100%;margin-top:6px" alt="{escape(alt, quote=True)}" src="data:image/png;base64,{data}">'
+            )
+        html = f'<div role="status" style="border-left:4px solid {colour};padding:6px 10px;margin:2px 0">{"".join(body)}</div>'
+        return {"text/plain": self.text(), "text/html": html}
+
+
+def heat_maps(got: np.ndarray, want: np.ndarray) -> tuple[bytes, str]:
+    """Panels of yours and expected and, if the shapes agree, |difference|; as a PNG and its description."""
+    from matplotlib.figure import Figure
+
+    same_shape = got.shape == want.shape
+    place = _most_different(got, want) if same_shape else (0,) * 64
+    yours, expected = _matrix(got, place), _matrix(want, place)
+    finite = np.concatenate([panel[np.isfinite(panel)] for panel in (yours, expected)])
+    shades = {"vmin": finite.min(), "vmax": finite.max()} if finite.size else {}
+    panels = [
+        (f"yours  {_shape(got)}", yours, {"cmap": "viridis", **shades}),
+        (f"expected  {_shape(want)}", expected, {"cmap": "viridis", **shades}),
+    ]
+    alt = f"Heat maps. Yours: {_numbers(got)}. Expected: {_numbers(want)}."
+    if same_shape:
+        difference = _distance(yours, expected)
+        panels.append(("|difference|", difference, {"cmap": "magma"}))
+        alt += f" Largest difference shown: {difference.max():.3g}."
+    figure = Figure(figsize=(8.0, 2.3), layout="constrained")
+    for ax, (title, panel, look) in zip(figure.subplots(1, len(panels)), panels, strict=True):
+        figure.colorbar(ax.imshow(panel, aspect="auto", **look), ax=ax, shrink=0.9)
+        ax.set_title(title, fontsize=9)
+        ax.set_xticks([])
+        ax.set_yticks([])
+    if same_shape and want.ndim > 2:
+        figure.supxlabel(f"[{', '.join(map(str, place))}] of the batch, where they differ most", fontsize=8)
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=100)
+    return buffer.getvalue(), alt
+
+
+def _most_different(got: np.ndarray, want: np.ndarray) -> tuple[int, ...]:
+    """Indices on the leading axes of the matrix with the largest difference."""
+    if want.ndim <= 2:
+        return ()
+    worst = np.unravel_index(_distance(got, want).argmax(), want.shape)
+    return tuple(int(index) for index in worst[:-2])
+
+
+def _distance(got: np.ndarray, want: np.ndarray) -> np.ndarray:
+    """|yours − expected|; where either is not finite, 0 if they agree and infinity otherwise."""
+    got, want = got.astype(np.float64), want.astype(np.float64)
+    finite = np.isfinite(got) & np.isfinite(want)
+    apart = np.abs(np.subtract(got, want, where=finite, out=np.zeros_like(want)))
+    return np.where(finite | (got == want) | (np.isnan(got) & np.isnan(want)), apart, np.inf)
+
+
+def _matrix(array: np.ndarray, place: tuple[int, ...]) -> np.ndarray:
+    """One matrix of an array of any number of axes, as float; at most 64 × 64 of it."""
+    array = np.asarray(array, dtype=np.float64)
+    while array.ndim > 2:
+        array = array[place[0]] if array.shape[0] else np.zeros(array.shape[1:])
+        place = place[1:]
+    return np.atleast_2d(array)[:64, :64]
+
+
+def _shape(array: np.ndarray) -> str:
+    return "×".join(map(str, array.shape))
+
+
+def _numbers(array: np.ndarray) -> str:
+    shape = _shape(array) or "a number"
+    first = np.array2string(array.ravel()[:4], precision=4, separator=", ", suppress_small=True)
+    return f"shape {shape}: {first[:-1]}, …]" if array.size > 4 else f"shape {shape}: {first}"

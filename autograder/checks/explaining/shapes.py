@@ -1,0 +1,183 @@
+"""Wrong shapes in words: which axes are swapped, missing or too many, and what the numbers show about them."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from autograder.checks.explaining.nearness import MOST
+
+REDUCTIONS: tuple[tuple[str, Callable[[np.ndarray, int], np.ndarray]], ...] = (
+    ("the sum", lambda x, axis: x.sum(axis)),
+    ("the mean", lambda x, axis: x.mean(axis)),
+    ("the largest", lambda x, axis: x.max(axis)),
+    ("the place of the largest (argmax)", lambda x, axis: x.argmax(axis)),
+    ("the smallest", lambda x, axis: x.min(axis)),
+    ("the first", lambda x, axis: x.take(0, axis)),
+    ("the last", lambda x, axis: x.take(-1, axis)),
+    ("the root of the sum of squares", lambda x, axis: np.sqrt((x**2).sum(axis))),
+)
+
+
+def shape_sentence(got: tuple[int, ...], want: tuple[int, ...], axes: str = "") -> str:
+    """What a wrong shape looks like: which axes are swapped, missing or too many."""
+    names = axes.split() if len(axes.split()) == len(want) else []
+
+    def name(axis: int) -> str:
+        return f"{names[axis]} ({want[axis]})" if names else f"axis {axis} (size {want[axis]})"
+
+    expected = ", ".join(f"{n}={size}" for n, size in zip(names, want, strict=True)) if names else ""
+    facts = f"Your shape is {got}, expected is {want}" + (f" ({expected})." if expected else ".")
+    if len(got) == len(want) and sorted(got) == sorted(want):
+        moved = [axis for axis in range(len(want)) if got[axis] != want[axis]]
+        return f"{facts} The axes {' and '.join(map(name, moved))} look swapped."
+    if len(got) < len(want):
+        missing = _left_over(want, got)
+        if len(missing) == len(want) - len(got):
+            return f"{facts} Missing: {' and '.join(map(name, missing))}. Was it summed or squeezed away?"
+    if len(got) > len(want):
+        extra = _left_over(got, want)
+        if len(extra) == len(got) - len(want):
+            sizes = " and ".join(f"axis {axis} of size {got[axis]}" for axis in extra)
+            question = (
+                " Is a keepdim or an unsqueeze left over?" if all(got[axis] == 1 for axis in extra) else ""
+            )
+            return f"{facts} One too many: {sizes}.{question}"
+    if len(got) == len(want):
+        off = [axis for axis in range(len(want)) if got[axis] != want[axis]]
+        return f"{facts} Look at {' and '.join(f'{name(axis)}, which has {got[axis]} in yours' for axis in off)}."
+    return facts
+
+
+def _left_over(longer: tuple[int, ...], shorter: tuple[int, ...]) -> list[int]:
+    """Axes of `longer` that remain when `shorter` is read off it in order, from the right; [] if impossible."""
+    left, remaining = [], list(shorter)
+    for axis in reversed(range(len(longer))):
+        if remaining and remaining[-1] == longer[axis]:
+            remaining.pop()
+        else:
+            left.append(axis)
+    return [] if remaining else sorted(left)
+
+
+def numbers_despite_shape(got: Sequence[np.ndarray], want: Sequence[np.ndarray]) -> str:
+    """What the numbers of answers of wrong shape show: that they are right, or a sum, mean, … of the expected, or ""."""
+    if sum(one.size for one in (*got, *want)) > MOST or any(one.size == 0 for one in (*got, *want)):
+        return ""
+    pairs = [(a.astype(np.float64), b.astype(np.float64)) for a, b in zip(got, want, strict=True)]
+    if len(np.unique(np.concatenate([b.ravel() for _, b in pairs]))) < 3:
+        return ""
+    with np.errstate(all="ignore"):
+        for axes in _exchanges(pairs):
+            if _all(pairs, lambda a, b, axes=axes: _near(a.swapaxes(*axes), b)):
+                return "With these axes exchanged, all of your numbers are right."
+        if _all(pairs, lambda a, b: a.size == b.size and _near(a.ravel(), b.ravel())):
+            return "Your numbers are right; only their shape is not."
+        dims = {(a.ndim - b.ndim) for a, b in pairs}
+        for words, reduce in REDUCTIONS:
+            for axis in (-1, -2, -3):
+                if dims == {-1} and _all(pairs, lambda a, b, r=reduce, i=axis: _reduces(b, a, r, i)):
+                    return f"Your numbers are {words} of the expected ones over {_axis(axis)}."
+                if dims == {1} and _all(pairs, lambda a, b, r=reduce, i=axis: _reduces(a, b, r, i)):
+                    return f"Expected is {words} of your numbers over {_axis(axis)}."
+        for words, reduce in (("mean", np.mean), ("sum", np.sum)):
+            if max(dims) > 0 and _all(pairs, lambda a, b, r=reduce: b.ndim == 0 and _near(r(a), b)):
+                return f"Expected is the {words} of all your numbers."
+        if len(pairs) and _all(pairs, lambda a, b: a.ndim == b.ndim and a.ndim > 0 and _leads(a, b)):
+            return "As far as both reach, counted from the beginning, your numbers are right."
+        if len(pairs) and _all(pairs, lambda a, b: a.ndim == b.ndim and a.ndim > 0 and _trails(a, b)):
+            return "As far as both reach, counted from the end, your numbers are right."
+    return ""
+
+
+def size_written_as_number(
+    wrong: Sequence[tuple[tuple[int, ...], tuple[int, ...]]], right: Sequence[tuple[int, ...]], axes: str = ""
+) -> str:
+    """The sentence for an axis that has one size in all answers, also where others are expected; or "".
+
+    `wrong` are (your, expected) shapes; `right` the shapes of the answers that came out right. One wrong answer alone
+    shows nothing; nor do axes that have changed places, or a size of 1, which an unsqueeze leaves behind.
+    """
+    shapes = [shape for pair in wrong for shape in pair] + list(right)
+    swapped = any(sorted(got) == sorted(want) for got, want in wrong)
+    if not wrong or swapped or len({len(shape) for shape in shapes}) != 1:
+        return ""
+    for axis in range(len(shapes[0])):
+        fixed = {got[axis] for got, _ in wrong} | {shape[axis] for shape in right}
+        asked = {want[axis] for _, want in wrong}
+        if len(fixed) == 1 and fixed != {1} and not fixed & asked and len(asked) + bool(right) > 1:
+            names = axes.split()
+            words = f"Axis {names[axis]}" if len(names) == len(shapes[0]) else f"Axis {axis}"
+            sizes = " or ".join(map(str, sorted(asked)))
+            return (
+                f"{words} has size {fixed.pop()} in all of your answers, also where {sizes} is expected: "
+                "is a size written as a number where the shape should be read?"
+            )
+    return ""
+
+
+def size_in_errors(
+    messages: Sequence[str], wrong: Sequence[Mapping[str, Any]], right: Sequence[Mapping[str, Any]]
+) -> str:
+    """The sentence for errors that speak of a size which the inputs that came out right have, and the others have not; or "".
+
+    `messages` are the last lines of the errors, `wrong` and `right` the inputs.
+    """
+    spoken = [{int(one) for one in re.findall(r"\b\d{1,6}\b", message[:1000])} for message in messages]
+    for name in right[0]:
+        arrays = [case.get(name) for case in (*wrong, *right)]
+        if not all(isinstance(one, np.ndarray) for one in arrays) or len({one.ndim for one in arrays}) != 1:
+            continue
+        for axis in range(-1, -arrays[0].ndim - 1, -1):
+            sizes = {case[name].shape[axis] for case in right}
+            if len(sizes) == 1 and all(
+                sizes <= numbers and not sizes & _sizes(case)
+                for numbers, case in zip(spoken, wrong, strict=True)
+            ):
+                size = f"`{name}.shape[{axis}]`" if arrays[0].ndim > 1 else f"`len({name})`"
+                return (
+                    f"The error speaks of {sizes.pop()}. That is {size} on the inputs that came out right, and here it is "
+                    f"{wrong[0][name].shape[axis]}: is a size written as a number where the shape should be read?"
+                )
+    return ""
+
+
+def _sizes(case: Mapping[str, Any]) -> set[int]:
+    """All sizes of a case's arrays, and its whole numbers."""
+    shapes = {size for value in case.values() if isinstance(value, np.ndarray) for size in value.shape}
+    return shapes | {value for value in case.values() if type(value) is int}
+
+
+def _exchanges(pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> list[tuple[int, int]]:
+    least = min(min(a.ndim, b.ndim) for a, b in pairs)
+    return [(left, right) for left in range(-least, 0) for right in range(left + 1, 0)]
+
+
+def _all(pairs, holds: Callable[[np.ndarray, np.ndarray], bool]) -> bool:
+    return all(holds(a, b) for a, b in pairs)
+
+
+def _reduces(longer: np.ndarray, shorter: np.ndarray, reduce: Any, axis: int) -> bool:
+    return longer.ndim >= -axis and longer.shape[axis] > 1 and _near(reduce(longer, axis), shorter)
+
+
+def _leads(a: np.ndarray, b: np.ndarray) -> bool:
+    both = tuple(slice(0, min(sizes)) for sizes in zip(a.shape, b.shape, strict=True))
+    return a[both].size > 2 and _near(a[both], b[both])
+
+
+def _trails(a: np.ndarray, b: np.ndarray) -> bool:
+    both = [min(sizes) for sizes in zip(a.shape, b.shape, strict=True)]
+    one, other = (x[tuple(slice(n - k, n) for n, k in zip(x.shape, both, strict=True))] for x in (a, b))
+    return one.size > 2 and _near(one, other)
+
+
+def _near(a: np.ndarray, b: np.ndarray) -> bool:
+    return a.shape == b.shape and bool(
+        np.allclose(a, b, rtol=3e-4, atol=1e-6 * max(1e-30, float(np.abs(b).max())))
+    )
+
+
+def _axis(axis: int) -> str:
+    return "the last axis" if axis == -1 else f"axis −{-axis}"

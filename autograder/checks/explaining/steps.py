@@ -1,0 +1,125 @@
+"""Whether yours is a well-known function of the expected numbers, or the expected of yours."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from autograder.checks.explaining.axes import axis_name, common_axes
+from autograder.checks.explaining.nearness import ENOUGH, Pairs, count, different, near
+
+Function = Callable[[np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A well-known function, and the sentences for who took it beyond the expected numbers, and for who left it out."""
+
+    function: Function
+    taken: str = ""
+    left_out: str = ""
+
+
+def _plain(name: str, function: Function) -> Step:
+    return Step(
+        function,
+        f"Your numbers are {name} of the expected ones.",
+        f"The expected numbers are {name} of yours: is that step missing?",
+    )
+
+
+def _rounded(how: str, function: Function) -> Step:
+    return Step(
+        function,
+        f"Your numbers are the expected ones, rounded {how}.",
+        f"Your numbers become the expected ones when they are rounded {how}.",
+    )
+
+
+FUNCTIONS = (
+    _plain("the exponential (exp)", np.exp),
+    _plain("the logarithm (log)", np.log),
+    _plain("the negative logarithm (−log)", lambda x: -np.log(x)),
+    _plain("the base-2 logarithm", np.log2),
+    _plain("the square", np.square),
+    _plain("the square root", np.sqrt),
+    Step(np.reciprocal, "Your numbers are one over the expected ones."),
+    Step(lambda x: 1 - x, "Your numbers are one minus the expected ones."),
+    Step(
+        np.abs,
+        "Your numbers are the expected ones without their signs: some of those are negative.",
+        "Your numbers are the expected ones but for the sign: none of those is negative.",
+    ),
+    _plain("the hyperbolic tangent (tanh)", np.tanh),
+    _plain("the sigmoid", lambda x: 1 / (1 + np.exp(-x))),
+    Step(
+        lambda x: np.maximum(x, 0),
+        "Your numbers are the expected ones, but 0 where those are negative.",
+        "Your numbers are the expected ones where those are positive; your negative numbers should be 0.",
+    ),
+    _rounded("to the nearest whole number", np.round),
+    _rounded("down", np.floor),
+    _rounded("up", np.ceil),
+    Step(
+        lambda x: np.clip(x, 0, 1),
+        left_out="Your numbers are the expected ones but for those below 0 or above 1, which should end at 0 or 1.",
+    ),
+)
+
+
+def _softmax(x: np.ndarray, axis: int) -> np.ndarray:
+    raised = np.exp(x - x.max(axis, keepdims=True))
+    return raised / raised.sum(axis, keepdims=True)
+
+
+ALONG: tuple[tuple[str, Callable[[np.ndarray, int], np.ndarray]], ...] = (
+    ("the softmax", _softmax),
+    ("the log-softmax", lambda x, axis: np.log(_softmax(x, axis))),
+    ("division by the sum", lambda x, axis: x / x.sum(axis, keepdims=True)),
+    ("division by the length (the root of the sum of squares)", lambda x, axis: x / np.sqrt((x**2).sum(axis, keepdims=True))),
+    ("division by the largest", lambda x, axis: x / x.max(axis, keepdims=True)),
+    ("the mean taken away", lambda x, axis: x - x.mean(axis, keepdims=True)),
+    ("the largest taken away", lambda x, axis: x - x.max(axis, keepdims=True)),
+    ("the numbers sorted", lambda x, axis: np.sort(x, axis)),
+)  # fmt: skip
+
+
+def function_of(pairs: Pairs, names: str) -> str:
+    """Yours is a well-known function of the expected, or the other way round."""
+    yours, expected = [pair.got for pair in pairs], [pair.want for pair in pairs]
+    if all(set(np.unique(array)) <= {0, 1} for array in (*yours, *expected)):
+        return _opposite(yours, expected)
+    values = count(np.concatenate([array.ravel() for array in yours]))
+    if not different(expected, ENOUGH) or values < 2:
+        return ""
+    vary = values >= ENOUGH  # one number shows no function
+    for step in FUNCTIONS:
+        if step.taken and _gives(step.function, expected, yours):
+            return step.taken
+        if step.left_out and vary and _gives(step.function, yours, expected):
+            return step.left_out
+    for axis in common_axes([array.shape for array in expected]):
+        where = axis_name(axis, expected[0].ndim, names)
+        for operation, function in ALONG:
+            along = partial(function, axis=axis)
+            if _gives(along, expected, yours):
+                return f"Your numbers are the expected ones after one more step: {operation} over {where}."
+            if vary and _gives(along, yours, expected):
+                return f"Your numbers become the expected ones by one more step: {operation} over {where}."
+    return ""
+
+
+def _opposite(yours: Sequence[np.ndarray], expected: Sequence[np.ndarray]) -> str:
+    mixed = any(len(np.unique(array)) > 1 for array in expected)
+    if (
+        not mixed
+        or sum(array.size for array in expected) <= 2 * ENOUGH
+        or not _gives(lambda x: 1 - x, expected, yours)
+    ):
+        return ""
+    return "Your answer is the opposite of the expected one: 1 (True) where 0 (False) is expected, and 0 where 1."
+
+
+def _gives(function: Function, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray]) -> bool:
+    return all(near(output, function(argument)) for argument, output in zip(inputs, outputs, strict=True))

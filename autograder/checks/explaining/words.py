@@ -1,0 +1,49 @@
+"""Numbers as a sentence says them: 0.3333 is 1/3, 1.443 is 1/ln 2."""
+
+from collections.abc import Sequence
+from math import e, log, pi, sqrt
+
+import numpy as np
+
+KNOWN = {
+    "ln 2": log(2), "1/ln 2": 1 / log(2), "ln 10": log(10), "1/ln 10": 1 / log(10), "π": pi, "2π": 2 * pi, "e": e,
+    "√π": sqrt(pi), "1/e": 1 / e, "1/π": 1 / pi, "log2 10": log(10, 2), "log10 2": log(2, 10),
+}  # fmt: skip
+
+
+def number(value: float) -> str:
+    """A number as a sentence says it: whole ones whole, others with four digits."""
+    if not np.isfinite(value):
+        return "NaN" if np.isnan(value) else "∞" if value > 0 else "−∞"
+    if abs(value - round(value)) < 1e-9 and abs(value) < 1e9:
+        return f"{round(value)}".replace("-", "−")
+    return f"{value:.4g}".replace("-", "−")
+
+
+def known_number(value: float, tolerance: float) -> str:
+    """The name of a number such as 1/ln 2, or ""."""
+    for name, known in KNOWN.items():
+        if abs(abs(value) - known) <= tolerance * known:
+            return name if value > 0 else f"−{name}"
+    return ""
+
+
+def in_words(factor: float) -> str:
+    """A factor, and what it is: 0.3333 (1/3), 1.414 (√2), 1.443 (1/ln 2)."""
+    size, sign = abs(factor), "−" if factor < 0 else ""
+    exact = known_number(factor, 5e-5)
+    if exact:
+        return f"{number(factor)} ({exact})"
+    for words, value in (("{}", size), ("1/{}", 1 / size), ("√{}", size**2), ("1/√{}", 1 / size**2)):
+        whole = round(value)
+        if 2 <= whole <= 4096 and abs(value - whole) <= 1e-4 * whole:
+            named = words.format(whole)
+            return f"{sign}{named}" if words == "{}" else f"{number(factor)} ({sign}{named})"
+    return number(factor)
+
+
+def several(values: Sequence[float]) -> str:
+    shown = [number(value) for value in values[:4]]
+    if len(values) > 4:
+        return ", ".join(shown) + ", …"
+    return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else shown[0]

@@ -1,1 +1,0 @@
-"""The exercises of each notebook: `EXERCISES` of the module that is named like the notebook's topic."""

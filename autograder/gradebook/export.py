@@ -1,0 +1,172 @@
+"""Scores for Canvas, for Moodle or for a spreadsheet, as exporters of nbgrader.
+
+autograder export 02_attention --to canvas
+nbgrader export --exporter=autograder.gradebook.export.CanvasExport --assignment='["02_attention"]' --to=grades.csv
+"""
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from nbgrader.api import Assignment, Gradebook, Student
+from nbgrader.plugins.export import ExportPlugin
+from traitlets import Bool, Unicode
+
+from autograder.errors import CourseError
+from autograder.files import write_aside
+from autograder.grading.scores import Score, class_scores
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\0", "＝", "＋", "－", "＠")
+"""What a cell begins with that a spreadsheet takes for a formula (OWASP, CSV injection)."""
+
+
+class SafeExport(ExportPlugin):
+    """An exporter whose file holds no formula, and which remembers what an instructor has to know of it."""
+
+    column = Unicode(help="What the assignment's column is called there. Default: its name.").tag(config=True)
+    unfinished = Bool(help="Also who still waits for grading by hand, with the points so far.").tag(
+        config=True
+    )
+    default_file = "grades.csv"
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.waiting: list[str] = []  # left out
+        self.missing: list[str] = []  # handed in nothing
+        self.marked: list[str] = []  # texts that look like formulas
+
+    def export(self, gradebook: Gradebook) -> None:
+        assignments = self._assignments(gradebook)
+        if self.column and len(assignments) > 1:
+            raise CourseError("A column's name is for one assignment: name the assignment.")
+        rows = list(self.rows(gradebook, assignments, self._students(gradebook)))
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows(
+            [self._harmless(cell) for cell in row] for row in rows
+        )
+        write_aside(Path(self.to or self.default_file), text.getvalue())
+
+    def rows(
+        self, gradebook: Gradebook, assignments: Sequence[Assignment], students: Sequence[Student]
+    ) -> Iterable[Sequence[object]]:
+        """The lines of the file, its heading first."""
+        raise NotImplementedError
+
+    def title(self, assignment: Assignment) -> str:
+        return self.column or assignment.name
+
+    def scores(
+        self, gradebook: Gradebook, assignments: Sequence[Assignment], students: Sequence[Student]
+    ) -> list[tuple[Student, list[float | str]]]:
+        """Who has a score, and the scores. A student without any has no line, so that nothing is changed there."""
+        of_class = [class_scores(gradebook, assignment.name) for assignment in assignments]
+        found = []
+        for student in students:
+            scores = [self._finished(student, known.get(student.id)) for known in of_class]
+            if any(score != "" for score in scores):
+                found.append((student, scores))
+        return found
+
+    def _finished(self, student: Student, score: Score | None) -> float | str:
+        """The score to hand over; "" if there is none, or none yet."""
+        if score is None:
+            self.missing.append(student.id)
+            return ""
+        if score.waiting and not self.unfinished:
+            self.waiting.append(student.id)
+            return ""
+        return round(score.net, 2)
+
+    def _assignments(self, gradebook: Gradebook) -> list[Assignment]:
+        wanted = [str(name) for name in self.assignment]
+        found = [one for one in gradebook.assignments if one.name in wanted or not wanted]
+        unknown = set(wanted) - {one.name for one in found}
+        if unknown:
+            raise CourseError(
+                f"The gradebook holds no {', '.join(sorted(unknown))}: nobody's was graded yet."
+            )
+        return found
+
+    def _students(self, gradebook: Gradebook) -> list[Student]:
+        wanted = [str(name) for name in self.student]
+        return [one for one in gradebook.students if one.id in wanted or not wanted]
+
+    def _harmless(self, cell: object) -> object:
+        if isinstance(cell, str) and cell.startswith(FORMULA):
+            self.marked.append(cell)
+            return f"'{cell}"
+        return cell
+
+
+class CanvasExport(SafeExport):
+    """A file for Canvas' "Import Grades".
+
+    Canvas finds a student by ID (its own number: nbgrader's lms_user_id), else by SIS Login ID (nbgrader's
+    student id), else by the name. It finds the assignment by the column's title, and makes a new one otherwise.
+    """
+
+    default_file = "canvas.csv"
+
+    def rows(self, gradebook, assignments, students):
+        start = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
+        yield [*start, *(self.title(one) for one in assignments)]
+        yield ["    Points Possible", "", "", "", "", *(one.max_score for one in assignments)]
+        for student, scores in self.scores(gradebook, assignments, students):
+            yield [full_name(student), student.lms_user_id or "", "", student.id, "", *scores]
+
+
+class MoodleExport(SafeExport):
+    """A file for Moodle's "Import: CSV file".
+
+    Map from "ID number" to ID number or to Username, whichever nbgrader's student ids are, or from "Email
+    address". Moodle gives a line whose cell is empty in the column that is mapped from to the student of the
+    line before: so e-mail addresses are written only if everybody's is known.
+    """
+
+    default_file = "moodle.csv"
+
+    def rows(self, gradebook, assignments, students):
+        lines = self.scores(gradebook, assignments, students)
+        emails = all(student.email for student, _ in lines)
+        start = ["First name", "Last name", "ID number", *(["Email address"] if emails else [])]
+        yield [*start, *(self.title(one) for one in assignments)]
+        for student, scores in lines:
+            who = [student.first_name or "", student.last_name or "", student.id]
+            yield [*who, *([student.email] if emails else []), *scores]
+
+
+class CsvExport(SafeExport):
+    """One line for each student and assignment, with nbgrader's own columns and two more.
+
+    Everybody in the gradebook has a line. Without a submission the scores are empty.
+    """
+
+    COLUMNS = (
+        "assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email",
+        "raw_score", "late_submission_penalty", "score", "max_score", "submitted", "needs_manual_grade",
+    )  # fmt: skip
+
+    def rows(self, gradebook, assignments, students):
+        yield self.COLUMNS
+        for assignment in assignments:
+            known = class_scores(gradebook, assignment.name)
+            for student in students:
+                score = known.get(student.id)
+                when = ["", ""] if score is None else [score.timestamp or "", int(score.waiting)]
+                numbers = ["", "", ""] if score is None else [score.raw, score.penalty, score.net]
+                if score is None:
+                    self.missing.append(student.id)
+                yield [
+                    *(self.title(assignment), assignment.duedate or "", when[0]),
+                    *(student.id, student.last_name or "", student.first_name or "", student.email or ""),
+                    *(*numbers, assignment.max_score, int(score is not None), when[1]),
+                ]
+
+
+EXPORTERS = {"canvas": CanvasExport, "moodle": MoodleExport, "csv": CsvExport}
+
+
+def full_name(student: Student) -> str:
+    """As Canvas writes it: "Lovelace, Ada"."""
+    return ", ".join(part for part in (student.last_name, student.first_name) if part)

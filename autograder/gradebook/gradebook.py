@@ -1,0 +1,353 @@
+"""Write verdicts into nbgrader's gradebook. One scoring function serves our command and nbgrader's own."""
+
+import hashlib
+import json
+import logging
+import os
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import SimpleNamespace
+
+import sqlalchemy.exc
+from nbformat import NotebookNode
+from nbgrader import api
+from nbgrader.api import (
+    Grade,
+    Gradebook,
+    GradeCell,
+    InvalidEntry,
+    MissingEntry,
+    SubmittedAssignment,
+    SubmittedNotebook,
+)
+from nbgrader.dbutil import ALEMBIC_DIR
+from nbgrader.preprocessors import AssignLatePenalties, SaveCells
+from nbgrader.utils import compute_checksum, is_grade, is_solution, is_task
+from sqlalchemy import select
+
+from autograder.course import Assignment
+from autograder.errors import CourseError
+from autograder.files import UNWRITABLE, write_aside
+from autograder.gradebook import rows
+from autograder.grading.engine import Result
+from autograder.grading.history import recall, remember
+from autograder.grading.original import original
+from autograder.grading.verdicts import CellVerdict
+from autograder.settings import course_directory, own_settings
+from autograder.source import grade_id
+from autograder.untrusted.autograded import fill_outputs, shown_verdicts
+from autograder.untrusted.submission import LeftOut, Submission, read_regular_file
+
+# nbgrader creates a submission's rows in an order that SQLAlchemy remarks on; nothing is lost by it.
+warnings.filterwarnings("ignore", category=sqlalchemy.exc.SAWarning, module=r"nbgrader\.api")
+
+# It also prints a traceback of each error that it raises again.
+logging.getLogger("tornado.application").addFilter(
+    lambda line: "Rolling back session" not in line.getMessage()
+)
+
+SQLITE = "sqlite:///"
+
+REMEDIES = {
+    "locked": "Another program writes in it: try again when that one has ended. A run goes on where it was.",
+    "full": "Make room and run the command again: it goes on where it was.",
+    "malformed": "It is damaged and was left as it is: put your last copy of it in its place.",
+    "not a database": "It is damaged and was left as it is: put your last copy of it in its place.",
+}
+
+
+@contextmanager
+def open_gradebook(root: Path) -> Iterator[Gradebook]:
+    """The course's gradebook. A locked or damaged one, or a full disk, is a CourseError, and nothing is lost."""
+    settings = course_directory(root)
+    with explained_faults(settings.db_url):
+        _create(settings.db_url, settings.course_id)
+        with Gradebook(settings.db_url, settings.course_id) as gradebook:
+            yield gradebook
+
+
+@contextmanager
+def explained_faults(db_url: str) -> Iterator[None]:
+    """What a database raises becomes a CourseError that says what to do."""
+    try:
+        yield
+    except (sqlalchemy.exc.DBAPIError, InvalidEntry) as error:
+        fault = error if isinstance(error, sqlalchemy.exc.DBAPIError) else error.__context__
+        if not isinstance(fault, sqlalchemy.exc.DBAPIError):
+            raise
+        remedy = next((words for sign, words in REMEDIES.items() if sign in str(fault.orig)), "")
+        raise CourseError(f"The gradebook {db_url} cannot be used: {fault.orig}. {remedy}") from error
+
+
+def _exists(db_url: str) -> bool:
+    """Another database than SQLite has been made by a person."""
+    return not db_url.startswith(SQLITE) or Path(db_url.removeprefix(SQLITE)).exists()
+
+
+def _create(db_url: str, course_id: str) -> None:
+    """Make a gradebook that is not there yet aside: a run killed meanwhile leaves none, and not half of one."""
+    if _exists(db_url):
+        return
+    path = Path(db_url.removeprefix(SQLITE))
+    aside = path.with_name(f"{path.name}.new")
+    aside.unlink(missing_ok=True)
+    with _asking_alembic_here(), Gradebook(f"{SQLITE}{aside}", course_id):
+        pass
+    os.replace(aside, path)
+
+
+@contextmanager
+def _asking_alembic_here() -> Iterator[None]:
+    """nbgrader starts alembic's command to learn the version of its tables, which takes a second."""
+    from alembic.script import ScriptDirectory
+
+    ask = api.get_alembic_version
+    api.get_alembic_version = lambda: ScriptDirectory(ALEMBIC_DIR).get_current_head()
+    try:
+        yield
+    finally:
+        api.get_alembic_version = ask
+
+
+def register(assignment: Assignment) -> NotebookNode:
+    """Make sure that the gradebook knows the assignment with its cells and points. Returns what hand-ins are restored from."""
+    notebook = original(assignment)
+    wanted = {grade_id(cell): cell for cell in notebook.cells if grade_id(cell)}
+    with open_gradebook(assignment.root) as gradebook:
+        try:
+            known = gradebook.find_notebook(assignment.name, assignment.name)
+            points = {cell.name: cell.max_score for cell in (*known.grade_cells, *known.task_cells)}
+            checksums = {cell.name: cell.checksum for cell in known.source_cells}
+        except MissingEntry:
+            points, checksums = {}, {}
+    worth = {
+        name: float(cell.metadata.nbgrader.points)
+        for name, cell in wanted.items()
+        if is_grade(cell) or is_task(cell)
+    }
+    current = {name: compute_checksum(cell) for name, cell in wanted.items()}
+    if points != worth or checksums != current:
+        # Here, because it imports jupytext and with it JupyterLab's server.
+        from autograder.authoring import builder
+
+        with registering(assignment, builder.registered(assignment).cells):
+            pass
+    return notebook
+
+
+@contextmanager
+def registering(assignment: Assignment, notebook: NotebookNode) -> Iterator[None]:
+    """nbgrader's SaveCells in one transaction: the block runs before it is committed, and an error in it undoes all."""
+    with open_gradebook(assignment.root) as gradebook:
+        commit = gradebook.db.commit
+        gradebook.db.commit = gradebook.db.flush  # nbgrader's functions commit after each row
+        try:
+            gradebook.update_or_create_assignment(assignment.name)
+            _save_cells(gradebook, assignment, notebook)
+            yield
+            commit()
+        except BaseException:
+            gradebook.db.rollback()
+            raise
+        finally:
+            gradebook.db.commit = commit
+
+
+def _save_cells(gradebook: Gradebook, assignment: Assignment, notebook: NotebookNode) -> None:
+    saver = SaveCells()
+    saver.gradebook, saver.notebook_id, saver.assignment_id = gradebook, assignment.name, assignment.name
+    saver.new_grade_cells, saver.new_solution_cells = {}, {}
+    saver.new_task_cells, saver.new_source_cells = {}, {}
+    for place, cell in enumerate(notebook.cells):
+        saver.preprocess_cell(cell, {}, place)
+    try:
+        saver._create_notebook(notebook)
+    except RuntimeError as error:  # there are submissions
+        differing = ", ".join(sorted(saver.old_source_cells ^ set(saver.new_source_cells)))
+        raise CourseError(
+            f"{assignment.name} has gained or lost cells ({differing or 'their kind has changed'}). "
+            "nbgrader's gradebook allows that only while nobody has handed in."
+        ) from error
+
+
+def recorded_students(assignment: Assignment) -> list[str]:
+    """Who has a submission in the gradebook. Makes none."""
+    if not _exists(course_directory(assignment.root).db_url):
+        return []
+    with open_gradebook(assignment.root) as gradebook:
+        try:
+            return sorted(one.student.id for one in gradebook.assignment_submissions(assignment.name))
+        except MissingEntry:
+            return []
+
+
+def scored_by_hand(assignment: Assignment) -> dict[str, set[str]]:
+    """{student: the cells with a score that a person gave}, without those that wait for another look."""
+    found: dict[str, set[str]] = {}
+    with open_gradebook(assignment.root) as gradebook:
+        asked = (
+            select(SubmittedAssignment.student_id, GradeCell.name)
+            .join(SubmittedNotebook, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
+            .join(Grade, Grade.notebook_id == SubmittedNotebook.id)
+            .join(GradeCell, GradeCell.id == Grade.cell_id)
+            .join(api.Assignment, api.Assignment.id == SubmittedAssignment.assignment_id)
+            .where(api.Assignment.name == assignment.name)
+            .where(Grade.manual_score != 0, Grade.needs_manual_grade.is_(False))
+        )
+        for student, cell in gradebook.db.execute(asked):
+            found.setdefault(student, set()).add(cell)
+    return found
+
+
+class GradebookWriter:
+    """Writes students' results into an open gradebook, and what goes with them into the course's folders."""
+
+    def __init__(self, gradebook: Gradebook, assignment: Assignment):
+        self.db = gradebook.db
+        self.assignment = assignment
+        self.released = rows.find_released(self.db, assignment.name)
+        self.penalties = AssignLatePenalties(config=own_settings(assignment.root))
+        self.penalties.init_plugin()
+
+    def record(self, several: Iterable[tuple[Submission, Result]]) -> list[LeftOut]:
+        """Of each student the rows, the autograded notebook and the reasons. The rows are committed together.
+
+        Returns those whose files could not be written, which harms nobody else.
+        """
+        several = list(several)
+        remembered = [self.set_rows(submission, result.verdicts) for submission, result in several]
+        self.db.commit()
+        # Remembered after the commit: a run killed between the two asks for one look too many, not too few.
+        left = []
+        for answers, (submission, result) in zip(remembered, several, strict=True):
+            try:
+                answers.save()
+                self._write_autograded(submission, result)
+                remember(self.assignment, submission, result)
+            except UNWRITABLE as error:
+                where = f"{error.filename} cannot be written ({error.strerror})"
+                remedy = "mend that and grade the student again"
+                left.append(LeftOut(submission.student, f"the scores are recorded, but {where}: {remedy}."))
+        return left
+
+    def set_rows(self, submission: Submission, verdicts: Iterable[CellVerdict]) -> "WrittenAnswers":
+        """One student's rows. Commits nothing."""
+        handed_in = rows.hand_in(self.db, self.released, submission.student, submission.timestamp)
+        answers = self.set_scores(handed_in, submission, verdicts)
+        self._set_late_penalty(handed_in, submission.student)
+        return answers
+
+    def set_scores(
+        self, handed_in: rows.HandedIn, submission: Submission, verdicts: Iterable[CellVerdict]
+    ) -> "WrittenAnswers":
+        """Every graded cell gets an explicit score. What a person gave by hand stays as it is.
+
+        A cell is marked for grading by hand when it has no score yet, or when what was graded by hand has
+        changed since: the automatic score, the text of the answer, or the points.
+        """
+        answers = WrittenAnswers(self.assignment, submission)
+        known = recall(self.assignment, submission.student)
+        before = known.by_cell() if known else {}
+        of_cell = {verdict.grade_id: verdict for verdict in verdicts}
+
+        def grade(name: str, row: rows.Values) -> rows.Values:
+            verdict = of_cell[name]
+            changed = row["auto_score"] != verdict.score or name in answers.changed
+            if row["manual_score"] and name in before:  # 0 points are 0 points
+                changed |= before[name].max_score != verdict.max_score
+            by_hand = row["needs_manual_grade"] or changed
+            values = {
+                "auto_score": verdict.score,
+                "needs_manual_grade": verdict.score is None if row["manual_score"] is None else by_hand,
+            }
+            if row["extra_credit"] in (None, 0.0, answers.extra.get(name, 0.0)):  # not typed in by a person
+                answers.extra[name] = values["extra_credit"] = verdict.extra
+            return values
+
+        rows.set_grades(self.db, self.released, handed_in, grade)
+        rows.set_comments(self.db, self.released, handed_in, _comments(submission.notebook))
+        return answers
+
+    def _set_late_penalty(self, handed_in: rows.HandedIn, student: str) -> None:
+        """What nbgrader's AssignLatePenalties does, which opens the gradebook again for each student."""
+        penalty, late = None, handed_in.seconds_late(self.released.duedate)
+        if late > 0:
+            penalty = self._late_penalty(student, rows.score(self.db, self.released, handed_in), late)
+        rows.set_late_penalty(self.db, handed_in, penalty)
+
+    def _late_penalty(self, student: str, score: float, seconds: float) -> float | None:
+        """What the instructor's rule says. Raises CourseError where it fails."""
+        rule = self.penalties.plugin_inst
+        try:
+            penalty = rule.late_submission_penalty(student, score, seconds)
+            if penalty is None:
+                return None
+            return self.penalties._check_late_penalty(SimpleNamespace(score=score), penalty)
+        except Exception as error:
+            raise CourseError(
+                f"The rule for late penalties, {type(rule).__name__}, fails for {student}, who has {score:g} points "
+                f"and is {seconds:g} s late: {type(error).__name__}: {error}. nbgrader_config.py names it."
+            ) from error
+
+    def _write_autograded(self, submission: Submission, result: Result) -> None:
+        name = self.assignment.name
+        folder = self.assignment.root / "autograded" / submission.student / name
+        shown = shown_verdicts(self.assignment, submission.notebook, result)
+        filled = fill_outputs(submission.notebook, result.outputs, shown)
+        # On one line: nbformat.writes would check and indent it, for longer than the notebook ran.
+        write_aside(folder / f"{name}.ipynb", json.dumps(filled, ensure_ascii=False))
+        if submission.timestamp:
+            write_aside(folder / "timestamp.txt", f"{submission.timestamp.isoformat(sep=' ')} UTC")
+        submitted = self.assignment.root / "submitted" / submission.student / name
+        # nbgrader names the page of feedback by it; a hand-in by mail has none.
+        with suppress(OSError, ValueError):
+            secret = read_regular_file(submitted, "submission_secret.txt", limit=1000).decode("ascii")
+            write_aside(folder / "submission_secret.txt", secret)
+
+
+def save_scores(
+    gradebook: Gradebook, assignment: Assignment, submission: Submission, verdicts: Iterable[CellVerdict]
+) -> None:
+    """One student's scores, for nbgrader's own Autograde, which sees to everything else itself."""
+    answers = GradebookWriter(gradebook, assignment).set_rows(submission, verdicts)
+    gradebook.db.commit()
+    answers.save()
+
+
+def _comments(notebook: NotebookNode) -> dict[str, str | None]:
+    """nbgrader's own: it says where nothing was written."""
+    return {
+        grade_id(cell): "No response."
+        if cell.metadata.nbgrader.get("checksum") == compute_checksum(cell)
+        else None
+        for cell in notebook.cells
+        if is_solution(cell)
+    }
+
+
+class WrittenAnswers:
+    """A student's written answers, and what was recorded of them last time: digests, and the extra credit."""
+
+    def __init__(self, assignment: Assignment, submission: Submission):
+        self._path = (
+            assignment.root / ".autograder" / "answers" / assignment.name / f"{submission.student}.json"
+        )
+        written = [cell for cell in submission.notebook.cells if is_grade(cell) and is_solution(cell)]
+        self._digests = {grade_id(cell): _digest(cell.source) for cell in written}
+        try:
+            before = json.loads(self._path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            before = {"answers": {}, "extra": {}}
+        self.extra: dict[str, float] = before["extra"]
+        self.changed = {
+            name for name, digest in before["answers"].items() if digest != self._digests.get(name)
+        }
+
+    def save(self) -> None:
+        write_aside(self._path, json.dumps({"answers": self._digests, "extra": self.extra}))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

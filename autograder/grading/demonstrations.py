@@ -1,0 +1,90 @@
+"""Cells that only show something: they train models and draw pictures, and no check needs them."""
+
+import ast
+import builtins
+import re
+from collections.abc import Iterable
+from itertools import dropwhile
+
+from nbformat import NotebookNode
+
+from autograder.checks.status import Problem
+from autograder.source import grade_id, is_demo
+from autograder.untrusted.frames import Frame
+
+_NAME_ERROR = re.compile(r"NameError: name '(\w{1,100})' is not defined")
+
+
+class Demonstrations:
+    """Those of a release. A submission's copy of one is not run when grading, unless the student has changed it."""
+
+    def __init__(self, release: NotebookNode):
+        sources = {cell.source.strip() for cell in release.cells if is_demo(cell)}
+        self._names = {source: _names(source) for source in sources}
+
+    def unchanged(self, cell: NotebookNode) -> bool:
+        return not grade_id(cell) and cell.source.strip() in self._names
+
+    def that_define(self, names: Iterable[str], notebook: NotebookNode) -> list[int]:
+        """Places of the unchanged ones that define one of `names`, or a name that these need in turn."""
+        places = [place for place, cell in enumerate(notebook.cells) if self.unchanged(cell)]
+        wanted, needed = set(names), set()
+        grown = True
+        while grown:
+            grown = False
+            for place in places:
+                bound, used = self._names[notebook.cells[place].source.strip()]
+                if place not in needed and bound & wanted:
+                    needed.add(place)
+                    wanted |= used
+                    grown = True
+        return sorted(needed)
+
+
+def _names(source: str) -> tuple[set[str], set[str]]:
+    """The names that a cell of ours binds, and those that it reads."""
+    bound, used = set(), set()
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:  # a line of IPython's own
+        return bound, used
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name, ctx=ast.Load()):
+                used.add(name)
+            case ast.Name(id=name) | ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                bound.add(name)
+            case ast.alias(name=name, asname=other):
+                bound.add(other or name.partition(".")[0])
+    return bound, used - set(dir(builtins))
+
+
+def missing_names(frames: Iterable[Frame]) -> set[str]:
+    """Names that some cell or answer asked for in vain. A student can forge that, and then runs some cells twice, once."""
+    return {
+        name
+        for frame in frames
+        for text in _errors(frame)
+        if (found := _NAME_ERROR.match(text))
+        for name in found.groups()
+    }
+
+
+def lacks_a_name(frame: Frame) -> bool:
+    """Whether an answer of this cell is a NameError."""
+    return any(_NAME_ERROR.match(text) for text in _answer_errors(frame))
+
+
+def _errors(frame: Frame) -> list[str]:
+    of_cell = [f"{o['ename']}: {o['evalue']}" for o in frame.outputs if o["output_type"] == "error"]
+    return [*_answer_errors(frame), *of_cell]
+
+
+def _answer_errors(frame: Frame) -> list[str]:
+    messages = (answer.message for answer in frame.answers.values() if answer.problem == Problem.EXCEPTION)
+    return [_without_frames(message) for message in messages]
+
+
+def _without_frames(message: str) -> str:
+    """An error as `autograder.checks.asking` describes it: after lines for its frames, its type and what it says."""
+    return "\n".join(dropwhile(lambda line: line.startswith("  in "), message.split("\n")))

@@ -1,0 +1,137 @@
+"""Who builds on an own function that is wrong pays for it once: dependants are judged again with the solution's.
+
+The solution's function runs in the same process as the student's code, which may read it there. So it is lent only
+after the verdict on the student's own, an exercise is never asked in a run that holds its solution, and of such a run
+nothing is kept but whether the answers are right.
+"""
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from autograder.checks.answer_key import ExerciseKey
+from autograder.checks.judging import passes
+from autograder.checks.status import Problem, Status
+from autograder.course import Assignment
+from autograder.grading.verdicts import CellVerdict, Reply, automatic, graded_cells
+from autograder.source import grade_id
+from autograder.untrusted.submission import Submission
+
+
+@dataclass(frozen=True)
+class Loan:
+    """A run in which the solution's functions of `lent` stand in the place of the student's, and `asked` are checked."""
+
+    lent: frozenset[str]
+    asked: frozenset[str]
+
+
+class Dependants:
+    """The wrong answers of one submission that may be wrong only because of earlier ones.
+
+    `solutions` are the solution's cells, by the exercise's name.
+    """
+
+    def __init__(
+        self,
+        assignment: Assignment,
+        submission: Submission,
+        solutions: Mapping[str, str],
+        keys: Mapping[str, ExerciseKey],
+        replies: Mapping[str, Reply],
+        verdicts: list[CellVerdict],
+    ):
+        self._assignment = assignment
+        self._cells = {grade_id(cell): cell for cell in graded_cells(submission.notebook)}
+        self._defined = {name: _defined(source) for name, source in solutions.items()}
+        self._keys = keys
+        self._verdicts = verdicts
+        status = {verdict.grade_id: verdict.status for verdict in verdicts}
+        self._wrong = [
+            name
+            for name, e in assignment.exercises.items()
+            if status.get(e.check_id, Status.PASSED) != Status.PASSED
+        ]
+        self._uses = self._read_uses(submission) if len(self._wrong) > 1 else {}
+        self._tried = {name for name in self._wrong if self._was_tried(name, replies[name])}
+        self._to_judge = {name for name in self._tried if self._builds_on(name)}
+        self._rescued: dict[str, frozenset[str]] = {}  # with what was lent
+
+    def loans(self) -> Iterator[Loan]:
+        """The runs to make, one at a time: `hear` of one before asking for the next."""
+        tried: set[tuple[str, frozenset[str]]] = set()
+        while self._to_judge:
+            lent = {name: self._builds_on(name) - self._to_judge for name in self._to_judge}
+            new = {name: one for name, one in lent.items() if one and (name, one) not in tried}
+            for one in dict.fromkeys(new.values()):
+                asked = frozenset(name for name in new if new[name] == one)
+                tried |= {(name, one) for name in asked}
+                yield Loan(one, asked)
+            # Of the rest, whoever builds on nothing that may still turn out right is wrong for good.
+            self._to_judge -= {name for name in self._to_judge if not self._builds_on(name) & self._to_judge}
+
+    def hear(self, loan: Loan, replies: Mapping[str, Reply]) -> None:
+        """Right, or still wrong: nothing else of these answers is kept."""
+        for name in loan.asked & replies.keys():
+            key, exercise = self._keys[name], self._assignment.exercises[name]
+            if passes(replies[name].answers(key), key.expected, key.rule, exercise.unseen):
+                self._rescued[name] = loan.lent
+                self._to_judge.discard(name)
+                self._wrong.remove(name)
+
+    def verdicts(self) -> list[CellVerdict]:
+        """All verdicts, with the points of those who were right after all, and a word to those who were not."""
+        return [self._after(verdict) for verdict in self._verdicts]
+
+    def _after(self, verdict: CellVerdict) -> CellVerdict:
+        exercise = self._assignment.by_check_id.get(verdict.grade_id)
+        if exercise is None:
+            return verdict
+        if lent := self._rescued.get(exercise.name):
+            reason = f"Right with the solution's {_names(lent)} in the place of yours."
+            return automatic(self._cells[verdict.grade_id], Status.PASSED, reason)
+        if exercise.name in self._tried and (earlier := self._builds_on(exercise.name)):
+            are = "are" if len(earlier) > 1 else "is"
+            first, *rest = verdict.reason.split(
+                "\n"
+            )  # the first line says what is wrong, an error's last one its message
+            builds = f"It builds on {_names(earlier)}, which {are} not right."
+            return replace(verdict, reason="\n".join([first, builds, *rest]))
+        return verdict
+
+    def _builds_on(self, name: str) -> frozenset[str]:
+        """The earlier exercises whose functions this one calls, itself or through others, and that are wrong."""
+        reached: set[str] = set()
+        waiting = [name]
+        while waiting:
+            new = self._uses.get(waiting.pop(), set()) - reached
+            reached |= new
+            waiting += new
+        return frozenset(reached & {*self._wrong})
+
+    def _was_tried(self, name: str, reply: Reply) -> bool:
+        """Whether there is an answer to judge: not one's own stub, and not a notebook that ended before."""
+        if reply.frame is None:
+            return False
+        stubs = [a.message for a in reply.frame.answers.values() if a.problem == Problem.UNANSWERED]
+        return not any(stub in self._defined[name] for stub in stubs)
+
+    def _read_uses(self, submission: Submission) -> dict[str, set[str]]:
+        """The earlier exercises that each builds on: those it declares, and those whose names the student wrote."""
+        written = {grade_id(cell): set(re.findall(r"\w+", cell.source)) for cell in submission.notebook.cells}
+        uses, earlier = {}, []
+        for name, exercise in self._assignment.exercises.items():
+            words = written.get(exercise.solution_id, set())
+            uses[name] = {one for one in earlier if one in exercise.uses or self._defined[one] & words}
+            earlier.append(name)
+        return uses
+
+
+def _names(exercises: frozenset[str]) -> str:
+    return " and ".join(sorted(name.partition(".")[2] for name in exercises))
+
+
+def _defined(source: str) -> set[str]:
+    """The functions and classes of a cell of ours."""
+    return {node.name for node in ast.parse(source).body if isinstance(node, ast.FunctionDef | ast.ClassDef)}

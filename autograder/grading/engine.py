@@ -1,0 +1,459 @@
+"""Grade submissions: restore → job → jail → answers → verdicts → store.
+
+A submission may need several jobs: again with a demonstration that defines a name it lacks, again with nothing beside
+it, again with the solution's functions in place of earlier ones that are wrong. Notebooks run while the solution is
+being recorded; a known mistake is recorded when somebody has got its exercise wrong.
+
+The same engine serves `autograder grade`, with jails on many workers, and nbgrader's own Autograde, with one here.
+"""
+
+import secrets
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from concurrent.futures import Future
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from nbformat import NotebookNode
+
+from autograder.authoring.reference import DrawnCases, solution_sources
+from autograder.checks.answer_key import ExerciseKey
+from autograder.checks.answers import Malformed
+from autograder.checks.status import CellEnding, Ending, Status
+from autograder.course import Assignment
+from autograder.grading.demonstrations import Demonstrations, lacks_a_name, missing_names
+from autograder.grading.dependants import Dependants, Loan
+from autograder.grading.expected import Expected
+from autograder.grading.store import Store, job_id, rules_digest
+from autograder.grading.verdicts import CellVerdict, Reply, judge_again, judge_cells, unnamed, without_running
+from autograder.jail.inside.limits import Limits
+from autograder.jail.outside import jobs
+from autograder.jail.outside.client import Outcome
+from autograder.pool.jails import Jails, settings_for, settings_for_solution
+from autograder.pool.local import LocalPool
+from autograder.pool.warm import Warm
+from autograder.source import grade_id
+from autograder.untrusted.frames import Frame, read_frame
+from autograder.untrusted.submission import Submission
+
+MOST_AT_ONCE = 10  # results that are held in memory, to be recorded together
+
+
+@dataclass(frozen=True)
+class Result:
+    """Everything known about one graded submission."""
+
+    student: str
+    verdicts: tuple[CellVerdict, ...]
+    seconds: float
+    outputs: Mapping[int, list[dict[str, Any]]] = field(default_factory=dict)  # by the cell's place
+    seed: str = ""
+    ending: Ending = Ending.FINISHED
+
+    @property
+    def trouble(self) -> bool:
+        """Whether the notebook could not be read, or not be run to its end."""
+        return self.ending != Ending.FINISHED or any(
+            verdict.status == Status.TIMEOUT for verdict in self.verdicts
+        )
+
+    @property
+    def score(self) -> float:
+        return sum(verdict.earned for verdict in self.verdicts)
+
+    @property
+    def max_score(self) -> float:
+        return sum(verdict.max_score for verdict in self.verdicts)
+
+    def to_json(self) -> dict[str, Any]:
+        keep = ("grade_id", "score", "max_score", "status", "reason", "mistake")
+        cells = [{name: verdict.to_json()[name] for name in keep} for verdict in self.verdicts]
+        for cell, verdict in zip(cells, self.verdicts, strict=True):
+            if verdict.extra:
+                cell["extra_credit"] = verdict.extra
+            if verdict.credit:
+                cell["credit"] = verdict.credit
+        return {
+            "student": self.student,
+            "score": self.score,
+            "max_score": self.max_score,
+            "seconds": round(self.seconds, 3),
+            "cells": cells,
+        }
+
+
+@dataclass(frozen=True)
+class Step:
+    """One cell of a job: the exercise whose check it is, or the grade id of nbgrader's own test cell that it is.
+
+    place is where it stands in the notebook (−1: it comes from us).
+    """
+
+    source: str
+    exercise: str = ""
+    place: int = -1
+    test: str = ""
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What came of a job: its readable frames, how it ended, and after how many seconds."""
+
+    frames: list[Frame]
+    ending: Ending
+    seconds: float
+
+    @property
+    def out_of_time(self) -> bool:
+        return self.ending == Ending.TIMEOUT or any(
+            frame.problem == CellEnding.TIMEOUT for frame in self.frames
+        )
+
+
+@dataclass(frozen=True)
+class Mistakes:
+    """The exercises whose known mistakes a submission has to be compared with."""
+
+    names: frozenset[str]
+
+
+Grading = Generator[list[Step] | Mistakes, Heard | None, Result]
+"""Grades one submission: yields what is to be run, and is sent what came of it, or which mistakes are to be recorded,
+and is resumed when they are. Returns the result."""
+
+
+@dataclass
+class Attempt:
+    """A submission on its way: what its result is called in the store, and what is being run of it."""
+
+    name: str
+    grading: Grading
+    steps: list[Step]
+    in_company: bool = False  # whether other jobs, or the solution, ran beside this one
+    cases: DrawnCases = field(default_factory=dict)  # the inputs that were sent
+    mistakes: Future[None] | None = None  # that are being recorded
+
+
+class Engine:
+    """Keeps the expected answers on inputs drawn for this run, and judges what comes out of the jails."""
+
+    def __init__(
+        self,
+        assignment: Assignment,
+        store: Store,
+        isolation: str = "bwrap",
+        jails: Jails | None = None,
+        fresh: bool = False,
+        reference: Warm | None = None,
+    ):
+        self.assignment = assignment
+        self.store = store
+        self.settings = settings_for(assignment, isolation)
+        self.jails = jails or LocalPool(self.settings)
+        self.fresh = fresh  # what the store held before this run does not count
+        self.seed = secrets.randbits(128)
+        self._reference = reference or Warm(settings_for_solution(assignment, isolation))
+        self._running: dict[str, Attempt] = {}
+        self._unnamed: list[Attempt] = []  # that wait for mistakes to be recorded
+        self._late: list[Attempt] = []  # that ran out of time while others worked
+        self._waiting: dict[str, list[Submission]] = {}  # for the same result
+        self._stored: set[str] = set()  # in this run
+        self._not_stored: dict[str, Result] = {}
+
+    def __enter__(self) -> "Engine":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if "expected" in vars(self):
+            self.expected.close()
+        self.jails.close()
+
+    def start(self) -> None:
+        """Begin to start what runs notebooks, and to record the solution. Waits for neither."""
+        self.jails.warm_up()
+        self.expected.start()
+
+    def holds(self, digest: str) -> bool:
+        """Whether the store has a result, that counts, of a hand-in with this digest."""
+        return not self.fresh and self.store.holds(self._name(digest))
+
+    @cached_property
+    def release(self) -> NotebookNode:
+        return self.assignment.read_release()
+
+    @cached_property
+    def _rules(self) -> str:
+        return rules_digest(self.assignment)
+
+    @cached_property
+    def expected(self) -> Expected:
+        """Inputs of this run; with the solution's answers and those of known mistakes, as they are needed."""
+        return Expected(self.assignment, self.seed, self._reference)
+
+    @property
+    def keys(self) -> Mapping[str, ExerciseKey]:
+        """Waits for the solution's answers. With the mistakes that are recorded by now."""
+        return self.expected.keys
+
+    def grade(self, submission: Submission) -> Result:
+        ((_, result),) = self.grade_all([submission])
+        return result
+
+    def grade_all(self, submissions: Iterable[Submission]) -> Iterator[tuple[Submission, Result]]:
+        """Each submission with its result, as they come. What is in the store is not run; twins are run once."""
+        for several in self.batches(submissions):
+            yield from several
+
+    def batches(self, submissions: Iterable[Submission]) -> Iterator[list[tuple[Submission, Result]]]:
+        """The same in lists: what is known at a time. Nothing is held back while a jail is waited for."""
+        known = []
+        for found in self._results(submissions):
+            if found is not None:
+                known.append(found)
+            if known and (found is None or len(known) == MOST_AT_ONCE):
+                yield known
+                known = []
+        if known:
+            yield known
+
+    def _results(self, submissions: Iterable[Submission]) -> Iterator[tuple[Submission, Result] | None]:
+        """Each submission with its result; None before a jail has to be waited for."""
+        for submission in submissions:
+            name = self._name(submission.digest)
+            result = self._without_running(name, submission)
+            if result is not None:
+                yield submission, result
+            elif name in self._waiting:
+                self._waiting[name].append(submission)
+            else:
+                self._waiting[name] = [submission]
+                grading = self._grading(submission)
+                self._send(Attempt(name, grading, next(grading)))
+            while self.jails.full:
+                yield from self._receive()
+            yield from self._resume(len(self._unnamed) > MOST_AT_ONCE)
+        yield from self._finish()
+        while self._late:  # time is measured by the clock: now nobody slows them down
+            self._send(self._late.pop(0))
+            yield from self._finish()
+
+    def _finish(self) -> Iterator[tuple[Submission, Result] | None]:
+        while self._running or self._unnamed:
+            if self._running:
+                yield from self._receive()
+            yield from self._resume(wait=not self._running)
+
+    def _name(self, digest: str) -> str:
+        settings = {"isolation": self.settings.isolation, "limits": asdict(self.settings.limits)}
+        return job_id(digest, self._rules, settings)
+
+    def _without_running(self, name: str, submission: Submission) -> Result | None:
+        if submission.status:
+            verdicts = tuple(without_running(self.assignment, submission))
+            return Result(submission.student, verdicts, 0.0, ending=Ending.NOT_RUN)
+        if name in self._not_stored:
+            return replace(self._not_stored[name], student=submission.student)
+        stored = self.store.get(name) if name in self._stored or not self.fresh else None
+        return None if stored is None else _result_from_store(submission.student, stored)
+
+    def _send(self, attempt: Attempt) -> None:
+        self.expected.start()
+        attempt.in_company = bool(self._running) or self.expected.busy
+        self._disturb()
+        self._running[attempt.name] = attempt
+        cases = self.expected.cases
+        attempt.cases = {step.exercise: cases[step.exercise] for step in attempt.steps if step.exercise}
+        cells = [jobs.cell(step.source, step.exercise) for step in attempt.steps]
+        job = jobs.make_job(cells, attempt.cases, self.assignment.settings.arrays, self._files)
+        self.jails.submit(attempt.name, job)
+
+    def _disturb(self) -> None:
+        """From now on something else runs beside what is running."""
+        for attempt in self._running.values():
+            attempt.in_company = True
+
+    def _receive(self) -> Iterator[tuple[Submission, Result] | None]:
+        """Take what a jail gives back; with the last of a submission, yield its result for all who handed in the same."""
+        if not self.jails.ready:
+            yield None
+        name, outcome = self.jails.take()
+        attempt = self._running.pop(name)
+        if any(cases is not self.keys[exercise].cases for exercise, cases in attempt.cases.items()):
+            # The inputs were drawn again, because the solution had no clean answer to these.
+            self._send(attempt)
+            return
+        frames = _readable(outcome, self.settings.limits, 2 * len(attempt.steps))
+        heard = Heard(frames, outcome.status, outcome.seconds)
+        if heard.out_of_time and attempt.in_company:
+            self._late.append(attempt)
+        else:
+            yield from self._go_on(attempt, heard)
+
+    def _resume(self, wait: bool) -> Iterator[tuple[Submission, Result] | None]:
+        """Go on with those whose mistakes are recorded, or wait until they are."""
+        waiting, self._unnamed = self._unnamed, []
+        for attempt in waiting:
+            if not wait and not attempt.mistakes.done():
+                self._unnamed.append(attempt)
+                continue
+            if not attempt.mistakes.done():
+                yield None
+            attempt.mistakes.result()
+            yield from self._go_on(attempt, None)
+
+    def _go_on(self, attempt: Attempt, heard: Heard | None) -> Iterator[tuple[Submission, Result] | None]:
+        try:
+            wanted = attempt.grading.send(heard)
+        except StopIteration as end:
+            self._keep(attempt.name, end.value)
+            for twin in self._waiting.pop(attempt.name):
+                yield twin, replace(end.value, student=twin.student)
+            return
+        if isinstance(wanted, Mistakes):
+            self._disturb()
+            attempt.mistakes = self.expected.record_mistakes(wanted.names)
+            self._unnamed.append(attempt)
+        else:
+            attempt.steps = wanted
+            self._send(attempt)
+
+    def _grading(self, submission: Submission) -> Grading:
+        notebook = submission.notebook
+        places = [
+            place
+            for place in _code_places(notebook)
+            if not self._demonstrations.unchanged(notebook.cells[place])
+        ]
+        steps = self._steps(notebook, places)
+        heard = yield steps
+        replies, outputs, seconds = _replies(steps, heard), _outputs(steps, heard), heard.seconds
+        tests = _tests(steps, heard)
+        demos = self._demonstrations.that_define(missing_names(heard.frames), notebook)
+        if demos:
+            places = sorted({*places, *demos})
+            steps = self._steps(notebook, places)
+            again = yield steps
+            seconds += again.seconds
+            better = {
+                name: reply
+                for name, reply in _replies(steps, again).items()
+                if reply.frame and (replies[name].frame is None or lacks_a_name(replies[name].frame))
+            }
+            replies |= better
+            shown = {step.place for step in steps if step.exercise in better or not step.exercise}
+            outputs |= {place: of for place, of in _outputs(steps, again).items() if place in shown}
+        verdicts = judge_cells(self.assignment, submission, self.keys, replies, tests)
+        if names := self.expected.lack_mistakes(unnamed(self.assignment, self.keys, replies, verdicts)):
+            yield Mistakes(names)
+            verdicts = judge_again(self.assignment, submission, self.keys, replies, verdicts, names)
+        dependants = Dependants(self.assignment, submission, self._solutions, self.keys, replies, verdicts)
+        spent = 0.0
+        for loan in dependants.loans():
+            steps = self._steps(notebook, places, loan)
+            again = yield steps
+            dependants.hear(loan, _replies(steps, again))
+            spent += again.seconds
+            if spent > self.settings.limits.notebook_seconds:
+                break
+        seed, ending = f"{self.seed:032x}", heard.ending
+        return Result(submission.student, tuple(dependants.verdicts()), seconds, outputs, seed, ending)
+
+    def _steps(self, notebook: NotebookNode, places: list[int], loan: Loan | None = None) -> list[Step]:
+        """The cells at `places`; with a loan only the checks that are asked, and the lent functions in place of theirs."""
+        steps = []
+        for place in places:
+            exercise = self._checked_exercise(notebook.cells[place])
+            if loan and exercise in loan.lent:
+                steps.append(Step(self._solutions[exercise]))
+            elif not loan or not exercise or exercise in loan.asked:
+                test = (
+                    grade_id(notebook.cells[place]) if self.assignment.is_test(notebook.cells[place]) else ""
+                )
+                steps.append(Step(notebook.cells[place].source, exercise, place, test))
+        return steps
+
+    def _keep(self, name: str, result: Result) -> None:
+        """In the store, unless the machine may have had a part in how it ended: then for this run only."""
+        if not result.trouble:
+            self.store.put(name, _result_to_store(result))
+            self._stored.add(name)
+        else:
+            self._not_stored[name] = result
+
+    def _checked_exercise(self, cell: NotebookNode) -> str:
+        exercise = self.assignment.by_check_id.get(grade_id(cell))
+        return exercise.name if exercise else ""
+
+    @cached_property
+    def _demonstrations(self) -> Demonstrations:
+        """None beside nbgrader's own test cells, which may use what any cell leaves: there every cell is run."""
+        tests = self.assignment.test_cells(self.release)
+        return Demonstrations(NotebookNode(cells=[] if tests else self.release.cells))
+
+    @cached_property
+    def _files(self) -> Mapping[str, bytes]:
+        return {name: path.read_bytes() for name, path in self.assignment.handed_out.items()}
+
+    @cached_property
+    def _solutions(self) -> Mapping[str, str]:
+        return solution_sources(self.assignment)
+
+
+def _code_places(notebook: NotebookNode) -> list[int]:
+    return [
+        place for place, cell in enumerate(notebook.cells) if cell.cell_type == "code" and cell.source.strip()
+    ]
+
+
+def _readable(outcome: Outcome, limits: Limits, most: int) -> list[Frame]:
+    """The frames that are what they claim to be, the first of each cell. A forged one counts as not sent."""
+    frames: dict[int, Frame] = {}
+    for blob in outcome.frames[:most]:
+        try:
+            frame = read_frame(blob, limits)
+        except Malformed:
+            continue
+        frames.setdefault(frame.cell, frame)
+    return list(frames.values())
+
+
+def _replies(steps: list[Step], heard: Heard) -> dict[str, Reply]:
+    """What came back for each check that was asked."""
+    frames = {frame.cell: frame for frame in heard.frames}
+    return {
+        step.exercise: Reply(frames.get(number), heard.ending)
+        for number, step in enumerate(steps)
+        if step.exercise
+    }
+
+
+def _tests(steps: list[Step], heard: Heard) -> dict[str, Reply]:
+    """What came back for each of nbgrader's test cells, by grade id."""
+    frames = {frame.cell: frame for frame in heard.frames}
+    return {
+        step.test: Reply(frames.get(number), heard.ending) for number, step in enumerate(steps) if step.test
+    }
+
+
+def _outputs(steps: list[Step], heard: Heard) -> dict[int, list[dict[str, Any]]]:
+    """What each cell of the notebook showed, by its place there."""
+    return {steps[frame.cell].place: list(frame.outputs) for frame in heard.frames if frame.cell < len(steps)}
+
+
+def _result_to_store(result: Result) -> dict[str, Any]:
+    return {
+        "verdicts": [verdict.to_json() for verdict in result.verdicts],
+        "seconds": result.seconds,
+        "outputs": {str(place): outputs for place, outputs in result.outputs.items()},
+        "seed": result.seed,
+    }
+
+
+def _result_from_store(student: str, stored: Mapping[str, Any]) -> Result:
+    return Result(
+        student,
+        tuple(CellVerdict.from_json(verdict) for verdict in stored["verdicts"]),
+        stored["seconds"],
+        {int(place): outputs for place, outputs in stored["outputs"].items()},
+        stored["seed"],
+    )

@@ -1,0 +1,205 @@
+"""Grade again after an exercise was corrected: show whose score would change, and only then change it."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nbgrader.api import Grade, Gradebook, GradeCell, MissingEntry, SubmittedAssignment, SubmittedNotebook
+from sqlalchemy import select
+
+from autograder.authoring import builder
+from autograder.course import Assignment
+from autograder.errors import CourseError
+from autograder.files import course_lock
+from autograder.gradebook.gradebook import GradebookWriter, open_gradebook, register
+from autograder.grading.engine import Result
+from autograder.grading.history import History, in_short, recall
+from autograder.grading.original import original
+from autograder.grading.run import OnResult, Options, make_engine, read_all
+from autograder.grading.verdicts import CellVerdict, graded_cells
+from autograder.source import grade_id
+from autograder.untrusted.submission import LeftOut, Submission
+
+TOTAL, PENALTY = "total", "late penalty"
+
+
+@dataclass(frozen=True)
+class Change:
+    """A number in the gradebook that would become another. None: there is none yet."""
+
+    student: str
+    what: str  # the exercise, "late penalty" or "total"
+    before: float | None
+    after: float | None
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Regraded:
+    """What was shown, whether it was done, and whose submission changed in between and was left as it was.
+
+    Those whose hand-in the machine does not let us read, or whose files it does not let us write, are `not_graded`.
+    """
+
+    changes: list[Change]
+    done: bool = False
+    left: list[str] = field(default_factory=list)
+    not_graded: list[LeftOut] = field(default_factory=list)
+
+
+def regrade(
+    assignment: Assignment,
+    folders: Mapping[str, Path],
+    options: Options,
+    on_result: OnResult,
+    agree: Callable[[list[Change]], bool],
+) -> Regraded:
+    """Grade all, show `agree` what would change, and record it if it agrees.
+
+    Nothing is run twice: what is recorded are the verdicts that were shown.
+    """
+    with course_lock(assignment.root), make_engine(assignment, folders, options) as engine:
+        _require_the_same_cells(assignment)
+        shown: dict[str, tuple[CellVerdict, ...]] = {}
+        changes: dict[str, list[Change]] = {}
+        with open_gradebook(assignment.root) as gradebook:
+            preview = Preview(gradebook, assignment)
+            not_graded: list[LeftOut] = []
+            reading = read_all(assignment, folders, original(assignment), not_graded)
+            for submission, result in engine.grade_all(reading):
+                shown[result.student] = result.verdicts
+                changes[result.student] = list(preview.changes(submission, result))
+                on_result(result)
+        listed = [change for student in folders for change in changes.get(student, ())]
+        if not listed or not agree(listed):
+            return Regraded(listed, not_graded=not_graded)
+        register(assignment)
+        left = []
+        with open_gradebook(assignment.root) as gradebook:
+            recorder = GradebookWriter(gradebook, assignment)
+            readable = {student: folders[student] for student in shown}
+            for several in engine.batches(read_all(assignment, readable, original(assignment), not_graded)):
+                not_graded += recorder.record(
+                    [one for one in several if one[1].verdicts == shown[one[1].student]]
+                )
+                left += [one.student for _, one in several if one.verdicts != shown[one.student]]
+        return Regraded(listed, True, left, not_graded)
+
+
+def _require_the_same_cells(assignment: Assignment) -> None:
+    builder.registered(assignment)  # or it says that the release is older than its source
+    with open_gradebook(assignment.root) as gradebook:
+        try:
+            notebook = gradebook.find_notebook(assignment.name, assignment.name)
+            known = {cell.name for cell in (*notebook.grade_cells, *notebook.task_cells)}
+        except MissingEntry:
+            raise CourseError(
+                f"Nobody's {assignment.name} has been graded: use `autograder grade {assignment.name}`."
+            ) from None
+    now = {grade_id(cell) for cell in graded_cells(assignment.read_release())}
+    if now != known:
+        raise CourseError(
+            f"{assignment.name} has gained or lost graded cells ({', '.join(sorted(now ^ known))}). "
+            "nbgrader's gradebook allows that only while nobody has handed in."
+        )
+
+
+@dataclass(frozen=True)
+class Row:
+    """A cell's row in the gradebook."""
+
+    score: float | None  # with extra credit
+    by_hand: bool
+    waiting: bool  # for a person
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A student's rows by cell, the late penalty, and what is left of the score."""
+
+    cells: Mapping[str, Row]
+    penalty: float
+
+    @property
+    def total(self) -> float:
+        return sum(row.score or 0.0 for row in self.cells.values()) - self.penalty
+
+
+class Preview:
+    """What recording a result would change: it is written, looked at, and taken back."""
+
+    def __init__(self, gradebook: Gradebook, assignment: Assignment):
+        self.db = gradebook.db
+        self.assignment = assignment
+        self.recorder = GradebookWriter(gradebook, assignment)
+        asked = select(GradeCell.name, GradeCell.max_score)
+        found = self.db.execute(asked.where(GradeCell.notebook_id == self.recorder.released.notebook))
+        self.worth = {name: worth for name, worth in found}
+        self.order = [grade_id(cell) for cell in assignment.read_release().cells]
+
+    def changes(self, submission: Submission, result: Result) -> Iterator[Change]:
+        """Every number of a student that would become another, and last the total."""
+        student = submission.student
+        before = self._read(student)
+        try:
+            self.recorder.set_rows(submission, result.verdicts)
+            after = self._read(student)
+        finally:
+            self.db.rollback()
+        if before is None:
+            yield Change(student, TOTAL, None, after.total, "not graded before")
+            return
+        known = recall(self.assignment, student)
+        of_cell = {verdict.grade_id: verdict for verdict in result.verdicts}
+        found = [
+            Change(student, self._what(name), row.score, after.cells[name].score, why)
+            for name, row in before.cells.items()
+            if after.cells[name] != row
+            for why in [self._why(name, row, of_cell[name], known, submission)]
+        ]
+        if after.penalty != before.penalty:
+            follows = "follows the score and the time"
+            found.append(Change(student, PENALTY, -before.penalty, -after.penalty, follows))
+        if found:
+            yield from [*found, Change(student, TOTAL, before.total, after.total)]
+
+    def _read(self, student: str) -> Rows | None:
+        released = self.recorder.released
+        asked = (
+            select(SubmittedNotebook.id, SubmittedNotebook.late_submission_penalty)
+            .join(SubmittedAssignment, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
+            .where(SubmittedAssignment.student_id == student)
+            .where(SubmittedNotebook.notebook_id == released.notebook)
+        )
+        found = self.db.execute(asked).one_or_none()
+        if found is None:
+            return None
+        notebook, penalty = found
+        columns = (Grade.cell_id, Grade.auto_score, Grade.manual_score, Grade.needs_manual_grade, Grade.score)
+        named = {cell: name for name, cell in released.graded.items()}
+        asked = select(*columns).where(Grade.notebook_id == notebook, Grade.cell_id.in_(named))
+        cells = {}
+        for cell, auto, manual, waiting, score in self.db.execute(asked):
+            graded = auto is not None or manual is not None
+            cells[named[cell]] = Row(score if graded else None, manual is not None, waiting)
+        return Rows({name: cells[name] for name in self.order if name in cells}, penalty or 0.0)
+
+    def _what(self, name: str) -> str:
+        exercise = self.assignment.by_check_id.get(name)
+        return exercise.name if exercise else name
+
+    def _why(
+        self, name: str, row: Row, verdict: CellVerdict, known: History | None, submission: Submission
+    ) -> str:
+        words = []
+        before = known.by_cell().get(name) if known else None
+        if known and known.hand_ins[-1].digest != submission.digest:
+            words.append("handed in anew")
+        worth = before.max_score if before else self.worth[name]
+        if verdict.max_score != worth:
+            words.append(f"worth {verdict.max_score:g} instead of {worth:g}")
+        if row.by_hand:
+            words.append("the score given by hand stays and is marked for another look")
+        if before:
+            words.append(f"was: {in_short(before)}")
+        return "; ".join([*words, f"now: {in_short(verdict)}"])

@@ -1,0 +1,160 @@
+"""Grade a class: everything under submitted/, in the servers of this machine or on a cluster, into the gradebook."""
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from nbformat import NotebookNode
+
+from autograder.course import Assignment
+from autograder.errors import CourseError
+from autograder.files import course_lock
+from autograder.grading.engine import Engine, Result
+from autograder.grading.store import Store
+from autograder.pool.jails import Jails, settings_for
+from autograder.pool.local import LocalPool, cores
+from autograder.pool.warm import Settings
+from autograder.untrusted.submission import (
+    LeftOut,
+    NotRead,
+    Submission,
+    Unreadable,
+    left_out,
+    read_regular_file,
+    read_submission,
+    students,
+)
+
+CLUSTER_PACKAGES = ("dask", "distributed")
+OnResult = Callable[[Result], None]
+LOOK_BYTES, LOOK_EACH = 256 << 20, 8 << 20
+"""How much of a class, and of each, is looked at before anything starts: at most a second's work."""
+
+
+class NotAllGraded(CourseError):
+    """Everybody was graded but these, who are named with what to do about it."""
+
+    def __init__(self, left: Sequence[LeftOut], results: Sequence[Result] = ()):
+        self.left, self.results = list(left), list(results)
+        which = "1 submission" if len(left) == 1 else f"{len(left)} submissions"
+        lines = [f"Something is wrong with {which}, which stops no other:", *map(str, left)]
+        super().__init__("\n  ".join(lines))
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to grade."""
+
+    isolation: str = "bwrap"
+    workers: int | None = None  # on this machine; None: one for each core
+    scheduler: str = ""  # of a cluster of one's own, whose workers are used instead
+    fresh: bool = False  # run also what is in the store
+
+
+def find_submissions(assignment: Assignment, submitted: Path, wanted: Sequence[str]) -> dict[str, Path]:
+    """The folders of the wanted students, or of all. Raises CourseError for a student without one."""
+    found = dict(students(submitted, assignment.name))
+    left = {one.student: one for one in left_out(submitted, assignment.name)}
+    if known := [left[student] for student in wanted if student in left]:
+        raise NotAllGraded(known)
+    unknown = [student for student in wanted if student not in found]
+    if unknown:
+        raise CourseError(f"{submitted} holds no {assignment.name} of {', '.join(unknown)}.")
+    if not found:
+        if left:
+            raise NotAllGraded(list(left.values()))
+        raise CourseError(
+            f"{submitted} holds no submission of {assignment.name} (STUDENT/{assignment.name}/)."
+        )
+    return {student: found[student] for student in wanted or found}
+
+
+def grade_class(
+    assignment: Assignment, folders: Mapping[str, Path], options: Options, on_result: OnResult
+) -> list[Result]:
+    """Grade all and record each as soon as it is known, so that a run that is killed leaves what it graded.
+
+    `folders` are the submissions by student; so is the order of the results, which come without outputs. An
+    error of ours stops the run, and nothing is recorded of the submission that met it. A hand-in that the machine
+    does not let us read stops nobody: NotAllGraded, raised at the end, has it and the results of the others.
+    """
+    results, left = {}, []
+    with course_lock(assignment.root), make_engine(assignment, folders, options) as engine:
+        # Here, because it takes a second: what runs notebooks starts meanwhile.
+        from autograder.gradebook.gradebook import GradebookWriter, open_gradebook, register
+
+        whole = register(assignment)
+        with open_gradebook(assignment.root) as gradebook:
+            recorder = GradebookWriter(gradebook, assignment)
+            for several in engine.batches(read_all(assignment, folders, whole, left)):
+                left += recorder.record(several)
+                for submission, result in several:
+                    results[submission.student] = replace(result, outputs={})
+                    on_result(result)
+    graded = [results[student] for student in folders if student in results]
+    if left:
+        raise NotAllGraded(left, graded)
+    return graded
+
+
+def make_engine(assignment: Assignment, folders: Mapping[str, Path], options: Options) -> Engine:
+    """An engine with as many workers as there is work for, and the course's store. If there is any, it starts."""
+    digests, modules = look_ahead(assignment, folders)
+    settings = settings_for(assignment, options.isolation, modules)
+    jails = make_jails(settings, min(options.workers or cores(), len(folders)), options.scheduler)
+    store = Store(assignment.root / ".autograder" / "store")
+    engine = Engine(assignment, store, options.isolation, jails, options.fresh)
+    if not all(map(engine.holds, digests)):
+        engine.start()
+    return engine
+
+
+def make_jails(settings: Settings, workers: int, scheduler: str) -> Jails:
+    """`workers` servers here, or the workers of the cluster at `scheduler`. Raises CourseError where Dask is missing."""
+    if not scheduler:
+        return LocalPool(settings, workers)
+    try:
+        from autograder.pool.cluster import Cluster
+    except ModuleNotFoundError as error:
+        if error.name not in CLUSTER_PACKAGES:
+            raise
+        raise CourseError(
+            f"--scheduler {scheduler} needs {error.name}, which is not installed: "
+            'run `pip install ".[cluster]"` in the course\'s folder.'
+        ) from None
+    return Cluster(settings, scheduler)
+
+
+def look_ahead(assignment: Assignment, folders: Mapping[str, Path]) -> tuple[list[str], list[str]]:
+    """What was handed in, by its digests, and the modules to import ahead for it beside what the release needs.
+
+    A module is imported ahead when some notebook holds its words more often than the release does, as code or not:
+    that costs seconds at most. A notebook that was not looked at imports what it needs itself.
+    """
+    needed_for = assignment.settings.preload_where
+    released = assignment.release.read_bytes() if assignment.release.exists() else b""
+    usual = {words: released.count(words.encode()) for words in needed_for}
+    digests, found, left = [], set(), LOOK_BYTES
+    for folder in folders.values():
+        try:
+            blob = read_regular_file(folder, f"{assignment.name}.ipynb", min(left, LOOK_EACH))
+        except (Unreadable, OSError):  # said when it is read to be graded
+            continue
+        left -= len(blob)
+        digests.append(hashlib.sha256(blob).hexdigest())
+        found |= {words for words in usual.keys() - found if blob.count(words.encode()) > usual[words]}
+    return digests, [module for words, module in needed_for.items() if words in found]
+
+
+def read_all(
+    assignment: Assignment, folders: Mapping[str, Path], release: NotebookNode, left: list[LeftOut]
+) -> Iterator[Submission]:
+    """One after the other, as they are needed: a class is larger than memory. Whom it cannot read it adds to `left`."""
+    for student, folder in folders.items():
+        try:
+            submission = read_submission(folder, student, assignment, release)
+        except NotRead as error:
+            left.append(LeftOut(student, str(error)))
+        else:
+            yield submission

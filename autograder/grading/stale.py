@@ -1,0 +1,74 @@
+"""Whose recorded scores count other points than the exercises are worth now."""
+
+from dataclasses import dataclass
+
+from nbformat import NotebookNode
+
+from autograder.checks.status import Status
+from autograder.course import Assignment
+from autograder.gradebook.gradebook import recorded_students, scored_by_hand
+from autograder.grading.history import recall
+from autograder.grading.verdicts import extra_credit, graded_cells, points
+from autograder.source import grade_id
+
+SHOWN = 10  # students by name
+
+
+@dataclass(frozen=True)
+class Stale:
+    """Cells with changed points, and the students in whose scores the old ones count."""
+
+    assignment: str
+    points: dict[str, tuple[float, float]]  # {cell: before and now}
+    students: tuple[str, ...]
+    by_hand: bool  # a person gave one of the scores
+
+    def __str__(self) -> str:
+        changed = ", ".join(f"{cell} {before:g} → {now:g}" for cell, (before, now) in self.points.items())
+        count = len(self.students)
+        names = [", ".join(self.students[:SHOWN]), f"and {count - SHOWN} more"][: 1 + (count > SHOWN)]
+        whose = (
+            "the score of 1 student still counts"
+            if count == 1
+            else f"the scores of {count} students still count"
+        )
+        marks = " A score given by hand stays, and is marked for another look." if self.by_hand else ""
+        return (
+            f"{self.assignment}: points have changed ({changed}), and {whose} the old ones: "
+            f"{' '.join(names)}. `autograder regrade {self.assignment}` shows what would change, and changes it.{marks}"
+        )
+
+
+def stale_scores(assignment: Assignment, release: NotebookNode | None = None) -> Stale | None:
+    """What the points of a release leave stale; None if nothing. A score of 0 is not: it stays 0."""
+    cells = graded_cells(release or assignment.read_release())
+    worth = {grade_id(cell): points(cell) for cell in cells}
+    with_extra = {grade_id(cell): points(cell) + extra_credit(cell) for cell in cells}
+    found: dict[str, tuple[float, float]] = {}
+    students, by_hand = [], False
+    graded = recorded_students(assignment)
+    given = scored_by_hand(assignment) if graded else {}
+    for student in graded:
+        known = recall(assignment, student)
+        verdicts = known.by_cell() if known else {}
+        # What passed earns everything. A share (a test's own value, a mistake's credit) was given of the points of then.
+        earned = {
+            cell: (verdict.max_score, worth)
+            if verdict.status != Status.PASSED
+            else (verdict.earned, with_extra)
+            for cell, verdict in verdicts.items()
+            if verdict.earned
+        }
+        of_person = {
+            cell: (verdicts[cell].max_score, worth) for cell in given.get(student, ()) if cell in verdicts
+        }
+        changed = {
+            cell: (before, now[cell])
+            for cell, (before, now) in (earned | of_person).items()
+            if before != now.get(cell, before)
+        }
+        found |= changed
+        by_hand = by_hand or not changed.keys().isdisjoint(of_person)
+        if changed:
+            students.append(student)
+    return Stale(assignment.name, found, tuple(students), by_hand) if students else None

@@ -1,0 +1,266 @@
+"""From what came out of the jail to a score and a reason for every graded cell."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from nbformat import NotebookNode, from_dict
+
+from autograder.checks.answer_key import ExerciseKey
+from autograder.checks.asking import Answer
+from autograder.checks.judging import judge
+from autograder.checks.status import CellEnding, Ending, Status
+from autograder.course import Assignment
+from autograder.exercise import Exercise
+from autograder.source import grade_id, is_grade, is_task
+from autograder.untrusted.frames import Frame
+from autograder.untrusted.submission import Submission
+
+UNFINISHED = {
+    Ending.TIMEOUT: (Status.TIMEOUT, "The notebook ran out of time before this check was answered."),
+    Ending.MEMORY: (
+        Status.MEMORY,
+        "The notebook used more memory than allowed before this check was answered.",
+    ),
+    Ending.OUTPUT: (
+        Status.ERROR,
+        "The notebook wrote more output than allowed before this check was answered.",
+    ),
+    Ending.FINISHED: (Status.ERROR, "No readable answers of this check came out of the notebook."),
+    Ending.DIED: (Status.ERROR, "The notebook's process ended before this check was answered."),
+}
+UNFINISHED_TEST = {
+    Ending.TIMEOUT: (Status.TIMEOUT, "The notebook ran out of time before this cell was run."),
+    Ending.MEMORY: (Status.MEMORY, "The notebook used more memory than allowed before this cell was run."),
+    Ending.OUTPUT: (Status.ERROR, "The notebook wrote more output than allowed before this cell was run."),
+    Ending.FINISHED: (Status.ERROR, "No readable outputs of this cell came out of the notebook."),
+    Ending.DIED: (Status.ERROR, "The notebook's process ended before this cell was run."),
+}
+LONGEST_REASON = 2000
+LONGEST_NUMBER = 1000  # characters that are read as partial credit
+
+
+@dataclass(frozen=True)
+class CellVerdict:
+    """Score and reason of one graded cell.
+
+    score is None while a person has to grade it. extra is what counts beyond max_score. credit is the share of both that
+    a wrong answer earned as a known mistake.
+    """
+
+    grade_id: str
+    score: float | None
+    max_score: float
+    status: Status
+    reason: str = ""
+    mistake: str = ""
+    hint: str = ""
+    extra: float = 0.0
+    credit: float = 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, entry: Mapping[str, Any]) -> "CellVerdict":
+        """The inverse of `to_json`. Raises KeyError, TypeError or ValueError for anything else."""
+        return cls(**{**entry, "status": Status(entry["status"])})
+
+    @property
+    def earned(self) -> float:
+        return (self.score or 0.0) + self.extra
+
+
+def points(cell: NotebookNode) -> float:
+    return float(cell.metadata.nbgrader.get("points", 0))
+
+
+def extra_credit(cell: NotebookNode) -> float:
+    return float(cell.metadata.get("course", {}).get("extra_credit", 0))
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came back for one check: the frame of its cell, if there was one, and how the job ended."""
+
+    frame: Frame | None
+    ending: Ending
+
+    def answers(self, key: ExerciseKey) -> list[Answer | None]:
+        """One for each case; None where none came. Answers that another cell claims to have do not count."""
+        found = self.frame.answers if self.frame else {}
+        return [found.get(("", key.name, number)) for number in range(len(key.cases))]
+
+
+def judge_cells(
+    assignment: Assignment,
+    submission: Submission,
+    keys: Mapping[str, ExerciseKey],
+    replies: Mapping[str, Reply],
+    tests: Mapping[str, Reply],
+) -> list[CellVerdict]:
+    """One verdict for each graded cell of a submission that was run.
+
+    `replies` of checks are by the exercise's name, `tests` are those of nbgrader's test cells by grade id.
+    """
+    verdicts = []
+    for cell in graded_cells(submission.notebook):
+        exercise = assignment.by_check_id.get(grade_id(cell))
+        if exercise is None:
+            test = assignment.is_test(cell)
+            verdicts.append(_judge_test(cell, tests.get(grade_id(cell))) if test else _manual(cell))
+        else:
+            verdicts.append(_judge(cell, exercise, keys[exercise.name], replies[exercise.name]))
+    return verdicts
+
+
+def unnamed(
+    assignment: Assignment,
+    keys: Mapping[str, ExerciseKey],
+    replies: Mapping[str, Reply],
+    verdicts: Iterable[CellVerdict],
+) -> list[str]:
+    """The exercises whose wrong answers may be those of a known mistake, if it were compared with them.
+
+    No mistake is that of a cell without an answer, or one whose answers did not all come.
+    """
+    wrong = [
+        assignment.by_check_id.get(v.grade_id) for v in verdicts if v.status in (Status.FAILED, Status.ERROR)
+    ]
+    return [one.name for one in wrong if one and None not in replies[one.name].answers(keys[one.name])]
+
+
+def judge_again(
+    assignment: Assignment,
+    submission: Submission,
+    keys: Mapping[str, ExerciseKey],
+    replies: Mapping[str, Reply],
+    verdicts: Iterable[CellVerdict],
+    names: Collection[str],
+) -> list[CellVerdict]:
+    """The verdicts, of these exercises new ones."""
+    cells = {grade_id(cell): cell for cell in graded_cells(submission.notebook)}
+    again = {name: assignment.exercises[name] for name in names}
+    new = {
+        one.check_id: _judge(cells[one.check_id], one, keys[name], replies[name])
+        for name, one in again.items()
+    }
+    return [new.get(verdict.grade_id, verdict) for verdict in verdicts]
+
+
+def _judge(cell: NotebookNode, exercise: Exercise, key: ExerciseKey, reply: Reply) -> CellVerdict:
+    answers = reply.answers(key)
+    frame = reply.frame
+    if any(answer is None for answer in answers) and (frame is None or frame.problem == CellEnding.TIMEOUT):
+        if frame is not None:
+            reason = "Your function did not come back within the time limit."
+            return automatic(cell, Status.TIMEOUT, reason)
+        return automatic(cell, *UNFINISHED.get(reply.ending, UNFINISHED[Ending.DIED]))
+    verdict = judge(answers, key.expected, key.rule, key.mistakes, exercise.unseen, key.cases)
+    return automatic(cell, verdict.status, verdict.reason, verdict.mistake, verdict.hint, verdict.credit)
+
+
+def _judge_test(cell: NotebookNode, reply: Reply | None) -> CellVerdict:
+    """nbgrader's own rule, on what the cell showed: nothing after an error, else all points or the value of its last line.
+
+    The cell was run in the student's process: whoever wants to can forge what it shows.
+    """
+    if reply is None:  # an empty cell
+        return automatic(cell, Status.PASSED, "")
+    frame = reply.frame
+    if frame is None:
+        return automatic(cell, *UNFINISHED_TEST.get(reply.ending, UNFINISHED_TEST[Ending.DIED]))
+    if frame.problem == CellEnding.TIMEOUT:
+        return automatic(cell, Status.TIMEOUT, "This cell did not end within the time limit.")
+    try:
+        score, worth = _determine_grade(NotebookNode(cell, outputs=_as_nbgrader_reads(frame)))
+    except (KeyError, ValueError) as error:
+        # nbgrader stops here, and the whole notebook has no grade.
+        reason = f"The value of its last line is no number of points ({error.args[0]}): to be graded by hand."
+        return CellVerdict(grade_id(cell), None, points(cell), Status.MANUAL, readable(reason))
+    if complaint := _complaint(frame, score):
+        return automatic(cell, *complaint)
+    if score == worth:
+        return automatic(cell, Status.PASSED, "")
+    reason = f"The test's own value is {score:g} of {worth:g} points."
+    return CellVerdict(grade_id(cell), score, worth, Status.PARTIAL if score else Status.FAILED, reason)
+
+
+def _as_nbgrader_reads(frame: Frame) -> list[NotebookNode]:
+    """The outputs of a frame. A text too long for a number is none, and costs no time to read as one."""
+    outputs = [from_dict(output) for output in frame.outputs]
+    for output in outputs:
+        if len(output.get("data", {}).get("text/plain", "")) > LONGEST_NUMBER:
+            output.data["text/plain"] = "…"
+    return outputs
+
+
+def _determine_grade(cell: NotebookNode) -> tuple[float | None, float]:
+    from nbgrader.utils import determine_grade  # here, because it takes a second: servers start meanwhile
+
+    return determine_grade(cell)
+
+
+def _complaint(frame: Frame, score: float) -> tuple[Status, str] | None:
+    """Status and reason where a cell showed an error, or wrote to stderr, which counts as one."""
+    if not frame.problem and score:
+        return None
+    for output in frame.outputs:
+        if output["output_type"] == "error":
+            status = Status.FAILED if output["ename"] == "AssertionError" else Status.ERROR
+            return status, f"{output['ename']}: {output['evalue'].strip()}".removesuffix(": ")
+        if output.get("name") == "stderr":
+            return (
+                Status.ERROR,
+                f"{output['text']}\nThe cell wrote this to stderr, for which nbgrader gives no points.",
+            )
+    return (Status.ERROR, "The cell ended with an error that it did not show.") if frame.problem else None
+
+
+def without_running(assignment: Assignment, submission: Submission) -> list[CellVerdict]:
+    """Verdicts of a submission that could not be read: nothing earned, and the reason on every cell."""
+    return [
+        CellVerdict(grade_id(cell), 0.0, points(cell), submission.status, submission.reason)
+        for cell in graded_cells(submission.notebook)
+    ]
+
+
+def graded_cells(notebook: NotebookNode) -> list[NotebookNode]:
+    """Those with points: tests, checks, answers that a person grades, and tasks."""
+    return [cell for cell in notebook.cells if is_grade(cell) or is_task(cell)]
+
+
+def readable(reason: str) -> str:
+    """A reason that quotes the student, for terminals and pages: not too long, nothing that is not a letter."""
+    if len(reason) > LONGEST_REASON:  # the end of an error says what it was
+        reason = f"{reason[: LONGEST_REASON // 2]} … {reason[-LONGEST_REASON // 2 :]}"
+    signs = reason.replace("\t", "    ")
+    return "".join(
+        sign if sign.isprintable() or sign == "\n" else "\N{REPLACEMENT CHARACTER}" for sign in signs
+    )
+
+
+def automatic(
+    cell: NotebookNode, status: Status, reason: str, mistake: str = "", hint: str = "", credit: float = 0.0
+) -> CellVerdict:
+    """The verdict of a check: all points, none, or the share that a known mistake earns."""
+    share = 1.0 if status == Status.PASSED else credit
+    return CellVerdict(
+        grade_id=grade_id(cell),
+        score=points(cell) * share,
+        max_score=points(cell),
+        status=status,
+        reason=readable(reason),
+        mistake=mistake,
+        hint=hint,
+        extra=extra_credit(cell) * share,
+        credit=credit,
+    )
+
+
+def _manual(cell: NotebookNode) -> CellVerdict:
+    """For a person to grade; 0 if it is an answer that is still the stub (nbgrader's own rules)."""
+    score = None if is_task(cell) else _determine_grade(cell)[0]
+    if score is None:
+        return CellVerdict(grade_id(cell), None, points(cell), Status.MANUAL, "To be graded by hand.")
+    return CellVerdict(grade_id(cell), 0.0, points(cell), Status.MISSING, "No answer was written.")

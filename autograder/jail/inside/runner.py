@@ -1,0 +1,164 @@
+"""One notebook, cell by cell, in record mode. Runs in the fork, behind every wall of the jail."""
+
+import contextlib
+import os
+import random
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from autograder.checks import answers, recording
+from autograder.checks.asking import Answer, Case
+from autograder.checks.status import CellEnding, Problem
+
+from .files import FILE, lay_out
+from .limits import Limits
+from .outputs import Stream, encodable
+from .shell import Shell
+
+Given = dict[recording.AnswerId, Answer]
+
+WHOLE_JOB = answers.FileLimits(bytes=1 << 31, header_bytes=1 << 30, arrays=1_000_000, values=1 << 26)
+
+
+class CellTimeout(BaseException):
+    """The cell ran too long. Not an Exception: no `except Exception` shall keep it from ending the cell."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """The cells to execute, the inputs on which each exercise is asked, and the files that lie beside the notebook."""
+
+    cells: list[dict[str, str]]
+    cases: dict[str, list[Case]]
+    arrays: str
+    files: dict[str, np.ndarray]
+
+
+def read_job(blob: bytes) -> Job:
+    """The job as the engine packed it."""
+    arrays, words = answers.unpack(blob, WHOLE_JOB)
+    files = {name: arrays[f"{FILE}{name}"] for name in words["files"]}
+    return Job(words["cells"], recording.cases_from_file(arrays, words["cases"]), words["arrays"], files)
+
+
+def run_job(job: Job, shell: Shell, limits: Limits, send: Callable[[bytes], None]) -> None:
+    """Execute the job's cells and send one frame after each, so that a killed notebook keeps what it had."""
+    recorder = recording.Recorder(job.cases, arrays=job.arrays)
+    recording.start(recorder)
+    os.environ["NBGRADER_EXECUTION"] = (
+        "autograde"  # as nbgrader does: notebooks may leave out long cells by it
+    )
+    lay_out(job.files)
+    reseed()
+    me = os.getpid()
+    room = limits.output_bytes // 2  # for the answers of the whole notebook
+    for number, cell in enumerate(job.cells):
+        recorder.expecting, recorder.variant = cell["exercise"], cell["variant"]
+        shell.execution_count = number + 1
+        began = time.monotonic()
+        problem = run_cell(cell["source"], shell, limits)
+        seconds = time.monotonic() - began
+        if os.getpid() != me:
+            os._exit(0)  # the cell forked and its child came back here; only the original goes on
+        given, recorder.answers = recorder.answers, {}
+        frame, room = make_frame(number, given, room, shell, seconds, problem)
+        send(frame)
+
+
+def make_frame(
+    number: int, given: Given, room: int, shell: Shell, seconds: float, problem: CellEnding
+) -> tuple[bytes, int]:
+    """What `autograder.untrusted.frames` reads outside, and the room left for answers.
+
+    Answers that no file can hold cost their own cell only.
+    """
+    outputs = shell.outputs.take()
+    words = {"cell": number, "answers": [], "outputs": outputs, "seconds": seconds, "problem": problem}
+    try:
+        kept, left = within(room, given)
+        arrays, described = recording.answers_to_file(kept)
+        return answers.pack(arrays, words | {"answers": described}), left
+    except Exception as error:
+        shell.outputs.fail(type(error).__name__, "the answers of this cell cannot be written to a file", [])
+        words |= {"outputs": [*outputs, *shell.outputs.take()], "problem": CellEnding.ERROR}
+        return answers.pack({}, words), room
+
+
+def run_cell(source: str, shell: Shell, limits: Limits) -> CellEnding:
+    """Execute one cell; its outputs gather in the shell."""
+    shell.running = source
+    alarm = Alarm(limits.cell_seconds)
+    with _streams(shell):
+        try:
+            with alarm:
+                result = shell.run_cell(source, store_history=False)
+        except BaseException as error:
+            # Out of IPython's own hands: the alarm rang between the student's code and the end of the cell.
+            shell.showtraceback((type(error), error, error.__traceback__))
+            return CellEnding.TIMEOUT if alarm.rang else CellEnding.ERROR
+    if alarm.rang:
+        return CellEnding.TIMEOUT
+    return CellEnding.COMPLETE if getattr(result, "success", False) else CellEnding.ERROR
+
+
+class Alarm:
+    """Interrupts the code under `with` after `seconds`, and again each second in case it was ignored."""
+
+    def __init__(self, seconds: float):
+        self.seconds = seconds
+        self.rang = False
+        self.armed = False
+
+    def __enter__(self) -> None:
+        self.armed = True
+        signal.signal(signal.SIGALRM, self._ring)
+        signal.setitimer(signal.ITIMER_REAL, self.seconds, 1)
+
+    def __exit__(self, *error) -> None:
+        self.armed = False  # first, so that an alarm already on its way does nothing
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+    def _ring(self, number, frame) -> None:
+        if self.armed:
+            self.rang = True
+            raise CellTimeout(f"the cell was stopped after {self.seconds:g} seconds")
+
+
+def within(room: int, given: Given) -> tuple[Given, int]:
+    """The answers for which there is room, and the room left. A giant one fails alone."""
+    kept = {}
+    for where, answer in given.items():
+        size = sum(array.nbytes + len(name) for name, array in answer.arrays.items())
+        if size > room:
+            answer = Answer(
+                problem=Problem.TYPE, message=f"{size} bytes of arrays, which is too much to hand in"
+            )
+        else:
+            room -= size
+        arrays = {encodable(name): array for name, array in answer.arrays.items()}
+        kept[where] = replace(answer, arrays=arrays, message=encodable(answer.message)[:4000])
+    return kept, room
+
+
+def reseed() -> None:
+    """Give this fork random numbers of its own; it was born with its siblings'."""
+    seed = int.from_bytes(os.urandom(4), "little")
+    random.seed(seed)
+    np.random.seed(seed)
+    if torch := sys.modules.get("torch"):
+        torch.default_generator.manual_seed(seed)  # torch.manual_seed also prepares accelerators, for 5 ms
+
+
+@contextlib.contextmanager
+def _streams(shell: Shell) -> Iterator[None]:
+    before = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = Stream("stdout", shell.outputs), Stream("stderr", shell.outputs)
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before

@@ -1,0 +1,155 @@
+"""The IPython shell in which a notebook runs: what a kernel offers, without a kernel."""
+
+import ast
+import subprocess
+import sys
+import traceback
+import warnings
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from IPython.core.compilerop import CachingCompiler
+from IPython.core.displayhook import DisplayHook
+from IPython.core.displaypub import DisplayPublisher
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets import Any as Anything
+from traitlets import Type, Unicode
+from traitlets.config import Config
+
+from .limits import Limits
+from .outputs import Outputs
+
+
+class CellCompiler(CachingCompiler):
+    """Names the code of a cell so that a traceback says which cell it is."""
+
+    def get_code_name(self, raw_code: str, transformed_code: str, number: int) -> str:
+        return f"<cell {number}>"
+
+
+class Publisher(DisplayPublisher):
+    """Keeps what `display` shows."""
+
+    def publish(self, data, metadata=None, *, transient=None, update=False, **ignored) -> None:
+        self.shell.outputs.show("display_data", data, (transient or {}).get("display_id"), update)
+
+    def clear_output(self, wait: bool = False) -> None:
+        self.shell.outputs.clear()
+
+
+class LastValue(DisplayHook):
+    """Keeps the value of a cell's last line."""
+
+    def quiet(self) -> bool:
+        """A semicolon at the end of the cell keeps its value from being shown."""
+        return self.semicolon_at_end_of_expression(self.shell.running)
+
+    def write_output_prompt(self) -> None:
+        """A notebook shows none."""
+
+    def write_format_data(self, format_dict, md_dict=None) -> None:
+        self.shell.outputs.show("execute_result", format_dict)
+
+    def log_output(self, format_dict) -> None:
+        """There is no history to log it in."""
+
+    def finish_displayhook(self) -> None:
+        self._is_active = False
+
+
+class Shell(InteractiveShell):
+    """Executes cells; everything they show goes to `outputs`."""
+
+    outputs = Anything()
+    running = Unicode()  # the source of the cell
+    compiler_class = Type(CellCompiler)
+    displayhook_class = Type(LastValue)
+    display_pub_class = Type(Publisher)
+
+    def transform_cell(self, raw_cell: str) -> str:
+        """IPython's magics, only where there are any: looking for them takes longer than running most cells."""
+        return raw_cell + "\n" if is_python(raw_cell) else super().transform_cell(raw_cell)
+
+    def enable_gui(self, gui=None) -> None:
+        """No window can open here, and asking for one is no error."""
+
+    def _tee(self, channel: str) -> AbstractContextManager[None]:
+        """IPython keeps, for its history, all that is ever printed; a long run would fill the memory with it."""
+        return nullcontext()
+
+    def showtraceback(self, exc_tuple=None, *where, **how) -> None:
+        kind, error, trace = self._get_exc_info(exc_tuple)
+        self.outputs.fail(kind.__name__, _message(error), describe(error, trace))
+
+    def showsyntaxerror(self, filename=None, running_compiled_code=False) -> None:
+        self.showtraceback()
+
+    def system(self, cmd: str) -> None:
+        """`!command`: its output appears in the cell."""
+        done = subprocess.run(
+            self.var_expand(cmd, depth=1),
+            shell=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+        sys.stdout.write(done.stdout.decode(errors="replace"))
+        self.user_ns["_exit_code"] = done.returncode
+
+
+def is_python(source: str) -> bool:
+    """Whether a cell is Python as it stands. A pasted prompt, `In [1]: x = 2`, is so only by its looks."""
+    with warnings.catch_warnings(action="ignore"):  # they are shown when the cell is run
+        try:
+            ast.parse(source)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return False
+    return "In [" not in source
+
+
+def make_shell(limits: Limits) -> Shell:
+    """The one shell of this process. Made before the fork: it takes 25 ms."""
+    config = Config()
+    config.HistoryManager.enabled = False  # its thread would not survive the fork
+    config.InteractiveShell.colors = "nocolor"
+    shell = Shell.instance(config=config)
+    shell.outputs = Outputs(limits)
+    return shell
+
+
+def warm_up(shell: Shell) -> None:
+    """Do once what takes long the first time: run a cell and, where these are imported, show a tensor and draw a picture."""
+    shell.run_cell("None")
+    if torch := sys.modules.get("torch"):
+        shell.display_formatter.format(torch.softmax(torch.rand(2, 3) @ torch.rand(3, 2), dim=-1))
+    if "matplotlib.pyplot" not in sys.modules:
+        return
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots()
+    axes.imshow([[0.0, 1.0], [1.0, 0.0]])
+    axes.plot([0, 1], label="first")
+    axes.set(title="first", xlabel="x", ylabel="y")
+    axes.legend()
+    shell.display_formatter.format(figure)
+    plt.close("all")
+
+
+def describe(error: BaseException, trace: Any) -> list[str]:
+    """The lines of a traceback that a student can read: the frames of the notebook, then the error."""
+    if isinstance(error, SyntaxError):
+        return _lines(traceback.format_exception_only(error))
+    frames = [frame for frame in traceback.extract_tb(trace) if frame.filename.startswith("<cell ")]
+    head = ["Traceback (most recent call last):\n"] if frames else []
+    return _lines([*head, *traceback.format_list(frames[-12:]), f"{type(error).__name__}: {_message(error)}"])
+
+
+def _message(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception as broken:
+        return f"(its message cannot be shown: {type(broken).__name__})"
+
+
+def _lines(parts: list[str]) -> list[str]:
+    return "".join(parts).rstrip("\n").split("\n")

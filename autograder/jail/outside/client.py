@@ -1,0 +1,365 @@
+"""The engine's end of the jail: hands a server one job at a time and collects what comes back."""
+
+import contextlib
+import fcntl
+import json
+import os
+import select
+import socket
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from autograder.checks.status import Ending
+from autograder.jail.inside.limits import Limits
+from autograder.jail.outside import cgroup
+from autograder.jail.outside.bubblewrap import NOTHING_MORE, View, find_problem
+from autograder.jail.outside.launch import JailError, Process, Twin, start, twin
+
+__all__ = ["JailError", "Nursery", "Outcome", "Server", "ServerDied", "find_problem"]
+
+ENDINGS = (Ending.FINISHED, Ending.TIMEOUT, Ending.MEMORY, Ending.OUTPUT, Ending.DIED)
+SILENCE_SECONDS = 20  # a server that runs a job says each second that it is alive
+MOST_FRAMES = 10_000
+CHUNK = 1 << 20
+
+
+class ServerDied(RuntimeError):
+    """The server failed a job (it ended, fell silent, or built no jail), and so did a fresh one with the same job."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What running one job gave. The frames are raw and untrusted: `frames.read_frame` reads them."""
+
+    frames: tuple[bytes, ...]
+    status: Ending
+    seconds: float
+    cpu_seconds: float
+    peak_bytes: int  # resident in all its processes together, with what they share with the server
+
+
+class Server:
+    """A warm server; each job runs in a fork of it. One job at a time: each thread needs a server of its own.
+
+    `view` says what it sees beside the Python environment and `autograder.checks`. `modules` are imported ahead.
+    `process` starts it in another way.
+    """
+
+    def __init__(
+        self,
+        limits: Limits | None = None,
+        isolation: str = "bwrap",
+        view: View = NOTHING_MORE,
+        silence_seconds: float = SILENCE_SECONDS,
+        modules: Sequence[str] = (),
+        process: Callable[[], Process | Twin] | None = None,
+    ):
+        if isolation not in ("bwrap", "none"):
+            raise ValueError(f"isolation is {isolation!r}; it must be 'bwrap' or 'none'")
+        self.limits = limits or Limits()
+        self.isolation = isolation
+        self.silence_seconds = silence_seconds
+        self._start = process or partial(start, self.limits, isolation, view, modules)
+        self._stopped = False
+        self._process: Process | Twin | None = self._start()
+
+    def __enter__(self) -> "Server":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def run(self, job: bytes, on_frame: Callable[[bytes], None] | None = None) -> Outcome:
+        """Run one job. A server that dies or falls silent is replaced and the job run once more; then ServerDied.
+
+        `on_frame` sees each frame as it comes (after a replacement, again from the first).
+        """
+        try:
+            return self._run(job, on_frame)
+        except ServerDied:
+            if self._stopped:
+                raise
+            return self._run(job, on_frame)
+
+    def stop(self) -> None:
+        """Called from another thread: the job that runs ends as ServerDied, and no other begins."""
+        self._stopped = True
+        process = self._process
+        if process is not None:
+            process.shoot()
+
+    def close(self) -> None:
+        """End the server and everything in it. A later `run` starts another."""
+        if self._process is not None:
+            self._process.close()
+            self._process = None
+
+    def _run(self, job: bytes, on_frame: Callable[[bytes], None] | None) -> Outcome:
+        if self._stopped:
+            raise ServerDied("The grading server was told to stop.")
+        self._process = self._process or self._start()
+        reader = Reader(self.limits, on_frame or (lambda frame: None))
+        try:
+            return hold(self._process.control, job, reader, self.silence_seconds)
+        except ServerDied as died:
+            words = self._process.last_words()
+            self._process.kill()
+            self._process = None
+            raise ServerDied(f"{died} Its last words: {words}") from None
+        except BaseException:
+            # Interrupted in the middle (by Ctrl-C, or by on_frame): this server still runs the job.
+            self._process.kill()
+            self._process = None
+            raise
+
+
+class Nursery:
+    """A server that runs no job, and servers forked from it: what all of them have imported is in memory once.
+
+    They share a jail, and each is process 1 of a namespace of its own. One that dies is replaced in milliseconds.
+    Without process handles (elsewhere than on Linux) each server is started by itself.
+    """
+
+    def __init__(
+        self,
+        limits: Limits,
+        isolation: str = "bwrap",
+        view: View = NOTHING_MORE,
+        silence_seconds: float = SILENCE_SECONDS,
+        modules: Sequence[str] = (),
+    ):
+        self.limits = limits
+        self.isolation = isolation
+        self.view = view
+        self.silence_seconds = silence_seconds
+        self.modules = tuple(modules)
+        self._forking = threading.Lock()
+        self._process: Process | None = None
+        self._starting: Process | None = None
+        self._closed = False
+
+    def start(self) -> None:
+        """Import everything now, and not with the first server."""
+        with self._forking:
+            self._begin()
+
+    def server(self) -> Server:
+        fork = self._fork if hasattr(os, "pidfd_open") else None
+        # Without handles a server starts itself, and has to know what it may see.
+        start_alone = partial(start, self.limits, self.isolation, self.view, self.modules)
+        return Server(
+            self.limits, self.isolation, silence_seconds=self.silence_seconds, process=fork or start_alone
+        )
+
+    def stop(self) -> None:
+        """Called from another thread: what is starting ends, and nothing else begins."""
+        self._closed = True
+        starting = self._starting
+        if starting is not None:
+            starting.shoot()
+
+    def close(self) -> None:
+        """End it, and with it all servers that it forked."""
+        self.stop()
+        with self._forking:
+            if self._process is not None:
+                self._process.close()
+                self._process = None
+
+    def _fork(self) -> Twin:
+        with self._forking:
+            try:
+                return self._twin()
+            except ServerDied:  # and with it all that it had forked
+                return self._twin()
+
+    def _twin(self) -> Twin:
+        process = self._begin()
+        try:
+            return twin(process, self.silence_seconds)
+        except OSError as error:
+            words = process.last_words()
+            self._end()
+            raise ServerDied(f"The grading server was not forked: {error}. Its last words: {words}") from None
+        except BaseException:  # Ctrl-C, too: an answer that nobody heard would be taken for the next one's
+            self._end()
+            raise
+
+    def _begin(self) -> Process:
+        self._require_open()
+        if self._process is None:
+            try:
+                self._process = start(
+                    self.limits, self.isolation, self.view, self.modules, self._remember_starting
+                )
+            finally:
+                self._starting = None
+        return self._process
+
+    def _remember_starting(self, process: Process) -> None:
+        self._starting = process
+        self._require_open()
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise ServerDied("The run is over.")
+
+    def _end(self) -> None:
+        self._process.kill()
+        self._process = None
+
+
+@dataclass
+class Reader:
+    """Cuts the answer pipe's bytes into frames: eight bytes of length, then as many bytes."""
+
+    limits: Limits
+    on_frame: Callable[[bytes], None]
+    frames: list[bytes] = field(default_factory=list)
+    greeting: bytes | None = None  # the first frame, sent before the student's code: empty when all is well
+    too_much: bool = False
+    _size: int = 0
+    _rest: bytearray = field(default_factory=bytearray)
+
+    def read(self, pipe: int) -> bool:
+        """Read what is there, without waiting for more. False at the end."""
+        try:
+            chunk = os.read(pipe, CHUNK)
+        except BlockingIOError:
+            return True
+        self._size += len(chunk)
+        self.too_much = self.too_much or self._size > self.limits.output_bytes
+        if not self.too_much:
+            self._rest += chunk
+            self._cut()
+        return bool(chunk)
+
+    def drain(self, pipe: int) -> None:
+        """Read what is left once the writer is dead. Never wait: somebody else may hold the pipe."""
+        while not self.too_much and select.select([pipe], [], [], 0)[0] and self.read(pipe):
+            pass
+
+    def _cut(self) -> None:
+        while len(self._rest) >= 8:
+            end = 8 + int.from_bytes(self._rest[:8], "little")
+            if end > self.limits.output_bytes or len(self.frames) >= MOST_FRAMES:
+                self.too_much = True
+                return
+            if len(self._rest) < end:
+                return
+            frame = bytes(self._rest[8:end])
+            del self._rest[:end]
+            self._take(frame)
+
+    def _take(self, frame: bytes) -> None:
+        if self.greeting is None:
+            self.greeting = frame
+        else:
+            self.frames.append(frame)
+            self.on_frame(frame)
+
+
+def hold(control: socket.socket, job: bytes, reader: Reader, silence_seconds: float) -> Outcome:
+    """Hand over one job, read its frames until the server reports its end. Raises ServerDied."""
+    answers, theirs = os.pipe()
+    sealed = _sealed(job)
+    group = cgroup.make(reader.limits)
+    try:
+        handles = [sealed, theirs, *(group.open() if group else [])]
+        try:
+            socket.send_fds(control, [b"run\n"], handles)
+        except OSError as error:
+            raise ServerDied(f"The grading server takes no job ({error}).") from None
+        finally:
+            for handle in handles:
+                os.close(handle)
+        report = _listen(control, answers, reader, silence_seconds)
+        reader.drain(answers)
+    finally:
+        os.close(answers)
+        if group:
+            group.remove()
+    if reader.greeting is None:
+        raise ServerDied(
+            f"A fork of the grading server ended ({report['status']}) before its notebook began."
+        )
+    if reader.greeting:
+        raise ServerDied(
+            f"No notebook could begin: {reader.greeting[-1000:].decode(errors='replace').strip()}"
+        )
+    status = Ending.OUTPUT if reader.too_much else Ending(report["status"])
+    numbers = {name: report[name] for name in ("seconds", "cpu_seconds", "peak_bytes")}
+    return Outcome(tuple(reader.frames), status, **numbers)
+
+
+def _listen(control: socket.socket, answers: int, reader: Reader, silence_seconds: float) -> dict[str, Any]:
+    """Read frames until the report comes."""
+    poll = select.poll()
+    poll.register(control, select.POLLIN)
+    poll.register(answers, select.POLLIN)
+    heard, told = time.monotonic(), False
+    while True:
+        ready = dict(poll.poll(1000 * silence_seconds))
+        if control.fileno() in ready:
+            heard = time.monotonic()
+            report = _hear(control)
+            if report is not None:
+                return report
+        elif time.monotonic() - heard > silence_seconds:
+            raise ServerDied(f"The grading server has been silent for {silence_seconds:g} s.")
+        if answers in ready and not reader.read(answers):
+            poll.unregister(answers)
+        if reader.too_much and not told:
+            told = True
+            _tell(control, b"stop\n")
+
+
+def _hear(control: socket.socket) -> dict[str, Any] | None:
+    """The report in the server's message, or None when the message only says that it is alive."""
+    try:
+        message = control.recv(4096)
+    except OSError:
+        message = b""
+    if not message:
+        raise ServerDied("The grading server ended while it ran a job.")
+    try:
+        words = json.loads(message.splitlines()[-1])
+    except ValueError:
+        words = None
+    if isinstance(words, dict) and list(words) == ["alive"]:
+        return None
+    if not _is_report(words):
+        raise ServerDied(f"The grading server said {message[:80]!r}, which is no report.")
+    return words
+
+
+def _is_report(words: Any) -> bool:
+    if not isinstance(words, dict) or words.get("status") not in ENDINGS:
+        return False
+    return all(type(words.get(name)) in (int, float) for name in ("seconds", "cpu_seconds", "peak_bytes"))
+
+
+def _tell(control: socket.socket, message: bytes) -> None:
+    with contextlib.suppress(OSError):  # if it is gone, the next reading notices
+        control.send(message)
+
+
+def _sealed(job: bytes) -> int:
+    """A descriptor from which the job can be read, and by which nobody can change it."""
+    if not hasattr(os, "memfd_create"):
+        with tempfile.TemporaryFile() as file:
+            file.write(job)
+            file.seek(0)
+            return os.dup(file.fileno())
+    descriptor = os.memfd_create("job", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    with open(descriptor, "wb", closefd=False) as file:
+        file.write(job)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    seals = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
+    fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, seals)
+    return descriptor

@@ -1,0 +1,37 @@
+"""What is handed to the jail: the cells to run and the inputs of each check, packed into bytes."""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+import numpy as np
+
+from autograder.checks import answers
+from autograder.checks.asking import Case
+from autograder.checks.recording import cases_to_file
+from autograder.jail.inside.files import FILE
+
+Cases = Mapping[str, Sequence[Case]]
+
+
+def make_job(
+    cells: Sequence[Mapping[str, str]],
+    cases: Cases,
+    arrays: str = "numpy",
+    files: Mapping[str, bytes] = MappingProxyType({}),
+) -> bytes:
+    """A job for the jail: cells {source, exercise, variant}, the inputs of each check, and what their arrays become.
+
+    `files` lie in the notebook's folder, by their path there.
+    """
+    inputs, rest = cases_to_file({name: list(several) for name, several in cases.items()})
+    contents = {f"{FILE}{path}": np.frombuffer(content, np.uint8) for path, content in files.items()}
+    words = {"cells": list(cells), "cases": rest, "arrays": arrays, "files": list(files)}
+    return answers.pack(inputs | contents, words)
+
+
+def cell(source: str, exercise: str = "", variant: str = "") -> dict[str, str]:
+    return {"source": source, "exercise": exercise, "variant": variant}
+
+
+HARMLESS = make_job([cell("1 + 1")], {})
+"""A job that harms nobody. Where it fails too, the fault is not the last submission's."""

@@ -1,0 +1,257 @@
+"""Starts a server, in bubblewrap or plainly, or a twin of one, and ends it for certain."""
+
+import contextlib
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import IO
+
+from autograder.jail.inside.isolation import SCRATCH_PREFIX
+from autograder.jail.inside.limits import Limits
+from autograder.jail.outside import bubblewrap
+from autograder.jail.outside.bubblewrap import View
+
+START_SECONDS = 120  # for a server's imports, on a slow or busy machine
+CLOSE_SECONDS = 5
+KILLED = (
+    -signal.SIGKILL,
+    128 + signal.SIGKILL,
+)  # a server, or in a jail bubblewrap, which says so of its server
+# One message is one packet where the system has such sockets.
+SOCKET_KIND = socket.SOCK_SEQPACKET if sys.platform.startswith("linux") else socket.SOCK_STREAM
+
+
+class JailError(RuntimeError):
+    """The server could not be started; the message says why in a sentence."""
+
+
+class _Killed(JailError):
+    """A server that did not end by itself: by a person, or by a system that has run out of memory."""
+
+
+@dataclass
+class Process:
+    """A running server."""
+
+    popen: subprocess.Popen
+    control: socket.socket
+    errors: IO[bytes]  # what it, or bubblewrap, wrote to stderr
+    scratch: tempfile.TemporaryDirectory | None = None  # of a server without a jail
+    jail: int | None = None  # handle of the jail's process 1, with which all others end
+
+    def last_words(self) -> str:
+        try:
+            errors = self.errors.fileno()
+            size = os.fstat(errors).st_size
+            said = os.pread(errors, 4000, max(0, size - 4000))  # its place is the writer's, too, and stays
+        except (OSError, ValueError):  # for a twin: another thread has ended the server, and closed its file
+            return "it was ended"
+        lines = said.decode(errors="replace").strip().splitlines()
+        return " | ".join(lines[-3:]) or "it said nothing"
+
+    def close(self) -> None:
+        """Let it end: it does when its socket closes."""
+        self.control.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.popen.wait(CLOSE_SECONDS)
+        self.kill()
+
+    def shoot(self) -> None:
+        """Send the signal, and leave the rest to whoever waits for an answer."""
+        if self.jail is not None:
+            with contextlib.suppress(OSError):  # it has ended, or another thread has closed the handle
+                signal.pidfd_send_signal(self.jail, signal.SIGKILL)
+        self.popen.kill()
+
+    def kill(self) -> None:
+        """End it whatever state it is in, stopped or deaf."""
+        self.shoot()
+        if self.jail is not None:
+            os.close(self.jail)
+            self.jail = None
+        self.popen.wait()
+        self.control.close()
+        self.errors.close()
+        if self.scratch is not None:
+            self.scratch.cleanup()
+
+
+@dataclass
+class Twin:
+    """A fork of a server that serves itself. It ends with that server, or alone."""
+
+    control: socket.socket
+    of: Process
+    handle: int | None = None
+
+    def last_words(self) -> str:
+        return self.of.last_words()
+
+    def close(self) -> None:
+        """Let it end: it does when its socket closes."""
+        self.control.close()
+        self._wait()
+        self.kill()
+
+    def shoot(self) -> None:
+        if self.handle is not None:
+            with contextlib.suppress(OSError):  # it has ended, or another thread has closed the handle
+                signal.pidfd_send_signal(self.handle, signal.SIGKILL)
+
+    def kill(self) -> None:
+        self.shoot()
+        self.control.close()
+        if self.handle is not None:
+            self._wait()
+            os.close(self.handle)
+            self.handle = None
+
+    def _wait(self) -> None:
+        if self.handle is not None:
+            select.select([self.handle], [], [], CLOSE_SECONDS)
+
+
+def start(
+    limits: Limits,
+    isolation: str,
+    view: View,
+    modules: Sequence[str] = (),
+    spawned: Callable[[Process], None] = lambda process: None,
+) -> Process:
+    """Start a server and wait until it has imported everything, `modules` too. Raises JailError.
+
+    One that is killed meanwhile is started once more. `spawned` is told of each process before its imports: another
+    thread may shoot it, and what `spawned` raises ends it.
+    """
+    try:
+        return _start(limits, isolation, view, modules, spawned)
+    except _Killed:
+        return _start(limits, isolation, view, modules, spawned)
+
+
+def _start(
+    limits: Limits, isolation: str, view: View, modules: Sequence[str], spawned: Callable[[Process], None]
+) -> Process:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, SOCKET_KIND)
+    with theirs:
+        arguments = [str(theirs.fileno()), isolation, limits.to_json(), *modules]
+        launch = _in_bubblewrap if isolation == "bwrap" else _plainly
+        process = launch(arguments, ours, theirs, view)
+    try:
+        spawned(process)
+        _wait_until_ready(process)
+    except BaseException:  # Ctrl-C, too
+        process.kill()
+        raise
+    return process
+
+
+def twin(process: Process, seconds: float) -> Twin:
+    """Have a server that runs no job fork another. Raises OSError when it does not do so within `seconds`."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, SOCKET_KIND)
+    made = Twin(ours, process)
+    try:
+        with theirs:
+            socket.send_fds(process.control, [b"twin\n"], [theirs.fileno()])
+        _, handles = _hear(process.control, seconds)
+        if not handles:
+            raise ConnectionError("it ended")
+        made.handle = handles[0]
+        message, _ = _hear(ours, seconds)
+        if b"ready" not in message:
+            raise ConnectionError("its fork ended")
+    except BaseException:  # Ctrl-C, too
+        made.kill()
+        raise
+    return made
+
+
+def _hear(control: socket.socket, seconds: float) -> tuple[bytes, list[int]]:
+    """The next message and what it brought along. Raises OSError when there is none."""
+    if not select.select([control], [], [], seconds)[0]:
+        raise TimeoutError(f"it has been silent for {seconds:g} s")
+    message, handles, _, _ = socket.recv_fds(control, 4096, 1)
+    return message, handles
+
+
+def _in_bubblewrap(arguments: list[str], ours: socket.socket, theirs: socket.socket, view: View) -> Process:
+    reader, writer = os.pipe()
+    try:
+        command = bubblewrap.command(bubblewrap.SERVE, arguments, writer, view)
+        process = _spawn(
+            command, [theirs.fileno(), writer], {"PATH": os.environ.get("PATH", os.defpath)}, ours
+        )
+    except FileNotFoundError as error:
+        ours.close()
+        os.close(reader)
+        raise JailError(str(error)) from None
+    finally:
+        os.close(writer)
+    process.jail = _handle_of_jail(reader)
+    return process
+
+
+def _plainly(arguments: list[str], ours: socket.socket, theirs: socket.socket, view: View) -> Process:
+    scratch = tempfile.TemporaryDirectory(prefix=SCRATCH_PREFIX)
+    variables = {**bubblewrap.variables(view), **bubblewrap.places(scratch.name)}
+    variables["PATH"] = os.environ.get("PATH", os.defpath)
+    package = str(bubblewrap.BESIDE.parent)
+    command = [sys.executable, "-P", "-c", bubblewrap.SERVE, package, *arguments]
+    process = _spawn(command, [theirs.fileno()], variables, ours)
+    process.scratch = scratch
+    return process
+
+
+def _spawn(
+    command: list[str], descriptors: list[int], variables: dict[str, str], ours: socket.socket
+) -> Process:
+    errors = tempfile.TemporaryFile()  # noqa: SIM115 (the Process closes it)
+    popen = subprocess.Popen(
+        command,
+        pass_fds=descriptors,
+        env=variables,
+        cwd="/",
+        stdin=subprocess.DEVNULL,
+        stdout=errors,
+        stderr=errors,
+        start_new_session=True,  # Ctrl-C in the terminal is for the engine to handle
+    )
+    return Process(popen, ours, errors)
+
+
+def _handle_of_jail(reader: int) -> int | None:
+    """bubblewrap says which process is its jail's first; None when it failed before."""
+    with open(reader, "rb") as file:
+        words = file.read()
+    try:
+        return os.pidfd_open(json.loads(words)["child-pid"])
+    except (ValueError, KeyError, ProcessLookupError):
+        return None
+
+
+def _wait_until_ready(process: Process) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    readable, _, _ = select.select([process.control], [], [], max(0.0, deadline - time.monotonic()))
+    if not readable:
+        raise JailError(f"The grading server was not ready after {START_SECONDS} s: {process.last_words()}.")
+    message = process.control.recv(4096)
+    if not message:
+        if process.popen.wait() in KILLED:
+            raise _Killed("The grading server was killed before it was ready.")
+        raise JailError(_why_it_ended(process))
+    if b"ready" not in message:
+        raise JailError(f"The grading server began with {message[:80]!r} and not with its readiness.")
+
+
+def _why_it_ended(process: Process) -> str:
+    words = process.last_words()
+    problem = bubblewrap.find_problem() if process.jail is None and process.scratch is None else None
+    return problem or f"The grading server ended before it was ready: {words}."

@@ -1,0 +1,369 @@
+"""nbgrader's Autograde through our engine: a safe reader and three preprocessors, set by `configure`. Also generating.
+
+Generate       instead of GenerateAssignment: everything is made aside, then swapped in
+Grade          instead of Autograde: a failure is one sentence, and what was graded before stays
+SafeReader     instead of the notebook exporter's reader: a file that cannot be read becomes a verdict
+Restore        locked cells and all metadata from the release
+RunInJail      instead of Execute
+SaveVerdicts   instead of SaveAutoGrades and AssignLatePenalties: both or neither
+
+And formgrader's lists: a folder whose name no gradebook can hold, or a time that is none, no longer stops them.
+"""
+
+import glob
+import logging
+import os
+import textwrap
+import weakref
+from collections.abc import Mapping
+from datetime import datetime
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from nbconvert.exporters import NotebookExporter
+from nbformat import NotebookNode
+from nbgrader import utils
+from nbgrader.api import Gradebook
+from nbgrader.apps import api, autogradeapp, generateassignmentapp
+from nbgrader.converters import Autograde, GenerateAssignment
+from nbgrader.converters.base import NbGraderException
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.preprocessors import CheckCellMetadata, NbGraderPreprocessor
+from traitlets import Unicode
+from traitlets.config import Config
+
+from autograder.authoring import builder
+from autograder.authoring.reference import own_server
+from autograder.checks.status import Status
+from autograder.course import Assignment
+from autograder.errors import CourseError
+from autograder.files import UNWRITABLE, course_lock, kept
+from autograder.gradebook.gradebook import explained_faults, register, registering, save_scores
+from autograder.grading.engine import Result
+from autograder.grading.history import remember
+from autograder.grading.original import original
+from autograder.grading.stale import Stale, stale_scores
+from autograder.grading.store import Store
+from autograder.jail.outside.client import JailError, ServerDied
+from autograder.pool.standing import PromptEngine
+from autograder.untrusted.autograded import fill_outputs, shown_verdicts
+from autograder.untrusted.pages import Pages, guard_formgrader
+from autograder.untrusted.staging import staged
+from autograder.untrusted.submission import (
+    LeftOut,
+    NotRead,
+    Submission,
+    can_be_a_student,
+    from_notebook,
+    handed_in_at,
+    left_out,
+    read_handed,
+    restore,
+    students,
+    to_notebook,
+)
+
+WRAP = textwrap.TextWrapper(78, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
+MARK = "autograder"
+"""Notebook metadata that carries a submission's digest, status and reason from reading to running."""
+
+
+def configure(c: Config) -> None:
+    """Put our steps in the place of nbgrader's. Called by nbgrader_config.py, through `autograder.nbgrader_plugin`."""
+    # No setting names these: formgrader and `nbgrader generate_assignment` find them here.
+    api.GenerateAssignment = generateassignmentapp.GenerateAssignment = Generate
+    api.Autograde = autogradeapp.Autograde = Grade
+    api.capture_log = capture_log
+    api.NbGraderAPI.get_submitted_students = get_submitted_students
+    api.NbGraderAPI.get_submitted_timestamp = get_submitted_timestamp
+    CourseDirectory.get_existing_timestamp = get_existing_timestamp
+    c.Autograde.exporter_class = SafeReader
+    c.Autograde.sanitize_preprocessors = [Restore, CheckCellMetadata]
+    c.Autograde.autograde_preprocessors = [RunInJail, SaveVerdicts, CheckCellMetadata]
+    c.CourseStep.course = c.CourseDirectory.root
+    c.GenerateFeedback.exporter_class = Pages
+    guard_formgrader()
+
+
+_all_folders = api.NbGraderAPI.get_submitted_students
+
+
+def get_submitted_students(self: api.NbGraderAPI, assignment_id: str) -> set[str]:
+    """nbgrader's, without names at which its gradebook or its pages stop."""
+    return {student for student in _all_folders(self, assignment_id) if can_be_a_student(student)}
+
+
+def get_submitted_timestamp(self: api.NbGraderAPI, assignment_id: str, student_id: str) -> datetime | None:
+    """nbgrader's, which stops at a file that holds no time, or that it may not read."""
+    coursedir = self.coursedir
+    return get_existing_timestamp(
+        coursedir, coursedir.format_path(coursedir.submitted_directory, student_id, assignment_id)
+    )
+
+
+def get_existing_timestamp(self: CourseDirectory, dest_path: str) -> datetime | None:
+    """The same for its commands."""
+    try:
+        return handed_in_at(Path(dest_path))
+    except NotRead:
+        return None
+
+
+class Generate(GenerateAssignment):
+    """Makes the release, the answer key and the gradebook's rows aside, and swaps them in when nothing can fail any more.
+
+    nbgrader's own deletes the release first and writes its rows one by one. The source is the script, so that
+    what was edited in it counts although nobody ran `autograder build`.
+    """
+
+    told = ""
+
+    def start(self) -> None:
+        assignment = Assignment(Path(self.coursedir.root), self.coursedir.assignment_id)
+        if assignment.release.exists() and not self.force:
+            self.log.info("%s is there already: --force makes it again.", assignment.release)
+            return
+        try:
+            stale = self._generate(assignment)
+        except (CourseError, JailError, ServerDied) as error:
+            self.told = f"{_in_lines(str(error))}\nNothing was changed.\n"
+            self.log.error("%s", self.told.rstrip())
+            raise NbGraderException("see the log above") from None
+        self.log.info("Made %s with its answer key.", assignment.release)
+        if stale:
+            self.log.warning("%s", _in_lines(str(stale)))
+
+    def _generate(self, assignment: Assignment) -> Stale | None:
+        generated = builder.generate(assignment)
+        with own_server(assignment.root) as server:
+            made = builder.products(server, assignment, generated)
+        if self.no_database:
+            builder.put(made)
+        else:
+            with course_lock(assignment.root), registering(assignment, generated.cells):
+                builder.put(made)
+        return stale_scores(assignment)
+
+
+class Grade(Autograde):
+    """Grades as nbgrader does. It would remove the graded notebook of before, and show a failure as a traceback."""
+
+    told = ""
+    graded: tuple[Submission, Result]  # the last, set by SaveVerdicts
+    _staged: Mapping[str, Path] = {}  # instead of the folder in `submitted/`, by student
+
+    def init_notebooks(self) -> None:
+        """nbgrader's, which takes a folder's name for a pattern: of [ab] it would grade what a has handed in."""
+        name, student = self.coursedir.assignment_id, self.coursedir.student_id
+        where = self._format_source(name, student)
+        pattern = self._format_source(name, glob.escape(student)) if os.path.isdir(where) else where
+        file = f"{self.coursedir.notebook_id}.ipynb"
+        found = {folder: glob.glob(os.path.join(glob.escape(folder), file)) for folder in glob.glob(pattern)}
+        self.assignments = {folder: notebooks for folder, notebooks in found.items() if notebooks}
+        for folder in found.keys() - self.assignments:
+            self.log.warning("There is no notebook in %s.", ascii(folder))
+        if not self.assignments:
+            for one in self._left_out():
+                self._tell(str(one))
+            self._tell(f"There is no notebook in {where}: put the student's there, named {self._file}.")
+            raise NbGraderException("There is nothing to grade, see the log above")
+
+    def _left_out(self) -> list[LeftOut]:
+        """Who would be meant, and cannot be graded: nbgrader passes over them, or stops."""
+        submitted, name = self._submitted, self.coursedir.assignment_id
+        left = left_out(submitted, name)
+        for student, folder in students(submitted, name):
+            if str(folder) not in self.assignments:
+                try:
+                    read_handed(folder, Assignment(Path(self.coursedir.root), name))
+                except NotRead as error:
+                    left.append(LeftOut(student, str(error)))
+        wanted = self.coursedir.student_id
+        return [one for one in left if wanted == one.student or fnmatchcase(one.student, wanted)]
+
+    @property
+    def _submitted(self) -> Path:
+        return Path(self.coursedir.root) / self.coursedir.submitted_directory
+
+    def convert_notebooks(self) -> None:
+        left = self._left_out()
+        for one in left:
+            self._tell(str(one))
+        failed = len(left)
+        for folder, notebooks in sorted(self.assignments.items()):
+            if not can_be_a_student(Path(folder).parent.name):
+                continue  # it was named
+            student = self.init_single_notebook_resources(notebooks[0])["nbgrader"]["student"]
+            try:
+                with kept(Path(self._format_dest(self.coursedir.assignment_id, student))):
+                    self._grade(student, sorted(notebooks))
+            except (CourseError, JailError, ServerDied) as error:
+                self._tell(f"{student} was not graded. {error}\nWhat was graded before stays as it was.")
+                failed += 1
+            except UNWRITABLE as error:
+                self._tell(
+                    f"{student} was not graded: {error.filename} cannot be read or written ({error.strerror}). "
+                    "Mend its permissions."
+                )
+                failed += 1
+            except Exception as error:
+                logging.getLogger(__name__).exception("%s was not graded.", student)
+                self._tell(
+                    f"{student} was not graded, by a fault of the autograder: {type(error).__name__}: {error}\n"
+                    "The graded notebook of before was put back. The terminal of JupyterLab, or its log, has the "
+                    "traceback: send it to the course's authors."
+                )
+                failed += 1
+        if failed:
+            raise NbGraderException(f"{failed} not graded, see the log above") from None
+
+    def _grade(self, student: str, notebooks: list[str]) -> None:
+        with staged(Path(notebooks[0]).parent) as (copy, left_out):
+            self._staged = {student: copy}
+            try:
+                self._grade_staged(student, notebooks, left_out)
+            finally:
+                self._staged = {}
+
+    def _grade_staged(self, student: str, notebooks: list[str], left_out: list[str]) -> None:
+        name = self.coursedir.assignment_id
+        if not self.init_destination(name, student):
+            return
+        for path in left_out:
+            self.log.warning("%s is not copied: it is no regular file, or too large.", ascii(path))
+        found = [Path(notebook).name for notebook in notebooks]
+        if self._file not in found:
+            raise CourseError(
+                f"{Path(notebooks[0]).parent} holds no {self._file} but {', '.join(found)}: rename the student's "
+                f"notebook, or record 0 points with `autograder grade {name} {student}`."
+            )
+        register(Assignment(Path(self.coursedir.root), name))
+        self.notebooks = notebooks
+        self.run_pre_convert_hook()
+        with explained_faults(self.coursedir.db_url):
+            self.init_assignment(name, student)
+            for notebook in self.notebooks:
+                self.convert_single_notebook(notebook)
+        self.set_permissions(name, student)
+        self.run_post_convert_hook()
+        self._tell(_summary(*self.graded), logging.INFO)
+
+    def _format_source(self, assignment_id: str, student_id: str, escape: bool = False) -> str:
+        """While a student is graded: a copy, of which nbgrader may follow every name and read every timestamp."""
+        if student_id in self._staged:
+            return str(self._staged[student_id])
+        return super()._format_source(assignment_id, student_id, escape)
+
+    @property
+    def _file(self) -> str:
+        return f"{self.coursedir.assignment_id}.ipynb"
+
+    def _tell(self, words: str, level: int = logging.ERROR) -> None:
+        lines = _in_lines(words)
+        self.told += f"{lines}\n"
+        self.log.log(level, "%s", lines)
+
+
+def _summary(submission: Submission, result: Result) -> str:
+    """What a grading came to."""
+    points = f"{submission.student}: {result.score:g} of {result.max_score:g} points"
+    if waiting := sum(verdict.score is None for verdict in result.verdicts):
+        points += f", {waiting} to grade by hand"
+    if submission.status:
+        return f"{points}. The submission could not be read. {submission.reason}"
+    if result.trouble:
+        return f"{points}. The notebook could not be run to its end; autograded/ holds it with the reasons."
+    return f"{points}."
+
+
+def capture_log(converter: Any) -> dict[str, Any]:
+    """nbgrader's: what formgrader's dialogs show. Where our own words are, its log and a traceback are of no use."""
+    shown = utils.capture_log(converter)
+    if told := getattr(converter, "told", ""):
+        return {"success": shown["success"], "log": told}
+    return shown
+
+
+def _in_lines(words: str) -> str:
+    """Lines that fit into formgrader's dialog, which breaks none."""
+    return "\n".join(WRAP.fill(line) for line in words.splitlines())
+
+
+class SafeReader(NotebookExporter):
+    """Reads submissions as `autograder grade` does; what it has written itself it reads as it is."""
+
+    def from_filename(self, filename: str, resources: dict[str, Any] | None = None, **kw: Any):
+        where = resources["nbgrader"]
+        coursedir = self.parent.coursedir
+        own = coursedir.format_path(coursedir.autograded_directory, where["student"], where["assignment"])
+        if Path(filename).parent == Path(own):
+            return super().from_filename(filename, resources=resources, **kw)
+        assignment = Assignment(Path(coursedir.root), where["assignment"])
+        folder = Path(filename).absolute().parent
+        handed = read_handed(folder, assignment)
+        notebook = to_notebook(handed.cells)
+        notebook.metadata[MARK] = {"digest": handed.digest, "status": handed.status, "reason": handed.reason}
+        return self.from_notebook_node(notebook, resources=resources, **kw)
+
+
+class CourseStep(NbGraderPreprocessor):
+    """A preprocessor that knows the course folder."""
+
+    course = Unicode(help="The course folder.").tag(config=True)
+
+    def assignment(self, resources: dict[str, Any]) -> Assignment:
+        return Assignment(Path(self.course), resources["nbgrader"]["assignment"])
+
+    def submission(self, notebook: NotebookNode, resources: dict[str, Any]) -> Submission:
+        mark = notebook.metadata[MARK]
+        student = resources["nbgrader"]["student"]
+        return Submission(
+            student, notebook, mark["digest"], mark["status"] and Status(mark["status"]), mark["reason"]
+        )
+
+
+class Restore(CourseStep):
+    """Puts back what a student must not change: locked cells, hidden tests, points, and every other piece of metadata."""
+
+    def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
+        restored = restore(from_notebook(nb), original(self.assignment(resources)))
+        restored.metadata[MARK] = nb.metadata[MARK]
+        return restored, resources
+
+
+class RunInJail(CourseStep):
+    """Runs the notebook in the jail, and puts its outputs and our verdicts into the cells."""
+
+    def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
+        assignment = self.assignment(resources)
+        submission = self.submission(nb, resources)
+        result = engine_of(self.parent.parent, assignment).grade(submission)
+        resources["submission"], resources["result"] = submission, result
+        filled = fill_outputs(nb, result.outputs, shown_verdicts(assignment, nb, result))
+        del filled.metadata[MARK]
+        return filled, resources
+
+
+class SaveVerdicts(CourseStep):
+    """Writes the verdicts and the late penalty into the gradebook."""
+
+    def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
+        where, assignment = resources["nbgrader"], self.assignment(resources)
+        submission, result = resources["submission"], resources["result"]
+        with Gradebook(where["db_url"]) as gradebook:
+            save_scores(gradebook, assignment, submission, result.verdicts)
+        remember(assignment, submission, result)
+        self.parent.parent.graded = submission, result
+        return nb, resources
+
+
+_engines: "weakref.WeakKeyDictionary[Any, dict[str, PromptEngine]]" = weakref.WeakKeyDictionary()
+
+
+def engine_of(converter: Any, assignment: Assignment) -> PromptEngine:
+    """One engine for each run of nbgrader's Autograde: every run draws inputs of its own."""
+    engines = _engines.setdefault(converter, {})
+    if assignment.name not in engines:
+        engines[assignment.name] = PromptEngine(assignment, Store(assignment.root / ".autograder" / "store"))
+    return engines[assignment.name]

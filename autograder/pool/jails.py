@@ -1,0 +1,61 @@
+"""Where jobs run: on this machine (`autograder.pool.local`), or on the workers of a cluster (`autograder.pool.cluster`)."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Protocol
+
+from autograder.course import Assignment
+from autograder.jail.outside.client import Outcome
+from autograder.pool.warm import Settings
+from autograder.settings import limits
+from autograder.source import imported_ahead, imported_from, named_in, usual_imports
+
+
+def settings_for(assignment: Assignment, isolation: str, modules: Iterable[str] = ()) -> Settings:
+    """What an assignment's notebooks may use, and see. `modules` are imported ahead beside what the release needs."""
+    course, release = assignment.settings, assignment.read_release()
+    preload = course.preload or usual_imports(release)
+    ahead = (*preload, *imported_ahead(course.preload_where, release), *modules)
+    return Settings(
+        limits(assignment.root),
+        isolation,
+        modules=tuple(dict.fromkeys(ahead)),
+        course=str(assignment.root.resolve()),
+        packages=course.packages,
+        readable=course.readable,
+        answers=course.answers,
+        practice=imported_from(course.answers, release),
+    )
+
+
+def settings_for_solution(assignment: Assignment, isolation: str) -> Settings:
+    """The same for a server that runs the solution alone, which draws nothing that the release does not ask for."""
+    course, release = assignment.settings, assignment.read_release()
+    modules = (
+        *named_in(course.preload or usual_imports(release), release),
+        *imported_ahead(course.preload_where, release),
+    )
+    return replace(settings_for(assignment, isolation), modules=tuple(dict.fromkeys(modules)))
+
+
+class Jails(Protocol):
+    """Takes jobs and gives back their outcomes, in whatever order they end. A job that is lost is run again."""
+
+    def warm_up(self) -> None:
+        """Begin to start, and do not wait for it."""
+
+    @property
+    def full(self) -> bool:
+        """Whether an outcome has to be taken before the next job."""
+
+    @property
+    def ready(self) -> bool:
+        """Whether `take` has something to give without waiting for it."""
+
+    def submit(self, name: str, job: bytes) -> None: ...
+
+    def take(self) -> tuple[str, Outcome]:
+        """The name and outcome of a job that has ended. Waits for one."""
+
+    def close(self) -> None:
+        """End everything, also a job that is running."""

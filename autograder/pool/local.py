@@ -1,0 +1,69 @@
+"""Servers of this machine. Threads hand them their jobs and wait; the work is done in the servers' own processes."""
+
+import os
+import queue
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from math import ceil
+from pathlib import Path
+
+from autograder.jail.outside.client import Outcome, ServerDied
+from autograder.pool.warm import Settings, Warm
+
+CPU_QUOTA = Path("/sys/fs/cgroup/cpu.max")
+
+
+def cores() -> int:
+    """How many processors this process may use: a container may have fewer than the machine."""
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    with suppress(OSError, ValueError):  # there is no quota
+        quota, period = map(int, CPU_QUOTA.read_text().split())
+        allowed = min(allowed, ceil(quota / period))
+    return max(1, allowed)
+
+
+class LocalPool:
+    """Runs jobs in `workers` servers at once. Nothing is started before `warm_up` or the first job."""
+
+    def __init__(self, settings: Settings, workers: int = 1):
+        self.warm = Warm(settings)
+        self.workers = workers
+        self._threads = ThreadPoolExecutor(workers, "jail")
+        self._running: dict[Future[Outcome], tuple[str, bytes]] = {}
+        self._ended: queue.SimpleQueue[Future[Outcome]] = queue.SimpleQueue()
+        self._suspects: list[tuple[str, bytes]] = []
+
+    def warm_up(self) -> None:
+        self._threads.submit(self.warm.start)  # if it fails, so does the first job
+
+    @property
+    def full(self) -> bool:
+        """Two jobs for each server: one runs while the next waits, and few lie about in memory."""
+        return len(self._running) >= 2 * self.workers
+
+    @property
+    def ready(self) -> bool:
+        return not self._ended.empty()
+
+    def submit(self, name: str, job: bytes) -> None:
+        future = self._threads.submit(self.warm.try_to_run, job)
+        self._running[future] = name, job
+        future.add_done_callback(self._ended.put)
+
+    def take(self) -> tuple[str, Outcome]:
+        """An outcome, as they come. Jobs under which servers died come last, each run again with nothing beside it."""
+        while self._running:
+            future = self._ended.get()
+            name, job = self._running.pop(future)
+            try:
+                return name, future.result()
+            except ServerDied:  # perhaps because of what ran beside it
+                self._suspects.append((name, job))
+        name, job = self._suspects.pop(0)
+        return name, self.warm.run(job)
+
+    def close(self) -> None:
+        """End everything, also a job that is running and a server that is starting."""
+        self.warm.stop()
+        self._threads.shutdown(cancel_futures=True)
+        self.warm.close()

@@ -1,0 +1,82 @@
+"""Servers that stay for a while: formgrader's button grades one submission, and another often follows.
+
+Every press draws inputs of its own; what is kept is only what takes seconds to start.
+"""
+
+import atexit
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from autograder.course import Assignment
+from autograder.grading.engine import Engine, Result
+from autograder.grading.store import Store, rules_digest
+from autograder.pool.jails import settings_for, settings_for_solution
+from autograder.pool.local import LocalPool
+from autograder.pool.warm import Settings, Warm
+from autograder.untrusted.submission import Submission
+
+STAY_SECONDS = 300
+
+
+class PromptEngine:
+    """Grades one submission at a time, in servers that outlive it. All on the same inputs, while the servers stay."""
+
+    def __init__(self, assignment: Assignment, store: Store):
+        self.assignment = assignment
+        self.store = store
+        self.settings = settings_for(assignment, "bwrap")
+        self._rules = rules_digest(assignment)
+        self._engine: Engine | None = None
+
+    def grade(self, submission: Submission) -> Result:
+        with standing_servers(self.assignment, self.settings, self._rules) as servers:
+            if self._engine is None or self._engine.jails is not servers.jail:
+                self._engine = Engine(
+                    self.assignment, self.store, jails=servers.jail, reference=servers.reference
+                )
+            return self._engine.grade(submission)
+
+
+class Servers:
+    """One for the solution; in the jail another, which never sees a solution."""
+
+    def __init__(self, assignment: Assignment, settings: Settings, rules: str):
+        self.made_for = (settings, rules)
+        self.jail = LocalPool(settings)
+        self.reference = Warm(settings_for_solution(assignment, settings.isolation))
+
+    def close(self) -> None:
+        self.jail.close()
+        self.reference.close()
+
+
+_servers: Servers | None = None
+_in_use = threading.RLock()
+_ending = threading.Timer(0, lambda: None)
+
+
+@contextmanager
+def standing_servers(assignment: Assignment, settings: Settings, rules: str) -> Iterator[Servers]:
+    """Those of the last time, if nothing that they have read has changed since; otherwise new ones."""
+    global _servers, _ending
+    with _in_use:
+        _ending.cancel()
+        if _servers is None or _servers.made_for != (settings, rules):
+            end_servers()
+            _servers = Servers(assignment, settings, rules)
+        try:
+            yield _servers
+        finally:
+            _ending = threading.Timer(STAY_SECONDS, end_servers)
+            _ending.daemon = True
+            _ending.start()
+
+
+@atexit.register
+def end_servers() -> None:
+    global _servers
+    with _in_use:
+        if _servers is not None:
+            _servers.close()
+        _servers = None

@@ -1,0 +1,127 @@
+"""Warm servers of this machine, and what a run asks of them. Nothing here judges, or imports torch."""
+
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+from autograder.checks.status import Ending
+from autograder.jail.inside.limits import Limits
+from autograder.jail.outside.bubblewrap import View, package_folder
+from autograder.jail.outside.client import Nursery, Outcome, Server, ServerDied
+from autograder.jail.outside.jobs import HARMLESS
+
+PACKAGES = ("torch", "numpy", "transformers")
+"""What decides, beside Python and the course's own code, what a notebook's cells give."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a run asks of its servers."""
+
+    limits: Limits
+    isolation: str
+    modules: tuple[str, ...] = ()  # imported ahead
+    run: str = ""  # a name that no other run has
+    versions: tuple[tuple[str, str], ...] = ()  # of the machine where the answers are judged
+    course: str = ""  # its folder, which no jail shows wherever it lies
+    packages: tuple[str, ...] = ()  # of the course, which notebooks import
+    readable: tuple[str, ...] = ()  # folders of the course, which notebooks read
+    answers: tuple[str, ...] = ()  # packages that hold right answers
+    practice: tuple[str, ...] = ()  # modules of these that the notebook itself imports
+
+    @property
+    def places(self) -> list[Path]:
+        """Where `readable` lies: in the course's folder, or on another machine beside the course's packages."""
+        roots = [Path(self.course), *(package_folder(name).parent for name in self.packages)]
+        return [
+            next(filter(Path.is_dir, (root / name for root in roots)), roots[0] / name)
+            for name in self.readable
+        ]
+
+    @property
+    def view(self) -> View:
+        readable = tuple(place for place in self.places if place.is_dir())
+        hidden = (Path(self.course),) if self.course else ()
+        return View(self.packages, readable, hidden, self.answers, self.practice)
+
+
+class Warm:
+    """The warm servers of a run: as many as there are jobs at the same time, each made when it is first needed.
+
+    All are forks of one process, which imports everything and runs no job.
+    """
+
+    def __init__(self, settings: Settings):
+        self.settings = settings
+        self._nursery = Nursery(settings.limits, settings.isolation, settings.view, modules=settings.modules)
+        self._idle: list[Server] = []
+        self._busy: set[Server] = set()
+        self._changing = threading.Lock()
+        self._stopped = False
+
+    def start(self) -> None:
+        self._nursery.start()
+
+    def run(self, job: bytes) -> Outcome:
+        """Run one job. One that ends servers, where a harmless job ends none, has the outcome DIED."""
+        try:
+            return self.try_to_run(job)
+        except ServerDied:
+            if self._stopped:
+                raise
+            # Twice, with this job. If a harmless job dies too, the fault is ours and ends the run.
+            self.try_to_run(HARMLESS)
+            return Outcome((), Ending.DIED, 0.0, 0.0, 0)
+
+    def try_to_run(self, job: bytes) -> Outcome:
+        """Run one job. Raises ServerDied when its server dies, and so does the one that takes its place."""
+        with self._server() as server:
+            return server.run(job)
+
+    def stop(self) -> None:
+        """End the jobs that are running, from another thread, and take no other. Nor is anything started any more."""
+        self._stopped = True
+        self._nursery.stop()
+        with self._changing:
+            for server in self._busy:
+                server.stop()
+
+    def close(self) -> None:
+        self.stop()
+        with self._changing:
+            idle, self._idle = self._idle, []
+        for server in idle:
+            server.close()
+        self._nursery.close()
+
+    @contextmanager
+    def _server(self) -> Iterator[Server]:
+        """A server that no other job has meanwhile."""
+        with self._changing:
+            server = self._idle.pop() if self._idle else None
+        server = server or self._nursery.server()
+        with self._changing:
+            self._busy.add(server)
+            if self._stopped:
+                server.stop()
+        try:
+            yield server
+        finally:
+            with self._changing:
+                self._busy.remove(server)
+                if not self._stopped:
+                    self._idle.append(server)
+            if self._stopped:
+                server.close()
+
+
+def installed_versions(names: Iterable[str]) -> dict[str, str]:
+    """Of those of these distributions that are installed."""
+    found = {}
+    for name in names:
+        with suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    return found

@@ -1,0 +1,118 @@
+"""What runs in a worker of a cluster: warm servers, kept between jobs. It judges nothing and never imports torch.
+
+A worker needs the jail and coursekit, and no solutions. What comes out of the jail it passes on unread.
+"""
+
+import asyncio
+import hashlib
+import platform
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+from autograder.errors import CourseError
+from autograder.jail.outside.bubblewrap import AUTOGRADER, package_folder
+from autograder.jail.outside.client import Outcome, ServerDied
+from autograder.pool.warm import PACKAGES, Settings, Warm, installed_versions
+
+REMEDY = "give it the same checkout and the same environment."
+
+
+# What the cluster calls, each by name in the worker's own process.
+
+
+def run_job(settings: Settings, job: bytes) -> Outcome:
+    """Run one job in a server of this process. Several threads may do so at the same time."""
+    with _turn.of(settings) as warm:
+        return warm.run(job)
+
+
+async def warm_up(settings: Settings) -> None:
+    """Import what every server needs, beside the worker's own business."""
+    await asyncio.to_thread(_start, settings)
+
+
+async def end(run: str) -> None:
+    """Leave nothing of that run behind: its jobs and its servers end, and those that wait do not begin."""
+    await asyncio.to_thread(_turn.end, run)
+
+
+@cache
+def versions(packages: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """What must be the same on all machines of a run: Python, packages, and the course's own files."""
+    found = {"Python": platform.python_version()}
+    found |= installed_versions((*PACKAGES, "distributed"))
+    files = [*(AUTOGRADER / "checks").rglob("*.py"), *(AUTOGRADER / "jail").rglob("*.py"), Path(__file__)]
+    for folder in map(package_folder, packages):
+        files += [*folder.rglob("*.py"), *(folder.parent / "data").rglob("*")]
+    digest = hashlib.sha256()
+    for file in sorted(file for file in files if file.is_file() and "__pycache__" not in file.parts):
+        digest.update(file.name.encode() + hashlib.sha256(file.read_bytes()).digest())
+    return (*found.items(), ("the course's files", digest.hexdigest()[:12]))
+
+
+def difference(here: Mapping[str, str], there: Mapping[str, str]) -> str:
+    """What a worker has in another version than we, in words; "" when it has the same."""
+    others = [name for name in here if here[name] != there.get(name)]
+    return ", ".join(f"{name}: {there.get(name, 'none')} there, {here[name]} here" for name in others)
+
+
+def _start(settings: Settings) -> None:
+    with _turn.of(settings) as warm:
+        warm.start()
+
+
+class _Turn:
+    """Whose servers are warm in this process: those of one run at a time."""
+
+    def __init__(self):
+        self.warm: Warm | None = None
+        self._used = 0
+        self._over: set[str] = set()
+        self._change = threading.Condition()
+
+    @contextmanager
+    def of(self, settings: Settings) -> Iterator[Warm]:
+        """The servers for a run. They take the place of another run's when none of its jobs is running here."""
+        with self._change:
+            self._change.wait_for(
+                lambda: not self._used or self.warm.settings == settings or self._is_over(settings)
+            )
+            if self._is_over(settings):
+                raise ServerDied("The run is over.")
+            if self.warm is None or self.warm.settings != settings:
+                self._replace(settings)
+            warm = self.warm
+            self._used += 1
+        try:
+            yield warm
+        finally:
+            with self._change:
+                self._used -= 1
+                self._change.notify_all()
+
+    def end(self, run: str) -> None:
+        with self._change:
+            self._over.add(run)
+            self._change.notify_all()
+            warm = self.warm
+        if warm is not None and warm.settings.run == run:
+            warm.close()
+
+    def _is_over(self, settings: Settings) -> bool:
+        return settings.run in self._over
+
+    def _replace(self, settings: Settings) -> None:
+        differs = difference(dict(settings.versions), dict(versions(settings.packages)))
+        if differs:
+            raise CourseError(
+                f"The worker on {platform.node()} has another installation ({differs}): {REMEDY}"
+            )
+        if self.warm is not None:
+            self.warm.close()
+        self.warm = Warm(settings)
+
+
+_turn = _Turn()

@@ -1,0 +1,131 @@
+"""What a course says of itself in nbgrader_config.py: where things are, and what its notebooks need."""
+
+import os
+import sys
+from contextvars import ContextVar
+from dataclasses import dataclass, field, fields
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from traitlets.config import Config
+from traitlets.config.loader import PyFileConfigLoader
+
+from autograder.errors import CourseError
+from autograder.jail.inside.limits import Limits
+
+FILE = "nbgrader_config.py"
+if TYPE_CHECKING:
+    from nbgrader.coursedir import CourseDirectory
+
+ARRAYS = ("numpy", "torch")
+
+
+@dataclass(frozen=True)
+class CourseSettings:
+    """What stands under `c.Autograder` in nbgrader_config.py, and the names of `c.CourseDirectory` that matter here.
+
+    arrays          what students' functions are given: "numpy" arrays or "torch" tensors;
+    packages        packages of the course that its notebooks import, such as coursekit; the jail shows them;
+    readable        folders of the course that its notebooks read, such as data;
+    preload         modules that a server imports before it forks for any notebook; where it is empty, those of
+                    numpy, pandas, matplotlib and their like that the release imports;
+    preload_where   {words: module}: imported ahead, too, where a cell that is graded holds these words;
+    answers         packages whose modules hold right answers: the jail shows those that the release itself imports;
+    student_files   what `autograder student-release` packs beside the release, `packages` and `readable`;
+    student_overlay a folder of files for students, in place of those of the same path or in addition to them.
+    """
+
+    course_id: str = ""
+    source_directory: str = "source"
+    release_directory: str = "release"
+    submitted_directory: str = "submitted"
+    arrays: str = "numpy"
+    packages: tuple[str, ...] = ()
+    readable: tuple[str, ...] = ()
+    preload: tuple[str, ...] = ()
+    preload_where: dict[str, str] = field(default_factory=dict)
+    answers: tuple[str, ...] = ()
+    student_files: tuple[str, ...] = ()
+    student_overlay: str = ""
+
+
+OF_NBGRADER = ("course_id", "source_directory", "release_directory", "submitted_directory")
+"""The settings that nbgrader has itself, under `c.CourseDirectory`."""
+
+
+def put_alembic_on_path() -> None:
+    """nbgrader calls `alembic` by name; without it the first run leaves a half-made gradebook."""
+    scripts = str(Path(sys.executable).parent)
+    if scripts not in os.environ.get("PATH", "").split(os.pathsep):
+        os.environ["PATH"] = os.pathsep.join([scripts, os.environ.get("PATH", os.defpath)])
+
+
+reading_our_own_settings = ContextVar("reading_our_own_settings", default=False)
+"""Whether nbgrader_config.py is read for what the course says of itself, and not for a program of nbgrader's."""
+
+
+def load(root: Path) -> Config:
+    """The settings in the course's nbgrader_config.py, read the way nbgrader's own programs read it."""
+    put_alembic_on_path()
+    return PyFileConfigLoader(FILE, path=str(root)).load_config()
+
+
+def own_settings(root: Path) -> Config:
+    """The same without our steps in nbgrader's programs, and without importing these."""
+    before = reading_our_own_settings.set(True)
+    try:
+        return load(root)
+    finally:
+        reading_our_own_settings.reset(before)
+
+
+def course_directory(root: Path) -> "CourseDirectory":
+    """nbgrader's own view of the folders."""
+    from nbgrader.coursedir import CourseDirectory
+
+    return CourseDirectory(config=own_settings(root))
+
+
+def course_settings(root: Path) -> CourseSettings:
+    """The settings of the course at `root`. Raises CourseError for one that does not exist or is of another kind."""
+    changed = (root / FILE).stat().st_mtime_ns if (root / FILE).exists() else 0
+    return _course_settings(root, changed)
+
+
+@lru_cache
+def _course_settings(root: Path, changed: int) -> CourseSettings:
+    config = own_settings(root) if changed else Config()
+    nbgrader = {
+        name: str(config.CourseDirectory[name]) for name in OF_NBGRADER if name in config.CourseDirectory
+    }
+    given = dict(config.get("Autograder", {}))
+    defaults = {one.name: getattr(CourseSettings(), one.name) for one in fields(CourseSettings)}
+    for name, value in given.items():
+        if name not in defaults or name in OF_NBGRADER:
+            known = ", ".join(sorted(set(defaults) - set(OF_NBGRADER)))
+            raise CourseError(f"{FILE} sets c.Autograder.{name}. There are: {known}.")
+        kind = list if isinstance(defaults[name], tuple) else type(defaults[name])
+        if not isinstance(value, kind):
+            raise CourseError(f"{FILE} sets c.Autograder.{name} = {value!r}; it must be a {kind.__name__}.")
+    if given.get("arrays", "numpy") not in ARRAYS:
+        raise CourseError(
+            f"{FILE} sets c.Autograder.arrays = {given['arrays']!r}; it must be one of {ARRAYS}."
+        )
+    return CourseSettings(**nbgrader, **{name: _frozen(value) for name, value in given.items()})
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def limits(root: Path) -> Limits:
+    """The jail's limits: the defaults, with what nbgrader_config.py says under `c.Jail`."""
+    given = dict(own_settings(root).get("Jail", {}))
+    known = {one.name for one in fields(Limits)}
+    for name, value in given.items():
+        if name not in known:
+            raise CourseError(f"{FILE} sets c.Jail.{name}. There are: {', '.join(sorted(known))}.")
+        if not isinstance(value, int | float) or value <= 0:
+            raise CourseError(f"{FILE} sets c.Jail.{name} = {value!r}; it must be a number above zero.")
+    return Limits(**given)

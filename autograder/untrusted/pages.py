@@ -1,0 +1,197 @@
+"""The pages of formgrader and feedback: what students wrote is rendered by `rendered`, and nothing of it can run.
+
+Two walls stand one behind the other: only listed elements and addresses come into a page, and the page's content security
+policy lets no script run but nbgrader's own, and nothing be loaded from elsewhere.
+"""
+
+import base64
+import copy
+import hashlib
+import re
+import time
+from functools import cached_property, lru_cache
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from jinja2 import pass_context
+from jinja2.runtime import Context
+from jupyter_server.base.handlers import JupyterHandler
+from nbconvert.exporters import HTMLExporter
+from nbconvert.filters import ansi2html
+from nbformat import NotebookNode
+from nbgrader.server_extensions.formgrader import formgrader, handlers
+from nbgrader.server_extensions.formgrader.handlers import template_path
+from traitlets.config import Config
+
+from autograder.untrusted import budgets
+from autograder.untrusted.budgets import TooMuch
+
+OUR_TEMPLATES = Path(__file__).parents[1] / "templates" / "nbgrader"
+
+NOTHING_ELSE = "base-uri 'none'; object-src 'none'; frame-src 'none'; form-action 'none'"
+ALONE = f"default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'; {NOTHING_ELSE}"
+"""The policy of a page that needs nothing but itself."""
+
+OF_FORMGRADER = (
+    "default-src 'none'; script-src {scripts}; connect-src 'self'; img-src 'self' data:; font-src 'self' data:; "
+    f"style-src 'self' 'unsafe-inline'; {NOTHING_ELSE}"
+)
+AROUND = (
+    "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+    "font-src 'self' data:; base-uri 'none'; object-src 'none'; form-action 'self'"
+)
+"""The policy of formgrader's other pages, whose scripts stand in them."""
+
+A_STUDENTS_FILE = f"{ALONE}; sandbox"
+"""The policy of a file beside the notebook: formgrader serves it under its own address."""
+
+
+class Pages(HTMLExporter):
+    """HTMLExporter for what cannot be trusted. It is configured by the same settings."""
+
+    def __init__(self, config: Config | None = None, **kw: Any):
+        config = copy.deepcopy(config or Config())
+        given = config.HTMLExporter.get("extra_template_basedirs", [])
+        config.HTMLExporter.extra_template_basedirs = [str(OUR_TEMPLATES), *given, template_path]
+        super().__init__(config=config, **kw)
+        self.sanitize_html = True  # no JavaScript, no widgets, and all HTML through `clean_html`
+        self.filters = {
+            **self.filters,
+            "markdown2html": self.markdown,
+            "highlight_code": self.code,
+            "clean_html": self.output,
+            "ansi2html": self.printed,
+            "strip_files_prefix": lambda html: (
+                html
+            ),  # it would change addresses after they have been looked at
+        }
+        self._begin()
+
+    def from_notebook_node(
+        self, nb: NotebookNode, resources: dict[str, Any] | None = None, **kw: Any
+    ) -> tuple[str, dict[str, Any]]:
+        self._begin()
+        page, resources = super().from_notebook_node(_bounded(nb), resources, **kw)
+        return self._guarded(page), resources
+
+    def _begin(self) -> None:
+        self._seconds, self._characters = 0.0, 0
+
+    def _guarded(self, page: str) -> str:
+        """With the policy in its head. nbgrader's scripts stand before it, and what a student wrote behind."""
+        if self.template_name != "formgrade":
+            return page.replace("<head>", f"<head>{_meta(ALONE)}", 1)
+        policy = OF_FORMGRADER.format(scripts=" ".join(["'unsafe-hashes'", *scripts_of_formgrader()]))
+        return page.replace("</head>", f"{_meta(policy)}</head>", 1)
+
+    # Filters of the templates
+
+    @cached_property
+    def markdown(self):
+        @pass_context
+        def markdown2html(context: Context, source: str) -> str:
+            attachments = context.get("cell", {}).get("attachments", {})
+            return (
+                self._written("markdown", source, attachments)
+                if attachments
+                else self._written("markdown", source)
+            )
+
+        return markdown2html
+
+    def code(self, source: str, language: str | None = None, metadata: Any = None) -> str:
+        return self._written("code", source)
+
+    def output(self, html: str) -> str:
+        return html if isinstance(html, Made) else self._written("output", str(html))
+
+    def printed(self, text: str) -> str:
+        return ansi2html(budgets.cut_off(text, "printed"))
+
+    def _written(self, kind: str, source: str, *more: Any) -> "Made":
+        """HTML by the scribe; of what is beyond a budget its beginning, as it was typed."""
+        shown = budgets.cut_off(source, kind)
+        self._characters += len(shown)
+        if shown != source:
+            return as_typed(shown)
+        if self._characters > budgets.PAGE_CHARACTERS or self._seconds > budgets.PAGE_SECONDS:
+            return as_typed(source, "The notebook is too large to show all of it in colour.")
+        began = time.monotonic()
+        try:
+            return Made(_scribe(kind, source, *more))
+        except TooMuch as error:
+            return as_typed(source, str(error))
+        finally:
+            self._seconds += time.monotonic() - began
+
+
+class Made(str):
+    """HTML that was made here: some templates clean what others do not."""
+
+
+def as_typed(text: str, why: str = "") -> Made:
+    """The text without any interpretation; with a reason only its beginning."""
+    note = f"<p><i>{escape(why)}</i></p>" if why else ""
+    if why and len(text) > budgets.SHOWN_OF_TOO_MUCH:
+        text = f"{text[: budgets.SHOWN_OF_TOO_MUCH]} …"
+    return Made(f'<pre style="white-space: pre-wrap">{escape(text)}</pre>{note}')
+
+
+def _scribe(kind: str, source: str, *more: Any) -> str:
+    """Most texts are the release's own and come again with every student. Long ones would fill the memory."""
+    if more or len(source) > 5000:
+        return budgets.scribe.write(kind, source, *more)
+    return _remembered(kind, source)
+
+
+@lru_cache(maxsize=2000)
+def _remembered(kind: str, source: str) -> str:
+    return budgets.scribe.write(kind, source)
+
+
+def _bounded(nb: NotebookNode) -> NotebookNode:
+    """With the texts of raw cells as code, which no template interprets, and no more outputs than can be shown."""
+    shown = NotebookNode(nb, cells=[NotebookNode(cell) for cell in nb.cells])
+    room = budgets.MOST_OUTPUTS
+    for cell in shown.cells:
+        if cell.cell_type == "raw":
+            cell.cell_type = "markdown"
+            cell.source = "\n".join(f"    {line}" for line in cell.source.splitlines())
+        if cell.cell_type == "code":
+            cell.outputs = cell.outputs[:room]
+            room -= len(cell.outputs)
+    return shown
+
+
+def _meta(policy: str) -> str:
+    return f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+
+
+@lru_cache
+def scripts_of_formgrader() -> tuple[str, ...]:
+    """Hashes of the scripts that nbgrader's template has in a page's body, as a policy names them."""
+    macros = (Path(template_path) / "formgrade" / "formgrade_macros.html.j2").read_text(encoding="utf-8")
+    body = macros[macros.index("macro nav(") :]
+    scripts = [
+        *re.findall(r"<script[^>]*>(.*?)</script>", body, re.DOTALL),
+        *re.findall(r'onclick="([^"]*)"', body),
+    ]
+    return tuple(dict.fromkeys(_hash(script) for script in scripts))
+
+
+def _hash(script: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
+
+
+def guard_formgrader() -> None:
+    """Have formgrader make its pages by `Pages`, and send a policy with each. No setting names these."""
+    formgrader.HTMLExporter = Pages
+    _send_with(handlers.BaseHandler, AROUND)
+    _send_with(handlers.SubmissionFilesHandler, A_STUDENTS_FILE)
+
+
+def _send_with(handler: type, policy: str) -> None:
+    """Jupyter's own policy says who may frame a page. Of a directive that comes twice the second would not count."""
+    jupyters = JupyterHandler.content_security_policy.fget
+    handler.content_security_policy = property(lambda self: f"{jupyters(self)}; {policy}")

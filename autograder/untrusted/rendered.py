@@ -1,0 +1,141 @@
+"""What students wrote, as HTML that an instructor's browser may draw: every element and address is on a list.
+
+It is the HTML that is cleaned, not what it was made from: Markdown makes links and pictures of text in which no cleaner
+sees them. What is made here of formulas and code stands aside meanwhile, so that a student's HTML needs no class, no
+style and no MathML. `untrusted` calls these functions, in a process of its own.
+"""
+
+import re
+import secrets
+from collections.abc import Mapping
+from html import escape, unescape
+
+import nh3
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import get_lexer_by_name
+from pygments.util import ClassNotFound
+
+from autograder.untrusted.formulas import mathml
+
+Attachments = Mapping[str, Mapping[str, str]]
+
+ELEMENTS = set(
+    "a abbr b blockquote br caption cite code dd del details div dl dt em h1 h2 h3 h4 h5 h6 hr i img ins kbd li mark ol p "
+    "pre q s samp small span strong sub summary sup table tbody td tfoot th thead tr u ul var".split()
+)
+ATTRIBUTES = {
+    "*": set(),
+    "a": {"href"},
+    "img": {"src", "alt"},
+    "ol": {"start"},
+    "td": {"colspan", "rowspan", "style"},
+    "th": {"colspan", "rowspan", "style"},
+}
+PICTURES = ("image/png", "image/jpeg", "image/gif")  # of attachments; an SVG may hold links and scripts
+LINK = re.compile(r"(?:https?://|mailto:)[^\x00-\x20]+", re.IGNORECASE)
+PICTURE = re.compile(r"data:image/(?:png|jpeg|gif);base64,[A-Za-z0-9+/=\s]+")
+ALIGNED = re.compile(r"text-align: ?(?:left|center|right);?")  # as the tables of Markdown have it
+ALLOWED = {("a", "href"): LINK, ("img", "src"): PICTURE, ("td", "style"): ALIGNED, ("th", "style"): ALIGNED}
+
+OURS = {  # of the box with a verdict, which `autograded` makes
+    "tags": {"div", "b"},
+    "attributes": {"div": {"style"}, "b": {"style"}},
+    "filter_style_properties": {"border-left", "padding", "color", "white-space"},
+}
+
+
+def markdown(source: str, attachments: Attachments | None = None) -> str:
+    """HTML of a Markdown cell, with its attached pictures."""
+    renderer = Renderer(attachments or {})
+    dirty = MarkdownWithMath(renderer=renderer).render(source)
+    return renderer.put_back(clean(dirty))
+
+
+def clean(html: str) -> str:
+    """Only the elements, attributes and addresses that are allowed. Links open a page that knows nothing of this one."""
+    return nh3.clean(
+        html,
+        tags=ELEMENTS,
+        attributes=ATTRIBUTES,
+        attribute_filter=_allowed,
+        url_schemes={"http", "https", "mailto", "data"},
+        link_rel="noopener noreferrer nofollow",
+        set_tag_attribute_values={"a": {"target": "_blank"}},
+    )
+
+
+def _allowed(element: str, attribute: str, value: str) -> str | None:
+    pattern = ALLOWED.get((element, attribute))
+    return value if pattern is None or pattern.fullmatch(value) else None
+
+
+def output(html: str) -> str:
+    """The HTML of a cell's output. Only verdicts have any, but the file that holds them may be changed."""
+    return nh3.clean(html, **OURS)
+
+
+def code(source: str, language: str = "ipython3") -> str:
+    """Highlighted source."""
+    formatter = HtmlFormatter(cssclass="highlight")
+    return highlight(source or " ", get_lexer_by_name(language), formatter)
+
+
+def plain(text: str) -> str:
+    """A text as it was typed."""
+    return f"<pre>{escape(text)}</pre>"
+
+
+class Renderer(IPythonRenderer):
+    """Markdown as nbconvert renders it, but for formulas, code and pictures."""
+
+    def __init__(self, attachments: Attachments):
+        super().__init__(escape=False, attachments=attachments, exclude_anchor_links=True)
+        self._mark = secrets.token_hex(16)  # nobody can have written it
+        self._aside: list[str] = []
+
+    def put_back(self, html: str) -> str:
+        """What stood aside in its places. In an attribute, where broken HTML may have taken a mark, is no place."""
+        mark = rf"{self._mark}-(\d+)-"
+
+        def back(found: re.Match[str]) -> str:
+            if found[1] is None:  # a whole tag
+                return re.sub(mark, "", found[0])
+            return self._aside[int(found[1])]
+
+        # nh3 writes attributes in double quotes, and no such quote within them.
+        return re.sub(rf'<[^<>"]*(?:"[^"]*"[^<>"]*)*>|{mark}', back, html)
+
+    def block_math(self, body: str) -> str:
+        return self._put_aside(mathml(body, "block"))
+
+    def inline_math(self, body: str) -> str:
+        return self._put_aside(mathml(body, "inline"))
+
+    def latex_environment(self, name: str, body: str) -> str:
+        return self._put_aside(mathml(rf"\begin{{{name}}}{body}\end{{{name}}}", "block"))
+
+    def block_code(self, code_: str, info: str | None = None) -> str:
+        try:
+            return self._put_aside(code(code_, info.split()[0])) + "\n"
+        except (AttributeError, IndexError, ClassNotFound):  # no language, or one that nobody knows
+            return f"{self._put_aside(plain(code_))}\n"
+
+    def image(self, text: str, url: str, title: str | None = None) -> str:
+        """A picture that is attached; of any other only its description."""
+        name = unescape(url).removeprefix("attachment:")
+        kinds = self.attachments.get(name, {}) if name != unescape(url) else {}
+        for kind in PICTURES:
+            if kind in kinds:
+                return super().image(text, f"data:{kind};base64,{''.join(kinds[kind].split())}", None)
+        if PICTURE.fullmatch(url):
+            return super().image(text, url, None)
+        return f"({text}: a picture that is not attached)" if text else "(a picture that is not attached)"
+
+    def _put_aside(self, html: str) -> str:
+        self._aside.append(html)
+        return f"{self._mark}-{len(self._aside) - 1}-"
+
+
+RENDERERS = {function.__name__: function for function in (markdown, output, code)}

@@ -1,0 +1,351 @@
+"""Submissions that share what is unusual, in groups for a person to judge.
+
+An answer is cut into phrases: runs of tokens of normalised code (no comments, docstrings, annotations, layout or
+names of the student's own; code in a string counts as code, letters that only look different count as the same), or of
+words of a written answer. To an answer belong the functions that it calls from cells which the student has added.
+Phrases of the release, of our solutions, alternatives and mistakes, and those that many in the class share, do not count.
+The idea is that of MOSS (Schleimer, Wilkerson and Aiken, Winnowing, SIGMOD 2003), without the thinning that only long
+programs need.
+
+What more than a few share is usual in a class, unless it is always *the same* few dozen who share it: of those who have one
+answer from one another, each has the next one from them, too. How improbable that is by chance, the hypergeometric
+distribution says (`CHANCE`). Answers that many gave alike to the letter are listed by themselves, and accuse nobody.
+"""
+
+import ast
+import io
+import re
+import textwrap
+import tokenize
+import unicodedata
+import warnings
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
+
+import numpy as np
+from scipy import stats
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from sklearn.feature_extraction.text import CountVectorizer
+
+from autograder.untrusted.budgets import LONGEST
+
+LENGTH = 5  # tokens of a phrase
+USUAL_SHARE, USUAL_COUNT = 0.05, 5  # a phrase that more of the class have, and more students, does not count
+LEAST_PHRASES = 40  # that two must share,
+LEAST_CELLS, LEAST_IN_CELL = 2, 8  # in so many cells so many at least,
+LEAST_SHARE = 0.5  # and so much of what is unusual in the one that has less of it
+CHANCE = 1e-3  # that a ring's answers to several cells come from the same students though nobody copied
+SAME = 0.6  # of all who have one answer of a ring or another, those who have both
+LIKE_HIS = 0.6  # of a student's phrases in a cell, that another has who belongs to the same ring
+LONGEST_STRING, DEEPEST = 20, 3  # a shorter string holds no code; strings of code within one another
+OWN_CELLS = "cells of their own"  # what a student has added and no answer calls
+
+LOOKS_LIKE = str.maketrans(
+    "аеорсухіјѕһԁԛԝүАВЕКМНОРСТУХІЈЅԌԚԜαικνορτυχγΑΒΕΖΗΙΚΜΝΟΡΤΥΧ",
+    "aeopcyxijshdqwyABEKMHOPCTYXIJSGQWaikvoptuxyABEZHIKMNOPTYX",
+)
+"""Cyrillic and Greek letters and the Latin ones that look like them, from Unicode's table of confusables."""
+
+STATEMENTS = (ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AugAssign, ast.Return, ast.For, ast.While)
+
+UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError, tokenize.TokenError)
+"""What Python's own parsers raise at what is no Python, or too deep."""
+
+Answers = Mapping[str, str]  # {cell: text}
+Phrase = tuple[str, ...]  # the cell and the tokens
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two that share much."""
+
+    students: tuple[str, str]
+    phrases: int
+    share: float  # of what is unusual in the one that has less of it
+    cells: tuple[str, ...]  # where they share much, most first
+
+
+@dataclass(frozen=True)
+class Group:
+    """Those whom pairs connect; the closest pair comes first."""
+
+    students: tuple[str, ...]
+    pairs: tuple[Pair, ...]
+
+
+def find_groups(
+    answers: Mapping[str, Answers], known: Iterable[Answers], written: Collection[str]
+) -> list[Group]:
+    """Groups among the students in `answers`.
+
+    `known` are texts that everybody has or that we expect; `written` are the cells that hold prose.
+    """
+    known = list(known)
+    expected = {phrase for texts in known for phrase in phrases(texts, written)}
+    own = [phrases(texts, written) - expected for texts in answers.values()]
+    spread = Counter(chain.from_iterable(own))
+    usual = usual_from(len(answers))
+    rare = [{phrase for phrase in some if spread[phrase] <= usual} for some in own]
+    students = list(answers)
+    pairs = _rings(students, _common(own, spread, answers, known, written))
+    if not any(rare):
+        return _groups(students, pairs) if pairs else []
+    counts = CountVectorizer(analyzer=list, dtype=np.int32).fit_transform(rare)
+    together = coo_array(counts @ counts.T)
+    totals = np.array([len(some) for some in rare])
+    fewer = np.minimum(totals[together.row], totals[together.col])
+    near = (together.row < together.col) & (together.data >= np.maximum(LEAST_PHRASES, LEAST_SHARE * fewer))
+    for one, other in zip(together.row[near], together.col[near], strict=True):
+        shared = rare[one] & rare[other]
+        cells = Counter(phrase[0] for phrase in shared)
+        much = tuple(cell for cell, count in cells.most_common() if count >= LEAST_IN_CELL)
+        if len(much) >= LEAST_CELLS:
+            share = len(shared) / min(len(rare[one]), len(rare[other]))
+            pairs.append(Pair((students[one], students[other]), len(shared), share, much))
+    return _groups(students, pairs) if pairs else []
+
+
+def _common(
+    own: list[set[Phrase]],
+    spread: Mapping[Phrase, int],
+    answers: Mapping[str, Answers],
+    known: Iterable[Answers],
+    written: Collection[str],
+) -> list[set[Phrase]]:
+    """Of each student's phrases those that more than a few, and at most half of the class, have; without alike answers."""
+    listed = {
+        phrase
+        for cell, who in find_common(answers, known, written)
+        for phrase in phrases({cell: answers[who[0]][cell]}, written)
+    }
+    some = range(usual_from(len(answers)) + 1, len(answers) // 2 + 1)
+    return [{phrase for phrase in mine if spread[phrase] in some and phrase not in listed} for mine in own]
+
+
+def _rings(students: list[str], common: list[set[Phrase]]) -> list[Pair]:
+    """Pairs of those who share what many share, but always with the same ones."""
+    several = len(students)
+    totals = np.array([len(some) for some in common])
+    cells = sorted({phrase[0] for some in common for phrase in some})
+    shared = {cell: _shared([{one for one in some if one[0] == cell} for some in common]) for cell in cells}
+    like = {}  # [one, other]: whether most of the one's phrases in the cell are the other's, too
+    for cell, counts in shared.items():
+        own = counts.diagonal()[:, None]
+        like[cell] = (counts >= LIKE_HIS * own) & (own >= LEAST_IN_CELL)
+        like[cell] &= like[cell].sum(axis=1, keepdims=True) <= several / 2
+    pairs = []
+    for one, other in zip(*np.triu_indices(several, 1), strict=True):
+        groups = {
+            cell: set(np.flatnonzero(near[one] | near[other])) - {one, other}
+            for cell, near in like.items()
+            if near[one, other] or near[other, one]
+        }
+        both = _with_the_same(groups, several - 2)
+        phrases = int(sum(shared[cell][one, other] for cell in both))
+        share = phrases / max(1, min(totals[one], totals[other]))
+        if len(both) >= LEAST_CELLS and phrases >= LEAST_PHRASES and share >= LEAST_SHARE:
+            pairs.append(Pair((students[one], students[other]), phrases, float(share), both))
+    return pairs
+
+
+def _with_the_same(groups: Mapping[str, set[int]], several: int) -> tuple[str, ...]:
+    """The cells that two share with the same others, and hardly by chance; of all such sets of cells the largest."""
+    best: tuple[str, ...] = ()
+    for first in groups.values():
+        cells = [cell for cell, group in groups.items() if len(first & group) > SAME * len(first | group)]
+        if len(cells) > len(best) and _chance([groups[cell] for cell in cells], several) <= CHANCE:
+            best = tuple(cells)
+    return best
+
+
+def _shared(some: list[set[Phrase]]) -> np.ndarray:
+    """How many phrases each has in common with each: [students, students]."""
+    counts = CountVectorizer(analyzer=list, dtype=np.int32).fit_transform(some)
+    return (counts @ counts.T).toarray()
+
+
+def _chance(groups: list[set[int]], several: int) -> float:
+    """How probable it is that groups of that size, drawn each by itself from `several`, have so many in common."""
+    first, *others = sorted(groups, key=len)
+    chances = [
+        stats.hypergeom.sf(len(first & group) - 1, several, len(first), len(group)) for group in others
+    ]
+    return float(stats.combine_pvalues(chances).pvalue) if chances else 1.0
+
+
+def with_helpers(answers: Answers, added: str) -> Answers:
+    """Each answer with the functions and classes it calls from the cells that the student has added; and the rest of those."""
+    try:
+        tree = _parsed(added[: LONGEST["compared"]])
+    except UNREADABLE:
+        return {**answers, OWN_CELLS: added} if added.strip() else answers
+    kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    helpers = {node.name: node for node in tree.body if isinstance(node, kinds)}
+    used: set[str] = set()
+    enriched = {}
+    for cell, text in answers.items():
+        called = _called(text, helpers)
+        used |= called
+        enriched[cell] = "\n\n".join([text, *(ast.unparse(helpers[name]) for name in sorted(called))])
+    rest = [
+        node for node in tree.body if getattr(node, "name", "") not in used or not isinstance(node, kinds)
+    ]
+    left = "\n".join(map(ast.unparse, rest))
+    return {**enriched, OWN_CELLS: left} if left.strip() else enriched
+
+
+def _called(text: str, helpers: Mapping[str, ast.AST]) -> set[str]:
+    """The helpers whose names stand in a text, and those that these call."""
+    called: set[str] = set()
+    names = set(re.findall(r"\w+", text)) & helpers.keys()
+    while names:
+        called |= names
+        inner = {node.id for name in names for node in ast.walk(helpers[name]) if isinstance(node, ast.Name)}
+        names = (inner & helpers.keys()) - called
+    return called
+
+
+def find_common(
+    answers: Mapping[str, Answers], known: Iterable[Answers], written: Collection[str]
+) -> list[tuple[str, list[str]]]:
+    """Answers to a cell that more students than are usual gave alike, but for names and layout; not the known ones."""
+    expected = {item for texts in known for item in _tokens(texts, written).items()}
+    alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for student, texts in answers.items():
+        for item in _tokens(texts, written).items():
+            alike.setdefault(item, []).append(student)
+    usual = usual_from(len(answers))
+    found = [(item[0], who) for item, who in alike.items() if len(who) > usual and item not in expected]
+    return sorted(found, key=lambda one: -len(one[1]))
+
+
+def usual_from(students: int) -> int:
+    """A phrase that more students than this have in common counts as usual."""
+    return max(USUAL_COUNT, int(USUAL_SHARE * students))
+
+
+def _groups(students: list[str], pairs: list[Pair]) -> list[Group]:
+    places = {student: place for place, student in enumerate(students)}
+    ends = np.array([[places[student] for student in pair.students] for pair in pairs]).T
+    links = coo_array((np.ones(len(pairs)), tuple(ends)), shape=(len(students), len(students)))
+    _, group_of = connected_components(links, directed=False)
+    groups: dict[int, list[Pair]] = {}
+    for pair in sorted(pairs, key=lambda pair: (pair.share, pair.phrases), reverse=True):
+        groups.setdefault(group_of[places[pair.students[0]]], []).append(pair)
+    members = {group: [s for s in students if group_of[places[s]] == group] for group in groups}
+    found = [Group(tuple(members[group]), tuple(several)) for group, several in groups.items()]
+    return sorted(found, key=lambda group: group.pairs[0].phrases, reverse=True)
+
+
+def phrases(texts: Answers, written: Collection[str]) -> set[Phrase]:
+    """Every run of LENGTH tokens in each cell."""
+    found = set()
+    for cell, tokens in _tokens(texts, written).items():
+        found |= {(cell, *tokens[place : place + LENGTH]) for place in range(len(tokens) - LENGTH + 1)}
+    return found
+
+
+def _tokens(texts: Answers, written: Collection[str]) -> dict[str, tuple[str, ...]]:
+    short = {cell: text[: LONGEST["compared"]] for cell, text in texts.items()}
+    return {cell: words(text) if cell in written else code_tokens(text) for cell, text in short.items()}
+
+
+def words(text: str) -> tuple[str, ...]:
+    return tuple(re.findall(r"\w+", look(text).lower()))
+
+
+def look(text: str) -> str:
+    """The text with one letter for all that look like it, and without signs that nobody sees."""
+    plain = unicodedata.normalize("NFKC", text).translate(LOOKS_LIKE)
+    return "".join(sign for sign in plain if unicodedata.category(sign) != "Cf")
+
+
+@lru_cache(maxsize=10_000)  # the release's own cells and common answers come again and again
+def code_tokens(code: str) -> tuple[str, ...]:
+    """The tokens of normalised code; of code that is no Python those that can be told apart."""
+    return tuple(look(token) for token in _tokens_of(code, 0))
+
+
+def _tokens_of(code: str, depth: int) -> Iterator[str]:
+    try:
+        tree = _parsed(code)
+        lines = io.StringIO(ast.unparse(_Plain(tree).visit(tree))).readline
+        tokens = [token for token in tokenize.generate_tokens(lines) if token.string.strip()]
+    except UNREADABLE:
+        yield from re.findall(r"\w+|[^\w\s]", re.sub(r"#.*", "", code))
+        return
+    for token in tokens:
+        inner = _code_in(token.string) if token.type == tokenize.STRING and depth < DEEPEST else ""
+        if inner:
+            yield from _tokens_of(inner, depth + 1)
+        else:
+            yield token.string
+
+
+def _code_in(literal: str) -> str:
+    """The text of a string that holds statements, as those for `exec` do; otherwise ""."""
+    try:
+        text = ast.literal_eval(literal)
+        if not isinstance(text, str) or len(text) < LONGEST_STRING:
+            return ""
+        text = textwrap.dedent(text)
+        nodes = list(ast.walk(_parsed(text)))
+        runs = any(isinstance(node, ast.Name) and node.id in ("exec", "eval", "compile") for node in nodes)
+        return text if runs or any(isinstance(node, STATEMENTS) for node in nodes) else ""
+    except UNREADABLE:
+        return ""
+
+
+def _parsed(code: str) -> ast.Module:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about escapes in a student's strings
+        return ast.parse(code)
+
+
+class _Plain(ast.NodeTransformer):
+    """Takes away docstrings, annotations and the names that the code itself gives."""
+
+    def __init__(self, tree: ast.AST):
+        nodes = list(ast.walk(tree))
+        self.own = {
+            node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        }
+        self.own |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+        self.own |= {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return ast.Name("_", node.ctx) if node.id in self.own else node
+
+    def visit_arg(self, node: ast.arg) -> ast.AST:
+        return ast.arg("_")
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        node.name, node.returns = "_", None
+        return self.generic_visit(node)
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        """A string put together of pieces is one."""
+        node = self.generic_visit(node)
+        pieces = [side.value for side in (node.left, node.right) if isinstance(side, ast.Constant)]
+        if isinstance(node.op, ast.Add) and len(pieces) == 2 and all(isinstance(one, str) for one in pieces):
+            return ast.Constant("".join(pieces))
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        """So is one that is joined of them."""
+        node = self.generic_visit(node)
+        match node:
+            case ast.Call(
+                func=ast.Attribute(value=ast.Constant(value=str(glue)), attr="join"),
+                args=[ast.List(elts=parts) | ast.Tuple(elts=parts)],
+            ) if all(isinstance(part, ast.Constant) and isinstance(part.value, str) for part in parts):
+                return ast.Constant(glue.join(part.value for part in parts))
+        return node
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
+        alone = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        return None if alone else self.generic_visit(node)

@@ -1,0 +1,427 @@
+"""Read what a student handed in, distrustfully, and restore what must not differ from the release."""
+
+import base64
+import codecs
+import copy
+import errno
+import hashlib
+import json
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+from nbformat import NotebookNode, from_dict
+from nbformat.v4 import new_notebook
+
+from autograder.checks.status import Status
+from autograder.course import Assignment
+from autograder.errors import CourseError
+from autograder.source import grade_id, is_locked
+from autograder.untrusted.budgets import MOST_VALUES, is_small
+
+# What is read of a hand-in; docs/students.md tells them. The second is for the texts of the cells: outputs do not
+# count, and pictures are read as far as there is room.
+MAX_FILE_BYTES = 200 << 20
+MAX_NOTEBOOK_BYTES = 20 << 20
+MAX_CELLS = 2000
+MOST_FILES = 1000  # of a folder whose names are looked at
+
+# Of a student: characters that nbgrader's gradebook holds, and bytes of a file's name.
+LONGEST_NAME, LONGEST_FILE_NAME = 128, 200
+PICTURES = ("image/png", "image/jpeg", "image/gif")
+KINDS = ("code", "markdown", "raw")
+
+
+class Unreadable(ValueError):
+    """The file is no notebook we can read; the message says why, for the student and the instructor."""
+
+
+class NotRead(CourseError):
+    """This machine does not let us read a hand-in. That is no verdict, and no reason to stop the others."""
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Somebody who was not graded, or not wholly, and what to do about it."""
+
+    student: str
+    reason: str
+
+    def __str__(self) -> str:
+        name = self.student if self.student.isprintable() else ascii(self.student)
+        return f"{name}: {self.reason}"
+
+
+@dataclass(frozen=True)
+class Submission:
+    """One student's notebook, restored and ready to run; or the reason why there is none."""
+
+    student: str
+    notebook: NotebookNode
+    digest: str
+    status: Status | None = None  # why it cannot be run: MALFORMED or MISSING
+    reason: str = ""
+    timestamp: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Handed:
+    """What lies in a submission folder, before anything is restored."""
+
+    cells: "list[Cell]"
+    digest: str
+    status: Status | None = None
+    reason: str = ""
+
+
+def read_submission(folder: Path, student: str, assignment: Assignment, release: NotebookNode) -> Submission:
+    """The submission in `folder` (submitted/STUDENT/ASSIGNMENT). Never raises for what the student did.
+
+    Raises NotRead where the machine does not let us read it.
+    """
+    handed = read_handed(folder, assignment)
+    notebook = restore(handed.cells, release)
+    return Submission(student, notebook, handed.digest, handed.status, handed.reason, handed_in_at(folder))
+
+
+def read_handed(folder: Path, assignment: Assignment) -> Handed:
+    """The cells in `folder`, or the reason why there are none. Raises NotRead."""
+    try:
+        with _explained(folder):
+            blob = read_regular_file(folder, f"{assignment.name}.ipynb")
+        return Handed(parse_cells(blob), hashlib.sha256(blob).hexdigest())
+    except FileNotFoundError:
+        there = f"There is no {assignment.name}.ipynb in the submission{_others(folder)}."
+        return Handed([], "", Status.MISSING, there)
+    except Unreadable as error:
+        return Handed([], "", Status.MALFORMED, str(error))
+
+
+def _others(folder: Path) -> str:
+    """In words: the notebooks that lie there under another name, which a browser or a person has given them."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        first = (entry.name for entry in islice(entries, MOST_FILES))
+        names = sorted(name for name in first if name.endswith(".ipynb") and name.isprintable())
+        if names:
+            return f"; there is {', '.join(names[:3])}, which has another name"
+    return ""
+
+
+# Whose fault these are nobody knows: permissions, a broken disk, a file server that is away.
+OF_THE_MACHINE = {errno.EACCES, errno.EPERM, errno.EIO, errno.ESTALE, errno.ENOTCONN, errno.ETIMEDOUT}
+
+
+@contextmanager
+def _explained(folder: Path) -> Iterator[None]:
+    """What the machine refuses becomes NotRead."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in OF_THE_MACHINE:
+            raise
+        denied = isinstance(error, PermissionError)
+        remedy = "mend its permissions" if denied else "see whether its disk or file server is well"
+        raise NotRead(f"{folder} cannot be read ({error.strerror}): {remedy}.") from None
+
+
+def read_regular_file(folder: Path, name: str, limit: int = MAX_FILE_BYTES) -> bytes:
+    """Bytes of `folder/name`. A link, a pipe or a giant file is Unreadable, and is never opened or followed."""
+    try:
+        directory = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except NotADirectoryError:
+        raise Unreadable("The submission folder is not a plain folder.") from None
+    except OSError as error:
+        if isinstance(error, FileNotFoundError) or error.errno in OF_THE_MACHINE:
+            raise
+        raise Unreadable("The submission folder is a link or cannot be opened.") from None
+    try:
+        found = os.stat(name, dir_fd=directory, follow_symlinks=False)
+        if not stat.S_ISREG(found.st_mode):
+            raise Unreadable(f"{name} is not a regular file (a link, a folder or a pipe).")
+        if found.st_size > limit:
+            advice = " Clear all outputs of the notebook and save it." if name.endswith(".ipynb") else ""
+            raise Unreadable(
+                f"{name} has {found.st_size >> 20} MB; at most {limit >> 20} MB are read.{advice}"
+            )
+        handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=directory)
+        with open(handle, "rb") as file:
+            return file.read(limit + 1)[:limit]
+    finally:
+        os.close(directory)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What is taken from a submitted cell: nothing but its text, its kind, its name and its pictures."""
+
+    kind: str
+    source: str
+    name: str  # its grade id
+    attachments: dict[str, dict[str, str]]
+
+
+def parse_cells(blob: bytes) -> list[Cell]:
+    """The cells of a notebook file. Raises Unreadable with a sentence for anything else."""
+    blob = blob.removeprefix(codecs.BOM_UTF8)  # some editors write it
+    try:
+        content = (
+            json.loads(blob.decode("utf-8")) if is_small(blob, MAX_NOTEBOOK_BYTES) else _cells_alone(blob)
+        )
+    except Unreadable:
+        raise
+    except UnicodeDecodeError:
+        raise Unreadable("The file is not UTF-8 text.") from None
+    except msgspec.ValidationError as error:
+        raise Unreadable(f"The file is JSON, but not a notebook of format 4 ({error}).") from None
+    except (ValueError, RecursionError) as error:
+        what = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise Unreadable(f"The file is not a notebook (not JSON: {what[:120]}).") from None
+    if not isinstance(content, dict) or not isinstance(content.get("cells"), list):
+        raise Unreadable("The file is JSON, but not a notebook of format 4 (no list of cells).")
+    _check_count(content["cells"])
+    return [_parse_cell(number, cell) for number, cell in enumerate(content["cells"])]
+
+
+def _check_count(cells: Sequence[Any]) -> None:
+    if len(cells) > MAX_CELLS:
+        raise Unreadable(f"The notebook has {len(cells)} cells; at most {MAX_CELLS} are read.")
+
+
+class _LargeCell(msgspec.Struct):
+    """What is read of a cell in a large file, as the bytes that stand there. The rest is passed over."""
+
+    cell_type: Literal["code", "markdown", "raw"]  # so that a list of nothing is refused at its first entry
+    source: msgspec.Raw = msgspec.Raw(b'""')
+    metadata: msgspec.Raw = msgspec.Raw(b"{}")
+    id: msgspec.Raw = msgspec.Raw(b'""')
+    attachments: msgspec.Raw = msgspec.Raw(b"{}")
+
+
+class _LargeFile(msgspec.Struct):
+    cells: list[_LargeCell]
+
+
+def _cells_alone(blob: bytes) -> dict[str, Any]:
+    """The notebook in a large file without its outputs, and without the pictures for which there is no room.
+
+    Time and memory are bounded by the size of the file, whatever it holds: nothing is built of what is passed over.
+    """
+    cells = msgspec.json.decode(blob, type=_LargeFile).cells
+    _check_count(cells)
+    room = MAX_NOTEBOOK_BYTES - sum(_size(part) for cell in cells for part in _texts(cell))
+    if room < 0:
+        limit = MAX_NOTEBOOK_BYTES >> 20
+        raise Unreadable(
+            f"The texts of the notebook's cells have more than {limit} MB, without outputs and pictures; at most "
+            f"{limit} MB are read."
+        )
+    read = []
+    for cell in cells:
+        parts = ("source", "metadata", "id")
+        if cell.cell_type == "markdown" and _size(cell.attachments) <= room:
+            room -= _size(cell.attachments)
+            parts += ("attachments",)
+        read.append({"cell_type": cell.cell_type} | {name: _loads(getattr(cell, name)) for name in parts})
+    return {"cells": read}
+
+
+def _loads(part: msgspec.Raw) -> Any:
+    blob = bytes(part)
+    if not is_small(blob, MAX_NOTEBOOK_BYTES):
+        raise Unreadable(f"A cell has more than {MOST_VALUES} values in it, which are not read.")
+    return json.loads(blob)
+
+
+def _texts(cell: _LargeCell) -> tuple[msgspec.Raw, ...]:
+    return cell.source, cell.metadata, cell.id
+
+
+def _size(part: msgspec.Raw) -> int:
+    return len(memoryview(part))
+
+
+def _parse_cell(number: int, cell: Any) -> Cell:
+    if not isinstance(cell, dict) or cell.get("cell_type") not in KINDS:
+        raise Unreadable(f"Cell {number} of the file is not a code, markdown or raw cell.")
+    source = cell.get("source", "")
+    if isinstance(source, list):
+        with suppress(TypeError):  # a line that is no text
+            source = "".join(source)
+    if not isinstance(source, str):
+        raise Unreadable(f"Cell {number} of the file has no readable text.")
+    # A lone surrogate is legal in JSON but cannot be written to a file again.
+    source = source.encode("utf-8", "replace").decode("utf-8")
+    source = source.replace("\r\n", "\n").replace("\r", "\n")  # as the release has them
+    metadata = cell.get("metadata")
+    nbgrader = metadata.get("nbgrader") if isinstance(metadata, dict) else None
+    name = nbgrader.get("grade_id") if isinstance(nbgrader, dict) else None
+    if not isinstance(name, str):
+        name = cell.get("id")  # the release's ids are its grade ids: they survive lost metadata
+    return Cell(
+        cell["cell_type"], source, name if isinstance(name, str) else "", _pictures(cell.get("attachments"))
+    )
+
+
+def _pictures(attachments: Any) -> dict[str, dict[str, str]]:
+    if not isinstance(attachments, dict):
+        return {}
+    kept = {}
+    for name, bundle in attachments.items():
+        if isinstance(bundle, dict):
+            images = {kind: data for kind, data in bundle.items() if kind in PICTURES and _is_base64(data)}
+            if images and name.isprintable():  # which half a character, that no file can hold, is not
+                kept[name] = images
+    return kept
+
+
+def _is_base64(data: Any) -> bool:
+    try:
+        return isinstance(data, str) and bool(base64.b64decode("".join(data.split()), validate=True))
+    except ValueError:
+        return False
+
+
+def to_notebook(cells: list[Cell]) -> NotebookNode:
+    """The cells as a notebook that keeps nothing but their texts, pictures and names."""
+    made = []
+    for position, cell in enumerate(cells):
+        new = _with_pictures(_new_cell(cell, f"cell-{position}"), cell)
+        new.metadata = from_dict({"nbgrader": {"grade_id": cell.name}} if cell.name else {})
+        made.append(new)
+    return new_notebook(cells=made)
+
+
+def from_notebook(notebook: NotebookNode) -> list[Cell]:
+    """The inverse of `to_notebook`."""
+    return [Cell(c.cell_type, c.source, grade_id(c), dict(c.get("attachments", {}))) for c in notebook.cells]
+
+
+def restore(handed: list[Cell], release: NotebookNode) -> NotebookNode:
+    """A notebook with the student's texts and everything else from the release.
+
+    Locked cells and all metadata come from the release, by grade id. Of a doubled id the first cell
+    counts. A deleted cell comes back behind the cells that precede it in the release.
+    """
+    official = {grade_id(cell): place for place, cell in enumerate(release.cells) if grade_id(cell)}
+    plain = {cell.source: place for place, cell in enumerate(release.cells) if not grade_id(cell)}
+    restored: list[tuple[int, NotebookNode]] = []  # with the place in the release, or -1
+    seen: set[int] = set()
+    for cell in handed:
+        place = official.get(cell.name, -1)
+        if place >= 0 and place not in seen and cell.kind == release.cells[place].cell_type:
+            restored.append((place, _graded(cell, release.cells[place])))
+            seen.add(place)
+        else:
+            place = plain.get(cell.source, -1)
+            restored.append((place, _ungraded(cell, release.cells[place] if place >= 0 else None)))
+    for place in official.values():
+        if place not in seen:
+            before = [i for i, (other, _) in enumerate(restored) if 0 <= other < place]
+            restored.insert(before[-1] + 1 if before else 0, (place, _blank(release.cells[place])))
+    cells = [cell for _, cell in restored]
+    for position, cell in enumerate(cells):
+        cell.id = grade_id(cell) or f"cell-{position}"
+    metadata = copy.deepcopy(release.metadata)
+    return NotebookNode(nbformat=4, nbformat_minor=5, metadata=metadata, cells=cells)
+
+
+def _graded(cell: Cell, original: NotebookNode) -> NotebookNode:
+    restored = _blank(original)
+    if not is_locked(original):
+        restored.source = cell.source
+        return _with_pictures(restored, cell)
+    return restored
+
+
+def _ungraded(cell: Cell, original: NotebookNode | None) -> NotebookNode:
+    new = _new_cell(cell)
+    if original is not None and original.cell_type == cell.kind:
+        new.metadata = original.metadata
+    return _with_pictures(new, cell)
+
+
+def _new_cell(cell: Cell, cell_id: str = "") -> NotebookNode:
+    """Like nbformat's new_code_cell and its sisters, which validate each cell and are a hundred times slower."""
+    code = {"outputs": [], "execution_count": None} if cell.kind == "code" else {}
+    return NotebookNode(id=cell_id, cell_type=cell.kind, metadata=NotebookNode(), source=cell.source, **code)
+
+
+def _with_pictures(notebook_cell: NotebookNode, cell: Cell) -> NotebookNode:
+    if cell.attachments and cell.kind == "markdown":
+        notebook_cell.attachments = from_dict(cell.attachments)
+    return notebook_cell
+
+
+def _blank(original: NotebookNode) -> NotebookNode:
+    cell = NotebookNode(original)  # its metadata are read and never changed
+    if cell.cell_type == "code":
+        cell.outputs, cell.execution_count = [], None
+    return cell
+
+
+def handed_in_at(folder: Path) -> datetime | None:
+    """When it was handed in (UTC, naive, as nbgrader keeps it); None if the file is absent or holds no time. Raises NotRead."""
+    try:
+        with _explained(folder):
+            text = read_regular_file(folder, "timestamp.txt", limit=1000).decode("utf-8-sig").strip()
+        from nbgrader.utils import parse_utc  # here, because it takes a second: servers start meanwhile
+
+        return parse_utc(text) if text else None
+    except (OSError, ValueError, OverflowError):
+        return None
+
+
+def students(submitted: Path, assignment: str) -> Iterator[tuple[str, Path]]:
+    """Every student with a folder for this assignment under `submitted` that can be graded, in order."""
+    for folder in _folders(submitted):
+        if _obstacle(folder, assignment) == "":
+            yield folder.name, folder / assignment
+
+
+def left_out(submitted: Path, assignment: str) -> list[LeftOut]:
+    """Whatever under `submitted` may be a hand-in of this assignment and is not among the `students`."""
+    found = ((folder.name, _obstacle(folder, assignment)) for folder in _folders(submitted))
+    return [LeftOut(name, reason) for name, reason in found if reason]
+
+
+def _folders(submitted: Path) -> list[Path]:
+    """What lies in `submitted`, in order. Raises CourseError where it cannot be read."""
+    with _explained(submitted):
+        if not submitted.is_dir():
+            return []
+        return sorted(path for path in submitted.iterdir() if not path.name.startswith("."))
+
+
+def _obstacle(folder: Path, assignment: str) -> str | None:
+    """Why what lies in a student's folder cannot be graded, and what to do; "" where it can, None without a hand-in."""
+    handed_in = folder / assignment
+    try:
+        kind = folder.lstat().st_mode
+        if stat.S_ISREG(kind) and folder.suffix == ".ipynb":
+            return f"it is a file: move it to STUDENT/{assignment}/{assignment}.ipynb."
+        if stat.S_ISLNK(kind) and os.path.isdir(handed_in):
+            return "it is a link: put the folder itself in its place."
+        if not stat.S_ISDIR(kind):
+            return None
+        handed_in.lstat()
+    except OSError as error:
+        denied = error.errno in OF_THE_MACHINE
+        return f"the folder cannot be read ({error.strerror}): mend its permissions." if denied else None
+    return "" if can_be_a_student(folder.name) else "the folder's name cannot be a student's id: rename it."
+
+
+def can_be_a_student(name: str) -> bool:
+    """Whether the gradebook and nbgrader's commands can keep a name as it is: they cut off spaces at its ends."""
+    return (
+        name.isprintable()  # so that it can be written as UTF-8, on one line
+        and name == name.strip()
+        and len(name) <= LONGEST_NAME
+        and len(name.encode()) <= LONGEST_FILE_NAME
+    )

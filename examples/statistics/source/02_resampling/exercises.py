@@ -1,0 +1,79 @@
+"""02 Resampling: inputs, expected mistakes, other right answers and hints of its exercise."""
+
+from collections.abc import Iterator
+
+from autograder.checks.asking import Case
+from autograder.checks.judging import Rule
+from autograder.exercise import Draw, Exercise, Mistake
+
+
+def interval_cases(draw: Draw) -> Iterator[Case]:
+    for n, draws, level in ((6, 40, 0.9), (5, 25, 0.5), (8, 60, 0.8)):
+        sample = draw.normal(n) * 4 + 20
+        sample[0] += 15  # skew, so that mean and median are apart
+        yield {"sample": sample, "indices": draw.integers(0, n, draws, n), "level": level}
+
+
+interval = Exercise(
+    name="resampling.interval",
+    cases=interval_cases,
+    rule=Rule("close", 1e-5, axes={"": "ends"}),
+    mistakes=(
+        Mistake(
+            "the sample's own quantiles",
+            "These are quantiles of the sample. The interval is for its mean: take one mean of each resample first.",
+            "means = sample[indices].mean(axis=1)",
+            "means = sample",
+        ),
+        Mistake(
+            "the mean over the resamples",
+            "You took the mean over the resamples, one for each place. Each resample, a row, has a mean.",
+            "axis=1",
+            "axis=0",
+        ),
+        Mistake(
+            "all of the rest on each side",
+            "Too much lies outside: 1 − level is the share on both sides together.",
+            "(1 - level) / 2",
+            "1 - level",
+        ),
+        Mistake(
+            "the medians of the resamples",
+            "These are quantiles of the resamples' medians. The interval is for the mean.",
+            "sample[indices].mean(axis=1)",
+            "np.median(sample[indices], axis=1)",
+        ),
+        Mistake(
+            "the ends have changed places",
+            "The upper end comes first in your answer.",
+            "[outside, 1 - outside]",
+            "[1 - outside, outside]",
+        ),
+        Mistake(
+            "drawn anew",
+            "You drew places of your own. `indices` says which numbers belong to each resample.",
+            "sample[indices]",
+            "np.random.default_rng(0).choice(sample, indices.shape)",
+        ),
+    ),
+    alternatives={
+        "a loop over the resamples, in percent": """
+def interval(sample, indices, level):
+    means = [sum(sample[row]) / len(row) for row in indices]
+    return np.percentile(means, [50 - 50 * level, 50 + 50 * level])
+""",
+        "one end after the other, in float64": """
+def interval(sample, indices, level):
+    means = sample.astype(np.float64)[indices].mean(axis=-1)
+    low = np.quantile(means, 0.5 - level / 2)
+    high = np.quantile(means, 0.5 + level / 2)
+    return np.array([low, high])
+""",
+    },
+    hints=(
+        "How many means are there, and which part of them may lie outside?",
+        "`sample[indices]` has the shape (draws, n), the means (draws,), the answer (2,).",
+        "means = mean of each row of the resampled numbers\noutside = half of 1 − level\nthe quantiles outside and 1 − outside",
+        "Near miss: `np.quantile(means, [1 - level, level])` leaves twice as much outside.",
+    ),
+)

@@ -1,0 +1,1320 @@
+"""10 Applications: inputs, known mistakes, right answers and hints."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from autograder.exercise import Draw, Exercise, Mistake
+from autograder.checks.asking import Case
+from autograder.checks.judging import Rule
+
+KINDS = ("PER", "LOC", "ORG", "MISC")
+TAGS = ["O", *(f"{mark}-{kind}" for kind in KINDS for mark in "BI")]
+
+# ------------------------------------------------------------------------------------------ one vector a text
+
+
+def pool_cases(draw: Draw) -> Iterator[Case]:
+    for B, T, D in ((3, 5, 4), (4, 7, 6), (2, 6, 9)):
+        keep, H = draw.padding(B, T), draw.normal(B, T, D)
+        # Every other coordinate of a token is below zero, where zeros at the padding would be the largest; in the
+        # rest the padding's own values are. The second is below any small number that may stand for the padding.
+        H[..., 1::2] = -np.abs(H[..., 1::2]) - 0.25
+        H[..., 1] -= 12
+        H[..., 0::2] += 4 * ~keep[..., None]
+        yield {"H": H, "keep": keep}
+
+
+MEAN = "(H * kept).sum(dim=1) / kept.sum(dim=1)"
+LARGEST = "H.masked_fill(~kept, -torch.inf).amax(dim=1)"
+RETURN_POOLED = "return H[:, 0], mean, largest"
+
+pool = Exercise(
+    cases=pool_cases,
+    rule=Rule(axes={"0": "B D", "1": "B D", "2": "B D"}),
+    mistakes=(
+        Mistake(
+            "padding in the mean",
+            "Your mean is right for the row without padding only: in the others the padding's vectors have been added.",
+            edits={MEAN: "H.mean(dim=1)", LARGEST: LARGEST},
+        ),
+        Mistake(
+            "padding in the mean and in the largest",
+            "Your second and third vector are right for the row without padding only: the padding has a say in both.",
+            edits={MEAN: "H.mean(dim=1)", LARGEST: "H.amax(dim=1)"},
+        ),
+        Mistake(
+            "[CLS] left out of the mean",
+            "Your mean does without the first token. [CLS] is one of the tokens: keep is True there.",
+            MEAN, "(H * kept)[:, 1:].sum(dim=1) / kept[:, 1:].sum(dim=1).clamp(min=1)",
+        ),
+        Mistake(
+            "padding divides",
+            "Padding adds nothing to your mean, and yet it is counted: shorter rows come out too near to 0.",
+            MEAN, "(H * kept).mean(dim=1)",
+        ),
+        Mistake(
+            "the sum",
+            "Your second vector grows with the length of the text: it is a sum.",
+            MEAN, "(H * kept).sum(dim=1)",
+        ),
+        Mistake(
+            "divided by the tokens of the whole batch",
+            "All your means are too near to 0, those of short texts most of all: each row is divided by the tokens of all rows.",
+            MEAN, "(H * kept).sum(dim=1) / kept.sum()",
+        ),
+        Mistake(
+            "padding set to zero for the largest",
+            "Some of your largest values are exactly 0, where all tokens of the row lie below it: that 0 was padding.",
+            LARGEST, "(H * kept).amax(dim=1)",
+        ),
+        Mistake(
+            "padding in the largest",
+            "Your third vector holds values of vectors that are padding.",
+            LARGEST, "H.amax(dim=1)",
+        ),
+        Mistake(
+            "the largest by size",
+            "Your third vector has no number below zero: of −3 and 2 the larger is 2, and −3 keeps its sign.",
+            LARGEST, "(H * kept).abs().amax(dim=1)",
+        ),
+        Mistake(
+            "the smallest",
+            "Your third vector holds the smallest values, not the largest.",
+            LARGEST, "H.masked_fill(~kept, torch.inf).amin(dim=1)",
+        ),
+        Mistake(
+            "the last token",
+            "Your first vector stands at the end of the row. [CLS] stands at its beginning, and the end may be padding.",
+            RETURN_POOLED, "return H[:, -1], mean, largest",
+        ),
+        Mistake(
+            "mean and largest exchanged",
+            "Your second and third vector have changed places.",
+            RETURN_POOLED, "return H[:, 0], largest, mean",
+        ),
+        Mistake(
+            "keep inverted",
+            "You pool the padding and leave the tokens out: keep is True at tokens.",
+            "kept = keep[..., None]", "kept = ~keep[..., None]",
+        ),
+    ),
+    alternatives={
+        "a loop over the rows": """
+def pool(H, keep):
+    rows = [h[k] for h, k in zip(H, keep)]
+    first = torch.stack([h[0] for h in H])
+    return first, torch.stack([r.mean(0) for r in rows]), torch.stack([r.max(0).values for r in rows])
+""",
+        "einsum, and the smallest number there is": """
+def pool(H, keep):
+    shares = keep.double() / keep.sum(1, keepdim=True)
+    mean = torch.einsum("bt,btd->bd", shares, H.double())
+    lowest = torch.finfo(H.dtype).min
+    return H[:, 0, :], mean, torch.where(keep[..., None], H, lowest).max(dim=1)[0]
+""",
+        "numpy": """
+import numpy as np
+def pool(H, keep):
+    H, keep = H.numpy().astype(np.float64), keep.numpy()[..., None]
+    return H[:, 0], np.mean(H, axis=1, where=np.broadcast_to(keep, H.shape)), np.where(keep, H, -np.inf).max(1)
+""",
+    },
+    hints=(
+        "Two texts of 5 and 9 tokens stand in one batch. Which of the 18 vectors may have a say in the mean of the first text, and by what is their sum divided?",
+        "H: (B, T, D), keep: (B, T). To multiply them, keep needs a third axis of size 1. All three results: (B, D), in a tuple.",
+        "first = the vectors at place 0\nmean = sum of the kept vectors, divided by how many they are in that row\nlargest = with the padding put out of the race, the maximum over T",
+        "Near miss: zeros at the padding are right for a sum and wrong for a maximum: where all tokens of a row are below zero, the padding wins.",
+    ),
+)
+
+# ------------------------------------------------------------------------------------------ a label for a text
+
+
+def sentiment_cases(draw: Draw) -> Iterator[Case]:
+    for B, T, D, C in ((3, 5, 7, 2), (2, 6, 4, 3), (5, 4, 8, 6)):
+        yield {
+            "H": draw.normal(B, T, D),
+            "keep": draw.padding(B, T),
+            "W": draw.normal(C, D, scale=0.7),
+            "b": draw.normal(C),
+        }
+
+
+LOGITS = "pool(H, keep)[1] @ W.T + b"
+
+sentiment_logits = Exercise(
+    cases=sentiment_cases,
+    rule=Rule(axes={"": "B C"}),
+    uses=("applications.pool",),
+    mistakes=(
+        Mistake(
+            "probabilities",
+            "Your rows add up to 1: these are probabilities. The loss takes the softmax itself, and wants what comes before it.",
+            LOGITS, f"({LOGITS}).softmax(dim=-1)",
+        ),
+        Mistake(
+            "log-probabilities",
+            "All your numbers are below zero: each row was moved by a logarithm of a sum. Logits are what comes before the softmax.",
+            LOGITS, f"({LOGITS}).log_softmax(dim=-1)",
+        ),
+        Mistake(
+            "the bias left out",
+            "Each column of yours is off by the same number in every row.",
+            " + b", "",
+        ),
+        Mistake(
+            "the first token's vector",
+            "You classify the first vector of each row. The docstring asks for the mean.",
+            "pool(H, keep)[1]", "pool(H, keep)[0]",
+        ),
+        Mistake(
+            "the largest values",
+            "You classify the largest values of each row. The docstring asks for the mean.",
+            "pool(H, keep)[1]", "pool(H, keep)[2]",
+        ),
+        Mistake(
+            "padding has a say",
+            "Your logits are right for the rows without padding only.",
+            "pool(H, keep)[1]", "H.mean(dim=1)",
+        ),
+        Mistake(
+            "the logits of all tokens added up",
+            "Your logits grow with the length of the text.",
+            LOGITS, "((H @ W.T + b) * keep[..., None]).sum(dim=1)",
+        ),
+        Mistake(
+            "the three vectors added",
+            "You classify the sum of the three pooled vectors. The docstring asks for one of them, the mean.",
+            "pool(H, keep)[1]", "sum(pool(H, keep))",
+        ),
+        Mistake(
+            "a tanh in between",
+            "Your logits cannot become large: the vectors went through a tanh first. BERT's pooler has one, our head has none.",
+            "pool(H, keep)[1]", "pool(H, keep)[1].tanh()",
+        ),
+    ),
+    alternatives={
+        "F.linear": """
+def sentiment_logits(H, keep, W, b):
+    return torch.nn.functional.linear(pool(H, keep)[1], W, b)
+""",
+        "the head on every token, then the mean of its logits": """
+def sentiment_logits(H, keep, W, b):
+    every = torch.einsum("btd,cd->btc", H, W) + b
+    return (every * keep[..., None]).sum(1) / keep.sum(1, keepdim=True)
+""",
+        "row by row in float64": """
+def sentiment_logits(H, keep, W, b):
+    means = pool(H.double(), keep)[1]
+    return torch.stack([torch.stack([(w.double() * one).sum() + c for w, c in zip(W, b)]) for one in means])
+""",
+    },
+    hints=(
+        "Which of your three pooled vectors does the docstring ask for, and what shape must come out of one linear layer?",
+        "mean of a row: (B, D). W: (C, D), a row for each class. b: (C). Logits: (B, C).",
+        "vectors = the means that your pool gives\nlogits = for every class, the vector times the row of W of that class, plus its number in b",
+        "Near miss: adding the bias once for every token, before the tokens are added up.",
+    ),
+)
+
+# ------------------------------------------------------------------------------------------ labels for pieces
+
+
+def pieces_of(draw: Draw, words: int, skipped: int | None = None, fixed: tuple[int, ...] = ()) -> list[int | None]:
+    """To which word each piece belongs: [CLS], the words in one to three pieces, [SEP], padding.
+
+    `skipped` has none; the first words have as many as `fixed` says.
+    """
+    many = [*fixed, *draw.integers(1, 4, words - len(fixed))]
+    if skipped is not None:
+        many[skipped] = 0
+    ids = [word for word, count in enumerate(many) for _ in range(count)]
+    return [None, *ids, None, *[None] * int(draw.integers(1, 4))]
+
+
+def align_cases(draw: Draw) -> Iterator[Case]:
+    for words, skipped in ((7, None), (10, 4), (13, None), (9, 2)):
+        tags = draw.integers(1, 9, words).cumsum() % 9  # no word has its neighbour's tag
+        yield {"word_ids": pieces_of(draw, words, skipped, fixed=(1, 2)), "tags": tags}
+
+
+ASKED = "-100 if word is None or word == before else tags[word]"
+
+align_labels = Exercise(
+    cases=align_cases,
+    rule=Rule("equal", axes={"": "T"}),
+    mistakes=(
+        Mistake(
+            "every piece labelled",
+            "A word in three pieces is asked three times with you, and counts three times in the loss.",
+            ASKED, "-100 if word is None else tags[word]",
+        ),
+        Mistake(
+            "the last piece labelled",
+            "Your labels stand at the last piece of a word, the docstring wants them at the first.",
+            f"labels.append({ASKED})",
+            "if before is not None and word == before:\n            labels[-1] = -100\n"
+            "        labels.append(-100 if word is None else tags[word])",
+        ),
+        Mistake(
+            "special tokens and padding are O",
+            "You ask the model what [CLS], [SEP] and padding are, and teach it to say O. Nothing is asked there.",
+            ASKED, "0 if word is None else -100 if word == before else tags[word]",
+        ),
+        Mistake(
+            "later pieces are O",
+            "You teach the model that the rest of a name is outside of it.",
+            ASKED, "-100 if word is None else 0 if word == before else tags[word]",
+        ),
+        Mistake(
+            "one tag for each piece",
+            "Your tags run ahead: each piece takes the next one, and from the first word in several pieces on they belong to other words.",
+            code="""
+def align_labels(word_ids, tags):
+    rest = iter(tags)
+    return torch.tensor([-100 if word is None else next(rest, 0) for word in word_ids])
+""",
+        ),
+        Mistake(
+            "tags counted, not looked up",
+            "You are right until a word has no piece at all (the tokenizer may drop a character); from there on your tags are one word late.",
+            code="""
+def align_labels(word_ids, tags):
+    labels, before, rest = [], None, iter(tags)
+    for word in word_ids:
+        labels.append(-100 if word is None or word == before else next(rest))
+        before = word
+    return torch.tensor(labels)
+""",
+        ),
+        Mistake(
+            "word 0 has no label",
+            "The first word of the sentence has no label: its number is 0. Nothing is asked where word_ids is None, and only there.",
+            "word is None or word == before", "not word or word == before",
+        ),
+        Mistake(
+            "minus one instead of −100",
+            "What is to be ignored has the label −1, which the loss does not ignore.",
+            "-100", "-1",
+        ),
+        Mistake(
+            "the tag of the word before",
+            "Every word has its neighbour's tag with you: your tags have moved by one. [CLS] is no word.",
+            "else tags[word]", "else tags[word - 1]",
+        ),
+    ),
+    alternatives={
+        "a set of words that have been seen": """
+def align_labels(word_ids, tags):
+    seen, labels = {None}, torch.full((len(word_ids),), -100)
+    for place, word in enumerate(word_ids):
+        if word not in seen:
+            labels[place] = tags[word]
+            seen.add(word)
+    return labels
+""",
+        "the first place of each word": """
+def align_labels(word_ids, tags):
+    labels = [-100] * len(word_ids)
+    for word, tag in enumerate(tags):
+        if word in word_ids:
+            labels[word_ids.index(word)] = tag
+    return torch.tensor(labels)
+""",
+        "numpy": """
+import numpy as np
+def align_labels(word_ids, tags):
+    words = np.array([-1 if word is None else word for word in word_ids])
+    first = np.diff(words, prepend=-1) != 0
+    return np.where(first & (words >= 0), np.array(tags)[words], -100)
+""",
+    },
+    hints=(
+        "A word is in three pieces and has one tag. How often do you want to be asked about it?",
+        "word_ids: a list of T entries, a number or None. tags: one for each word. Out: a tensor of T whole numbers.",
+        "for each piece, with the word of the piece before it in mind:\n    no word, or the same word again: nothing is asked\n    a new word: its tag\nreturn the labels as a tensor",
+        "Near miss: taking the tags one after the other works as long as every word has a piece. Look the tag up by the word's number.",
+    ),
+)
+
+# ------------------------------------------------------------------------------------------ spans
+
+
+def tag_row(draw: Draw, words: int) -> list[str]:
+    """Tags with all that can happen: entities that touch, an I- behind nothing, an I- of another type."""
+    tags: list[str] = []
+    while len(tags) < words:
+        kind, other = (KINDS[int(i)] for i in draw.rng.permutation(4)[:2])
+        more = [f"I-{kind}"] * int(draw.integers(0, 3))
+        tags += {
+            0: ["O"] * int(draw.integers(1, 3)),
+            1: [f"B-{kind}", *more],
+            2: [f"B-{kind}", *more, f"B-{kind}", *more],
+            3: ["O", f"I-{kind}", *more],
+            4: [f"B-{kind}", *more, f"I-{other}"],
+            5: [f"B-{kind}", "O", f"I-{kind}"],
+        }[int(draw.integers(0, 6))]
+    return tags
+
+
+def in_rows(sentences: list[list[str]]) -> np.ndarray:
+    """The numbers of the tags, a row for each sentence, −1 behind its end."""
+    longest = max(map(len, sentences))
+    return np.array([[*map(TAGS.index, tags), *[-1] * (longest - len(tags))] for tags in sentences])
+
+
+def span_cases(draw: Draw) -> Iterator[Case]:
+    for some, words in zip(draw.rng.permutation(4), (12, 17, 23, 9), strict=True):  # every type in every draw
+        # An I- or a B- as the first tag of all; a B- behind an I- of its type.
+        first = ([f"I-{KINDS[some]}"] * 2, [f"B-{KINDS[some]}", f"I-{KINDS[some]}", f"B-{KINDS[some]}"])[words % 2]
+        tags = [
+            *first,
+            *tag_row(draw, words),
+            *("O", f"I-{KINDS[some]}", "O", f"B-{KINDS[some - 1]}", f"B-{KINDS[some - 1]}"),
+            *(f"I-{KINDS[some - 1]}", *[f"I-{KINDS[some - 2]}"] * 2, "O", *[f"I-{KINDS[some - 2]}"] * 2),
+        ]
+        yield {"tags": in_rows([tags])}
+
+
+GROWS = 'tag.startswith("I-") and spans and spans[-1][1:] == (place, kind)'
+GROWN = "spans[-1] = (spans[-1][0], place + 1, kind)"
+BEGUN = "spans.append((place, place + 1, kind))"
+
+bio_spans = Exercise(
+    cases=span_cases,
+    rule=Rule("equal", axes={"": "spans numbers"}),
+    mistakes=(
+        Mistake(
+            "the end is the last token",
+            "All your ends are one too small: the end is the place behind the last token, so that tokens[begin:end] is the entity.",
+            edits={GROWN: "spans[-1] = (spans[-1][0], place, kind)", BEGUN: "spans.append((place, place, kind))",
+             "spans[-1][1:] == (place, kind)": "spans[-1][1:] == (place - 1, kind)"},
+        ),
+        Mistake(
+            "touching entities glued together",
+            "You have too few entities: where one ends and the next of the same type begins at once, yours run together. What is B- for?",
+            'tag.startswith("I-") and ', 'tag != "O" and ',
+        ),
+        Mistake(
+            "an I- that continues nothing is dropped",
+            "You have too few entities: an I- behind O has been thrown away. By the docstring it begins an entity.",
+            'elif tag != "O":', 'elif tag.startswith("B-"):',
+        ),
+        Mistake(
+            "an I- of another type begins nothing",
+            "You have too few entities: where an I- of another type follows, yours ends, and nothing new begins.",
+            code="""
+def bio_spans(tags):
+    spans = []
+    for place, tag in enumerate(tags):
+        kind = tag[2:]
+        if tag.startswith("I-") and spans and spans[-1][1:] == (place, kind):
+            spans[-1] = (spans[-1][0], place + 1, kind)
+        elif tag.startswith("B-") or (tag != "O" and not (spans and spans[-1][1] == place)):
+            spans.append((place, place + 1, kind))
+    return spans
+""",
+        ),
+        Mistake(
+            "an I- continues any type",
+            "Where an I- of another type follows, your entity swallows it.",
+            edits={"spans[-1][1:] == (place, kind)": "spans[-1][1] == place",
+             GROWN: "spans[-1] = (spans[-1][0], place + 1, spans[-1][2])"},
+        ),
+        Mistake(
+            "the type of the last tag",
+            "Where an I- of another type follows, your entity goes on and changes its type.",
+            "spans[-1][1:] == (place, kind)", "spans[-1][1] == place",
+        ),
+        Mistake(
+            "an entity goes on behind O",
+            "Some of your entities have an O in their middle: an I- continues only what ended right before it.",
+            "spans[-1][1:] == (place, kind)", "spans[-1][2] == kind",
+        ),
+        Mistake(
+            "the entity at the end is lost",
+            "Your last entity is missing: it ends with the sentence, and no tag comes behind it to close it.",
+            "return spans", "return [span for span in spans if span[1] < len(tags)]",
+        ),
+        Mistake(
+            "each token an entity",
+            "You have too many entities: every I- begins one of its own.",
+            GROWS, "False",
+        ),
+        Mistake(
+            "no entity grows",
+            "Each of your entities has one token: nothing makes it grow when an I- follows.",
+            GROWN, "pass",
+        ),
+    ),
+    alternatives={
+        "open and close": """
+def bio_spans(tags):
+    spans, begin, kind = [], None, None
+    for place, tag in enumerate([*tags, "O"]):
+        goes_on = tag[:2] == "I-" and begin is not None and tag[2:] == kind
+        if begin is not None and not goes_on:
+            spans.append((begin, place, kind))
+            begin = None
+        if tag != "O" and not goes_on:
+            begin, kind = place, tag[2:]
+    return spans
+""",
+        "numpy: where runs begin": """
+import numpy as np
+def bio_spans(tags):
+    kinds = np.array(["", *[tag[2:] for tag in tags]])
+    begins = np.array([tag[0] == "B" for tag in tags]) | (kinds[1:] != kinds[:-1])
+    edges = [*np.flatnonzero(begins), len(tags)]
+    return [(int(a), int(b), str(kinds[a + 1])) for a, b in zip(edges[:-1], edges[1:]) if kinds[a + 1]]
+""",
+        "a walk with two indices": """
+def bio_spans(tags):
+    spans, place = [], 0
+    while place < len(tags):
+        if tags[place] == "O":
+            place += 1
+            continue
+        end, kind = place + 1, tags[place].split("-", 1)[1]
+        while end < len(tags) and tags[end] == "I-" + kind:
+            end += 1
+        spans.append((place, end, kind))
+        place = end
+    return spans
+""",
+    },
+    hints=(
+        "Put your finger on a tag. What have you got to know of what came before, to say whether an entity begins here, goes on here, or neither?",
+        "tags: T strings. Out: a list of tuples (begin, end, type), in the order of the text. tags[begin:end] are the tags of one entity.",
+        "for each place and tag:\n    if it is I- and the last span ends right here and has this type: the span grows by one\n    else if it is not O: a new span of one token begins\nreturn the spans",
+        "Near miss: closing an entity only when an O comes. Then an entity at the end of the sentence is never closed, and two that touch are one.",
+    ),
+)
+
+# ------------------------------------------------------------------------------------------ entity F1
+
+
+def spoilt(draw: Draw, tags: list[str], share: float) -> list[str]:
+    """Another tagger's tags: some are changed at random."""
+    out = list(tags)
+    for place in range(len(out)):
+        if draw.rng.random() < share:
+            kind = KINDS[int(draw.integers(0, 4))]
+            out[place] = ("O", f"B-{kind}", f"I-{kind}")[int(draw.integers(0, 3))]
+    return out
+
+
+def tagged_cases(draw: Draw) -> Iterator[tuple[list[list[str]], list[list[str]]]]:
+    """What is true and what a tagger said."""
+    for sentences, words, share in ((4, 9, 0.2), (6, 14, 0.3), (3, 20, 0.15), (5, 11, 0.25)):
+        truth = [tag_row(draw, words + int(draw.integers(0, 4))) for _ in range(sentences)]
+        truth[0] = ["B-PER", "I-PER", "O", *truth[0], "O", "B-LOC", "I-LOC"]
+        predicted = [spoilt(draw, tags, share) for tags in truth]
+        predicted[0][:3], predicted[0][-3:] = ["B-PER", "I-PER", "O"], ["O", "B-LOC", "O"]
+        # Another sentence has the same entity at the same place only in one of the two.
+        truth[1], predicted[1] = ["O", "O", *truth[1]], ["B-PER", "I-PER", "O", *predicted[1][1:]]
+        # The right place, and another type.
+        truth[2], predicted[2] = ["B-ORG", "O", *truth[2]], ["B-MISC", "O", *predicted[2]]
+        yield truth, predicted
+    some = tag_row(draw, 12)
+    nothing = ["O"] * len(some)
+    yield [["B-ORG", *some[1:]]], [nothing]
+    yield [nothing, nothing], [["B-LOC", "O", *nothing[2:]], nothing]
+    one_right = ["O", "B-MISC", "I-MISC", "O", *nothing[4:]]
+    yield [["B-PER", *one_right[1:]], nothing], [one_right, nothing]
+    yield [nothing, one_right], [nothing, ["B-PER", *one_right[1:]]]
+    yield [nothing, nothing], [nothing, nothing]
+
+
+def f1_cases(draw: Draw) -> Iterator[Case]:
+    for truth, predicted in tagged_cases(draw):
+        yield {"truth": in_rows(truth), "predicted": in_rows(predicted)}
+
+
+SETS = "pairs = [(set(bio_spans(t)), set(bio_spans(p))) for t, p in zip(truth, predicted)]"
+F1 = "2 * right / max(asked + given, 1)"
+
+entity_f1 = Exercise(
+    cases=f1_cases,
+    rule=Rule("close", 1e-6),
+    uses=("applications.bio_spans",),
+    mistakes=(
+        Mistake(
+            "precision and recall exchanged",
+            "Your first and second number have changed places: precision asks about what was *said*, recall about what *is there*.",
+            "right / max(given, 1), right / max(asked, 1)", "right / max(asked, 1), right / max(given, 1)",
+        ),
+        Mistake(
+            "the mean of the sentences",
+            "You average over sentences, so that one entity in a short sentence weighs as much as five in another. Count over all, divide at the end.",
+            code="""
+def entity_f1(truth, predicted):
+    rows = []
+    for t, p in zip(truth, predicted):
+        t, p = set(bio_spans(t)), set(bio_spans(p))
+        rows.append((len(t & p) / max(len(p), 1), len(t & p) / max(len(t), 1), 2 * len(t & p) / max(len(t) + len(p), 1)))
+    return tuple(sum(column) / len(rows) for column in zip(*rows))
+""",
+        ),
+        Mistake(
+            "tokens counted",
+            "You count tokens. A name of three tokens with one of them wrong is two thirds right with you; as an entity it is wrong.",
+            code="""
+def entity_f1(truth, predicted):
+    pairs = [(t, p) for one, other in zip(truth, predicted) for t, p in zip(one, other)]
+    right = sum(t == p != "O" for t, p in pairs)
+    given, asked = sum(p != "O" for _, p in pairs), sum(t != "O" for t, _ in pairs)
+    return right / max(given, 1), right / max(asked, 1), 2 * right / max(asked + given, 1)
+""",
+        ),
+        Mistake(
+            "types ignored",
+            "You give credit for the right place with the wrong type.",
+            SETS,
+            "pairs = [({s[:2] for s in bio_spans(t)}, {s[:2] for s in bio_spans(p)}) for t, p in zip(truth, predicted)]",
+        ),
+        Mistake(
+            "only the beginning compared",
+            "You give credit where an entity begins at the right place, wherever it ends.",
+            SETS,
+            "pairs = [({s[::2] for s in bio_spans(t)}, {s[::2] for s in bio_spans(p)}) for t, p in zip(truth, predicted)]",
+        ),
+        Mistake(
+            "sentences thrown together",
+            "An entity of one sentence counts as found because another sentence has one at the same place: all spans are in one set.",
+            SETS, "pairs = [tuple({s for tags in side for s in bio_spans(tags)} for side in (truth, predicted))]",
+        ),
+        Mistake(
+            "the plain mean of precision and recall",
+            "Your third number is the plain mean of the first two. F1 is their harmonic mean, which the smaller one pulls down.",
+            F1, "(right / max(given, 1) + right / max(asked, 1)) / 2",
+        ),
+        Mistake(
+            "division by zero",
+            "Your function stops where nothing was said, or nothing is there: the docstring says what to return then.",
+            edits={"right / max(given, 1), right / max(asked, 1)": "right / given, right / asked", F1: "2 * right / (asked + given)"},
+        ),
+        Mistake(
+            "the mean over the types",
+            "You mark each type by itself and take the mean, so that a rare type weighs as much as a frequent one. All entities are counted together.",
+            code="""
+def entity_f1(truth, predicted):
+    rows = []
+    for kind in KINDS:
+        pairs = [[{s for s in bio_spans(tags) if s[2] == kind} for tags in pair] for pair in zip(truth, predicted)]
+        right, asked, given = sum(len(t & p) for t, p in pairs), sum(len(t) for t, _ in pairs), sum(len(p) for _, p in pairs)
+        rows.append((right / max(given, 1), right / max(asked, 1), 2 * right / max(asked + given, 1)))
+    return tuple(sum(column) / len(rows) for column in zip(*rows))
+""",
+        ),
+        Mistake(
+            "1 where nothing is there to divide by",
+            "Your numbers are 1 where one would have to divide by 0: who says nothing has precision 0 by the docstring.",
+            edits={
+                "right / max(given, 1), right / max(asked, 1)": "right / given if given else 1.0, right / asked if asked else 1.0",
+                F1: "2 * right / (asked + given) if asked + given else 1.0",
+            },
+        ),
+        Mistake(
+            "accuracy",
+            "You divide by all different entities of both sides together. That is a fair number, too (the Jaccard index), but not F1.",
+            F1, "right / max(asked + given - right, 1)",
+        ),
+    ),
+    alternatives={
+        "one set with the sentence's number in it": """
+def entity_f1(truth, predicted):
+    t, p = ({(n, *span) for n, tags in enumerate(side) for span in bio_spans(tags)} for side in (truth, predicted))
+    precision, recall = len(t & p) / len(p) if p else 0.0, len(t & p) / len(t) if t else 0.0
+    return precision, recall, 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+""",
+        "lists instead of sets": """
+def entity_f1(truth, predicted):
+    right = asked = given = 0
+    for t, p in zip(truth, predicted):
+        t, p = bio_spans(t), bio_spans(p)
+        right, asked, given = right + sum(span in t for span in p), asked + len(t), given + len(p)
+    precision = right / given if given > 0 else 0
+    recall = right / asked if asked > 0 else 0
+    return torch.tensor([precision]), torch.tensor([recall]), torch.tensor(2 * right / (given + asked) if right else 0.0)
+""".replace("torch.tensor([precision]), torch.tensor([recall])", "torch.tensor(float(precision)), torch.tensor(float(recall))"),
+    },
+    survivors={
+        "max(asked + given, 2)": "where both sides together hold one entity, none can be right: 0 over 1 is 0 over 2",
+    },
+    hints=(
+        "Of the entities that the model said, which share is there? Of those that are there, which share did it say? Which three counts do you need?",
+        "truth, predicted: lists of sentences, each a list of tags. Out: three numbers. An entity is a tuple of your bio_spans: two are the same if the tuples are.",
+        "for each sentence: the set of true spans, the set of said spans\nright = how many are in both; asked = all true ones; given = all said ones, over all sentences\n"
+        "precision = right / given, recall = right / asked, F1 = 2 right / (asked + given)\n(0 where one would divide by 0)",
+        "Near miss: a place means something only within its sentence: (0, 2, PER) in the first is not (0, 2, PER) in the second.",
+    ),
+)
+
+# ------------------------------------------------------------------------------------------ find the bug
+
+
+def piece_cases(draw: Draw) -> Iterator[Case]:
+    for words, skipped in ((8, None), (11, 7), (14, 9)):
+        kind, other = (2 * int(number) + 1 for number in draw.rng.permutation(4)[:2])
+        # A B-, its I- and an O in several pieces each; two words of one piece that both begin an entity.
+        tags, fixed = [kind, kind + 1, 0, other, other], (2, int(draw.integers(2, 4)), 2, 1, 1)
+        while len(tags) < words:
+            begin = 2 * int(draw.integers(0, 4)) + 1
+            tags += [0] if draw.rng.random() < 0.35 else [begin, *[begin + 1] * int(draw.integers(0, 3))]
+        yield {"word_ids": pieces_of(draw, words, skipped, fixed), "tags": np.array(tags[:words])}
+
+
+PIECE = "-100 if word is None else tags[word] + (word == before) * (tags[word] % 2)"
+
+mended_piece_labels = Exercise(
+    mends=True,
+    cases=piece_cases,
+    rule=Rule("equal", axes={"": "T"}),
+    mistakes=(
+        Mistake(
+            "the code as it was",
+            "This is the code of 2021: every piece of a word that begins an entity begins one, too.",
+            PIECE, "-100 if word is None else tags[word]",
+        ),
+        Mistake(
+            "only first pieces labelled",
+            "That is your align_labels. Here every piece has a label; only *which* was wrong.",
+            PIECE, "-100 if word is None or word == before else tags[word]",
+        ),
+        Mistake(
+            "later pieces are O",
+            "The rest of a name is outside of it with you: your entities end after their first piece.",
+            PIECE, "-100 if word is None else 0 if word == before else tags[word]",
+        ),
+        Mistake(
+            "every tag becomes I-",
+            "Nothing begins any more: the first piece of a word that begins an entity keeps its B-.",
+            PIECE, "-100 if word is None else tags[word] + tags[word] % 2",
+        ),
+        Mistake(
+            "one added to every later piece",
+            "A later piece of an O or of an I- has changed too, into the beginning of something.",
+            "(tags[word] % 2)", "1",
+        ),
+        Mistake(
+            "I- becomes B-",
+            "You change the wrong kind: a later piece of an I- word begins a new entity with you, of another type.",
+            "(tags[word] % 2)", "((tags[word] + 1) % 2)",
+            also=("""
+def mended_piece_labels(word_ids, tags):
+    labels, before = [], None
+    for word in word_ids:
+        again = word is not None and word == before and tags[word] > 0 and tags[word] % 2 == 0
+        labels.append(-100 if word is None else tags[word] + again)
+        before = word
+    return torch.tensor(labels)
+""",),
+        ),
+        Mistake(
+            "one added to every later piece of an entity",
+            "O and B- are as they should be. A later piece of an I- is that I- again; yours begins something of another type.",
+            "(tags[word] % 2)", "(tags[word] > 0)",
+        ),
+        Mistake(
+            "equal tags taken for one word",
+            "Where two words that touch each begin an entity, yours has become one. Whether a piece continues a word is said by word_ids, not by the tags.",
+            code="""
+def mended_piece_labels(word_ids, tags):
+    labels = [-100 if word is None else tags[word] for word in word_ids]
+    before = [-100, *labels[:-1]]
+    return torch.tensor([tag + 1 if tag == last and tag % 2 == 1 else tag for tag, last in zip(labels, before)])
+""",
+        ),
+        Mistake(
+            "special tokens are O",
+            "[CLS], [SEP] and padding have become O; nothing is asked there.",
+            "-100 if", "0 if",
+        ),
+    ),
+    alternatives={
+        "a table from tag to tag": """
+def mended_piece_labels(word_ids, tags):
+    inside = {0: 0, 1: 2, 2: 2, 3: 4, 4: 4, 5: 6, 6: 6, 7: 8, 8: 8}
+    labels = []
+    for place, word in enumerate(word_ids):
+        if word is None:
+            labels.append(-100)
+        elif place > 0 and word_ids[place - 1] == word:
+            labels.append(inside[tags[word]])
+        else:
+            labels.append(tags[word])
+    return torch.tensor(labels)
+""",
+        "B- first, then corrected": """
+def mended_piece_labels(word_ids, tags):
+    labels = torch.tensor([-100 if word is None else tags[word] for word in word_ids])
+    words = torch.tensor([-1 if word is None else word for word in word_ids])
+    again = torch.cat([torch.tensor([False]), words[1:] == words[:-1]]) & (words >= 0)
+    labels[again & (labels % 2 == 1)] += 1
+    return labels
+""",
+    },
+    hints=(
+        "*Haapsalu* is one entity and four pieces. Write the four tags that make your bio_spans say: one entity.",
+        "word_ids: a list of T entries, a number or None. tags: numbers, 0 for O, odd for B-, the next even one for I- of the same type. Out: T labels.",
+        "for each piece:\n    no word: −100\n    first piece of its word: the word's tag\n    a later piece: the same, but B- has become I-",
+        "Near miss: changing odd tags everywhere takes the beginnings away as well. Only a piece that continues a word may change.",
+    ),
+)
+
+# ------------------------------------------------------------------------------------------ spans of an answer
+
+
+def best_cases(draw: Draw) -> Iterator[Case]:
+    """The best start and end lie `way` apart; where that is no span, two pairs of the next best are one each."""
+    for T, question, max_len, way, level, silence in (
+        (19, 4, 4, 4, 0, 0),  # from the best start to the best end it is one token too long
+        (17, 5, 3, 2, 0, 0),  # exactly max_len tokens
+        (18, 3, 6, -2, 0, 0),  # the end stands before the start
+        (25, 4, 5, -1, 0, 0),  # right before the start: a span without a token
+        (20, 6, 1, 0, 0, 0),  # one token, and no more is allowed
+        (23, 4, 5, 9, -20, -25),  # far too long; every span has a score far below 0, no answer a lower one still
+        (15, 7, 5, 3, -20, 1),  # every span is worse than no answer
+        (16, 5, 30, 6, 0, 0),  # max_len is longer than the text
+        (21, 3, 7, -5, -20, -10),
+        (24, 6, 3, -3, 0, 8),
+        (22, 5, 4, 2, 0, 0),
+    ):
+        # At most 1 apart, so that the peaks decide, and nothing else is near them.
+        start, end = (draw.uniform(T, low=level - 0.5, high=level + 0.5) for _ in range(2))
+        context = (np.arange(T) > question) & (np.arange(T) < T - 1)
+        first = question + 1 + max(-way, 0)
+        start[first] += 5
+        end[first + way] += 5
+        if not 0 <= way < max_len:
+            # A start and an end that are second best by themselves make the best span: with the very best start or
+            # end, none that is allowed comes up to it.
+            start[T - 4] += 4
+            end[T - 3] += 4
+        start[0] += silence - level
+        end[0] += silence - level
+        start[1] += 6 - level  # the question is tempting, too
+        end[2] += 6 - level
+        start[T - 2] += 3  # and so is the [SEP] behind the text
+        end[T - 1] += 9
+        yield {"start": start, "end": end, "context": context, "max_len": max_len}
+
+
+VALID = "context[:, None] & context & (length >= 1) & (length <= max_len)"
+MARGIN = "scores[best // T, best % T] - (start[0] + end[0])"
+
+best_span = Exercise(
+    cases=best_cases,
+    mistakes=(
+        Mistake(
+            "two independent choices",
+            "Your first and last token are the best each by itself. Together they may be no span: look whether your end comes before your start.",
+            code="""
+def best_span(start, end, context, max_len):
+    first, last = start.masked_fill(~context, -torch.inf).argmax(), end.masked_fill(~context, -torch.inf).argmax()
+    return first, last, start[first] + end[last] - (start[0] + end[0])
+""",
+        ),
+        Mistake(
+            "the best start first, and then the best end for it",
+            "Some of your spans begin at the best start of all, and end where nothing speaks for an end: the best pair need not hold the best start.",
+            code="""
+def best_span(start, end, context, max_len):
+    first = start.masked_fill(~context, -torch.inf).argmax().item()
+    last = first + end.masked_fill(~context, -torch.inf)[first : first + max_len].argmax().item()
+    return first, last, start[first] + end[last] - (start[0] + end[0])
+""",
+        ),
+        Mistake(
+            "the best end first, and then the best start for it",
+            "Some of your spans end at the best end of all, and begin where nothing speaks for a start: the best pair need not hold the best end.",
+            code="""
+def best_span(start, end, context, max_len):
+    last = end.masked_fill(~context, -torch.inf).argmax().item()
+    begin = max(last - max_len + 1, 0)
+    first = begin + start.masked_fill(~context, -torch.inf)[begin : last + 1].argmax().item()
+    return first, last, start[first] + end[last] - (start[0] + end[0])
+""",
+        ),
+        Mistake(
+            "a search that begins with the score 0",
+            "Where every span has a score below 0 you find none. Begin the search with minus infinity: the best of bad spans is the best.",
+            "best = scores.masked_fill(~valid, -torch.inf)",
+            "best = scores.masked_fill(~valid, -torch.inf).clamp(min=0)",
+            also=("""
+def best_span(start, end, context, max_len):
+    best, first, last = 0, 0, 0
+    for i in range(len(start)):
+        for j in range(i, min(i + max_len, len(start))):
+            if context[i] and context[j] and start[i] + end[j] > best:
+                best, first, last = (start[i] + end[j]).item(), i, j
+    return first, last, best - (start[0] + end[0]).item()
+""",),
+        ),
+        Mistake(
+            "no answer among the spans",
+            "You let [CLS] to [CLS] be the best span. It is what the best span of the text is compared with: then the margin is below 0.",
+            "valid = context[:, None] & context & ",
+            "context = context.clone()\n    context[0] = True\n    valid = context[:, None] & context & ",
+        ),
+        Mistake(
+            "the last token is the place behind it",
+            "Your last token is one too far: here the second number is the place of the last token itself, other than in bio_spans.",
+            "return best // T, best % T,", "return best // T, best % T + 1,",
+        ),
+        Mistake(
+            "the end may come before the start",
+            "Some of your answers end before they begin.",
+            " & (length >= 1)", "",
+        ),
+        Mistake(
+            "any length",
+            "Some of your answers are longer than max_len tokens.",
+            " & (length <= max_len)", "",
+        ),
+        Mistake(
+            "one token too long",
+            "Some of your answers have max_len + 1 tokens: count the tokens from 5 to 7.",
+            "(length <= max_len)", "(length <= max_len + 1)",
+        ),
+        Mistake(
+            "one token too short",
+            "Answers of exactly max_len tokens are missing among yours.",
+            "(length <= max_len)", "(length < max_len)",
+            also=("""
+def best_span(start, end, context, max_len):
+    best, first, last = -float("inf"), 0, 0
+    for i in range(len(start)):
+        for j in range(i, min(i + max_len - 1, len(start))):
+            if context[i] and context[j] and start[i] + end[j] > best:
+                best, first, last = (start[i] + end[j]).item(), i, j
+    return first, last, best - (start[0] + end[0]).item()
+""",),
+        ),
+        Mistake(
+            "answers from the question",
+            "Some of your answers stand in the question, or at a special token: neither is part of the text.",
+            "context[:, None] & context & ", "",
+        ),
+        Mistake(
+            "only the start has to lie in the context",
+            "Some of your answers begin in the text and end behind it.",
+            "context[:, None] & context & (length >= 1)", "context[:, None] & (length >= 1)",
+        ),
+        Mistake(
+            "single tokens impossible",
+            "Answers of one token are missing among yours: start and end may be the same place.",
+            "(length >= 1)", "(length > 1)",
+        ),
+        Mistake(
+            "rows and columns exchanged",
+            "Your first and last token have changed places.",
+            "return best // T, best % T,", "return best % T, best // T,",
+        ),
+        Mistake(
+            "the score instead of the margin",
+            "Your places are right. The third number is the span's score; asked is by how much it is above the score of no answer.",
+            MARGIN, "scores[best // T, best % T]",
+        ),
+        Mistake(
+            "compared with the start of no answer alone",
+            "Your places are right. No answer, too, has a start and an end: its score is a sum of two numbers.",
+            "(start[0] + end[0])", "start[0]",
+        ),
+        Mistake(
+            "products instead of sums",
+            "Your scores are products, so that two low numbers below zero make a good span. Logits add up.",
+            "start[:, None] + end[None, :]", "start[:, None] * end[None, :]",
+        ),
+    ),
+    alternatives={
+        "two loops": """
+def best_span(start, end, context, max_len):
+    best, where = -float("inf"), (0, 0)
+    for i in range(len(start)):
+        for j in range(i, min(i + max_len, len(start))):
+            if context[i] and context[j] and start[i] + end[j] > best:
+                best, where = (start[i] + end[j]).item(), (i, j)
+    return *where, best - (start[0] + end[0]).item()
+""",
+        "triu and tril": """
+def best_span(start, end, context, max_len):
+    s, e = (x.double().masked_fill(~context, -1e30) for x in (start, end))
+    table = s[:, None] + e
+    band = torch.ones_like(table).triu().tril(max_len - 1).bool()
+    value, place = table.masked_fill(~band, -1e31).flatten().max(0)
+    i, j = divmod(place.item(), len(s))
+    return torch.tensor(i), torch.tensor(j), value - start[0] - end[0]
+""",
+        "numpy, sorted spans": """
+import numpy as np
+def best_span(start, end, context, max_len):
+    start, end, inside = start.numpy(), end.numpy(), np.flatnonzero(context.numpy())
+    spans = [(start[i] + end[j], i, j) for i in inside for j in inside if 0 <= j - i < max_len]
+    score, i, j = max(spans)
+    return int(i), int(j), float(score - start[0] - end[0])
+""",
+    },
+    hints=(
+        "Write the scores of all pairs (first, last) for five tokens into a square. Which part of the square may hold the answer?",
+        "start[:, None] and end[None, :] make a (T, T) square: rows are first tokens, columns last ones. The length of a span is column − row + 1. context: (T).",
+        "scores = start of the row + end of the column\nnot allowed: first or last outside the text, length below 1 or above max_len\n"
+        "best = where the largest allowed score stands\nmargin = its score − (start[0] + end[0])",
+        "Near miss: the best start first and then the best end for it. The best pair need not hold the best start.",
+    ),
+)
+
+# ------------------------------------------------------------------------------------------ exact match and F1
+
+WORDS = (
+    "river bank cell prison guard theatre anthem another hundred metres north island tower clock baker "
+    "summer winter bridge two three letter boat garden window silver"
+).split()
+
+
+def written(draw: Draw, words: list[str]) -> str:
+    """The words as somebody may write them: capitals, an article, punctuation."""
+    text = list(words)
+    if draw.rng.random() < 0.5:
+        text.insert(int(draw.integers(0, len(text) + 1)), ("the", "a", "an", "The")[int(draw.integers(0, 4))])
+    if draw.rng.random() < 0.5:
+        text[0] = text[0].capitalize()
+    return " ".join(text) + ("", ".", ",", "!")[int(draw.integers(0, 4))]
+
+
+def answer_cases(draw: Draw) -> Iterator[Case]:
+    """Each case holds every kind of question once at least, the words by chance."""
+    for count in (14, 17, 20):
+        said, accepted = [], []
+        for number in range(count):
+            # Words without repetition. What is accepted beside the right answer shares none of them.
+            words = [WORDS[i] for i in draw.rng.permutation(len(WORDS))]
+            right, rest = words[: int(draw.integers(2, 5))], words[5:]
+            others = [written(draw, rest[4 * i : 4 * i + int(draw.integers(1, 5))]) for i in range(number % 3)]
+            answers = [*others, written(draw, right)] if number % 2 else [written(draw, right), *others]
+            one, answers = {
+                0: (written(draw, right), answers),
+                1: ("The " + written(draw, right).capitalize() + ".", answers),  # nobody accepts it as it is written
+                2: (written(draw, right[:-1]), answers),
+                3: (written(draw, [*rest[-2:], *right]), answers),
+                4: (written(draw, [*right, right[0], right[0]]), answers),
+                5: (written(draw, right[::-1]), answers),
+                6: ("", answers),
+                7: (written(draw, right), []),
+                8: ("", []),
+                9: ("The!", []),  # no word either
+                # Shared twice, since both sides have it twice.
+                10: (written(draw, [right[0], right[0], rest[0]]), [written(draw, [right[0], right[0], *right[1:]])]),
+                # No match: the second shares most with what was said, then the first.
+                11: (written(draw, right), [rest[0], written(draw, [*right, rest[1]])]),
+                12: (written(draw, right), [written(draw, [*right, rest[1]]), rest[0]]),
+                13: ("an", ["The", rest[0]]),  # accepted is a text without a word, too
+            }[number % 14]
+            said.append(one)
+            accepted.append(answers)
+        yield {
+            "said": said,
+            "accepted": [answer for answers in accepted for answer in answers],
+            "counts": np.array([len(answers) for answers in accepted]),
+        }
+
+
+MATCH = "same = said_words == words"
+RAW_MATCH = """
+def exact_match_and_f1(said, accepted):
+    exact = f1 = 0.0
+    for answer in accepted or [""]:
+        a, b = words_of(said), words_of(answer)
+        exact = max(exact, float(said == answer))
+        f1 = max(f1, 2 * (Counter(a) & Counter(b)).total() / (len(a) + len(b)) if a or b else 1.0)
+    return exact, f1
+"""
+RAW_WORDS = """
+def exact_match_and_f1(said, accepted):
+    exact = f1 = 0.0
+    for answer in accepted or [""]:
+        a, b = said.split(), answer.split()
+        exact = max(exact, float(a == b))
+        f1 = max(f1, 2 * (Counter(a) & Counter(b)).total() / (len(a) + len(b)) if a or b else 1.0)
+    return exact, f1
+"""
+SHARE = "1.0 if same else 2 * shared / (len(said_words) + len(words))"
+BEST = "f1 = max(f1, "
+
+exact_match_and_f1 = Exercise(
+    cases=answer_cases,
+    rule=Rule("close", 1e-6, axes={"": "questions measures"}),
+    mistakes=(
+        Mistake(
+            "only the first accepted answer",
+            "You compare with the first accepted answer alone; the best of all counts.",
+            'in accepted or [""]:', 'in accepted[:1] or [""]:',
+        ),
+        Mistake(
+            "the mean over the accepted answers",
+            "You average over the accepted answers, so that a right answer with a second right one beside it is half right. The best counts.",
+            edits={"exact = max(exact, float(same))": 'exact += float(same) / len(accepted or [""])',
+             "f1 = max(f1, 1.0 if same else 2 * shared / (len(said_words) + len(words)))":
+             'f1 += (1.0 if same else 2 * shared / (len(said_words) + len(words))) / len(accepted or [""])'},
+        ),
+        Mistake(
+            "the last accepted answer",
+            "Only the last accepted answer counts with you: each one overwrites what the one before it gave.",
+            edits={"exact = max(exact, float(same))": "exact = float(same)",
+             "f1 = max(f1, 1.0 if same else 2 * shared / (len(said_words) + len(words)))":
+             "f1 = 1.0 if same else 2 * shared / (len(said_words) + len(words))"},
+        ),
+        Mistake(
+            "text compared as it is written",
+            "You mark a capital letter, a full stop or a *the* as wrong: use words_of on both sides.",
+            edits={MATCH: "same = said == answer", SHARE: "1.0 if same else 2 * shared / max(len(said_words) + len(words), 1)"},
+            also=(RAW_MATCH, RAW_WORDS),
+        ),
+        Mistake(
+            "the order does not matter",
+            "You take the same words in another order for an exact match.",
+            MATCH, "same = sorted(said_words) == sorted(words)",
+        ),
+        Mistake(
+            "sets of words",
+            "A word that was said three times and is accepted once counts as shared only once, but it is said three times: sets forget that.",
+            edits={"shared = (Counter(said_words) & Counter(words)).total()": "shared = len(set(said_words) & set(words))",
+             "(len(said_words) + len(words))": "max(len(set(said_words)) + len(set(words)), 1)"},
+        ),
+        Mistake(
+            "a word is shared once at most",
+            "A word that both sides have twice is shared twice; with you it counts once, since a set holds it once.",
+            "shared = (Counter(said_words) & Counter(words)).total()", "shared = len(set(said_words) & set(words))",
+        ),
+        Mistake(
+            "0 where neither side has a word",
+            "Your exact match is right. Where neither side has a word, F1 is 1 by the docstring; yours is 0.",
+            SHARE, "2 * shared / max(len(said_words) + len(words), 1)",
+        ),
+        Mistake(
+            "silence is always right",
+            "You give full marks wherever nothing was said. Silence is right only where no answer is accepted.",
+            code="""
+def exact_match_and_f1(said, accepted):
+    exact = f1 = 0.0
+    a = words_of(said)
+    for answer in accepted or [""]:
+        b = words_of(answer)
+        exact = max(exact, float(a == b or not a))
+        f1 = max(f1, 2 * (Counter(a) & Counter(b)).total() / (len(a) + len(b)) if a else 1.0)
+    return exact, f1
+""",
+        ),
+        Mistake(
+            "both marks from one accepted answer",
+            "You choose one accepted answer and take both marks from it. The best counts for each of the two: F1 may come from another one.",
+            code="""
+def exact_match_and_f1(said, accepted):
+    marks = []
+    for answer in accepted or [""]:
+        a, b = words_of(said), words_of(answer)
+        f1 = 2 * (Counter(a) & Counter(b)).total() / (len(a) + len(b)) if a or b else 1.0
+        marks.append((float(a == b), f1))
+    return max(marks, key=lambda mark: mark[0])
+""",
+        ),
+        Mistake(
+            "every repetition counts as shared",
+            "A word that was said three times is shared three times with you, though the answer holds it once.",
+            "shared = (Counter(said_words) & Counter(words)).total()",
+            "shared = sum(word in words for word in said_words)",
+        ),
+        Mistake(
+            "precision instead of F1",
+            "A single right word gets full marks from you: this is precision. What of the words that are missing?",
+            "2 * shared / (len(said_words) + len(words))", "shared / max(len(said_words), 1)",
+        ),
+        Mistake(
+            "recall instead of F1",
+            "Who says the whole text gets full marks from you: this is recall. What of the words that are too many?",
+            "2 * shared / (len(said_words) + len(words))", "shared / max(len(words), 1)",
+        ),
+        Mistake(
+            "silence is never right",
+            "Where no answer is accepted, silence is the right answer and gives 1 and 1.",
+            'in accepted or [""]:', "in accepted:",
+        ),
+        Mistake(
+            "letters instead of words",
+            "Your F1 counts letters: it finds some of them shared in any two answers.",
+            code="""
+def exact_match_and_f1(said, accepted):
+    exact = f1 = 0.0
+    for answer in accepted or [""]:
+        same = words_of(said) == words_of(answer)
+        a, b = "".join(words_of(said)), "".join(words_of(answer))
+        shared = (Counter(a) & Counter(b)).total()
+        exact, f1 = max(exact, float(same)), max(f1, 1.0 if same else 2 * shared / (len(a) + len(b)))
+    return exact, f1
+""",
+        ),
+    ),
+    alternatives={
+        "precision and recall": """
+def exact_match_and_f1(said, accepted):
+    def one(answer):
+        p, t = words_of(said), words_of(answer)
+        if not p or not t:
+            return float(p == t), float(p == t)
+        common = sum(min(p.count(word), t.count(word)) for word in set(p))
+        if common == 0:
+            return 0.0, 0.0
+        precision, recall = common / len(p), common / len(t)
+        return float(p == t), 2 * precision * recall / (precision + recall)
+    scores = [one(answer) for answer in (accepted if accepted else [""])]
+    return max(score[0] for score in scores), max(score[1] for score in scores)
+""",
+        "words crossed off a list": """
+def exact_match_and_f1(said, accepted):
+    best = [0.0, 0.0]
+    for answer in accepted or [""]:
+        left, words = words_of(answer), words_of(said)
+        total = len(left) + len(words)
+        match = " ".join(left) == " ".join(words)
+        hits = 0
+        for word in words:
+            if word in left:
+                left.remove(word)
+                hits += 1
+        best = [max(best[0], 1.0 * match), max(best[1], 1.0 if match else 2 * hits / total)]
+    return torch.tensor(best[0], dtype=torch.float64), torch.tensor(best[1], dtype=torch.float64)
+""",
+    },
+    hints=(
+        "Accepted are \"340 metres\" and \"about 340 metres\"; said is \"The 340 metres.\" Which of the two counts, and which words are compared?",
+        "said: a string. accepted: a list of strings, perhaps empty. words_of gives a list of words. Out: two numbers from 0 to 1.",
+        "for each accepted answer (if there is none: the empty one):\n    exact: are the two lists of words the same?\n"
+        "    shared words, each as often as both sides have it; F1 = 2 · shared / (all words of both), and 1 if the lists are the same\nthe best of each over the answers",
+        "Near miss: two empty lists share nothing, and 0/0 is no number. An empty answer to a question without an answer is right.",
+    ),
+)
+
+# ------------------------------------------------------------------------------------------ extension: when to be silent
+
+
+def threshold_cases(draw: Draw) -> Iterator[Case]:
+    """Scores are sums of a few binary digits, so that every way to add them up gives the same; no two are equal."""
+    for n, kind in ((9, "mixed"), (14, "around 0"), (20, "mixed"), (12, "around 0"), (17, "mixed"), (8, "all"), (11, "none")):
+        while True:
+            answerable = draw.rng.permutation(np.arange(n) < {"all": n, "none": n // 3}.get(kind, (2 * n) // 3))
+            f1 = np.where(answerable, draw.integers(400, 3800, n) / 4096, 0).astype(np.float32)
+            margins = draw.normal(n, scale=2.0) + {"none": -1.5}.get(kind, 1.5) * answerable.astype(np.float32)
+            sums = threshold_sums(margins, f1, answerable)
+            order = np.sort(margins)
+            best = int(sums.argmax())  # so many questions stay unanswered
+            wanted = {
+                "mixed": 0 < best < n,
+                "around 0": 0 < best < n and order[best - 1] < -0.1 and order[best] > 0.1,
+                "all": best == 0,  # every answer is worth giving
+                "none": best == n,  # none is
+            }
+            if wanted[kind] and len(set(sums)) == n + 1 and np.diff(order).min() > 1e-3:
+                break
+        yield {"margins": margins, "f1": f1, "answerable": answerable}
+
+
+def threshold_sums(margins: np.ndarray, f1: np.ndarray, answerable: np.ndarray) -> np.ndarray:
+    """What all questions earn together when none, one, two, … of the lowest margins are not answered."""
+    order = margins.argsort()
+    gain = (~answerable[order]).astype(float) - f1[order]
+    return np.concatenate([[0], gain.cumsum()]) + f1.sum(dtype=float)
+
+
+CANDIDATES = "torch.cat([torch.tensor([-torch.inf]), margins])"
+GIVEN = "margins > candidates[:, None]"
+SCORED = "torch.where(given, f1, (~answerable).float()).mean(dim=1)"
+
+best_threshold = Exercise(
+    cases=threshold_cases,
+    rule=Rule("close", 1e-5),
+    mistakes=(
+        Mistake(
+            "silence never rewarded",
+            "Your best is always to answer everything: who is silent where no answer exists has earned 1.",
+            "(~answerable).float()", "torch.zeros_like(f1)",
+        ),
+        Mistake(
+            "silence always rewarded",
+            "You reward silence where an answer exists as well.",
+            "(~answerable).float()", "torch.ones_like(f1)",
+        ),
+        Mistake(
+            "silence rewarded where there is an answer",
+            "You have it the wrong way round: silence earns 1 where the question has *no* answer.",
+            "(~answerable).float()", "answerable.float()",
+        ),
+        Mistake(
+            "the place instead of the threshold",
+            "Your score is right. Your first number says which threshold of your list it is; asked is the threshold itself.",
+            "return candidates[best], scores[best]", "return best, scores[best]",
+        ),
+        Mistake(
+            "0 as one more threshold",
+            "Your score is right. Where 0 lies between two margins it scores like the margin below it: only minus infinity and the margins are thresholds here.",
+            CANDIDATES, "torch.cat([torch.tensor([0.0, -torch.inf]), margins])",
+        ),
+        Mistake(
+            "answered below the threshold",
+            "You give the answers that the model is least sure of.",
+            GIVEN, "margins < candidates[:, None]",
+        ),
+        Mistake(
+            "the threshold's own answer is given too",
+            "The answer that stands at your threshold is given, too, so that to answer nothing is never tried. An answer is given *above* the threshold.",
+            GIVEN, "margins >= candidates[:, None]",
+        ),
+        Mistake(
+            "never all answered",
+            "Where every answer is worth giving you keep one back: minus infinity is a threshold as well.",
+            CANDIDATES, "margins",
+        ),
+        Mistake(
+            "only answered questions in the mean",
+            "You divide by the answered questions; silence would then cost nothing. All questions count.",
+            SCORED, "(f1 * given).sum(dim=1) / given.sum(dim=1).clamp(min=1)",
+        ),
+        Mistake(
+            "the worst",
+            "You return the threshold with the lowest score.",
+            "scores.argmax()", "scores.argmin()",
+        ),
+        Mistake(
+            "the sum",
+            "Your second number grows with the questions: it is a sum.",
+            ".mean(dim=1)", ".sum(dim=1)",
+        ),
+    ),
+    alternatives={
+        "a loop": """
+def best_threshold(margins, f1, answerable):
+    best = (float("-inf"), -1.0)
+    for t in [float("-inf"), *margins.tolist()]:
+        points = [float(f) if m > t else float(not a) for m, f, a in zip(margins.tolist(), f1, answerable)]
+        score = sum(points) / len(points)
+        if score > best[1]:
+            best = (t, score)
+    return best
+""",
+        "one pass over the sorted margins": """
+def best_threshold(margins, f1, answerable):
+    order = margins.argsort()
+    gain = (~answerable[order]).double() - f1[order].double()
+    totals = torch.cat([f1.double().sum()[None], f1.double().sum() + gain.cumsum(0)])
+    thresholds = torch.cat([torch.tensor([-torch.inf]), margins[order]])
+    return thresholds[totals.argmax()], totals.max() / len(f1)
+""",
+    },
+    hints=(
+        "Sort the questions by margin. Move a line from below all of them to above all of them: what happens to the score when it passes one question?",
+        "margins, f1, answerable: (n). n + 1 thresholds are worth trying: minus infinity and each margin. Given or not: (n + 1, n). Out: two numbers.",
+        "for each threshold:\n    a question above it counts its f1, one that is not above counts 1 if it has no answer, else 0\n    score = the mean over all questions\nreturn the threshold with the best score, and that score",
+        "Near miss: `>=` gives the answer that stands exactly on the threshold, too; then the same score belongs to another threshold.",
+    ),
+)

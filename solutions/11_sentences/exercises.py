@@ -1,0 +1,1134 @@
+"""11 Sentences: inputs, known mistakes, right answers and hints of its exercises."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from autograder.exercise import Draw, Exercise, Mistake
+from autograder.checks.asking import Case
+from autograder.checks.judging import Rule
+
+# ------------------------------------------------------------------------------------------ pooling
+
+
+def pooling_cases(draw: Draw) -> Iterator[Case]:
+    """Vectors with a mean of their own, so that padding, which is not zero, pulls a mean away."""
+    for B, T, D in ((3, 7, 5), (4, 6, 9), (2, 9, 4), (5, 8, 3)):
+        keep = draw.padding(B, T)
+        middle = draw.uniform(1, 1, D, low=0.5, high=1.5)
+        hidden = np.where(keep[..., None], draw.normal(B, T, D) + middle, -3 * middle)
+        yield {"hidden": hidden, "keep": keep}
+
+
+KEPT_SUM, KEPT_COUNT = "(hidden * real).sum(dim=1)", "real.sum(dim=1)"
+
+mean_pool = Exercise(
+    cases=pooling_cases,
+    rule=Rule(axes={"": "B D"}),
+    mistakes=(
+        Mistake(
+            "padding counted as if it were words",
+            "The vector of a short sentence moves when it stands in a longer batch. Which places went into your mean?",
+            f"{KEPT_SUM} / {KEPT_COUNT}", "hidden.mean(dim=1)",
+        ),
+        Mistake(
+            "divided by the places of the row",
+            "Your full rows are right; the more padding a row has, the shorter is its vector. By how many do you divide?",
+            KEPT_COUNT, "hidden.shape[1]",
+        ),
+        Mistake(
+            "padding in the sum, real tokens in the count",
+            "Your full rows are right; in the others you count the tokens, but add up more than them.",
+            KEPT_SUM, "hidden.sum(dim=1)",
+        ),
+        Mistake(
+            "keep inverted",
+            "You average what should be left out: keep is True at the tokens. (A full row then has nothing to average.)",
+            edits={"keep[..., None]": "(~keep)[..., None]", KEPT_COUNT: "real.sum(dim=1).clamp(min=1)"},
+        ),
+        Mistake(
+            "the sum instead of the mean",
+            "Your vectors are longer, the more tokens a sentence has.",
+            f"{KEPT_SUM} / {KEPT_COUNT}", KEPT_SUM,
+        ),
+        Mistake(
+            "one divisor for the whole batch",
+            "A sentence's vector changes with the lengths of the *other* sentences: each row has a count of its own.",
+            KEPT_COUNT, "real.sum(dim=1).mean()",
+            also=("""
+def mean_pool(hidden, keep):
+    return (hidden * keep[..., None]).sum(dim=1) / keep.sum()
+""",),
+        ),
+        Mistake(
+            "[CLS] and [SEP] left out",
+            "You leave out the first and the last token of each sentence. [CLS] and [SEP] are among the tokens that the docstring counts.",
+            code="""
+def mean_pool(hidden, keep):
+    inner, count = keep.clone(), keep.sum(dim=1)
+    inner[:, 0] = False
+    inner[range(len(keep)), count - 1] = False
+    return (hidden * inner[..., None]).sum(dim=1) / inner.sum(dim=1, keepdim=True).clamp(min=1)
+""",
+        ),
+        Mistake(
+            "[CLS] left out",
+            "You leave out the first token of each sentence. [CLS] is among the tokens that the docstring counts.",
+            code="""
+def mean_pool(hidden, keep):
+    inner = keep.clone()
+    inner[:, 0] = False
+    return (hidden * inner[..., None]).sum(dim=1) / inner.sum(dim=1, keepdim=True).clamp(min=1)
+""",
+        ),
+        Mistake(
+            "one too many below the line",
+            "All your vectors are a little too short, those of short sentences most: you divide by one more than the sentence has tokens.",
+            KEPT_COUNT, "(real.sum(dim=1) + 1)",
+        ),
+        Mistake(
+            "the shortest sentence cuts all",
+            "Only your shortest sentences are right: of the longer ones you take as many tokens as the shortest has.",
+            code="""
+def mean_pool(hidden, keep):
+    return hidden[:, : int(keep.sum(dim=1).min())].mean(dim=1)
+""",
+        ),
+        Mistake(
+            "the first token",
+            "You return the vector of the first token of each sentence. That is [CLS]; the mean of all is asked.",
+            f"{KEPT_SUM} / {KEPT_COUNT}", "hidden[:, 0]",
+        ),
+        Mistake(
+            "the largest of each coordinate",
+            "You take the largest value of each coordinate: that is called max pooling. The mean is asked.",
+            f"{KEPT_SUM} / {KEPT_COUNT}", 'hidden.masked_fill(~keep[..., None], float("-inf")).amax(dim=1)',
+        ),
+        Mistake(
+            "the mean over the batch",
+            "You have one vector for each *place*, not for each sentence: over which axis are tokens averaged?",
+            code="""
+def mean_pool(hidden, keep):
+    real = keep[..., None].to(hidden.dtype)
+    return (hidden * real).sum(dim=0) / real.sum(dim=0).clamp(min=1)
+""",
+        ),
+        Mistake(
+            "a vector of length 1",
+            "Your directions are right and your lengths are all 1. The mean itself is asked; the cosine divides by lengths later.",
+            f"return {KEPT_SUM} / {KEPT_COUNT}", f"return torch.nn.functional.normalize({KEPT_SUM}, dim=1)",
+        ),
+    ),
+    alternatives={
+        "one sentence after the other": """
+def mean_pool(hidden, keep):
+    return torch.stack([vectors[real].mean(dim=0) for vectors, real in zip(hidden, keep)])
+""",
+        "shares and einsum": """
+def mean_pool(hidden, keep):
+    shares = keep.double() / keep.double().sum(dim=1, keepdim=True)
+    return torch.einsum("bt,btd->bd", shares, hidden.double())
+""",
+        "nanmean": """
+def mean_pool(hidden, keep):
+    return hidden.masked_fill(~keep[..., None], float("nan")).nanmean(dim=1)
+""",
+        "attention with equal scores": """
+def mean_pool(hidden, keep):
+    weights = torch.zeros(keep.shape).masked_fill(~keep, float("-inf")).softmax(dim=1)
+    return (weights[:, None] @ hidden)[:, 0]
+""",
+    },
+    hints=(
+        "Take a sentence of three tokens in a batch whose longest has seven. How many vectors should enter its mean, and what should stand below the line?",
+        "hidden (B, T, D), keep (B, T). To multiply them, keep needs an axis more: (B, T, 1). Above the line (B, D), below it (B, 1).",
+        "vectors at padding become zero\nadd up over the tokens\ndivide each row by the number of its own tokens",
+        "Near miss: putting zeros at the padding and then calling `.mean(dim=1)` still divides by T.",
+    ),
+)
+
+# ------------------------------------------------------------------------------------------ rank correlation
+
+
+def rank_cases(draw: Draw) -> Iterator[Case]:
+    """Cosines beside grades that repeat, unequally often; in the last two both sides repeat, and one correlation is negative."""
+    for often, also, sign in (
+        ((1, 4, 2, 2), (), 1),
+        ((2, 1, 5, 3, 3), (), -1),
+        ((2, 6, 4), (1, 3, 5, 1, 2), 1),
+        ((3, 1, 4, 2, 1, 6), (5, 2, 6, 4), 1),
+    ):
+        n = sum(often)
+        a = np.arange(n) / 4 + draw.uniform(n, high=0.125)  # all different, in the order of their ranks
+        b = np.repeat(np.arange(len(often)), often)
+        if also:
+            a = np.repeat(draw.uniform(len(also)).cumsum() + np.arange(len(also)), also)
+        # A few places are exchanged, so that the order of the two sides agrees in part; the file's order is any.
+        grades, agreement = b, 0.0
+        while not 0.3 < agreement < 0.95:
+            b = grades.copy()
+            for _ in range(3):
+                one, other = draw.rng.choice(n, 2, replace=False)
+                b[[one, other]] = b[[other, one]]
+            agreement = np.corrcoef(mean_ranks(a), mean_ranks(b))[0, 1]
+        order = draw.rng.permutation(n)
+        a, b = (x[order].astype(np.float32) for x in (a**3, sign * b))
+        yield {"a": a, "b": b}
+
+
+def mean_ranks(x: np.ndarray) -> np.ndarray:
+    return (x[:, None] > x).sum(axis=1) + (x[:, None] == x).sum(axis=1) / 2
+
+
+RANKS, PEARSON = "below + equal / 2", "(ra @ rb) / (ra.norm() * rb.norm())"
+
+spearman = Exercise(
+    cases=rank_cases,
+    mends=True,
+    survivors={
+        "x).sum(dim=0)": "Counted along the other axis, who is above takes the place of who is below: both lists of ranks are turned round, and their "
+        "correlation stays. Equality is symmetric.",
+        "(x[:, None] < x).sum(dim=1)": "Both lists of ranks are turned round, and their correlation stays.",
+    },
+    mistakes=(
+        Mistake(
+            "argsort taken for ranks",
+            "argsort says which value stands at each place of the sorted list. Asked is the reverse: at which place each value stands. "
+            "For 30, 10, 20 the ranks are 3, 1, 2.",
+            RANKS, "x.argsort().float()",
+        ),
+        Mistake(
+            "argsort twice",
+            "Without ties you would be right. Where two values are equal, in one list or in both, yours get different ranks, by where they stand in the file.",
+            RANKS, "x.argsort().argsort().float()",
+            also=("""
+def spearman(a, b):
+    ra = (a[:, None] > a).sum(dim=1) + (a[:, None] == a).sum(dim=1) / 2
+    return torch.corrcoef(torch.stack([ra, b.argsort().argsort().float()]))[0, 1]
+""",),
+        ),
+        Mistake(
+            "the smallest rank for all that are equal",
+            "Equal values get equal ranks, but too small ones: of the ranks that they occupy together, each gets the mean.",
+            RANKS, "below.float()",
+        ),
+        Mistake(
+            "the largest rank for all that are equal",
+            "Equal values get equal ranks, but too large ones: of the ranks that they occupy together, each gets the mean.",
+            RANKS, "(below + equal).float()",
+        ),
+        Mistake(
+            "equal values counted as one",
+            "After a group of equal values your next rank is one higher, however many stood in the group. Three that are equal occupy three ranks.",
+            RANKS, "x.unique(return_inverse=True)[1].float()",
+        ),
+        Mistake(
+            "the values instead of their ranks",
+            "That is Pearson's correlation: it changes when a model's cosines are squeezed together without changing their order.",
+            RANKS, "x",
+        ),
+        Mistake(
+            "only the first replaced by ranks",
+            "Your result changes when the second list is squeezed without changing its order: it needs ranks as well.",
+            "ranks(a), ranks(b)", "ranks(a), b",
+        ),
+        Mistake(
+            "the short formula in spite of ties",
+            "1 − 6Σd²/(n(n²−1)) holds only if no two values are equal: the variance of the ranks is smaller where some are shared.",
+            PEARSON, "1 - 6 * (ra - rb).square().sum() / (len(a) * (len(a) ** 2 - 1))",
+        ),
+        Mistake(
+            "means not taken off",
+            "Your numbers are too close to 1: two lists of positive ranks always point in similar directions. What does a correlation take off first?",
+            "ra, rb = ra - ra.mean(), rb - rb.mean()", "pass",
+            also=("""
+def spearman(a, b):
+    ra, rb = ((x[:, None] > x).sum(dim=1) + ((x[:, None] == x).sum(dim=1) + 1) / 2 for x in (a, b))
+    return torch.cosine_similarity(ra, rb, dim=0)
+""",),
+        ),
+        Mistake(
+            "Kendall's correlation",
+            "That is Kendall's correlation: it counts the pairs that stand in the same order on both sides. Asked is Pearson's correlation of the ranks.",
+            code="""
+def spearman(a, b):
+    up, right = ((x[:, None] - x).sign() for x in (a, b))
+    return (up * right).sum() / (up.square().sum() * right.square().sum()).sqrt()
+""",
+        ),
+        Mistake(
+            "the covariance",
+            "Your numbers are not between −1 and 1: divide by the spread of both.",
+            PEARSON, "(ra @ rb) / len(a)",
+        ),
+    ),
+    alternatives={
+        "scipy": """
+from scipy.stats import spearmanr
+def spearman(a, b):
+    return float(spearmanr(a.numpy(), b.numpy()).statistic)
+""",
+        "mean ranks of pandas": """
+import pandas as pd
+def spearman(a, b):
+    return pd.Series(a.numpy()).rank().corr(pd.Series(b.numpy()).rank())
+""",
+        "the cosine of who is above whom": """
+def spearman(a, b):
+    a, b = (torch.sign(x[:, None] - x[None]).sum(dim=1).double() for x in (a, b))
+    return torch.cosine_similarity(a, b, dim=0)
+""",
+        "a loop over a sorted list": """
+def spearman(a, b):
+    def ranks(x):
+        x, places = x.tolist(), {}
+        for place, value in enumerate(sorted(x), start=1):
+            places.setdefault(value, []).append(place)
+        return torch.tensor([sum(places[v]) / len(places[v]) for v in x])
+    return torch.corrcoef(torch.stack([ranks(a), ranks(b)]))[0, 1]
+""",
+    },
+    hints=(
+        "Write the ranks of 2, 5, 5, 9 by hand. Which two ranks do the fives occupy together, and what does each of them get?",
+        "In: two lists of n numbers. Ranks: n numbers each, whose sum is n(n + 1)/2 with ties or without. Out: one number between −1 and 1.",
+        "for each value: how many are smaller, and how many are equal (itself among them)\nits rank: those below it, and half of the equals\n"
+        "then Pearson's correlation of the two lists of ranks",
+        "Near miss: `x.argsort().argsort()` is right for values that are all different. The grades of the pairs are not.",
+    ),
+)
+
+# ------------------------------------------------------------------------------------------ siamese
+
+
+def feature_cases(draw: Draw) -> Iterator[Case]:
+    for B, D in ((3, 5), (4, 7), (6, 2)):
+        yield {"u": draw.normal(B, D), "v": draw.normal(B, D)}
+
+
+FEATURES = "torch.cat([u, v, (u - v).abs()], dim=1)"
+
+siamese_features = Exercise(
+    cases=feature_cases,
+    rule=Rule("close", 1e-5, axes={"": "B features"}),
+    mistakes=(
+        Mistake(
+            "the difference with its sign",
+            "Your last third has negative numbers. |u − v| says how far apart two sentences are, not which one comes first.",
+            "(u - v).abs()", "u - v",
+        ),
+        Mistake(
+            "without the difference",
+            "You have 2D columns; 3D are asked. Which part is missing?",
+            ", (u - v).abs()", "",
+        ),
+        Mistake(
+            "the difference alone",
+            "You have D columns; 3D are asked: u and v themselves stand in front.",
+            FEATURES, "(u - v).abs()",
+        ),
+        Mistake(
+            "the product instead of the difference",
+            "Your last third is u · v, coordinate by coordinate. Some models use it; asked is the absolute difference.",
+            "(u - v).abs()", "u * v",
+        ),
+        Mistake(
+            "the difference squared",
+            "Your last third is never negative, but small differences are too small and large ones too large.",
+            "(u - v).abs()", "(u - v).square()",
+        ),
+        Mistake(
+            "one sentence below the other",
+            "You have 3B rows of D columns: the three parts of a pair belong side by side.",
+            "dim=1", "dim=0",
+        ),
+        Mistake(
+            "a length instead of a vector",
+            "Your last part is a single number a pair. |u − v| is taken coordinate by coordinate.",
+            "(u - v).abs()", "(u - v).norm(dim=1, keepdim=True)",
+        ),
+        Mistake(
+            "v before u",
+            "Your first two thirds have changed places.",
+            "[u, v,", "[v, u,",
+        ),
+        Mistake(
+            "the difference in front",
+            "Your numbers are right and stand in another order: the difference comes last.",
+            FEATURES, "torch.cat([(u - v).abs(), u, v], dim=1)",
+        ),
+        Mistake(
+            "coordinate by coordinate",
+            "Your numbers are right, but taken in turn: u, v and the difference of the first coordinate, then of the second. Asked are all of u, then all of v.",
+            FEATURES, "torch.stack([u, v, (u - v).abs()], dim=2).flatten(1)",
+        ),
+        Mistake(
+            "the three parts on an axis of their own",
+            "Your parts lie on an axis of their own; a classifier wants one row of 3D numbers for each pair.",
+            "torch.cat", "torch.stack",
+        ),
+    ),
+    alternatives={
+        "filled by slices": """
+def siamese_features(u, v):
+    B, D = u.shape
+    features = torch.empty(B, 3 * D, dtype=torch.float64)
+    features[:, :D], features[:, D : 2 * D], features[:, 2 * D :] = u, v, (v - u).abs()
+    return features
+""",
+        "one pair after the other, numpy": """
+import numpy as np
+def siamese_features(u, v):
+    return np.stack([np.concatenate([x, y, np.maximum(x, y) - np.minimum(x, y)]) for x, y in zip(u.numpy(), v.numpy())])
+""",
+    },
+    hints=(
+        "Three questions about a pair: what does the first say, what the second, and where do they differ? What is the answer to each, as a vector?",
+        "u (B, D), v (B, D). Out: (B, 3D).",
+        "u beside v beside the absolute value of their difference, along the last axis",
+        "Near miss: `torch.stack` puts the three on a new axis: (B, 3, D) or (3, B, D).",
+    ),
+)
+
+
+def objective_cases(draw: Draw) -> Iterator[Case]:
+    for B, D, classes in ((5, 4, 3), (4, 6, 5), (7, 3, 2), (8, 5, 4)):
+        yield {
+            "u": draw.normal(B, D),
+            "v": draw.normal(B, D),
+            "W": draw.normal(3 * D, classes, scale=0.5),
+            "labels": draw.integers(0, classes, B),
+        }
+    # Logits in the hundreds: the label's probability is too small for float32 in the first pair, its logarithm is not.
+    u, v, labels = draw.uniform(4, 5, low=1, high=2), draw.normal(4, 5), draw.integers(0, 2, 4)
+    labels[0] = 2
+    W = draw.normal(15, 3)
+    W[:5] += np.array([30, 30, -30])
+    yield {"u": u, "v": v, "W": W.astype(np.float32), "labels": labels}
+
+
+LOGITS, NATS = "siamese_features(u, v) @ W", "-log_p.gather(1, labels[:, None]).mean()"
+WITH_EPSILON = """
+def classification_objective(u, v, W, labels):
+    p = (siamese_features(u, v) @ W).softmax(dim=1)
+    return -(p[range(len(labels)), labels] + EPSILON).log().mean()
+"""
+
+classification_objective = Exercise(
+    cases=objective_cases,
+    uses=("sentences.siamese_features",),
+    mistakes=(
+        Mistake(
+            "softmax twice",
+            "Your numbers stay near those of equal chances, however sure the logits are. Is what goes into the log-softmax still logits?",
+            LOGITS, f"({LOGITS}).softmax(dim=1)",
+        ),
+        Mistake(
+            "the sum instead of the mean",
+            "Your number grows with the number of pairs.",
+            NATS, "-log_p.gather(1, labels[:, None]).sum()",
+        ),
+        Mistake(
+            "the minus forgotten",
+            "Your loss is negative: log p is, and a loss has the other sign.",
+            NATS, "log_p.gather(1, labels[:, None]).mean()",
+        ),
+        Mistake(
+            "bits instead of nats",
+            "Your numbers are all too large by the same factor, 1.44: which logarithm is asked?",
+            NATS, "-(log_p / torch.tensor(2.0).log()).gather(1, labels[:, None]).mean()",
+            also=("""
+def classification_objective(u, v, W, labels):
+    p = (siamese_features(u, v) @ W).softmax(dim=1)
+    return -p[range(len(labels)), labels].log2().mean()
+""",),
+        ),
+        Mistake(
+            "the classes of all pairs in one softmax",
+            "Your loss grows with the number of pairs, although it is a mean: over which axis do probabilities sum to 1?",
+            "log_softmax(dim=1)", "log_softmax(dim=0)",
+        ),
+        Mistake(
+            "the mean over all classes",
+            "Your number does not change when the labels do.",
+            NATS, "-log_p.mean()",
+        ),
+        Mistake(
+            "the two sentences in the other order",
+            "Your number is that of the pairs turned round: the first D rows of W belong to u.",
+            LOGITS, "siamese_features(v, u) @ W",
+        ),
+        Mistake(
+            "vectors of length 1",
+            "Your answer does not change when u becomes twice as long. Only the cosine wants that; here the vectors go in as they are.",
+            LOGITS,
+            "siamese_features(torch.nn.functional.normalize(u, dim=1), torch.nn.functional.normalize(v, dim=1)) @ W",
+        ),
+        Mistake(
+            "the probability instead of its logarithm",
+            "Your number has a limit, however wrong the model is: a model that is sure and wrong should pay without one. Take log p, not p.",
+            NATS, "1 - log_p.exp().gather(1, labels[:, None]).mean()",
+            also=("""
+def classification_objective(u, v, W, labels):
+    p = (siamese_features(u, v) @ W).softmax(dim=1)
+    return -p.gather(1, labels[:, None]).mean()
+""",),
+        ),
+        Mistake(
+            "every label asked of every pair",
+            "Your number is a mean over all pairs and all labels of the batch: `log_p[:, labels]` takes each label from each row. Row i has label i.",
+            NATS, "-log_p[:, labels].mean()",
+        ),
+        Mistake(
+            "a loss for each pair",
+            "You have a number for each pair. Asked is their mean.",
+            NATS, "-log_p.gather(1, labels[:, None])[:, 0]",
+        ),
+        Mistake(
+            "the logarithm of a probability that is 0",
+            "Where logits are in the hundreds, the label's probability is too small for float32 and becomes 0, or the exponentials become infinite. "
+            "The logarithm itself is not too small: use log-softmax, or logsumexp.",
+            code="""
+def classification_objective(u, v, W, labels):
+    p = (siamese_features(u, v) @ W).softmax(dim=1)
+    return -p[range(len(labels)), labels].log().mean()
+""",
+            also=tuple(WITH_EPSILON.replace("EPSILON", e) for e in ("1e-6", "1e-8", "1e-9", "1e-10", "1e-12")),
+        ),
+    ),
+    alternatives={
+        "cross_entropy": """
+def classification_objective(u, v, W, labels):
+    return torch.nn.functional.cross_entropy(siamese_features(u, v) @ W, labels)
+""",
+        "the three blocks of W, float64": """
+def classification_objective(u, v, W, labels):
+    u, v, W, D = u.double(), v.double(), W.double(), u.shape[1]
+    logits = u @ W[:D] + v @ W[D : 2 * D] + (u - v).abs() @ W[2 * D :]
+    return (logits.logsumexp(dim=1) - logits[range(len(labels)), labels]).mean()
+""",
+        "a loop over the pairs": """
+def classification_objective(u, v, W, labels):
+    total = 0.0
+    for features, label in zip(siamese_features(u, v), labels.tolist()):
+        logits = features @ W
+        logits = logits - logits.max()
+        total -= float(logits[label] - torch.log(torch.exp(logits).sum()))
+    return total / len(labels)
+""",
+    },
+    hints=(
+        "After the features this is a softmax regression. What goes into the softmax, and which of its probabilities is the label's?",
+        "Features (B, 3D), W (3D, C), logits (B, C), labels (B). Out: one number.",
+        "features of each pair, times W: logits\nlog-softmax over the classes\nthe label's entry of each row, negative, mean over pairs",
+        "Near miss: `cross_entropy` takes logits. Whoever gives it probabilities has a softmax too many, and a loss that cannot become small.",
+    ),
+)
+
+# ------------------------------------------------------------------------------------------ ranking
+
+
+def ranking_cases(draw: Draw) -> Iterator[Case]:
+    """Positives that resemble their anchors; lengths that differ; in two cases hard negatives behind them."""
+    for B, N, D, scale in ((4, 4, 6, 5.0), (5, 5, 3, 3.0), (3, 6, 7, 8.0), (6, 9, 4, 4.0)):
+        anchors = draw.normal(B, D)
+        positives = np.concatenate([anchors + 1.2 * draw.normal(B, D), draw.normal(N - B, D)])
+        lengths = draw.uniform(N, 1, low=0.5, high=1.8)
+        yield {"anchors": anchors, "positives": (positives * lengths).astype(np.float32), "scale": scale}
+    # The scale of the notebook, and a first anchor that is as far from its own as can be.
+    anchors = draw.normal(7, 5)
+    positives = np.concatenate([-anchors[:1], anchors[1:], anchors[:1]]) + 0.1 * draw.normal(8, 5)
+    yield {"anchors": anchors, "positives": positives, "scale": 20.0}
+
+
+SIMILARITY = "scale * normalize(anchors, dim=1) @ normalize(positives, dim=1).T"
+PICK = "-log_p.diagonal().mean()"
+PROBABILITY = """
+def ranking_loss(anchors, positives, scale):
+    scores = scale * normalize(anchors, dim=1) @ normalize(positives, dim=1).T
+    return -(scores.softmax(dim=1).diagonal() + EPSILON).log().mean()
+"""
+
+ranking_loss = Exercise(
+    cases=ranking_cases,
+    mistakes=(
+        Mistake(
+            "dot products instead of cosines",
+            "Your loss changes when a sentence's vector becomes twice as long. Cosines are asked.",
+            SIMILARITY, "scale * anchors @ positives.T",
+        ),
+        Mistake(
+            "only the positives normalised",
+            "Your loss changes when an anchor's vector becomes twice as long, but not when a positive's does.",
+            "normalize(anchors, dim=1)", "anchors",
+        ),
+        Mistake(
+            "divided by the scale",
+            "Your loss is close to the logarithm of the number of candidates, as if nothing had been learnt: a larger scale should make a softmax sharper.",
+            "scale * normalize", "1 / scale * normalize",
+        ),
+        Mistake(
+            "the scale forgotten",
+            "Your loss does not change with the scale. Cosines lie between −1 and 1, and a softmax of them is nearly even.",
+            "scale * normalize", "normalize",
+        ),
+        Mistake(
+            "every positive chooses among the anchors",
+            "Your probabilities sum to 1 over the anchors. Here each anchor chooses among the positives.",
+            "log_softmax(dim=1)", "log_softmax(dim=0)",
+        ),
+        Mistake(
+            "both directions",
+            "That is the mean of two losses, anchors to positives and back, as CLIP has it. Asked is the first alone.",
+            PICK,
+            "(PICKED + BACK) / 2".replace("PICKED", PICK).replace(
+                "BACK", "-scores[:, : len(anchors)].log_softmax(dim=0).diagonal().mean()"
+            ),
+        ),
+        Mistake(
+            "no negatives",
+            "Your loss rises with scale and cannot tell a model that puts *all* sentences in one direction: what should the anchor be far from?",
+            PICK, "-scores.diagonal().mean()",
+        ),
+        Mistake(
+            "the positive left out of the softmax",
+            "Your loss can become negative: the right answer is missing among those that the softmax chooses from.",
+            PICK,
+            "(scores.masked_fill(torch.eye(*scores.shape, dtype=torch.bool), float('-inf')).logsumexp(dim=1) - scores.diagonal()).mean()",
+        ),
+        Mistake(
+            "the sum instead of the mean",
+            "Your number grows with the number of anchors.",
+            PICK, "-log_p.diagonal().sum()",
+        ),
+        Mistake(
+            "the hard negatives left out",
+            "Where there are as many positives as anchors you are right. The rows behind them are candidates too, which belong to nobody.",
+            "normalize(positives, dim=1)", "normalize(positives[: len(anchors)], dim=1)",
+        ),
+        Mistake(
+            "normalised over the sentences",
+            "A sentence's cosines change when another joins the batch: over which axis has a vector its length?",
+            "normalize(positives, dim=1)", "normalize(positives, dim=0)",
+            also=("""
+def ranking_loss(anchors, positives, scale):
+    scores = scale * normalize(anchors, dim=0) @ normalize(positives, dim=0).T
+    return -scores.log_softmax(dim=1).diagonal().mean()
+""",),
+        ),
+        Mistake(
+            "divided by the number of positives",
+            "Where there are as many positives as anchors you are right. The mean is over the anchors: the rows behind them ask nothing.",
+            PICK, "-log_p.diagonal().sum() / len(positives)",
+        ),
+        Mistake(
+            "the logarithm of a probability and an epsilon",
+            "An anchor that is far from its own positive pays too little: the number that you add before the logarithm is larger than its probability. A log-softmax needs none.",
+            PICK, "-(log_p.exp().diagonal() + 1e-8).log().mean()",
+            also=tuple(PROBABILITY.replace("EPSILON", e) for e in ("1e-6", "1e-9", "1e-10", "1e-12")),
+        ),
+    ),
+    alternatives={
+        "cross_entropy with the row's own number": """
+def ranking_loss(anchors, positives, scale):
+    cosines = torch.cosine_similarity(anchors[:, None], positives[None], dim=-1)
+    return torch.nn.functional.cross_entropy(cosines * scale, torch.arange(len(anchors)))
+""",
+        "one anchor after the other, float64": """
+def ranking_loss(anchors, positives, scale):
+    losses = []
+    for i, anchor in enumerate(anchors.double()):
+        cosines = positives.double() @ anchor / (positives.double().norm(dim=1) * anchor.norm())
+        losses.append(torch.logsumexp(scale * (cosines - cosines[i]), dim=0))
+    return torch.stack(losses).mean()
+""",
+        "einsum and lengths": """
+def ranking_loss(anchors, positives, scale):
+    dots = torch.einsum("id,jd->ij", anchors, positives)
+    scores = scale * dots / anchors.norm(dim=1)[:, None] / positives.norm(dim=1)
+    return -(scores.diagonal() - scores.exp().sum(dim=1).log()).mean()
+""",
+    },
+    hints=(
+        "Give each anchor a multiple-choice question: which of these sentences is yours? Who are the wrong answers, and where do they come from?",
+        "anchors (B, D), positives (N, D) with N at least B. Scores: (B, N). The right answer of row i stands in column i. Out: one number.",
+        "cosine of every anchor with every candidate, times scale\nlog-softmax of each row\nthe diagonal, negative, mean over anchors",
+        'Near miss: leaving the diagonal out of the denominator ("negatives only") is another loss, which can be negative.',
+    ),
+)
+
+# ------------------------------------------------------------------------------------------ search
+
+
+def search_cases(draw: Draw) -> Iterator[Case]:
+    """No two texts are equally near; in the last case all texts are asked for, with those of a negative cosine."""
+    for Q, N, D, k in ((3, 20, 5, 4), (5, 31, 8, 3), (4, 26, 6, 7), (2, 17, 4, 1), (3, 9, 6, 9)):
+        apart = 0.0
+        while apart < 1e-4:
+            query, corpus = draw.normal(Q, D) + 0.5, draw.normal(N, D) + (0.5 if k < N else 0)
+            cosines = unit(query) @ unit(corpus).T
+            apart = np.diff(np.sort(cosines, axis=1), axis=1).min()
+        lengths = draw.uniform(N, 1, low=0.4, high=2.5)
+        yield {"query": query, "corpus": (corpus * lengths).astype(np.float32), "k": k}
+
+
+def unit(x: np.ndarray) -> np.ndarray:
+    return x / np.linalg.norm(x, axis=1, keepdims=True)
+
+
+COSINES = "normalize(query, dim=1) @ normalize(corpus, dim=1).T"
+TOP = "cosines.topk(k, dim=1)"
+
+search = Exercise(
+    cases=search_cases,
+    rule=Rule(axes={"0": "Q k", "1": "Q k"}),
+    mistakes=(
+        Mistake(
+            "dot products instead of cosines",
+            "Long vectors come first in your lists, whatever they say, and your scores leave the range from −1 to 1.",
+            COSINES, "query @ corpus.T",
+        ),
+        Mistake(
+            "only the corpus normalised",
+            "Your order is right; your scores are cosines times the length of the query.",
+            "normalize(query, dim=1)", "query",
+        ),
+        Mistake(
+            "only the query normalised",
+            "Long vectors of the corpus come first in your lists, whatever they say.",
+            "normalize(corpus, dim=1)", "corpus",
+        ),
+        Mistake(
+            "the least similar first",
+            "Your lists hold what is farthest from the query.",
+            TOP, "cosines.topk(k, dim=1, largest=False)",
+        ),
+        Mistake(
+            "the best last",
+            "Your k are the right ones in the wrong order: the best comes first.",
+            TOP, "(x.flip(1) for x in cosines.topk(k, dim=1))",
+        ),
+        Mistake(
+            "the results in the other order",
+            "Your two results have changed places: (numbers, cosines).",
+            "return numbers, best", "return best, numbers",
+        ),
+        Mistake(
+            "the best one skipped",
+            "Your lists begin with the second best. That is right when a sentence searches among itself and others; a query is not in the corpus.",
+            TOP, "(x[:, 1 : k + 1] for x in cosines.sort(dim=1, descending=True))",
+            also=("""
+def search(query, corpus, k):
+    cosines = torch.nn.functional.cosine_similarity(query[:, None], corpus[None], dim=-1)
+    best, numbers = cosines.topk(k + 1, dim=1)
+    return numbers[:, 1:], best[:, 1:]
+""",),
+        ),
+        Mistake(
+            "the nearest queries of each text",
+            "You have a column for each text: you look for the queries nearest to a text. Each query looks for texts.",
+            TOP, "cosines.topk(min(k, len(query)), dim=0)",
+        ),
+        Mistake(
+            "the nearest by distance",
+            "Your lists prefer vectors whose *length* is like the query's. The angle is asked.",
+            code="""
+def search(query, corpus, k):
+    numbers = torch.cdist(query, corpus).topk(k, dim=1, largest=False).indices
+    normalize = torch.nn.functional.normalize
+    cosines = normalize(query, dim=1) @ normalize(corpus, dim=1).T
+    return numbers, cosines.gather(1, numbers)
+""",
+        ),
+        Mistake(
+            "in the order of the corpus",
+            "Your k are the right ones, but they stand in the order of the corpus, not by their cosine.",
+            code="""
+def search(query, corpus, k):
+    normalize = torch.nn.functional.normalize
+    cosines = normalize(query, dim=1) @ normalize(corpus, dim=1).T
+    numbers = cosines.topk(k, dim=1).indices.sort(dim=1).values
+    return numbers, cosines.gather(1, numbers)
+""",
+        ),
+    ),
+    alternatives={
+        "sorted as a whole": """
+def search(query, corpus, k):
+    cosines = torch.cosine_similarity(query[:, None], corpus[None], dim=-1)
+    order = cosines.argsort(dim=1, descending=True)[:, :k]
+    return order, cosines.gather(1, order)
+""",
+        "numpy, one query at a time": """
+import numpy as np
+def search(query, corpus, k):
+    numbers, best = [], []
+    for one in query.numpy().astype(float):
+        rows = corpus.numpy().astype(float)
+        cosines = rows @ one / np.linalg.norm(rows, axis=1) / np.linalg.norm(one)
+        order = np.argsort(-cosines)[:k]
+        numbers.append(order)
+        best.append(cosines[order])
+    return np.array(numbers), np.array(best)
+""",
+        "the nearest on the unit sphere": """
+def search(query, corpus, k):
+    normalize = torch.nn.functional.normalize
+    distance = torch.cdist(normalize(query.double()), normalize(corpus.double()))
+    near, numbers = distance.topk(k, largest=False)
+    return numbers, 1 - near**2 / 2
+""",
+    },
+    hints=(
+        "What does each query get with each text of the corpus, and which of these numbers do you keep?",
+        "query (Q, D), corpus (N, D), cosines (Q, N). Out: numbers (Q, k) of rows of the corpus, and their cosines (Q, k).",
+        "cosine of every query with every text\nfor each query the k largest, the largest first\ntheir numbers, and the cosines themselves",
+        "Near miss: `argsort` sorts upwards, so its first k are the k worst.",
+    ),
+)
+
+# ------------------------------------------------------------------------------------------ extensions
+
+
+def window_cases(draw: Draw) -> Iterator[Case]:
+    """Texts that end within a window and with one, that fit into one, that are shorter than the overlap."""
+    sizes = ((23, 8, 3), (14, 5, 1), (20, 8, 2), (6, 9, 4), (12, 4, 0), (17, 7, 2), (9, 10, 2), (2, 5, 4))
+    for number, (T, size, overlap) in enumerate(sizes):
+        ids = draw.integers(20, 30_000, T)
+        # In half of the cases the padding's id is also that of a token in the text.
+        pad = int(ids[T // 2]) if number % 2 == 0 else int(draw.integers(1, 10))
+        yield {"ids": ids, "size": size, "overlap": overlap, "pad": pad}
+
+
+STARTS = "range(0, max(len(ids) - overlap, 1), size - overlap)"
+
+windows = Exercise(
+    cases=window_cases,
+    rule=Rule("equal", axes={"0": "W size", "1": "W size"}),
+    mistakes=(
+        Mistake(
+            "no overlap",
+            "Your second window begins where the first one ends: what stands across the cut is in no window.",
+            STARTS, "range(0, len(ids), size)",
+        ),
+        Mistake(
+            "the windows begin overlap apart",
+            "Your windows do not begin where they should: overlap is what two neighbours share, not the distance of their beginnings.",
+            STARTS, "range(0, len(ids), max(overlap, 1))",
+            also=("""
+def windows(ids, size, overlap, pad):
+    rows, start = [], 0
+    while not rows or start - max(overlap, 1) + size < len(ids):
+        rows.append(ids[start : start + size].tolist())
+        start += max(overlap, 1)
+    keep = torch.tensor([[place < len(row) for place in range(size)] for row in rows])
+    return torch.tensor([row + [pad] * (size - len(row)) for row in rows]), keep
+""",),
+        ),
+        Mistake(
+            "a last window with nothing new",
+            "Your last window lies wholly inside the one before it: when one reaches the end of the text, it is the last.",
+            STARTS, "range(0, len(ids), size - overlap)",
+            also=("""
+def windows(ids, size, overlap, pad):
+    rows, start = [], 0
+    while not rows or start - (size - overlap) + size <= len(ids):
+        rows.append(ids[start : start + size].tolist())
+        start += size - overlap
+    keep = torch.tensor([[place < len(row) for place in range(size)] for row in rows])
+    return torch.tensor([row + [pad] * (size - len(row)) for row in rows]), keep
+""",),
+        ),
+        Mistake(
+            "no window for a short text",
+            "A text that is shorter than the overlap has no window with you. Every text has one at least.",
+            STARTS, "range(0, len(ids) - overlap, size - overlap)",
+            also=("""
+def windows(ids, size, overlap, pad):
+    step = size - overlap
+    count = -((overlap - len(ids)) // step)
+    places = step * torch.arange(count)[:, None] + torch.arange(size)
+    keep = places < len(ids)
+    rows = torch.full((count, size), pad)
+    rows[keep] = ids[places[keep]]
+    return rows, keep
+""",),
+        ),
+        Mistake(
+            "every token like the padding taken for padding",
+            "Your keep is False at some tokens of the text: the padding's id may stand in the text, too. What is text is told by the place.",
+            "return rows, keep", "return rows, rows != pad",
+        ),
+        Mistake(
+            "the end of the text lost",
+            "The last tokens of the text are in no window: a window that cannot be filled is filled with padding.",
+            STARTS, "range(0, max(len(ids) - size + 1, 1), size - overlap)",
+        ),
+        Mistake(
+            "the last window moved back",
+            "Your last window begins earlier than the step says, to be full. Here it begins in step and ends in padding.",
+            code="""
+def windows(ids, size, overlap, pad):
+    starts = range(0, max(len(ids) - overlap, 1), size - overlap)
+    rows = torch.full((len(starts), size), pad)
+    keep = torch.zeros(len(starts), size, dtype=torch.bool)
+    for row, start in enumerate(starts):
+        start = max(min(start, len(ids) - size), 0)
+        piece = ids[start : start + size]
+        rows[row, : len(piece)] = piece
+        keep[row, : len(piece)] = True
+    return rows, keep
+""",
+        ),
+        Mistake(
+            "the first window alone",
+            "You have one window: that is what cutting a text off does. What about the rest?",
+            STARTS, "range(1)",
+        ),
+        Mistake(
+            "keep inverted",
+            "Your second result is True at the padding.",
+            "return rows, keep", "return rows, ~keep",
+        ),
+        Mistake(
+            "padding kept",
+            "Your second result says that padding is text.",
+            "return rows, keep", "return rows, torch.ones_like(keep)",
+        ),
+        Mistake(
+            "0 for padding",
+            "Your padding is 0; its id is an argument.",
+            "(len(starts), size), pad)", "(len(starts), size), 0)",
+        ),
+        Mistake(
+            "padding in front",
+            "In your last window the padding stands in front: text begins at the left.",
+            edits={
+                "rows[row, : len(piece)]": "rows[row, size - len(piece) :]",
+                "keep[row, : len(piece)]": "keep[row, size - len(piece) :]",
+            },
+        ),
+    ),
+    alternatives={
+        "a queue that is eaten up": """
+def windows(ids, size, overlap, pad):
+    rest, rows = ids.tolist(), []
+    while True:
+        rows.append(rest[:size])
+        if len(rest) <= size:
+            break
+        rest = rest[size - overlap :]
+    keep = torch.tensor([[place < len(row) for place in range(size)] for row in rows])
+    return torch.tensor([row + [pad] * (size - len(row)) for row in rows]), keep
+""",
+        "unfold": """
+import math
+def windows(ids, size, overlap, pad):
+    step = size - overlap
+    count = max(math.ceil((len(ids) - overlap) / step), 1)
+    missing = (count - 1) * step + size - len(ids)
+    places = torch.arange(len(ids) + missing).unfold(0, size, step)
+    return torch.cat([ids, ids.new_full((missing,), pad)])[places], places < len(ids)
+""",
+    },
+    hints=(
+        "Draw a line of 20 tokens and lay windows of 8 on it that share 2. Where do they begin, and which one is the last?",
+        "ids (T). Window w begins at w · (size − overlap). Out: (W, size) twice; W is 1 if all of the text fits.",
+        "from the beginning, in steps of size − overlap:\n    cut out size tokens, or what is left; fill up with padding\n    stop with the first window that reaches the end",
+        "Near miss: `range(0, T, size - overlap)` can add a window that holds nothing but the end of the one before.",
+    ),
+)
+
+
+def pool_window_cases(draw: Draw) -> Iterator[Case]:
+    for W, size, D in ((3, 6, 5), (5, 4, 8), (4, 9, 3)):
+        keep = np.ones((W, size), dtype=bool)
+        keep[-1, int(draw.integers(1, size - 1)) :] = False
+        hidden = np.where(keep[..., None], draw.normal(W, size, D) + draw.normal(W, 1, D), 4.0)
+        yield {"hidden": hidden.astype(np.float32), "keep": keep}
+
+
+WEIGHTED = "(weights[:, None] * mean_pool(hidden, keep)).sum(dim=0)"
+
+pool_windows = Exercise(
+    cases=pool_window_cases,
+    uses=("sentences.mean_pool",),
+    rule=Rule(axes={"": "D"}),
+    mistakes=(
+        Mistake(
+            "all windows weighted alike",
+            "A last window of two tokens counts as much as a full one in your text.",
+            WEIGHTED, "mean_pool(hidden, keep).mean(dim=0)",
+        ),
+        Mistake(
+            "the first window alone",
+            "You return the first window's vector: that is the text cut off.",
+            WEIGHTED, "mean_pool(hidden, keep)[0]",
+        ),
+        Mistake(
+            "padding in the mean",
+            "The padding of the last window is in your mean.",
+            WEIGHTED, "hidden.mean(dim=(0, 1))",
+        ),
+        Mistake(
+            "weights that do not sum to 1",
+            "Your weights do not sum to 1, so that the vector grows with the text: a window's weight is its share of all tokens.",
+            "weights = counts / counts.sum()", "weights = counts",
+            also=("""
+def pool_windows(hidden, keep):
+    return (keep.float().mean(dim=1)[:, None] * mean_pool(hidden, keep)).sum(dim=0)
+""",),
+        ),
+        Mistake(
+            "the weighted windows averaged",
+            "Your vector is too short, by the number of windows: shares sum to 1, so the weighted vectors are added up and not divided again.",
+            WEIGHTED, "(weights[:, None] * mean_pool(hidden, keep)).mean(dim=0)",
+        ),
+        Mistake(
+            "a softmax for the shares",
+            "Your weights sum to 1, but the longest windows have nearly all: a share is a count divided by the sum.",
+            "weights = counts / counts.sum()", "weights = counts.softmax(dim=0)",
+        ),
+        Mistake(
+            "divided by the number of windows",
+            "Your weights are counts divided by the number of windows, not of tokens.",
+            "weights = counts / counts.sum()", "weights = counts / len(counts)",
+        ),
+        Mistake(
+            "a vector for each window",
+            "You have a row for each window; the text has one vector.",
+            WEIGHTED, "mean_pool(hidden, keep)",
+            also=("""
+def pool_windows(hidden, keep):
+    return (keep.sum(dim=1) / keep.sum())[:, None] * mean_pool(hidden, keep)
+""",),
+        ),
+    ),
+    alternatives={
+        "all tokens of all windows as one sentence": """
+def pool_windows(hidden, keep):
+    return hidden[keep].mean(dim=0)
+""",
+        "one long row": """
+def pool_windows(hidden, keep):
+    return mean_pool(hidden.flatten(0, 1)[None], keep.flatten()[None])[0]
+""",
+    },
+    hints=(
+        "A text of 130 tokens in windows of 64 has a last window of 2. How much should it count?",
+        "hidden (W, size, D), keep (W, size). Pooled: (W, D). Shares: (W), which sum to 1. Out: (D).",
+        "tokens of each window, divided by those of all: its share\nyour mean_pool of each window\nadd them up, each times its share",
+        "Near miss: `mean_pool(hidden, keep).mean(dim=0)` gives a window of two tokens as much to say as one of 64.",
+    ),
+)
+
+
+def last_cases(draw: Draw) -> Iterator[Case]:
+    """Rows padded on the right, the first of them full; then rows padded on the left; then both in one batch."""
+    for B, T, D, side in ((4, 7, 5, "right"), (3, 9, 4, "left"), (5, 6, 8, "both")):
+        keep = draw.padding(B, T)
+        if side == "right":  # the first row says nothing of the others
+            keep = keep[(~keep.all(axis=1)).argsort(kind="stable")]
+        while side != "right" and keep[:2].all(axis=1).any():  # one row of each side at least is padded
+            keep = draw.padding(B, T)
+        turned = {"right": [], "left": range(B), "both": range(1, B, 2)}[side]
+        for row in turned:
+            keep[row] = keep[row][::-1].copy()
+        yield {"hidden": draw.normal(B, T, D), "keep": keep}
+
+
+LAST = "(keep * torch.arange(1, T + 1)).argmax(dim=1)"
+
+last_token = Exercise(
+    cases=last_cases,
+    rule=Rule("close", 1e-5, axes={"": "B D"}),
+    mistakes=(
+        Mistake(
+            "the last place",
+            "In rows that end in padding you return the padding's vector.",
+            LAST, "torch.full((len(hidden),), T - 1)",
+        ),
+        Mistake(
+            "the number of tokens taken for a place",
+            "With the padding on the left your rows are wrong: the last token does not stand where the count of tokens says.",
+            LAST, "keep.sum(dim=1) - 1",
+        ),
+        Mistake(
+            "the first token",
+            "You return the first token. In a decoder it has seen nothing but itself.",
+            LAST, "keep.int().argmax(dim=1)",
+        ),
+        Mistake(
+            "the first place",
+            "You return what stands at the first place, whether it is a token or padding.",
+            LAST, "torch.zeros(len(hidden), dtype=torch.long)",
+        ),
+        Mistake(
+            "the token before the last",
+            "Your rows are one place too early. (From place 0, one less is the end of the row.)",
+            LAST, "((keep * torch.arange(1, T + 1)).argmax(dim=1) - 1).clamp(min=0)",
+            also=("""
+def last_token(hidden, keep):
+    last = (keep * torch.arange(1, keep.shape[1] + 1)).argmax(dim=1)
+    return hidden[torch.arange(len(hidden)), last - 1]
+""",),
+        ),
+        Mistake(
+            "the place behind the last",
+            "Where padding follows, your rows are one place too late. (Who counts: a count begins at 1, places at 0.)",
+            LAST, "((keep * torch.arange(1, T + 1)).argmax(dim=1) + 1).clamp(max=T - 1)",
+        ),
+        Mistake(
+            "one side for the whole batch",
+            "You choose one side for the whole batch. Some rows may be padded on the left and others on the right, or not at all: each row has a place of its own.",
+            code="""
+def last_token(hidden, keep):
+    last = torch.full((len(keep),), keep.shape[1] - 1) if keep[0, -1] else keep.sum(dim=1) - 1
+    return hidden[range(len(keep)), last]
+""",
+            also=("""
+def last_token(hidden, keep):
+    last = torch.full((len(keep),), keep.shape[1] - 1) if keep[:, -1].all() else keep.sum(dim=1) - 1
+    return hidden[range(len(keep)), last]
+""", """
+def last_token(hidden, keep):
+    last = keep.sum(dim=1) - 1 if keep[:, 0].all() else torch.full((len(keep),), keep.shape[1] - 1)
+    return hidden[range(len(keep)), last]
+"""),
+        ),
+        Mistake(
+            "every row's place in every row",
+            "You look up the places of *all* rows in each row: (B, B, D). Row 0 needs its own place, row 1 its own.",
+            "return hidden[torch.arange(len(hidden)), last]", "return hidden[:, last]",
+        ),
+        Mistake(
+            "the mean",
+            "You return the mean of the tokens.",
+            code="""
+def last_token(hidden, keep):
+    return mean_pool(hidden, keep)
+""",
+        ),
+    ),
+    alternatives={
+        "a loop": """
+def last_token(hidden, keep):
+    return torch.stack([row[real][-1] for row, real in zip(hidden, keep)])
+""",
+        "counted from the end": """
+def last_token(hidden, keep):
+    behind = keep.flip(1).long().argmax(dim=1)
+    return hidden.flip(1)[range(len(keep)), behind]
+""",
+        "numpy": """
+import numpy as np
+def last_token(hidden, keep):
+    return np.array([h[np.flatnonzero(k)[-1]] for h, k in zip(hidden.numpy(), keep.numpy())], dtype=np.float64)
+""",
+    },
+    hints=(
+        "In which column does the last True of each row stand? Try a row that begins with padding.",
+        "keep (B, T) → one place for each row (B). hidden (B, T, D) → (B, D).",
+        "number the places 1 to T, 0 at padding\nthe place of the largest number in each row\ntake the vector there",
+        "Near miss: `keep.sum(dim=1) - 1` is right as long as the padding stands on the right.",
+    ),
+)

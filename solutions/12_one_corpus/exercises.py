@@ -1,0 +1,1361 @@
+"""12 One corpus, four models: inputs, known mistakes, right answers and hints."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from autograder.exercise import Draw, Exercise, Mistake
+from .unseen_attention import UNSEEN
+from autograder.checks.asking import Case
+from autograder.checks.judging import Rule
+
+# ------------------------------------------------------------------------------------------ evaluate
+
+
+def unit(x: np.ndarray) -> np.ndarray:
+    return x / np.linalg.norm(x, axis=-1, keepdims=True)
+
+
+def exam_cases(draw: Draw) -> Iterator[Case]:
+    for D, words, known, asked in ((5, 3, 40, 36), (7, 4, 62, 50), (4, 2, 30, 44)):
+        case = exam(draw, D, words, known, asked)
+        while not decided(case):
+            case = exam(draw, D, words, known, asked)
+        yield case
+
+
+def exam(draw: Draw, D: int, words: int, known: int, asked: int) -> Case:
+    """Words by chance, and behind them one word for each situation that tells right from wrong."""
+    word_ids = draw.rng.choice(90, words + len(SITUATIONS), replace=False)
+    centres = draw.normal(words * 3, D) + 2 * np.sqrt(D) * unit(draw.normal(words, D)).repeat(3, axis=0)
+    static = draw.rng.permutation(np.arange(D) < 4) * draw.rng.choice((-0.5, 0.5), D)  # of length 1
+    sides = []
+    for count in (known, asked):
+        word = np.concatenate([np.arange(words), draw.integers(0, words, count - words)])
+        # Senses 3w, 3w + 1, 3w + 2 of word w: the last is the most frequent.
+        sense = 3 * word + draw.rng.choice(3, count, p=(0.2, 0.3, 0.5))
+        vectors = (centres[sense] + draw.normal(count, D)) * draw.uniform(count, 1, low=0.3, high=3.0)
+        vectors[word == 0] = static  # like a static vector, the same wherever it stands
+        sides.append([vectors, word, sense])
+    (labelled, labelled_words, senses), (vectors, asked_words, _) = sides
+    # Some asked words have their nearest vector at another word; others look away from all of their own.
+    few = np.flatnonzero(asked_words != 0)[:8]
+    vectors[few[:4]] = labelled[labelled_words == 0][[0] * 4]
+    own = np.array([unit(labelled[labelled_words == word]).mean(axis=0) for word in asked_words[few[4:]]])
+    vectors[few[4:]] = draw.normal(len(own), D, scale=0.1) - own
+    for number, occurrences in enumerate(SITUATIONS, start=words):
+        # Axes in any order and direction: what is equal stays equal to the last bit, on every processor.
+        axes = draw.rng.permutation(np.eye(D)) * draw.rng.choice((-1, 1), (D, 1))
+        labelled = np.concatenate([labelled, [np.array(place) @ axes[: len(place)] for _, place in occurrences]])
+        owners = [1 if sense == OTHER else number for sense, _ in occurrences]
+        labelled_words = np.concatenate([labelled_words, owners])
+        senses = np.concatenate([senses, [3 * owner + sense % 3 for owner, (sense, _) in zip(owners, occurrences, strict=True)]])
+        vectors = np.concatenate([vectors, axes[:1]])
+        asked_words = np.concatenate([asked_words, [number]])
+    return {
+        "known": labelled.astype(np.float32),
+        "known_words": word_ids[labelled_words],
+        "known_senses": senses,
+        "asked": vectors.astype(np.float32),
+        "asked_words": word_ids[asked_words],
+    }
+
+
+def at(cosine: float) -> tuple[float, float]:
+    return cosine, (1 - cosine**2) ** 0.5
+
+
+OTHER = 3
+SITUATIONS = (
+    # The sense of each labelled occurrence, and where its vector points; the asked one points along the first axis.
+    ((1, (3, 1)), (2, (6, 2)), (0, (1.5, 0.5)), (2, (3, 1)), (0, (12, 4)), (1, (6, 2))),  # a tie of all
+    ((0, (3, 1)), (2, (6, 2)), (2, (3, 1)), (1, (1, 1))),  # not the smallest, and not the first
+    # Within TIE, but not equal; the third sense is nearly as near. TIE is no share of the highest cosine.
+    ((1, at(0.4)), *[(2, at(0.4 - 5.5e-6))] * 2, *[(0, at(0.4 - 1e-4))] * 3),
+    ((0, (56, 8)), (1, (1, 0.75)), (2, (1, 3))),  # near in angle and far in distance
+    ((0, (0.25, 0.0625)), (1, (2, 3)), (2, (0.5, 1.5))),  # near in angle, with a small dot product
+    ((0, (3, 1)), (0, (-4, 0, 3)), (0, (-4, 0, 0, 3)), *[(1, (1, 2))] * 4),  # the mean of the nearest's sense is far
+    ((2, (3, 1)), (1, (1, 1)), (OTHER, (3, 1)), (OTHER, (6, 2))),  # two of another word are as near, and would win
+)
+
+
+def decided(case: Case) -> bool:
+    """Whether no cosine lies where rounding decides what is within TIE, and those that look away do so."""
+    cosines = unit(case["asked"].astype(float)) @ unit(case["known"].astype(float)).T
+    own = np.where(case["asked_words"][:, None] == case["known_words"], cosines, -9)
+    behind = own.max(axis=1, keepdims=True) - own
+    away = (own.max(axis=1) < -0.05) & (cosines.max(axis=1) > 0.05)
+    return away.sum() >= 2 and not ((behind > 7e-6) & (behind < 5e-5)).any()
+
+
+MASKED = "similarity.masked_fill(asked_words[:, None] != known_words, -torch.inf)"
+VOTES = "votes.argmax(dim=-1)"
+NEAR = "torch.isclose(similarity, similarity.amax(dim=-1, keepdim=True), rtol=0, atol=TIE)"
+
+evaluate = Exercise(
+    cases=exam_cases,
+    rule=Rule("equal", axes={"": "asked"}),
+    mistakes=(
+        Mistake(
+            "neighbours of other words",
+            "Some of your senses do not even belong to the word that was asked: its neighbour was an occurrence of another word.",
+            MASKED, "similarity",
+        ),
+        Mistake(
+            "votes of other words that are as near",
+            "Occurrences of other words vote with you where they lie as near as the nearest of the asked word's own. Only its own may answer.",
+            code="""
+def evaluate(known, known_words, known_senses, asked, asked_words):
+    cosines = normalize(asked, dim=-1) @ normalize(known, dim=-1).T
+    own = cosines.masked_fill(asked_words[:, None] != known_words, -2)
+    near = (cosines - own.amax(dim=-1, keepdim=True)).abs() <= TIE
+    return (near.float() @ one_hot(known_senses).float()).argmax(dim=-1)
+""",
+        ),
+        Mistake(
+            "dot products instead of cosines",
+            "Long vectors win with you, whatever their direction.",
+            "normalize(asked, dim=-1) @ normalize(known, dim=-1).T", "asked @ known.T",
+        ),
+        Mistake(
+            "the first of the equally near",
+            "Where a word has the same vector everywhere, your answer depends on the order of the labelled sentences. "
+            "The docstring says who wins a tie.",
+            f"return {VOTES}", "return known_senses[similarity.argmax(dim=-1)]",
+        ),
+        Mistake(
+            "the nearest of all words, and the first of the equally near",
+            "Two things are missing. Some of your senses do not belong to the word that was asked: only its own occurrences may answer. And "
+            "where several are equally near, you take the first; the docstring says who wins a tie.",
+            edits={MASKED: "similarity", f"return {VOTES}": "return known_senses[similarity.argmax(dim=-1)]"},
+        ),
+        Mistake(
+            "the most frequent sense of the word",
+            "Your answer is the same for every occurrence of a word: all its labelled sentences vote, near or not.",
+            NEAR, "similarity > -2",
+        ),
+        Mistake(
+            "the largest of equally frequent senses",
+            "Where two senses have equally many votes, you take the one with the larger id; the docstring wants the smallest.",
+            f"return {VOTES}", "return votes.shape[-1] - 1 - votes.flip(-1).argmax(dim=-1)",
+        ),
+        Mistake(
+            "of equally frequent senses the one met first",
+            "Where two senses have equally many votes, yours is the one that was met first: the answer depends on the order of a file. The smallest id wins.",
+            code="""
+def evaluate(known, known_words, known_senses, asked, asked_words):
+    similarity = normalize(asked, dim=-1) @ normalize(known, dim=-1).T
+    similarity = similarity.masked_fill(asked_words[:, None] != known_words, -torch.inf)
+    answers = []
+    for row in similarity >= similarity.amax(dim=-1, keepdim=True) - TIE:
+        senses = known_senses[row].tolist()
+        answers.append(max(dict.fromkeys(senses), key=senses.count))
+    return torch.tensor(answers)
+""",
+        ),
+        Mistake(
+            "only equal cosines vote",
+            "You let only the highest cosine itself vote. All within TIE of it are equally near: the same vector, computed twice, may differ a little.",
+            NEAR, "similarity == similarity.amax(dim=-1, keepdim=True)",
+        ),
+        Mistake(
+            "the smallest of the senses that are near",
+            "Of the senses that are equally near you take the one with the smallest id. First they vote; the id decides only between equally frequent ones.",
+            "near.float() @ one_hot(known_senses).float()",
+            "(near.float() @ one_hot(known_senses).float()).clamp(max=1)",
+        ),
+        Mistake(
+            "the mean vector of each sense",
+            "You compare with one mean vector for each sense. A sense may be used in several ways; its single nearest occurrence is asked.",
+            code="""
+def evaluate(known, known_words, known_senses, asked, asked_words):
+    answers = []
+    for vector, word in zip(asked, asked_words):
+        senses = known_senses[known_words == word].unique()
+        means = torch.stack([known[(known_words == word) & (known_senses == s)].mean(dim=0) for s in senses])
+        answers.append(senses[torch.cosine_similarity(vector[None], means, dim=-1).argmax()])
+    return torch.stack(answers)
+""",
+        ),
+        Mistake(
+            "the neighbour's number instead of its sense",
+            "Your answers are numbers of labelled sentences. What is asked is the sense of that sentence's word.",
+            f"return {VOTES}", "return similarity.argmax(dim=-1)",
+        ),
+        Mistake(
+            "the farthest neighbour",
+            "You take the labelled vector that is least like the asked one.",
+            edits={
+                MASKED: MASKED.replace("-torch.inf", "torch.inf"),
+                NEAR: NEAR.replace("amax", "amin"),
+            },
+        ),
+        Mistake(
+            "similarity 0 for other words",
+            "Where the best neighbour of the own word has a negative cosine, all other words win against it: 0 is not the lowest cosine.",
+            "-torch.inf", "0.0",
+        ),
+        Mistake(
+            "normalised over the sentences",
+            "You divide each coordinate by its length over all sentences; a cosine divides each vector by its own.",
+            edits={"normalize(asked, dim=-1)": "normalize(asked, dim=0)", "normalize(known, dim=-1)": "normalize(known, dim=0)"},
+        ),
+        Mistake(
+            "Euclidean distance",
+            "Your nearest neighbour depends on the lengths of the vectors; the docstring asks for the cosine.",
+            "normalize(asked, dim=-1) @ normalize(known, dim=-1).T", "-torch.cdist(asked, known)",
+        ),
+    ),  # fmt: skip
+    alternatives={
+        "one word at a time": """
+def evaluate(known, known_words, known_senses, asked, asked_words):
+    guesses = torch.zeros(len(asked), dtype=torch.long)
+    for i in range(len(asked)):
+        own = known_words == asked_words[i]
+        cosines = torch.cosine_similarity(known[own].double(), asked[i].double()[None], dim=-1)
+        near = known_senses[own][cosines >= cosines.max() - TIE]
+        guesses[i] = near.bincount().argmax()
+    return guesses
+""",
+        "numpy": """
+import numpy as np
+def evaluate(known, known_words, known_senses, asked, asked_words):
+    a, b = np.asarray(asked, np.float64), np.asarray(known, np.float64)
+    a, b = (x / np.linalg.norm(x, axis=1, keepdims=True) for x in (a, b))
+    out = []
+    for vector, word in zip(a, np.asarray(asked_words)):
+        cosine = np.where(np.asarray(known_words) == word, b @ vector, -9)
+        senses, counts = np.unique(np.asarray(known_senses)[cosine > cosine.max() - 1e-5], return_counts=True)
+        out.append(senses[counts.argmax()])
+    return np.array(out)
+""",
+    },
+    hints=(
+        "Which labelled sentences may answer for an asked word at all? And what happens where a word's vector is the same everywhere?",
+        "Cosines: (asked, known); the highest of each row: (asked, 1), to compare with. Who votes: (asked, known), True or False. Votes: (asked, senses). Out: (asked).",
+        "cosines of every asked vector with every labelled one\nhide those of other words\nnear = within TIE of the row's largest\n"
+        "count the senses among the near ones\nthe sense with the most votes",
+        "Near miss: argmax over the similarities is right for contextual vectors and arbitrary for static ones, where all neighbours are equally near.",
+    ),
+)  # fmt: skip
+
+# ------------------------------------------------------------------------------------------ bootstrap_interval
+
+
+def answers_of(draw: Draw, models: int, items: int) -> np.ndarray:
+    """Right (1) and wrong (0) answers of several models that find the same items hard."""
+    hard = draw.uniform(items)
+    ability = np.linspace(0.25, 0.75, models)[draw.rng.permutation(models)]
+    noise = draw.normal(models, items, scale=0.18)
+    right = (hard + noise < ability[:, None]).astype(np.float32)
+    right[:, 0], right[:, 1] = 1, 0  # never all alike
+    return right
+
+
+def interval_cases(draw: Draw) -> Iterator[Case]:
+    """No two means are equal, and both ends lie well between two of them: who does not interpolate is off."""
+    for items, times, level, lowest in ((31, 24, 0.95, 0), (47, 37, 0.8, 0), (23, 16, 0.9, 0), (37, 29, 0.7, -1)):
+        right = answers_of(draw, 1, items)[0]
+        yes, no = np.flatnonzero(right), np.flatnonzero(right == 0)
+        counts = 1 + draw.rng.choice(items - 1, times, replace=False)
+        rows = [np.concatenate([draw.rng.choice(yes, n), draw.rng.choice(no, items - n)]) for n in counts]
+        # In the last case as the difference of two models may be, from −1 up.
+        yield {"right": right + np.float32(lowest), "draws": draw.rng.permuted(rows, axis=1), "level": level}
+
+
+MEANS = "right[draws].mean(dim=1)"
+BOTH = "torch.tensor([outside, 1 - outside])"
+NOT_INTERPOLATED = """
+def bootstrap_interval(right, draws, level):
+    ends = torch.tensor([(1 - level) / 2, 1 - (1 - level) / 2])
+    return tuple(right[draws].mean(dim=1).quantile(ends, interpolation="WAY"))
+"""
+INDEXED = """
+def bootstrap_interval(right, draws, level):
+    means = right[draws].mean(dim=1).sort().values
+    shares = (1 - level) / 2, 1 - (1 - level) / 2
+    return tuple(means[min(PLACE, len(means) - 1)] for share in shares)
+"""
+
+bootstrap_interval = Exercise(
+    cases=interval_cases,
+    mistakes=(
+        Mistake(
+            "the mean over the draws",
+            "You average over the draws: each of your numbers mixes all of them. A row of draws is one new test set, and has one mean.",
+            MEANS, "right[draws].mean(dim=0)",
+        ),
+        Mistake(
+            "all of the rest on each side",
+            "Your interval is too narrow: at level 0.95 it leaves 5 % on each side, where 5 % is all it may leave.",
+            "outside = (1 - level) / 2", "outside = 1 - level",
+        ),
+        Mistake(
+            "1.96 standard errors",
+            "Your interval is symmetric and the same for every level. Asked is the percentile interval: read it off the sorted means.",
+            f"low, high = means.quantile({BOTH})",
+            "low, high = means.mean() - 1.96 * means.std(), means.mean() + 1.96 * means.std()",
+        ),
+        Mistake(
+            "a quantile that is not interpolated",
+            "Your ends are two of the means themselves. A quantile that falls between two of them lies in proportion between them.",
+            f"low, high = means.quantile({BOTH})", f"low, high = means.quantile({BOTH}, interpolation='nearest')",
+            also=(
+                *(NOT_INTERPOLATED.replace("WAY", way) for way in ("lower", "higher", "midpoint")),
+                INDEXED.replace("PLACE", "int(share * len(means))"),
+                INDEXED.replace("PLACE", "round(share * len(means))"),
+            ),
+        ),
+        Mistake(
+            "the interval turned round the measured mean",
+            "You have turned the interval round the mean of the items as they are. That is the basic bootstrap; the percentile interval is read off the means themselves.",
+            "return low, high", "return 2 * right.mean() - high, 2 * right.mean() - low",
+        ),
+        Mistake(
+            "95 % whatever the level",
+            "Your interval is right at level 0.95 only: the level is an argument.",
+            "outside = (1 - level) / 2", "outside = 0.025",
+        ),
+        Mistake(
+            "the smallest and the largest mean",
+            "Your interval grows with the number of draws: it holds all of the means.",
+            f"low, high = means.quantile({BOTH})", "low, high = means.min(), means.max()",
+        ),
+        Mistake(
+            "single answers instead of means",
+            "Your ends are single answers, such as 0 and 1, and no shares. What varies from draw to draw is the mean of a draw. (The median of a draw is a single answer, too.)",
+            MEANS, "right",
+        ),
+        Mistake(
+            "high before low",
+            "Your first number is the larger one.",
+            "return low, high", "return high, low",
+        ),
+        Mistake(
+            "sums instead of means",
+            "Your interval counts right answers; a share lies between 0 and 1.",
+            MEANS, "right[draws].sum(dim=1)",
+        ),
+        Mistake(
+            "half of each draw",
+            "Your interval is too wide: a mean of fewer items varies more. Each draw has as many items as the test set.",
+            MEANS, "right[draws][:, ::2].mean(dim=1)",
+        ),
+    ),
+    alternatives={
+        "a loop and numpy": """
+import numpy as np
+def bootstrap_interval(right, draws, level):
+    means = [np.asarray(right)[np.asarray(row)].mean() for row in draws]
+    return tuple(np.percentile(means, [50 - 50 * level, 50 + 50 * level]))
+""",
+        "sorted, and interpolated by hand": """
+def bootstrap_interval(right, draws, level):
+    means = right.double()[draws].mean(-1).sort().values
+    def at(share):
+        place = share * (len(means) - 1)
+        below = int(place)
+        above = min(below + 1, len(means) - 1)
+        return means[below] + (place - below) * (means[above] - means[below])
+    return at((1 - level) / 2), at((1 + level) / 2)
+""",
+    },
+    hints=(
+        "What would have been another test set of the same size? What number would you have reported on it?",
+        "right[draws]: (times, items). One mean for each row; then two numbers of the sorted means.",
+        "means = for each row of draws, the share of right answers among its items\nlow = the quantile (1 − level) / 2 of the means\n"
+        "high = the quantile 1 − (1 − level) / 2",
+        "Near miss: `level` itself as the upper quantile leaves 5 % above and nothing below.",
+    ),
+)
+
+# ------------------------------------------------------------------------------------------ clear_differences
+
+
+def pair_cases(draw: Draw) -> Iterator[Case]:
+    """Beside models by chance two that are clear at this level and not at a higher one, and two that are not clear."""
+    for models, items, times, level in ((5, 61, 150, 0.95), (6, 53, 120, 0.9), (7, 90, 198, 0.8)):
+        right, draws = answers_of(draw, models, items), draw.integers(0, items, times, items)
+        place = (1 - level) / 2 * (times - 1)  # of the lower end among the sorted differences
+        higher = 0.005 if level == 0.95 else 0.025  # what a level of 0.99 or 0.95 leaves below
+        worst, bad, *_, good, best = right.sum(axis=1).argsort()
+        pairs = ((worst, best, higher * (times - 1) + 1, place), (bad, good, place + 1, 0.24 * times))
+        for one, other, low, high in pairs:
+            # They differ in a few items, always the same way; in so many draws these do not occur.
+            untouched = -1
+            while not low < untouched < high:
+                few = draw.rng.choice(np.flatnonzero(right[other]), int(draw.integers(1, 6)), replace=False)
+                untouched = int((~np.isin(draws, few).any(axis=1)).sum())
+            right[one] = right[other]
+            right[one, few] = 0
+        yield {"right": right, "draws": draws, "level": level}
+
+
+GAPS = "right[:, None] - right"
+ENDS = "bootstrap_interval(gap, draws, level)"
+CLEAR = "(low > 0) | (high < 0)"
+
+clear_differences = Exercise(
+    cases=pair_cases,
+    uses=("comparison.bootstrap_interval",),
+    rule=Rule(axes={"0": "model model", "1": "model model"}),
+    mistakes=(
+        Mistake(
+            "the other way round",
+            "Your differences have the wrong sign: row i, column j is what model i has more than model j.",
+            GAPS, "right - right[:, None]",
+        ),
+        Mistake(
+            "intervals that do not overlap",
+            "You call two models different where their own intervals lie apart. That misses clear differences: both models answered the "
+            "same items, so what is hard for one is mostly hard for the other, and cancels in the difference.",
+            f"ends = [[{ENDS} for gap in row] for row in gaps]",
+            f"own = [{ENDS.replace('gap', 'row')} for row in right]\n"
+            "    ends = [[(a[0] - b[1], a[1] - b[0]) for b in own] for a in own]",
+        ),
+        Mistake(
+            "every model on draws of its own",
+            "In your resampling the two models of a pair meet different items, so their common ups and downs do not cancel: your intervals are too wide.",
+            f"ends = [[{ENDS} for gap in row] for row in gaps]",
+            "means = torch.stack([row[draws].mean(dim=-1).roll(i) for i, row in enumerate(right)])\n"
+            "    outside = (1 - level) / 2\n"
+            "    ends = (means[:, None] - means).quantile(torch.tensor([outside, 1 - outside]), dim=-1).permute(1, 2, 0).tolist()",
+        ),
+        Mistake(
+            "only where the first is better",
+            "Your table of clear differences is not symmetric: a model can also be clearly worse.",
+            CLEAR, "low > 0",
+        ),
+        Mistake(
+            "clear and unclear exchanged",
+            "Your diagonal says that a model differs clearly from itself.",
+            CLEAR, "(low <= 0) & (high >= 0)",
+        ),
+        Mistake(
+            "any difference is clear",
+            "Every difference that is not 0 is clear with you; the question is whether it would be there on other items.",
+            CLEAR, "gaps.mean(dim=-1) != 0",
+        ),
+        Mistake(
+            "the difference measured on the draws",
+            "Your differences are slightly off: the difference itself is measured on the items as they are, not on the draws.",
+            "return gaps.mean(dim=-1)", "return (low + high) / 2",
+            also=("""
+def clear_differences(right, draws, level):
+    gaps = (right[:, None] - right)[:, :, draws].mean(dim=-1)
+    low, high = gaps.quantile(torch.tensor([(1 - level) / 2, 1 - (1 - level) / 2]), dim=-1)
+    return gaps.mean(dim=-1), (low > 0) | (high < 0)
+""",),
+        ),
+        Mistake(
+            "an end at 0 does not hold it",
+            "An interval that ends at 0 holds 0: it is not clear. (A model compared with itself has the interval from 0 to 0.)",
+            CLEAR, "(low >= 0) | (high <= 0)",
+        ),
+        Mistake(
+            "only one half of the tables",
+            "Below the diagonal, or above it, your tables are empty: each pair stands in both orders, with the other sign.",
+            "return gaps.mean(dim=-1), (low > 0) | (high < 0)",
+            "return gaps.mean(dim=-1).triu(), ((low > 0) | (high < 0)).triu()",
+            also=("""
+def clear_differences(right, draws, level):
+    gaps = right[:, None] - right
+    low, high = torch.tensor([[bootstrap_interval(gap, draws, level) for gap in row] for row in gaps]).unbind(-1)
+    return gaps.mean(dim=-1).tril(), ((low > 0) | (high < 0)).tril()
+""",),
+        ),
+        Mistake(
+            "differences without their sign",
+            "None of your differences is below 0: row i, column j says how much *more* model i has, and that may be less.",
+            "return gaps.mean(dim=-1)", "return gaps.mean(dim=-1).abs()",
+        ),
+        Mistake(
+            "a fixed level",
+            "Your table is the same for every level.",
+            ENDS, "bootstrap_interval(gap, draws, 0.5)",
+            also=("""
+def clear_differences(right, draws, level):
+    gaps = right[:, None] - right
+    low, high = torch.tensor([[bootstrap_interval(gap, draws, 0.95) for gap in row] for row in gaps]).unbind(-1)
+    return gaps.mean(dim=-1), (low > 0) | (high < 0)
+""",),
+        ),
+    ),
+    alternatives={
+        "differences of the resampled means": """
+def clear_differences(right, draws, level):
+    means = right[:, draws].mean(dim=-1)
+    gaps = means[:, None] - means
+    low, high = gaps.quantile(torch.tensor([(1 - level) / 2, (1 + level) / 2]), dim=-1)
+    average = right.mean(dim=-1)
+    return average[:, None] - average, ~((low <= 0) & (high >= 0))
+""",
+        "counts of how often each item was drawn": """
+def clear_differences(right, draws, level):
+    items = right.shape[1]
+    counts = torch.nn.functional.one_hot(draws, items).sum(dim=1).double() / items
+    means = right.double() @ counts.T
+    gaps = means[:, None, :] - means[None, :, :]
+    ends = torch.quantile(gaps, torch.tensor([(1 - level) / 2, (1 + level) / 2], dtype=torch.double), dim=-1)
+    difference = right.mean(-1).unsqueeze(1) - right.mean(-1).unsqueeze(0)
+    return difference, ((ends[0] > 1e-9) | (ends[1] < -1e-9)).float()
+""",
+    },
+    hints=(
+        "Two models answered the same items. Should a new test set give them the same new items, or each its own?",
+        "right[:, draws]: (models, times, items). The differences of all pairs: (models, models, times).",
+        "means of every model on every draw\nfor each pair: the differences draw by draw\nits interval, as before\nclear where 0 lies outside it",
+        "Near miss: comparing each model's own interval with the other's. Two intervals may overlap although nearly every draw prefers the same model.",
+    ),
+)
+
+# ------------------------------------------------------------------------------------------ find the bug
+
+
+def gathered_cases(draw: Draw) -> Iterator[Case]:
+    for machines, items, senses in ((4, 41, 7), (3, 50, 9), (8, 67, 5), (5, 45, 11), (9, 6, 13)):
+        answers = draw.integers(0, senses, items)
+        each = -(-items // machines)
+        padded = np.concatenate([answers, answers[: each * machines - items]])
+        yield {"gathered": padded.reshape(each, machines).T.copy(), "items": items}
+
+
+IN_ORDER = "gathered.T.flatten()[:items]"
+
+mended_answers = Exercise(
+    cases=gathered_cases,
+    mends=True,
+    rule=Rule("equal", axes={"": "items"}),
+    mistakes=(
+        Mistake(
+            "machine after machine",
+            "The number of your answers is right, their order is that of the machines: the second item went to the second machine. (Reshaping does not exchange axes.)",
+            IN_ORDER, "gathered.flatten()[:items]",
+        ),  # also what reshape(rounds, machines) gives: it does not exchange axes
+        Mistake(
+            "items asked twice are kept",
+            "You return more answers than there are items.",
+            IN_ORDER, "gathered.T.flatten()",
+        ),
+        Mistake(
+            "cut off in front",
+            "The repeated items stand at the end of the round; you remove the first ones, and keep their repetitions.",
+            IN_ORDER, "gathered.T.flatten()[-items:]",
+        ),
+        Mistake(
+            "the last round dropped",
+            "Whole items are missing at the end: not everything that was dealt in the last round is a repetition.",
+            IN_ORDER, "gathered[:, :-1].T.flatten()",
+            also=("""
+def mended_answers(gathered, items):
+    return gathered[:, : items // len(gathered)].T.flatten()
+""",),
+        ),
+        Mistake(
+            "dealt in blocks",
+            "You put one machine's answers behind another's. Items were dealt in turn: 0 to the first machine, 1 to the second.",
+            code="""
+def mended_answers(gathered, items):
+    machines = len(gathered)
+    return torch.cat([row[: items // machines + (m < items % machines)] for m, row in enumerate(gathered)])
+""",
+        ),
+        Mistake(
+            "equal answers taken for repetitions",
+            "You keep each different answer once. Two items may well have the same answer.",
+            IN_ORDER, "gathered.T.flatten().unique()",
+            also=("""
+def mended_answers(gathered, items):
+    return torch.tensor(list(dict.fromkeys(gathered.T.flatten().tolist())))
+""",),
+        ),
+    ),
+    alternatives={
+        "item by item": """
+def mended_answers(gathered, items):
+    machines = len(gathered)
+    return torch.stack([gathered[i % machines, i // machines] for i in range(items)])
+""",
+        "places computed": """
+def mended_answers(gathered, items):
+    where = torch.arange(items)
+    return gathered[where % gathered.shape[0], where.div(gathered.shape[0], rounding_mode="floor")]
+""",
+    },
+    hints=(
+        "Deal the cards 0, 1, 2, 3, 4 to two players, until both have the same number. Who holds what? Collect them again in order.",
+        "gathered: (machines, rounds). Item 0 is gathered[0, 0], item 1 is gathered[1, 0]. Out: (items,).",
+        "go through the rounds; in each round through the machines\nstop after `items` answers",
+        "Near miss: flattening goes through one machine's answers first.",
+    ),
+)
+
+# ------------------------------------------------------------------------------------------ path_lengths
+
+ARCHITECTURES = ("recurrent", "elmo", "encoder", "decoder")
+
+
+def length_cases(draw: Draw) -> Iterator[Case]:
+    for architecture in ARCHITECTURES:
+        for T in draw.rng.choice(np.arange(3, 13), 2, replace=False):
+            layers = int(draw.rng.choice([n for n in range(2, 9) if n != T]))
+            yield {"ids": np.arange(T), "architecture": architecture, "layers": layers}
+
+
+FARTHER = 'if architecture in ("recurrent", "elmo"):'
+BLIND = 'if architecture in ("recurrent", "decoder"):'
+
+path_lengths = Exercise(
+    cases=length_cases,
+    rule=Rule("equal", axes={"": "output input"}),
+    mistakes=(
+        Mistake(
+            "outputs and inputs exchanged",
+            "With you an output depends on the words to its right alone: rows are outputs, columns are inputs.",
+            "apart < 0", "apart > 0",
+        ),
+        Mistake(
+            "the layers left out",
+            "Your lengths do not depend on the number of layers. From layer to layer is a step, too.",
+            "torch.full((T, T), layers)", "torch.ones(T, T, dtype=torch.long)",
+        ),
+        Mistake(
+            "the distance in every layer",
+            "Your recurrent paths are too long: a path goes to the right once in all, in whichever layer.",
+            "lengths + apart.abs()", "lengths * (apart.abs() + 1)",
+        ),
+        Mistake(
+            "ELMo reads in one direction",
+            "ELMo's second stack is missing in yours.",
+            BLIND, 'if architecture in ("recurrent", "decoder", "elmo"):',
+        ),
+        Mistake(
+            "the decoder sees everything",
+            "Your decoder's outputs depend on later words.",
+            BLIND, 'if architecture == "recurrent":',
+        ),
+        Mistake(
+            "attention passes from word to word",
+            "With attention a far word is as near as the next: your lengths grow with the distance.",
+            FARTHER, "if True:",
+            also=("""
+def path_lengths(architecture, T, layers):
+    apart = torch.arange(T)[:, None] - torch.arange(T)
+    lengths = torch.full((T, T), layers)
+    if architecture != "encoder":
+        lengths = lengths + apart.abs()
+    if architecture in ("recurrent", "decoder"):
+        lengths = lengths.masked_fill(apart < 0, 0)
+    return lengths
+""",),
+        ),
+        Mistake(
+            "the longer of layers and distance",
+            "Your recurrent paths are too short: one cell leads one word to the right or one layer up, never both at once.",
+            "lengths = lengths + apart.abs()", "lengths = torch.maximum(lengths, apart.abs() + 1)",
+        ),
+        Mistake(
+            "attention in one step",
+            "With attention your paths have one cell, however many layers there are. Each layer is one: the shortest way still passes them all.",
+            "torch.full((T, T), layers)", 'torch.full((T, T), layers if architecture in ("recurrent", "elmo") else 1)',
+        ),
+        Mistake(
+            "the layers one too few",
+            "All your lengths are one too small: count the cells on the way, not the steps between them. A word's own path passes one cell in each layer.",
+            "torch.full((T, T), layers)", "torch.full((T, T), layers - 1)",
+        ),
+        Mistake(
+            "−1 where there is no way",
+            "Where there is no way the docstring asks for 0.",
+            "apart < 0, 0)", "apart < 0, -1)",
+        ),
+        Mistake(
+            "ELMo's two stacks one behind the other",
+            "Your ELMo has twice the layers. Its stacks stand side by side: from word to word the way leads through one of them.",
+            "torch.full((T, T), layers)", 'torch.full((T, T), 2 * layers if architecture == "elmo" else layers)',
+        ),
+        Mistake(
+            "a word does not see itself",
+            "Your diagonal says that a word's own input does not count.",
+            "apart < 0", "apart <= 0",
+            also=("""
+def path_lengths(architecture, T, layers):
+    apart = torch.arange(T)[:, None] - torch.arange(T)
+    lengths = torch.full((T, T), layers)
+    if architecture in ("recurrent", "elmo"):
+        lengths = lengths + apart.abs()
+    if architecture in ("recurrent", "decoder"):
+        lengths = lengths.masked_fill(apart < 0, 0)
+    return lengths if architecture == "encoder" else lengths.fill_diagonal_(0)
+""",),
+        ),
+        Mistake(
+            "one step too many",
+            "The path from a word to its own output passes each layer once: count the cells, not the arrows in and out.",
+            "torch.full((T, T), layers)", "torch.full((T, T), layers + 1)",
+        ),
+    ),
+    alternatives={
+        "two loops": """
+def path_lengths(architecture, T, layers):
+    lengths = torch.zeros(T, T, dtype=torch.long)
+    for i in range(T):
+        for j in range(T):
+            if j > i and architecture in ("recurrent", "decoder"):
+                continue
+            lengths[i, j] = layers + (abs(i - j) if architecture in ("recurrent", "elmo") else 0)
+    return lengths
+""",
+        "floats and numpy": """
+import numpy as np
+def path_lengths(architecture, T, layers):
+    distance = np.abs(np.subtract.outer(np.arange(T), np.arange(T)))
+    lengths = layers + distance * (architecture in ("recurrent", "elmo"))
+    return np.tril(lengths).astype(float) if architecture in ("recurrent", "decoder") else lengths
+""",
+    },
+    hints=(
+        "Draw two layers over four words, once with arrows from state to state, once with arrows from every word to every word. How does word 1 get to output 4?",
+        "Out: (T, T) whole numbers. Row i: the output at word i. Column j: the input at word j. 0 where there is no way.",
+        "each layer costs 1\nwhere a state is handed on word by word, each word of distance costs 1 more\nwhere later words are hidden, there is no way from them",
+        "Near miss: distance times layers. A path has to get to the right once, not once in each layer.",
+    ),
+)
+
+# ------------------------------------------------------------------------------------------ neighbour_posterior
+
+
+def posterior_cases(draw: Draw) -> Iterator[Case]:
+    for asked, known, D, S, temperature in ((4, 17, 5, 3, 0.4), (6, 25, 8, 4, 0.25), (3, 20, 4, 7, 1.5)):
+        senses = np.concatenate([np.arange(S), draw.rng.choice(S, known - S, p=np.arange(1, S + 1) / (S * (S + 1) / 2))])
+        same = draw.uniform(asked, known) < 0.6
+        same[:, :2] = True
+        yield {
+            "asked": draw.normal(asked, D) * draw.uniform(asked, 1, low=0.5, high=3.0),
+            "known": draw.normal(known, D) * draw.uniform(known, 1, low=0.5, high=3.0),
+            "known_senses": senses,
+            "same_word": same,
+            "temperature": temperature,
+            "S": S,
+        }  # fmt: skip
+    # The temperature of the notebook: exp cannot hold the quotients. Two senses have no occurrence, one is the last.
+    middle = 4 * unit(draw.normal(6))
+    sides = [middle + draw.normal(count, 6, scale=0.4) for count in (5, 22)]
+    same = draw.uniform(5, 22) < 0.6
+    same[:, :4] = True
+    yield {
+        "asked": sides[0],
+        "known": sides[1],
+        "known_senses": draw.rng.permutation(np.arange(22) % 3 * 2),
+        "same_word": same,
+        "temperature": 0.01,
+        "S": 6,
+    }
+    # Its own word lies on the other side of the first row: its scores are near −100, those of other words near 100.
+    middle = unit(draw.normal(5))
+    senses = np.concatenate([draw.rng.permutation(np.arange(5) % 3), draw.integers(0, 4, 9)])
+    same = draw.uniform(4, 14) < 0.6
+    same[0], same[:, 5] = np.arange(14) < 5, np.arange(4) > 0
+    sides = [middle + draw.uniform(count, 5, low=-0.1, high=0.1) for count in (4, 14)]
+    sides[0][0] = middle
+    sides[1][:5] *= -1
+    yield {
+        "asked": sides[0],
+        "known": sides[1],
+        "known_senses": senses,
+        "same_word": same,
+        "temperature": 0.01,
+        "S": 4,
+    }
+
+
+COSINES = "normalize(asked, dim=-1) @ normalize(known, dim=-1).T"
+WEIGHTS = "(cosines / temperature).masked_fill(~same_word, -torch.inf).softmax(dim=-1)"
+TAKEN_OFF = """
+def neighbour_posterior(asked, known, known_senses, same_word, temperature, S):
+    scores = normalize(asked, dim=-1) @ normalize(known, dim=-1).T / temperature
+    weights = (scores - LARGEST).exp() * same_word
+    weights = weights / weights.sum(dim=-1, keepdim=True)
+    posterior = weights @ one_hot(known_senses, S).float()
+    return posterior
+"""
+
+neighbour_posterior = Exercise(
+    cases=posterior_cases,
+    rule=Rule(axes={"": "asked sense"}),
+    mistakes=(
+        Mistake(
+            "multiplied by the temperature",
+            "A low temperature makes your posterior flatter; it should make it sharper.",
+            "cosines / temperature", "cosines * temperature",
+        ),
+        Mistake(
+            "the temperature left out",
+            "Your posterior does not depend on the temperature.",
+            "cosines / temperature", "cosines",
+        ),
+        Mistake(
+            "neighbours of other words",
+            "Labelled sentences of other words have a weight with you.",
+            ".masked_fill(~same_word, -torch.inf)", "",
+        ),
+        Mistake(
+            "the nearest alone",
+            "Each of your rows has a single 1: only the nearest occurrence has a say. All of the same word have a weight, larger for nearer ones.",
+            WEIGHTS, "one_hot(cosines.masked_fill(~same_word, -torch.inf).argmax(dim=-1), len(known)).float()",
+        ),
+        Mistake(
+            "other words with a cosine of 0",
+            "Your other words have the cosine 0, and a softmax gives that a weight. To weigh nothing, a score has to be minus infinity.",
+            WEIGHTS, "(cosines * same_word / temperature).softmax(dim=-1)",
+        ),
+        Mistake(
+            "exponentials that float32 cannot hold",
+            "At a low temperature your numbers are NaN: exp of more than 88 is infinite in float32. Take each row's largest score off first, or call softmax.",
+            WEIGHTS, "torch.nn.functional.normalize((cosines / temperature).exp() * same_word, p=1, dim=-1)",
+        ),
+        Mistake(
+            "another word's largest score taken off",
+            "Where a row's own word lies far from it, your row is NaN or 0 at a low temperature: you take off a score that is not its "
+            "word's largest, and of what is left nothing is large enough for exp. Hide the other words first, and then take off each row's largest.",
+            code=TAKEN_OFF.replace("LARGEST", "scores.amax(dim=-1, keepdim=True)"),
+            also=(
+                TAKEN_OFF.replace("LARGEST", "scores.max()"),
+                TAKEN_OFF.replace("LARGEST", "scores.amax(dim=-1, keepdim=True)").replace("posterior = ", "weights = weights.nan_to_num()\n    posterior = "),
+            ),
+        ),
+        Mistake(
+            "other words hidden with a finite score",
+            "Other words have a weight with you where a row's own cosines are near −1: at the temperature 0.01 its scores are near −100. "
+            "To weigh nothing, a score has to be minus infinity.",
+            "-torch.inf", "-100.0",
+        ),
+        Mistake(
+            "as many columns as senses occur",
+            "You have no column for senses that do not occur among the labelled: S says how many there are.",
+            "one_hot(known_senses, S)", "one_hot(known_senses)",
+        ),
+        Mistake(
+            "a softmax over the senses",
+            "You add up the cosines of a sense, and then take the softmax over senses. The softmax is over labelled occurrences, and their weights are added.",
+            code="""
+def neighbour_posterior(asked, known, known_senses, same_word, temperature, S):
+    cosines = normalize(asked, dim=-1) @ normalize(known, dim=-1).T
+    return (cosines * same_word @ one_hot(known_senses, S).float() / temperature).softmax(dim=-1)
+""",
+        ),
+        Mistake(
+            "hidden after the softmax",
+            "Your rows add up to less than 1: the other words had taken their share before they were removed.",
+            WEIGHTS, "(cosines / temperature).softmax(dim=-1) * same_word",
+        ),
+        Mistake(
+            "softmax over the asked words",
+            "Your rows do not add up to 1: the asked words compete with one another for a labelled sentence.",
+            "softmax(dim=-1)", "softmax(dim=0)",
+            also=("""
+def neighbour_posterior(asked, known, known_senses, same_word, temperature, S):
+    cosines = normalize(asked, dim=-1) @ normalize(known, dim=-1).T
+    weights = (cosines / temperature).masked_fill(~same_word, -torch.inf).softmax(dim=0).nan_to_num()
+    return weights @ one_hot(known_senses, S).float()
+""",),
+        ),
+        Mistake(
+            "dot products instead of cosines",
+            "Long vectors weigh more with you.",
+            COSINES, "asked @ known.T",
+        ),
+        Mistake(
+            "every neighbour counts the same",
+            "Your posterior is the share of each sense among the labelled sentences of the word, near or far.",
+            WEIGHTS, "same_word / same_word.sum(dim=-1, keepdim=True)",
+        ),
+        Mistake(
+            "the mean weight of each sense",
+            "A sense that is seen often gains nothing with you. The weights of its sentences are added, not averaged.",
+            "return weights @ one_hot(known_senses, S).float()",
+            "votes = weights @ one_hot(known_senses, S).float()\n"
+            "    votes = votes / (same_word.float() @ one_hot(known_senses, S).float()).clamp(min=1)\n"
+            "    return votes / votes.sum(dim=-1, keepdim=True)",
+            also=("""
+def neighbour_posterior(asked, known, known_senses, same_word, temperature, S):
+    cosines = normalize(asked, dim=-1) @ normalize(known, dim=-1).T
+    weights = (cosines / temperature).masked_fill(~same_word, -torch.inf).softmax(dim=-1)
+    member = one_hot(known_senses, S).float()
+    return weights @ member / member.sum(dim=0).clamp(min=1)
+""",),
+        ),
+    ),
+    alternatives={
+        "PyTorch's attention": """
+def neighbour_posterior(asked, known, known_senses, same_word, temperature, S):
+    q, k = normalize(asked, dim=-1), normalize(known, dim=-1)
+    values = one_hot(known_senses, S).to(q.dtype)
+    return torch.nn.functional.scaled_dot_product_attention(
+        q[None], k[None], values[None], attn_mask=same_word[None], scale=1 / temperature)[0]
+""",
+        "row by row, exponentials in float64": """
+def neighbour_posterior(asked, known, known_senses, same_word, temperature, S):
+    out = torch.zeros(len(asked), S, dtype=torch.double)
+    for i in range(len(asked)):
+        for j in torch.nonzero(same_word[i]).flatten():
+            cosine = torch.cosine_similarity(asked[i].double(), known[j].double(), dim=0)
+            out[i, known_senses[j]] += (cosine / temperature).exp()
+    return out / out.sum(-1, keepdim=True)
+""",
+    },
+    hints=(
+        "It is the attention of 02. What is the query, what are the keys, and which values would make the output a distribution over senses?",
+        "cosines and weights: (asked, known). Values: (known, S), one 1 in each row. Out: (asked, S), rows add up to 1.",
+        "cosines, divided by the temperature\nhide the sentences of other words\nsoftmax over the labelled sentences\nadd the weights of each sense",
+        "Near miss: multiplying the weights by the mask after the softmax, without dividing by their new sum.",
+    ),
+)
+
+# ------------------------------------------------------------------------------------------ explain
+
+
+def sentence_cases(draw: Draw) -> Iterator[Case]:
+    for K, T, S in ((14, 5, 3), (20, 7, 4), (11, 4, 2)):
+        senses = np.concatenate([np.arange(S), draw.integers(-1, S, K - S)])
+        senses = draw.rng.permutation(senses)
+        senses[: 2 * S] = np.repeat(np.arange(S), 2)
+        senses[-1] = -1
+        log_words = draw.normal(K, T, scale=1.2) - 2
+        impossible = draw.uniform(K, T) < 0.12
+        impossible[: 2 * S] = impossible[-1] = False
+        log_words[impossible] = -np.inf
+        yield {"log_prior": draw.normal(K) - 3, "log_words": log_words, "senses": senses, "S": S}
+    # A long sentence, whose probabilities are too small for float32; and one that the language does not have.
+    senses = np.array([0, 1, -1, 1, 2, 0, 2, -1])
+    yield {"log_prior": draw.normal(8) - 120, "log_words": draw.normal(8, 6) - 30, "senses": senses, "S": 3}
+    log_words = draw.normal(8, 3) - 2
+    log_words[senses >= 0, 1] = -np.inf
+    yield {"log_prior": draw.normal(8) - 2, "log_words": log_words, "senses": senses, "S": 3}
+    # Senses of other words have no template here; a template without a sense is far more probable than all that count.
+    senses = np.array([3, 1, -1, 1, 3, 3, -1])
+    log_prior = draw.normal(7) - 200 * np.float32(senses >= 0)
+    yield {"log_prior": log_prior, "log_words": draw.normal(7, 4), "senses": senses, "S": 6}
+
+
+RUNNING = "torch.cat([log_prior[:, None], log_words], dim=1).cumsum(dim=1)"
+BY_SENSE = "running[senses == s].logsumexp(dim=0)"
+
+explain = Exercise(
+    cases=sentence_cases,
+    rule=Rule(axes={"": "read sense"}),
+    mistakes=(
+        Mistake(
+            "the prior left out",
+            "Your first row does not depend on log_prior: all templates count the same before a word is read.",
+            "torch.cat([log_prior[:, None], log_words]", "torch.cat([0 * log_prior[:, None], log_words]",
+        ),
+        Mistake(
+            "each word alone",
+            "Your rows forget: each is the posterior after one word, as if the others had not been read.",
+            ".cumsum(dim=1)", "",
+            also=("""
+def explain(log_prior, log_words, senses, S):
+    scores = torch.cat([log_prior[:, None], log_prior[:, None] + log_words], dim=1)
+    by_sense = torch.stack([scores[senses == s].logsumexp(dim=0) for s in range(S)], dim=-1)
+    return by_sense.softmax(dim=-1).nan_to_num()
+""",),
+        ),
+        Mistake(
+            "probabilities instead of logarithms",
+            "For the long sentence your rows are zero: products of small probabilities are too small for float32. Stay with logarithms until the end.",
+            BY_SENSE, "running[senses == s].exp().sum(dim=0).log()",
+        ),
+        Mistake(
+            "the best template of each sense",
+            "You take each sense's most probable template; a sense with many templates has the sum of them.",
+            BY_SENSE, "running.masked_fill((senses != s)[:, None], -torch.inf).amax(dim=0)",
+            also=("""
+def explain(log_prior, log_words, senses, S):
+    running = torch.cat([log_prior[:, None], log_words], dim=1).cumsum(dim=1)
+    by_sense = torch.stack([running[senses == s].amax(dim=0) for s in range(S)], dim=-1)
+    return by_sense.softmax(dim=-1).nan_to_num()
+""",),
+        ),
+        Mistake(
+            "the mean over a sense's templates",
+            "A sense with many templates gains nothing with you: their probabilities are added, not averaged.",
+            BY_SENSE, "(running[senses == s].logsumexp(dim=0) - (senses == s).sum().clamp(min=1).log())",
+        ),
+        Mistake(
+            "templates without a sense count for the last one",
+            "Your last sense is too probable: −1 as an index is the last column, and here it says that a template has no sense.",
+            code="""
+def explain(log_prior, log_words, senses, S):
+    running = torch.cat([log_prior[:, None], log_words], dim=1).cumsum(dim=1)
+    return (running.softmax(dim=0).nan_to_num().T @ one_hot(senses % S, S).to(running.dtype))
+""",
+            also=("""
+def explain(log_prior, log_words, senses, S):
+    running = torch.cat([log_prior[:, None], log_words], dim=1).cumsum(dim=1)
+    return (running.softmax(dim=0).nan_to_num().T @ one_hot(senses.clamp(min=0), S).to(running.dtype))
+""",),
+        ),
+        Mistake(
+            "the largest of all templates taken off",
+            "Where a template without a sense is far more probable than all that have one, your rows are zeros or NaN. Take off the largest among those that count.",
+            "(by_sense - by_sense.logsumexp(dim=-1, keepdim=True)).exp().nan_to_num()",
+            "((by_sense - running.amax(dim=0)[:, None]).exp() / (by_sense - running.amax(dim=0)[:, None]).exp().sum(dim=-1, keepdim=True)).nan_to_num()",
+            also=("""
+def explain(log_prior, log_words, senses, S):
+    running = torch.cat([log_prior[:, None], log_words], dim=1).cumsum(dim=1)
+    shares = torch.stack([running.softmax(dim=0).nan_to_num()[senses == s].sum(dim=0) for s in range(S)], dim=-1)
+    return shares / shares.sum(dim=-1, keepdim=True)
+""",),
+        ),
+        Mistake(
+            "equal shares where nothing is possible",
+            "Your rows are right until the language has no such sentence: then you share 1 among all senses. The docstring asks for zeros.",
+            ".exp().nan_to_num()", ".exp().nan_to_num(nan=1 / S)",
+        ),
+        Mistake(
+            "not normalised",
+            "Your rows do not add up to 1: they are probabilities of senses *and* words.",
+            "by_sense - by_sense.logsumexp(dim=-1, keepdim=True)", "by_sense",
+        ),
+        Mistake(
+            "templates without a sense in the sum",
+            "Your rows add up to less than 1 where some templates have no sense (−1): those do not belong into the sum either.",
+            "by_sense.logsumexp(dim=-1, keepdim=True)", "running.logsumexp(dim=0)[:, None]",
+        ),
+        Mistake(
+            "NaN where nothing is possible",
+            "Your rows are right until the language has no such sentence: then they are NaN (−∞ − −∞). The docstring asks for zeros.",
+            ".exp().nan_to_num()", ".exp()",
+        ),
+        Mistake(
+            "the row before the first word missing",
+            "Your first row has already read a word.",
+            ".exp().nan_to_num()", ".exp().nan_to_num()[1:]",
+        ),
+    ),
+    alternatives={
+        "template by template, in float64": """
+def explain(log_prior, log_words, senses, S):
+    rows = []
+    for n in range(log_words.shape[1] + 1):
+        total = log_prior.double() + log_words[:, :n].double().sum(dim=1)
+        total = total.masked_fill(senses < 0, -torch.inf)
+        largest = total.max()
+        shares = torch.zeros(S, dtype=torch.double)
+        if largest > -torch.inf:
+            for k in range(len(senses)):
+                if senses[k] >= 0:
+                    shares[senses[k]] += (total[k] - largest).exp()
+            shares /= shares.sum()
+        rows.append(shares)
+    return torch.stack(rows)
+""",
+        "a softmax over templates, then a product": """
+def explain(log_prior, log_words, senses, S):
+    running = torch.cat([log_prior[None], log_words.T]).cumsum(dim=0)
+    running = running.masked_fill(senses < 0, -torch.inf)
+    weights = running.softmax(dim=-1).nan_to_num()
+    return weights @ one_hot(senses.clamp(min=0), S).float()
+""",
+    },
+    hints=(
+        "Before a word is read, how probable is each template? What does one word do to that number? When are two templates the same for us?",
+        "After n words: K log-probabilities of template and words together. Sum those of each sense: (T + 1, S).",
+        "running = log prior, then plus the words one after another\nfor each sense: log of the sum of its templates' probabilities\n"
+        "subtract the log of the sum over senses\nexponentials; zeros where all is impossible",
+        "Near miss: a softmax over all templates counts those without a sense (−1) too, so that the senses share less than 1.",
+    ),
+)
+
+# ------------------------------------------------------------------------------------------ attention_tests
+
+
+def input_cases(draw: Draw) -> Iterator[Case]:
+    for B in draw.rng.choice(np.arange(4, 8), 3, replace=False):
+        Tq, Tk, d, dv = draw.rng.choice(np.delete(np.arange(4, 11), B - 4), 4, replace=False)
+        yield {
+            "queries": draw.normal(B, Tq, d),
+            "keys": draw.normal(B, Tk, d),
+            "values": draw.normal(B, Tk, dv),
+            "coin": draw.normal(B, Tq, Tk),
+        }
+
+
+LARGE = "q *= 1000 "
+COIN = "keep = coin.signbit()"
+WORST = "mask[:] = (q @ k.T).signbit() "
+NOTHING = "keep[0] = False "
+
+attention_tests = Exercise(
+    cases=input_cases,
+    rule=Rule(
+        "exposes",
+        faults="coursekit.planted.attention",
+        axes={"queries": "B Tq d", "keys": "B Tk d", "values": "B Tk dv", "keep": "B Tq Tk"},
+    ),
+    unseen=UNSEEN,
+    mistakes=(
+        Mistake(
+            "nothing is ever hidden",
+            "All your keys may be seen by all queries: no fault that concerns keep can show itself.",
+            edits={COIN: "keep = torch.ones_like(coin, dtype=torch.bool)", WORST: "", NOTHING: ""},
+        ),
+        Mistake(
+            "every query may see something",
+            "Look at the docstring of attention again, at its promise about a query that may attend to no key at all: your inputs never ask for it.",
+            NOTHING, "keep[..., 0] = True ",
+        ),
+        Mistake(
+            "scores of ordinary size only",
+            "Every score of yours is small enough for exp. What happens in float32 when one is beyond 88?",
+            LARGE, "q *= 1.1 ",
+        ),
+        Mistake(
+            "scores too close to 0",
+            "All your scores are so small that every key gets nearly the same weight: whoever computes the scores wrongly gets the same.",
+            LARGE, "queries *= 0.0005 ",
+        ),
+        Mistake(
+            "one winner everywhere",
+            "All your scores are so large that the best key takes all the weight in every row: whoever scales them wrongly, or forgets the rest, gets the same.",
+            LARGE, "queries *= 10_000 ",
+        ),
+        Mistake(
+            "one mask for the whole batch",
+            "All rows of your batch hide the same keys: whoever applies the first mask to all rows gets the same.",
+            NOTHING, "keep[:] = keep[:1].clone()\n    keep[:, 0] = False ",
+        ),
+        Mistake(
+            "one mask for all queries",
+            "In each row of your batch, all queries see the same keys: whoever looks up the first query's mask for all of them gets the same.",
+            edits={WORST: "", NOTHING: "keep[:] = keep[:, :1].clone()\n    keep[0] = False "},
+        ),
+        Mistake(
+            "the same value at every key",
+            "All your values are alike within a row: a weighted mean of equal numbers is the same for all weights.",
+            "return {", "values[:] = values[:, :1].clone()\n    return {",
+        ),
+        Mistake(
+            "numbers that rounding swallows",
+            "Your keys are far from 0 and close to one another: in float32 the scores lose the digits in which they differ, and right "
+            "implementations disagree among themselves. That is a false alarm.",
+            LARGE, "keys += 300_000\n    q *= 1000 ",
+        ),
+    ),
+    alternatives={
+        "a generator of one's own": """
+def attention_tests(queries, keys, values, coin):
+    B, Tq, Tk = coin.shape
+    torch.manual_seed(7)
+    q, k, v = torch.randn(queries.shape), torch.randn(keys.shape), torch.rand(values.shape) - 0.5
+    keep = torch.rand(B, Tq, Tk) < 0.6
+    q[1] = q[1] * 3000
+    keep[1] = (q[1] @ k[1].T) < 0
+    keep[2, 1] = False
+    keep[0, 0] = torch.arange(Tk) % 2 == 0
+    return {"queries": q, "keys": k, "values": v, "keep": keep}
+""",
+        "numpy in float64, keep as 0 and 1": """
+import numpy as np
+def attention_tests(queries, keys, values, coin):
+    q, k, v = (np.array(x, dtype=np.float64) for x in (queries, keys, values))
+    keep = (np.array(coin) > -0.3).astype(np.int64)
+    q[0] *= 2000
+    keep[0] = q[0] @ k[0].T < np.median(q[0] @ k[0].T)
+    keep[-1, -1] = 0
+    return {"queries": q, "keys": k, "values": v, "keep": keep}
+""",
+    },
+    survivors={
+        "q *= 1001": "a thousand or so is as large",
+        "q *= 999": "a thousand or so is as large",
+        "keep[1] = False": "another row of the batch sees nothing",
+        "keep[-1] = False": "the row of large scores sees nothing, and exp overflows there all the same",
+    },
+    hints=(
+        "Take one fault: the mask is ignored. On which inputs does that change the answer? On which does it not? Now the next fault.",
+        "Four arrays of the given shapes. Each row of the batch is a test of its own, and so is each query: they can have different purposes.",
+        "most rows: ordinary numbers, and a mask by chance, another one for each query\none row: scores far beyond 88, of both signs\n"
+        "one query: nothing may be seen",
+        "Near miss: huge numbers everywhere. They expose exp, and hide every fault in the scale, since the best key wins anyhow. Keep most rows ordinary.",
+    ),
+)  # fmt: skip
+
+# ------------------------------------------------------------------------------------------ calibration
+
+
+def calibration_cases(draw: Draw) -> Iterator[Case]:
+    """In each case 0 and 1, a bin without an answer, one with a single answer, and ends of bins exactly."""
+    for items, bins, ends in ((60, 4, (0.25, 0.5)), (83, 7, ()), (45, 10, (0.5,)), (38, 8, (0.375, 0.625, 0.875))):
+        empty, single = (1, 0) if bins == 4 else (2, 1)
+        most = [b for b in range(bins) if b not in (empty, single)]
+        which = np.concatenate([most, [single], draw.rng.choice(most, items - len(most) - 1)])
+        # Within its bin, and nowhere near an end, so that rounding decides nothing.
+        confidence = ((which + draw.uniform(items, low=0.1, high=0.9)) / bins).astype(np.float32)
+        ends = [end for end in ends if int(end * bins) in most]
+        exact = [1, 1 if single == 0 else 0, *ends, *ends]
+        confidence[len(most) + 1 :][: len(exact)] = exact
+        # Too modest in the lower half, too sure in the upper one.
+        right = (draw.uniform(items) < np.where(confidence < 0.5, 0.8, 0.4)).astype(np.float32)
+        yield {"confidence": confidence, "right": right, "bins": bins}
+
+
+WHICH = "(confidence * bins).long().clamp(max=bins - 1)"
+SHARES = "member @ x / count.clamp(min=1)"
+ERROR = "(count * (said - found).abs()).sum() / count.sum()"
+BIN_BY_BIN = """
+def calibration(confidence, right, bins):
+    said, found, count = torch.zeros(bins), torch.zeros(bins), torch.zeros(bins)
+    for b in range(bins):
+        inside = INSIDE
+        count[b] = inside.sum()
+        if inside.any():
+            said[b], found[b] = confidence[inside].mean(), right[inside].mean()
+    error = (count * (said - found).abs()).sum() / len(confidence)
+    return {"said": said, "found": found, "count": count, "error": error}
+"""
+
+calibration = Exercise(
+    cases=calibration_cases,
+    rule=Rule(axes={"said": "bins", "found": "bins", "count": "bins"}),
+    mistakes=(
+        Mistake(
+            "a confidence of 1 outside the last bin",
+            "A confidence of exactly 1 is lost in yours, or stands in a bin of its own. It belongs to the last bin.",
+            edits={
+                WHICH: "(confidence * bins).long()",
+                "one_hot(which, bins)": "one_hot(which, bins + 1)[:, :bins]",
+            },
+        ),
+        Mistake(
+            "a bin holds its upper end",
+            "An answer that stands exactly on the border of two bins belongs to the upper one, and 0 to the first.",
+            WHICH, "((confidence * bins).ceil().long() - 1).clamp(min=0)",
+            also=(BIN_BY_BIN.replace("INSIDE", "(confidence > b / bins) & (confidence <= (b + 1) / bins)"),),
+        ),
+        Mistake(
+            "bins from the lowest to the highest confidence",
+            "Your bins divide the range of the confidences that occur. They have equal width over 0 to 1, whatever occurs.",
+            code="""
+def calibration(confidence, right, bins):
+    low, high = confidence.min(), confidence.max()
+    which = ((confidence - low) / (high - low) * bins).long().clamp(max=bins - 1)
+    member = one_hot(which, bins).T.float()
+    count = member.sum(dim=1)
+    said, found = (member @ x / count.clamp(min=1) for x in (confidence, right))
+    return {"said": said, "found": found, "count": count, "error": (count * (said - found).abs()).sum() / count.sum()}
+""",
+        ),
+        Mistake(
+            "equally many answers in each bin",
+            "Your bins hold equally many answers each. Here they have equal width, and a bin may hold many or none.",
+            code="""
+def calibration(confidence, right, bins):
+    parts = confidence.argsort().tensor_split(bins)
+    said, found = (torch.stack([x[part].mean() for part in parts]) for x in (confidence, right))
+    count = torch.tensor([len(part) for part in parts]).float()
+    return {"said": said, "found": found, "count": count, "error": (count * (said - found).abs()).sum() / count.sum()}
+""",
+        ),
+        Mistake(
+            "shares instead of counts",
+            "Said, found and error are right. Your count is the share of the answers in a bin; asked is how many they are.",
+            '"count": count,', '"count": count / count.sum(),',
+        ),
+        Mistake(
+            "rounded to the nearest bin",
+            "Your bins are shifted by half a bin: 0.5 of a bin's width belongs to the bin that it stands in.",
+            WHICH, "(confidence * bins).round().long().clamp(max=bins - 1)",
+        ),
+        Mistake(
+            "sums instead of means",
+            "What was said, or found, in a bin is a sum with you: it grows with the number of answers in it.",
+            SHARES, "member @ x",
+            also=("""
+def calibration(confidence, right, bins):
+    member = one_hot((confidence * bins).long().clamp(max=bins - 1), bins).T.float()
+    count, found = member.sum(dim=1), member @ right
+    said = member @ confidence / count.clamp(min=1)
+    return {"said": said, "found": found, "count": count, "error": (count * (said - found).abs()).sum() / count.sum()}
+""",),
+        ),
+        Mistake(
+            "every bin counts the same",
+            "Your error averages over bins; a bin of two answers counts as much as one of twenty.",
+            ERROR, "(said - found).abs().mean()",
+            also=("""
+def calibration(confidence, right, bins):
+    member = one_hot((confidence * bins).long().clamp(max=bins - 1), bins).T.float()
+    count = member.sum(dim=1)
+    said, found = (member @ x / count.clamp(min=1) for x in (confidence, right))
+    return {"said": said, "found": found, "count": count, "error": (said - found).abs()[count > 0].mean()}
+""",),
+        ),
+        Mistake(
+            "the largest gap",
+            "Your error is the largest gap of all bins. Asked is their mean, each bin weighed by its answers.",
+            ERROR, "(said - found).abs().max()",
+        ),
+        Mistake(
+            "no absolute value",
+            "Too sure here and too modest there cancel in your error.",
+            "(said - found).abs()", "(said - found)",
+        ),
+        Mistake(
+            "squared differences",
+            "Your error squares the differences; the expected calibration error takes them as they are, without their sign.",
+            "(said - found).abs()", "(said - found).square()",
+        ),
+        Mistake(
+            "NaN in empty bins",
+            "An empty bin is 0/0 in yours; the docstring asks for 0.",
+            SHARES, "member @ x / count",
+            also=("""
+def calibration(confidence, right, bins):
+    member = one_hot((confidence * bins).long().clamp(max=bins - 1), bins).T.float()
+    count = member.sum(dim=1)
+    said, found = (member @ x / count for x in (confidence, right))
+    error = (count * (said - found).abs()).nansum() / count.sum()
+    return {"said": said, "found": found, "count": count, "error": error}
+""",),
+        ),
+        Mistake(
+            "the middle of the bin for its confidence",
+            "You take the middle of a bin for what was said; asked is the mean of the confidences in it.",
+            edits={
+                "said, found = (": "found = [",
+                "for x in (confidence, right))": "for x in (confidence, right)][1]\n    said = (torch.arange(bins) + 0.5) / bins * (count > 0)",
+            },
+        ),
+    ),
+    alternatives={
+        "bin by bin": """
+def calibration(confidence, right, bins):
+    said, found, count = torch.zeros(bins), torch.zeros(bins), torch.zeros(bins)
+    for b in range(bins):
+        low, high = b / bins, (b + 1) / bins
+        inside = (confidence * bins >= b) & ((confidence * bins < b + 1) | (b == bins - 1))
+        count[b] = inside.sum()
+        if inside.any():
+            said[b], found[b] = confidence[inside].mean(), right[inside].mean()
+    error = sum(count[b] / len(right) * abs(said[b] - found[b]) for b in range(bins))
+    return {"said": said, "found": found, "count": count, "error": error}
+""",
+        "bincount in float64": """
+def calibration(confidence, right, bins):
+    which = torch.floor(confidence * bins).long()
+    which[which == bins] = bins - 1
+    count = which.bincount(minlength=bins).double()
+    said, found = (which.bincount(x.double(), bins) / count.clamp(min=1) for x in (confidence, right))
+    return {"said": said, "found": found, "count": count, "error": (count / len(right)) @ (said - found).abs()}
+""",
+    },
+    hints=(
+        "Of all answers that were given with a confidence of about 0.8, which share should be right?",
+        "Each answer belongs to one of `bins` bins of equal width. For each bin two means and a count; then one number over all.",
+        "bin of an answer = its confidence times bins, rounded down; 1.0 belongs to the last\nmean confidence, mean of right, count\n"
+        "error = mean over answers of |mean confidence − mean of right| of their bins",
+        "Near miss: the mean over bins. It lets a bin with two answers weigh as much as one with two hundred.",
+    ),
+)

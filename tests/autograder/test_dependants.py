@@ -1,0 +1,119 @@
+"""A wrong function costs its own points, and not those of the functions that build on it."""
+
+from collections import Counter
+
+import pytest
+
+from autograder.authoring.reference import solution_sources
+from autograder.checks import answers
+from autograder.course import Assignment
+from autograder.grading.engine import Engine
+from autograder.grading.store import Store
+from autograder.untrusted.submission import read_submission
+from tests.autograder.road import hand_in, make_course, perfect_notebook, with_cell
+
+NAME = "02_attention"
+WRONG_SCALE = "def scale(scores, d):\n    return scores / d"
+OWN_ATTENTION = """
+def attention(queries, keys, values, keep):
+    scores = scale(similarities(queries, keys), queries.shape[-1])
+    weights = softmax(scores.masked_fill(~keep, -1e30), dim=-1)
+    return weighted_sum(weights * keep, values)
+"""
+WITHOUT_MASK = OWN_ATTENTION.replace("~keep", "~keep & keep")
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    return make_course(tmp_path_factory.mktemp("dependants"))
+
+
+@pytest.fixture(scope="module")
+def engine(course):
+    with Engine(Assignment(course, NAME), Store(course / "store"), "none") as engine:
+        yield engine
+
+
+@pytest.fixture(scope="module")
+def perfect(course):
+    return perfect_notebook(Assignment(course, NAME))
+
+
+@pytest.fixture
+def graded(course, engine, perfect, monkeypatch):
+    """graded({solution cell: source}) gives the verdicts by exercise and the jobs that were run."""
+
+    def grade(cells):
+        notebook = perfect
+        for name, source in cells.items():
+            notebook = with_cell(notebook, name, source)
+        sent = []
+        submit = engine.jails.submit
+        monkeypatch.setattr(
+            engine.jails, "submit", lambda name, job: sent.append(answers.unpack(job)[1]) or submit(name, job)
+        )
+        hand_in(course, "student", engine.assignment, notebook)
+        folder = course / "submitted" / "student" / NAME
+        result = engine.grade(read_submission(folder, "student", engine.assignment, engine.release))
+        monkeypatch.undo()
+        by_id = {verdict.grade_id: verdict for verdict in result.verdicts}
+        exercises = engine.assignment.exercises
+        return {name.partition(".")[2]: by_id[e.check_id] for name, e in exercises.items()}, sent
+
+    return grade
+
+
+def lost(verdicts):
+    return {name for name, verdict in verdicts.items() if verdict.status != "passed"}
+
+
+def test_who_builds_on_an_own_mistake_pays_for_it_once(graded):
+    verdicts, sent = graded({"attention-scale": WRONG_SCALE, "attention-attention": OWN_ATTENTION})
+    assert lost(verdicts) == {"scale"}
+    assert verdicts["attention"].reason == "Right with the solution's scale in the place of yours."
+    assert verdicts["attention"].score == verdicts["attention"].max_score > 0
+    assert len(sent) == 2
+
+
+def test_a_dependant_with_a_mistake_of_its_own_is_still_wrong_and_says_what_it_builds_on(graded):
+    verdicts, _ = graded({"attention-scale": WRONG_SCALE, "attention-attention": WITHOUT_MASK})
+    assert {"scale", "attention"} <= lost(verdicts)
+    assert "It builds on scale, which is not right." in verdicts["attention"].reason
+    assert "solution's" not in verdicts["attention"].reason
+
+
+def test_what_an_earlier_stub_stops_is_judged_as_if_it_were_there(graded):
+    stub = "def scale(scores, d):\n    raise NotImplementedError"
+    verdicts, _ = graded({"attention-scale": stub, "attention-attention": OWN_ATTENTION})
+    assert lost(verdicts) == {"scale"}
+
+
+def test_an_earlier_cell_that_does_not_run_costs_its_own_points_only(graded):
+    verdicts, _ = graded({"attention-scale": "def scale(:", "attention-attention": OWN_ATTENTION})
+    assert lost(verdicts) == {"scale"}
+
+
+def test_no_exercise_is_asked_in_a_run_that_holds_its_solution(graded, engine):
+    """Whatever runs beside a lent function can read it."""
+    sources = solution_sources(engine.assignment)
+    wrong = {
+        "attention-similarities": "def similarities(queries, keys):\n    return queries @ keys.transpose(-2, -1) * 2",
+        "attention-scale": WRONG_SCALE,
+        "attention-attention": WITHOUT_MASK,
+    }
+    verdicts, sent = graded(wrong)
+    assert lost(verdicts) >= {"similarities", "scale", "attention"}
+    assert len(sent) > 2
+    for job in sent[1:]:
+        texts = Counter(cell["source"] for cell in job["cells"])
+        asked = {cell["exercise"] for cell in job["cells"] if cell["exercise"]}
+        assert asked
+        handed = {"attention.similarities", "attention.scale", "attention.attention"}
+        lent = {name for name in handed if texts[sources[name]]}
+        assert lent and not lent & asked
+        assert set(job["cases"]) == asked
+
+
+def test_mistakes_that_nothing_builds_on_are_not_run_again(graded):
+    verdicts, sent = graded({"attention-split_heads": "def split_heads(x, heads):\n    return x"})
+    assert lost(verdicts) == {"split_heads"} and len(sent) == 1

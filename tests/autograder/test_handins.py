@@ -1,0 +1,265 @@
+"""A hand-in that cannot be read, or that lies in an odd place, stops nobody: the rest is graded, and it is named."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbgrader.apps.api import NbGraderAPI
+from typer.testing import CliRunner
+
+from autograder.cli import app
+from autograder.grading.demonstrations import Demonstrations
+from autograder.grading.run import NotAllGraded
+from autograder.pool import standing
+from autograder.settings import course_directory, load, put_alembic_on_path
+from autograder.source import is_demo
+from autograder.untrusted import submission
+from autograder.untrusted.submission import NotRead, read_submission
+from tests.autograder import light
+from tests.autograder.road import hand_in, perfect_notebook
+from tests.autograder.small_class import NAME, Class
+from tests.conftest import ROOT
+
+pytestmark = pytest.mark.slow
+
+ODD = [b"\xff\xfe", b"a\nb", b"ada "]
+LIGHT = [sys.executable, str(Path(light.__file__))]
+NBGRADER = """
+from tests.autograder import light
+light.install()
+from nbgrader.apps.nbgraderapp import main
+main()
+"""
+
+
+@pytest.fixture(autouse=True)
+def no_servers_stay():
+    standing.end_servers()
+    yield
+    standing.end_servers()
+
+
+@pytest.fixture
+def strange(own_class) -> Class:
+    """Ada's is first in the alphabet of what can be graded, Zoë's comes after all that cannot."""
+    submitted = own_class.course / "submitted"
+    for student in submitted.iterdir():
+        if student.name not in ("ada", "bob"):
+            shutil.rmtree(student)
+    perfect = perfect_notebook(own_class.assignment)
+    hand_in(own_class.course, "zoë", own_class.assignment, perfect)
+    for name in ODD:
+        shutil.copytree(os.fsencode(submitted / "ada"), os.path.join(os.fsencode(submitted), name))
+    (submitted / "yan.ipynb").write_text(nbformat.writes(perfect))
+    (submitted / "xia").mkdir()
+    (submitted / "xia" / NAME).write_text("a file in the place of a folder")
+    return own_class
+
+
+def scores(kind: Class) -> dict[str, float]:
+    with kind.gradebook() as gradebook:
+        return {one.student.id: one.score for one in gradebook.assignment_submissions(NAME)}
+
+
+def words_of(text: str) -> str:
+    return " ".join(text.split())
+
+
+def test_the_command_grades_the_rest_and_names_them_at_the_end(strange):
+    own = (strange.course / "submitted" / "ada" / NAME / f"{NAME}.ipynb").read_text()
+    done = CliRunner().invoke(app, ["grade", NAME, "--isolation", "none", "--json", "report.json"])
+    assert isinstance(done.exception, NotAllGraded)  # main() prints its words and ends with status 1
+    words = words_of(str(done.exception))
+    for name in (r"'\udcff\udcfe'", r"'a\nb'", "ada : the folder's name"):
+        assert name in words
+    assert "yan.ipynb: it is a file: move it to STUDENT/" in words
+    assert scores(strange)["zoë"] > 0 and scores(strange)["xia"] == 0
+    report = json.loads((strange.course / "report.json").read_text())
+    assert [one["student"] for one in report["submissions"]] == ["ada", "bob", "xia", "zoë"]
+    assert len(report["not_graded"]) == len(ODD) + 1
+    assert (strange.course / "submitted" / "ada" / NAME / f"{NAME}.ipynb").read_text() == own
+
+
+def test_who_is_asked_for_by_name_is_not_held_up(strange):
+    done = CliRunner().invoke(app, ["grade", NAME, "zoë", "--isolation", "none"])
+    assert done.exit_code == 0, done.output
+    done = CliRunner().invoke(app, ["grade", NAME, "ada ", "--isolation", "none"])
+    assert "rename it" in str(done.exception)
+
+
+def test_regrading_names_them_too(strange):
+    done = CliRunner().invoke(app, ["regrade", NAME, "--yes", "--isolation", "none"])
+    assert isinstance(done.exception, NotAllGraded) and "yan.ipynb" in str(done.exception)
+    assert "zoë" in scores(strange)
+
+
+def test_the_exit_status_is_1_and_the_words_are_a_sentence(strange):
+    done = run(strange, *LIGHT, "grade", NAME, "--isolation", "none", "--workers", "1")
+    assert done.returncode == 1 and "Traceback" not in done.stdout + done.stderr
+    words = words_of(done.stdout)
+    assert f"error Something is wrong with {len(ODD) + 1} submissions, which stops no other:" in words
+    assert words.index("zoë") < words.index("Something is wrong")
+
+
+def run(kind: Class, *command: str) -> subprocess.CompletedProcess:
+    """As somebody who may not read what is closed: root without the right to pass over permissions."""
+    put_alembic_on_path()
+    limited = []
+    if os.getuid() == 0:
+        limited = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
+    return subprocess.run(
+        [*limited, *command],
+        cwd=kind.course,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+        timeout=500,
+    )
+
+
+@pytest.fixture
+def closed(own_class):
+    """Two closed folders, and a file that is closed; in the alphabet they come before others."""
+    places = [
+        own_class.course / "submitted" / "bob",
+        own_class.course / "submitted" / "cem" / NAME,
+        own_class.course / "submitted" / "dua" / NAME / f"{NAME}.ipynb",
+        own_class.course / "submitted" / "eva" / NAME / "timestamp.txt",
+    ]
+    hand_in(own_class.course, "zoë", own_class.assignment, perfect_notebook(own_class.assignment))
+    for place in places:
+        place.chmod(0)
+    yield own_class
+    for place in places:
+        place.chmod(0o700)
+
+
+CLOSED = ("bob", "cem", "dua", "eva")
+
+
+def test_a_closed_folder_stops_nobody(closed):
+    done = run(closed, *LIGHT, "grade", NAME, "--isolation", "none", "--workers", "1", "--fresh")
+    assert done.returncode == 1, done.stdout + done.stderr
+    words = words_of(done.stdout)
+    assert "Something is wrong with 4 submissions" in words and "Traceback" not in done.stdout + done.stderr
+    end = words[words.index("Something is wrong") :]
+    for student in CLOSED:
+        assert f"{student}: " in end
+    assert end.count("cannot be read (Permission denied): mend its permissions.") == 4
+    assert scores(closed)["zoë"] > 0
+
+
+def test_a_closed_folder_stops_nobody_in_nbgrader(closed):
+    shutil.rmtree(closed.course / "autograded")
+    for student in (closed.course / "submitted").iterdir():
+        if student.name not in ("ada", "zoë", *CLOSED):
+            shutil.rmtree(student)
+    done = run(closed, sys.executable, "-c", NBGRADER, "autograde", NAME)
+    assert done.returncode == 1, done.stdout + done.stderr
+    words = words_of(done.stderr)
+    assert "Traceback" not in words
+    for student in CLOSED:
+        assert f"{student}: " in words or f"{student} was not graded" in words, student
+    assert scores(closed)["zoë"] > 0
+
+
+def test_where_nothing_can_be_read_it_is_a_sentence(closed):
+    submitted = closed.course / "submitted"
+    submitted.chmod(0)
+    done = run(closed, *LIGHT, "grade", NAME, "--isolation", "none")
+    submitted.chmod(0o755)
+    assert done.returncode == 1 and "Traceback" not in done.stdout + done.stderr
+    assert "submitted cannot be read (Permission denied): mend its permissions." in words_of(done.stdout)
+
+
+def test_odd_names_stop_nobody_in_nbgrader(strange):
+    done = run(strange, sys.executable, "-c", NBGRADER, "autograde", NAME, "--force")
+    assert done.returncode == 1, done.stdout + done.stderr
+    words = words_of(done.stderr)
+    assert "Traceback" not in words and "yan.ipynb: it is a file" in words
+    assert words.count("rename it") == len(ODD)
+    assert scores(strange)["zoë"] > 0
+    assert not set(scores(strange)) & set(map(os.fsdecode, ODD))
+
+
+def api_of(kind: Class) -> NbGraderAPI:
+    return NbGraderAPI(course_directory(kind.course), config=load(kind.course))
+
+
+def test_formgrader_lists_and_grades_the_others(strange):
+    (strange.course / "submitted" / "bob" / NAME / "timestamp.txt").write_bytes(b"\xff yesterday")
+    api = api_of(strange)
+    assert api.get_submitted_students(NAME) == {"ada", "bob", "zoë"}
+    assert {one["student"] for one in api.get_submissions(NAME)} >= {"ada", "bob", "zoë"}
+    for student in ("bob", "zoë"):
+        answer = api.autograde(NAME, student)
+        assert answer["success"] and answer["log"].startswith(f"{student}: "), answer
+
+
+def test_formgrader_s_button_takes_brackets_for_brackets(own_class):
+    """nbgrader takes a student's id for a pattern: [ab] for a student a or b."""
+    hand_in(own_class.course, "[ab]", own_class.assignment, perfect_notebook(own_class.assignment))
+    hand_in(own_class.course, "a", own_class.assignment, "no notebook")
+    answer = api_of(own_class).autograde(NAME, "[ab]")
+    assert answer["success"] and answer["log"].startswith("[ab]: "), answer
+    assert "a" not in scores(own_class) and scores(own_class)["[ab]"] > 0
+
+
+def test_a_class_with_brackets_in_a_name(own_class):
+    for student in (own_class.course / "submitted").iterdir():
+        if student.name not in ("ada", "bob"):
+            shutil.rmtree(student)
+    perfect = perfect_notebook(own_class.assignment)
+    hand_in(own_class.course, "[bd]", own_class.assignment, perfect)
+    hand_in(own_class.course, "b", own_class.assignment, "no notebook")
+    done = run(own_class, sys.executable, "-c", NBGRADER, "autograde", NAME, "--force")
+    assert done.returncode == 0, done.stderr
+    assert scores(own_class)["b"] == 0 and scores(own_class)["[bd]"] == scores(own_class)["ada"]
+
+
+def test_a_place_that_cannot_be_written_costs_nobody_else(own_class):
+    graded = own_class.course / "autograded"
+    shutil.rmtree(graded / "bob")
+    (graded / "bob").write_text("a file in the place of a folder")
+    perfect = perfect_notebook(own_class.assignment)
+    hand_in(own_class.course, "zoë", own_class.assignment, perfect)
+    with pytest.raises(NotAllGraded, match="bob: the scores are recorded, but .*bob.* cannot be written"):
+        own_class.grade()
+    assert (graded / "zoë" / NAME / f"{NAME}.ipynb").exists()
+    answer = api_of(own_class).autograde(NAME, "bob")
+    assert not answer["success"] and "fault of the autograder" not in answer["log"], answer
+
+
+def test_a_disk_that_fails_is_no_verdict(own_class, monkeypatch):
+    """Only permissions can be taken away in a test: the error is made, the reading is real."""
+    folder = own_class.course / "submitted" / "bob" / NAME
+    really = os.stat
+
+    def fails(path, *arguments, **options):
+        if path == f"{NAME}.ipynb":
+            raise OSError(submission.errno.EIO, "Input/output error")
+        return really(path, *arguments, **options)
+
+    monkeypatch.setattr(submission.os, "stat", fails)
+    with pytest.raises(NotRead, match="see whether its disk or file server is well"):
+        read_submission(folder, "bob", own_class.assignment, own_class.assignment.read_release())
+
+
+def test_carriage_returns_run_no_demonstration(own_class):
+    perfect = perfect_notebook(own_class.assignment)
+    for cell in perfect.cells:
+        cell.source = cell.source.replace("\n", "\r\n")
+    hand_in(own_class.course, "win", own_class.assignment, perfect)
+    release = own_class.assignment.read_release()
+    folder = own_class.course / "submitted" / "win" / NAME
+    read = read_submission(folder, "win", own_class.assignment, release).notebook
+    demonstrations = [cell for cell in read.cells if is_demo(cell)]
+    assert len(demonstrations) == sum(map(is_demo, release.cells)) > 0
+    assert all(map(Demonstrations(release).unchanged, demonstrations))
+    own_class.grade()
+    assert scores(own_class)["win"] == scores(own_class)["ada"]

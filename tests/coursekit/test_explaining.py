@@ -1,0 +1,329 @@
+"""What wrong numbers show about their cause, and nothing that they do not show."""
+
+import numpy as np
+import pytest
+
+from autograder.checks.asking import Answer
+from autograder.checks.explaining.nearness import MOST
+from autograder.checks.explaining.situations import what_sets_apart
+from autograder.checks.judging import Rule, judge
+
+SIZES = ((3, 4, 5), (2, 5, 6), (4, 3, 7))
+
+
+def drawn(*sizes, seed=0):
+    """One array of numbers for each shape."""
+    rng = np.random.default_rng(seed)
+    return [rng.standard_normal(size) for size in sizes or SIZES]
+
+
+def reason(wrong, expected, cases=None, names="", tolerance=1e-4):
+    """The words about answers `wrong`, one for each of `expected`."""
+    verdict = judge(
+        [Answer({"": np.asarray(one)}) for one in wrong],
+        [Answer({"": np.asarray(one)}) for one in expected],
+        Rule(tolerance=tolerance, axes={"": names}),
+        cases=[{} for _ in expected] if cases is None else cases,
+    )
+    assert not verdict.passed
+    return verdict.reason
+
+
+def cases_of(arrays, **more):
+    return [
+        {"x": array, **{name: values[at] for name, values in more.items()}} for at, array in enumerate(arrays)
+    ]
+
+
+def softmax(x, axis):
+    return np.exp(x) / np.exp(x).sum(axis, keepdims=True)
+
+
+ONE_OPERATION = [
+    (lambda x: 3 * x, "Your numbers are 3 times the expected ones."),
+    (lambda x: x / np.log(2), "1.443 (1/ln 2) times"),
+    (lambda x: x * np.log(10), "2.303 (ln 10) times"),
+    (lambda x: x / 7, "0.1429 (1/7) times"),
+    (lambda x: x * np.sqrt(2), "1.414 (√2) times"),
+    (lambda x: -x, "with the opposite sign"),
+    (lambda x: -2 * x, "−2 times"),
+    (lambda x: x / x.shape[-1], "times 0.2, 0.1667 and 0.1429, which is 1/`x.shape[-1]`"),
+    (lambda x: x / np.sqrt(x.shape[-1]), "which is 1/√`x.shape[-1]`"),
+    (lambda x: x * x.shape[-2] / x.shape[-1], "which is `x.shape[-2]` divided by `x.shape[-1]`"),
+    (lambda x: x * x.shape[-1] / 50, "which is 0.02 (1/50) times `x.shape[-1]`"),
+    (lambda x: x * x.shape[-1] / (x.shape[-1] - 1), "which is n/(n − 1), where n is `x.shape[-1]`"),
+    (lambda x: x + 1, "larger than the expected ones by 1."),
+    (lambda x: x - 0.25, "smaller than the expected ones by 0.25."),
+    (lambda x: x + x.shape[-1], "plus 5, 6 and 7, which is `x.shape[-1]`"),
+    (np.exp, "the exponential (exp) of the expected ones"),
+    (np.square, "the square of the expected ones"),
+    (np.tanh, "(tanh) of the expected ones"),
+    (lambda x: 1 - x, "one minus the expected ones"),
+    (lambda x: 1 / x, "one over the expected ones"),
+    (np.abs, "without their signs"),
+    (np.round, "rounded to the nearest whole number"),
+    (lambda x: np.maximum(x, 0), "0 where those are negative"),
+    (np.arctanh, ""),
+    (lambda x: softmax(x, -1), "one more step: the softmax over the last axis"),
+    (lambda x: softmax(x, -2), "one more step: the softmax over axis −2"),
+    (lambda x: np.flip(x, -1), "in reverse along the last axis"),
+    (lambda x: np.roll(x, 1, -2), "rolled by 1 place towards the end along axis −2"),
+    (lambda x: np.concatenate([x[..., :1] * 0, x[..., :-1]], -1), "shifted by 1 place towards the end along the last axis"),
+    (lambda x: x[:, [1, 2, 0, *range(3, x.shape[1])]], "the right vectors in another order along axis −2"),
+    (lambda x: np.sort(x, -1), "the numbers sorted over the last axis"),
+    (lambda x: x.swapaxes(-1, -2).reshape(x.shape), "a reshape (view) stands where the last two axes should be exchanged"),
+    (lambda x: x * np.arange(1, x.shape[-2] + 1)[:, None], "Along the last axis the proportions are right"),
+    (lambda x: x + np.cumsum(np.ones(x.shape[-2]))[:, None], "Along the last axis all of your numbers are off by the same"),
+    (lambda x: 2 * x + 3, "2 times the expected ones plus 3"),
+    (lambda x: 0 * x, "All of your numbers are 0."),
+    (lambda x: 0 * x + x[:1], "the same at every place of axis −3"),
+    (lambda x: np.where(np.arange(x.shape[-1]) == 0, x + 3.3 * np.abs(x), x), "They stand exactly at the first place of the last axis."),
+    (lambda x: np.where(x < 0, x**3, x), "They stand exactly where a negative number is expected."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("operation", "words"), ONE_OPERATION)
+def test_one_operation_on_all_numbers_is_told_in_words(operation, words):
+    right = drawn()
+    with np.errstate(all="ignore"):
+        given = reason([operation(x) for x in right], right, cases_of([x + 0.3 for x in right]))
+    assert words in given
+
+
+@pytest.mark.parametrize(("operation", "words"), ONE_OPERATION)
+def test_an_operation_on_one_input_alone_is_not_told_of_all(operation, words):
+    """The first input has another fault: no sentence about all numbers holds any more, and none is said."""
+    right = drawn()
+    noise = drawn(*SIZES, seed=9)
+    with np.errstate(all="ignore"):
+        wrong = [noise[0] ** 3, *(operation(x) for x in right[1:])]
+        given = reason(wrong, right, cases_of([x + 0.3 for x in right]))
+    assert not words or words not in given
+
+
+@pytest.mark.parametrize("function", [np.exp, np.log, np.sqrt, np.square, np.tanh, lambda x: softmax(x, -1)])
+def test_a_step_that_is_missing_is_told(function):
+    given = [np.abs(x) + 0.2 for x in drawn()]
+    told = reason(given, [function(x) for x in given])
+    of_yours = ("that step missing", "become the expected ones by one more step")
+    of_expected = ("are the exponential (exp) of the expected", "are the square of the expected")
+    assert any(words in told for words in (*of_yours, *of_expected))
+
+
+def test_answers_of_another_shape_are_told_by_their_numbers():
+    right = drawn()
+    for wrong, words in (
+        ([x.swapaxes(-1, -2) for x in right], "With these axes exchanged, all of your numbers are right."),
+        ([x[None] for x in right], "Your numbers are right; only their shape is not."),
+        ([x.sum(-1) for x in right], "Your numbers are the sum of the expected ones over the last axis."),
+        (
+            [x.argmax(-2) for x in right],
+            "the place of the largest (argmax) of the expected ones over axis −2",
+        ),
+        ([x[:, 1:] for x in right], "counted from the end, your numbers are right"),
+        ([x[..., :-1] for x in right], "counted from the beginning, your numbers are right"),
+    ):
+        assert words in reason(wrong, right)
+    assert "Expected is the mean of your numbers over the last axis." in reason(
+        right, [x.mean(-1) for x in right]
+    )
+    assert "Expected is the sum of all your numbers." in reason(right, [x.sum() for x in right])
+    noise = drawn(*((x.shape[0], x.shape[2], x.shape[1]) for x in right), seed=4)
+    swapped = reason(noise, right)
+    assert "look swapped" in swapped and "are right" not in swapped
+
+
+def test_a_single_number_is_told_with_its_ratio_only_if_that_has_a_name_or_holds_on_other_inputs():
+    assert reason([1.5 / np.log(2)], [1.5]).endswith("Your number is 1.443 times the expected one: 1/ln 2.")
+    assert reason([3.0], [1.5]) == "Your number is 3, expected is 1.5."
+    assert "2 times the expected ones" in reason([3.0, 8.0], [1.5, 4.0])
+    cases = [{"rows": np.ones((n, 2))} for n in (3, 5, 7)]
+    sums = [reason([6.0, 20.0, 7.0], [2.0, 4.0, 1.0], cases)]
+    assert "times 3, 5 and 7, which is `rows.shape[-2]`" in sums[0]
+
+
+def test_a_factor_on_one_input_alone_has_no_cause():
+    (right,) = drawn((3, 4))
+    assert reason([right * 4], [right], [{"x": right, "heads": 4}]).endswith("4 times the expected ones.")
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda x, b: x - b, "Your answer lacks `b`"),
+        (lambda x, b: x + b, "Your answer holds `b` once too often"),
+        (lambda x, b: x / b, "Your answer lacks the factor `b`"),
+        (lambda x, b: x * b, "Your answer holds the factor `b` once too often"),
+        (lambda x, b: b + 0 * x, "Your answer is the input `b`"),
+    ],
+)
+def test_an_input_that_is_missing_or_too_much_is_named(make, words):
+    right, inputs = drawn(), drawn(seed=3)
+    cases = [{"a": one**2, "b": one} for one in inputs]
+    assert words in reason([make(*both) for both in zip(right, inputs, strict=True)], right, cases)
+
+
+def test_the_places_that_an_input_marks_are_named():
+    rng = np.random.default_rng(1)
+    right = [np.abs(x) + 0.1 for x in drawn()]
+    keep = [rng.random(x.shape[:2]) < 0.6 for x in right]
+    for mask in keep:
+        mask[0, 0], mask[:, -1], mask[-1] = False, True, True
+    cases = [{"keep": mask} for mask in keep]
+    nulled = [x * mask[..., None] for x, mask in zip(right, keep, strict=True)]
+    assert "They stand exactly where `keep` is False. Where they differ, yours is always 0." in reason(
+        nulled, right, cases
+    )
+    rows = [
+        np.where(mask.all(1)[:, None, None], x, x**2 + 5 * rng.random(x.shape))
+        for x, mask in zip(right, keep, strict=True)
+    ]
+    assert "They stand exactly in the rows where some of `keep` is False." in reason(rows, right, cases)
+    counted = [x * mask.sum(1)[:, None, None] for x, mask in zip(right, keep, strict=True)]
+    assert "a factor of its own, the number of True in its row of `keep`" in reason(counted, right, cases)
+    nan = [np.where(mask[..., None], x, np.nan) for x, mask in zip(right, keep, strict=True)]
+    assert "are NaN" in reason(nan, right, cases) and "exactly where `keep` is False" in reason(
+        nan, right, cases
+    )
+
+
+def test_an_argument_in_the_place_of_another_is_named():
+    ids = [np.array([[5, 6, 2, 2], [7, 2, 2, 2]]), np.array([[4, 9, 9], [6, 5, 9]])]
+    cases = [{"eos": 3, "pad": 2}, {"eos": 1, "pad": 9}]
+    wrong = [np.where(one == case["pad"], case["eos"], one) for one, case in zip(ids, cases, strict=True)]
+    assert "Where they differ, yours is `eos` and expected is `pad`." in reason(wrong, ids, cases)
+    own = [np.array([7, 3, 5]), np.array([8, 1, 4])]
+    best = [np.array([3, 5, 4]), np.array([2, 4, 6])]
+    cases = [{"query": 7}, {"query": 8}]
+    assert "shifted" not in reason(own, best, cases)
+    assert "Your answer holds `query` itself (7 on the first of these inputs)" in reason(own, best, cases)
+
+
+def test_true_and_false():
+    rng = np.random.default_rng(0)
+    right = [np.tril(np.ones((n, n), bool)) for n in (4, 6)]
+    assert "the opposite of the expected one" in reason([~one for one in right], right)
+    assert "with rows and columns exchanged (transposed)" in reason([one.T for one in right], right)
+    assert "below the diagonal" in reason([np.eye(len(one), dtype=bool) for one in right], right)
+    some = [rng.random((4, 7)) < 0.5 for _ in range(2)]
+    more = [one | (rng.random((4, 7)) < 0.5) for one in some]
+    assert "yours is 1 and expected is 0" in reason(more, some)
+
+
+def test_softmax_over_another_axis():
+    scores = drawn()
+    right, wrong = [softmax(x, -1) for x in scores], [softmax(x, -2) for x in scores]
+    given = reason(wrong, right, names="B query key")
+    assert "The expected numbers sum to 1 along the axis key; yours do so along the axis query." in given
+    over = [{"dim": dim} for dim in (0, 1, -1)]
+    right = [softmax(x, case["dim"]) for x, case in zip(scores, over, strict=True)]
+    wrong = [np.exp(x) / np.exp(x).sum() for x in scores]
+    assert "`dim`" in reason(wrong, right, over)
+
+
+def test_what_two_unrelated_answers_have_in_common_is_not_told_as_a_cause():
+    """Of 200 pairs of unrelated answers, none is told as one operation, an order or a place."""
+    rng = np.random.default_rng(5)
+    told = []
+    for _ in range(200):
+        right = [rng.standard_normal(size) for size in SIZES]
+        wrong = [rng.standard_normal(size) for size in SIZES]
+        cases = [{"x": rng.standard_normal(size), "d": int(rng.integers(2, 9))} for size in SIZES]
+        told.append(reason(wrong, right, cases))
+    assert {one.partition("ones.")[2].strip() for one in told} == {""}
+
+
+def test_unrelated_single_numbers_are_not_told_as_a_factor_of_a_size():
+    rng = np.random.default_rng(6)
+    told = []
+    for _ in range(300):
+        right, wrong = rng.uniform(1, 5, 3), rng.uniform(1, 5, 3)
+        cases = [{"x": rng.random(rng.integers(2, 9, 3)), "k": int(rng.integers(2, 9))} for _ in range(3)]
+        told.append(reason(wrong, right, cases))
+    assert not [one for one in told if "times" in one or "plus" in one or "which is" in one]
+
+
+# ------------------------------------------------------------------------------------------ what sets inputs apart
+
+X = np.arange(12.0).reshape(3, 4)
+
+
+@pytest.mark.parametrize(
+    ("cases", "wrong", "sentence"),
+    [
+        ([{"p": 0.5}, {"p": 0.0}, {"p": 0.25}], [1], "Wrong exactly where `p` is 0."),
+        ([{"p": 0.0}, {"p": 0.5}, {"p": 0.25}], [1, 2], "Right only where `p` is 0."),
+        ([{"power": 0.75}, {"power": 0.5}, {"power": 0.75}], [1], "Right only where `power` is 0.75."),
+        ([{"power": 0.75}, {"power": 0.5}, {"power": 1.5}], [1], ""),
+        ([{"dim": -1}, {"dim": 1}, {"dim": -2}], [0, 2], "Wrong exactly where `dim` is negative."),
+        ([{"texts": ["a", "b"]}, {"texts": []}], [1], "Wrong exactly where `texts` is empty."),
+        ([{"word_ids": [0, None]}, {"word_ids": [0]}, {"word_ids": [1, 0]}], [0], "Wrong exactly where `word_ids` holds None."),
+        ([{"how": "mean"}, {"how": "first"}, {"how": "first"}], [1, 2], 'Wrong exactly where `how` is "first".'),
+        ([{"tied": True}, {"tied": False}], [0], "Wrong exactly where `tied` is True."),
+        ([{"x": X}, {"x": X * 30}], [1], "Wrong exactly where `x` holds numbers above 80."),
+        ([{"x": X}, {"x": -X * 30}], [1], "Wrong exactly where `x` holds numbers below −80."),
+        ([{"x": X + 1}, {"x": X[None].repeat(2, 0) + 1}, {"x": X[None, None].repeat(2, 0) + 1}], [1, 2], "Wrong exactly where `x` has more than 2 axes."),
+        ([{"x": X + 1}, {"x": X[None].repeat(2, 0) + 1}, {"x": X[None, None].repeat(2, 0) + 1}], [1], ""),
+        ([{"x": X + 1}, {"x": X[:0]}], [1], "Wrong exactly where `x` is empty."),
+        ([{"x": X + 1}, {"x": X * (X > 3)}], [1], "Wrong exactly where a row of `x` is 0 throughout."),
+        ([{"keep": X > -1}, {"keep": X > 3}, {"keep": X % 4 > 0}], [1], "Wrong exactly where a row of `keep` is False throughout."),
+        ([{"keep": X > -1}, {"keep": X % 4 < 3}], [1], "Right only where `keep` is True throughout."),
+        ([{"keep": X % 4 < 3}, {"keep": X % 4 > 0}], [1], "Wrong exactly where `keep` begins with a False."),
+        ([{"a": X, "b": X}, {"a": X, "b": X[:2]}], [1], "Wrong exactly where `a` and `b` have different shapes."),
+        ([{"p": 0.0, "q": 0.5}, {"p": 0.5, "q": 0.0}], [1], ""),
+        ([{"p": 0.0, "q": 0.0}, {"p": 0.5, "q": 0.5}], [0], ""),
+        ([{"a": 1, "b": 7}, {"a": 9, "b": 3}], [0], ""),
+        ([{"pad": 0, "bos": 7}, {"pad": 9, "bos": 3}], [1], "Right only where `pad` is 0."),
+        ([{"p": 0.5}, {"p": 0.5}], [1], ""),
+        ([{"p": 0.5}], [0], ""),
+    ],
+)  # fmt: skip
+def test_what_sets_the_wrong_inputs_apart_is_said_if_one_argument_does(cases, wrong, sentence):
+    assert what_sets_apart(cases, wrong) == sentence
+
+
+def test_what_sets_inputs_apart_reaches_the_verdict():
+    right = drawn()
+    wrong = [right[0], right[1] ** 2 + 1, right[2]]
+    cases = [{"p": p} for p in (0.5, 0.0, 0.25)]
+    assert reason(wrong, right, cases).startswith("Right on 2 of 3 inputs. Wrong exactly where `p` is 0.")
+
+
+# ------------------------------------------------------------------------------------------ hostile and odd arrays
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda x: np.full_like(x, np.nan),
+        lambda x: np.full_like(x, np.inf),
+        lambda x: np.full_like(x, 1e308),
+        lambda x: np.where(x > 0, np.inf, -np.inf),
+        lambda x: np.full_like(x, 5e-324),
+        lambda x: np.full(x.shape, np.iinfo(np.int64).min),
+        lambda x: np.full(x.shape, 255, np.uint8),
+        lambda x: x > 0,
+        lambda x: x.astype(np.float16) * 60_000,
+        lambda x: np.zeros((0, 4)),
+        lambda x: np.zeros((1,) * 8),
+        lambda x: np.zeros(()),
+    ],
+)
+@pytest.mark.parametrize(
+    "right", [drawn(), [np.zeros((2, 3))] * 2, [np.array([[1, 2], [3, 4]])] * 2, [np.full(3, -np.inf)]]
+)
+@pytest.mark.filterwarnings("error")
+def test_any_arrays_get_words_and_no_warning(make, right):
+    with np.errstate(all="ignore"):
+        wrong = [make(np.asarray(x)) for x in right]
+    cases = [{"x": x, "keep": x > 0, "k": 2, "dim": -1} for x in right]
+    verdict = judge([Answer({"": x}) for x in wrong], [Answer({"": x}) for x in right], Rule(), cases=cases)
+    assert verdict.passed or verdict.reason
+
+
+def test_of_very_many_numbers_only_the_count_is_told():
+    right = np.arange(1.0, MOST) + 1e6
+    told = f"{MOST - 1} of {MOST - 1} of your numbers differ from the expected ones."
+    assert reason([right * 3], [right]) == told
+    assert "3 times" in reason([right[: MOST // 4] * 3], [right[: MOST // 4]])
+    assert reason([np.ones((MOST, 2))], [np.ones((MOST, 1))]).startswith("Your shape is")

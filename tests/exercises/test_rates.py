@@ -1,0 +1,171 @@
+"""Every verdict is right for every draw of the inputs, and known answers are told apart before anything is released."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from autograder.authoring.rates import (
+    Rate,
+    assignment_rates,
+    exercise_rates,
+    nudged,
+    require_no_luck,
+    seeds_from,
+)
+from autograder.checks import recording
+from autograder.cli import app
+from tests.conftest import ASSIGNMENTS, ROOT
+from tests.exercises.conftest import LUCKY, SOLUTION
+
+# `autograder build` has tried 300 before anything is committed.
+FEW, MANY = 3, 100 if os.environ.get("CI") else 20
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_no_verdict_depends_on_the_seed(name):
+    rates = assignment_rates(ASSIGNMENTS[name], seeds_from(0, MANY), workers=1)
+    assert [str(rate) for rate in rates if not rate.holds] == []
+    kinds = {(rate.exercise, rate.kind) for rate in rates}
+    wanted = ("mistake", "alternative", "lazy", "rounding")
+    assert kinds >= {(exercise, kind) for exercise in ASSIGNMENTS[name].exercises for kind in wanted}
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_no_verdict_depends_on_a_few_seeds(name):
+    rates = assignment_rates(ASSIGNMENTS[name], seeds_from(10**6, FEW), workers=1)
+    assert [str(rate) for rate in rates if not rate.holds] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("capability", ["default", "avx2"])
+def test_the_keys_are_the_same_with_the_instructions_of_another_processor(capability):
+    """PyTorch and NumPy as they compute where there is no AVX512, and where there is no AVX at all."""
+    without = "AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL"
+    without += " AVX2 FMA3" if capability == "default" else ""
+    command = [sys.executable, "-m", "autograder.cli", "build", "--check"]
+    settings = {"ATEN_CPU_CAPABILITY": capability, "NPY_DISABLE_CPU_FEATURES": without}
+    done = subprocess.run(command, cwd=ROOT, env=os.environ | settings, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+
+
+def rates_of(assignment, **more):
+    rates = exercise_rates(assignment, "lucky.largest", seeds_from(0, 60), **more)
+    return {(rate.kind, rate.variant): rate for rate in rates}
+
+
+def test_a_mistake_that_is_right_by_luck_is_found(course):
+    rates = rates_of(course(f"largest = exercise((SMALLEST, {LUCKY}))"))
+    assert rates["mistake", "the smallest"].holds
+    assert 0 < rates["mistake", "without zero"].passed < 60
+    assert rates["alternative", "sorted"] == Rate("lucky.largest", "sorted", "alternative", 60, 60)
+    assert rates["lazy", "zeros"].holds and rates["rounding", "the solution"].holds
+    assert recording.active() is None  # else every later check of this process would be silent
+
+
+def test_several_processes_find_what_one_finds(course):
+    one = course("largest = exercise((SMALLEST,))\nagain = exercise((SMALLEST,))")
+    one.source.write_text(f"{SOLUTION}\n{SOLUTION.replace('largest', 'again')}")
+    assert set(one.exercises) == {"lucky.largest", "lucky.again"}
+    alone, beside = (assignment_rates(one, seeds_from(0, 5), workers=count) for count in (1, 2))
+    assert alone == beside and {rate.exercise for rate in alone} == set(one.exercises)
+
+
+def test_answers_beside_the_exercise_s_own_are_tried_too(course):
+    wrong = {
+        "the first": "def largest(x):\n    return x[:, 0]",
+        "of all": "def largest(x):\n    return x.max()",
+    }
+    right = {
+        "a loop": "def largest(x):\n    return torch.stack([max(row) for row in x])",
+        "broken": "def largest(",
+    }
+    rates = rates_of(course("largest = exercise((SMALLEST,))"), wrong=wrong, right=right)
+    assert [rates["wrong", name].passed for name in wrong] == [0, 0]
+    assert [rates["right", name].passed for name in right] == [60, 0]
+
+
+@pytest.mark.parametrize(
+    ("exercises", "sentence"),
+    [
+        (f"largest = exercise((SMALLEST, {LUCKY}))", "passes on"),
+        ("largest = exercise((SMALLEST,), {'broken': 'def largest('})", "'broken': passes on 0 of"),
+        (
+            "largest = exercise((SMALLEST,), {'wrong': 'def largest(x):\\n    return x[:, 0]'})",
+            "'wrong': passes on",
+        ),
+        (
+            "largest = exercise((SMALLEST, Mistake('cut', 'A hint.', 'x.max(', 'x.max((')))",
+            "its cell does not run",
+        ),
+        (
+            "largest = exercise((SMALLEST, Mistake('same', 'Another.', edits={'max': 'amin', '.values': ''})))",
+            "cannot be told apart",
+        ),
+        (
+            "largest = exercise((Mistake('none', 'A hint.', '-1', '1'),))",
+            "its answers are right on every case",
+        ),
+        (
+            "largest = exercise((Mistake('stops', 'A hint.', '-1', '7'),))",
+            "stops with an error on every case",
+        ),
+    ],
+)
+def test_build_refuses_what_luck_would_decide(course, exercises, sentence):
+    one = course(exercises)
+    result = CliRunner().invoke(app, ["build", "13_lucky", "--seeds", "60"])
+    assert sentence in str(result.exception)
+    assert not one.key.exists() and not one.release.exists()
+
+
+def test_what_was_tried_is_tried_again_only_after_a_change(course):
+    one, tried = course("largest = exercise((SMALLEST,))"), []
+    for _ in range(2):
+        require_no_luck(one, 5, lambda done, total: tried.append(done))
+    assert tried == [1]
+    changed = course("largest = exercise((SMALLEST,))\n# another comment")
+    require_no_luck(changed, 5, lambda done, total: tried.append(done))
+    assert tried == [1, 1]
+
+
+def test_a_graded_cell_that_nothing_judges_is_refused_by_name(course):
+    one = course("largest = exercise((SMALLEST,))")
+    metadata = (
+        '"grade": true, "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false'
+    )
+    forgotten = f'\n# %% nbgrader={{{metadata}, "grade_id": "lucky-smallest-check"}}\ncheck("lucky.smallest", lambda case: 0)\n'
+    one.source.write_text(SOLUTION + forgotten)
+    assert "lucky-smallest-check" in str(
+        CliRunner().invoke(app, ["build", "13_lucky", "--seeds", "2"]).exception
+    )
+    assert not one.release.exists()
+
+
+def test_the_command_writes_json_and_fails_for_luck(course, tmp_path):
+    course(f"largest = exercise((SMALLEST, {LUCKY}))")
+    file = tmp_path / "rates.json"
+    result = CliRunner().invoke(
+        app, ["rates", "13_lucky", "--seeds", "60", "--json", str(file), "--workers", "1"]
+    )
+    assert result.exit_code == 1
+    entries = json.loads(file.read_text())
+    assert {tuple(entry) for entry in entries} == {("exercise", "variant", "kind", "seeds", "passed")}
+    assert {entry["kind"] for entry in entries} == {"mistake", "alternative", "lazy", "rounding"}
+
+
+def test_nudged_inputs_move_by_the_last_bit_and_equal_numbers_stay_equal():
+    x = np.float32([0.1, 0.1, -3.7, 0.5, 0, -np.inf, np.nan, 1000.125, 4095.0])
+    for seed in range(8):
+        moved = nudged({"x": x, "ids": np.arange(3), "p": 0.3}, seed)
+        assert moved["p"] == 0.3 and moved["ids"].tolist() == [0, 1, 2]
+        y = moved["x"]
+        assert y[0] == y[1] and (abs(y[:3] - x[:3]) == np.spacing(abs(x[:3]))).all()
+        assert np.array_equal(y[[3, 4, 5, 6, 8]], x[[3, 4, 5, 6, 8]], equal_nan=True)
+    assert len({nudged({"x": x}, seed)["x"][2].item() for seed in range(8)}) == 2

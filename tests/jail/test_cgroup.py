@@ -1,0 +1,182 @@
+"""What a control group bounds that no limit of a process does; where none can be had, the jail works without."""
+
+import os
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from autograder.jail.inside.limits import MEGABYTE, Limits
+from autograder.jail.outside import cgroup
+from autograder.jail.outside.client import Server
+from tests.jail.conftest import LIMITS, run_in
+
+SMALL = replace(
+    LIMITS, memory_bytes=400 * MEGABYTE, processes=40, cores=0.2, cell_seconds=60, notebook_seconds=120
+)
+BUFFERS = """
+import os, select, socket, time
+done, told = os.pipe()
+for _ in range(30):
+    if os.fork() == 0:
+        kept = [end for _ in range(45) for end in socket.socketpair()]
+        for end in kept:
+            end.setblocking(False)
+            try:
+                while True:
+                    end.send(bytes(60_000))
+            except BlockingIOError:
+                pass
+        os.write(told, b"x")
+        time.sleep(600)
+os.close(told)
+finished = 0
+for _ in range(30):
+    if not select.select([done], [], [], 20)[0]:
+        break
+    finished += len(os.read(done, 1))
+print(finished)
+os.kill(-1, 9)
+"""
+BUSY = """
+import os
+children = []
+for _ in range(4):
+    pid = os.fork()
+    if pid == 0:
+        sum(range(5_000_000))
+        os._exit(0)
+    children.append(pid)
+for pid in children:
+    os.waitpid(pid, 0)
+print(1)
+"""
+
+
+@pytest.fixture(scope="module")
+def group_possible():
+    group = cgroup.make(Limits())
+    if group is None:
+        pytest.skip("this system gives us no control group")
+    group.remove()
+
+
+@pytest.fixture(scope="module")
+def small_server(jail_possible):
+    with Server(SMALL) as server:
+        yield server
+
+
+def test_a_group_is_made_with_the_limits_and_removed(group_possible):
+    group = cgroup.make(SMALL)
+    texts = {
+        file.name: file.read_text().strip()
+        for folder in group.folders
+        for file in folder.iterdir()
+        if _is_limit(file)
+    }
+    bound = str(SMALL.memory_bytes + SMALL.scratch_bytes + cgroup.HEADROOM)
+    assert bound in (texts.get("memory.max"), texts.get("memory.limit_in_bytes"))
+    assert "20000" in (texts.get("cpu.max", "").partition(" ")[0], texts.get("cpu.cfs_quota_us"))
+    group.remove()
+    assert not any(folder.exists() for folder in group.folders)
+
+
+def _is_limit(file: Path) -> bool:
+    return file.name in ("memory.max", "memory.limit_in_bytes", "cpu.max", "cpu.cfs_quota_us")
+
+
+@pytest.mark.slow
+def test_memory_of_the_kernel_is_bounded(group_possible, small_server):
+    """Full buffers of sockets are nobody's resident memory: 30 processes keep 550 MB in them, where nobody counts."""
+    ran = run_in(small_server, BUFFERS)
+    assert ran.status == "memory" or ran.value() < 30
+    assert run_in(small_server, "print(1)").value() == 1
+
+
+@pytest.mark.slow
+def test_processors_are_bounded_for_all_processes_together(group_possible, small_server, monkeypatch):
+    """The kernel says how often it made a group wait that wanted more than its share."""
+    throttled = []
+    remove = cgroup.Group.remove
+
+    def look_and_remove(group):
+        for folder in group.folders:
+            if (folder / "cpu.stat").exists():
+                stat = dict(line.split() for line in (folder / "cpu.stat").read_text().splitlines())
+                throttled.append(int(stat.get("nr_throttled", 0)))
+        remove(group)
+
+    monkeypatch.setattr(cgroup.Group, "remove", look_and_remove)
+    assert run_in(small_server, BUSY).value() == 1
+    assert max(throttled) > 0
+
+
+@pytest.mark.slow
+def test_no_group_is_left(group_possible, small_server):
+    run_in(small_server, "print(1)")
+    ours = f"autograder-{os.getpid()}-*"
+    groups = [folder for folder, _ in cgroup._parents()]
+    for _ in range(200):  # the kernel may still be ending a process in it
+        cgroup.remove_ended()
+        if not any(list(folder.glob(ours)) for folder in groups):
+            return
+        time.sleep(0.05)
+    pytest.fail("a group stays")
+
+
+def test_groups_of_those_who_were_killed_are_removed(group_possible):
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    left = [folder / f"autograder-{ended.pid}-0" for folder, _ in cgroup._parents()]
+    for folder in left:
+        folder.mkdir()
+    cgroup._sweep.cache_clear()
+    cgroup.make(SMALL).remove()
+    assert not any(folder.exists() for folder in left)
+
+
+@pytest.mark.slow
+def test_where_no_group_can_be_had_the_jail_works_without(small_server, monkeypatch):
+    monkeypatch.setattr(
+        cgroup, "_parents", lambda: [(Path("/proc/self"), 2)]
+    )  # in which no folder can be made
+    assert cgroup.make(SMALL) is None
+    assert run_in(small_server, "print(1)").value() == 1
+
+
+MOUNTINFO = """
+30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate
+35 25 0:30 / /sys/fs/cgroup/memory rw shared:15 - cgroup cgroup rw,memory
+36 25 0:31 / /sys/fs/cgroup/cpu,cpuacct rw shared:16 - cgroup cgroup rw,cpu,cpuacct
+37 25 0:32 / /proc rw - proc proc rw
+"""
+
+
+def test_mounts_of_both_versions_are_read():
+    found = list(cgroup._mounts(MOUNTINFO.strip()))
+    assert [(str(place), kind) for place, kind, _ in found] == [
+        ("/sys/fs/cgroup", "cgroup2"),
+        ("/sys/fs/cgroup/memory", "cgroup"),
+        ("/sys/fs/cgroup/cpu,cpuacct", "cgroup"),
+    ]
+    assert {"cpu", "cpuacct"} <= found[2][2]
+    assert dict(cgroup._own("9:cpu,cpuacct:/a\n0::/user.slice/b.scope\n")) == {
+        "cpu": "/a", "cpuacct": "/a", "": "/user.slice/b.scope",
+    }  # fmt: skip
+
+
+def test_of_version_2_the_nearest_folder_in_which_groups_are_counted_is_taken(tmp_path):
+    """Laid out as systemd delegates: the session's own folder holds processes, the slice above it counts."""
+    for folder, counted in (("", "cpu memory"), ("user.slice", "memory pids"), ("user.slice/app.scope", "")):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        (tmp_path / folder / "cgroup.subtree_control").write_text(f"{counted}\n")
+        (tmp_path / folder / "cgroup.procs").touch()
+    assert cgroup._delegated(tmp_path, "/user.slice/app.scope") == tmp_path / "user.slice"
+    (tmp_path / "user.slice" / "cgroup.subtree_control").write_text("pids\n")
+    assert cgroup._delegated(tmp_path, "/user.slice/app.scope") == tmp_path
+    (tmp_path / "cgroup.subtree_control").write_text("")
+    assert cgroup._delegated(tmp_path, "/user.slice/app.scope") is None

@@ -1,0 +1,739 @@
+"""Natural answers to the exercises of notebook 11, written from its text alone: cells as students write them.
+
+WRONG and RIGHT: exercise → what is wrong or unusual about the answer → the source of the whole cell.
+"""
+
+WRONG = {
+    "sentences.mean_pool": {
+        "the plain mean of the row": """
+def mean_pool(hidden, keep):
+    return hidden.mean(dim=1)
+""",
+        "padding set to zero, but counted": """
+def mean_pool(hidden, keep):
+    return (hidden * keep.unsqueeze(-1)).mean(dim=1)
+""",
+        "all tokens of the batch are counted": """
+def mean_pool(hidden, keep):
+    return (hidden * keep[..., None]).sum(dim=1) / keep.sum()
+""",
+        "the sum for the mean": """
+def mean_pool(hidden, keep):
+    return torch.einsum("btd,bt->bd", hidden, keep.float())
+""",
+        "[CLS] and [SEP] left out": """
+def mean_pool(hidden, keep):
+    inner = keep.clone()
+    inner[:, 0] = False
+    last = keep.sum(dim=1) - 1
+    inner[torch.arange(len(keep)), last] = False
+    weights = inner.float()
+    return (hidden * weights[..., None]).sum(dim=1) / weights.sum(dim=1, keepdim=True).clamp(min=1)
+""",
+        "only [CLS]": """
+def mean_pool(hidden, keep):
+    return hidden[:, 0]
+""",
+        "the mean vectors have length 1": """
+def mean_pool(hidden, keep):
+    kept = keep[..., None].float()
+    return normalize((hidden * kept).sum(dim=1) / kept.sum(dim=1), dim=-1)
+""",
+        "sums that are zero taken for padding: one place too many in the count": """
+def mean_pool(hidden, keep):
+    kept = keep[..., None].float()
+    return (hidden * kept).sum(dim=1) / (kept.sum(dim=1) + 1)
+""",
+        "the shortest sentence cuts all": """
+def mean_pool(hidden, keep):
+    shortest = int(keep.sum(dim=1).min())
+    return hidden[:, :shortest].mean(dim=1)
+""",
+    },
+    "sentences.spearman": {
+        "the bug of 2021": """
+def spearman(a, b):
+    ranks_a = torch.argsort(a) + 1
+    ranks_b = torch.argsort(b) + 1
+    return torch.corrcoef(torch.stack([ranks_a.float(), ranks_b.float()]))[0, 1]
+""",
+        "argsort twice": """
+def spearman(a, b):
+    ranks_a = torch.argsort(torch.argsort(a)) + 1
+    ranks_b = torch.argsort(torch.argsort(b)) + 1
+    return torch.corrcoef(torch.stack([ranks_a.float(), ranks_b.float()]))[0, 1]
+""",
+        "equal values get their smallest rank": """
+def spearman(a, b):
+    def ranks(x):
+        return (x[:, None] > x[None, :]).sum(dim=1).float()
+    return torch.corrcoef(torch.stack([ranks(a), ranks(b)]))[0, 1]
+""",
+        "equal values get their largest rank": """
+def spearman(a, b):
+    def ranks(x):
+        return torch.tensor([float((x <= v).sum()) for v in x])
+    return torch.corrcoef(torch.stack([ranks(a), ranks(b)]))[0, 1]
+""",
+        "dense ranks": """
+def spearman(a, b):
+    ra = torch.unique(a, return_inverse=True)[1].float()
+    rb = torch.unique(b, return_inverse=True)[1].float()
+    return torch.corrcoef(torch.stack([ra, rb]))[0, 1]
+""",
+        "the formula 1 − 6 Σd² / (n³ − n), which is for lists without ties": """
+def spearman(a, b):
+    def ranks(x):
+        below = (x[:, None] > x).sum(dim=1)
+        equal = (x[:, None] == x).sum(dim=1)
+        return below + (equal + 1) / 2
+    d = ranks(a) - ranks(b)
+    n = len(a)
+    return 1 - 6 * (d ** 2).sum() / (n * (n ** 2 - 1))
+""",
+        "Pearson of the values": """
+def spearman(a, b):
+    return torch.corrcoef(torch.stack([a, b]))[0, 1]
+""",
+        "only the first list has ties resolved": """
+def spearman(a, b):
+    def ranks(x):
+        below = (x[:, None] > x).sum(dim=1)
+        equal = (x[:, None] == x).sum(dim=1)
+        return below + (equal + 1) / 2
+    ra = ranks(a)
+    rb = torch.argsort(torch.argsort(b)).float() + 1
+    return torch.corrcoef(torch.stack([ra, rb]))[0, 1]
+""",
+        "cosine of the ranks, without their means": """
+def spearman(a, b):
+    def ranks(x):
+        below = (x[:, None] > x).sum(dim=1)
+        equal = (x[:, None] == x).sum(dim=1)
+        return below + (equal + 1) / 2
+    return torch.cosine_similarity(ranks(a), ranks(b), dim=0)
+""",
+        "Kendall's correlation": """
+def spearman(a, b):
+    sa = (a[:, None] - a).sign()
+    sb = (b[:, None] - b).sign()
+    return (sa * sb).sum() / (sa.square().sum() * sb.square().sum()).sqrt()
+""",
+    },
+    "sentences.siamese_features": {
+        "the difference keeps its sign": """
+def siamese_features(u, v):
+    return torch.cat([u, v, u - v], dim=-1)
+""",
+        "one below the other": """
+def siamese_features(u, v):
+    return torch.cat([u, v, (u - v).abs()], dim=0)
+""",
+        "stacked": """
+def siamese_features(u, v):
+    return torch.stack([u, v, (u - v).abs()], dim=1)
+""",
+        "the product for the difference": """
+def siamese_features(u, v):
+    return torch.cat([u, v, u * v], dim=1)
+""",
+        "squared differences": """
+def siamese_features(u, v):
+    return torch.cat([u, v, (u - v) ** 2], dim=1)
+""",
+        "the difference first": """
+def siamese_features(u, v):
+    return torch.cat([(u - v).abs(), u, v], dim=1)
+""",
+        "the length of the difference: one number": """
+def siamese_features(u, v):
+    return torch.cat([u, v, (u - v).norm(dim=1, keepdim=True)], dim=1)
+""",
+        "the numbers of the three vectors in turn": """
+def siamese_features(u, v):
+    return torch.stack([u, v, (u - v).abs()], dim=-1).flatten(1)
+""",
+    },
+    "sentences.classification_objective": {
+        "the sum for the mean": """
+def classification_objective(u, v, W, labels):
+    logits = siamese_features(u, v) @ W
+    return torch.nn.functional.cross_entropy(logits, labels, reduction="sum")
+""",
+        "a softmax before a loss that takes one": """
+def classification_objective(u, v, W, labels):
+    probabilities = torch.softmax(siamese_features(u, v) @ W, dim=1)
+    return torch.nn.functional.cross_entropy(probabilities, labels)
+""",
+        "softmax over the batch": """
+def classification_objective(u, v, W, labels):
+    log_p = (siamese_features(u, v) @ W).log_softmax(dim=0)
+    return -log_p[torch.arange(len(labels)), labels].mean()
+""",
+        "vectors of length 1": """
+def classification_objective(u, v, W, labels):
+    features = siamese_features(normalize(u, dim=1), normalize(v, dim=1))
+    return torch.nn.functional.cross_entropy(features @ W, labels)
+""",
+        "bits": """
+def classification_objective(u, v, W, labels):
+    p = torch.softmax(siamese_features(u, v) @ W, dim=1)
+    return -torch.log2(p[torch.arange(len(labels)), labels]).mean()
+""",
+        "the sign forgotten": """
+def classification_objective(u, v, W, labels):
+    log_p = (siamese_features(u, v) @ W).log_softmax(dim=1)
+    return log_p.gather(1, labels[:, None]).mean()
+""",
+        "the mean over all entries, of every pair's row at every label": """
+def classification_objective(u, v, W, labels):
+    log_p = (siamese_features(u, v) @ W).log_softmax(dim=1)
+    return -log_p[:, labels].mean()
+""",
+        "a loss for each pair": """
+def classification_objective(u, v, W, labels):
+    log_p = (siamese_features(u, v) @ W).log_softmax(dim=1)
+    return -log_p.gather(1, labels[:, None])[:, 0]
+""",
+        "the probability of the label instead of its logarithm": """
+def classification_objective(u, v, W, labels):
+    p = (siamese_features(u, v) @ W).softmax(dim=1)
+    return -p.gather(1, labels[:, None]).mean()
+""",
+        "the logarithm of a softmax, kept from 0 by an epsilon": """
+def classification_objective(u, v, W, labels):
+    p = torch.softmax(siamese_features(u, v) @ W, dim=1)
+    return -torch.log(p[torch.arange(len(labels)), labels] + 1e-8).mean()
+""",
+        "exponentials that float32 cannot hold": """
+def classification_objective(u, v, W, labels):
+    logits = siamese_features(u, v) @ W
+    own = logits[torch.arange(len(labels)), labels]
+    return (logits.exp().sum(dim=1).log() - own).mean()
+""",
+    },
+    "sentences.ranking_loss": {
+        "dot products instead of cosines": """
+def ranking_loss(anchors, positives, scale):
+    logits = scale * anchors @ positives.T
+    return torch.nn.functional.cross_entropy(logits, torch.arange(len(anchors)))
+""",
+        "the scale forgotten": """
+def ranking_loss(anchors, positives, scale):
+    cosines = normalize(anchors, dim=1) @ normalize(positives, dim=1).T
+    return torch.nn.functional.cross_entropy(cosines, torch.arange(len(anchors)))
+""",
+        "divided by the scale, like a temperature": """
+def ranking_loss(anchors, positives, scale):
+    cosines = normalize(anchors, dim=1) @ normalize(positives, dim=1).T
+    return torch.nn.functional.cross_entropy(cosines / scale, torch.arange(len(anchors)))
+""",
+        "softmax over the anchors": """
+def ranking_loss(anchors, positives, scale):
+    scores = scale * normalize(anchors, dim=1) @ normalize(positives, dim=1).T
+    log_p = scores.log_softmax(dim=0)
+    return -log_p.diagonal().mean()
+""",
+        "the hard negatives are cut off": """
+def ranking_loss(anchors, positives, scale):
+    positives = positives[: len(anchors)]
+    scores = scale * normalize(anchors, dim=1) @ normalize(positives, dim=1).T
+    return torch.nn.functional.cross_entropy(scores, torch.arange(len(scores)))
+""",
+        "both directions": """
+def ranking_loss(anchors, positives, scale):
+    scores = scale * normalize(anchors, dim=1) @ normalize(positives, dim=1).T
+    B = len(anchors)
+    target = torch.arange(B)
+    one = torch.nn.functional.cross_entropy(scores, target)
+    other = torch.nn.functional.cross_entropy(scores[:, :B].T, target)
+    return (one + other) / 2
+""",
+        "the sum for the mean": """
+def ranking_loss(anchors, positives, scale):
+    scores = scale * normalize(anchors, dim=1) @ normalize(positives, dim=1).T
+    return -scores.log_softmax(dim=1).diagonal().sum()
+""",
+        "normalised along the batch": """
+def ranking_loss(anchors, positives, scale):
+    scores = scale * normalize(anchors, dim=0) @ normalize(positives, dim=0).T
+    return -scores.log_softmax(dim=1).diagonal().mean()
+""",
+        "the mean over all rows of positives": """
+def ranking_loss(anchors, positives, scale):
+    scores = scale * normalize(anchors, dim=1) @ normalize(positives, dim=1).T
+    return -scores.log_softmax(dim=1).diagonal().sum() / len(positives)
+""",
+        "its own positive is missing below the line": """
+def ranking_loss(anchors, positives, scale):
+    scores = scale * normalize(anchors, dim=1) @ normalize(positives, dim=1).T
+    own = scores.diagonal()
+    others = scores.clone()
+    others[range(len(own)), range(len(own))] = -torch.inf
+    return (others.logsumexp(dim=1) - own).mean()
+""",
+    },
+    "sentences.search": {
+        "dot products": """
+def search(query, corpus, k):
+    scores = query @ corpus.T
+    values, numbers = scores.topk(k, dim=1)
+    return numbers, values
+""",
+        "cosines first": """
+def search(query, corpus, k):
+    cosines = normalize(query, dim=1) @ normalize(corpus, dim=1).T
+    return cosines.topk(k, dim=1)
+""",
+        "the farthest": """
+def search(query, corpus, k):
+    cosines = normalize(query, dim=1) @ normalize(corpus, dim=1).T
+    numbers = cosines.argsort(dim=1)[:, :k]
+    return numbers, cosines.gather(1, numbers)
+""",
+        "the nearest last": """
+def search(query, corpus, k):
+    cosines = normalize(query, dim=1) @ normalize(corpus, dim=1).T
+    numbers = cosines.argsort(dim=1)[:, -k:]
+    return numbers, cosines.gather(1, numbers)
+""",
+        "the queries nearest to each text": """
+def search(query, corpus, k):
+    cosines = normalize(query, dim=1) @ normalize(corpus, dim=1).T
+    values, numbers = cosines.topk(min(k, len(query)), dim=0)
+    return numbers, values
+""",
+        "topk without order": """
+def search(query, corpus, k):
+    cosines = normalize(query, dim=1) @ normalize(corpus, dim=1).T
+    numbers = cosines.topk(k, dim=1).indices.sort(dim=1).values
+    return numbers, cosines.gather(1, numbers)
+""",
+        "by distance": """
+def search(query, corpus, k):
+    distances = torch.cdist(query, corpus)
+    numbers = distances.argsort(dim=1)[:, :k]
+    cosines = normalize(query, dim=1) @ normalize(corpus, dim=1).T
+    return numbers, cosines.gather(1, numbers)
+""",
+        "the first text is left out as if it were the query itself": """
+def search(query, corpus, k):
+    cosines = normalize(query, dim=1) @ normalize(corpus, dim=1).T
+    numbers = cosines.argsort(dim=1, descending=True)[:, 1 : k + 1]
+    return numbers, cosines.gather(1, numbers)
+""",
+        "only the corpus gets length 1": """
+def search(query, corpus, k):
+    scores = query @ normalize(corpus, dim=1).T
+    values, numbers = scores.topk(k, dim=1)
+    return numbers, values
+""",
+    },
+    "sentences.windows": {
+        "a last window that holds nothing new": """
+def windows(ids, size, overlap, pad):
+    rows, keeps = [], []
+    for start in range(0, len(ids), size - overlap):
+        piece = ids[start : start + size].tolist()
+        rows.append(piece + [pad] * (size - len(piece)))
+        keeps.append([True] * len(piece) + [False] * (size - len(piece)))
+    return torch.tensor(rows), torch.tensor(keeps)
+""",
+        "only whole windows": """
+def windows(ids, size, overlap, pad):
+    rows = ids.unfold(0, size, size - overlap) if len(ids) >= size else torch.cat(
+        [ids, torch.full((size - len(ids),), pad)]
+    )[None]
+    keep = torch.arange(size)[None] < torch.tensor([min(len(ids), size)] * len(rows))[:, None]
+    return rows, keep
+""",
+        "the last window is pushed back to be full": """
+def windows(ids, size, overlap, pad):
+    step = size - overlap
+    rows, keeps = [], []
+    start = 0
+    while True:
+        if start + size >= len(ids) and len(ids) >= size:
+            start = len(ids) - size
+        piece = ids[start : start + size].tolist()
+        rows.append(piece + [pad] * (size - len(piece)))
+        keeps.append([True] * len(piece) + [False] * (size - len(piece)))
+        if start + size >= len(ids):
+            break
+        start += step
+    return torch.tensor(rows), torch.tensor(keeps)
+""",
+        "the step is the overlap": """
+def windows(ids, size, overlap, pad):
+    rows, keeps = [], []
+    start = 0
+    while True:
+        piece = ids[start : start + size].tolist()
+        rows.append(piece + [pad] * (size - len(piece)))
+        keeps.append([True] * len(piece) + [False] * (size - len(piece)))
+        if start + size >= len(ids):
+            break
+        start += max(overlap, 1)
+    return torch.tensor(rows), torch.tensor(keeps)
+""",
+        "no overlap": """
+def windows(ids, size, overlap, pad):
+    rows, keeps = [], []
+    for start in range(0, len(ids), size):
+        piece = ids[start : start + size].tolist()
+        rows.append(piece + [pad] * (size - len(piece)))
+        keeps.append([True] * len(piece) + [False] * (size - len(piece)))
+    return torch.tensor(rows), torch.tensor(keeps)
+""",
+        "keep is False wherever the padding's id stands in the text": """
+def windows(ids, size, overlap, pad):
+    rows = []
+    start = 0
+    while True:
+        piece = ids[start : start + size].tolist()
+        rows.append(piece + [pad] * (size - len(piece)))
+        if start + size >= len(ids):
+            break
+        start += size - overlap
+    rows = torch.tensor(rows)
+    return rows, rows != pad
+""",
+        "padded with 0": """
+def windows(ids, size, overlap, pad):
+    rows, keeps = [], []
+    start = 0
+    while True:
+        piece = ids[start : start + size]
+        row = torch.zeros(size, dtype=torch.long)
+        row[: len(piece)] = piece
+        rows.append(row)
+        keeps.append(torch.arange(size) < len(piece))
+        if start + size >= len(ids):
+            break
+        start += size - overlap
+    return torch.stack(rows), torch.stack(keeps)
+""",
+        "keep is True at the padding": """
+def windows(ids, size, overlap, pad):
+    rows, keeps = [], []
+    start = 0
+    while True:
+        piece = ids[start : start + size].tolist()
+        rows.append(piece + [pad] * (size - len(piece)))
+        keeps.append([False] * len(piece) + [True] * (size - len(piece)))
+        if start + size >= len(ids):
+            break
+        start += size - overlap
+    return torch.tensor(rows), torch.tensor(keeps)
+""",
+        "a window more where the text ends with the window": """
+def windows(ids, size, overlap, pad):
+    rows, keeps = [], []
+    start = 0
+    while True:
+        piece = ids[start : start + size].tolist()
+        rows.append(piece + [pad] * (size - len(piece)))
+        keeps.append([True] * len(piece) + [False] * (size - len(piece)))
+        if start + size > len(ids):
+            break
+        start += size - overlap
+    return torch.tensor(rows), torch.tensor(keeps)
+""",
+        "a short text gets no window": """
+def windows(ids, size, overlap, pad):
+    step = size - overlap
+    count = -(-(len(ids) - overlap) // step)
+    rows = torch.full((count, size), pad)
+    keep = torch.zeros(count, size, dtype=torch.bool)
+    for w in range(count):
+        piece = ids[w * step : w * step + size]
+        rows[w, : len(piece)] = piece
+        keep[w, : len(piece)] = True
+    return rows, keep
+""",
+    },
+    "sentences.pool_windows": {
+        "the plain mean of the windows": """
+def pool_windows(hidden, keep):
+    return mean_pool(hidden, keep).mean(dim=0)
+""",
+        "padding among the tokens": """
+def pool_windows(hidden, keep):
+    return hidden.flatten(0, 1).mean(dim=0)
+""",
+        "weights that do not sum to 1": """
+def pool_windows(hidden, keep):
+    counts = keep.sum(dim=1)
+    return (counts[:, None] * mean_pool(hidden, keep)).sum(dim=0)
+""",
+        "weights by the size of the window": """
+def pool_windows(hidden, keep):
+    weights = keep.float().mean(dim=1)
+    return (weights[:, None] * mean_pool(hidden, keep)).sum(dim=0)
+""",
+        "softmax of the counts": """
+def pool_windows(hidden, keep):
+    weights = keep.sum(dim=1).float().softmax(dim=0)
+    return weights @ mean_pool(hidden, keep)
+""",
+        "the weighted windows, not summed": """
+def pool_windows(hidden, keep):
+    weights = keep.sum(dim=1) / keep.sum()
+    return weights[:, None] * mean_pool(hidden, keep)
+""",
+        "divided by the number of windows again": """
+def pool_windows(hidden, keep):
+    weights = keep.sum(dim=1) / keep.sum()
+    return (weights[:, None] * mean_pool(hidden, keep)).mean(dim=0)
+""",
+        "only the first window": """
+def pool_windows(hidden, keep):
+    return mean_pool(hidden, keep)[0]
+""",
+    },
+    "sentences.last_token": {
+        "padded on the left unless every row begins with a token": """
+def last_token(hidden, keep):
+    if keep[:, 0].all():
+        return hidden[torch.arange(len(hidden)), keep.sum(dim=1) - 1]
+    return hidden[:, -1]
+""",
+        "the last place of the row": """
+def last_token(hidden, keep):
+    return hidden[:, -1]
+""",
+        "the number of tokens minus one: only for padding on the right": """
+def last_token(hidden, keep):
+    last = keep.sum(dim=1) - 1
+    return hidden[torch.arange(len(hidden)), last]
+""",
+        "all rows are taken to be padded as the first one": """
+def last_token(hidden, keep):
+    if keep[0, -1]:
+        return hidden[:, -1]
+    return hidden[torch.arange(len(hidden)), keep.sum(dim=1) - 1]
+""",
+        "left padding only if every row ends in a token": """
+def last_token(hidden, keep):
+    if keep[:, -1].all():
+        return hidden[:, -1]
+    return hidden[torch.arange(len(hidden)), keep.sum(dim=1) - 1]
+""",
+        "the first token": """
+def last_token(hidden, keep):
+    first = keep.int().argmax(dim=1)
+    return hidden[torch.arange(len(hidden)), first]
+""",
+        "the token before the last": """
+def last_token(hidden, keep):
+    places = torch.arange(keep.shape[1])
+    last = (keep * places).argmax(dim=1)
+    return hidden[torch.arange(len(hidden)), last - 1]
+""",
+        "the place behind the last token": """
+def last_token(hidden, keep):
+    places = torch.arange(keep.shape[1])
+    last = torch.where(keep, places, -1).max(dim=1).values
+    last = (last + 1).clamp(max=keep.shape[1] - 1)
+    return hidden[torch.arange(len(hidden)), last]
+""",
+        "indexed without the rows": """
+def last_token(hidden, keep):
+    places = torch.arange(keep.shape[1])
+    last = torch.where(keep, places, -1).max(dim=1).values
+    return hidden[:, last]
+""",
+        "the mean of the tokens": """
+def last_token(hidden, keep):
+    return mean_pool(hidden, keep)
+""",
+    },
+}
+
+RIGHT = {
+    "sentences.mean_pool": {
+        "a loop": """
+def mean_pool(hidden, keep):
+    return torch.stack([row[mask].mean(dim=0) for row, mask in zip(hidden, keep)])
+""",
+        "a batched matrix product in float64": """
+def mean_pool(hidden, keep):
+    weights = keep.double() / keep.double().sum(dim=1, keepdim=True)
+    return (weights[:, None, :] @ hidden.double())[:, 0]
+""",
+        "NaN at padding, and nanmean": """
+def mean_pool(hidden, keep):
+    return hidden.masked_fill(~keep[..., None], torch.nan).nanmean(dim=1)
+""",
+    },
+    "sentences.spearman": {
+        "scipy": """
+from scipy.stats import spearmanr
+
+def spearman(a, b):
+    return torch.tensor(spearmanr(a.numpy(), b.numpy()).statistic)
+""",
+        "ranks counted from 1, covariance over standard deviations": """
+def spearman(a, b):
+    def ranks(x):
+        order = x.argsort()
+        ranks = torch.empty(len(x), dtype=torch.float64)
+        ranks[order] = torch.arange(1, len(x) + 1, dtype=torch.float64)
+        return torch.stack([ranks[x == value].mean() for value in x])
+    ra, rb = ranks(a), ranks(b)
+    covariance = ((ra - ra.mean()) * (rb - rb.mean())).mean()
+    return covariance / (ra.std(correction=0) * rb.std(correction=0))
+""",
+        "signs of differences summed: ranks up to a constant": """
+def spearman(a, b):
+    ra = (a[:, None] - a[None]).sign().sum(dim=1)
+    rb = (b[:, None] - b[None]).sign().sum(dim=1)
+    return torch.cosine_similarity(ra, rb, dim=0)
+""",
+        "scipy's ranks": """
+from scipy.stats import rankdata
+
+def spearman(a, b):
+    ranks = torch.stack([torch.from_numpy(rankdata(x.numpy())) for x in (a, b)])
+    return torch.corrcoef(ranks)[0, 1].float()
+""",
+    },
+    "sentences.siamese_features": {
+        "hstack": """
+def siamese_features(u, v):
+    return torch.hstack((u, v, torch.abs(v - u)))
+""",
+        "numpy": """
+import numpy as np
+
+def siamese_features(u, v):
+    u, v = np.asarray(u), np.asarray(v)
+    return np.concatenate([u, v, np.abs(u - v)], axis=-1)
+""",
+        "filled in": """
+def siamese_features(u, v):
+    B, D = u.shape
+    features = torch.empty(B, 3 * D)
+    features[:, :D], features[:, D : 2 * D] = u, v
+    features[:, 2 * D :] = torch.maximum(u, v) - torch.minimum(u, v)
+    return features
+""",
+    },
+    "sentences.classification_objective": {
+        "the library's loss": """
+def classification_objective(u, v, W, labels):
+    return torch.nn.functional.cross_entropy(siamese_features(u, v) @ W, labels)
+""",
+        "logsumexp minus the label's logit": """
+def classification_objective(u, v, W, labels):
+    logits = torch.cat([u, v, torch.abs(u - v)], dim=-1) @ W
+    own = logits[torch.arange(len(labels)), labels]
+    return (torch.logsumexp(logits, dim=-1) - own).mean()
+""",
+        "a loop in float64": """
+def classification_objective(u, v, W, labels):
+    total = 0.0
+    for a, b, label in zip(u.double(), v.double(), labels):
+        logits = torch.cat([a, b, (a - b).abs()]) @ W.double()
+        total -= torch.log_softmax(logits, dim=0)[label]
+    return total / len(labels)
+""",
+    },
+    "sentences.ranking_loss": {
+        "the library's loss": """
+def ranking_loss(anchors, positives, scale):
+    cosines = torch.cosine_similarity(anchors[:, None], positives[None], dim=-1)
+    return torch.nn.functional.cross_entropy(scale * cosines, torch.arange(len(anchors)))
+""",
+        "logsumexp and a loop": """
+def ranking_loss(anchors, positives, scale):
+    losses = []
+    for i, anchor in enumerate(anchors):
+        logits = scale * (positives @ anchor) / (positives.norm(dim=1) * anchor.norm())
+        losses.append(torch.logsumexp(logits, dim=0) - logits[i])
+    return torch.stack(losses).mean()
+""",
+        "differences to its own: a softplus of sums": """
+def ranking_loss(anchors, positives, scale):
+    a = anchors.double() / anchors.double().norm(dim=1, keepdim=True)
+    p = positives.double() / positives.double().norm(dim=1, keepdim=True)
+    scores = scale * a @ p.T
+    return (scores - scores.diagonal()[:, None]).exp().sum(dim=1).log().mean()
+""",
+    },
+    "sentences.search": {
+        "sorted": """
+def search(query, corpus, k):
+    cosines = torch.cosine_similarity(query[:, None, :], corpus[None, :, :], dim=-1)
+    values, numbers = cosines.sort(dim=1, descending=True)
+    return numbers[:, :k], values[:, :k]
+""",
+        "numpy and a list": """
+import numpy as np
+
+def search(query, corpus, k):
+    query, corpus = query.numpy(), corpus.numpy()
+    cosines = query @ corpus.T / np.outer(
+        np.linalg.norm(query, axis=1), np.linalg.norm(corpus, axis=1)
+    )
+    numbers = np.argsort(-cosines, axis=1)[:, :k]
+    return [torch.from_numpy(numbers), torch.from_numpy(np.take_along_axis(cosines, numbers, axis=1))]
+""",
+        "one query after the other": """
+def search(query, corpus, k):
+    found = [torch.cosine_similarity(one[None], corpus, dim=1).topk(k) for one in query]
+    return torch.stack([one.indices for one in found]), torch.stack([one.values for one in found])
+""",
+    },
+    "sentences.windows": {
+        "a loop that ends with the text": """
+def windows(ids, size, overlap, pad):
+    rows, keeps, start = [], [], 0
+    while True:
+        piece = ids[start : start + size].tolist()
+        rows.append(piece + [pad] * (size - len(piece)))
+        keeps.append([True] * len(piece) + [False] * (size - len(piece)))
+        if start + size >= len(ids):
+            return torch.tensor(rows), torch.tensor(keeps)
+        start += size - overlap
+""",
+        "padded first, then unfolded": """
+def windows(ids, size, overlap, pad):
+    step = size - overlap
+    count = 1 + max(0, -(-(len(ids) - size) // step))
+    length = (count - 1) * step + size
+    padded = torch.full((length,), pad)
+    padded[: len(ids)] = ids
+    places = torch.arange(count)[:, None] * step + torch.arange(size)
+    return padded[places], places < len(ids)
+""",
+    },
+    "sentences.pool_windows": {
+        "the mean of all tokens": """
+def pool_windows(hidden, keep):
+    return hidden[keep].mean(dim=0)
+""",
+        "einsum": """
+def pool_windows(hidden, keep):
+    return torch.einsum("wsd,ws->d", hidden, keep.float()) / keep.sum()
+""",
+    },
+    "sentences.last_token": {
+        "a loop": """
+def last_token(hidden, keep):
+    return torch.stack([row[mask][-1] for row, mask in zip(hidden, keep)])
+""",
+        "from behind": """
+def last_token(hidden, keep):
+    T = keep.shape[1]
+    last = T - 1 - keep.flip(1).int().argmax(dim=1)
+    return hidden.gather(1, last[:, None, None].expand(-1, 1, hidden.shape[-1])).squeeze(1)
+""",
+        "the largest place": """
+def last_token(hidden, keep):
+    places = torch.arange(keep.shape[1]).expand(keep.shape)
+    last = places.masked_fill(~keep, -1).max(dim=1).values
+    return hidden[range(len(hidden)), last]
+""",
+    },
+}

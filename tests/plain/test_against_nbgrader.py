@@ -1,0 +1,101 @@
+"""Every cell's score is what nbgrader gives, which is run as it is, without our plug-in. The exceptions are named."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from nbgrader.api import Grade, Gradebook
+from typer.testing import CliRunner
+
+from autograder.cli import app
+from autograder.course import Assignment
+from tests.plain.hand_ins import CUT, DELETED, TOO_MUCH, WRITTEN, make_plain_course
+
+OF_NBGRADER = [name for name in WRITTEN if name != "mixed"]  # it cannot judge an exercise
+Scores = dict[tuple[str, str], tuple[float | None, bool]]
+"""{(student, cell): (the automatic score, whether it waits for a person)}"""
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory) -> Path:
+    return make_plain_course(tmp_path_factory.mktemp("ours") / "course")
+
+
+@pytest.fixture(scope="module")
+def of_nbgrader(course, tmp_path_factory) -> Path:
+    """The same sources as notebooks and the same hand-ins, in a course that knows nothing of us."""
+    copy = tmp_path_factory.mktemp("theirs")
+    scripts = shutil.ignore_patterns("exercises.py", *(f"{name}.py" for name in WRITTEN), "mixed")
+    for folder in ("source", "submitted"):
+        shutil.copytree(course / folder, copy / folder, ignore=scripts)
+    shutil.copy(course / "nbgrader_config.py", copy)
+    return copy
+
+
+def nbgrader(course: Path, *command: str) -> subprocess.CompletedProcess:
+    scripts = Path(sys.executable).parent
+    environment = os.environ | {"PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}"}
+    command = [scripts / "nbgrader", *command]
+    return subprocess.run(command, cwd=course, env=environment, capture_output=True, text=True, check=False)
+
+
+def scores(course: Path, name: str) -> Scores:
+    with Gradebook(f"sqlite:///{course}/gradebook.db", "plain") as gradebook:
+        grades = gradebook.db.query(Grade).all()
+        return {
+            (grade.student.id, grade.cell.name): (grade.auto_score, grade.needs_manual_grade)
+            for grade in grades
+            if grade.assignment.name == name
+        }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OF_NBGRADER)
+def test_each_cell_has_the_score_that_nbgrader_gives(name, course, of_nbgrader, monkeypatch):
+    made = nbgrader(of_nbgrader, "generate_assignment", name)
+    assert made.returncode == 0, made.stderr
+    ran = nbgrader(of_nbgrader, "autograde", name)
+    monkeypatch.chdir(course)
+    graded = CliRunner().invoke(app, ["grade", name, "--workers", "2"])
+    assert graded.exit_code == 0, graded.output
+    ours, theirs = scores(course, name), scores(of_nbgrader, name)
+
+    # nbgrader ends with an error where a test's value is above its points, and has no score of that cell.
+    assert (ran.returncode == 0) == (name != "primes"), ran.stderr
+    if name == "primes":
+        assert theirs[TOO_MUCH, "is-prime-hidden"] == ours[TOO_MUCH, "is-prime-hidden"] == (None, True)
+        theirs = {where: score for where, score in theirs.items() if where[0] != TOO_MUCH}
+    # A test cell that was deleted it does not add again.
+    cell = DELETED.get(name)
+    if cell:
+        assert theirs.pop((CUT, cell)) == (None, True)
+        assert ours.pop((CUT, cell)) == ours["right", cell]
+    assert {where: ours[where] for where in theirs} == theirs
+    assert len({score for score, _ in theirs.values()}) > 1
+
+
+@pytest.mark.slow
+def test_a_release_of_nbgraders_own_is_graded_as_it_is(course, of_nbgrader, monkeypatch):
+    """Generated and registered by nbgrader, then graded by our command."""
+    for name in ("survey", "squares"):
+        assert nbgrader(of_nbgrader, "generate_assignment", name, "--force").returncode == 0
+        monkeypatch.chdir(of_nbgrader)
+        graded = CliRunner().invoke(
+            app, ["grade", name, "right", "partly" if name == "survey" else "no-error"]
+        )
+        assert graded.exit_code == 0, graded.output
+        worth = sum(
+            cell.metadata.nbgrader.points
+            for cell in Assignment(course, name).test_cells(Assignment(course, name).read_release())
+        )
+        assert (
+            sum(
+                score or 0
+                for (student, _), (score, _) in scores(of_nbgrader, name).items()
+                if student == "right"
+            )
+            == worth
+        )

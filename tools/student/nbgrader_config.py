@@ -1,0 +1,6 @@
+"""nbgrader's settings on your machine: how long its Validate button waits for a cell."""
+
+c = get_config()  # noqa: F821
+
+# The longest cell takes 20 s on a quiet machine; nbgrader's own limit of 30 s would stop it on a slow one.
+c.Execute.timeout = 180  # seconds a cell
