@@ -36,6 +36,7 @@ ENDINGS = {
     Ending.TIMEOUT: "The notebook ran out of time.",
     Ending.MEMORY: "The notebook used too much memory.",
     Ending.OUTPUT: "The notebook wrote too much.",
+    Ending.KILLED: "The system ended the notebook: the machine ran out of memory.",
     Ending.DIED: "The notebook's process ended.",
     Ending.FINISHED: "A check ran out of time.",
 }

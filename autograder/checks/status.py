@@ -46,6 +46,7 @@ class Ending(StrEnum):
     TIMEOUT = "timeout"
     MEMORY = "memory"
     OUTPUT = "output"  # it wrote too much
+    KILLED = "killed"  # by the system, which ran out of memory, or by a person: not by what runs inside
     DIED = "died"
     ABANDONED = "abandoned"  # nobody waits for it any more
     NOT_RUN = "not run"  # what was handed in cannot be read

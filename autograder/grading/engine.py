@@ -342,8 +342,9 @@ class Engine:
             replies |= better
             shown = {step.place for step in steps if step.exercise in better or not step.exercise}
             outputs |= {place: of for place, of in _outputs(steps, again).items() if place in shown}
+        named = self.expected.named
         verdicts = judge_cells(self.assignment, submission, self.keys, replies, tests)
-        if names := self.expected.lack_mistakes(unnamed(self.assignment, self.keys, replies, verdicts)):
+        if names := unnamed(self.assignment, self.keys, replies, verdicts) - named:
             yield Mistakes(names)
             verdicts = judge_again(self.assignment, submission, self.keys, replies, verdicts, names)
         dependants = Dependants(self.assignment, submission, self._solutions, self.keys, replies, verdicts)

@@ -30,7 +30,8 @@ class Expected:
         self._keys: dict[str, ExerciseKey] = {}
         self._changing = threading.Lock()
         self._wanted: set[str] = set()
-        self._named: set[str] = set()  # whose mistakes are recorded
+        self.named: frozenset[str] = frozenset()
+        """The exercises whose mistakes the keys hold. It grows after them: ask it first."""
 
     def start(self) -> None:
         """Begin to record the solution, and do not wait for it."""
@@ -53,11 +54,6 @@ class Expected:
         self.cases = {name: key.cases for name, key in self._keys.items()}
         return self._keys
 
-    def lack_mistakes(self, names: Iterable[str]) -> frozenset[str]:
-        """Those of these exercises that know mistakes which are not recorded yet."""
-        exercises = self.assignment.exercises
-        return frozenset(name for name in names if exercises[name].mistakes and name not in self._named)
-
     def record_mistakes(self, names: Iterable[str]) -> Future[None]:
         """Begin to record the mistakes of these exercises. All that are asked for meanwhile are recorded at once."""
         with self._changing:
@@ -76,11 +72,11 @@ class Expected:
 
     def _record_wanted(self) -> None:
         with self._changing:
-            names, self._wanted = self._wanted - self._named, set()
+            names, self._wanted = self._wanted - self.named, set()
         if names:
             keys = {name: self._keys[name] for name in self._keys if name in names}
             mistakes = reference.known_mistakes(self._warm, self.assignment, keys)
             self._keys = self._keys | {
                 name: replace(keys[name], mistakes=mistakes[name]) for name in mistakes
             }
-            self._named |= names
+            self.named |= names

@@ -26,6 +26,10 @@ UNFINISHED = {
         Status.ERROR,
         "The notebook wrote more output than allowed before this check was answered.",
     ),
+    Ending.KILLED: (
+        Status.MEMORY,
+        "The system, out of memory, ended the notebook twice before this check was answered.",
+    ),
     Ending.FINISHED: (Status.ERROR, "No readable answers of this check came out of the notebook."),
     Ending.DIED: (Status.ERROR, "The notebook's process ended before this check was answered."),
 }
@@ -33,6 +37,10 @@ UNFINISHED_TEST = {
     Ending.TIMEOUT: (Status.TIMEOUT, "The notebook ran out of time before this cell was run."),
     Ending.MEMORY: (Status.MEMORY, "The notebook used more memory than allowed before this cell was run."),
     Ending.OUTPUT: (Status.ERROR, "The notebook wrote more output than allowed before this cell was run."),
+    Ending.KILLED: (
+        Status.MEMORY,
+        "The system, out of memory, ended the notebook twice before this cell was run.",
+    ),
     Ending.FINISHED: (Status.ERROR, "No readable outputs of this cell came out of the notebook."),
     Ending.DIED: (Status.ERROR, "The notebook's process ended before this cell was run."),
 }
@@ -119,7 +127,7 @@ def unnamed(
     keys: Mapping[str, ExerciseKey],
     replies: Mapping[str, Reply],
     verdicts: Iterable[CellVerdict],
-) -> list[str]:
+) -> frozenset[str]:
     """The exercises whose wrong answers may be those of a known mistake, if it were compared with them.
 
     No mistake is that of a cell without an answer, or one whose answers did not all come.
@@ -127,7 +135,11 @@ def unnamed(
     wrong = [
         assignment.by_check_id.get(v.grade_id) for v in verdicts if v.status in (Status.FAILED, Status.ERROR)
     ]
-    return [one.name for one in wrong if one and None not in replies[one.name].answers(keys[one.name])]
+    return frozenset(
+        one.name
+        for one in wrong
+        if one and one.mistakes and None not in replies[one.name].answers(keys[one.name])
+    )
 
 
 def judge_again(

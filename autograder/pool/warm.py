@@ -77,9 +77,13 @@ class Warm:
             return Outcome((), Ending.DIED, 0.0, 0.0, 0)
 
     def try_to_run(self, job: bytes) -> Outcome:
-        """Run one job. Raises ServerDied when its server dies, and so does the one that takes its place."""
+        """Run one job. Raises ServerDied when its server dies, and so does the one that takes its place.
+
+        One that is killed is run again: the memory that the system lacked may have been another's.
+        """
         with self._server() as server:
-            return server.run(job)
+            outcome = server.run(job)
+            return server.run(job) if outcome.status == Ending.KILLED else outcome
 
     def stop(self) -> None:
         """End the jobs that are running, from another thread, and take no other. Nor is anything started any more."""

@@ -72,6 +72,17 @@ def graded(course: Path) -> Graded:
     return Graded(tuple(rows), notebooks)
 
 
+def difference(found: Graded, want: Graded) -> str:
+    """The grades and notebooks in which two runs differ, for a message."""
+    rows = sorted(set(found.rows) ^ set(want.rows), key=str)
+    names = [
+        name
+        for name in sorted(found.notebooks | want.notebooks)
+        if found.notebooks.get(name) != want.notebooks.get(name)
+    ]
+    return f"rows that only one has: {rows}; notebooks that differ: {names}"
+
+
 class Class:
     """A course with submissions that is graded again and again, from the beginning."""
 
@@ -183,7 +194,8 @@ def moments(kind: "Class", count: int, workers: int, say: Callable[[str], None])
             assert ended(run) == 0, f"the run did not survive its {victim}"
         if victim == "run":
             kind.finish(workers)
-        assert graded(kind.course) == want
+        found = graded(kind.course)
+        assert found == want, difference(found, want)
         say(
             f"{done + 1}: {victim} after {moment:.1f} s{'' if hit else ' (not there)'}, {before} were recorded"
         )

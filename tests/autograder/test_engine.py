@@ -14,6 +14,7 @@ from autograder.cli import app
 from autograder.course import Assignment
 from autograder.errors import CourseError
 from autograder.exercise import edited
+from autograder.grading import engine as engine_module
 from autograder.grading.engine import MOST_AT_ONCE, Engine
 from autograder.grading.run import course_lock
 from autograder.grading.store import Store
@@ -135,6 +136,30 @@ def test_a_message_that_speaks_of_a_missing_name_is_no_reason_to_run_again(
     demos = {cell.source for cell in engine.release.cells if is_demo(cell)}
     ran = {cell["source"] for job in sent for cell in answers.unpack(job)[1]["cells"]}
     assert sent and not ran & demos
+
+
+def test_a_mistake_that_is_recorded_just_after_it_was_looked_for_is_named(course, perfect, monkeypatch):
+    """Recording goes on beside: it may end between a verdict and the question what was still to be recorded."""
+    first = next(iter(Assignment(course, NAME).exercises.values()))
+    with Engine(Assignment(course, NAME), Store(course / "race"), "none") as engine:
+        judge = engine_module.judge_cells
+
+        def judge_and_wait(*arguments):
+            verdicts = judge(*arguments)
+            engine.expected.record_mistakes([first.name]).result()
+            return verdicts
+
+        monkeypatch.setattr(engine_module, "judge_cells", judge_and_wait)
+        (wrong,) = [c for c in perfect.cells if grade_id(c) == first.solution_id]
+        mistake = first.mistakes[0]
+        result = grade(
+            course,
+            engine,
+            "raced",
+            with_cell(perfect, first.solution_id, edited(wrong.source, first, mistake)),
+        )
+    (verdict,) = [v for v in result.verdicts if v.grade_id == first.check_id]
+    assert verdict.mistake == mistake.name
 
 
 LOOK_FOR = """
@@ -266,6 +291,8 @@ def recorded_engine(course, engine, tmp_path):
         jails = Recorded(Outcome((), status, 0.0, 0.0, 0))
         made = Engine(engine.assignment, Store(tmp_path / "store"), "none", jails, fresh)
         made.__dict__["expected"] = engine.expected  # recorded once, for all tests
+        engine.expected.start()
+        engine.expected.record_mistakes([]).result()  # when this is done, nothing runs beside the jobs
         return made
 
     return make
@@ -300,7 +327,7 @@ def test_what_is_known_is_not_held_back_while_a_jail_is_waited_for(course, recor
     assert batches == [students[:MOST_AT_ONCE], students[MOST_AT_ONCE:-1], ["to-run"]]
 
 
-@pytest.mark.parametrize("status", ["timeout", "memory", "output", "died"])
+@pytest.mark.parametrize("status", ["timeout", "memory", "output", "killed", "died"])
 def test_what_the_machine_may_have_caused_is_not_kept(course, recorded_engine, perfect, status):
     for _ in range(2):
         engine = recorded_engine(status)

@@ -28,7 +28,7 @@ from autograder.grading.store import Store
 from autograder.jail.inside.limits import Limits
 from autograder.jail.outside.bubblewrap import find_bubblewrap
 from autograder.jail.outside.client import ServerDied
-from autograder.jail.outside.jobs import HARMLESS
+from autograder.jail.outside.jobs import HARMLESS, cell, make_job
 from autograder.pool.jails import settings_for
 from autograder.pool.local import LocalPool
 from autograder.pool.warm import Settings
@@ -192,6 +192,26 @@ def kill_the_server_of(name: str, over: threading.Event, killed: list[int]) -> N
             if found and parent not in killed:
                 killed.append(parent)
                 os.kill(parent, signal.SIGKILL)
+
+
+KILLED_BY_THE_SYSTEM = """
+import os, pathlib, signal
+seen = pathlib.Path({folder!r}, "seen")
+if len(seen.read_text() if seen.exists() else "") < {times}:
+    print("x", end="", file=seen.open("a"), flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.parametrize(("times", "status"), [(1, "finished"), (2, "killed")])
+def test_what_the_system_kills_is_run_once_more(tmp_path, times, status):
+    """The memory that was lacking may have been another's. Without a jail a process can do that to itself."""
+    pool = LocalPool(Settings(Limits(), "none"))
+    source = KILLED_BY_THE_SYSTEM.format(folder=str(tmp_path), times=times)
+    pool.submit("unlucky", make_job([cell(source)], {}))
+    assert pool.take()[1].status == status
+    assert (tmp_path / "seen").read_text() == "x" * times
+    pool.close()
 
 
 def test_a_pool_that_is_closed_while_its_server_starts_waits_for_nothing(monkeypatch):

@@ -93,7 +93,7 @@ def _is_limit(file: Path) -> bool:
 def test_memory_of_the_kernel_is_bounded(group_possible, small_server):
     """Full buffers of sockets are nobody's resident memory: 30 processes keep 550 MB in them, where nobody counts."""
     ran = run_in(small_server, BUFFERS)
-    assert ran.status == "memory" or ran.value() < 30
+    assert ran.status in ("memory", "killed") or ran.value() < 30
     assert run_in(small_server, "print(1)").value() == 1
 
 

@@ -173,7 +173,7 @@ def test_a_submission_that_is_killed_harms_no_server(nursery):
     one, other = nursery.server(), nursery.server()
     before = below(nursery)
     outcome = one.run(SLEEPER, on_frame=lambda frame: os.kill(below(nursery)[-1], signal.SIGKILL))
-    assert outcome.status == "memory"  # inside nobody could have done that
+    assert outcome.status == "killed"  # inside nobody could have done that
     assert one.run(b"").status == other.run(b"").status == "finished"
     assert below(nursery) == before
 

@@ -104,8 +104,7 @@ def count_threads() -> int:
 
 def _own_status(code: int) -> Ending:
     if os.WIFSIGNALED(code) and os.WTERMSIG(code) == signal.SIGKILL:
-        # Nobody inside can send it to the jail's first process: the kernel ran out of memory.
-        return Ending.MEMORY
+        return Ending.KILLED  # nobody inside can send it to the jail's first process
     return Ending.FINISHED if os.WIFEXITED(code) and os.WEXITSTATUS(code) == FINISHED else Ending.DIED
 
 

@@ -22,7 +22,7 @@ from autograder.jail.outside.launch import JailError, Process, Twin, start, twin
 
 __all__ = ["JailError", "Nursery", "Outcome", "Server", "ServerDied", "find_problem"]
 
-ENDINGS = (Ending.FINISHED, Ending.TIMEOUT, Ending.MEMORY, Ending.OUTPUT, Ending.DIED)
+ENDINGS = (Ending.FINISHED, Ending.TIMEOUT, Ending.MEMORY, Ending.OUTPUT, Ending.KILLED, Ending.DIED)
 SILENCE_SECONDS = 20  # a server that runs a job says each second that it is alive
 MOST_FRAMES = 10_000
 CHUNK = 1 << 20
