@@ -94,7 +94,8 @@ def build(
 
     Refuses, and changes nothing of that notebook, when a mistake cannot be told from the right answer or from another
     one, when a variant does not run, or when the verdict on a known answer would depend on the inputs that are drawn
-    (`autograder rates` says more). That trial is made once after each change.
+    (`autograder rates` says more). That trial is made once after each change; `tried.json` beside the source, which
+    belongs into the course's repository, remembers it.
     """
     from autograder.authoring import builder
     from autograder.authoring.rates import require_no_luck
@@ -376,7 +377,8 @@ def mutants(
 ) -> None:
     """Change the solutions in every small way and report the share that the checks catch.
 
-    Fails if a change goes unnoticed and its exercise does not say why it is as right (`survivors`).
+    Fails if a change goes unnoticed and its exercise does not say why it is as right (`survivors`). What was found for a
+    whole assignment is kept in `tried.json` beside its source, which belongs into the course's repository.
     """
     from autograder.authoring.mutants import explain, run
 
@@ -387,6 +389,8 @@ def mutants(
             report = run(
                 one, lambda done, total, t=task, p=progress: p.update(t, completed=done, total=total), chosen
             )
+        if len(chosen) == len(one.exercises):
+            report.keep(one)
         reports.append(report)
         console.print(explain(report))
     if json_file:

@@ -1,0 +1,66 @@
+"""What was tried of an assignment, kept in a file beside its source until something changes that decides it.
+
+Hundreds of draws and mutants take minutes. Whoever has changed nothing need not try them again, on no machine: the
+file belongs into the course's repository.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from autograder.authoring.reference import solution_sources
+from autograder.course import Assignment
+from autograder.files import write_aside
+from autograder.grading.store import with_imports
+from autograder.jail.outside.bubblewrap import AUTOGRADER
+from autograder.pool.warm import PACKAGES, installed_versions
+from autograder.source import code_cells, grade_id, read_source
+
+FILE = "tried.json"
+DECIDING = ("checks/asking.py", "checks/judging.py", "checks/recording.py", "authoring/lazy.py", "exercise.py")
+"""What draws inputs, asks and judges. The packages of the course are not part of it: few draws see a change there."""
+WORDS = "explaining"
+"""The package that finds words for what is wrong, and decides nothing."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    assignment: Assignment
+
+    @property
+    def path(self) -> Path:
+        return self.assignment.source.with_name(FILE)
+
+    def get(self, what: str) -> dict[str, Any] | None:
+        """The entry of that name, if nothing has changed since it was made."""
+        entry = self._read().get(what, {})
+        return entry if entry.get("digest") == self.digest else None
+
+    def put(self, what: str, entry: dict[str, Any]) -> None:
+        entries = self._read() | {what: {"digest": self.digest, **entry}}
+        write_aside(self.path, json.dumps(entries, indent=1, sort_keys=True) + "\n")
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            entries = json.loads(self.path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return entries if isinstance(entries, dict) else {}
+
+    @cached_property
+    def digest(self) -> str:
+        """Over the exercises, their solutions and checks, what judges them, and the versions of what computes."""
+        sources = solution_sources(self.assignment)
+        checks = {exercise.check_id for exercise in self.assignment.exercises.values()}
+        cells = [cell.source for cell in code_cells(read_source(self.assignment.source)) if grade_id(cell) in checks]
+        versions = installed_versions(PACKAGES)
+        text = json.dumps([sources, cells, versions, self.assignment.settings.arrays], sort_keys=True)
+        digest = hashlib.sha256(text.encode())
+        own = [path for path in self.assignment.source.parent.glob("*.py") if path != self.assignment.source]
+        judging = with_imports([AUTOGRADER / name for name in DECIDING], AUTOGRADER)
+        for file in [*sorted(own), *(file for file in judging if file.parent.name != WORDS)]:
+            digest.update(file.name.encode() + hashlib.sha256(file.read_bytes()).digest())
+        return digest.hexdigest()
