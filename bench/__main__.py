@@ -22,7 +22,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from bench import page
+from bench import page, plain
 from bench.contenders import NOTEBOOKS, Bench, make_otter_environment
 from bench.submissions import ROOT
 
@@ -63,8 +63,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="bench-") as place, _progress() as progress:
         todo = [step for step in steps(sizes, Path(place)) if step[0].startswith(given.only)]
         task = progress.add_task("", total=len(todo))
+        otter = make_otter_environment() if any("otter" in name for name, _ in todo) else ""
         if not given.only:
-            results["machine"] = machine(make_otter_environment)
+            results["machine"] = machine(otter)
         results["sizes"] = asdict(sizes)
         for name, measure in todo:
             progress.update(task, description=name)
@@ -74,8 +75,7 @@ def main() -> None:
             progress.advance(task)
     if given.only:
         for name, _ in todo:
-            wall, peak = results[name]["measured"]["wall"], results[name]["measured"]["peak_bytes"]
-            Console().print(f"{name}: {wall:.1f} s, {peak / 1e6:.0f} MB", highlight=False)
+            Console().print(f"{name}: {page.in_words(results[name]['measured'])}", highlight=False)
         return
     text, picture = (
         (BUILD / "benchmarks.md", BUILD / "benchmarks.png")
@@ -102,11 +102,13 @@ def steps(sizes: Sizes, place: Path) -> Iterator[Step]:
     for count in sizes.waiting:
         yield f"waiting/ours/{count}", lambda n=count: asdict(torch.ours(n, 2))
         yield f"waiting/nbgrader/{count}", lambda n=count: asdict(torch.nbgrader(n))
+        yield f"waiting/otter/{count}", lambda n=count: [asdict(one) for one in torch.otter(n)]
+    yield from plain.steps(place / "plain", sizes.ours, sizes.more, sizes.nbgrader, sizes.otter)
     for count in sizes.scale:
         yield f"scale/{count}", lambda n=count: asdict(torch.ours(n, 2))
 
 
-def machine(otter: Callable[[], str]) -> dict[str, str]:
+def machine(otter: str) -> dict[str, str]:
     models = [
         line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")
     ]
@@ -119,7 +121,7 @@ def machine(otter: Callable[[], str]) -> dict[str, str]:
         "system": f"{platform.system()} {platform.release()}",
         "Python": platform.python_version(),
         **{name: version(name) for name in page.PACKAGES},
-        "otter-grader": otter(),
+        "otter-grader": otter,
     }
 
 

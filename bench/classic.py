@@ -58,9 +58,14 @@ def test(check_cell: str, key: ExerciseKey) -> str:
 
 def otter_test(exercise: Exercise, test_cell: str) -> str:
     """The same test as a file for otter."""
+    return test_file(exercise.check_id, test_cell)
+
+
+def test_file(name: str, test_cell: str) -> str:
+    """A test cell as a file for otter: passed if nothing raises."""
     body = "\n".join(f"    {line}" for line in test_cell.strip().splitlines())
     return (
-        f"from otter.test_files import test_case\n\nOK_FORMAT = False\nname = {exercise.check_id!r}\npoints = 1\n\n"
+        f"from otter.test_files import test_case\n\nOK_FORMAT = False\nname = {name!r}\npoints = 1\n\n"
         f"@test_case()\ndef test(env):\n    globals().update(env)\n{body}\n"
     )
 

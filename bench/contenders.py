@@ -22,6 +22,7 @@ from bench.submissions import NAME, ROOT, Texts, Writer, hand_in, make_course
 BIN = Path(sys.executable).parent
 OTTER = ROOT / "build" / "bench" / "otter"  # an environment of its own
 OTTER_VERSION = "otter-grader==7.*"
+NAME_OF_OTTER_ARCHIVE = "autograder.zip"
 
 
 @dataclass(frozen=True)
@@ -53,18 +54,18 @@ class Bench:
         hand_in(course.root, NAME, course.release, self.writer.class_of(count), self.notebook.first_cell)
         command = [str(BIN / "autograder"), "grade", NAME, "--workers", str(workers)]
         done = measure.run(command, course.root)
-        assert _graded(course.root) == count, done.output
+        assert count_graded(course.root) == count, done.output
         return done
 
     def nbgrader(self, count: int) -> Measured:
         """`nbgrader autograde` as shipped."""
         folder = self._empty("nbgrader")
         classic.nbgrader_course(folder, self._classic, NAME)
-        _run([BIN / "nbgrader", "generate_assignment", NAME], folder)
+        run_or_raise([BIN / "nbgrader", "generate_assignment", NAME], folder)
         release = folder / "release" / NAME / f"{NAME}.ipynb"
         hand_in(folder, NAME, release, self.writer.class_of(count))
         done = measure.run([str(BIN / "nbgrader"), "autograde", NAME], folder)
-        assert _graded(folder) == count, done.output
+        assert count_graded(folder) == count, done.output
         return done
 
     def otter(self, count: int) -> list[Measured]:
@@ -72,7 +73,7 @@ class Bench:
         folder = self._empty("otter")
         classic.otter_tests(folder / "tests", self.assignment, self._classic)
         generate = ["generate", "-t", "tests", "--no-config", "--no-requirements", "--no-environment"]
-        _run([OTTER / "bin" / "otter", *generate], folder)
+        run_or_raise([OTTER / "bin" / "otter", *generate], folder)
         release = self.place / "nbgrader" / "release" / NAME / f"{NAME}.ipynb"
         hand_in(folder, NAME, release, self.writer.class_of(count))
         checks = {exercise.check_id for exercise in self.exercises}
@@ -81,7 +82,13 @@ class Bench:
             own = folder / "one" / path.parts[-3]
             own.mkdir(parents=True)
             (own / f"{NAME}.ipynb").write_text(classic.without_tests(json.loads(path.read_text()), checks))
-            command = [str(OTTER / "bin" / "otter"), "run", "--no-logo", "-a", str(folder / "autograder.zip")]
+            command = [
+                str(OTTER / "bin" / "otter"),
+                "run",
+                "--no-logo",
+                "-a",
+                str(folder / NAME_OF_OTTER_ARCHIVE),
+            ]
             measured.append(measure.run([*command, f"{NAME}.ipynb"], own))
         return measured
 
@@ -91,7 +98,7 @@ class Bench:
         cases = {exercise.name: exercise.draw(0) for exercise in self.exercises}
         for texts in self.writer.class_of(count):
             (folder / f"{texts.student}.job").write_bytes(jobs.make_job(self._steps(texts), cases))
-        done = _run([sys.executable, "-m", "bench.floor", str(folder)], ROOT)
+        done = run_or_raise([sys.executable, "-m", "bench.floor", str(folder)], ROOT)
         return json.loads(done)
 
     def verdicts_agree(self) -> tuple[int, int]:
@@ -133,17 +140,17 @@ def make_otter_environment() -> str:
     """Install otter beside the course's own packages, once. Returns its version."""
     if not (OTTER / "bin" / "otter").exists():
         shutil.rmtree(OTTER, ignore_errors=True)
-        _run([sys.executable, "-m", "venv", OTTER], ROOT)
-        _run([OTTER / "bin" / "python", "-m", "pip", "install", "-q", OTTER_VERSION], ROOT)
+        run_or_raise([sys.executable, "-m", "venv", OTTER], ROOT)
+        run_or_raise([OTTER / "bin" / "python", "-m", "pip", "install", "-q", OTTER_VERSION], ROOT)
         # torch, transformers and the kernel are those of the course: the same libraries for all.
         packages = next((OTTER / "lib").glob("python*/site-packages"))
         ours = next((BIN.parent / "lib").glob("python*/site-packages"))
         (packages / "course.pth").write_text(f"{ours}\n")
     code = "from importlib.metadata import version; print(version('otter-grader'))"
-    return _run([OTTER / "bin" / "python", "-c", code], ROOT).strip()
+    return run_or_raise([OTTER / "bin" / "python", "-c", code], ROOT).strip()
 
 
-def _run(command: list[object], cwd: Path) -> str:
+def run_or_raise(command: list[object], cwd: Path) -> str:
     """Of what a command says, what it writes to stdout."""
     done = subprocess.run(
         list(map(str, command)), cwd=cwd, env=measure.environment(), capture_output=True, text=True
@@ -153,12 +160,18 @@ def _run(command: list[object], cwd: Path) -> str:
     return done.stdout
 
 
-def _graded(course: Path) -> int:
+def count_graded(course: Path) -> int:
     with closing(sqlite3.connect(course / "gradebook.db")) as database:
         return database.execute("SELECT COUNT(*) FROM submitted_notebook").fetchone()[0]
 
 
 def _passed(course: Path) -> dict[tuple[str, str], bool]:
+    """{(student, check): whether it earned points}."""
+    return {where: bool(score) for where, score in read_scores(course).items() if where[1].endswith("-check")}
+
+
+def read_scores(course: Path) -> dict[tuple[str, str], float]:
+    """{(student, cell): its automatic score}; empty for a course that was not graded."""
     if not (course / "gradebook.db").exists():
         return {}
     with closing(sqlite3.connect(course / "gradebook.db")) as database:
@@ -167,6 +180,6 @@ def _passed(course: Path) -> dict[tuple[str, str], bool]:
             "JOIN base_cell ON base_cell.id = grade.cell_id "
             "JOIN submitted_notebook ON submitted_notebook.id = grade.notebook_id "
             "JOIN submitted_assignment ON submitted_assignment.id = submitted_notebook.assignment_id "
-            "WHERE base_cell.name LIKE '%-check'"
+            "WHERE auto_score IS NOT NULL"
         )
-        return {(student, name): bool(score) for student, name, score in rows}
+        return {(student, name): score for student, name, score in rows}

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from textwrap import dedent
 
@@ -293,19 +294,38 @@ def test_a_server_that_cannot_start_says_why(monkeypatch):
 
 @pytest.fixture
 def killed(monkeypatch):
-    """Kills as many servers as are put into it, each while it starts."""
+    """Kills as many servers as are put into it, each while it starts. In the end nothing of them is left."""
     monkeypatch.setattr(bubblewrap, "SERVE", QUICK)
-    spawn, deaths = launch._spawn, []
+    spawn, look, deaths, groups = launch._spawn, launch._handle_of_jail, [], []
 
     def spawn_and_kill(*arguments):
         process = spawn(*arguments)
         if deaths:
             deaths.pop()
-            process.popen.kill()
+            groups.append(process.popen.pid)
+            monkeypatch.setattr(launch, "_handle_of_jail", silent)
+            # When bubblewrap has forked: its fork waits for it, and would do so for ever.
+            while arguments[0][0] != sys.executable and not processes_below(process.popen.pid):
+                time.sleep(0.0001)
+            os.kill(process.popen.pid, signal.SIGKILL)
         return process
 
+    def silent(reader):
+        """Killed before it said which process is the jail's first."""
+        monkeypatch.setattr(launch, "_handle_of_jail", look)
+        os.close(reader)
+
     monkeypatch.setattr(launch, "_spawn", spawn_and_kill)
-    return deaths
+    yield deaths
+    wait_until_gone([pid for pid, group in process_groups().items() if group in groups])
+
+
+def process_groups() -> dict[int, int]:
+    groups = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            groups[int(stat.parent.name)] = int(stat.read_bytes().rpartition(b")")[2].split()[2])
+    return groups
 
 
 @pytest.mark.parametrize("isolation", ["bwrap", "none"])

@@ -21,10 +21,8 @@ from autograder.jail.outside.bubblewrap import View
 
 START_SECONDS = 120  # for a server's imports, on a slow or busy machine
 CLOSE_SECONDS = 5
-KILLED = (
-    -signal.SIGKILL,
-    128 + signal.SIGKILL,
-)  # a server, or in a jail bubblewrap, which says so of its server
+KILLED = (signal.SIGKILL, 128 + signal.SIGKILL)
+"""How a server ends, or in a jail bubblewrap, which says so of its server."""
 # One message is one packet where the system has such sockets.
 SOCKET_KIND = socket.SOCK_SEQPACKET if sys.platform.startswith("linux") else socket.SOCK_STREAM
 
@@ -69,7 +67,9 @@ class Process:
         if self.jail is not None:
             with contextlib.suppress(OSError):  # it has ended, or another thread has closed the handle
                 signal.pidfd_send_signal(self.jail, signal.SIGKILL)
-        self.popen.kill()
+        if self.popen.returncode is None:  # until it is waited for, its number is nobody else's
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.popen.pid, signal.SIGKILL)  # with what bubblewrap forked and did not yet announce
 
     def kill(self) -> None:
         """End it whatever state it is in, stopped or deaf."""
@@ -244,7 +244,8 @@ def _wait_until_ready(process: Process) -> None:
         raise JailError(f"The grading server was not ready after {START_SECONDS} s: {process.last_words()}.")
     message = process.control.recv(4096)
     if not message:
-        if process.popen.wait() in KILLED:
+        ended = os.waitid(os.P_PID, process.popen.pid, os.WEXITED | os.WNOWAIT)  # `kill` needs its number
+        if ended.si_status in KILLED:
             raise _Killed("The grading server was killed before it was ready.")
         raise JailError(_why_it_ended(process))
     if b"ready" not in message:
