@@ -14,6 +14,7 @@ from autograder.checks.asking import ask
 from autograder.checks.card import heat_maps
 from autograder.checks.checking import GradingRefused
 from autograder.checks.judging import KnownMistake, Rule
+from autograder.checks.stops import WrongCall
 from coursekit import CheckFailed, check, hint, predict, reveal
 
 CASES = ({"x": np.arange(6, dtype=np.float32).reshape(2, 3)}, {"x": np.ones((4, 5), np.float32)})
@@ -110,7 +111,7 @@ def test_hints_climb():
         assert words in note["text/plain"] and f"Hint {rung} of 4" in note["text/plain"]
     (note,), _ = shown(hint, "demo.double", 2)
     assert "for each: double" not in note["text/plain"]
-    with pytest.raises(ValueError, match="rungs 1 to 4"):
+    with pytest.raises(WrongCall, match="rungs 1 to 4"):
         hint("demo.double", 7)
 
 
