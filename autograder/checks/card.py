@@ -86,12 +86,15 @@ class Card:
 
     def _where(self) -> list[str]:
         """Which inputs came out wrong, and how to look at the first of them."""
-        numbers = [str(at + 1) for at in self.failing]
-        which = f"s {', '.join(numbers[:-1])} and {numbers[-1]}" if len(numbers) > 1 else f" {numbers[0]}"
         at = self.verdict.case if self.verdict.case in self.failing else self.failing[0]
+        inputs = described(self.key.cases[at])
+        if not inputs:
+            return []
+        numbers = [str(at + 1) for at in self.failing]
+        which = f"inputs {', '.join(numbers[:-1])} and {numbers[-1]}" if numbers[1:] else f"input {numbers[0]}"
         return [
-            f"Wrong on input{which} of {len(self.answers)}. Input {at + 1} is {described(self.key.cases[at])}.",
-            f'case("{self.key.name}") gives you that input to try; print(…) inside your function shows, too.',
+            f"Wrong on {which} of {len(self.answers)}. Input {at + 1}: {inputs}.",
+            f'case("{self.key.name}") gives you that input to try. print(…) works inside your function, too.',
         ]
 
     def _shown(self) -> tuple[np.ndarray | None, np.ndarray | None]:

@@ -4,7 +4,7 @@ It acts only where a person runs a cell: JupyterLab sends the cell's id with it.
 other programs send none, and nbgrader says in NBGRADER_EXECUTION what it does: for them an unanswered check is an error.
 
     from autograder.checks import skipping
-    skipping.install()        # also `%load_ext autograder.checks.skipping`, as ipython_kernel_config.py does
+    skipping.install()        # also `%load_ext autograder.checks.skipping`, as tools/bootstrap.py tells every kernel
 """
 
 import ast

@@ -1,4 +1,4 @@
-"""Run All as JupyterLab does it: every cell is sent at once, with its id, and the kernel drops the rest after an error."""
+"""Run All as JupyterLab does it: every cell is sent at once, with its id, and an error ends the run."""
 
 import copy
 import os
@@ -36,7 +36,7 @@ class Person:
         self._manager.shutdown_kernel(now=True)
 
     def run(self, cells: Iterable[NotebookNode], front_end: bool = True) -> list[NotebookNode]:
-        """Copies of the cells with what they show. Those that the kernel dropped have `aborted`."""
+        """Copies of the cells with what they show, and their `status`: after an "error" JupyterLab runs no more of them."""
         session, sent = self._client.session, {}
         for cell in cells:
             content = {"code": cell.source, "silent": False, "store_history": True, "stop_on_error": True}
@@ -45,7 +45,7 @@ class Person:
             message = session.msg("execute_request", content, metadata=metadata)
             self._client.shell_channel.send(message)
             sent[message["header"]["msg_id"]] = copied = copy.deepcopy(cell)
-            copied.outputs, copied.aborted = [], False
+            copied.outputs, copied.status = [], ""
         waiting = set(sent)
         while waiting:
             message = self._client.get_iopub_msg(timeout=IDLE_SECONDS)
@@ -54,10 +54,10 @@ class Person:
                 sent[of].outputs.append(output_from_msg(message))
             if kind == "status" and message["content"]["execution_state"] == "idle":
                 waiting.discard(of)
-        for _ in sent:
+        while not all(cell.status for cell in sent.values()):
             reply = self._client.get_shell_msg(timeout=IDLE_SECONDS)
-            if reply["parent_header"].get("msg_id") in sent and reply["content"]["status"] == "aborted":
-                sent[reply["parent_header"]["msg_id"]].aborted = True
+            if reply["parent_header"].get("msg_id") in sent:
+                sent[reply["parent_header"]["msg_id"]].status = reply["content"]["status"]
         return list(sent.values())
 
 
