@@ -91,7 +91,9 @@ class Card:
         if not inputs:
             return []
         numbers = [str(at + 1) for at in self.failing]
-        which = f"inputs {', '.join(numbers[:-1])} and {numbers[-1]}" if numbers[1:] else f"input {numbers[0]}"
+        which = (
+            f"inputs {', '.join(numbers[:-1])} and {numbers[-1]}" if numbers[1:] else f"input {numbers[0]}"
+        )
         return [
             f"Wrong on {which} of {len(self.answers)}. Input {at + 1}: {inputs}.",
             f'case("{self.key.name}") gives you that input to try. print(…) works inside your function, too.',

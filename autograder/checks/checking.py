@@ -115,7 +115,10 @@ def _function_of(name: str) -> str:
 
 def _remember(name: str, status: Status) -> None:
     if kernel := skipping.active():
-        for told in (case, hint):  # the card tells of them: they must work in a notebook that did not import them
+        for told in (
+            case,
+            hint,
+        ):  # the card tells of them: they must work in a notebook that did not import them
             kernel.shell.user_ns.setdefault(told.__name__, told)
         wrong = {_function_of(name)}
         failed = status not in (Status.PASSED, Status.MISSING)
