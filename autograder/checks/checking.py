@@ -168,7 +168,7 @@ def hint(name: str = "", rung: int | None = None) -> None:
         raise WrongCall(f"hint({name!r}, {rung!r}): there are rungs 1 to {len(hints)}.")
     reached = rung or min(_climbed.get(name, 0) + 1, len(hints))
     _climbed[name] = reached
-    more = "Run this again for the next one." if reached < len(hints) else "That was the last one."
+    more = f'Run hint("{name}") again for the next one.' if hints[reached:] else "That was the last one."
     display(Note(f"Hint {reached} of {len(hints)} for {name}", (*hints[:reached], more)))
 
 
