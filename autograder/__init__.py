@@ -3,6 +3,7 @@
 In a notebook, `from autograder.checks import …`:
     check(name, call)      hands inputs to the student's function through `call`, compares and explains
     hint(name)             the next of four hints
+    case(name)             the first inputs on which the check failed, to play with
     predict(name, value)   commits to a number, and reveal(name, value) shows it beside the true one
     progress()             which checks have passed
     CheckFailed            what a check raises that did not pass

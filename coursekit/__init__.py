@@ -7,10 +7,11 @@ from importlib import import_module
 
 _HOME = {
     "check": "autograder.checks.checking",
+    "case": "autograder.checks.checking",
     "hint": "autograder.checks.checking",
     "predict": "autograder.checks.checking",
     "reveal": "autograder.checks.checking",
-    "CheckFailed": "autograder.checks.checking",
+    "CheckFailed": "autograder.checks.stops",
     "show": "coursekit.plots",
     "installation": "coursekit.environment",
     "progress": "autograder.checks.overview",

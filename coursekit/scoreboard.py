@@ -130,17 +130,14 @@ def add_row(
     for name, value in (("sense_left", sense_left), ("sense_right", sense_right)):
         if not 0 <= value <= 1:
             raise ValueError(f"add_row({model!r}): {name}={value:g} is not a share between 0 and 1.")
-    rows = journal.read()["scoreboard"]
-    place = (
-        rows[model]["place"] if model in rows else 1 + max((row["place"] for row in rows.values()), default=0)
-    )
     row: dict[str, Any] = {
         "sense_left": float(sense_left),
         "sense_right": float(sense_right),
-        "place": place,
         "note": note,
-    }
-    journal.save_row(model, row | ({} if loss is None else {"loss": float(loss)}))
+    } | ({} if loss is None else {"loss": float(loss)})
+    with journal.changing("scoreboard") as rows:
+        last = max((other["place"] for other in rows.values()), default=0)
+        rows[model] = row | {"place": rows[model]["place"] if model in rows else last + 1}
 
 
 def draw_bounds(ax: "Axes", limits: Bounds, side: str) -> None:

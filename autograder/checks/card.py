@@ -4,18 +4,18 @@ import base64
 import io
 import textwrap
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 
 import numpy as np
 
 from autograder.checks.answer_key import ExerciseKey
 from autograder.checks.asking import Answer
-from autograder.checks.judging import Verdict
+from autograder.checks.describing import described
+from autograder.checks.judging import Verdict, compare
+from autograder.checks.notes import RIGHT, WAITING, WRONG
 from autograder.checks.status import Status
 
-# Blue for right and orange for wrong: told apart by everyone, and seen on JupyterLab's light and dark pages. Words have the
-# page's own colour: no colour is dark enough for words on white and light enough for words on black.
-RIGHT, WRONG, WAITING = "#0072b2", "#d55e00", "#7f7f7f"
 SYMBOL = {Status.PASSED: "✓", Status.FAILED: "✗", Status.ERROR: "✗", Status.MISSING: "…"}
 COLOUR = {Status.PASSED: RIGHT, Status.MISSING: WAITING}
 WIDTH = 80
@@ -34,10 +34,21 @@ class Card:
     key: ExerciseKey
     verdict: Verdict
     answers: tuple[Answer, ...]
+    needs: str = ""  # an earlier function that this exercise calls and that is not answered
+    builds_on: tuple[str, ...] = ()  # earlier exercises whose checks did not pass
 
     @property
     def title(self) -> str:
-        return f"{SYMBOL[self.verdict.status]} {self.key.name}: {WORD[self.verdict.status]}"
+        word = f"needs `{self.needs}`: skipped" if self.needs else WORD[self.verdict.status]
+        return f"{SYMBOL[self.verdict.status]} {self.key.name}: {word}"
+
+    @cached_property
+    def failing(self) -> tuple[int, ...]:
+        """Places of the inputs on which an answer was given and is wrong."""
+        if self.verdict.status not in (Status.FAILED, Status.ERROR):
+            return ()
+        pairs = enumerate(zip(self.answers, self.key.expected, strict=True))
+        return tuple(at for at, (got, want) in pairs if compare(got, want, self.key.rule))
 
     def text(self) -> str:
         """The whole card in words; stands alone where no picture can be shown."""
@@ -61,11 +72,32 @@ class Card:
     def _sentences(self) -> list[str]:
         verdict = self.verdict
         sentences = [line for line in (verdict.reason, verdict.hint) for line in line.splitlines() if line]
-        if not verdict.passed and not verdict.hint:
+        if self.needs:
+            sentences = [f"This builds on `{self.needs}`, which is not answered yet."]
+        if self.failing:
+            sentences += self._where()
+        if self.builds_on:
+            sentences.append(f"It builds on {', '.join(self.builds_on)}: get that check right first.")
+        if not verdict.passed and not verdict.hint and not self.needs:
             sentences.append(f'Stuck? hint("{self.key.name}") gives a first nudge, then more.')
         if verdict.passed:
             sentences += [f"Note: {note}." for note in verdict.notes]
         return sentences
+
+    def _where(self) -> list[str]:
+        """Which inputs came out wrong, and how to look at the first of them."""
+        at = self.verdict.case if self.verdict.case in self.failing else self.failing[0]
+        inputs = described(self.key.cases[at])
+        if not inputs:
+            return []
+        numbers = [str(at + 1) for at in self.failing]
+        which = (
+            f"inputs {', '.join(numbers[:-1])} and {numbers[-1]}" if numbers[1:] else f"input {numbers[0]}"
+        )
+        return [
+            f"Wrong on {which} of {len(self.answers)}. Input {at + 1}: {inputs}.",
+            f'case("{self.key.name}") gives you that input to try. print(…) works inside your function, too.',
+        ]
 
     def _shown(self) -> tuple[np.ndarray | None, np.ndarray | None]:
         """The pair of arrays that the verdict is about."""

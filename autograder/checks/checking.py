@@ -1,34 +1,37 @@
-"""`check`, `hint`, `predict` and `reveal`: what the cells of a notebook call."""
+"""`check`, `hint`, `case`, `predict` and `reveal`: what the cells of a notebook call."""
 
 import os
+import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 from IPython.display import display
 
-from autograder.checks import answer_key, journal, recording
-from autograder.checks.asking import Case, ask
-from autograder.checks.card import RIGHT, WAITING, Card
+from autograder.checks import answer_key, journal, recording, skipping
+from autograder.checks.asking import Answer, Case, ask
+from autograder.checks.card import Card
+from autograder.checks.failing import FailingCase, first_failing
 from autograder.checks.judging import judge
+from autograder.checks.notes import WAITING, Note
+from autograder.checks.status import Problem, Status
+from autograder.checks.stops import CheckFailed, Unanswered, WrongCall
+from autograder.checks.tracebacks import NOT_RUN
 
-
-class CheckFailed(AssertionError):
-    """A check that did not pass. Shown as the words of its card, without a traceback."""
-
-    def _render_traceback_(self) -> list[str]:
-        return [str(self)]
+__all__ = ["CheckFailed", "GradingRefused", "case", "check", "hint", "predict", "reveal"]
 
 
 class GradingRefused(RuntimeError):
     """Graded checks were run by something that does not jail them."""
 
 
-def check(name: str, call: Callable[[Case], Any]) -> None:
+_last: dict[str, Card] = {}
+
+
+def check(name: str = "", call: Callable[[Case], Any] | None = None) -> None:
     """Hand public inputs to your function through `call`, compare its answers, and show the result.
 
-    Raises CheckFailed when the answer is not right, so that the Validate button sees it.
+    Raises CheckFailed when the answer is not right, so that the Validate button sees it. Where a person runs the cell
+    the notebook goes on after it, as `skipping` says.
     """
     recorder = recording.active()
     if recorder:
@@ -39,82 +42,169 @@ def check(name: str, call: Callable[[Case], Any]) -> None:
             f"The check {name!r} was about to run unprotected and ungraded. Load the course's nbgrader_config.py "
             "(run nbgrader from the course folder), or use `autograder grade`."
         )
+    if not isinstance(name, str) or not name or not callable(call):
+        raise WrongCall(
+            'check takes the name of an exercise and how to call your function: check("topic.exercise", '
+            "lambda case: your_function(**case)). The cell below the exercise has it."
+        )
+    skipping.install()
     key = answer_key.find(name)
-    answers = tuple(ask(call, case, key.rule.arrays) for case in key.cases)
-    card = Card(key, judge(answers, key.expected, key.rule, key.mistakes, cases=key.cases), answers)
-    journal.save_check(name, card.verdict.passed)
-    if card.verdict.passed:
+    answers = tuple(ask(call, given, key.rule.arrays) for given in key.cases)
+    missing = _undefined_in_the_check(answers)
+    if missing and skipping.running_cell():
+        _not_run(name, missing)
+    verdict = judge(answers, key.expected, key.rule, key.mistakes, cases=key.cases)
+    card = Card(key, verdict, answers, _needs(name, answers), _unfinished(key))
+    _last[name] = card
+    journal.save_check(name, verdict.passed)
+    _remember(name, verdict.status)
+    if verdict.passed:
         display(card)
         return
     validating = os.environ.get("NBGRADER_EXECUTION") == "validate"
     if not validating:
         display(card)
-    earlier = _unfinished(key)
-    raise CheckFailed((card.text() if validating else card.summary()) + earlier)
+    brief = f"{card.title}. The card above says more." if skipping.running_cell() else ""
+    words = card.text() if validating else card.summary()
+    if verdict.status == Status.MISSING:
+        raise Unanswered(words, card.needs or _function_of(name), brief)
+    raise CheckFailed(words, brief)
 
 
-def _unfinished(key: answer_key.ExerciseKey) -> str:
-    """The sentence for an exercise that calls an earlier one whose check failed last time."""
+_NOT_RUN = re.compile(rf"NameError: name '(\w+)' is not defined\b.*\n{re.escape(NOT_RUN)}")
+
+
+def _undefined_in_the_check(answers: tuple[Answer, ...]) -> str:
+    """The name that the check's own cell asks for in vain, or ""."""
+    found = [_NOT_RUN.fullmatch(answer.message) for answer in answers]
+    return found[0][1] if found and all(found) else ""
+
+
+def _not_run(name: str, missing: str) -> None:
+    """Stop a check for which there is nothing to ask yet, if it is known why."""
+    kernel = skipping.active()
+    needs = kernel.needed_by(missing) if kernel else None
+    if needs is not None:
+        title = f"… {name}: {skipping.skipped_title(needs)}"
+        display(Note(title, colour=WAITING))
+        raise Unanswered(title, needs)
+    if kernel and (advice := kernel.advice_about(missing)):
+        raise NotRunYet(advice)
+
+
+class NotRunYet(RuntimeError):
+    """A check before the cells above it. Shown as its sentence, without a traceback."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [str(self)]
+
+
+def _needs(name: str, answers: tuple[Answer, ...]) -> str:
+    """The earlier function that is still a stub and that this exercise calls, or ""."""
+    stubs = {answer.message for answer in answers if answer.problem == Problem.UNANSWERED}
+    stub = next(iter(stubs)) if len(stubs) == 1 else ""
+    kernel = skipping.active()
+    earlier = stub.isidentifier() and stub != _function_of(name) and kernel and kernel.function(stub)
+    return stub if earlier else ""
+
+
+def _function_of(name: str) -> str:
+    """The function that an exercise asks for bears its name: "scale" for "attention.scale"."""
+    return name.rpartition(".")[2]
+
+
+def _remember(name: str, status: Status) -> None:
+    if kernel := skipping.active():
+        for told in (
+            case,
+            hint,
+        ):  # the card tells of them: they must work in a notebook that did not import them
+            kernel.shell.user_ns.setdefault(told.__name__, told)
+        wrong = {_function_of(name)}
+        failed = status not in (Status.PASSED, Status.MISSING)
+        kernel.wrong = kernel.wrong | wrong if failed else kernel.wrong - wrong
+
+
+def _unfinished(key: answer_key.ExerciseKey) -> tuple[str, ...]:
+    """The earlier exercises that this one calls and whose checks failed last time."""
     passed = journal.checks()
-    missing = [name for name in key.uses if passed.get(name) is False]
-    return f"\n  It builds on {', '.join(missing)}: get that check right first." if missing else ""
+    return tuple(name for name in key.uses if passed.get(name) is False)
 
 
-@dataclass(frozen=True)
-class Note:
-    """A short framed text, for hints and predictions."""
+def case(name: str = "") -> FailingCase | None:
+    """The first inputs on which your function was wrong when its check ran last, what it gave, and what is expected.
 
-    title: str
-    lines: tuple[str, ...]
-    colour: str = RIGHT
-
-    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
-        rows = "".join(
-            f'<div style="margin-top:4px;white-space:pre-wrap">{escape(line)}</div>' for line in self.lines
-        )
-        html = (
-            f'<div role="note" style="border-left:4px solid {self.colour};padding:6px 10px;margin:2px 0">'
-            f'<div style="font-weight:600">{escape(self.title)}</div>{rows}</div>'
-        )
-        return {"text/plain": "\n  ".join([self.title, *self.lines]), "text/html": html}
+    `scale(**case("attention.scale"))` calls your function on them once more.
+    """
+    if recording.active():
+        return None
+    name = _name_of_an_exercise("case", name)
+    card = _last.get(name)
+    failing = first_failing(card) if card else None
+    if card is None:
+        why = "its check was not run since the kernel started"
+    elif card.verdict.passed:
+        why = "it is right on all inputs of its check"
+    else:
+        why = "it is not answered yet"
+    if failing is None:
+        display(Note(f"… {name} has no failing input: {why}", (), WAITING))
+    return failing
 
 
 _climbed: dict[str, int] = {}
 
 
-def hint(name: str, rung: int | None = None) -> None:
+def hint(name: str = "", rung: int | None = None) -> None:
     """Show the next hint of an exercise: a question, then the shapes, then pseudocode, then a near miss.
 
-    `rung` (1 to 4) shows the ladder up to that rung instead of climbing by one.
+    Each call climbs by one, also when the same cell is run again. `rung` (1 to 4) shows the ladder up to that rung.
     """
     if recording.active():
         return
+    name = _name_of_an_exercise("hint", name)
     hints = answer_key.find(name).hints
-    if rung is not None and not 1 <= rung <= len(hints):
-        raise ValueError(f"hint({name!r}, {rung}): there are rungs 1 to {len(hints)}.")
+    if rung is not None and not (type(rung) is int and 1 <= rung <= len(hints)):
+        raise WrongCall(f"hint({name!r}, {rung!r}): there are rungs 1 to {len(hints)}.")
     reached = rung or min(_climbed.get(name, 0) + 1, len(hints))
     _climbed[name] = reached
-    more = "Call hint again for the next one." if reached < len(hints) else "That was the last one."
+    more = f'Run hint("{name}") again for the next one.' if hints[reached:] else "That was the last one."
     display(Note(f"Hint {reached} of {len(hints)} for {name}", (*hints[:reached], more)))
 
 
-def predict(name: str, value: float | None = None) -> None:
+def _name_of_an_exercise(function: str, name: Any) -> str:
+    """The exercise that a person means: by its whole name, by what stands after the dot, or the function itself."""
+    given = getattr(name, "__name__", name) if callable(name) else name
+    if not isinstance(given, str) or not given:
+        raise WrongCall(
+            f'{function} takes the name of an exercise, as its check has it: {function}("topic.exercise").'
+        )
+    return answer_key.meant_by(given)
+
+
+def predict(name: str = "", value: float | None = None) -> None:
     """Commit to a number before you run the next cell. `reveal` shows it beside what came out."""
     if recording.active():
         return
+    if not isinstance(name, str) or not name:
+        raise WrongCall('predict takes a name and your number, in this order: predict("topic.name", 0.5).')
     if value is None or value is Ellipsis:
         display(
             Note(f"Prediction {name}", ("Replace the dots by your number, then run this cell.",), WAITING)
         )
         return
-    journal.save_prediction(name, float(value))
-    display(Note(f"Prediction {name}", (f"You say {float(value):g}. Run on to see.",)))
+    number = _number_in("predict", name, value)
+    journal.save_prediction(name, number)
+    display(Note(f"Prediction {name}", (f"You say {number:g}. Run on to see.",)))
 
 
-def reveal(name: str, value: float) -> None:
+def reveal(name: str = "", value: float | None = None) -> None:
     """Show the measured number beside the one that you predicted."""
     if recording.active():
         return
+    if not isinstance(name, str) or not name or value is None:
+        raise WrongCall('reveal takes the name of a prediction and what came out: reveal("topic.name", 0.5).')
+    value = _number_in("reveal", name, value)
     guess = journal.predictions().get(name)
     yours = (
         "You made no prediction."
@@ -122,6 +212,21 @@ def reveal(name: str, value: float) -> None:
         else f"You predicted {_number(guess)}, off by {abs(guess - value):.2g}."
     )
     display(Note(f"Prediction {name}", (f"It is {_number(value)}. {yours}",)))
+
+
+def _number_in(function: str, name: str, value: Any) -> float:
+    try:
+        return float(value)
+    except (
+        TypeError,
+        ValueError,
+        OverflowError,
+        RuntimeError,
+    ):  # the last is torch's, of a tensor with many numbers
+        shown = repr(value) if isinstance(value, str) else f"a {type(value).__name__}"
+        raise WrongCall(
+            f"{function}({name!r}, …) takes one number, such as 0.5 or 1200; {shown[:60]} is none."
+        ) from None
 
 
 def _number(value: float) -> str:

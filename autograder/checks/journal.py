@@ -3,13 +3,17 @@
 It lies in the user's data folder, or where AUTOGRADER_HOME says. It is a convenience: nothing is graded by it.
 """
 
+import copy
 import json
 import os
-import tempfile
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import platformdirs
+
+from autograder.checks.storing import locked, write_aside
 
 EMPTY: dict[str, dict[str, Any]] = {"checks": {}, "predictions": {}, "scoreboard": {}}
 
@@ -21,6 +25,17 @@ def path() -> Path:
 
 def read() -> dict[str, dict[str, Any]]:
     """The whole record; empty if there is none or it cannot be read."""
+    if not path().exists():
+        return {section: {} for section in EMPTY}
+    with _locked():  # Windows replaces no file that is being read
+        return _read()
+
+
+def _locked() -> AbstractContextManager[None]:
+    return locked(path().with_suffix(".lock"))
+
+
+def _read() -> dict[str, dict[str, Any]]:
     try:
         record = json.loads(path().read_text(encoding="utf-8"))
         return {section: dict(record.get(section, {})) for section in EMPTY}
@@ -44,23 +59,18 @@ def save_prediction(name: str, value: float) -> None:
     _save("predictions", name, value)
 
 
-def save_row(model: str, row: dict[str, Any]) -> None:
-    """A row of the scoreboard."""
-    _save("scoreboard", model, row)
+@contextmanager
+def changing(section: str) -> Iterator[dict[str, Any]]:
+    """A section, to be changed in this block; nothing that another notebook saves meanwhile is lost."""
+    with _locked():
+        record = _read()
+        before = copy.deepcopy(record)
+        yield record[section]
+        if record != before:
+            with suppress(OSError):  # a full or read-only disk must not fail a check
+                write_aside(path(), json.dumps(record, indent=1, sort_keys=True))
 
 
 def _save(section: str, name: str, value: Any) -> None:
-    record = read()
-    if record[section].get(name) == value and name in record[section]:
-        return
-    record[section][name] = value
-    target = path()
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        # Written aside and moved: two notebooks may save at the same moment.
-        handle, aside = tempfile.mkstemp(dir=target.parent, suffix=".json")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(record, file, indent=1, sort_keys=True)
-        os.replace(aside, target)
-    except OSError:
-        pass  # a full or read-only disk must not fail a check
+    with changing(section) as entries:
+        entries[name] = value

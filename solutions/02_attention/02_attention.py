@@ -168,11 +168,12 @@ def similarities(
     ### END SOLUTION
 
 # %% [markdown]
-# Stuck? `hint` asks a question first. Called again without a number it says more, in four steps; every exercise has such
-# a ladder. `check` then runs your function on small inputs, and where your mistake is a known one, it names it.
+# Stuck? `hint` asks a question first. Run again it says more, in four steps; every exercise has such
+# a ladder. `check` then runs your function on small inputs, and where your mistake is a known one, it names it. While you look for
+# one, `print` works inside your function, and `case("attention.similarities")` gives you the first input on which it is wrong.
 
 # %% tags=["demo"]
-hint("attention.similarities", 1)
+hint("attention.similarities")
 
 # %% nbgrader={"grade": true, "grade_id": "attention-similarities-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("attention.similarities", lambda case: similarities(case["queries"], case["keys"]))

@@ -9,12 +9,13 @@ import torch
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
-from autograder.checks import answer_key, journal, recording
+from autograder.checks import answer_key, checking, journal, recording
 from autograder.checks.asking import ask
 from autograder.checks.card import heat_maps
 from autograder.checks.checking import GradingRefused
 from autograder.checks.judging import KnownMistake, Rule
-from coursekit import CheckFailed, check, hint, predict, reveal
+from autograder.checks.stops import WrongCall
+from coursekit import CheckFailed, case, check, hint, predict, reveal
 
 CASES = ({"x": np.arange(6, dtype=np.float32).reshape(2, 3)}, {"x": np.ones((4, 5), np.float32)})
 
@@ -110,7 +111,7 @@ def test_hints_climb():
         assert words in note["text/plain"] and f"Hint {rung} of 4" in note["text/plain"]
     (note,), _ = shown(hint, "demo.double", 2)
     assert "for each: double" not in note["text/plain"]
-    with pytest.raises(ValueError, match="rungs 1 to 4"):
+    with pytest.raises(WrongCall, match="rungs 1 to 4"):
         hint("demo.double", 7)
 
 
@@ -249,3 +250,74 @@ def test_tensors_given_to_a_student_are_copies():
     check_answers = [ask(spoil, case, "torch") for case in CASES]
     assert all(answer.problem == "changed" for answer in check_answers)
     assert CASES[0]["x"].max() == 5
+
+
+def test_the_card_names_the_inputs_that_failed_and_case_hands_over_the_first():
+    def wrong_on_squares(given):
+        return given["x"] * (3 if given["x"].shape[0] == 4 else 2)
+
+    (card,), _ = shown(check, "demo.double", wrong_on_squares)
+    assert "Wrong on input 2 of 2. Input 2: x 4×5." in card["text/plain"]
+    assert 'case("demo.double")' in card["text/plain"] and "print(…) works" in card["text/plain"]
+    failing = case("demo.double")
+    assert torch.equal(failing["x"], torch.ones(4, 5)) and failing.number == 2
+    assert torch.equal(failing.yours, failing.expected + 1)
+    assert torch.equal(wrong_on_squares(failing), failing.yours)
+    failing["x"].zero_()
+    assert case("double")["x"].all(), "each call hands over a copy"
+    assert "x'] = tensor" in repr(failing) and ".expected = tensor" in repr(failing)
+
+
+def test_case_says_why_there_is_no_failing_input():
+    checking._last.clear()
+
+    def said():
+        (note,), _ = shown(case, "demo.double")
+        return note["text/plain"]
+
+    assert "was not run since the kernel started" in said()
+    shown(check, "demo.double", lambda given: given["x"] * 2)
+    assert "right on all inputs" in said()
+    shown(check, "demo.double", unanswered)
+    assert "not answered yet" in said()
+
+
+def unanswered(given):
+    raise NotImplementedError
+
+
+@pytest.mark.parametrize("name", ["double", "demo.double"])
+def test_a_hint_is_found_without_its_topic(name):
+    (note,), _ = shown(hint, name, 1)
+    assert "for demo.double" in note["text/plain"]
+
+
+@pytest.mark.parametrize("name", ["duoble", "demo.duoble", "dmeo.double"])
+def test_a_misspelt_hint_gets_a_suggestion(name):
+    with pytest.raises(answer_key.NoSuchExercise, match="Did you mean 'demo.double'?"):
+        hint(name)
+
+
+@pytest.mark.parametrize(
+    ("call", "arguments", "words"),
+    [
+        (check, (), 'check\\("topic.exercise", lambda case'),
+        (check, ("demo.double",), "how to call your function"),
+        (check, ("demo.double", torch.ones(2)), "how to call your function"),
+        (check, (len, len), "the name of an exercise"),
+        (hint, (), 'hint\\("topic.exercise"\\)'),
+        (hint, (3,), 'hint\\("topic.exercise"\\)'),
+        (hint, ("demo.double", "2"), "there are rungs 1 to 4"),
+        (case, (), 'case\\("topic.exercise"\\)'),
+        (predict, (), "a name and your number"),
+        (predict, (0.5,), "a name and your number"),
+        (predict, ("demo.number", "many"), "'many' is none"),
+        (predict, ("demo.number", [0.5]), "a list is none"),
+        (predict, ("demo.number", torch.ones(2)), "a Tensor is none"),
+        (reveal, ("demo.number",), "what came out"),
+    ],
+)
+def test_wrong_arguments_get_a_sentence(call, arguments, words):
+    with pytest.raises(WrongCall, match=words) as caught:
+        call(*arguments)
+    assert caught.value._render_traceback_() == [str(caught.value)]

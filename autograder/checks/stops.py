@@ -1,0 +1,27 @@
+"""What stops a cell: a check that did not pass, a call with wrong arguments. Shown as words, without a traceback."""
+
+
+class CheckFailed(AssertionError):
+    """A check that did not pass. `brief` is the line that is left to say where its card stands above it."""
+
+    def __init__(self, words: str, brief: str = ""):
+        super().__init__(words)
+        self.brief = brief
+
+    def _render_traceback_(self) -> list[str]:
+        return [self.brief or str(self)]
+
+
+class Unanswered(CheckFailed):
+    """A check of a function that is still the stub, or that waits for one: `needs` is its name."""
+
+    def __init__(self, words: str, needs: str, brief: str = ""):
+        super().__init__(words, brief)
+        self.needs = needs
+
+
+class WrongCall(TypeError):
+    """`check`, `hint`, `predict`, `reveal` or `case` was called with something else than it takes."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [str(self)]

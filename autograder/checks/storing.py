@@ -1,0 +1,63 @@
+"""Files that are there whole or not at all, and locks that every system has."""
+
+import contextlib
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    import msvcrt
+
+PATIENCE = 5.0
+"""Seconds that `locked` waits for another process."""
+
+
+def write_aside(path: Path, content: str | bytes) -> None:
+    """Write a whole file or none: aside first, then moved into place."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, aside = tempfile.mkstemp(dir=path.parent, prefix=".")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
+        os.chmod(aside, 0o644)
+        os.replace(aside, path)
+    except BaseException:
+        Path(aside).unlink(missing_ok=True)
+        raise
+
+
+def try_lock(file: IO) -> bool:
+    """Whether this process now is the only one with a lock on the open file. Closing the file gives it back."""
+    try:
+        if os.name == "nt":
+            file.seek(0)
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):  # held by another; Windows says the second
+        return False
+    return True
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """One process at a time is in this block for a path, which lies beside what it protects.
+
+    It is a convenience: who cannot have the lock goes on without after a while, so that nothing hangs on a full disk, on
+    a file system without locks or on a process that was stopped.
+    """
+    with contextlib.ExitStack() as closing:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            file = closing.enter_context(path.open("a+"))
+            patient_until = time.monotonic() + PATIENCE
+            while not try_lock(file) and time.monotonic() < patient_until:
+                time.sleep(0.005)
+        except OSError:
+            pass
+        yield

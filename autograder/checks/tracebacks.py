@@ -1,0 +1,50 @@
+"""What an error of a notebook's code means: still a stub, a name that is not there, or a mistake."""
+
+import traceback
+from types import TracebackType
+
+NOT_RUN = "The cell that defines it was not run, or it ended with an error: look there first."
+
+
+def stub_name(error: NotImplementedError) -> str | None:
+    """The name of the function that still is a stub ("" if it has none), or None if the error means something else.
+
+    torch raises the same error for operations that a type or a device lacks; a stub raises it in the notebook, with no words.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    if not frames:
+        return ""
+    if message(error) and not (frames[-1].line or "").startswith("raise NotImplementedError"):
+        return None
+    return frames[-1].name[:100] if frames[-1].name.isidentifier() else ""
+
+
+def student_traceback(error: BaseException) -> str:
+    """The error as the student should see it: from the first frame of the notebook on, without ours."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [i for i, frame in enumerate(frames) if in_notebook(frame.filename)]
+    # The first notebook frame is the lambda of the check cell, which tells nothing; skip it if there is more.
+    start = own[1] if len(own) > 1 else own[0] if own else len(frames)
+    words = f"{type(error).__name__}: {message(error)}"
+    if type(error) is NameError and own == [len(frames) - 1]:  # the check itself asks for what is not there
+        return f"{words[:1800]}\n{NOT_RUN}"
+    shown = [f"  in {frame.name}, line {frame.lineno}: {frame.line}" for frame in frames[start:]]
+    return "\n".join([*shown[-6:], words])[:2000]
+
+
+def message(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception as broken:
+        return f"(its message cannot be shown: {type(broken).__name__})"
+
+
+def in_notebook(filename: str) -> bool:
+    return "ipykernel_" in filename or filename.startswith(("<ipython-input", "<cell"))
+
+
+def last_frame(trace: TracebackType) -> TracebackType:
+    """Where the error was raised."""
+    while trace.tb_next:
+        trace = trace.tb_next
+    return trace

@@ -1,0 +1,181 @@
+"""Run All in a front end goes on where an answer is missing; nothing hides an error, and Validate counts it as before."""
+
+import nbformat
+import numpy as np
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+
+from autograder.checks import answer_key
+from autograder.checks.asking import ask
+from autograder.checks.judging import Rule
+from tests.browser.conftest import load_bootstrap
+from tests.checks.as_a_person import Person, words
+
+STUB = "def double(x):\n    raise NotImplementedError"
+RIGHT, WRONG = (
+    STUB.replace("raise NotImplementedError", "return x * 2"),
+    STUB.replace("raise NotImplementedError", "return x * 3"),
+)
+SOLUTION = {"nbgrader": {"solution": True, "grade": False, "locked": False}}
+LOCKED = {"nbgrader": {"solution": False, "grade": True, "locked": True, "points": 1}}
+DEMO = {"tags": ["demo"]}
+SKIPPED = "… needs `double`: skipped"
+
+CELLS = {
+    "imports": ("import numpy as np\nfrom autograder.checks import check", {}),
+    "double": (STUB, SOLUTION),
+    "check-double": ('check("demo.double", lambda case: double(case["x"]))', LOCKED),
+    "prepared": ('title, filled = "old", []', DEMO),
+    "direct": ('shown = double(np.ones(2))\ntitle = "new"\nfactor = 1\nfilled.append(shown)', DEMO),
+    "by-name": ("print(shown)", DEMO),
+    "by-a-name-of-old": ("print(title)", DEMO),
+    "by-what-was-filled": ("print(filled[0])", DEMO),
+    "in-a-function": ("def draw():\n    return shown\n\ndraw()", DEMO),
+    "slider": ("import ipywidgets\nipywidgets.interact(lambda a: double(a), a=(0, 1));", DEMO),
+    "half": ("def half(x):\n    return x / 2", SOLUTION),
+    "check-half": ('check("demo.half", lambda case: half(case["x"]))', LOCKED),
+    "check-fourth": ('check("demo.fourth", lambda case: half(case["x"]) * factor)', LOCKED),
+    "last": ('print("the last cell")', DEMO),
+}  # fmt: skip
+NEED_IT = ["direct", "by-name", "by-a-name-of-old", "by-what-was-filled", "in-a-function"]
+
+
+def cell(name, source=None, metadata=None):
+    of_notebook = CELLS.get(name, ("", {}))
+    made = new_code_cell(of_notebook[0] if source is None else source, metadata=metadata or of_notebook[1])
+    made.id = name
+    return made
+
+
+def cells(*names):
+    return [cell(name) for name in names or CELLS]
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    """A small notebook with its answer key."""
+    folder = tmp_path_factory.mktemp("course") / "00_demo"
+    folder.mkdir()
+    inputs = ({"x": np.arange(3.0)}, {"x": np.ones((2, 4))})
+    rights = {"double": lambda c: c["x"] * 2, "half": lambda c: c["x"] / 2, "fourth": lambda c: c["x"] / 4}
+    keys = [
+        answer_key.ExerciseKey(
+            f"demo.{name}", Rule(), ("Why?",) * 4, (), inputs, tuple(ask(call, given) for given in inputs), ()
+        )
+        for name, call in rights.items()
+    ]
+    (folder / "00_demo.key").write_bytes(answer_key.to_bytes(keys))
+    nbformat.write(new_notebook(cells=cells()), folder / "00_demo.ipynb")
+    return folder / "00_demo.ipynb"
+
+
+@pytest.fixture(scope="module")
+def person(path, tmp_path_factory):
+    with Person(path, tmp_path_factory.mktemp("home")) as person:
+        yield person
+
+
+@pytest.fixture
+def shown(person):
+    """By cell: what each shows after Run All of the unanswered notebook, in a kernel that has seen other runs."""
+    person.run([cell("clean", "%reset -f")])
+    return {one.id: one for one in person.run(cells())}
+
+
+def errors(one):
+    return [output for output in one.outputs if output.output_type == "error"]
+
+
+def test_run_all_skips_what_needs_the_answer_with_one_card_and_goes_on(shown):
+    assert [name for name, one in shown.items() if one.status != "ok" or errors(one)] == []
+    assert {name: words(shown[name]) for name in NEED_IT} == dict.fromkeys(NEED_IT, SKIPPED)
+    assert words(shown["check-double"]).startswith("… demo.double: not answered yet")
+    assert words(shown["check-half"]).startswith("✓")
+    assert words(shown["check-fourth"]) == "… demo.fourth: needs `double`: skipped"
+    assert SKIPPED in words(shown["slider"])
+    assert words(shown["last"]) == "the last cell\n"
+
+
+def test_a_program_that_runs_the_notebook_meets_the_error(person):
+    person.run([cell("clean", "%reset -f")])
+    _, _, check, *_ = person.run(cells(), front_end=False)
+    assert check.status == "error" and errors(check) and "not answered yet" in words(check)
+
+
+def test_validate_counts_it_as_not_passed(path, monkeypatch, tmp_path):
+    from nbgrader.validator import Validator
+
+    monkeypatch.setenv("JPY_SESSION_NAME", str(path))  # as where nbgrader is called from a notebook
+    validator = Validator(ignore_checksums=True)
+    graded = nbformat.read(path, 4)
+    for one in graded.cells:
+        if "nbgrader" in one.metadata:
+            one.metadata.nbgrader.update(grade_id=one.id, schema_version=3, task=False, cell_type="code")
+    nbformat.write(graded, path.with_name("validated.ipynb"))
+    failed = validator.validate(str(path.with_name("validated.ipynb")))["failed"]
+    assert [one["source"] for one in failed] == [CELLS[name][0] for name in ("check-double", "check-fourth")]
+    assert "not answered yet" in failed[0]["raw_error"]
+
+
+def test_an_answer_is_taken_up_from_the_cell_that_was_skipped(person, shown):
+    _, check, late = person.run([cell("double", RIGHT), *cells("check-double", "by-name")])
+    assert words(check).startswith("✓ demo.double")
+    assert errors(late) and "`shown` is not defined yet: run the cells above first" in words(late)
+    again = person.run(cells(*NEED_IT))
+    assert [words(one) for one in again[1:3]] == ["[2. 2.]\n", "new\n"] and not any(map(errors, again))
+
+
+@pytest.mark.parametrize(
+    ("source", "call"),
+    [("def mine(x):\n    return shown", "mine(1)"), ("def mine(x):\n    return y + 1", "mine(1)"), ("", "print(shwon)")],
+    ids=["the name of a skipped cell in their own function", "another name", "a typing error"],
+)  # fmt: skip
+def test_a_student_s_own_error_is_shown_and_stops(person, shown, source, call):
+    _, wrong = person.run([cell("half", source), cell("by-name", call)])
+    assert wrong.status == "error"
+    assert errors(wrong)[0].ename == "NameError" and "Traceback" in words(wrong)
+
+
+def test_an_error_of_a_library_for_what_it_lacks_is_shown(person, shown):
+    lacking = (
+        "import abc\n\nexec(compile('def lacks(): raise NotImplementedError', 'library.py', 'exec'))\nlacks()"
+    )
+    (wrong,) = person.run([cell("direct", lacking)])
+    assert errors(wrong)[0].ename == "NotImplementedError" and wrong.status == "error"
+
+
+def test_a_wrong_answer_has_its_card_and_one_line_and_what_uses_it_says_so(person):
+    person.run([cell("clean", "%reset -f"), cell("imports"), cell("double", WRONG)])
+    check, use, through, last = person.run(
+        [
+            cell("check-double"),
+            cell("direct", "print(double(1))"),
+            cell("by-name", "def twice(x):\n    return double(double(x))\n\nprint(twice(1))"),
+            cell("last"),
+        ]
+    )
+    card, line = check.outputs
+    assert (
+        "Wrong on inputs 1 and 2 of 2. Input 2: x 2×4." in card.data["text/plain"]
+        or "Input 1: x 3." in card.data["text/plain"]
+    )
+    assert line.traceback == ["✗ demo.double: not yet right. The card above says more."]
+    uses = "… uses `double`, which is not right yet: what this shows may be wrong"
+    assert [words(one) for one in (use, through, last)] == [f"{uses}\n3\n", f"{uses}\n9\n", "the last cell\n"]
+    *_, use = person.run([cell("double", RIGHT), cell("check-double"), cell("direct", "print(double(1))")])
+    assert words(use) == "2\n"
+
+
+def test_after_a_restart_a_cell_says_to_run_those_above(path, tmp_path):
+    profile = tmp_path / "ipython" / "profile_default"
+    profile.mkdir(parents=True)
+    (profile / "ipython_kernel_config.py").write_text(load_bootstrap().KERNEL_SETTINGS)
+    with Person(path, tmp_path, IPYTHONDIR=str(tmp_path / "ipython")) as person:
+        for name, missing in {"check-double": "check", "by-name": "shown"}.items():
+            (one,) = person.run(cells(name))
+            advice = f"`{missing}` is not defined yet: run the cells above first (Run → Run All Above Selected Cell)."
+            assert [output.get("traceback") for output in one.outputs] == [[advice]]
+        person.run(cells("imports"))
+        (one,) = person.run(cells("check-double"))
+        assert "`double` is not defined yet: run the cells above first" in words(one)
+        assert len(one.outputs) == 1
