@@ -14,16 +14,18 @@ from typing import Any
 from autograder.authoring.reference import solution_sources
 from autograder.course import Assignment
 from autograder.files import write_aside
-from autograder.grading.store import with_imports
 from autograder.jail.outside.bubblewrap import AUTOGRADER
 from autograder.pool.warm import PACKAGES, installed_versions
 from autograder.source import code_cells, grade_id, read_source
 
 FILE = "tried.json"
-DECIDING = ("checks/asking.py", "checks/judging.py", "checks/recording.py", "authoring/lazy.py", "exercise.py")
-"""What draws inputs, asks and judges. The packages of the course are not part of it: few draws see a change there."""
-WORDS = "explaining"
-"""The package that finds words for what is wrong, and decides nothing."""
+DECIDING = (
+    *(f"checks/{name}.py" for name in ("answers", "arrays", "asking", "judging", "planted", "recording")),
+    *(f"authoring/{name}.py" for name in ("lazy", "mutants", "rates")),
+    "exercise.py",
+)
+"""What draws inputs, asks, judges and tries. What finds words for it is not part of it, nor are the packages of the
+course: the few draws that are tried whenever the tests run see a change there."""
 
 
 @dataclass(frozen=True)
@@ -55,12 +57,15 @@ class Tried:
         """Over the exercises, their solutions and checks, what judges them, and the versions of what computes."""
         sources = solution_sources(self.assignment)
         checks = {exercise.check_id for exercise in self.assignment.exercises.values()}
-        cells = [cell.source for cell in code_cells(read_source(self.assignment.source)) if grade_id(cell) in checks]
+        cells = [
+            cell.source
+            for cell in code_cells(read_source(self.assignment.source))
+            if grade_id(cell) in checks
+        ]
         versions = installed_versions(PACKAGES)
         text = json.dumps([sources, cells, versions, self.assignment.settings.arrays], sort_keys=True)
         digest = hashlib.sha256(text.encode())
         own = [path for path in self.assignment.source.parent.glob("*.py") if path != self.assignment.source]
-        judging = with_imports([AUTOGRADER / name for name in DECIDING], AUTOGRADER)
-        for file in [*sorted(own), *(file for file in judging if file.parent.name != WORDS)]:
+        for file in [*sorted(own), *(AUTOGRADER / name for name in DECIDING)]:
             digest.update(file.name.encode() + hashlib.sha256(file.read_bytes()).digest())
         return digest.hexdigest()

@@ -6,7 +6,7 @@ import os
 import platform
 import re
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -96,12 +96,7 @@ def judging_code(package: Path, assignment: Assignment) -> list[Path]:
         *package.rglob("jail/*/*.py"),
     ]
     waiting += package.rglob("checks/**/*.py")
-    return with_imports(waiting, package)
-
-
-def with_imports(files: Iterable[Path], package: Path) -> list[Path]:
-    """These files and all modules of `package` that they import, and that those import."""
-    waiting, found = list(files), set()
+    found: set[Path] = set()
     while waiting:
         file = waiting.pop()
         if file not in found:

@@ -69,7 +69,9 @@ class Process:
                 signal.pidfd_send_signal(self.jail, signal.SIGKILL)
         if self.popen.returncode is None:  # until it is waited for, its number is nobody else's
             with contextlib.suppress(ProcessLookupError):
-                os.killpg(self.popen.pid, signal.SIGKILL)  # with what bubblewrap forked and did not yet announce
+                os.killpg(
+                    self.popen.pid, signal.SIGKILL
+                )  # with what bubblewrap forked and did not yet announce
 
     def kill(self) -> None:
         """End it whatever state it is in, stopped or deaf."""
