@@ -267,7 +267,7 @@ def _compare_arrays(got: np.ndarray, want: np.ndarray, rule: Rule, part: str) ->
     nan = np.isnan(values) & (exact | ~np.isnan(target))
     if nan.any():
         share = "Your number is" if nan.size == 1 else f"{_share(nan)} of your numbers are"
-        return Fault("nan", f"{share} NaN (0/0, ∞ − ∞ or log of a negative number).", nan)
+        return Fault("nan", f"{share} NaN (0/0, ∞ − ∞, 0 · ∞ or log of a negative number).", nan)
     if exact:
         different = values != target
     else:

@@ -798,6 +798,12 @@ attention = Exercise(
             "queries.shape[-1]", "keys.shape[-2]",
         ),
         Mistake(
+            "an axis counted from the front",
+            "You are right for one sentence, and scale a batch by its number of words: there `shape[1]` counts those. Count axes from the end: "
+            "the coordinates are the last, whatever stands before.",
+            "queries.shape[-1]", "queries.shape[1]",
+        ),
+        Mistake(
             "scaled by d_v, the size of the values",
             "Wherever the values have another size than the keys, your weights are off. The scores are sums over the coordinates of the *keys*.",
             "queries.shape[-1]", "values.shape[-1]",
