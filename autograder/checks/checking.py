@@ -64,7 +64,7 @@ def check(name: str = "", call: Callable[[Case], Any] | None = None) -> None:
     validating = os.environ.get("NBGRADER_EXECUTION") == "validate"
     if not validating:
         display(card)
-    brief = f"{card.title}. The card above says more." if skipping.running_cell() else ""
+    brief = f"{card.title} (see above)" if skipping.running_cell() else ""
     words = card.text() if validating else card.summary()
     if verdict.status == Status.MISSING:
         raise Unanswered(words, card.needs or _function_of(name), brief)
