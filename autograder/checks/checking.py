@@ -104,8 +104,10 @@ def _needs(name: str, answers: tuple[Answer, ...]) -> str:
     stubs = {answer.message for answer in answers if answer.problem == Problem.UNANSWERED}
     stub = next(iter(stubs)) if len(stubs) == 1 else ""
     kernel = skipping.active()
-    earlier = stub.isidentifier() and stub != _function_of(name) and kernel and kernel.function(stub)
-    return stub if earlier else ""
+    if stub in ("", _function_of(name)) or kernel is None:
+        return ""
+    code = getattr(kernel.function(stub), "__code__", None)
+    return stub if code and "NotImplementedError" in code.co_names else ""
 
 
 def _function_of(name: str) -> str:
