@@ -91,11 +91,12 @@ class Card:
         if not inputs:
             return []
         numbers = [str(at + 1) for at in self.failing]
-        which = (
-            f"inputs {', '.join(numbers[:-1])} and {numbers[-1]}" if numbers[1:] else f"input {numbers[0]}"
-        )
+        if len(numbers) == len(self.answers):
+            which = f"all {len(numbers)} inputs" if numbers[1:] else "its only input"
+        else:
+            which = f"input{'s' if numbers[1:] else ''} {_listed(numbers)} of {len(self.answers)}"
         return [
-            f"Wrong on {which} of {len(self.answers)}. Input {at + 1}: {inputs}.",
+            f"Wrong on {which}. Input {at + 1}: {inputs}.",
             f'case("{self.key.name}") gives you that input to try. print(…) works inside your function, too.',
         ]
 
@@ -132,6 +133,11 @@ class Card:
             )
         html = f'<div role="status" style="border-left:4px solid {colour};padding:6px 10px;margin:2px 0">{"".join(body)}</div>'
         return {"text/plain": self.text(), "text/html": html}
+
+
+def _listed(words: list[str]) -> str:
+    """ "1", "1 and 2", "1, 2 and 3"."""
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
 def heat_maps(got: np.ndarray, want: np.ndarray) -> tuple[bytes, str]:

@@ -64,7 +64,7 @@ def check(name: str = "", call: Callable[[Case], Any] | None = None) -> None:
     validating = os.environ.get("NBGRADER_EXECUTION") == "validate"
     if not validating:
         display(card)
-    brief = f"{card.title}. The card above says more." if skipping.running_cell() else ""
+    brief = f"{card.title} (see above)" if skipping.running_cell() else ""
     words = card.text() if validating else card.summary()
     if verdict.status == Status.MISSING:
         raise Unanswered(words, card.needs or _function_of(name), brief)
@@ -104,8 +104,10 @@ def _needs(name: str, answers: tuple[Answer, ...]) -> str:
     stubs = {answer.message for answer in answers if answer.problem == Problem.UNANSWERED}
     stub = next(iter(stubs)) if len(stubs) == 1 else ""
     kernel = skipping.active()
-    earlier = stub.isidentifier() and stub != _function_of(name) and kernel and kernel.function(stub)
-    return stub if earlier else ""
+    if stub in ("", _function_of(name)) or kernel is None:
+        return ""
+    code = getattr(kernel.function(stub), "__code__", None)
+    return stub if code and "NotImplementedError" in code.co_names else ""
 
 
 def _function_of(name: str) -> str:

@@ -17,6 +17,8 @@ def described(case: Case) -> str:
 
 
 def _described(name: str, value: Any) -> str:
+    if isinstance(value, np.ndarray) and value.ndim == 1:
+        return f"{name} of length {len(value)}"
     if isinstance(value, np.ndarray) and value.ndim:
         return f"{name} {'×'.join(map(str, value.shape))}"
     return f"{name} = {shorten(repr(getattr(value, 'tolist', lambda: value)()), LONGEST, placeholder=' …')}"

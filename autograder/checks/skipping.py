@@ -11,6 +11,7 @@ import ast
 import os
 import sys
 from collections.abc import Iterable, Iterator, MutableMapping, MutableSequence, MutableSet
+from contextlib import suppress
 from dataclasses import dataclass
 from types import CodeType, FunctionType, TracebackType
 from typing import Any
@@ -63,7 +64,10 @@ class Skipping:
 
     def _show_error(self, exc_tuple=None, *where, **how) -> None:
         _, error, trace = exc_tuple or sys.exc_info()
-        if not (error and trace and self._shown(error, trace)):
+        shown = False
+        with suppress(Exception):  # the student's error is to be seen, whatever is wrong with us
+            shown = bool(error and trace) and self._shown(error, trace)
+        if not shown:
             self._show_traceback(exc_tuple, *where, **how)
 
     def _shown(self, error: BaseException, trace: TracebackType) -> bool:

@@ -1,0 +1,94 @@
+"""A student who is stuck, in JupyterLab: Run All with nothing answered, a wrong answer, a kernel that was restarted."""
+
+import re
+import shutil
+
+import pytest
+
+from tests.browser.conftest import load_bootstrap, wait_for_kernel
+from tests.browser.test_student import WRONG, cell, run, solution
+from tests.conftest import ASSIGNMENTS
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+NAME = "02_attention"
+
+
+@pytest.fixture
+def notebook(tmp_path, start_lab, page):
+    """The page with the whole release of 02 open, and nothing run yet."""
+    folder = tmp_path / "course" / "notebooks" / NAME
+    folder.mkdir(parents=True)
+    shutil.copy(ASSIGNMENTS[NAME].release, folder)
+    shutil.copy(ASSIGNMENTS[NAME].key, folder)
+    profile = tmp_path / "home" / ".ipython" / "profile_default"
+    profile.mkdir(parents=True)
+    (profile / "ipython_kernel_config.py").write_text(load_bootstrap().KERNEL_SETTINGS)
+    address = start_lab(tmp_path / "course")
+    page.goto(re.sub(r"/lab/tree/\S*\?", f"/lab/tree/notebooks/{NAME}/{NAME}.ipynb?", address))
+    page.locator(".jp-Notebook h1:has-text('Attention, step by step')").wait_for(timeout=60_000)
+    wait_for_kernel(page)
+    return page
+
+
+def run_all(page):
+    page.locator(".lm-MenuBar-itemLabel", has_text=re.compile("^Run$")).click()
+    page.locator(".lm-Menu-itemLabel", has_text=re.compile("^Run All Cells$")).click()
+    # JupyterLab draws only the cells in view: what was run is asked of its model.
+    page.wait_for_function(
+        """() => {
+            const cells = [...window.jupyterapp.shell.currentWidget.content.model.cells];
+            const code = cells.filter(cell => cell.type === "code" && cell.sharedModel.getSource().trim());
+            return code.every(cell => cell.executionCount) && code.every(cell => cell.executionState !== "running");
+        }""",
+        timeout=240_000,
+    )
+
+
+SHOWN = """() => [...window.jupyterapp.shell.currentWidget.content.model.cells]
+    .filter(cell => cell.type === "code")
+    .map(cell => [cell.sharedModel.getSource(), cell.sharedModel.getOutputs()])"""
+
+
+def pictures(page, picture, name, words):
+    """What the student sees around the cell that holds `words`."""
+    for width in (900, 1280):
+        page.set_viewport_size({"width": width, "height": 900})
+        cell(page, words).first.locator(".jp-OutputArea-output").last.scroll_into_view_if_needed()
+        picture(page, f"{name}_{width}")
+    page.set_viewport_size({"width": 1400, "height": 900})
+
+
+def test_run_all_with_nothing_answered_comes_to_the_end(notebook, picture):
+    run_all(notebook)
+    shown = notebook.evaluate(SHOWN)
+    assert [source for source, given in shown for one in given if one["output_type"] == "error"] == []
+    (card,) = next(given for source, given in shown if source.startswith("scores = similarities"))
+    assert "".join(card["data"]["text/plain"]) == "… needs `similarities`: skipped"
+    last = cell(notebook, "split_heads(t, 5) for t in project(").first
+    last.scroll_into_view_if_needed()
+    assert "skipped" in last.locator(".jp-OutputArea-output").inner_text()
+    pictures(notebook, picture, "student_stuck", "scores = similarities(x_river")
+
+
+def test_a_wrong_check_says_it_once_and_hands_over_its_input(notebook, picture):
+    run(notebook, "from coursekit import check")
+    run(notebook, "def similarities", solution(WRONG))
+    check = run(notebook, 'check("attention.similarities"')
+    card, line = check.locator(".jp-OutputArea-output").all()
+    assert line.inner_text().strip() == "✗ attention.similarities: not yet right (see above)"
+    assert "Wrong on input" in card.inner_text() and "queries" in card.inner_text()
+    assert line.bounding_box()["height"] < 60
+    pictures(notebook, picture, "student_wrong_once", 'check("attention.similarities"')
+    given = run(notebook, "def similarities", 'similarities(**case("attention.similarities")).shape')
+    assert "torch.Size" in given.inner_text()
+
+
+def test_after_a_restart_a_cell_says_what_to_do(notebook, picture):
+    for words in ('check("attention.similarities"', "scores = similarities(x_river"):
+        advice = run(notebook, words).locator(".jp-OutputArea-output").inner_text()
+        assert re.fullmatch(
+            r"`\w+` is not defined yet: run the cells above first \(Run → Run All Above Selected Cell\)\.\s*",
+            advice,
+        )
+    pictures(notebook, picture, "student_restarted", "scores = similarities(x_river")
