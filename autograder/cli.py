@@ -94,7 +94,7 @@ def build(
 
     Refuses, and changes nothing of that notebook, when a mistake cannot be told from the right answer or from another
     one, when a variant does not run, or when the verdict on a known answer would depend on the inputs that are drawn
-    (`autograder rates` says more). That trial is made once after each change; `tried.json` beside the source, which
+    (`autograder rates` says more). That trial is made once after each change; `.tried.json` beside the source, which
     belongs into the course's repository, remembers it.
     """
     from autograder.authoring import builder
@@ -378,7 +378,7 @@ def mutants(
     """Change the solutions in every small way and report the share that the checks catch.
 
     Fails if a change goes unnoticed and its exercise does not say why it is as right (`survivors`). What was found for a
-    whole assignment is kept in `tried.json` beside its source, which belongs into the course's repository.
+    whole assignment is kept in `.tried.json` beside its source, which belongs into the course's repository.
     """
     from autograder.authoring.mutants import explain, run
 

@@ -4,6 +4,7 @@ import pytest
 from typer.testing import CliRunner
 
 from autograder.authoring.mutants import Report, mutants, run
+from autograder.authoring.tried import FILE
 from autograder.cli import app
 from tests.conftest import ASSIGNMENTS
 
@@ -51,3 +52,14 @@ def test_what_was_found_is_kept_until_something_changes(course):
     kept = Report.of_before(one)
     assert kept.total > 1 and kept.survivors == run(one).survivors, result.exception
     assert Report.of_before(course("largest = exercise((SMALLEST,))\n# another")) is None
+
+
+def test_what_was_tried_never_reaches_students(course):
+    """It quotes the solution where a change of it survives."""
+    one = course("largest = exercise((SMALLEST,))")
+    config = one.root / "nbgrader_config.py"
+    config.write_text(f"{config.read_text()}\nc.CourseDirectory.ignore = []\n")
+    run(one).keep(one)
+    assert one.source.with_name(FILE).is_file()
+    assert CliRunner().invoke(app, ["build", "13_lucky", "--seeds", "3"]).exit_code == 0
+    assert {path.name for path in one.release.parent.iterdir()} == {"13_lucky.ipynb", "13_lucky.key"}

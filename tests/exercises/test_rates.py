@@ -26,7 +26,7 @@ from tests.conftest import ASSIGNMENTS, ROOT
 from tests.exercises.conftest import LUCKY, SOLUTION
 
 FEW = 3
-# `autograder build` has tried 300, unless tried.json says that something has changed since.
+# `autograder build` has tried 300, unless .tried.json says that something has changed since.
 MORE, MANY = (15, 100) if os.environ.get("CI") else (FEW, 20)
 
 
