@@ -26,6 +26,8 @@
 #
 # **You need** Python, a little PyTorch (indexing, `sum`, `@`), and logarithms. **Time** about an hour: seven
 # exercises, two questions, two extensions.
+#
+# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · next: [02 · Attention, step by step](../02_attention/02_attention.ipynb)
 
 # %%
 import numpy as np
@@ -140,7 +142,7 @@ print(", ".join(f"{vocabulary[i]} {int(n)}" for n, i in zip(*most_frequent)))
 # %%
 predict("static.chance", ...)
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 reveal("static.chance", 10_000 * 0.02 * 0.05)
 
 # %% [markdown]
@@ -929,3 +931,6 @@ display(Markdown(
 # - Mikolov, Sutskever, Chen, Corrado and Dean (2013b). Distributed representations of words and phrases and their compositionality. *NIPS* 26.
 # - Mikolov, Yih and Zweig (2013). Linguistic regularities in continuous space word representations. *NAACL-HLT*, 746–751.
 # - Pennington, Socher and Manning (2014). GloVe: Global vectors for word representation. *EMNLP*, 1532–1543.
+
+# %% [markdown]
+# Next: [02 · Attention, step by step](../02_attention/02_attention.ipynb). The [start page](../start.ipynb) shows how far you are.

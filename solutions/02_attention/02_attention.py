@@ -23,6 +23,8 @@
 #
 # **You need** the first notebook, matrix products, and slicing in PyTorch.
 # **Time** about 60 minutes: six exercises, a bug to find, five questions that a person reads; two extensions.
+#
+# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [01 · One vector per word](../01_static_embeddings/01_static_embeddings.ipynb) · next: [03 · The transformer layer](../03_transformer_layer/03_transformer_layer.ipynb)
 
 # %%
 import torch
@@ -183,6 +185,8 @@ check("attention.similarities", lambda case: similarities(case["queries"], case[
 # %% tags=["demo"]
 scores = similarities(x_river, x_river)
 on_diagonal = (scores.argmax(-1) == torch.arange(len(river))).sum().item()
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(f"In **{on_diagonal} of {len(river)}** rows the largest number is on the diagonal."))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -268,6 +272,8 @@ for d in sizes:  # 40 times 16 random queries against 64 random keys
 
 (v64, h64), (s64, g64) = (points[sizes.index(64)] for points in variance.values())
 reveal("attention.variance", v64)
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(f"Variance at d = 64: **{v64:.1f} ± {h64:.1f}** before, **{s64:.3f} ± {g64:.3f}** after (95 %)."))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -367,6 +373,8 @@ show(figure, alt="Weights of bank over the nine words. Bank's weight on itself: 
 # %% tags=["demo"]
 import ipywidgets
 
+from coursekit.sliders import interact
+
 def show_temperature(temperature: float) -> None:
     weights = bank_at(temperature)
     figure, ax = plt.subplots(figsize=(4.5, 2.8))
@@ -374,7 +382,7 @@ def show_temperature(temperature: float) -> None:
     show(figure, alt=f"Bank gives itself {weights[focal_river]:.2f} and river {weights[-1]:.2f}.")
 
 slider = ipywidgets.FloatLogSlider(value=1, base=10, min=-1, max=1, step=0.1, style={"description_width": "initial"})
-ipywidgets.interact(show_temperature, temperature=slider);
+interact(show_temperature, temperature=slider)
 
 # %% [markdown]
 # ### Sources say, we measure
@@ -448,7 +456,7 @@ def show_scaling(d: int) -> None:
     axes[0].set_ylabel("weight")
     show(figure, alt=f"Weights of a random query over 16 random keys, d = {d}: {'; '.join(said)}.")
 
-ipywidgets.interact(show_scaling, d=ipywidgets.SelectionSlider(options=sizes, value=64));
+interact(show_scaling, d=ipywidgets.SelectionSlider(options=sizes, value=64))
 
 # %% [markdown]
 # **Question 4.** Why a softmax? What would go wrong if we divided the scores by their sum, or simply took the largest one?
@@ -1143,6 +1151,8 @@ add_row("attention, 1 layer", sense_left=left, sense_right=right, note=f"told th
 draw()
 
 seeds = ", ".join(f"{right:.3f}" for _, right in learned)
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(f"Cue only on the right: the seeds of the trained layer {seeds}; the same layer with equal weights, its values trained, {equal[1]:.3f}; "
     f"nothing trained: plain attention {plain[1]:.3f}, the average {average[1]:.3f}."))
 
@@ -1221,3 +1231,6 @@ print(f"largest difference between all heads at once and the loop: {(at_once - i
 # - Pennington, J., Socher, R. and Manning, C. D. (2014). GloVe: global vectors for word representation. *EMNLP*, 1532–1543.
 # - Vaswani, A. et al. (2017). Attention is all you need. *NIPS* 30. arXiv:1706.03762. The scaling argument stands in section 3.2.1, footnote 4.
 # - Wiegreffe, S. and Pinter, Y. (2019). Attention is not not Explanation. *EMNLP-IJCNLP*, 11–20. arXiv:1908.04626.
+
+# %% [markdown]
+# Next: [03 · The transformer layer](../03_transformer_layer/03_transformer_layer.ipynb). The [start page](../start.ipynb) shows how far you are.

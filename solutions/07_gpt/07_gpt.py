@@ -22,6 +22,8 @@
 #
 # **You need** notebooks 03 and 04; 06 for the comparison with BERT. **Time** about 70 minutes: seven exercises, a bug to find, two
 # questions that a person reads; one extension.
+#
+# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [06 · BERT](../06_bert/06_bert.ipynb) · next: [08 · Inside a pre-trained transformer](../08_inside/08_inside.ipynb)
 
 # %%
 from types import SimpleNamespace
@@ -466,6 +468,8 @@ pictures.choices(choices, exact, language.vocabulary)
 # %% tags=["demo"]
 import ipywidgets
 
+from coursekit.sliders import interact
+
 locked_the, after_locked_the = choices["as it is"], exact
 
 def show_choice(temperature: float, p: float) -> None:
@@ -475,8 +479,8 @@ def show_choice(temperature: float, p: float) -> None:
     both = {"as it is": locked_the, f"temperature {temperature:.1f}, top-p {p:.2f}": turned}
     pictures.choices(both, after_locked_the, language.vocabulary)
 
-ipywidgets.interact(show_choice, temperature=ipywidgets.FloatSlider(1, min=0.1, max=3, style={"description_width": "initial"}),
-                    p=ipywidgets.FloatSlider(0.9, min=0.05, max=1, step=0.05));
+interact(show_choice, temperature=ipywidgets.FloatSlider(1, min=0.1, max=3, style={"description_width": "initial"}),
+         p=ipywidgets.FloatSlider(0.9, min=0.05, max=1, step=0.05))
 
 # %% [markdown]
 # Do the knobs make better sentences? Here "better" has a number: the share of sampled sentences that the language can produce at all. And it has a price:
@@ -545,7 +549,7 @@ for temperature in (0.2, 1.0, 1.6):
 # A decoder comes in the parts that you need: `embed(token, position)`, `layers` with `project(x)` and `finish(x, mixed)`, and `logits(x)`. In the check they are toys made of
 # tables.
 
-# %%
+# %% tags=["hide-input"] jupyter={"source_hidden": true}
 def toy_gpt(case: dict):
     """A decoder in parts, from the arrays of a case."""
     def layer(W_qkv: Float[Tensor, "D 3*D"], W_o: Float[Tensor, "D D"]):
@@ -678,7 +682,7 @@ pictures.cost(costs)
 # norms without a mean, positions as rotations of queries and keys, and a gated feed-forward network. We count their matrices from the published sizes: attention 4D² a layer, feed-forward 2DF (gated: 3DF),
 # the token table VD, learned positions TD.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 family = pd.DataFrame(
     [
         ("GPT (2018)", 12, 768, 3072, 40_478, 512, "117 M", "pre-train, then fine-tune"),
@@ -922,6 +926,8 @@ live_table = pd.DataFrame(live_scores).T.rename_axis("examples")
 middle = live_table["accuracy"].mean()
 live_low, live_high = wilson(middle, len(few))
 display(live_table.round(2))
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(f"With {len(few)} questions, an accuracy of {middle:.2f} has a 95 % interval "
     f"from **{live_low:.2f} to {live_high:.2f}**."))
 
@@ -936,6 +942,8 @@ display(summary.style.format("{:.2f}", na_rep="–"))
 by_row = recorded.pivot(index=["labels", "draw", "examples"], columns="measure", values="value")
 better = (by_row["accuracy, calibrated"] > by_row["accuracy"]).sum()
 low, high = wilson(0.8, len(questions))
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(f"Calibration raises the accuracy in **{better}** of {len(by_row)} runs. "
     f"{len(questions)} questions leave an accuracy of 0.8 an interval from {low:.2f} to {high:.2f}."))
 
@@ -1058,7 +1066,7 @@ print(f"trained on one rule, asked about that rule: {own_rule[0]:.3f} right with
 #
 # You have measured all that is needed for the comparison that textbooks give in words.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 held_out = language.sample(1000, np.random.default_rng(9), "held_out")
 held_out_ids = torch.from_numpy(held_out.ids)
 with torch.no_grad():
@@ -1141,7 +1149,7 @@ display(pd.DataFrame(lines).T.rename_axis("architecture"))
 # %% [markdown]
 # ## 11 · Scoreboard
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 control, ours = senses["GPT, untrained"], senses["GPT"]
 add_row("GPT, untrained", sense_left=control.left, sense_right=control.right, note="control")
 add_row("GPT, 2 layers", sense_left=ours.left, sense_right=ours.right, loss=gpt_loss, note="next word only")
@@ -1243,3 +1251,6 @@ print(f"400 samples: from {of_samples.min():.1f} to {of_samples.max():.1f} nats,
 # - trl (2023). DataCollatorForCompletionOnlyLM defaults can create a model that never generates eos_token_id. github.com/huggingface/trl/issues/976.
 # - Vaswani, A. et al. (2017). Attention is all you need. *NIPS* 30. arXiv:1706.03762.
 # - Zhao, Z., Wallace, E., Feng, S., Klein, D. and Singh, S. (2021). Calibrate before use: improving few-shot performance of language models. *ICML*. arXiv:2102.09690.
+
+# %% [markdown]
+# Next: [08 · Inside a pre-trained transformer](../08_inside/08_inside.ipynb). The [start page](../start.ipynb) shows how far you are.

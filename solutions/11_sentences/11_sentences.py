@@ -21,6 +21,8 @@
 #
 # **You need** notebooks 01, 03 and 06. **Time** about 60 minutes: six exercises, one of them a bug to mend, two questions that a person reads; three
 # extensions.
+#
+# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [10 · Applications: sentiment, entities, questions](../10_applications/10_applications.ipynb) · next: [12 · One corpus, four models](../12_one_corpus/12_one_corpus.ipynb)
 
 # %%
 import torch
@@ -527,7 +529,7 @@ pictures.matrices({name: (one[0], one[2]) for name, one in matrices.items()}, sh
 # A diagonal appears, and what surrounds it has gone down to about 0: the common direction is gone, without anybody having subtracted it. One run is an anecdote. The table of five
 # seeds and several amounts of training was recorded once (`python tools/record_sentences.py`, about three minutes on a quiet core).
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 recorded = read_table("results/sentences.csv")
 said = pictures.seeds(recorded, minilm=found["MiniLM: trained for this"][0])
 display(Markdown(said))
@@ -705,8 +707,10 @@ for question in ("Why do leaves change their colour?", "At what hour does the la
 # %% tags=["demo"]
 import ipywidgets
 
+from coursekit.sliders import interact
+
 box = ipywidgets.Text(value="How is bread made?", description="query", continuous_update=False)
-ipywidgets.interact(show_search, question=box, k=(1, 8));
+interact(show_search, question=box, k=(1, 8))
 
 # %% [markdown]
 # ## Extensions
@@ -906,3 +910,6 @@ print(f"largest difference from your mean_pool, at length 1: {same:.1e}")
 #   *NAACL-HLT*, 296–310. arXiv:2010.08240.
 # - transformers (2022). Issue 17463. github.com/huggingface/transformers.
 # - Wang, W. et al. (2020). MiniLM: deep self-attention distillation for task-agnostic compression of pre-trained transformers. *NeurIPS 33*. arXiv:2002.10957.
+
+# %% [markdown]
+# Next: [12 · One corpus, four models](../12_one_corpus/12_one_corpus.ipynb). The [start page](../start.ipynb) shows how far you are.
