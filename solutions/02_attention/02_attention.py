@@ -234,16 +234,16 @@ show(
 # ## 2.2 · Scaling
 #
 # How large is a dot product of two vectors that have nothing to do with each other? Let their coordinates be independent with
-# mean 0 and variance 1. Each product $q_i k_i$ then has mean 0 and variance 1, and the variances of independent terms add up:
-#
-# $$\operatorname{Var}(q \cdot k) = \sum_{i=1}^{d} \operatorname{Var}(q_i k_i) = d .$$
-#
-# With d = 64, the head size of BERT: what is the variance of the scores before scaling?
+# mean 0 and variance 1, and let there be d = 64 of them, the head size of BERT: what is the variance of the scores before scaling?
 
 # %% tags=["demo"]
 predict("attention.variance", ...)
 
 # %% [markdown]
+# Each product $q_i k_i$ has mean 0 and variance 1, and the variances of independent terms add up:
+#
+# $$\operatorname{Var}(q \cdot k) = \sum_{i=1}^{d} \operatorname{Var}(q_i k_i) .$$
+#
 # So scores grow with the number of coordinates, for no reason that has to do with words. One division takes
 # that out, and leaves a typical size of 1 whatever the d.
 

@@ -53,18 +53,15 @@ def instructors_page(one: Assignment, executed: NotebookNode) -> str:
 
 
 def static_outputs(cell: NotebookNode, executed: NotebookNode) -> list[NotebookNode]:
-    """What a cell shows, without what needs a kernel: a widget becomes the picture that it starts with."""
+    """What a cell shows, without what needs a kernel: of a slider the picture below it stays."""
     widgets = executed.metadata.get("widgets", {}).get(WIDGETS, {}).get("state", {})
     outputs = []
-    for output in cell.outputs:
+    for place, output in enumerate(cell.outputs):
         view = output.get("data", {}).get(WIDGET)
         if view is None:
             outputs.append(output)
-            continue
-        if _is_progress_bar(view["model_id"], widgets):
-            continue
-        start = [nbformat.from_dict(inner) for inner in _inside(view["model_id"], widgets)]
-        outputs += [_note(TWIN if start else NOTHING_YET), *start]
+        elif not _is_progress_bar(view["model_id"], widgets):
+            outputs.append(_note(TWIN if cell.outputs[place + 1 :] else NOTHING_YET))
     return outputs
 
 
@@ -73,13 +70,6 @@ def _is_progress_bar(model: str, widgets: dict) -> bool:
     children = widgets.get(model, {}).get("state", {}).get("children", ())
     parts = [widgets.get(child.removeprefix("IPY_MODEL_"), {}) for child in children]
     return any(part.get("model_name") == "FloatProgressModel" for part in parts)
-
-
-def _inside(model: str, widgets: dict) -> list[dict]:
-    """The outputs that a widget and its children hold."""
-    state = widgets.get(model, {}).get("state", {})
-    children = [child.removeprefix("IPY_MODEL_") for child in state.get("children", ())]
-    return [*state.get("outputs", ()), *(found for child in children for found in _inside(child, widgets))]
 
 
 def _note(text: str) -> NotebookNode:
