@@ -104,7 +104,7 @@ def test_the_student_s_jupyterlab_has_what_a_student_needs(content):
     assert ours == theirs
     off = settings(content, "etc/jupyter/labconfig/page_config.json")["disabledExtensions"]
     assert {name.partition(":")[2] for name in off} == {
-        "assignment-list", "course-list", "create-assignment", "formgrader",
+        "assignment-list", "course-list", "create-assignment", "formgrader", "menu",
     }  # fmt: skip
     assert "tools/jupyterlab/share/jupyter/labextensions/exercise-page/package.json" in content
 

@@ -101,7 +101,7 @@ class Stage:
         passed = sum(state is True for state in self.core)
         more = sum(state is True for state in self.extensions)
         extra = f" and {more} of {len(self.extensions)} extensions" if more else ""
-        return f"{'✓' if self.done else SIGNS[None]} {passed} of {len(self.core)}{extra}"
+        return f"{'✓' if self.done else ' '} {passed} of {len(self.core)}{extra}"
 
 
 @dataclass(frozen=True)

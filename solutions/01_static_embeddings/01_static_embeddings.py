@@ -143,7 +143,9 @@ print(", ".join(f"{vocabulary[i]} {int(n)}" for n, i in zip(*most_frequent)))
 predict("static.chance", ...)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-reveal("static.chance", 10_000 * 0.02 * 0.05)
+reveal(
+    "static.chance", 10_000 * 0.02 * 0.05
+)
 
 # %% [markdown]
 # Pointwise mutual information (Church and Hanks, 1990) compares the count with what chance would give:
@@ -418,6 +420,7 @@ def train_skip_gram(
 # believed real with probability $p/(p + k q)$, where $p$ is its share of the true pairs and $q$ its share of the noise.
 
 # %% tags=["demo"]
+print("This takes five to ten seconds.")
 k = 5
 share = counts / counts.sum()
 noise = counts.sum(1) ** 0.75 / (counts.sum(1) ** 0.75).sum()
@@ -643,6 +646,7 @@ def measure_mixtures(language, seed: int) -> list[dict]:
 predict("static.mixture", ...)
 
 # %% tags=["demo"]
+print("This takes five to ten seconds.")
 mixtures = measure_mixtures(language, seed=0)
 labels = {
     "weighted by frequency": "senses,\nby frequency", "plain average": "senses,\nplain average",

@@ -187,7 +187,9 @@ scores = similarities(x_river, x_river)
 on_diagonal = (scores.argmax(-1) == torch.arange(len(river))).sum().item()
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-display(Markdown(f"In **{on_diagonal} of {len(river)}** rows the largest number is on the diagonal."))
+display(Markdown(
+    f"In **{on_diagonal} of {len(river)}** rows the largest number is on the diagonal."
+))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def heat_map(matrix: Tensor, words: list[str], digits: int, label: str, xlabel: str, ylabel: str):
@@ -274,7 +276,9 @@ for d in sizes:  # 40 times 16 random queries against 64 random keys
 reveal("attention.variance", v64)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-display(Markdown(f"Variance at d = 64: **{v64:.1f} ± {h64:.1f}** before, **{s64:.3f} ± {g64:.3f}** after (95 %)."))
+display(Markdown(
+    f"Variance at d = 64: **{v64:.1f} ± {h64:.1f}** before, **{s64:.3f} ± {g64:.3f}** after (95 %)."
+))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 figure, ax = plt.subplots(figsize=(5.6, 3.4))
@@ -704,6 +708,7 @@ def train(seed: int, fixed: dict[str, Tensor], steps: int = 400) -> tuple[dict[s
 predict("attention.cue_weight", ...)
 
 # %% tags=["demo"]
+print("This takes five to ten seconds.")
 KINDS = {
     "equal weights": {"q": torch.zeros(50, 50), "k": torch.zeros(50, 50)},
     "plain weights": {"q": torch.eye(50), "k": torch.eye(50)},
@@ -1153,8 +1158,10 @@ draw()
 seeds = ", ".join(f"{right:.3f}" for _, right in learned)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-display(Markdown(f"Cue only on the right: the seeds of the trained layer {seeds}; the same layer with equal weights, its values trained, {equal[1]:.3f}; "
-    f"nothing trained: plain attention {plain[1]:.3f}, the average {average[1]:.3f}."))
+display(Markdown(
+    f"Cue only on the right: the seeds of the trained layer {seeds}; the same layer with equal weights, its values trained, {equal[1]:.3f}; "
+    f"nothing trained: plain attention {plain[1]:.3f}, the average {average[1]:.3f}."
+))
 
 # %% [markdown]
 # Read the board with care. The exam's sentences are short and stand alone, and a nearest neighbour finds even a small difference. This is why

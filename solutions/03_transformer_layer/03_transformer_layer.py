@@ -720,6 +720,7 @@ def order_accuracy(embed, seed: int, steps: int = 150) -> float:
         return (direction(model, ids, embed).argmax(1) == target).float().mean().item()
 
 # %% tags=["demo"]
+print("This takes five to ten seconds.")
 print("forwards: ", language.decode(test_ids[0]))
 print("backwards:", language.decode(backwards(test_ids)[0]))
 found = {embed.__name__: [order_accuracy(embed, seed) for seed in range(3)]
@@ -830,16 +831,20 @@ def exam_of(depth: int, seed: int, embed=with_positions, steps: int = 250) -> tu
     return result.left, result.right
 
 # %% tags=["demo"]
+print("This takes five to ten seconds.")
 results = {"1 layer, not trained": [exam_of(1, seed, steps=0) for seed in range(3)],
            "1 layer, no positions": [exam_of(1, seed, words_alone) for seed in range(3)]}
 
 # %% tags=["demo"]
+print("This takes five to ten seconds.")
 results["1 layer"] = [exam_of(1, seed) for seed in range(3)]
 
 # %% tags=["demo"]
+print("This takes five to ten seconds.")
 results["2 layers"] = [exam_of(2, seed) for seed in (0, 1)]
 
 # %% tags=["demo"]
+print("This takes a few seconds.")
 results["2 layers"].append(exam_of(2, seed=2))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}

@@ -131,8 +131,10 @@ left_over = np.exp(np.log(plain[:, 4] / plain[:, 0]).mean())
 reveal("recurrence.gradient", left_over)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-display(Markdown("From 2 to 32 words, the derivative of the plain network shrinks to "
-                 f"**{left_over:.1e}** of itself (geometric mean of 8 random networks)."))
+display(Markdown(
+    "From 2 to 32 words, the derivative of the plain network shrinks to "
+    f"**{left_over:.1e}** of itself (geometric mean of 8 random networks)."
+))
 
 # %% [markdown]
 # With random weights of the usual size hardly anything of the first word is left, and so training can hardly find out that it mattered. The **long
@@ -191,6 +193,8 @@ print(f"largest difference from nn.LSTM after 20 words: {difference:.1e}")
 # attention of the last word over all words, with random projections.
 
 # %% tags=["demo"]
+print("This takes five to ten seconds.")
+
 def remembering(seed: int) -> dict[str, Tensor]:
     """Random LSTM weights with a forget bias of 3."""
     weights = random_weights(seed, gates=4)
@@ -433,9 +437,11 @@ def exactly_right(guesses: Tensor, target: Tensor) -> float:
     return (guesses == target).all(dim=1).float().mean().item()
 
 # %% tags=["demo"]
+print("This takes ten to twenty seconds.")
 live, losses = train(560, lambda target: shift_right(target, BOS))
 
 # %% tags=["demo"]
+print("This takes five to ten seconds.")
 cheat, cheat_losses = train(140, lambda target: target)
 live_right, cheat_right = (exactly_right(translate(trained, held_out.source), held_out.target)
                            for trained in (live, cheat))
@@ -496,8 +502,10 @@ for words in cells:
     print(f"{words:<52}", code.decode(translate(model, ids)[0]))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-display(Markdown(f"Held-out sentences exactly right: **{right:.1%}**; "
-                 f"with the source of another sentence: **{wrong_source:.1%}**."))
+display(Markdown(
+    f"Held-out sentences exactly right: **{right:.1%}**; "
+    f"with the source of another sentence: **{wrong_source:.1%}**."
+))
 
 # %% [markdown]
 # Each *cell* gets another word. The encoder has found the sense, because the translation needed it: nobody told it what senses are.
@@ -587,6 +595,8 @@ check("recurrence.mended_cross_mask", lambda case: mended_cross_mask(**case))
 # short while. (Source and target are padded to one width, as Keras did.)
 
 # %% tags=["demo"]
+print("This takes a few seconds.")
+
 @torch.no_grad()
 def held_out_loss(model: Translator, mask) -> float:
     """Nats a token with this cross mask."""

@@ -273,7 +273,9 @@ pictures.surprises(
 )
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-display(Markdown(f"In 1,000 sentences, the two sums of a sentence differ by at most **{gap:.0e}** nats."))
+display(Markdown(
+    f"In 1,000 sentences, the two sums of a sentence differ by at most **{gap:.0e}** nats."
+))
 
 # %% [markdown]
 # Word by word the two readers are surprised at different places. For the sentence they must agree, because both write the same
@@ -492,6 +494,7 @@ def train(model: ELMo, read, steps: int, batch: int = 32) -> Float[np.ndarray, "
     return np.array(losses)
 
 # %% tags=["demo"]
+print("This takes ten to twenty seconds.")
 live = new_model()
 curve = train(live, honest, steps=650)
 
@@ -791,6 +794,8 @@ def task_data(model: ELMo, seed: int) -> dict:
 by_seed = [task_data(elmo, seed) for seed in range(5)]
 
 # %% tags=["demo"]
+print("This takes five to ten seconds.")
+
 def over_seeds(tasks, prepare) -> dict[str, Float[np.ndarray, "seed L+1"]]:
     """The weights that each task learns, with `prepare` applied to the layers first."""
     weights = {task: [] for task in tasks}
@@ -812,6 +817,8 @@ pictures.layer_weights(weights)
 # residual: layer 2 is the sum of what its LSTM wrote and *layer 1 itself*, so a weight on layer 2 pays for both. We take the sum apart and learn again.
 
 # %% tags=["demo"]
+print("This takes a few seconds.")
+
 def without_residual(R: Float[Tensor, "L+1 N E"]) -> Float[Tensor, "L+1 N E"]:
     """What the second LSTM layer itself wrote, in place of its sum with the first layer."""
     return torch.cat([R[:2], R[2:] - R[1:2]])
@@ -1058,6 +1065,8 @@ check("elmo.with_elmo", lambda case: output_and_gradients(with_elmo, case))
 # Does a task gain by it? Part-of-speech tagging with *twenty* labelled sentences: a small LSTM reads its own word vectors x alone, or with the states of an untrained or of the trained biLM.
 
 # %% tags=["demo"]
+print("This takes five to ten seconds.")
+
 def tagging_accuracy(model: ELMo | None, sentences, asked, seed: int, steps: int = 80) -> float:
     """Share of words whose part of speech a small task network finds, trained on `sentences`."""
     torch.manual_seed(seed)

@@ -556,9 +556,11 @@ def train(loss_of, steps: int) -> tuple[BERT, Float[np.ndarray, "points 4"]]:
     return model.eval(), np.array(course)
 
 # %% tags=["demo"]
+print("This takes ten to twenty seconds.")
 live, course = train(pretraining_loss, STEPS)
 
 # %% tags=["demo"]
+print("This takes five to ten seconds.")
 wild, wild_course = train(pretraining_loss_of_2018, STEPS // 2)
 reveal("bert.next_2018", wild_course[-1, 3])
 
@@ -726,6 +728,7 @@ from coursekit.scoreboard import nearest_sense, sense_exam
 from coursekit.small.elmo import both_losses
 from coursekit.small.figures import sense_vectors
 
+print("This takes five to ten seconds.")
 exam = sense_exam()
 
 def senses(model, layer: int = -1):

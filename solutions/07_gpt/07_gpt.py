@@ -224,6 +224,7 @@ def held_out_loss(model) -> float:
     return shift_loss(model(test_ids).logits, test_ids, PAD).item()
 
 # %% tags=["demo"]
+print("This takes five to ten seconds.")
 live, curve = train(lambda logits, ids: shift_loss(logits, ids, PAD), STEPS)
 pictures.training(curve, bound, np.log(len(short.vocabulary)))
 
@@ -262,6 +263,8 @@ def mended_labels(ids: Int[Tensor, "B T"], end: int) -> Int[Tensor, "B T"]:
 check("gpt.mended_labels", lambda case: mended_labels(case["ids"], case["end"]))
 
 # %% tags=["demo"]
+print("This takes five to ten seconds.")
+
 def loss_with(labels_of):
     """The shifted loss on labels made from rows that are padded with [EOS]."""
     def loss(logits: Float[Tensor, "B T V"], ids: Int[Tensor, "B T"]) -> Tensor:
@@ -310,6 +313,7 @@ predict("gpt.right_only", ...)
 from coursekit.scoreboard import add_row, bounds, draw, nearest_sense, sense_exam
 from coursekit.small.figures import sense_vectors
 
+print("This takes a few seconds.")
 exam, limits = sense_exam(), bounds()
 
 def examine(model):
@@ -492,6 +496,8 @@ interact(show_choice, temperature=ipywidgets.FloatSlider(1, min=0.1, max=3, styl
 predict("gpt.possible", ...)
 
 # %% tags=["demo"]
+print("This takes five to ten seconds.")
+
 @torch.no_grad()
 def write(
     model, n: int, temperature: float = 1.0, k: int = 0, p: float = 1.0, seed: int = 0
@@ -707,6 +713,7 @@ display(family)
 # %% tags=["demo"]
 from coursekit.models import load as load_pretrained
 
+print("This takes ten to twenty seconds.")
 big = load_pretrained("SmolLM2-135M", head="causal-lm")
 config, words = big.model.config, big.tokenizer
 parameters = sum(weight.numel() for weight in big.model.parameters())
@@ -785,6 +792,8 @@ for name, text in zip(settings, continued):
 # usual control, the text's first sentence. Expect inventions from a model of this size.
 
 # %% tags=["demo"]
+print("This takes a few seconds.")
+
 def ask(*turns: str, tokens: int = 40) -> str:
     """The answer to a dialogue: user, assistant, user, …"""
     who = ("user", "assistant") * len(turns)
@@ -914,6 +923,7 @@ predict("gpt.eight_examples", ...)
 # %% tags=["demo"]
 from coursekit.intervals import wilson
 
+print("This takes five to ten seconds.")
 few = questions.sample(24, random_state=0)
 demos, counts = draw_demos(seed=0), (0, 1, 2, 4, 8)
 answers = (few.label == "positive").to_numpy()
@@ -928,8 +938,10 @@ live_low, live_high = wilson(middle, len(few))
 display(live_table.round(2))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-display(Markdown(f"With {len(few)} questions, an accuracy of {middle:.2f} has a 95 % interval "
-    f"from **{live_low:.2f} to {live_high:.2f}**."))
+display(Markdown(
+    f"With {len(few)} questions, an accuracy of {middle:.2f} has a 95 % interval "
+    f"from **{live_low:.2f} to {live_high:.2f}**."
+))
 
 # %% [markdown]
 # So from these rows little can be said about the number of examples: the interval is wide, and all of them stand on one set of examples. It needs all 96 questions, and other examples. That takes minutes, so it is recorded
@@ -944,8 +956,10 @@ better = (by_row["accuracy, calibrated"] > by_row["accuracy"]).sum()
 low, high = wilson(0.8, len(questions))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-display(Markdown(f"Calibration raises the accuracy in **{better}** of {len(by_row)} runs. "
-    f"{len(questions)} questions leave an accuracy of 0.8 an interval from {low:.2f} to {high:.2f}."))
+display(Markdown(
+    f"Calibration raises the accuracy in **{better}** of {len(by_row)} runs. "
+    f"{len(questions)} questions leave an accuracy of 0.8 an interval from {low:.2f} to {high:.2f}."
+))
 
 # %% [markdown]
 # What the intervals allow us to say: in accuracy, nothing here shows that examples help. No number of them does better than none, and the intervals are wide. (One example, calibrated, comes out above none, calibrated; above none as it is, it does not.) One draw of examples differs from another more than
@@ -968,6 +982,7 @@ display(Markdown(f"Calibration raises the accuracy in **{better}** of {len(by_ro
 # The model is the GPT of `coursekit`, with two layers. A label's vector is added to that of its symbol, so that an example is one token (as segments are added in BERT).
 
 # %% tags=["demo"]
+print("This takes five to ten seconds.")
 SYMBOLS, LABELS, ASKED = 8, 4, 9                                     # questions after 0 to 8 examples
 
 def draw_prompts(n: int, generator: torch.Generator, rules: Int[Tensor, "any symbols"] | None = None):

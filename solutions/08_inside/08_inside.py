@@ -256,6 +256,8 @@ check("inside.sense_similarity", lambda case: sense_similarity(**case))
 # All 1,416 sentences go through the model once (about ten seconds). From each we keep the vector of its ambiguous word at every layer, with your two functions.
 
 # %% tags=["demo"]
+print("This takes five to ten seconds.")
+
 @torch.no_grad()
 def vectors_of(texts: list[str], starts: list[int], size: int = 48) -> Float[Tensor, "n L+1 D"]:
     """The vector of the word that begins at `starts[n]` in each text, at every layer."""
@@ -385,6 +387,8 @@ check("inside.centre", lambda case: centre(case["vectors"], case["sample"]))
 predict("inside.cone", ...)
 
 # %% tags=["demo"]
+print("This takes a few seconds.")
+
 @torch.no_grad()
 def tokens_in_context(network, words_of, texts: list[str]) -> Float[Tensor, "n L+1 D"]:
     """Vectors of tokens in sentences, each token once, at every layer; no special tokens."""

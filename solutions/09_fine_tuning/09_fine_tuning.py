@@ -677,6 +677,7 @@ def live(lr: float, steps: int, every: int) -> tuple[BERT, Float[np.ndarray, "po
     return whole, np.array(points)
 
 # %% tags=["demo"]
+print("This takes five to ten seconds.")
 tuned, course = live(1e-3, 320, 32)
 forgotten = course[-1, 4] - course[0, 4]
 reveal("fine_tuning.forgotten", forgotten)
@@ -1026,6 +1027,7 @@ print(f"without weight decay: {len(spared_by_them)} parameters in Trainer; {len(
 from coursekit.scoreboard import add_row, draw, nearest_sense, sense_exam
 from coursekit.small.figures import sense_vectors
 
+print("This takes a few seconds.")
 exam = sense_exam()
 
 def senses(model: BERT):
@@ -1073,6 +1075,7 @@ def plan(case: dict, unfreeze_at: Callable) -> Bool[Tensor, "epochs parts"]:
 check("fine_tuning.unfreeze_at", lambda case: plan(case, unfreeze_at))
 
 # %% tags=["demo"]
+print("This takes a few seconds.")
 one_run = {
     strategy: tune_small("order", strategy, 512, 1e-3, 200, 0)
     for strategy in ("gradual unfreezing", "full")

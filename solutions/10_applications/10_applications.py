@@ -239,6 +239,7 @@ display(test_reviews.groupby("phenomenon").agg(
 # First with *no* change to the encoder: we read some reviews once, pool them in your three ways, and train nothing but a linear layer. Which vector is the best for a whole text?
 
 # %% tags=["demo"]
+print("This takes a few seconds.")
 chosen = torch.cat([part(reviews, "train")[:320], part(reviews, "test")])
 some_reviews = reviews.iloc[chosen.numpy()]
 texts = tokenizer(some_reviews["text"].tolist(), padding=True, return_tensors="pt")
@@ -508,6 +509,7 @@ tagged = sentence_rows(encoder, tokenizer, HALF)
 train_sentences, asked = part(sentences, "train"), part(sentences, "test")
 
 # %% tags=["demo"]
+print("This takes ten to twenty seconds.")
 torch.manual_seed(0)
 tagger = Upper(encoder, HALF, len(TAGS))
 curve, losses = [], []

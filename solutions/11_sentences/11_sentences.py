@@ -487,9 +487,11 @@ def train(loss_of, seed: int, many: int = 192, steps: int = 300):
 predict("sentences.after", ...)
 
 # %% tags=["demo"]
+print("This takes a few seconds.")
 ranked, ranked_course = train(by_rank, seed=0)
 
 # %% tags=["demo"]
+print("This takes a few seconds.")
 labelled, labelled_course = train(by_label, seed=0)
 pictures.courses({"by rank": ranked_course, "by label": labelled_course})
 
@@ -647,6 +649,7 @@ predict("sentences.found", ...)
 # %% tags=["demo"]
 from pathlib import Path
 
+print("This takes a few seconds.")
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 import coursekit
@@ -784,6 +787,7 @@ def read_windows(text: str) -> tuple[Float[Tensor, "W T D"], Bool[Tensor, "W T"]
     return minilm(ids, attention_mask=keep.long()).last_hidden_state, keep
 
 # %% tags=["demo"]
+print("This takes a few seconds.")
 in_windows = [read_windows(text) for text in documents]
 
 # %% tags=["demo"]
@@ -848,6 +852,7 @@ def decoder_layers(texts: Sequence[str]) -> dict[str, Float[Tensor, "layers B D"
     return pooled
 
 # %% tags=["demo"]
+print("This takes five to ten seconds.")
 of_premises = decoder_layers(exam.premise)
 
 # %% tags=["demo"]

@@ -87,6 +87,7 @@ from coursekit.language import load_language
 from coursekit.pictures import comparison as pictures
 from coursekit.plots import use_style
 from coursekit.scoreboard import add_row, ambiguous_words, bounds, draw, sense_exam
+from coursekit.sliders import interact
 from coursekit.small import load
 from coursekit.small.figures import sense_vectors
 from coursekit.vectors import load_glove
@@ -99,6 +100,8 @@ print(f"{len(known):,} labelled and {len(asked):,} held-out sentences;",
       f"in {(asked.cue == 'right').sum():,} of these the cue stands only on the right of the word")
 
 # %% tags=["demo"]
+print("This takes five to ten seconds.")
+
 def single_vector(words: list[str], place: int) -> Float[Tensor, "D"]:
     """The static vector of the word itself."""
     return glove[words[place]]
@@ -205,6 +208,8 @@ pictures.bootstrap(means, gpt_right.mean().item(), (low, high), limits.from_left
 # (`python tools/record_one_corpus.py`), item by item.
 
 # %% tags=["demo"]
+print("This takes five to ten seconds.")
+
 def exact_reader(context: str) -> Float[Tensor, "n"]:
     """1 where the most probable sense, given the context, is the right one."""
     posterior = language.sense_posterior(asked.ids, asked.position, context)
@@ -295,6 +300,8 @@ check("comparison.clear_differences", lambda case: clear_differences(**case))
 # vocabulary ends at our language. The pre-trained models are recorded, at the layer that is best on the training sentences.
 
 # %% tags=["demo"]
+print("This takes a few seconds.")
+
 def split(sentence: str, start: int) -> tuple[list[str], int]:
     """The words of a sentence in lower case, and the place of the one that begins at `start`."""
     found = list(re.finditer(r"[a-z0-9]+(?:'[a-z]+)?", sentence.lower()))

@@ -60,7 +60,7 @@ def test_the_map_counts_links_and_says_where_to_go_on(monkeypatch):
     shown = coursekit.course_map()._repr_mimebundle_()
     rows = shown["text/plain"].splitlines()
     assert len(rows) == len(ASSIGNMENTS)
-    assert rows[1] == f"· {len(core) - 1} of {len(core)}  02 · Attention, step by step  ← go on here"
+    assert rows[1] == f"  {len(core) - 1} of {len(core)}  02 · Attention, step by step  ← go on here"
     assert 'href="02_attention/02_attention.ipynb"' in shown["text/html"]
     journal.save_check(core[-1], True)
     rows = str(coursekit.course_map()).splitlines()

@@ -49,7 +49,7 @@
     get: async () => {
       const { INotebookTracker } = await fromJupyterLab("@jupyterlab/notebook");
       const plugin = { id: `${NAME}:marks`, autoStart: true, requires: [INotebookTracker], activate };
-      return () => ({ default: plugin });
+      return () => ({ __esModule: true, default: plugin });
     },
   };
 })();
