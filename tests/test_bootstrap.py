@@ -131,7 +131,11 @@ def test_a_torch_with_gpu_libraries_is_announced_and_needs_more_room(bootstrap, 
 
 def test_pip_says_what_it_does(bootstrap, monkeypatch):
     commands = []
-    monkeypatch.setattr(bootstrap.subprocess, "run", lambda command, **rest: commands.append(command) or SimpleNamespace(returncode=0))
+    monkeypatch.setattr(
+        bootstrap.subprocess,
+        "run",
+        lambda command, **rest: commands.append(command) or SimpleNamespace(returncode=0),
+    )
     bootstrap.really_pip_install("the course", "-e", ".")
     assert not {"--quiet", "-q"} & set(commands[0])
 

@@ -72,10 +72,16 @@ LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
 
 
 def test_every_page_and_notebook_links_what_is_in_the_zip(content):
-    for name in [name for name in content if name.startswith(("docs/", "notebooks/")) and name.endswith((".md", ".ipynb"))]:
+    for name in [
+        name
+        for name in content
+        if name.startswith(("docs/", "notebooks/")) and name.endswith((".md", ".ipynb"))
+    ]:
         text = content[name].decode()
         if name.endswith(".ipynb"):
-            text = "\n".join("".join(c["source"]) for c in json.loads(text)["cells"] if c["cell_type"] == "markdown")
+            text = "\n".join(
+                "".join(c["source"]) for c in json.loads(text)["cells"] if c["cell_type"] == "markdown"
+            )
         links = {os.path.normpath(os.path.join(os.path.dirname(name), link)) for link in LINK.findall(text)}
         assert links - content.keys() == set(), name
         assert links, name
@@ -86,7 +92,12 @@ def test_each_notebook_leads_back_and_onward(content):
     for place, name in enumerate(NAMES):
         first, *_, last = json.loads(content[f"notebooks/{name}/{name}.ipynb"])["cells"]
         top, bottom = ({*LINK.findall("".join(cell["source"]))} for cell in (first, last))
-        assert {"../start.ipynb", "../../docs/glossary.md", *order[:place][-1:], *order[place + 1 :][:1]} <= top
+        assert {
+            "../start.ipynb",
+            "../../docs/glossary.md",
+            *order[:place][-1:],
+            *order[place + 1 :][:1],
+        } <= top
         assert {"../start.ipynb", *order[place + 1 :][:1]} <= bottom
 
 
@@ -124,7 +135,9 @@ def test_a_file_that_git_does_not_know_has_its_own_time(tmp_path):
     (tmp_path / "nbgrader_config.py").write_text("c = get_config()\n")
     (tmp_path / "notes.txt").write_text("x")
     os.utime(tmp_path / "notes.txt", (1_700_000_000, 1_700_000_000))
-    assert changed_when(tmp_path, {"notes.txt": b"x"}) == {"notes.txt": datetime.fromtimestamp(1_700_000_000, UTC)}
+    assert changed_when(tmp_path, {"notes.txt": b"x"}) == {
+        "notes.txt": datetime.fromtimestamp(1_700_000_000, UTC)
+    }
 
 
 def test_nothing_of_the_instructor_is_inside(content):

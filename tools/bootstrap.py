@@ -120,7 +120,9 @@ def say_what_it_takes():
         )
         check_disk(DISK_WITH_GPU)
     else:
-        say("This downloads about 0.9 GB, takes 2.1 GB of disk, and two to five minutes where the network is fast. It happens once.")
+        say(
+            "This downloads about 0.9 GB, takes 2.1 GB of disk, and two to five minutes where the network is fast. It happens once."
+        )
 
 
 def check_disk(needed):
@@ -167,7 +169,9 @@ def make_venv():
 def drop_halves():
     """Forget packages of which pip had copied a part when it was interrupted: it would take them for installed."""
     for folder in VENV.glob("[Ll]ib/**/site-packages/*.dist-info"):
-        if not all((folder / name).is_file() for name in ("INSTALLER", "RECORD")):  # pip writes these two last
+        if not all(
+            (folder / name).is_file() for name in ("INSTALLER", "RECORD")
+        ):  # pip writes these two last
             shutil.rmtree(folder)
 
 
@@ -188,7 +192,16 @@ def torch_brings_gpu_libraries():
     """Whether the PyTorch that pip would take is the one for GPUs. False where pip cannot say: the installation will."""
     if sys.platform != "linux":
         return False
-    command = [PYTHON, "-m", "pip", "install", "--dry-run", "--quiet", "--disable-pip-version-check", "--no-deps"]
+    command = [
+        PYTHON,
+        "-m",
+        "pip",
+        "install",
+        "--dry-run",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--no-deps",
+    ]
     command += ["--ignore-installed", "--report", "-", *torch_index(), TORCH]
     asked = subprocess.run([str(part) for part in command], capture_output=True, text=True, cwd=ROOT)
     try:

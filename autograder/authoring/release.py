@@ -98,7 +98,9 @@ def _git(root: Path, *arguments: str) -> list[str]:
     """The lines that git says; none where there is no git, or no repository."""
     try:
         command = ["git", "-c", "core.quotePath=false", *arguments]
-        return subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout.splitlines()
+        return subprocess.run(
+            command, cwd=root, capture_output=True, text=True, check=True
+        ).stdout.splitlines()
     except (OSError, subprocess.CalledProcessError):
         return []
 

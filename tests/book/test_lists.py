@@ -63,13 +63,15 @@ def test_references_are_in_order():
         assert surnames == sorted(surnames)
 
 
-TERM = re.compile(r"(?m)^### (.+)\n\n(.+)$")
+TERM = re.compile(r"(?m)^## (.+)\n\n(.+)$")
 LINK = re.compile(r"\[([^\]]+)\]\(([^)]+)\)")
 
 
 def terms() -> list[tuple[list[str], str]]:
     """Each entry of the glossary: its terms, and what is said of them."""
-    return [(names.split(", "), text) for names, text in TERM.findall((ROOT / "docs" / "glossary.md").read_text())]
+    return [
+        (names.split(", "), text) for names, text in TERM.findall((ROOT / "docs" / "glossary.md").read_text())
+    ]
 
 
 def test_terms_are_in_order_and_their_links_lead_to_terms():
