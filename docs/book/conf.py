@@ -49,7 +49,9 @@ html_theme = "sphinx_book_theme"
 html_title = "Words in Context, with solutions" if WITH_SOLUTIONS else "Words in Context"
 html_static_path = ["_static", "../images/cell.png"]
 html_css_files = ["book.css"]
-html_search_scorer = "_static/scorer.js"  # notebooks and the glossary before pages of modules
+html_search_scorer = str(
+    Path(__file__).with_name("_static") / "scorer.js"
+)  # notebooks and the glossary before pages of modules
 html_baseurl = os.environ.get("SITE_URL", "")  # where the website will stand: previews of links need it
 html_copy_source = False  # the sources of pages are no pages
 html_show_sphinx = False
@@ -93,7 +95,7 @@ def copy_mathjax(app, exception):
 ZIP = "words-in-context-student.zip"  # tools/book lays it beside the pages
 REPOSITORY = os.environ.get("BOOK_REPOSITORY", "")
 PREVIEW = "_static/cell.png"
-LONGEST = 200  # of a description, in letters
+LONGEST = 230  # of a description, in letters
 
 
 def describe_page(app, pagename, templatename, context, doctree):

@@ -27,6 +27,7 @@ from autograder.settings import course_settings
 from tools.book import links
 from tools.book.execution import execute
 from tools.book.layout import lay_out, source_files
+from tools.book.notebook import zip_name
 
 PARTS = Path("build") / "book-parts"
 """What is kept from one build to the next: executed notebooks, laid-out sources, parsed pages."""
@@ -67,15 +68,15 @@ def build(
     source = parts / f"source-{kind}"
     lay_out(source_files(root, chosen, execute(chosen, parts / "executed"), with_solutions), source)
     os.environ["BOOK_KIND"] = kind  # docs/book/conf.py asks for these two
-    os.environ["BOOK_REPOSITORY"] = os.environ.get("REPOSITORY_URL") or _origin(root)
+    os.environ["BOOK_REPOSITORY"] = os.environ.get("REPOSITORY_URL") or origin(root)
     arguments = ["-q", "-W", "--keep-going", "-c", root / "docs" / "book", "-d", parts / f"parsed-{kind}"]
     if sphinx([str(argument) for argument in (*arguments, source, site)]):
         raise CourseError("Sphinx found what its messages above say: mend that and build again.")
     _drop_old_pages(site, source)
-    student_release(site.resolve() / f"{course_settings(root).course_id}-student.zip")
+    student_release(site.resolve() / zip_name(course_settings(root)))
 
 
-def _origin(root: Path) -> str:
+def origin(root: Path) -> str:
     """Where the repository was cloned from, as a page to visit; "" where that is no address of the web."""
     if not which("git"):
         return ""

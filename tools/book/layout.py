@@ -16,7 +16,7 @@ GLOSSARY = "glossary.md"
 TO_NOTEBOOK = re.compile(r"\[([^][]+)\]\((?:\.\./)?(?:notebooks/)?(\d\d_\w+)/\2\.ipynb\)")
 PAGES = {"start.ipynb": "/index.md", "students.md": "/guides/students.md", "glossary.md": "/glossary.md"}
 """What notebooks link beside one another, and the pages of the website with the same content."""
-TO_PAGE = re.compile(rf"\]\((?:\.\./)+(?:docs/)?({'|'.join(map(re.escape, PAGES))})\)")
+TO_PAGE = re.compile(rf"\]\((?:\.\./)*(?:docs/)?({'|'.join(map(re.escape, PAGES))})\)")
 TO_REPOSITORY = re.compile(r"\[([^\]]+)\]\(\.\./([^)#]+)\)")
 
 
