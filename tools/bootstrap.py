@@ -121,7 +121,7 @@ def say_what_it_takes():
         check_disk(DISK_WITH_GPU)
     else:
         say(
-            "This downloads about 0.9 GB, takes 2.1 GB of disk, and two to five minutes where the network is fast. It happens once."
+            "In all this downloads about 0.9 GB, takes 2.1 GB of disk, and two to five minutes where the network is fast. It happens once."
         )
 
 
