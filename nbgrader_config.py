@@ -37,7 +37,10 @@ c.Autograder.student_files = [
     "tools/jupyterlab",
     "docs/students.md",
     "docs/glossary.md",
-    *(f"docs/images/student_{name}.png" for name in ("wrong", "hint", "right", "validate_wrong", "submit", "dark")),
+    *(
+        f"docs/images/student_{name}.png"
+        for name in ("wrong", "hint", "right", "validate_wrong", "submit", "dark")
+    ),
     "LICENSE",
     "LICENSE-CONTENT",
     "CITATION.cff",
