@@ -35,7 +35,7 @@ mutants: environment ## change the solutions in small ways: how many changes do 
 student-release: environment ## dist/words-in-context-student.zip: what students get
 	@$(BIN)/autograder student-release
 
-book: environment ## build/book/index.html: the course as a website (SOLUTIONS=1 for one with solutions)
+book: environment ## build/book/index.html: the course as a website (SOLUTIONS=1 for one with solutions; SITE_URL=https://… where it will stand)
 	@OMP_NUM_THREADS=1 $(BIN)/python -m tools.book
 
 bench: environment ## docs/benchmarks.md: grading beside nbgrader's and otter's (BENCH_ARGS=--quick to try it)

@@ -34,6 +34,13 @@ c.Autograder.student_files = [
     "constraints.txt",
     "requirements-models.txt",
     "tools/bootstrap.py",
+    "tools/jupyterlab",
+    "docs/students.md",
+    "docs/glossary.md",
+    *(
+        f"docs/images/student_{name}.png"
+        for name in ("wrong", "hint", "right", "validate_wrong", "submit", "dark")
+    ),
     "LICENSE",
     "LICENSE-CONTENT",
     "CITATION.cff",

@@ -12,7 +12,8 @@ from nbformat import NotebookNode, ValidationError
 from autograder.errors import CourseError
 
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
-KEPT = ("nbgrader", "tags", "course")
+KEPT = ("nbgrader", "tags", "course", "jupyter")
+"""Of a cell's metadata; "jupyter" says whether its code is folded."""
 DEMO = "demo"
 """Tag of cells that only show something: unchanged ones are not run when grading."""
 

@@ -15,6 +15,7 @@ _HOME = {
     "show": "coursekit.plots",
     "installation": "coursekit.environment",
     "progress": "autograder.checks.overview",
+    "course_map": "autograder.checks.overview",
 }
 
 __all__ = list(_HOME)

@@ -28,6 +28,16 @@ installation()
 # [begin with the first notebook](01_static_embeddings/01_static_embeddings.ipynb).
 
 # %% [markdown]
+# ## Where you are
+#
+# Run the next cell: it shows how many checks of each notebook pass, and where to go on. Come back to it after a break.
+
+# %%
+from coursekit import course_map
+
+course_map()
+
+# %% [markdown]
 # ## The map
 #
 # Minutes are for the core exercises; the extensions come on top.
@@ -55,6 +65,9 @@ installation()
 # - **Check.** The cell below it runs your function on small inputs and shows your result beside the right one.
 #   Where the mistake is a known one, it names it.
 # - **Hint.** `hint("attention.similarities")` asks you a question first; call it again for more.
+#
+# [From the first try to the grade](../docs/students.md) shows all this in pictures; the [glossary](../docs/glossary.md) explains
+# each term in a sentence.
 #
 # You can stop anywhere: JupyterLab keeps what you typed. After a break choose *Run → Run All Above Selected Cell*.
 

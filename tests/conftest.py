@@ -13,6 +13,7 @@ from autograder.jail.outside.client import Server
 from autograder.settings import course_settings
 
 ROOT = course_root(Path(__file__).parent)
+KERNEL_SETTINGS = ROOT / "tools" / "jupyterlab" / "etc" / "ipython" / "ipython_kernel_config.py"
 ASSIGNMENTS = {one.name: one for one in assignments(ROOT)}
 SETTINGS = course_settings(ROOT)
 COURSE_VIEW = View(packages=SETTINGS.packages, answers=SETTINGS.answers)

@@ -1,9 +1,11 @@
 """`make lab` on machines that are not ready, were interrupted, or have everything already."""
 
 import importlib.util
+import json
 import shutil
 from collections import namedtuple
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -14,8 +16,9 @@ FILES = ("pyproject.toml", "constraints.txt", "requirements-models.txt")
 @pytest.fixture
 def course(tmp_path):
     (tmp_path / "tools").mkdir()
-    for name in (*FILES, "tools/bootstrap.py", "tools/jupyterlab-overrides.json"):
+    for name in (*FILES, "tools/bootstrap.py"):
         shutil.copy(ROOT / name, tmp_path / name)
+    shutil.copytree(ROOT / "tools" / "jupyterlab", tmp_path / "tools" / "jupyterlab")
     return tmp_path
 
 
@@ -38,6 +41,8 @@ def bootstrap(course, monkeypatch):
     monkeypatch.setattr(module, "make_venv", make_venv)
     monkeypatch.setattr(module, "pip_install", lambda what, *arguments: module.done.append(what))
     monkeypatch.setattr(module, "torch_index", lambda: [])
+    module.really_asks_pip = module.torch_brings_gpu_libraries
+    monkeypatch.setattr(module, "torch_brings_gpu_libraries", lambda: False)
     monkeypatch.setattr(module, "works", lambda *command: True)
     return module
 
@@ -48,7 +53,9 @@ EVERYTHING = ["PyTorch", "the course", "the model weights"]
 def test_an_empty_folder_gets_everything_torch_first(bootstrap):
     assert bootstrap.main([]) == 0
     assert bootstrap.done == ["venv", *EVERYTHING]
-    assert (bootstrap.VENV / "share/jupyter/lab/settings/overrides.json").is_file()
+    below = bootstrap.VENV / "share" / "jupyter"
+    assert json.loads((below / "lab/settings/overrides.json").read_text())
+    assert (below / "labextensions/exercise-page/package.json").is_file()
     assert "skipping" in (bootstrap.VENV / "etc/ipython/ipython_kernel_config.py").read_text()
 
 
@@ -69,16 +76,69 @@ def test_a_changed_list_is_installed_without_starting_over(bootstrap, course, na
     assert bootstrap.done == EVERYTHING
 
 
-def test_an_interrupted_installation_is_started_again(bootstrap, monkeypatch):
+def test_an_interrupted_installation_goes_on(bootstrap, monkeypatch, capsys):
+    """What is there stays, but for the package of which pip had copied a part."""
+
     def interrupted(what, *arguments):
+        for name, files in (("whole-1.0", ("METADATA", "INSTALLER", "RECORD")), ("half-1.0", ("METADATA",))):
+            folder = bootstrap.VENV / "lib" / "python3.11" / "site-packages" / f"{name}.dist-info"
+            folder.mkdir(parents=True)
+            for file in files:
+                (folder / file).touch()
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
         patch.setattr(bootstrap, "pip_install", interrupted)
-        assert "Interrupted" in bootstrap.main([])
+        assert "goes on from here" in bootstrap.main([])
     bootstrap.done.clear()
     assert bootstrap.main([]) == 0
-    assert bootstrap.done == ["venv", *EVERYTHING]
+    assert bootstrap.done == EVERYTHING, "no new environment"
+    assert [path.name for path in bootstrap.VENV.rglob("*.dist-info")] == ["whole-1.0.dist-info"]
+    assert "Going on" in capsys.readouterr().out
+
+
+def test_what_it_takes_is_said_before_anything_is_installed(bootstrap, monkeypatch, capsys):
+    said = []
+    install = bootstrap.pip_install
+
+    def pip_install(what, *arguments):
+        said.append(capsys.readouterr().out)
+        install(what, *arguments)
+
+    monkeypatch.setattr(bootstrap, "pip_install", pip_install)
+    bootstrap.main([])
+    assert "GB of disk" in said[0] and "minutes" in said[0]
+
+
+@pytest.mark.parametrize(
+    ("needs", "gpu"), [(["nvidia-cublas==13; platform_system == 'Linux'", "sympy"], True), (["sympy"], False)]
+)
+def test_a_torch_with_gpu_libraries_is_recognised(bootstrap, monkeypatch, needs, gpu):
+    """A mirror of PyPI without wheels for the CPU alone brought 6 GB, and nobody had said so."""
+    report = json.dumps({"install": [{"metadata": {"requires_dist": needs}}]})
+    monkeypatch.setattr(bootstrap.sys, "platform", "linux")
+    monkeypatch.setattr(bootstrap.subprocess, "run", lambda *a, **k: SimpleNamespace(stdout=report))
+    assert bootstrap.really_asks_pip() is gpu
+
+
+def test_a_torch_with_gpu_libraries_is_announced_and_needs_more_room(bootstrap, monkeypatch, capsys):
+    monkeypatch.setattr(bootstrap, "torch_brings_gpu_libraries", lambda: True)
+    usage = namedtuple("usage", "total used free")
+    monkeypatch.setattr(bootstrap.shutil, "disk_usage", lambda path: usage(99e9, 90e9, 9e9))
+    assert "needs 12 GB" in bootstrap.main([])
+    assert "instead of 2" in capsys.readouterr().out
+    assert bootstrap.done == ["venv"]
+
+
+def test_pip_says_what_it_does(bootstrap, monkeypatch):
+    commands = []
+    monkeypatch.setattr(
+        bootstrap.subprocess,
+        "run",
+        lambda command, **rest: commands.append(command) or SimpleNamespace(returncode=0),
+    )
+    bootstrap.really_pip_install("the course", "-e", ".")
+    assert not {"--quiet", "-q"} & set(commands[0])
 
 
 def test_a_moved_folder_gets_a_new_environment(bootstrap, monkeypatch):

@@ -3,17 +3,19 @@
 import ast
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tomllib
 import zipfile
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 import yaml
 
-from autograder.authoring.release import pack, student_files, student_release
+from autograder.authoring.release import changed_when, pack, student_files, student_release
 from autograder.course import assignments, course_root
 from autograder.errors import CourseError
 
@@ -60,16 +62,88 @@ def test_each_notebook_comes_with_its_key(content, name):
 def test_there_is_what_it_takes_to_start(content):
     needed = {
         "README.md", "Makefile", "pyproject.toml", "constraints.txt", "requirements-models.txt", "environment.yml",
-        "tools/bootstrap.py", "tools/jupyterlab-overrides.json", "nbgrader_config.py", "LICENSE", "LICENSE-CONTENT", "notebooks/start.ipynb",
+        "tools/bootstrap.py", "nbgrader_config.py", "LICENSE", "LICENSE-CONTENT", "notebooks/start.ipynb",
     }  # fmt: skip
     assert needed - content.keys() == set()
     assert "make lab" in content["README.md"].decode()
 
 
+LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
+
+
+def test_every_page_and_notebook_links_what_is_in_the_zip(content):
+    for name in [
+        name
+        for name in content
+        if name.startswith(("docs/", "notebooks/")) and name.endswith((".md", ".ipynb"))
+    ]:
+        text = content[name].decode()
+        if name.endswith(".ipynb"):
+            text = "\n".join(
+                "".join(c["source"]) for c in json.loads(text)["cells"] if c["cell_type"] == "markdown"
+            )
+        links = {os.path.normpath(os.path.join(os.path.dirname(name), link)) for link in LINK.findall(text)}
+        assert links - content.keys() == set(), name
+        assert links, name
+
+
+def test_each_notebook_leads_back_and_onward(content):
+    order = [f"../{name}/{name}.ipynb" for name in NAMES]
+    for place, name in enumerate(NAMES):
+        first, *_, last = json.loads(content[f"notebooks/{name}/{name}.ipynb"])["cells"]
+        top, bottom = ({*LINK.findall("".join(cell["source"]))} for cell in (first, last))
+        assert {
+            "../start.ipynb",
+            "../../docs/glossary.md",
+            *order[:place][-1:],
+            *order[place + 1 :][:1],
+        } <= top
+        assert {"../start.ipynb", *order[place + 1 :][:1]} <= bottom
+
+
+def settings(content, place: str) -> dict:
+    return json.loads(content[f"tools/jupyterlab/{place}"])
+
+
+def test_the_student_s_jupyterlab_has_what_a_student_needs(content):
+    """The same settings as the instructor's, but for what solutions need; none of nbgrader's instructor's parts."""
+    overrides = "share/jupyter/lab/settings/overrides.json"
+    ours = settings(content, overrides)
+    theirs = json.loads((ROOT / "tools" / "jupyterlab" / overrides).read_text())
+    assert ours["@jupyterlab/notebook-extension:tracker"]["codeCellConfig"]["lineWrap"] is True
+    del theirs["@jupyterlab/docmanager-extension:plugin"]["defaultViewers"]["python"]  # jupytext
+    assert ours == theirs
+    off = settings(content, "etc/jupyter/labconfig/page_config.json")["disabledExtensions"]
+    assert {name.partition(":")[2] for name in off} == {
+        "assignment-list", "course-list", "create-assignment", "formgrader", "menu",
+    }  # fmt: skip
+    assert "tools/jupyterlab/share/jupyter/labextensions/exercise-page/package.json" in content
+
+
+def test_files_have_the_time_of_their_last_change(release):
+    """As the last commit of each says, or the file where there is none; once all were of 1980."""
+    with zipfile.ZipFile(release) as archive:
+        times = {entry.filename.removeprefix(f"{TOP}/"): entry.date_time for entry in archive.infolist()}
+    assert min(times.values()) > (2020,)
+    command = ["git", "log", "-1", "--format=%ct", "--", "LICENSE"]
+    committed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout.strip()
+    if committed:
+        assert times["LICENSE"] == datetime.fromtimestamp(int(committed), UTC).timetuple()[:6]
+
+
+def test_a_file_that_git_does_not_know_has_its_own_time(tmp_path):
+    (tmp_path / "nbgrader_config.py").write_text("c = get_config()\n")
+    (tmp_path / "notes.txt").write_text("x")
+    os.utime(tmp_path / "notes.txt", (1_700_000_000, 1_700_000_000))
+    assert changed_when(tmp_path, {"notes.txt": b"x"}) == {
+        "notes.txt": datetime.fromtimestamp(1_700_000_000, UTC)
+    }
+
+
 def test_nothing_of_the_instructor_is_inside(content):
-    allowed = ("notebooks/", "coursekit/", "data/", "tools/", "autograder/checks/")
-    of_the_tool = {"autograder/__init__.py", "autograder/py.typed"}
-    assert {name for name in content if "/" in name and not name.startswith(allowed)} == of_the_tool
+    allowed = ("notebooks/", "coursekit/", "data/", "tools/", "autograder/checks/", "docs/images/student_")
+    named = {"autograder/__init__.py", "autograder/py.typed", "docs/students.md", "docs/glossary.md"}
+    assert {name for name in content if "/" in name and not name.startswith(allowed)} == named
     released = [name for name in content if name.startswith("notebooks/")]
     assert [name for name in released if not name.endswith((".ipynb", ".key"))] == []
     assert [name for name in content if name.startswith("tools/student")] == []
@@ -121,7 +195,7 @@ def test_packing_twice_gives_the_same_bytes(release, tmp_path, monkeypatch):
 
 def test_a_solution_is_never_packed():
     with pytest.raises(CourseError, match="data/notes.txt holds a solution"):
-        pack({"data/notes.txt": b"### BEGIN SOLUTION"}, TOP)
+        pack({"data/notes.txt": b"### BEGIN SOLUTION"}, TOP, {})
 
 
 @pytest.mark.slow

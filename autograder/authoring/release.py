@@ -1,8 +1,10 @@
 """Pack what students get: the notebooks with their answer keys and what they import, without solutions."""
 
 import io
+import subprocess
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 
 from autograder.authoring.builder import StartPage, generate
@@ -12,7 +14,8 @@ from autograder.settings import course_settings
 from autograder.source import notebook_bytes, read_source
 
 LEAKS = (b"### BEGIN SOLUTION", b"### BEGIN HIDDEN")
-EARLIEST = (1980, 1, 1, 0, 0, 0)  # the zip format knows no earlier time
+EARLIEST = datetime(1980, 1, 1, tzinfo=UTC)
+"""The zip format knows no earlier time."""
 
 
 def student_release(target: Path | None = None) -> Path:
@@ -23,7 +26,8 @@ def student_release(target: Path | None = None) -> Path:
     """
     root = course_root()
     name = course_settings(root).course_id or root.name
-    packed = pack(dict(student_files(root)), name)
+    files = dict(student_files(root))
+    packed = pack(files, name, changed_when(root, files))
     target = (root / (target or Path("dist") / f"{name}-student.zip")).resolve()
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_bytes(packed)
@@ -54,14 +58,62 @@ def student_files(root: Path) -> Iterator[tuple[str, bytes]]:
         yield from _below(root / settings.student_overlay, root / settings.student_overlay)
 
 
-def pack(files: dict[str, bytes], top: str) -> bytes:
-    """The files as a zip archive with one top folder, `top`: sorted, and without the times of this machine."""
+def changed_when(root: Path, files: Mapping[str, bytes]) -> dict[str, datetime]:
+    """When each file of the release was last changed: as git has it, so that every clone packs the same bytes.
+
+    What git does not know, or knows otherwise than it is now, has the time of the file. Below a second counts nothing.
+    """
+    overlay = course_settings(root).student_overlay
+    committed, changed = _commits(root), _uncommitted(root)
+    times = {}
+    for name in files:
+        source = root / overlay / name if overlay and (root / overlay / name).is_file() else root / name
+        path = source.relative_to(root).as_posix()
+        if path in committed and path not in changed:
+            times[name] = committed[path]
+        elif source.is_file():
+            times[name] = datetime.fromtimestamp(int(source.stat().st_mtime), UTC)
+        else:
+            times[name] = max(committed.values(), default=EARLIEST)
+    return times
+
+
+def _commits(root: Path) -> dict[str, datetime]:
+    """The time of the last commit of every file, by its path in the course."""
+    times: dict[str, datetime] = {}
+    when = EARLIEST
+    for line in _git(root, "log", "--format=%x00%ct", "--name-only", "--no-renames", "--relative"):
+        if line.startswith("\0"):
+            when = datetime.fromtimestamp(int(line[1:]), UTC)
+        elif line:
+            times.setdefault(line, when)
+    return times
+
+
+def _uncommitted(root: Path) -> set[str]:
+    return set(_git(root, "diff", "--name-only", "--relative", "HEAD"))
+
+
+def _git(root: Path, *arguments: str) -> list[str]:
+    """The lines that git says; none where there is no git, or no repository."""
+    try:
+        command = ["git", "-c", "core.quotePath=false", *arguments]
+        return subprocess.run(
+            command, cwd=root, capture_output=True, text=True, check=True
+        ).stdout.splitlines()
+    except (OSError, subprocess.CalledProcessError):
+        return []
+
+
+def pack(files: Mapping[str, bytes], top: str, times: Mapping[str, datetime]) -> bytes:
+    """The files as a zip archive with one top folder, `top`: sorted, each with its time in UTC."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for path, content in sorted(files.items()):
             if any(leak in content for leak in LEAKS):
                 raise CourseError(f"{path} holds a solution: nothing was written.")
-            entry = zipfile.ZipInfo(f"{top}/{path}", EARLIEST)
+            time = max(times.get(path, EARLIEST), EARLIEST)
+            entry = zipfile.ZipInfo(f"{top}/{path}", time.timetuple()[:6])
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.create_system = 3  # Unix, on every machine
             entry.external_attr = 0o100644 << 16

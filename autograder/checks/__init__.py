@@ -1,4 +1,4 @@
-"""What a notebook of any course imports: `from autograder.checks import case, check, hint, predict, reveal, progress`.
+"""What a notebook of any course imports: `from autograder.checks import case, check, hint, predict, reveal, progress, course_map`.
 
 It needs numpy and IPython, and nothing of the rest of the autograder. The names are loaded when first used.
 """
@@ -13,6 +13,7 @@ _HOME = {
     "reveal": "checking",
     "CheckFailed": "stops",
     "progress": "overview",
+    "course_map": "overview",
 }
 
 __all__ = list(_HOME)

@@ -1,9 +1,13 @@
-"""`progress()`: which checks of a notebook pass, as they were last run."""
+"""`progress()`: which checks of a notebook pass, as they were last run; `course_map()`: how far each notebook is."""
 
+import json
 import os
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from urllib.parse import quote
 
 from autograder.checks import answer_key, journal
 from autograder.checks.card import RIGHT, WAITING, WRONG
@@ -71,3 +75,92 @@ def progress(notebook: str | None = None) -> Overviews:
 def this_notebook() -> str:
     """The name of the notebook that this kernel runs, as JupyterLab tells it; empty elsewhere."""
     return Path(os.environ.get("JPY_SESSION_NAME", "")).stem
+
+
+HERE = "go on here"
+
+
+@dataclass(frozen=True)
+class Stage:
+    """How far one notebook is. Extensions count apart: a notebook is done without them."""
+
+    title: str
+    link: str  # from the folder of the notebook that shows the map
+    core: tuple[bool | None, ...]  # what the last run of each check said
+    extensions: tuple[bool | None, ...]
+
+    @property
+    def done(self) -> bool:
+        return all(self.core)
+
+    @property
+    def begun(self) -> bool:
+        return any(state is not None for state in (*self.core, *self.extensions))
+
+    def count(self) -> str:
+        passed = sum(state is True for state in self.core)
+        more = sum(state is True for state in self.extensions)
+        extra = f" and {more} of {len(self.extensions)} extensions" if more else ""
+        return f"{'✓' if self.done else ' '} {passed} of {len(self.core)}{extra}"
+
+
+@dataclass(frozen=True)
+class CourseMap:
+    """All notebooks with their stages, and which of them comes next."""
+
+    stages: tuple[Stage, ...]
+
+    @property
+    def here(self) -> Stage | None:
+        """Where to go on: the first notebook that was begun and is not done, else the first that is not done."""
+        open_ones = [stage for stage in self.stages if not stage.done]
+        return next((stage for stage in open_ones if stage.begun), open_ones[0] if open_ones else None)
+
+    def __str__(self) -> str:
+        return "\n".join(
+            f"{stage.count()}  {stage.title}{f'  ← {HERE}' if stage is self.here else ''}"
+            for stage in self.stages
+        )
+
+    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
+        cell = 'style="text-align:left;padding:2px 14px 2px 0"'
+        rows = "".join(
+            f'<tr><td {cell}>{escape(stage.count())}</td><td {cell}><a href="{escape(stage.link)}">'
+            f"{escape(stage.title)}</a></td><td {cell}>{f'<b>← {HERE}</b>' if stage is self.here else ''}</td></tr>"
+            for stage in self.stages
+        )
+        return {"text/plain": str(self), "text/html": f"<table>{rows}</table>"}
+
+
+def course_map() -> CourseMap:
+    """How many checks of each notebook pass, with links, and where to go on. Run its cell again to renew it."""
+    results = journal.checks()
+    return CourseMap(tuple(
+        _stage(path.with_suffix(".ipynb"), list(answer_key.load(path)), results) for path in answer_key.key_files()
+    ))  # fmt: skip
+
+
+def _stage(notebook: Path, checks: list[str], results: dict[str, bool]) -> Stage:
+    title, extra = notebook.stem, set()
+    for kind, source, metadata in _cells(notebook):
+        heading = re.match(r"# (.+)", source) if kind == "markdown" else None
+        if heading and title == notebook.stem:
+            title = heading[1].strip()
+        if kind == "code" and metadata.get("course", {}).get("extra_credit"):
+            extra |= {check for check in checks if f'check("{check}"' in source}
+    return Stage(
+        title,
+        quote(Path(os.path.relpath(notebook)).as_posix()),
+        tuple(results.get(check) for check in checks if check not in extra),
+        tuple(results.get(check) for check in checks if check in extra),
+    )
+
+
+def _cells(notebook: Path) -> Iterator[tuple[str, str, dict]]:
+    """Kind, source and metadata of each cell; of none where the file cannot be read."""
+    try:
+        cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+        for cell in cells:
+            yield cell["cell_type"], "".join(cell["source"]), cell["metadata"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return

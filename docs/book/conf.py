@@ -3,9 +3,11 @@
 import hashlib
 import os
 import re
+from html import escape, unescape
 from importlib.util import find_spec
 from pathlib import Path
 from shutil import copy
+from textwrap import shorten
 
 from docutils import nodes
 from sphinx.addnodes import pending_xref
@@ -45,8 +47,12 @@ toc_object_entries = False
 
 html_theme = "sphinx_book_theme"
 html_title = "Words in Context, with solutions" if WITH_SOLUTIONS else "Words in Context"
-html_static_path = ["_static"]
+html_static_path = ["_static", "../images/cell.png"]
 html_css_files = ["book.css"]
+html_search_scorer = str(
+    Path(__file__).with_name("_static") / "scorer.js"
+)  # notebooks and the glossary before pages of modules
+html_baseurl = os.environ.get("SITE_URL", "")  # where the website will stand: previews of links need it
 html_copy_source = False  # the sources of pages are no pages
 html_show_sphinx = False
 html_show_search_summary = False  # would have to fetch pages, which a browser refuses for files on a disk
@@ -82,6 +88,60 @@ def copy_mathjax(app, exception):
     (target / fonts).mkdir(parents=True, exist_ok=True)
     for path in (package / MATHJAX, *(package / fonts).glob("*.woff")):
         copy(path, target / path.relative_to(package))
+
+
+# What search engines and previews of links are told, and what is one click away ------------------------
+
+ZIP = "words-in-context-student.zip"  # tools/book lays it beside the pages
+REPOSITORY = os.environ.get("BOOK_REPOSITORY", "")
+PREVIEW = "_static/cell.png"
+LONGEST = 230  # of a description, in letters
+
+
+def describe_page(app, pagename, templatename, context, doctree):
+    """A description in the page's head: its first paragraph. And links to the notebooks and the repository in its sidebar."""
+    paragraph = next((text for text in map(_words, _paragraphs(doctree)) if len(text) > 40), "")
+    title = re.sub("<[^>]*>", "", context.get("title", "")) or project
+    address = html_baseurl.rstrip("/") + "/" if html_baseurl else ""
+    described = {
+        "og:type": "website" if pagename == "index" else "article",
+        "og:site_name": project,
+        "og:title": unescape(title),
+        "og:description": shorten(paragraph, LONGEST, placeholder=" …"),
+        "og:image": address + PREVIEW if address else context["pathto"](PREVIEW, 1),
+        "og:image:alt": 'The GloVe vectors of 21 words in a plane; "cell" stands between its three senses.',
+        "og:url": address + app.builder.get_target_uri(pagename) if address else "",
+    }
+    tags = [
+        f'<meta property="{name}" content="{escape(text)}" />' for name, text in described.items() if text
+    ]
+    if paragraph:
+        tags.append(f'<meta name="description" content="{escape(described["og:description"])}" />')
+    tags.append('<meta name="twitter:card" content="summary_large_image" />')
+    context["metatags"] = context.get("metatags", "") + "\n".join(tags)
+    context["theme_icon_links"] = [
+        {"name": "Download the notebooks (zip)", "url": context["pathto"](ZIP, 1), "icon": "fa-solid fa-download",
+         "attributes": {"target": "_self"}},
+    ]  # fmt: skip
+    if REPOSITORY:
+        context["theme_icon_links"].append(
+            {"name": "The repository", "url": REPOSITORY, "icon": "fa-solid fa-code-branch"}
+        )
+
+
+def _paragraphs(doctree):
+    """Those that stand in the text itself, not in a box, a list or a table."""
+    paragraphs = doctree.findall(nodes.paragraph) if doctree else ()
+    return (one for one in paragraphs if isinstance(one.parent, nodes.section | nodes.document))
+
+
+def _words(paragraph):
+    """A paragraph on one line, without its formulas."""
+    formulas = [node.astext() for node in paragraph.findall(nodes.math)]
+    text = paragraph.astext()
+    for formula in formulas:
+        text = text.replace(formula, "…")
+    return " ".join(text.split())
 
 
 # Our notation -------------------------------------------------------------------------------------------
@@ -144,6 +204,7 @@ def setup(app):
     app.connect("autodoc-process-docstring", docstring_as_text)
     app.connect("autodoc-process-signature", without_modules)
     app.connect("build-finished", copy_mathjax)
+    app.connect("html-page-context", describe_page)
     # Links to notebooks depend on which there are: another set, and all pages are read again.
     app.add_config_value("notebooks", [], "env")
     app.connect("config-inited", _list_notebooks)

@@ -26,6 +26,8 @@
 #
 # **You need** Python, a little PyTorch (indexing, `sum`, `@`), and logarithms. **Time** about an hour: seven
 # exercises, two questions, two extensions.
+#
+# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · next: [02 · Attention, step by step](../02_attention/02_attention.ipynb)
 
 # %%
 import numpy as np
@@ -140,8 +142,10 @@ print(", ".join(f"{vocabulary[i]} {int(n)}" for n, i in zip(*most_frequent)))
 # %%
 predict("static.chance", ...)
 
-# %% tags=["demo"]
-reveal("static.chance", 10_000 * 0.02 * 0.05)
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+reveal(
+    "static.chance", 10_000 * 0.02 * 0.05
+)
 
 # %% [markdown]
 # Pointwise mutual information (Church and Hanks, 1990) compares the count with what chance would give:
@@ -416,6 +420,7 @@ def train_skip_gram(
 # believed real with probability $p/(p + k q)$, where $p$ is its share of the true pairs and $q$ its share of the noise.
 
 # %% tags=["demo"]
+print("This takes five to ten seconds.")
 k = 5
 share = counts / counts.sum()
 noise = counts.sum(1) ** 0.75 / (counts.sum(1) ** 0.75).sum()
@@ -641,6 +646,7 @@ def measure_mixtures(language, seed: int) -> list[dict]:
 predict("static.mixture", ...)
 
 # %% tags=["demo"]
+print("This takes five to ten seconds.")
 mixtures = measure_mixtures(language, seed=0)
 labels = {
     "weighted by frequency": "senses,\nby frequency", "plain average": "senses,\nplain average",
@@ -929,3 +935,6 @@ display(Markdown(
 # - Mikolov, Sutskever, Chen, Corrado and Dean (2013b). Distributed representations of words and phrases and their compositionality. *NIPS* 26.
 # - Mikolov, Yih and Zweig (2013). Linguistic regularities in continuous space word representations. *NAACL-HLT*, 746–751.
 # - Pennington, Socher and Manning (2014). GloVe: Global vectors for word representation. *EMNLP*, 1532–1543.
+
+# %% [markdown]
+# Next: [02 · Attention, step by step](../02_attention/02_attention.ipynb). The [start page](../start.ipynb) shows how far you are.

@@ -23,6 +23,8 @@
 #
 # **You need** the first notebook, matrix products, and slicing in PyTorch.
 # **Time** about 60 minutes: six exercises, a bug to find, five questions that a person reads; two extensions.
+#
+# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [01 · One vector per word](../01_static_embeddings/01_static_embeddings.ipynb) · next: [03 · The transformer layer](../03_transformer_layer/03_transformer_layer.ipynb)
 
 # %%
 import torch
@@ -184,7 +186,11 @@ check("attention.similarities", lambda case: similarities(case["queries"], case[
 # %% tags=["demo"]
 scores = similarities(x_river, x_river)
 on_diagonal = (scores.argmax(-1) == torch.arange(len(river))).sum().item()
-display(Markdown(f"In **{on_diagonal} of {len(river)}** rows the largest number is on the diagonal."))
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+display(Markdown(
+    f"In **{on_diagonal} of {len(river)}** rows the largest number is on the diagonal."
+))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def heat_map(matrix: Tensor, words: list[str], digits: int, label: str, xlabel: str, ylabel: str):
@@ -231,16 +237,16 @@ show(
 # ## 2.2 · Scaling
 #
 # How large is a dot product of two vectors that have nothing to do with each other? Let their coordinates be independent with
-# mean 0 and variance 1. Each product $q_i k_i$ then has mean 0 and variance 1, and the variances of independent terms add up:
-#
-# $$\operatorname{Var}(q \cdot k) = \sum_{i=1}^{d} \operatorname{Var}(q_i k_i) = d .$$
-#
-# With d = 64, the head size of BERT: what is the variance of the scores before scaling?
+# mean 0 and variance 1, and let there be d = 64 of them, the head size of BERT: what is the variance of the scores before scaling?
 
 # %% tags=["demo"]
 predict("attention.variance", ...)
 
 # %% [markdown]
+# Each product $q_i k_i$ has mean 0 and variance 1, and the variances of independent terms add up:
+#
+# $$\operatorname{Var}(q \cdot k) = \sum_{i=1}^{d} \operatorname{Var}(q_i k_i) .$$
+#
 # So scores grow with the number of coordinates, for no reason that has to do with words. One division takes
 # that out, and leaves a typical size of 1 whatever the d.
 
@@ -269,7 +275,11 @@ for d in sizes:  # 40 times 16 random queries against 64 random keys
 
 (v64, h64), (s64, g64) = (points[sizes.index(64)] for points in variance.values())
 reveal("attention.variance", v64)
-display(Markdown(f"Variance at d = 64: **{v64:.1f} ± {h64:.1f}** before, **{s64:.3f} ± {g64:.3f}** after (95 %)."))
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+display(Markdown(
+    f"Variance at d = 64: **{v64:.1f} ± {h64:.1f}** before, **{s64:.3f} ± {g64:.3f}** after (95 %)."
+))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 figure, ax = plt.subplots(figsize=(5.6, 3.4))
@@ -368,6 +378,8 @@ show(figure, alt="Weights of bank over the nine words. Bank's weight on itself: 
 # %% tags=["demo"]
 import ipywidgets
 
+from coursekit.sliders import interact
+
 def show_temperature(temperature: float) -> None:
     weights = bank_at(temperature)
     figure, ax = plt.subplots(figsize=(4.5, 2.8))
@@ -375,7 +387,7 @@ def show_temperature(temperature: float) -> None:
     show(figure, alt=f"Bank gives itself {weights[focal_river]:.2f} and river {weights[-1]:.2f}.")
 
 slider = ipywidgets.FloatLogSlider(value=1, base=10, min=-1, max=1, step=0.1, style={"description_width": "initial"})
-ipywidgets.interact(show_temperature, temperature=slider);
+interact(show_temperature, temperature=slider)
 
 # %% [markdown]
 # ### Sources say, we measure
@@ -449,7 +461,7 @@ def show_scaling(d: int) -> None:
     axes[0].set_ylabel("weight")
     show(figure, alt=f"Weights of a random query over 16 random keys, d = {d}: {'; '.join(said)}.")
 
-ipywidgets.interact(show_scaling, d=ipywidgets.SelectionSlider(options=sizes, value=64));
+interact(show_scaling, d=ipywidgets.SelectionSlider(options=sizes, value=64))
 
 # %% [markdown]
 # **Question 4.** Why a softmax? What would go wrong if we divided the scores by their sum, or simply took the largest one?
@@ -697,6 +709,7 @@ def train(seed: int, fixed: dict[str, Tensor], steps: int = 400) -> tuple[dict[s
 predict("attention.cue_weight", ...)
 
 # %% tags=["demo"]
+print("This takes five to ten seconds.")
 KINDS = {
     "equal weights": {"q": torch.zeros(50, 50), "k": torch.zeros(50, 50)},
     "plain weights": {"q": torch.eye(50), "k": torch.eye(50)},
@@ -1144,8 +1157,12 @@ add_row("attention, 1 layer", sense_left=left, sense_right=right, note=f"told th
 draw()
 
 seeds = ", ".join(f"{right:.3f}" for _, right in learned)
-display(Markdown(f"Cue only on the right: the seeds of the trained layer {seeds}; the same layer with equal weights, its values trained, {equal[1]:.3f}; "
-    f"nothing trained: plain attention {plain[1]:.3f}, the average {average[1]:.3f}."))
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+display(Markdown(
+    f"Cue only on the right: the seeds of the trained layer {seeds}; the same layer with equal weights, its values trained, {equal[1]:.3f}; "
+    f"nothing trained: plain attention {plain[1]:.3f}, the average {average[1]:.3f}."
+))
 
 # %% [markdown]
 # Read the board with care. The exam's sentences are short and stand alone, and a nearest neighbour finds even a small difference. This is why
@@ -1222,3 +1239,6 @@ print(f"largest difference between all heads at once and the loop: {(at_once - i
 # - Pennington, J., Socher, R. and Manning, C. D. (2014). GloVe: global vectors for word representation. *EMNLP*, 1532–1543.
 # - Vaswani, A. et al. (2017). Attention is all you need. *NIPS* 30. arXiv:1706.03762. The scaling argument stands in section 3.2.1, footnote 4.
 # - Wiegreffe, S. and Pinter, Y. (2019). Attention is not not Explanation. *EMNLP-IJCNLP*, 11–20. arXiv:1908.04626.
+
+# %% [markdown]
+# Next: [03 · The transformer layer](../03_transformer_layer/03_transformer_layer.ipynb). The [start page](../start.ipynb) shows how far you are.

@@ -22,6 +22,8 @@
 #
 # **You need** notebook 02. **Time** about 60 minutes: six exercises, a bug to find, two questions that a person reads; one
 # extension.
+#
+# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [02 · Attention, step by step](../02_attention/02_attention.ipynb) · next: [04 · Recurrence, encoder–decoder, and what attention costs](../04_recurrence/04_recurrence.ipynb)
 
 # %%
 import torch
@@ -718,6 +720,7 @@ def order_accuracy(embed, seed: int, steps: int = 150) -> float:
         return (direction(model, ids, embed).argmax(1) == target).float().mean().item()
 
 # %% tags=["demo"]
+print("This takes five to ten seconds.")
 print("forwards: ", language.decode(test_ids[0]))
 print("backwards:", language.decode(backwards(test_ids)[0]))
 found = {embed.__name__: [order_accuracy(embed, seed) for seed in range(3)]
@@ -798,7 +801,7 @@ symptoms(mended_positions)
 #
 # The same encoder takes the course's exam. As in 02, it is told the senses in training; its word vectors start from random numbers this time. The controls: no positions, and no training at all.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.scoreboard import add_row, draw, nearest_sense, sense_exam
 
 exam, lessons = sense_exam(), language.sample(12_000, np.random.default_rng(1), split="train")
@@ -810,7 +813,7 @@ rivals = torch.tensor([[a == b for a in names] for b in names])         # senses
 def focal(model: dict, ids: Tensor, position: Tensor, embed) -> Float[Tensor, "B 32"]:
     return encode(model, ids, embed)[torch.arange(len(ids)), position]
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def exam_of(depth: int, seed: int, embed=with_positions, steps: int = 250) -> tuple[float, float]:
     """Sense accuracy after training: cue on the left or both sides, cue only on the right."""
     def loss_of(model: dict) -> Tensor:
@@ -828,16 +831,20 @@ def exam_of(depth: int, seed: int, embed=with_positions, steps: int = 250) -> tu
     return result.left, result.right
 
 # %% tags=["demo"]
+print("This takes five to ten seconds.")
 results = {"1 layer, not trained": [exam_of(1, seed, steps=0) for seed in range(3)],
            "1 layer, no positions": [exam_of(1, seed, words_alone) for seed in range(3)]}
 
 # %% tags=["demo"]
+print("This takes five to ten seconds.")
 results["1 layer"] = [exam_of(1, seed) for seed in range(3)]
 
 # %% tags=["demo"]
+print("This takes five to ten seconds.")
 results["2 layers"] = [exam_of(2, seed) for seed in (0, 1)]
 
 # %% tags=["demo"]
+print("This takes a few seconds.")
 results["2 layers"].append(exam_of(2, seed=2))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -920,3 +927,6 @@ for what, gap in shifted.items():
 # - Su, J. et al. (2021). RoFormer: enhanced transformer with rotary position embedding. arXiv:2104.09864.
 # - Vaswani, A. et al. (2017). Attention is all you need. *NIPS* 30. arXiv:1706.03762.
 # - Xiong, R. et al. (2020). On layer normalization in the transformer architecture. *ICML*, 10524–10533. arXiv:2002.04745.
+
+# %% [markdown]
+# Next: [04 · Recurrence, encoder–decoder, and what attention costs](../04_recurrence/04_recurrence.ipynb). The [start page](../start.ipynb) shows how far you are.

@@ -22,6 +22,8 @@
 #
 # **You need** notebooks 02 and 03. **Time** about 60 minutes: six exercises, a bug to find, two questions that a person reads; three
 # extensions.
+#
+# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [03 · The transformer layer](../03_transformer_layer/03_transformer_layer.ipynb) · next: [05 · ELMo](../05_elmo/05_elmo.ipynb)
 
 # %%
 import torch
@@ -127,8 +129,12 @@ lengths = [2, 4, 8, 16, 32, 64]
 plain = over_seeds(lambda seed: lambda x: run_recurrent(x, random_weights(seed)), lengths)
 left_over = np.exp(np.log(plain[:, 4] / plain[:, 0]).mean())
 reveal("recurrence.gradient", left_over)
-display(Markdown("From 2 to 32 words, the derivative of the plain network shrinks to "
-                 f"**{left_over:.1e}** of itself (geometric mean of 8 random networks)."))
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+display(Markdown(
+    "From 2 to 32 words, the derivative of the plain network shrinks to "
+    f"**{left_over:.1e}** of itself (geometric mean of 8 random networks)."
+))
 
 # %% [markdown]
 # With random weights of the usual size hardly anything of the first word is left, and so training can hardly find out that it mattered. The **long
@@ -187,6 +193,8 @@ print(f"largest difference from nn.LSTM after 20 words: {difference:.1e}")
 # attention of the last word over all words, with random projections.
 
 # %% tags=["demo"]
+print("This takes five to ten seconds.")
+
 def remembering(seed: int) -> dict[str, Tensor]:
     """Random LSTM weights with a forget bias of 3."""
     weights = random_weights(seed, gates=4)
@@ -340,7 +348,7 @@ check("recurrence.shift_right", lambda case: shift_right(case["target"], case["b
 # After training there is no right beginning. The decoder goes on from what it has written itself, taking the most probable token each time. In the check
 # the decoder is a toy made of tables, so that the numbers are in your hands.
 
-# %%
+# %% tags=["hide-input"] jupyter={"source_hidden": true}
 def toy_decoder(case: dict):
     """A stand-in for a decoder: logits from tables, by sentence, place and all tokens so far."""
     def next_logits(ids: Int[Tensor, "B t"]) -> Float[Tensor, "B t V"]:
@@ -429,9 +437,11 @@ def exactly_right(guesses: Tensor, target: Tensor) -> float:
     return (guesses == target).all(dim=1).float().mean().item()
 
 # %% tags=["demo"]
+print("This takes ten to twenty seconds.")
 live, losses = train(560, lambda target: shift_right(target, BOS))
 
 # %% tags=["demo"]
+print("This takes five to ten seconds.")
 cheat, cheat_losses = train(140, lambda target: target)
 live_right, cheat_right = (exactly_right(translate(trained, held_out.source), held_out.target)
                            for trained in (live, cheat))
@@ -465,6 +475,8 @@ def forced_accuracy(model: Translator, pairs) -> float:
 
 token_share = forced_accuracy(live, held_out)
 mean_length = (held_out.target != PAD).sum(dim=1).float().mean().item()
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
     f"With the right beginning given, **{token_share:.1%}** of the tokens are right; left alone, "
     f"**{live_right:.1%}** of the sentences are right in all of their {mean_length:.1f} tokens. "
@@ -480,8 +492,6 @@ model = load_translator()
 model.cross = cross_attention
 right = exactly_right(translate(model, held_out.source), held_out.target)
 wrong_source = exactly_right(translate(model, held_out.source.roll(1, dims=0)), held_out.target)
-display(Markdown(f"Held-out sentences exactly right: **{right:.1%}**; "
-                 f"with the source of another sentence: **{wrong_source:.1%}**."))
 cells = [
     "the guard locked the thief in a cold cell",
     "the virus entered the healthy cell",
@@ -490,6 +500,12 @@ cells = [
 for words in cells:
     ids = torch.from_numpy(language.encode(words))[None]
     print(f"{words:<52}", code.decode(translate(model, ids)[0]))
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+display(Markdown(
+    f"Held-out sentences exactly right: **{right:.1%}**; "
+    f"with the source of another sentence: **{wrong_source:.1%}**."
+))
 
 # %% [markdown]
 # Each *cell* gets another word. The encoder has found the sense, because the translation needed it: nobody told it what senses are.
@@ -525,6 +541,8 @@ def share_found(weights: Float[Tensor, "layer B Tt Ts"]) -> list[float]:
 found, untrained = share_found(weights), share_found(alignment(Translator(), held_out))
 same_place = (torch.arange(1, LONGEST + 1) == held_out.origin)[stems].float().mean().item()
 best = int(np.argmax(found))
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
     f"The word with the largest weight is the one translated: layer 1 **{found[0]:.1%}**, "
     f"layer 2 **{found[1]:.1%}** of the stems. Controls: an untrained model {untrained[0]:.1%} "
@@ -577,6 +595,8 @@ check("recurrence.mended_cross_mask", lambda case: mended_cross_mask(**case))
 # short while. (Source and target are padded to one width, as Keras did.)
 
 # %% tags=["demo"]
+print("This takes a few seconds.")
+
 @torch.no_grad()
 def held_out_loss(model: Translator, mask) -> float:
     """Nats a token with this cross mask."""
@@ -661,7 +681,7 @@ print(f"4,096 words times W: {one_by_one:.1f} ms one by one, {at_once:.2f} ms as
 # > recurrent layer O(TD²), O(T) and O(T). They conclude that attention is faster when T < D. We found recurrence growing like T, and attention like T² or faster for long texts; but the times meet
 # > far beyond T = D, at a place that depends on the machine.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 middle, far = sizes.index(64), sizes.index(4096)
 survives = {name: np.exp(np.log(values[:, -1] / values[:, 0]).mean())
             for name, values in reach.items()}
@@ -706,7 +726,7 @@ display(table)
 # The translator was never asked for a sense. Its encoder takes the exam of the course all the same, as McCann et al. (2017) did with theirs: they used the encoder
 # of a translator as contextual word vectors. The control is the same encoder untrained.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.scoreboard import add_row, draw, nearest_sense, sense_exam
 
 exam = sense_exam()
@@ -824,3 +844,6 @@ check("recurrence.path_length", lambda case: path_length(len(case["ids"]), case[
 # - McCann, B., Bradbury, J., Xiong, C. and Socher, R. (2017). Learned in translation: contextualized word vectors. *NIPS* 30. arXiv:1708.00107.
 # - Vaswani, A. et al. (2017). Attention is all you need. *NIPS* 30. arXiv:1706.03762.
 # - Williams, R. J. and Zipser, D. (1989). A learning algorithm for continually running fully recurrent neural networks. *Neural Computation* 1, 270–280.
+
+# %% [markdown]
+# Next: [05 · ELMo](../05_elmo/05_elmo.ipynb). The [start page](../start.ipynb) shows how far you are.

@@ -22,6 +22,8 @@
 #
 # **You need** notebook 04. **Time** about 60 minutes: six exercises, a bug to find, two questions that a person reads; three
 # extensions.
+#
+# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [04 · Recurrence, encoder–decoder, and what attention costs](../04_recurrence/04_recurrence.ipynb) · next: [06 · BERT](../06_bert/06_bert.ipynb)
 
 # %%
 from collections.abc import Callable
@@ -169,6 +171,8 @@ for word, values, places in zip(unseen, *near):
     print(f"{word:<11}", ", ".join(f"{words[i]} {c:.2f}" for c, i in zip(values, places)))
 neighbours = np.mean([shared(word, words[i]) for word, row in zip(unseen, near.indices) for i in row])
 anyone = np.mean([shared(word, other) for word in unseen for other in words])
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
     f"Pairs of letters shared with the nearest words: **{neighbours:.0%}**; with any word: **{anyone:.0%}**. "
     f"(Largest difference between your vectors and the model's own: {difference:.0e}.)"
@@ -261,13 +265,17 @@ sample = language.sample(1000, np.random.default_rng(1))
 from_left, from_right = language.log_loss_next(sample.ids), language.log_loss_previous(sample.ids)
 reveal("elmo.backward", from_right.sum() / from_left.sum())
 gap = np.abs(from_left.sum(axis=1) - from_right.sum(axis=1)).max()
-display(Markdown(f"In 1,000 sentences, the two sums of a sentence differ by at most **{gap:.0e}** nats."))
 
 encoded = language.encode("the prisoner sat in a dark cell", pad=False)[None]
 pictures.surprises(
     [language.vocabulary[i] for i in encoded[0]],
     language.log_loss_next(encoded)[0].tolist(), language.log_loss_previous(encoded)[0].tolist(),
 )
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+display(Markdown(
+    f"In 1,000 sentences, the two sums of a sentence differ by at most **{gap:.0e}** nats."
+))
 
 # %% [markdown]
 # Word by word the two readers are surprised at different places. For the sentence they must agree, because both write the same
@@ -486,6 +494,7 @@ def train(model: ELMo, read, steps: int, batch: int = 32) -> Float[np.ndarray, "
     return np.array(losses)
 
 # %% tags=["demo"]
+print("This takes ten to twenty seconds.")
 live = new_model()
 curve = train(live, honest, steps=650)
 
@@ -644,7 +653,7 @@ for name, share in halves_right.items():
 #
 # Who are the neighbours? A sentence of the exam with its cue on the right, and the three labelled sentences that are nearest to it at each layer:
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 labelled_layers, held_out_layers = known, asked
 with_cue_right = np.flatnonzero(exam.held_out.cue == "right")[:6].tolist()
 
@@ -668,8 +677,10 @@ for layer in range(len(labelled_layers)):
 # %% tags=["demo"]
 import ipywidgets
 
+from coursekit.sliders import interact
+
 named = {" ".join(exam.held_out.words(one)): one for one in with_cue_right}
-ipywidgets.interact(show_neighbours, sentence=named, layer=(0, len(labelled_layers) - 1), count=ipywidgets.fixed(5));
+interact(show_neighbours, sentence=named, layer=(0, len(labelled_layers) - 1), count=ipywidgets.fixed(5))
 
 # %% [markdown]
 # Two warnings. The *untrained* stacks come a good part of the way: even a random LSTM mixes its neighbours into a word's state, and sentences of this small language resemble each other. What
@@ -783,6 +794,8 @@ def task_data(model: ELMo, seed: int) -> dict:
 by_seed = [task_data(elmo, seed) for seed in range(5)]
 
 # %% tags=["demo"]
+print("This takes five to ten seconds.")
+
 def over_seeds(tasks, prepare) -> dict[str, Float[np.ndarray, "seed L+1"]]:
     """The weights that each task learns, with `prepare` applied to the layers first."""
     weights = {task: [] for task in tasks}
@@ -804,6 +817,8 @@ pictures.layer_weights(weights)
 # residual: layer 2 is the sum of what its LSTM wrote and *layer 1 itself*, so a weight on layer 2 pays for both. We take the sum apart and learn again.
 
 # %% tags=["demo"]
+print("This takes a few seconds.")
+
 def without_residual(R: Float[Tensor, "L+1 N E"]) -> Float[Tensor, "L+1 N E"]:
     """What the second LSTM layer itself wrote, in place of its sum with the first layer."""
     return torch.cat([R[:2], R[2:] - R[1:2]])
@@ -818,7 +833,7 @@ pictures.layer_weights(apart)
 # Do the weights point at the layers that are good? Accuracy with *one layer alone* and with the mix, recorded (`python tools/record_elmo_layers.py`) over five seeds. There are two controls: untrained biLMs, and
 # the label that the word has most often (for a verb kept out: the most frequent label).
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.datasets import read_table
 from coursekit.intervals import half_width, mean_and_half
 
@@ -903,7 +918,7 @@ print(f"our ELMo, softmax included: {ours:,}")
 #
 # It began in 04. Now ELMo's row, or rather column, because there is more to say: one of its stacks alone is a recurrent language model, and the whole is ELMo, measured by the same functions. 06 and 07 add the transformers.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from time import perf_counter
 
 def milliseconds(run, repeats: int = 3) -> float:
@@ -997,7 +1012,7 @@ for strength in (1.0, 1e-1, 1e-2, 1e-3, 0.0):
 # **The task's network.** ELMo goes in twice: beside the task's own word vectors x, and beside what its network writes, with a mix of its own for each place, and dropout on both. The biLM
 # is frozen.
 
-# %%
+# %% tags=["hide-input"] jupyter={"source_hidden": true}
 def toy_rnn(case: dict) -> Callable[[Tensor], Tensor]:
     """A task's network for the check: one plain recurrent layer."""
     def rnn(x: Float[Tensor, "B T I"]) -> Float[Tensor, "B T H"]:
@@ -1050,6 +1065,8 @@ check("elmo.with_elmo", lambda case: output_and_gradients(with_elmo, case))
 # Does a task gain by it? Part-of-speech tagging with *twenty* labelled sentences: a small LSTM reads its own word vectors x alone, or with the states of an untrained or of the trained biLM.
 
 # %% tags=["demo"]
+print("This takes five to ten seconds.")
+
 def tagging_accuracy(model: ELMo | None, sentences, asked, seed: int, steps: int = 80) -> float:
     """Share of words whose part of speech a small task network finds, trained on `sentences`."""
     torch.manual_seed(seed)
@@ -1168,3 +1185,6 @@ print("layers, words, 2D:", tuple(embedded.shape), "  words never seen: jailers,
 # - martiansideofthemoon (2016). Adding a bidirectional neural network. github.com/sherjilozair/char-rnn-tensorflow/pull/64.
 # - Peters, M. E., Neumann, M., Iyyer, M., Gardner, M., Clark, C., Lee, K. and Zettlemoyer, L. (2018). Deep contextualized word representations. *NAACL-HLT*, 2227–2237. arXiv:1802.05365.
 # - Srivastava, R. K., Greff, K. and Schmidhuber, J. (2015). Highway networks. arXiv:1505.00387.
+
+# %% [markdown]
+# Next: [06 · BERT](../06_bert/06_bert.ipynb). The [start page](../start.ipynb) shows how far you are.

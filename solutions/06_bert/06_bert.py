@@ -22,6 +22,8 @@
 #
 # **You need** notebooks 03 and 05. **Time** about 60 minutes: seven exercises, one of them a bug to mend, two questions that a person reads; four
 # extensions.
+#
+# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [05 · ELMo](../05_elmo/05_elmo.ipynb) · next: [07 · GPT](../07_gpt/07_gpt.ipynb)
 
 # %%
 import torch
@@ -164,6 +166,8 @@ agree = np.mean([ids == wordpieces.convert_tokens_to_ids(wordpieces.tokenize(wor
 one_piece = (counts == 1).mean()
 reveal("bert.one_piece", one_piece)
 most = words[counts.argmax()]
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
     f"Of the {len(words):,} words of our language, **{one_piece:.1%}** are one piece; the most pieces are "
     f"{counts.max()} ({most}: {cut_into(most, real)}). Your function agrees with Hugging Face's tokenizer on "
@@ -552,9 +556,11 @@ def train(loss_of, steps: int) -> tuple[BERT, Float[np.ndarray, "points 4"]]:
     return model.eval(), np.array(course)
 
 # %% tags=["demo"]
+print("This takes ten to twenty seconds.")
 live, course = train(pretraining_loss, STEPS)
 
 # %% tags=["demo"]
+print("This takes five to ten seconds.")
 wild, wild_course = train(pretraining_loss_of_2018, STEPS // 2)
 reveal("bert.next_2018", wild_course[-1, 3])
 
@@ -567,6 +573,8 @@ with torch.no_grad():
     answers = wild(*exam_rows[:2]).next_sentence
 says_not = (answers.argmax(dim=1) == 1).float().mean().item()
 as_it_was = torch.nn.CrossEntropyLoss(ignore_index=0)(answers, exam_rows[2]).item()
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
     f"Your loss: **{course[-1, 3]:.1%}** of the held-out pairs right. Loss of 2018: **{wild_course[-1, 3]:.1%}**; it says "
     f"\"does not continue\" in **{says_not:.0%}** of the pairs, and its own next-sentence loss is {as_it_was:.4f} nats. "
@@ -625,12 +633,14 @@ pictures.hidden_words(panels, language.vocabulary)
 # %% tags=["demo"]
 import ipywidgets
 
+from coursekit.sliders import interact
+
 def show_hidden(sentence: str, place: int) -> None:
     """The three distributions of the word at a place of a sentence, counted from 1."""
     place = min(place, len(sentence.split()))
     pictures.hidden_words({(sentence, place): guesses(sentence, place)}, language.vocabulary)
 
-ipywidgets.interact(show_hidden, sentence=[words for words, _ in hidden_words], place=ipywidgets.IntSlider(5, min=1, max=9));
+interact(show_hidden, sentence=[words for words, _ in hidden_words], place=ipywidgets.IntSlider(5, min=1, max=9))
 
 # %% [markdown]
 # ## 10 · What the right is worth
@@ -669,6 +679,8 @@ pictures.right_context(nats)
 helps = pd.DataFrame({"words to its right": (ids[sentence_of] > SEP).sum(1) - place_of, "nats": worth})
 by_right = helps.groupby("words to its right")["nats"].agg(["mean", "count"])
 last_word, six = by_right["mean"].iloc[0], by_right["mean"].loc[6]
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
     f"The right context is worth **{worth.mean():.2f} nats** a word (exact); the two trained models differ by "
     f"**{measured_worth:.2f}**. It is worth {last_word:.2f} nats at the last word of a sentence and {six:.2f} where six "
@@ -716,6 +728,7 @@ from coursekit.scoreboard import nearest_sense, sense_exam
 from coursekit.small.elmo import both_losses
 from coursekit.small.figures import sense_vectors
 
+print("This takes five to ten seconds.")
 exam = sense_exam()
 
 def senses(model, layer: int = -1):
@@ -726,7 +739,7 @@ def senses(model, layer: int = -1):
 accuracy = {"ELMo": senses(elmo), "BERT": senses(bert)}
 untrained_accuracy = senses(untrained)
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 ids = torch.from_numpy(held_out.ids)
 with torch.no_grad():
     vectors = elmo.token(spelling.of_ids(ids))
@@ -755,7 +768,7 @@ display(pd.DataFrame(against, index=["ELMo", "BERT"]).T)
 # Now the encoder's column of the architecture table, which began in 04. Measured are the trained layers on random words, without positions, so that a row may be as long as we like; the
 # times are those of one layer.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from time import perf_counter
 
 def random_row(T: int, seed: int) -> Float[Tensor, "1 T D"]:
@@ -804,7 +817,7 @@ display(pd.DataFrame({"encoder only (BERT)": encoder_column}))
 # What does the original say? Here bert-base-uncased fills gaps, where it can be had: from this machine's cache or from the Hugging Face hub. Without a network there is only a stand-in, and
 # that was published without the part that names words.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from textwrap import fill
 
 from coursekit.models import NoSuchHead
@@ -888,7 +901,7 @@ display(sizes.map("{:,}".format))
 figure, alt = small_models.senses("bert")
 show(figure, alt=alt)
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.scoreboard import add_row, draw
 
 for name, one, nats_a_word, note in (
@@ -1099,3 +1112,6 @@ for name, c in configurations.items():
 # - Schuster, M. and Nakajima, K. (2012). Japanese and Korean voice search. *ICASSP*, 5149–5152.
 # - Taylor, W. L. (1953). "Cloze procedure": a new tool for measuring readability. *Journalism Quarterly* 30, 415–433.
 # - Wu, Y. et al. (2016). Google's neural machine translation system: bridging the gap between human and machine translation. arXiv:1609.08144.
+
+# %% [markdown]
+# Next: [07 · GPT](../07_gpt/07_gpt.ipynb). The [start page](../start.ipynb) shows how far you are.

@@ -22,6 +22,8 @@
 #
 # **You need** notebooks 03 and 04; 06 for the comparison with BERT. **Time** about 70 minutes: seven exercises, a bug to find, two
 # questions that a person reads; one extension.
+#
+# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [06 · BERT](../06_bert/06_bert.ipynb) · next: [08 · Inside a pre-trained transformer](../08_inside/08_inside.ipynb)
 
 # %%
 from types import SimpleNamespace
@@ -222,6 +224,7 @@ def held_out_loss(model) -> float:
     return shift_loss(model(test_ids).logits, test_ids, PAD).item()
 
 # %% tags=["demo"]
+print("This takes five to ten seconds.")
 live, curve = train(lambda logits, ids: shift_loss(logits, ids, PAD), STEPS)
 pictures.training(curve, bound, np.log(len(short.vocabulary)))
 
@@ -260,6 +263,8 @@ def mended_labels(ids: Int[Tensor, "B T"], end: int) -> Int[Tensor, "B T"]:
 check("gpt.mended_labels", lambda case: mended_labels(case["ids"], case["end"]))
 
 # %% tags=["demo"]
+print("This takes five to ten seconds.")
+
 def loss_with(labels_of):
     """The shifted loss on labels made from rows that are padded with [EOS]."""
     def loss(logits: Float[Tensor, "B T V"], ids: Int[Tensor, "B T"]) -> Tensor:
@@ -308,6 +313,7 @@ predict("gpt.right_only", ...)
 from coursekit.scoreboard import add_row, bounds, draw, nearest_sense, sense_exam
 from coursekit.small.figures import sense_vectors
 
+print("This takes a few seconds.")
 exam, limits = sense_exam(), bounds()
 
 def examine(model):
@@ -466,6 +472,8 @@ pictures.choices(choices, exact, language.vocabulary)
 # %% tags=["demo"]
 import ipywidgets
 
+from coursekit.sliders import interact
+
 locked_the, after_locked_the = choices["as it is"], exact
 
 def show_choice(temperature: float, p: float) -> None:
@@ -475,8 +483,8 @@ def show_choice(temperature: float, p: float) -> None:
     both = {"as it is": locked_the, f"temperature {temperature:.1f}, top-p {p:.2f}": turned}
     pictures.choices(both, after_locked_the, language.vocabulary)
 
-ipywidgets.interact(show_choice, temperature=ipywidgets.FloatSlider(1, min=0.1, max=3, style={"description_width": "initial"}),
-                    p=ipywidgets.FloatSlider(0.9, min=0.05, max=1, step=0.05));
+interact(show_choice, temperature=ipywidgets.FloatSlider(1, min=0.1, max=3, style={"description_width": "initial"}),
+         p=ipywidgets.FloatSlider(0.9, min=0.05, max=1, step=0.05))
 
 # %% [markdown]
 # Do the knobs make better sentences? Here "better" has a number: the share of sampled sentences that the language can produce at all. And it has a price:
@@ -488,6 +496,8 @@ ipywidgets.interact(show_choice, temperature=ipywidgets.FloatSlider(1, min=0.1, 
 predict("gpt.possible", ...)
 
 # %% tags=["demo"]
+print("This takes five to ten seconds.")
+
 @torch.no_grad()
 def write(
     model, n: int, temperature: float = 1.0, k: int = 0, p: float = 1.0, seed: int = 0
@@ -545,7 +555,7 @@ for temperature in (0.2, 1.0, 1.6):
 # A decoder comes in the parts that you need: `embed(token, position)`, `layers` with `project(x)` and `finish(x, mixed)`, and `logits(x)`. In the check they are toys made of
 # tables.
 
-# %%
+# %% tags=["hide-input"] jupyter={"source_hidden": true}
 def toy_gpt(case: dict):
     """A decoder in parts, from the arrays of a case."""
     def layer(W_qkv: Float[Tensor, "D 3*D"], W_o: Float[Tensor, "D D"]):
@@ -678,7 +688,7 @@ pictures.cost(costs)
 # norms without a mean, positions as rotations of queries and keys, and a gated feed-forward network. We count their matrices from the published sizes: attention 4D² a layer, feed-forward 2DF (gated: 3DF),
 # the token table VD, learned positions TD.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 family = pd.DataFrame(
     [
         ("GPT (2018)", 12, 768, 3072, 40_478, 512, "117 M", "pre-train, then fine-tune"),
@@ -703,6 +713,7 @@ display(family)
 # %% tags=["demo"]
 from coursekit.models import load as load_pretrained
 
+print("This takes ten to twenty seconds.")
 big = load_pretrained("SmolLM2-135M", head="causal-lm")
 config, words = big.model.config, big.tokenizer
 parameters = sum(weight.numel() for weight in big.model.parameters())
@@ -781,6 +792,8 @@ for name, text in zip(settings, continued):
 # usual control, the text's first sentence. Expect inventions from a model of this size.
 
 # %% tags=["demo"]
+print("This takes a few seconds.")
+
 def ask(*turns: str, tokens: int = 40) -> str:
     """The answer to a dialogue: user, assistant, user, …"""
     who = ("user", "assistant") * len(turns)
@@ -910,6 +923,7 @@ predict("gpt.eight_examples", ...)
 # %% tags=["demo"]
 from coursekit.intervals import wilson
 
+print("This takes five to ten seconds.")
 few = questions.sample(24, random_state=0)
 demos, counts = draw_demos(seed=0), (0, 1, 2, 4, 8)
 answers = (few.label == "positive").to_numpy()
@@ -922,8 +936,12 @@ live_table = pd.DataFrame(live_scores).T.rename_axis("examples")
 middle = live_table["accuracy"].mean()
 live_low, live_high = wilson(middle, len(few))
 display(live_table.round(2))
-display(Markdown(f"With {len(few)} questions, an accuracy of {middle:.2f} has a 95 % interval "
-    f"from **{live_low:.2f} to {live_high:.2f}**."))
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+display(Markdown(
+    f"With {len(few)} questions, an accuracy of {middle:.2f} has a 95 % interval "
+    f"from **{live_low:.2f} to {live_high:.2f}**."
+))
 
 # %% [markdown]
 # So from these rows little can be said about the number of examples: the interval is wide, and all of them stand on one set of examples. It needs all 96 questions, and other examples. That takes minutes, so it is recorded
@@ -936,8 +954,12 @@ display(summary.style.format("{:.2f}", na_rep="–"))
 by_row = recorded.pivot(index=["labels", "draw", "examples"], columns="measure", values="value")
 better = (by_row["accuracy, calibrated"] > by_row["accuracy"]).sum()
 low, high = wilson(0.8, len(questions))
-display(Markdown(f"Calibration raises the accuracy in **{better}** of {len(by_row)} runs. "
-    f"{len(questions)} questions leave an accuracy of 0.8 an interval from {low:.2f} to {high:.2f}."))
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+display(Markdown(
+    f"Calibration raises the accuracy in **{better}** of {len(by_row)} runs. "
+    f"{len(questions)} questions leave an accuracy of 0.8 an interval from {low:.2f} to {high:.2f}."
+))
 
 # %% [markdown]
 # What the intervals allow us to say: in accuracy, nothing here shows that examples help. No number of them does better than none, and the intervals are wide. (One example, calibrated, comes out above none, calibrated; above none as it is, it does not.) One draw of examples differs from another more than
@@ -960,6 +982,7 @@ display(Markdown(f"Calibration raises the accuracy in **{better}** of {len(by_ro
 # The model is the GPT of `coursekit`, with two layers. A label's vector is added to that of its symbol, so that an example is one token (as segments are added in BERT).
 
 # %% tags=["demo"]
+print("This takes five to ten seconds.")
 SYMBOLS, LABELS, ASKED = 8, 4, 9                                     # questions after 0 to 8 examples
 
 def draw_prompts(n: int, generator: torch.Generator, rules: Int[Tensor, "any symbols"] | None = None):
@@ -1058,7 +1081,7 @@ print(f"trained on one rule, asked about that rule: {own_rule[0]:.3f} right with
 #
 # You have measured all that is needed for the comparison that textbooks give in words.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 held_out = language.sample(1000, np.random.default_rng(9), "held_out")
 held_out_ids = torch.from_numpy(held_out.ids)
 with torch.no_grad():
@@ -1141,7 +1164,7 @@ display(pd.DataFrame(lines).T.rename_axis("architecture"))
 # %% [markdown]
 # ## 11 · Scoreboard
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 control, ours = senses["GPT, untrained"], senses["GPT"]
 add_row("GPT, untrained", sense_left=control.left, sense_right=control.right, note="control")
 add_row("GPT, 2 layers", sense_left=ours.left, sense_right=ours.right, loss=gpt_loss, note="next word only")
@@ -1243,3 +1266,6 @@ print(f"400 samples: from {of_samples.min():.1f} to {of_samples.max():.1f} nats,
 # - trl (2023). DataCollatorForCompletionOnlyLM defaults can create a model that never generates eos_token_id. github.com/huggingface/trl/issues/976.
 # - Vaswani, A. et al. (2017). Attention is all you need. *NIPS* 30. arXiv:1706.03762.
 # - Zhao, Z., Wallace, E., Feng, S., Klein, D. and Singh, S. (2021). Calibrate before use: improving few-shot performance of language models. *ICML*. arXiv:2102.09690.
+
+# %% [markdown]
+# Next: [08 · Inside a pre-trained transformer](../08_inside/08_inside.ipynb). The [start page](../start.ipynb) shows how far you are.

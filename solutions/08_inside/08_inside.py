@@ -21,6 +21,8 @@
 # - tell senses apart with vectors from inside, on sentences that mislead a bag of words.
 #
 # **You need** notebooks 06 and 07. **Time** about 65 minutes: six exercises, a bug to find, two questions that a person reads; two extensions.
+#
+# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [07 · GPT](../07_gpt/07_gpt.ipynb) · next: [09 · Fine-tuning](../09_fine_tuning/09_fine_tuning.ipynb)
 
 # %%
 import torch
@@ -254,6 +256,8 @@ check("inside.sense_similarity", lambda case: sense_similarity(**case))
 # All 1,416 sentences go through the model once (about ten seconds). From each we keep the vector of its ambiguous word at every layer, with your two functions.
 
 # %% tags=["demo"]
+print("This takes five to ten seconds.")
+
 @torch.no_grad()
 def vectors_of(texts: list[str], starts: list[int], size: int = 48) -> Float[Tensor, "n L+1 D"]:
     """The vector of the word that begins at `starts[n]` in each text, at every layer."""
@@ -383,6 +387,8 @@ check("inside.centre", lambda case: centre(case["vectors"], case["sample"]))
 predict("inside.cone", ...)
 
 # %% tags=["demo"]
+print("This takes a few seconds.")
+
 @torch.no_grad()
 def tokens_in_context(network, words_of, texts: list[str]) -> Float[Tensor, "n L+1 D"]:
     """Vectors of tokens in sentences, each token once, at every layer; no special tokens."""
@@ -477,13 +483,15 @@ model_view(attention, tokens)
 # %% tags=["demo"]
 import ipywidgets
 
+from coursekit.sliders import interact
+
 weights_of_money, tokens_of_money = attention, tokens
 
 def show_head(layer: int, head: int) -> None:
     """The figure of one head, for the sentence about money."""
     pictures.head(weights_of_money[layer, head], tokens_of_money, f"layer {layer}, head {head}")
 
-ipywidgets.interact(show_head, layer=ipywidgets.IntSlider(layer, max=L - 1), head=ipywidgets.IntSlider(head, max=H - 1));
+interact(show_head, layer=ipywidgets.IntSlider(layer, max=L - 1), head=ipywidgets.IntSlider(head, max=H - 1))
 
 # %% [markdown]
 # Some heads are easy to name: a diagonal beside the middle is "the word before" or "the word after". Most show one dark column. To say more than "looks sharp", we measure how spread out a row is: its
@@ -728,7 +736,7 @@ print(f"layer {chosen}, chosen within train; hard sentences: {exam['hard'][chose
 # Layer 0 stays with the majority, as it must: it knows the place, not the neighbours. Then the accuracy climbs. On plain sentences it stays up to the end; on hard ones it falls again, though the gap of cosines in part 4 was largest at the last layer, which serves what the model was tuned for, whole sentences. On
 # hard sentences the bag of words is not far above guessing, and the vector in context keeps most of what it has on plain ones. That a layer in the middle serves other tasks better than the last has been found often (Liu, N. F. et al. 2019).
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 by_kind = pd.DataFrame({
     kind: {
         f"layer {chosen}": "{:.2f} ({:.2f} to {:.2f})".format(
@@ -757,6 +765,8 @@ for kind in ("far", "right", "decoy"):
 after = right(centre(uses[:, chosen], uses[train_rows, chosen]), train_rows, test_rows)
 difference = after.float() - found[chosen].float()
 low, high = with_interval(difference.numpy(), asked)[1:]
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
     f"With centred vectors **{after.float().mean():.3f}** are right, without "
     f"**{found[chosen].float().mean():.3f}**: a difference of {difference.mean():+.3f} "
@@ -838,7 +848,7 @@ display(pd.DataFrame({
 # The pre-trained model takes the exam of our generated language, whose sentences it has never seen. Its 8,869 sentences take about a minute, so the answers are recorded, for every layer, with all-MiniLM-L6-v2 (`python tools/record_sense_exam.py`). The layer is the one chosen in part 8, on other
 # sentences.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.scoreboard import add_row, draw as draw_scoreboard
 
 taken = read_table("results/sense_exam.csv").set_index("layer")
@@ -998,3 +1008,6 @@ pictures.probes(probed)
 # - Vig, J. (2019). A multiscale visualization of attention in the transformer model. *ACL, system demonstrations*. arXiv:1906.05714.
 # - Wang, W. et al. (2020). MiniLM: deep self-attention distillation for task-agnostic compression of pre-trained transformers. *NeurIPS* 33. arXiv:2002.10957.
 # - Wiegreffe, S. and Pinter, Y. (2019). Attention is not not explanation. *EMNLP*. arXiv:1908.04626.
+
+# %% [markdown]
+# Next: [09 · Fine-tuning](../09_fine_tuning/09_fine_tuning.ipynb). The [start page](../start.ipynb) shows how far you are.

@@ -22,6 +22,8 @@
 #
 # **You need** notebooks 06 and 08. **Time** about 60 minutes: seven exercises, one of them a bug to mend, two questions that a person reads; two
 # extensions.
+#
+# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [08 · Inside a pre-trained transformer](../08_inside/08_inside.ipynb) · next: [10 · Applications: sentiment, entities, questions](../10_applications/10_applications.ipynb)
 
 # %%
 from collections.abc import Callable
@@ -331,7 +333,7 @@ def parameter_groups(
     return groups
     ### END SOLUTION
 
-# %%
+# %% tags=["hide-input"] jupyter={"source_hidden": true}
 def settings(model: torch.nn.Module, groups: list[dict]) -> dict[str, Tensor]:
     """What an optimiser makes of the groups, parameter by parameter; −1 for one in no group."""
     optimiser = torch.optim.AdamW(groups)
@@ -434,7 +436,7 @@ def adam_step(
     return w - lr * update, m, v
     ### END SOLUTION
 
-# %%
+# %% tags=["hide-input"] jupyter={"source_hidden": true}
 def run_adam(case: dict, adam_step: Callable) -> dict[str, Tensor]:
     """w, m and v after a step for each of the gradients."""
     names = ("lr", "beta_1", "beta_2", "epsilon", "weight_decay")
@@ -524,7 +526,7 @@ def train_step(
     return loss.item()
     ### END SOLUTION
 
-# %%
+# %% tags=["hide-input"] jupyter={"source_hidden": true}
 def several_steps(case: dict, train_step: Callable) -> dict[str, Tensor]:
     """Losses and weights of a classifier, in evaluation mode before, after some steps.
 
@@ -675,6 +677,7 @@ def live(lr: float, steps: int, every: int) -> tuple[BERT, Float[np.ndarray, "po
     return whole, np.array(points)
 
 # %% tags=["demo"]
+print("This takes five to ten seconds.")
 tuned, course = live(1e-3, 320, 32)
 forgotten = course[-1, 4] - course[0, 4]
 reveal("fine_tuning.forgotten", forgotten)
@@ -682,6 +685,8 @@ pictures.live_run(course, best["order"], np.log(len(language.vocabulary)))
 
 # %% tags=["demo"]
 lowest = course[:, 2].argmin()
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
     f"After {course[-1, 0]:.0f} steps **{course[-1, 3]:.1%}** of the validation sentences are "
     f"right, and a hidden word costs **{forgotten:.2f} nats** more than before. The validation loss "
@@ -730,7 +735,7 @@ pictures.trade_off(runs, most)
 # *Topic* is solved by the head alone, with nothing forgotten: the answer was there already. *Order* is not in the vector of [CLS]; the layers have to learn it, and the more of them may move, the more is right. How much is
 # lost depends on the rate at least as much as on the number of layers: the last layer, alone, needed a higher rate, and lost most. What does a point of accuracy cost?
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def cell(values: pd.Series, scale: float = 1.0, digits: int = 2) -> str:
     """A mean over seeds with its 95 % interval, as text."""
     return f"{scale * values.mean():.{digits}f} ± {scale * half_width(values):.{digits}f}"
@@ -770,7 +775,7 @@ pictures.by_labels(runs, best, chance)
 #
 # Runs of the same seed had the same sentences, so we take differences seed by seed and ask whether the 95 % interval of their mean holds 0.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def difference(task: str, labels: int, one: str, other: str, measure: str = "test") -> pd.Series:
     """One minus other, seed by seed."""
     some = runs[(runs["task"] == task) & (runs["labels"] == labels)]
@@ -795,7 +800,7 @@ display(pd.DataFrame({
 # A rule for when to do what is handed on from course to course; in this form it stands in the notes of Stanford's CS231n, on images. It has two questions: how many labels, how near is the task? We hold it against our
 # table, and with it two more pieces of advice: to start from pre-trained weights, and to unfreeze gradually.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 rules = (
     ("few, near: train a head on frozen features", "topic", least, "frozen features", "full"),
     ("many, near: fine-tune everything", "topic", most, "full", "frozen features"),
@@ -897,6 +902,8 @@ best_rate, frozen_reviews = by_rate.mean().idxmax(), heads[heads.mean().idxmax()
 for rate in by_rate:
     lowest_run, highest_run = by_rate[rate].min(), by_rate[rate].max()
     print(f"full, rate {rate:g}: {cell(by_rate[rate], 100, 1)} %; runs from {lowest_run:.1%} to {highest_run:.1%}")
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
     f"Rate 1e-3 − rate {best_rate:g}: {in_words(by_rate[1e-3] - by_rate[best_rate])}. Rate 5e-5 − rate "
     f"{best_rate:g}: {in_words(by_rate[5e-5] - by_rate[best_rate])}. Full fine-tuning (rate {best_rate:g}) − frozen "
@@ -1016,10 +1023,11 @@ print(f"without weight decay: {len(spared_by_them)} parameters in Trainer; {len(
 #
 # Forgetting in another currency: the exam of the course, for the last layer of the small BERT before and after the live run.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.scoreboard import add_row, draw, nearest_sense, sense_exam
 from coursekit.small.figures import sense_vectors
 
+print("This takes a few seconds.")
 exam = sense_exam()
 
 def senses(model: BERT):
@@ -1055,7 +1063,7 @@ def unfreeze_at(epoch: int, L: int) -> Bool[Tensor, "L+2"]:
     return torch.arange(L + 2) >= L + 1 - epoch
     ### END SOLUTION
 
-# %%
+# %% tags=["hide-input"] jupyter={"source_hidden": true}
 def plan(case: dict, unfreeze_at: Callable) -> Bool[Tensor, "epochs parts"]:
     """Which parts learn, epoch by epoch."""
     rows = [torch.as_tensor(unfreeze_at(epoch, case["L"])) for epoch in case["epochs"].tolist()]
@@ -1067,6 +1075,7 @@ def plan(case: dict, unfreeze_at: Callable) -> Bool[Tensor, "epochs parts"]:
 check("fine_tuning.unfreeze_at", lambda case: plan(case, unfreeze_at))
 
 # %% tags=["demo"]
+print("This takes a few seconds.")
 one_run = {
     strategy: tune_small("order", strategy, 512, 1e-3, 200, 0)
     for strategy in ("gradual unfreezing", "full")
@@ -1101,7 +1110,7 @@ class EarlyStopping:
         return self.epoch - self.best_epoch >= self.patience
         ### END SOLUTION
 
-# %%
+# %% tags=["hide-input"] jupyter={"source_hidden": true}
 def decisions(case: dict, stopper: type) -> dict[str, Tensor]:
     """For each curve what step said until it stopped (−1 behind that), and the best epoch."""
     said = torch.full(case["curves"].shape, -1)
@@ -1156,3 +1165,6 @@ print(f"stopped after epoch {stopped} of 0 to {len(said) - 1}")
 # - Loshchilov, I. and Hutter, F. (2019). Decoupled weight decay regularization. *ICLR*. arXiv:1711.05101.
 # - Warstadt, A., Singh, A. and Bowman, S. R. (2019). Neural network acceptability judgments. *TACL* 7, 625–641. arXiv:1805.12471.
 # - Zhang, T., Wu, F., Katiyar, A., Weinberger, K. Q. and Artzi, Y. (2021). Revisiting few-sample BERT fine-tuning. *ICLR*. arXiv:2006.05987.
+
+# %% [markdown]
+# Next: [10 · Applications: sentiment, entities, questions](../10_applications/10_applications.ipynb). The [start page](../start.ipynb) shows how far you are.

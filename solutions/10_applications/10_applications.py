@@ -21,6 +21,8 @@
 #
 # **You need** notebook 09. **Time** about 70 minutes: eight exercises, one of them a bug to mend, two questions that a person reads; one
 # extension.
+#
+# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [09 · Fine-tuning](../09_fine_tuning/09_fine_tuning.ipynb) · next: [11 · Sentences and documents](../11_sentences/11_sentences.ipynb)
 
 # %%
 import re
@@ -237,6 +239,7 @@ display(test_reviews.groupby("phenomenon").agg(
 # First with *no* change to the encoder: we read some reviews once, pool them in your three ways, and train nothing but a linear layer. Which vector is the best for a whole text?
 
 # %% tags=["demo"]
+print("This takes a few seconds.")
 chosen = torch.cat([part(reviews, "train")[:320], part(reviews, "test")])
 some_reviews = reviews.iloc[chosen.numpy()]
 texts = tokenizer(some_reviews["text"].tolist(), padding=True, return_tensors="pt")
@@ -506,6 +509,7 @@ tagged = sentence_rows(encoder, tokenizer, HALF)
 train_sentences, asked = part(sentences, "train"), part(sentences, "test")
 
 # %% tags=["demo"]
+print("This takes ten to twenty seconds.")
 torch.manual_seed(0)
 tagger = Upper(encoder, HALF, len(TAGS))
 curve, losses = [], []
@@ -847,12 +851,14 @@ print("accepted:", test_questions.loc[drawn, "answers"])
 # questions with the slider:
 
 # %% tags=["demo"]
-from ipywidgets import IntSlider, interact
+from ipywidgets import IntSlider
+
+from coursekit.sliders import interact
 
 slider = IntSlider(
     value=test_questions.index.get_loc(drawn), max=len(test_questions) - 1, continuous_update=False
 )
-interact(lambda number: question_triangle(test_questions.index[number]), number=slider);
+interact(lambda number: question_triangle(test_questions.index[number]), number=slider)
 
 # %% [markdown]
 # When is an answer right? "The 340 metres." and "340 metres" are the same answer, "metres" is part of it, and people who write questions accept several. SQuAD gives two marks, *exact match* and *F1* on words. The words are compared
@@ -906,7 +912,7 @@ for answer, accepted in (("The 340 metres.", metres), ("metres", metres), ("", [
 # Both marks need the choice to be silent: if the margin is not above 0, the answer is the empty text. The table has two parts: the questions that have an answer, with silence forbidden; and all questions, with
 # silence allowed. Controls are the frozen encoder with a trained head, the sentence that shares most words with the question (*likeliest sentence*), and to be *always silent*.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def marks(answers: pd.Series) -> pd.DataFrame:
     """Exact match and F1 of each answer, by question."""
     accepted = test_questions["answers"].reindex(answers.index)
@@ -931,7 +937,7 @@ for (name, _), rows in given.items():
     allowed.setdefault(name, []).append(marks(rows["answer"].where(speaks, "")))
 allowed["always silent"] = [marks(pd.Series("", index=test_questions.index))]
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def of_paragraphs(seeds: list[pd.DataFrame], mark: str) -> tuple[float, float, float]:
     """Mean over questions; the interval is over paragraphs, whose questions belong together."""
     values = sum(one[mark] for one in seeds) / len(seeds)
@@ -964,7 +970,7 @@ print(f"fine-tuned, F1 where there is an answer, by seed: {seeds} (± {half_widt
 # A decoder can do such tasks as well: put the text and the request into its prompt. SmolLM2 (135 million parameters, instruction-tuned) was asked about every second test review and test question, once. Its label is the likelier of
 # two words behind *This review is*. Its answer to a question is what it writes, and that may be no span of the text; *None* and *The text does not …* count as silence. (Tags would have to be read out of a list of names; we did not try.)
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 asked_reviews, asked_questions = right["SmolLM2, asked"].index, said_by_smol.index
 no_span = np.mean([
     text.strip(" .") not in test_questions.loc[id, "context"] for id, text in said_by_smol.items()
@@ -999,7 +1005,7 @@ display(pd.DataFrame(versus))
 # The decoder calls most reviews positive (a threshold of its own, as in 07), and it answers in sentences, which SQuAD's marks punish even where they are right. This compares two ways to work, not two architectures: one had a few hundred labels and the other none, and a decoder answers better the larger it is (07). What stays is the *shape* of the task. If the answer is one of a few labels or a place in the
 # text, a head can give nothing else, takes one pass, and comes with scores that can be compared with a threshold. If the answer is a text that nobody has written yet, only a model that writes can give it.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 tagged_well, by_memory = table["fine-tuned"], table["most frequent tag"]
 leaves = pd.DataFrame([
     ("encoder + head on a pooled vector (sentiment)", "the row",
@@ -1111,3 +1117,6 @@ pictures.thresholds(*(values.numpy() for values in margins_and_marks(0, "test"))
 # - Ramshaw, L. A. and Marcus, M. P. (1995). Text chunking using transformation-based learning. *Third Workshop on Very Large Corpora*. arXiv:cmp-lg/9505040.
 # - Tjong Kim Sang, E. F. and De Meulder, F. (2003). Introduction to the CoNLL-2003 shared task: language-independent named entity recognition. *CoNLL*. arXiv:cs/0306050.
 # - transformers (2021). Running run_ner_no_trainer.py with --label_all_tokens falsifies seqeval results. github.com/huggingface/transformers/issues/14043, mended in pull request 14055.
+
+# %% [markdown]
+# Next: [11 · Sentences and documents](../11_sentences/11_sentences.ipynb). The [start page](../start.ipynb) shows how far you are.

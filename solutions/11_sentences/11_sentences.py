@@ -21,6 +21,8 @@
 #
 # **You need** notebooks 01, 03 and 06. **Time** about 60 minutes: six exercises, one of them a bug to mend, two questions that a person reads; three
 # extensions.
+#
+# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [10 · Applications: sentiment, entities, questions](../10_applications/10_applications.ipynb) · next: [12 · One corpus, four models](../12_one_corpus/12_one_corpus.ipynb)
 
 # %%
 import torch
@@ -485,9 +487,11 @@ def train(loss_of, seed: int, many: int = 192, steps: int = 300):
 predict("sentences.after", ...)
 
 # %% tags=["demo"]
+print("This takes a few seconds.")
 ranked, ranked_course = train(by_rank, seed=0)
 
 # %% tags=["demo"]
+print("This takes a few seconds.")
 labelled, labelled_course = train(by_label, seed=0)
 pictures.courses({"by rank": ranked_course, "by label": labelled_course})
 
@@ -527,7 +531,7 @@ pictures.matrices({name: (one[0], one[2]) for name, one in matrices.items()}, sh
 # A diagonal appears, and what surrounds it has gone down to about 0: the common direction is gone, without anybody having subtracted it. One run is an anecdote. The table of five
 # seeds and several amounts of training was recorded once (`python tools/record_sentences.py`, about three minutes on a quiet core).
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 recorded = read_table("results/sentences.csv")
 said = pictures.seeds(recorded, minilm=found["MiniLM: trained for this"][0])
 display(Markdown(said))
@@ -645,6 +649,7 @@ predict("sentences.found", ...)
 # %% tags=["demo"]
 from pathlib import Path
 
+print("This takes a few seconds.")
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 import coursekit
@@ -705,8 +710,10 @@ for question in ("Why do leaves change their colour?", "At what hour does the la
 # %% tags=["demo"]
 import ipywidgets
 
+from coursekit.sliders import interact
+
 box = ipywidgets.Text(value="How is bread made?", description="query", continuous_update=False)
-ipywidgets.interact(show_search, question=box, k=(1, 8));
+interact(show_search, question=box, k=(1, 8))
 
 # %% [markdown]
 # ## Extensions
@@ -780,6 +787,7 @@ def read_windows(text: str) -> tuple[Float[Tensor, "W T D"], Bool[Tensor, "W T"]
     return minilm(ids, attention_mask=keep.long()).last_hidden_state, keep
 
 # %% tags=["demo"]
+print("This takes a few seconds.")
 in_windows = [read_windows(text) for text in documents]
 
 # %% tags=["demo"]
@@ -844,6 +852,7 @@ def decoder_layers(texts: Sequence[str]) -> dict[str, Float[Tensor, "layers B D"
     return pooled
 
 # %% tags=["demo"]
+print("This takes five to ten seconds.")
 of_premises = decoder_layers(exam.premise)
 
 # %% tags=["demo"]
@@ -906,3 +915,6 @@ print(f"largest difference from your mean_pool, at length 1: {same:.1e}")
 #   *NAACL-HLT*, 296–310. arXiv:2010.08240.
 # - transformers (2022). Issue 17463. github.com/huggingface/transformers.
 # - Wang, W. et al. (2020). MiniLM: deep self-attention distillation for task-agnostic compression of pre-trained transformers. *NeurIPS 33*. arXiv:2002.10957.
+
+# %% [markdown]
+# Next: [12 · One corpus, four models](../12_one_corpus/12_one_corpus.ipynb). The [start page](../start.ipynb) shows how far you are.

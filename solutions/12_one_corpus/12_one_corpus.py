@@ -22,6 +22,8 @@
 #
 # **You need** notebooks 01 to 07; 08 and 09 help. **Time** about 75 minutes: seven exercises, a bug to find, two questions that a person
 # reads; one extension.
+#
+# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [11 · Sentences and documents](../11_sentences/11_sentences.ipynb)
 
 # %%
 import torch
@@ -85,6 +87,7 @@ from coursekit.language import load_language
 from coursekit.pictures import comparison as pictures
 from coursekit.plots import use_style
 from coursekit.scoreboard import add_row, ambiguous_words, bounds, draw, sense_exam
+from coursekit.sliders import interact
 from coursekit.small import load
 from coursekit.small.figures import sense_vectors
 from coursekit.vectors import load_glove
@@ -97,6 +100,8 @@ print(f"{len(known):,} labelled and {len(asked):,} held-out sentences;",
       f"in {(asked.cue == 'right').sum():,} of these the cue stands only on the right of the word")
 
 # %% tags=["demo"]
+print("This takes five to ten seconds.")
+
 def single_vector(words: list[str], place: int) -> Float[Tensor, "D"]:
     """The static vector of the word itself."""
     return glove[words[place]]
@@ -203,6 +208,8 @@ pictures.bootstrap(means, gpt_right.mean().item(), (low, high), limits.from_left
 # (`python tools/record_one_corpus.py`), item by item.
 
 # %% tags=["demo"]
+print("This takes five to ten seconds.")
+
 def exact_reader(context: str) -> Float[Tensor, "n"]:
     """1 where the most probable sense, given the context, is the right one."""
     posterior = language.sense_posterior(asked.ids, asked.position, context)
@@ -221,7 +228,7 @@ for name, rows in recorded[recorded.exam == "generated"].groupby("model", sort=F
 right["exact, words up to the word"] = exact_reader("left")
 right["exact, whole sentence"] = exact_reader("both")
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 ORDER = ["GloVe, one vector", "GloVe, bag of words", "ELMo, untrained", "ELMo",
          "BERT, untrained", "BERT", "GPT, untrained", "GPT", *recorded.model.unique(),
          "exact, words up to the word", "exact, whole sentence"]
@@ -293,6 +300,8 @@ check("comparison.clear_differences", lambda case: clear_differences(**case))
 # vocabulary ends at our language. The pre-trained models are recorded, at the layer that is best on the training sentences.
 
 # %% tags=["demo"]
+print("This takes a few seconds.")
+
 def split(sentence: str, start: int) -> tuple[list[str], int]:
     """The words of a sentence in lower case, and the place of the one that begins at `start`."""
     found = list(re.finditer(r"[a-z0-9]+(?:'[a-z]+)?", sentence.lower()))
@@ -343,7 +352,7 @@ gap = differences[place[decoder], place[encoder]].item()
 reveal("comparison.decoder_minus_encoder", 100 * gap)
 pictures.differences(list(real), stacked.mean(dim=-1), differences, clear, len(stacked[0]))
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 kinds = parts[1].kind.to_numpy()
 rows = {}
 for kind in ("all", "plain", "far", "right", "decoy"):
@@ -522,7 +531,7 @@ pictures.reach(claimed, measured, ["[BOS]", *SENTENCE.split(), "[EOS]"])
 # The upper row is your function, the lower row the trained models of 05, 06 and 07 (colour: square root of the influence). The white fields agree one by one. In the recurrent models the colour also fades with the length of the path; with attention, what
 # is far away in the sentence is no farther in the network. Now the whole table. What could be measured here is measured; `✓` means that the measurement agrees with what the diagram says.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from time import perf_counter
 
 @torch.no_grad()
@@ -733,7 +742,7 @@ for attempt in ATTEMPTS:
 
 # %% tags=["demo"]
 box = ipywidgets.Text("this is clearly the bank with the willows", layout={"width": "90%"})
-ipywidgets.interact_manual(show_sentence, text=box);
+interact(show_sentence, by_button=True, text=box)
 
 # %% [markdown]
 # ## 8 · Write the tests
@@ -910,3 +919,6 @@ pictures.calibration(curves)
 # - Koehn, P. (2004). Statistical significance tests for machine translation evaluation. *EMNLP*, 388–395.
 # - PyTorch (2019). Incorrect validation accuracy due to distributed sampler. github.com/pytorch/pytorch/issues/25162; see also 22584.
 # - torchvision (2021). Evaluation code of references is slightly off. github.com/pytorch/vision/issues/4559.
+
+# %% [markdown]
+# That was the last notebook. The [start page](../start.ipynb) shows how far you are.

@@ -8,6 +8,7 @@ import pytest
 from autograder.source import read_source
 from tests.conftest import ASSIGNMENTS, ROOT
 
+NAMES = {name[:2]: name for name in ASSIGNMENTS}
 BOOK = ROOT / "docs" / "book"
 NOTEBOOKS = re.compile(r"\{nb\}`(\d\d)`")
 ENTRY = re.compile(r"^(?P<authors>.+?) \((?P<year>[^()]+)\)\. (?P<title>.+?[.?!])(?: |$)")
@@ -62,21 +63,33 @@ def test_references_are_in_order():
         assert surnames == sorted(surnames)
 
 
-TERM = re.compile(r"(?m)^((?:[^\s`:#].*\n)+)  (.+)$")
+TERM = re.compile(r"(?m)^## (.+)\n\n(.+)$")
+LINK = re.compile(r"\[([^\]]+)\]\(([^)]+)\)")
 
 
 def terms() -> list[tuple[list[str], str]]:
     """Each entry of the glossary: its terms, and what is said of them."""
-    body = (BOOK / "glossary.md").read_text().partition("```{glossary}")[2]
-    return [(names.strip().splitlines(), text) for names, text in TERM.findall(body)]
+    return [
+        (names.split(", "), text) for names, text in TERM.findall((ROOT / "docs" / "glossary.md").read_text())
+    ]
+
+
+def test_terms_are_in_order_and_their_links_lead_to_terms():
+    titles = [", ".join(names) for names, _ in terms()]
+    assert titles == sorted(titles, key=str.lower)
+    anchors = {re.sub(r"[^\w\s-]", "", title.lower()).replace(" ", "-") for title in titles}
+    for title, (_, text) in zip(titles, terms(), strict=True):
+        within = {target[1:] for _, target in LINK.findall(text) if target.startswith("#")}
+        assert within <= anchors, title
 
 
 def test_every_term_is_explained_in_one_or_two_sentences_and_used_in_its_notebook():
     by_number = {name[:2]: one.source.read_text().lower() for name, one in ASSIGNMENTS.items()}
     assert len(terms()) > 90
     for names, text in terms():
-        (number,) = NOTEBOOKS.findall(text)
-        said = NOTEBOOKS.sub("", text).replace("f(w, C)", "").strip()
+        *_, (number, notebook) = LINK.findall(text)
+        assert notebook == f"../notebooks/{NAMES[number]}/{NAMES[number]}.ipynb"
+        said = LINK.sub(r"\1", text).removesuffix(number).replace("f(w, C)", "").strip()
         assert said[-1] in ".?" and 1 <= len(re.findall(r"[.?](?= [A-Z]|$)", said)) <= 3, names
         # A notebook may write scalar_mix, or pieces for piece: the first five letters of each word must be there.
         stems = [[word[:5] for word in re.findall(r"\w+", name.lower())] for name in names]

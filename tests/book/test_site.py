@@ -1,6 +1,8 @@
 """The built website: no solution on it, no link that leads nowhere, nothing asked of another machine."""
 
 import re
+import subprocess
+import zipfile
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 from html.parser import HTMLParser
@@ -14,7 +16,7 @@ from nbformat import NotebookNode
 from autograder.source import read_source
 from tests.conftest import ASSIGNMENTS, ROOT
 from tools.book import links
-from tools.book.__main__ import PARTS, build, main
+from tools.book.__main__ import PARTS, build, main, origin
 from tools.book.execution import execute
 from tools.book.notebook import TWIN, instructors_page
 
@@ -107,6 +109,40 @@ def test_the_student_s_page_shows_stubs_figures_and_what_demonstrations_print(si
     pictures = re.findall(r"<img [^>]*>", (site / PAGE).read_text())
     assert len(pictures) > 10
     assert [picture[:80] for picture in pictures if not re.search(r'alt="[^"]{30}', picture)] == []
+
+
+def test_every_page_describes_itself_for_search_engines_and_previews(site):
+    for page in (site / "index.html", site / PAGE, site / "glossary.html", site / "guides" / "students.html"):
+        tags = dict(re.findall(r'<meta (?:name|property)="([^"]+)" content="([^"]*)"', page.read_text()))
+        assert 40 < len(tags["description"]) <= 230 and tags["description"] == tags["og:description"], page
+        assert tags["og:title"] in text_of(page)
+        assert (page.parent / tags["og:image"]).resolve().is_file()
+    assert "Twelve notebooks" in (site / "index.html").read_text().partition("</head>")[0]
+
+
+def test_the_notebooks_are_one_click_away(site):
+    """On each page, in the sidebar; on a notebook's also in the note at its top. The file is the students' zip."""
+    for page in (site / "index.html", site / PAGE, site / "api" / "coursekit.html"):
+        (archive, *_) = re.findall(r'<a href="([^"]+\.zip)"', page.read_text())
+        with zipfile.ZipFile(page.parent / archive) as students:
+            assert f"words-in-context/notebooks/{NOTEBOOK.name}/{NOTEBOOK.name}.ipynb" in students.namelist()
+    assert (site / PAGE).read_text().count('.zip"') >= 2
+
+
+def test_the_repository_is_where_the_clone_came_from(tmp_path):
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    assert origin(tmp_path) == ""
+    for address in ("git@example.org:us/course.git", "https://example.org/us/course.git"):
+        subprocess.run(["git", "-C", tmp_path, "config", "remote.origin.url", address], check=True)
+        assert origin(tmp_path) == "https://example.org/us/course"
+    subprocess.run(["git", "-C", tmp_path, "config", "remote.origin.url", "/home/us/course"], check=True)
+    assert origin(tmp_path) == ""
+
+
+def test_code_that_is_not_meant_to_be_read_is_folded(site):
+    source = read_source(NOTEBOOK.source)
+    folded = [cell for cell in source.cells if "hide-input" in cell.metadata.get("tags", [])]
+    assert (site / PAGE).read_text().count("Show the code") == len(folded) > 10
 
 
 def test_a_slider_stands_where_it_starts(site):
@@ -212,6 +248,11 @@ def test_a_reader_s_dark_setting_is_followed(visit):
     assert min(visit(PAGE, color_scheme="light").evaluate(ground)) > 200
 
 
-def test_the_search_finds_a_term(visit):
+def test_the_search_finds_a_term_in_the_notebook_and_the_glossary_first(visit):
     page = visit("search.html?q=softmax")
-    page.locator("#search-results li a", has_text="Attention, step by step").first.wait_for(timeout=20_000)
+    found = page.locator("#search-results > ul > li > a")
+    page.locator("#search-results li a", has_text="autograder.").first.wait_for(timeout=20_000)
+    places = [link.get_attribute("href").partition("?")[0] for link in found.all()]
+    first_module = next(i for i, place in enumerate(places) if place.startswith("api/"))
+    assert {PAGE, "glossary.html"} <= {place.partition("#")[0] for place in places[:first_module]}
+    assert all(place.startswith("api/") for place in places[first_module:])

@@ -51,6 +51,10 @@ def lab(course: Path, folder: Path) -> Iterator[str]:
     environment = bootstrap.lab_environment() | {"HOME": str(folder / "home")}
     for name in [name for name in environment if name.startswith(("JUPYTER", "XDG_"))]:
         del environment[name]
+    if (settings := course / "tools" / "jupyterlab").is_dir():  # what `make lab` lays into the environment
+        environment["JUPYTER_PATH"] = str(settings / "share" / "jupyter")
+        environment["JUPYTER_CONFIG_PATH"] = str(settings / "etc" / "jupyter")
+        options += [f"--LabApp.app_settings_dir={settings / 'share' / 'jupyter' / 'lab' / 'settings'}"]
     log = folder / "lab.log"
     with log.open("w") as output:
         command = bootstrap.lab_command(course, options)

@@ -15,7 +15,7 @@ from tests.conftest import ASSIGNMENTS
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 NAME = "02_attention"
-SLIDER = "ipywidgets.interact(show_temperature"
+SLIDER = "interact(show_temperature"
 HINT = 'hint("attention.similarities")'
 
 

@@ -5,9 +5,9 @@ import shutil
 
 import pytest
 
-from tests.browser.conftest import load_bootstrap, wait_for_kernel
+from tests.browser.conftest import wait_for_kernel
 from tests.browser.test_student import WRONG, cell, run, solution
-from tests.conftest import ASSIGNMENTS
+from tests.conftest import ASSIGNMENTS, KERNEL_SETTINGS
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -23,7 +23,7 @@ def notebook(tmp_path, start_lab, page):
     shutil.copy(ASSIGNMENTS[NAME].key, folder)
     profile = tmp_path / "home" / ".ipython" / "profile_default"
     profile.mkdir(parents=True)
-    (profile / "ipython_kernel_config.py").write_text(load_bootstrap().KERNEL_SETTINGS)
+    shutil.copy(KERNEL_SETTINGS, profile)
     address = start_lab(tmp_path / "course")
     page.goto(re.sub(r"/lab/tree/\S*\?", f"/lab/tree/notebooks/{NAME}/{NAME}.ipynb?", address))
     page.locator(".jp-Notebook h1:has-text('Attention, step by step')").wait_for(timeout=60_000)

@@ -1,5 +1,7 @@
 """Run All in a front end goes on where an answer is missing; nothing hides an error, and Validate counts it as before."""
 
+import shutil
+
 import nbformat
 import numpy as np
 import pytest
@@ -8,8 +10,8 @@ from nbformat.v4 import new_code_cell, new_notebook
 from autograder.checks import answer_key
 from autograder.checks.asking import ask
 from autograder.checks.judging import Rule
-from tests.browser.conftest import load_bootstrap
 from tests.checks.as_a_person import Person, words
+from tests.conftest import KERNEL_SETTINGS
 
 STUB = "def double(x):\n    raise NotImplementedError"
 RIGHT, WRONG = (
@@ -173,7 +175,7 @@ def test_a_wrong_answer_has_its_card_and_one_line_and_what_uses_it_says_so(perso
 def test_after_a_restart_a_cell_says_to_run_those_above(path, tmp_path):
     profile = tmp_path / "ipython" / "profile_default"
     profile.mkdir(parents=True)
-    (profile / "ipython_kernel_config.py").write_text(load_bootstrap().KERNEL_SETTINGS)
+    shutil.copy(KERNEL_SETTINGS, profile)
     with Person(path, tmp_path, IPYTHONDIR=str(tmp_path / "ipython")) as person:
         for name, missing in {"check-double": "check", "by-name": "shown"}.items():
             (one,) = person.run(cells(name))

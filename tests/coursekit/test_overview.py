@@ -1,11 +1,13 @@
 """`coursekit.progress()` says which checks pass, of the notebook it stands in."""
 
+import shutil
+
 import pytest
 
 import coursekit
 from autograder.checks import answer_key, journal
 from autograder.source import grade_id
-from tests.conftest import ASSIGNMENTS
+from tests.conftest import ASSIGNMENTS, ROOT
 
 
 def test_it_shows_the_checks_of_this_notebook_and_what_their_last_run_said(monkeypatch):
@@ -41,3 +43,36 @@ def test_outside_of_a_notebook_all_are_shown(monkeypatch):
     monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
     shown = str(coursekit.progress())
     assert "01_static_embeddings: 0 of" in shown and "07_gpt: 0 of" in shown
+
+
+def test_the_map_counts_links_and_says_where_to_go_on(monkeypatch):
+    monkeypatch.chdir(ROOT / "notebooks")
+    assert coursekit.course_map().here.title == "01 · One vector per word"
+    core = [
+        exercise.name
+        for cell in ASSIGNMENTS["02_attention"].read_release().cells
+        if (exercise := ASSIGNMENTS["02_attention"].by_check_id.get(grade_id(cell)))
+        and not cell.metadata.get("course", {}).get("extra_credit")
+    ]
+    for name in core[:-1]:
+        journal.save_check(name, True)
+    journal.save_check("elmo.scalar_mix", False)
+    shown = coursekit.course_map()._repr_mimebundle_()
+    rows = shown["text/plain"].splitlines()
+    assert len(rows) == len(ASSIGNMENTS)
+    assert rows[1] == f"  {len(core) - 1} of {len(core)}  02 · Attention, step by step  ← go on here"
+    assert 'href="02_attention/02_attention.ipynb"' in shown["text/html"]
+    journal.save_check(core[-1], True)
+    rows = str(coursekit.course_map()).splitlines()
+    assert rows[1] == f"✓ {len(core)} of {len(core)}  02 · Attention, step by step"
+    assert rows[4].endswith("05 · ELMo  ← go on here"), "the one that was begun, not the first"
+
+
+def test_a_notebook_that_cannot_be_read_is_on_the_map_by_its_file(tmp_path, monkeypatch):
+    folder = tmp_path / "02_attention"
+    folder.mkdir()
+    shutil.copy(ASSIGNMENTS["02_attention"].key, folder)
+    (folder / "02_attention.ipynb").write_text("no notebook")
+    monkeypatch.chdir(tmp_path)
+    titles = {stage.link: stage.title for stage in coursekit.course_map().stages}
+    assert titles["02_attention/02_attention.ipynb"] == "02_attention"

@@ -12,6 +12,8 @@ from tests.notebooks.running import CELL_SECONDS, execute
 
 pytestmark = pytest.mark.slow
 NOTEBOOKS = list(ASSIGNMENTS)
+LONG_SECONDS = 10
+"""Of the processor: five on a quiet machine, which a test machine is not."""
 SLIDER = "application/vnd.jupyter.widget-view+json"
 
 
@@ -27,6 +29,13 @@ def test_the_solution_runs_and_every_check_is_right(run):
     assert list(shown) == list(checks)
     for check, words in shown.items():
         assert re.search(r"^✓ .*: right", "\n".join(words)), (check, words)
+
+
+def test_a_cell_that_takes_long_says_so(run):
+    """A silent cell looks like one that hangs."""
+    cells = zip(code_cells(run.notebook), run.seconds, strict=True)
+    long = [cell.source for cell, seconds in cells if seconds > LONG_SECONDS]
+    assert [source[:200] for source in long if 'print("This takes ' not in source] == []
 
 
 def test_every_figure_of_the_solution_is_described(run):

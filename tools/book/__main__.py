@@ -4,22 +4,30 @@
     SOLUTIONS=1 python -m tools.book              the same with solutions, into build/book-with-solutions
     python -m tools.book 02_attention --into DIR  one notebook and all other pages
 
+SITE_URL=https://… says where the website will stand, for previews of links to it; REPOSITORY_URL=https://… where the
+repository is, if that is not where this clone came from.
 Only what changed is run and built again.
 """
 
 import argparse
 import os
+import re
+import subprocess
 import sys
 import time
 from pathlib import Path
+from shutil import which
 
 from sphinx.cmd.build import main as sphinx
 
+from autograder.authoring.release import student_release
 from autograder.course import Assignment, assignment, assignments, course_root
 from autograder.errors import CourseError
+from autograder.settings import course_settings
 from tools.book import links
 from tools.book.execution import execute
 from tools.book.layout import lay_out, source_files
+from tools.book.notebook import zip_name
 
 PARTS = Path("build") / "book-parts"
 """What is kept from one build to the next: executed notebooks, laid-out sources, parsed pages."""
@@ -59,11 +67,22 @@ def build(
     kind = "with-solutions" if with_solutions else "student"
     source = parts / f"source-{kind}"
     lay_out(source_files(root, chosen, execute(chosen, parts / "executed"), with_solutions), source)
-    os.environ["BOOK_KIND"] = kind  # docs/book/conf.py asks for it
+    os.environ["BOOK_KIND"] = kind  # docs/book/conf.py asks for these two
+    os.environ["BOOK_REPOSITORY"] = os.environ.get("REPOSITORY_URL") or origin(root)
     arguments = ["-q", "-W", "--keep-going", "-c", root / "docs" / "book", "-d", parts / f"parsed-{kind}"]
     if sphinx([str(argument) for argument in (*arguments, source, site)]):
         raise CourseError("Sphinx found what its messages above say: mend that and build again.")
     _drop_old_pages(site, source)
+    student_release(site.resolve() / zip_name(course_settings(root)))
+
+
+def origin(root: Path) -> str:
+    """Where the repository was cloned from, as a page to visit; "" where that is no address of the web."""
+    if not which("git"):
+        return ""
+    asked = subprocess.run(["git", "remote", "get-url", "origin"], cwd=root, capture_output=True, text=True)
+    address = re.sub(r"^git@([^:]+):", r"https://\1/", asked.stdout.strip())
+    return address.removesuffix(".git") if re.match(r"https://[^@]+$", address) else ""
 
 
 def _drop_old_pages(site: Path, source: Path) -> None:

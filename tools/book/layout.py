@@ -12,7 +12,11 @@ from autograder.source import read_source
 from tools.book import api
 from tools.book.notebook import instructors_page, students_page
 
-TO_NOTEBOOK = re.compile(r"\[([^\]]+)\]\((?:\.\./)?(\d\d_\w+)/\2\.ipynb\)")
+GLOSSARY = "glossary.md"
+TO_NOTEBOOK = re.compile(r"\[([^][]+)\]\((?:\.\./)?(?:notebooks/)?(\d\d_\w+)/\2\.ipynb\)")
+PAGES = {"start.ipynb": "/index.md", "students.md": "/guides/students.md", "glossary.md": "/glossary.md"}
+"""What notebooks link beside one another, and the pages of the website with the same content."""
+TO_PAGE = re.compile(rf"\]\((?:\.\./)*(?:docs/)?({'|'.join(map(re.escape, PAGES))})\)")
 TO_REPOSITORY = re.compile(r"\[([^\]]+)\]\(\.\./([^)#]+)\)")
 
 
@@ -31,20 +35,24 @@ def source_files(
         )
         yield f"notebooks/{one.name}.ipynb", lead_to_pages(page, names).encode()
     for path, content in _folder(root / "docs", "guides/", "*.md"):
-        yield path, TO_REPOSITORY.sub(r"\1 (`\2`)", content.decode()).encode()
+        text = lead_to_pages(content.decode(), names)
+        if path == f"guides/{GLOSSARY}":
+            yield GLOSSARY, text.encode()
+        else:
+            yield path, TO_REPOSITORY.sub(r"\1 (`\2`)", text).encode()
     yield from _folder(root / "docs" / "images", "guides/images/", "*")
     for package in ("coursekit", "autograder"):
         yield from api.pages(root, package)
 
 
 def lead_to_pages(text: str, names: list[str]) -> str:
-    """Links to notebooks as links to their pages; the title alone where a notebook has no page."""
+    """Links to notebooks, the start page and guides as links to pages; the title alone where a notebook has no page."""
 
     def replace(link: re.Match) -> str:
         title, name = link.groups()
         return f"[{title}](/notebooks/{name}.ipynb)" if name in names else title
 
-    return TO_NOTEBOOK.sub(replace, text)
+    return TO_PAGE.sub(lambda link: f"]({PAGES[link[1]]})", TO_NOTEBOOK.sub(replace, text))
 
 
 def lay_out(files: Iterable[tuple[str, bytes]], folder: Path) -> None:

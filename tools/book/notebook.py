@@ -12,6 +12,7 @@ from nbformat import NotebookNode
 
 from autograder.authoring.builder import release_bytes
 from autograder.course import Assignment
+from autograder.settings import CourseSettings
 from autograder.source import code_cells, read_source
 
 WIDGET, WIDGETS = "application/vnd.jupyter.widget-view+json", "application/vnd.jupyter.widget-state+json"
@@ -21,7 +22,7 @@ NOTHING_YET = "This part needs a running notebook: open it in JupyterLab."
 FOR_STUDENTS = """\
 ```{{note}}
 This page is for reading: the exercises are empty, and what the other cells show comes from a run with all of them solved.
-To work on them, open `notebooks/{name}/{name}.ipynb` with `make lab`.
+To work on them, <a href="../{zip}">download the notebooks</a>, type `make lab` and open `notebooks/{name}/{name}.ipynb`.
 ```"""
 FOR_INSTRUCTORS = """\
 ```{{warning}}
@@ -34,13 +35,18 @@ ADDRESSES = (
 )
 
 
+def zip_name(settings: CourseSettings) -> str:
+    """The file beside the pages that holds what students work with."""
+    return f"{settings.course_id}-student.zip"
+
+
 def students_page(one: Assignment, executed: NotebookNode) -> str:
     """The notebook as a student gets it, with the outputs of every cell that is not theirs to fill in."""
     page = nbformat.reads(release_bytes(one).decode(), as_version=4)
     shown = {cell.id: static_outputs(cell, executed) for cell in code_cells(executed)}
     for cell in code_cells(page):
         cell.outputs = [] if "nbgrader" in cell.metadata else shown[cell.id]
-    return _finished(page, FOR_STUDENTS.format(name=one.name))
+    return _finished(page, FOR_STUDENTS.format(name=one.name, zip=zip_name(one.settings)))
 
 
 def instructors_page(one: Assignment, executed: NotebookNode) -> str:
@@ -53,18 +59,15 @@ def instructors_page(one: Assignment, executed: NotebookNode) -> str:
 
 
 def static_outputs(cell: NotebookNode, executed: NotebookNode) -> list[NotebookNode]:
-    """What a cell shows, without what needs a kernel: a widget becomes the picture that it starts with."""
+    """What a cell shows, without what needs a kernel: of a slider the picture below it stays."""
     widgets = executed.metadata.get("widgets", {}).get(WIDGETS, {}).get("state", {})
     outputs = []
-    for output in cell.outputs:
+    for place, output in enumerate(cell.outputs):
         view = output.get("data", {}).get(WIDGET)
         if view is None:
             outputs.append(output)
-            continue
-        if _is_progress_bar(view["model_id"], widgets):
-            continue
-        start = [nbformat.from_dict(inner) for inner in _inside(view["model_id"], widgets)]
-        outputs += [_note(TWIN if start else NOTHING_YET), *start]
+        elif not _is_progress_bar(view["model_id"], widgets):
+            outputs.append(_note(TWIN if cell.outputs[place + 1 :] else NOTHING_YET))
     return outputs
 
 
@@ -73,13 +76,6 @@ def _is_progress_bar(model: str, widgets: dict) -> bool:
     children = widgets.get(model, {}).get("state", {}).get("children", ())
     parts = [widgets.get(child.removeprefix("IPY_MODEL_"), {}) for child in children]
     return any(part.get("model_name") == "FloatProgressModel" for part in parts)
-
-
-def _inside(model: str, widgets: dict) -> list[dict]:
-    """The outputs that a widget and its children hold."""
-    state = widgets.get(model, {}).get("state", {})
-    children = [child.removeprefix("IPY_MODEL_") for child in state.get("children", ())]
-    return [*state.get("outputs", ()), *(found for child in children for found in _inside(child, widgets))]
 
 
 def _note(text: str) -> NotebookNode:

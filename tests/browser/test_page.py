@@ -1,0 +1,129 @@
+"""The page a student works on, with what the release lays into JupyterLab: map, edges, wrapped lines, guide, sliders of yesterday."""
+
+import re
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell
+from playwright.sync_api import expect
+
+from autograder.authoring.release import student_files
+from tests.browser.conftest import wait_for_kernel
+from tests.browser.test_accessibility import choose
+from tests.conftest import ROOT
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+NAME = "02_attention"
+SLIDER = """
+from coursekit.sliders import interact
+from IPython.display import HTML, display
+
+interact(lambda n: display(HTML(f"<img alt='at {n}'>")), n=(0, 5))
+"""
+YESTERDAY = "Run this cell to move its slider"
+
+
+@pytest.fixture(scope="module")
+def files() -> dict[str, bytes]:
+    return {
+        path: content for path, content in student_files(ROOT) if not path.startswith(("data/", "coursekit/"))
+    }
+
+
+@pytest.fixture
+def course(tmp_path, files):
+    """The student's folder as it comes out of the zip, and a small notebook with a slider."""
+    folder = tmp_path / "course"
+    for path, content in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(content)
+    start = nbformat.read(folder / "notebooks" / "start.ipynb", as_version=4)
+    slider = nbformat.v4.new_notebook(cells=[new_code_cell(SLIDER)], metadata=start.metadata)
+    nbformat.write(slider, folder / "notebooks" / "slider.ipynb")
+    return folder
+
+
+def front(page, selector: str):
+    """Within the notebook in front."""
+    return page.locator(f".jp-NotebookPanel:not(.lm-mod-hidden) {selector}")
+
+
+def test_the_map_leads_to_a_notebook_whose_lines_wrap_and_whose_exercises_have_an_edge(
+    course, start_lab, page, picture
+):
+    page.goto(start_lab(course))
+    front(page, ".jp-Notebook h1").first.wait_for(timeout=60_000)
+    wait_for_kernel(page)
+    assert not page.locator(".lm-MenuBar-itemLabel", has_text="Nbgrader").count()
+    assert page.get_by_role("button", name="Validate", exact=True).count()
+    front(page, ".jp-CodeCell .cm-content").filter(has_text="course_map").click()
+    page.keyboard.press("Control+Enter")
+    table = front(page, ".jp-OutputArea-output").filter(has_text="go on here")
+    table.locator("a", has_text="Attention, step by step").click(timeout=60_000)
+    front(page, ".jp-Notebook h1:has-text('Attention, step by step')").wait_for(timeout=60_000)
+
+    exercise = front(page, ".jp-CodeCell").filter(has_text="def similarities").first
+    exercise.scroll_into_view_if_needed()
+    check = front(page, ".jp-CodeCell").filter(has_text='check("attention.similarities"').first
+    edges = {}
+    for theme in ("Light", "Dark"):
+        choose(page, "Settings", "Theme", f"JupyterLab {theme}")
+        light = str(theme == "Light").lower()
+        page.locator(f"body[data-jp-theme-light={light}]").wait_for(state="attached", timeout=30_000)
+        expect(exercise).to_have_css("border-left-style", "solid")
+        expect(check).to_have_css("border-left-style", "dotted")
+        edges[theme] = exercise.evaluate("one => getComputedStyle(one).borderLeftColor")
+        page.wait_for_function(
+            "() => [...document.querySelectorAll('link')].some(one => one.href.endsWith('page.css') && one.sheet)"
+        )
+        picture(page, f"edges_{theme.lower()}")
+    assert edges["Light"] != edges["Dark"]
+    expect(exercise).to_have_css("border-left-width", "4px")
+    shown = front(page, ".jp-CodeCell .cm-content").evaluate_all("all => all.map(one => one.className)")
+    assert shown and all("cm-lineWrapping" in names for names in shown)
+    front(page, ".jp-InputPlaceholder, .jp-Placeholder").first.wait_for(state="attached")
+
+
+@pytest.mark.parametrize(
+    ("link", "title"), [("From the first try to the grade", "For students"), ("glossary", "Glossary")]
+)
+def test_guide_and_glossary_open_as_pages_without_a_network(course, start_lab, page, picture, link, title):
+    address = start_lab(course)
+    elsewhere = []
+    page.on(
+        "request",
+        lambda one: (
+            None if "127.0.0.1" in one.url or not one.url.startswith("http") else elsewhere.append(one.url)
+        ),
+    )
+    page.goto(address)
+    front(page, ".jp-Notebook h1").first.wait_for(timeout=60_000)
+    front(page, "a").filter(has_text=re.compile(f"^{link}$")).first.click()
+    shown = page.locator(".jp-MarkdownViewer:visible")
+    shown.locator("h1", has_text=title).wait_for(timeout=30_000)
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('.jp-MarkdownViewer img')].every(one => one.complete && one.naturalWidth)"
+    )
+    picture(page, f"page_{title.split()[-1].lower()}")
+    assert elsewhere == []
+
+
+def test_a_slider_of_yesterday_is_a_picture_and_says_what_to_do(course, start_lab, page, picture):
+    address = re.sub(r"/lab/tree/\S*\?", "/lab/tree/notebooks/slider.ipynb?", start_lab(course))
+    page.goto(address)
+    wait_for_kernel(page)
+    choose(page, "Run", "Run All Cells")
+    front(page, "[role=slider]").first.focus()
+    page.keyboard.press("ArrowRight")
+    front(page, "img[alt='at 3']").wait_for(state="attached", timeout=30_000)
+    with page.expect_response(lambda answer: answer.request.method == "PUT" and "slider" in answer.url):
+        page.keyboard.press("Control+s")
+    page.evaluate("window.jupyterapp.serviceManager.sessions.shutdownAll()")
+    page.goto(address + "&reset")
+    front(page, "img[alt='at 3']").wait_for(state="attached", timeout=60_000)
+    lost = front(page, ".jp-OutputArea-output.jupyter-widgets")
+    expect(lost).to_contain_text("Error displaying widget", timeout=30_000)  # JupyterLab's words, not shown
+    expect(lost).to_have_css("font-size", "0px")
+    assert YESTERDAY in lost.evaluate("one => getComputedStyle(one, '::after').content")
+    picture(page, "slider_of_yesterday")

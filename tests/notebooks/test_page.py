@@ -1,0 +1,85 @@
+"""The page one works on is the page that was written: folded code, no prose that is read twice, no answer given away."""
+
+import ast
+import json
+import re
+
+import nbformat
+import pytest
+from nbformat import NotebookNode
+
+from autograder.source import code_cells, read_source
+from tests.conftest import ASSIGNMENTS
+from tools.book.notebook import students_page
+
+MOST_WORDS = 6
+"""A code cell may display so many words as Markdown; the head of a table has more, and a bar."""
+
+
+def folded(notebook: NotebookNode) -> list[str]:
+    return [cell.id for cell in code_cells(notebook) if cell.metadata.get("jupyter", {}).get("source_hidden")]
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_code_folded_in_the_source_is_folded_in_the_release_and_on_the_website(name):
+    one = ASSIGNMENTS[name]
+    source = read_source(one.source)
+    assert folded(source), "code that is not meant to be read is folded"
+    assert folded(one.read_release()) == folded(source)
+    page = nbformat.reads(students_page(one, source), as_version=4)
+    assert [cell.id for cell in code_cells(page) if "hide-input" in cell.metadata.get("tags", [])] == folded(
+        source
+    )
+
+
+def open_cells(name: str) -> list[NotebookNode]:
+    """The code that is read: not the student's own, and not folded."""
+    notebook = ASSIGNMENTS[name].read_release()
+    hidden = folded(notebook)
+    return [
+        cell for cell in code_cells(notebook) if cell.id not in hidden and "nbgrader" not in cell.metadata
+    ]
+
+
+def calls(cell: NotebookNode, function: str) -> list[ast.Call]:
+    return [
+        node
+        for node in ast.walk(ast.parse(cell.source))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == function
+    ]
+
+
+def said(call: ast.Call) -> str:
+    """The words of a call's arguments, without the numbers that are filled in."""
+    constants = (node for node in ast.walk(call) if isinstance(node, ast.Constant))
+    return "".join(node.value for node in constants if isinstance(node.value, str))
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_no_sentence_is_read_in_the_code_and_again_below_it(name):
+    shown = [said(call) for cell in open_cells(name) for call in calls(cell, "Markdown")]
+    assert [words for words in shown if "|" not in words and len(words.split()) > MOST_WORDS] == []
+    # Of a folded cell JupyterLab shows the first line.
+    notebook = ASSIGNMENTS[name].read_release()
+    first = [cell.source.partition("\n")[0] for cell in code_cells(notebook) if cell.id in folded(notebook)]
+    assert [line for line in first if "Markdown(" in line and not line.endswith("Markdown(")] == []
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_no_prediction_s_answer_can_be_read_off_the_next_cell(name):
+    for cell in open_cells(name):
+        for call in calls(cell, "reveal"):
+            _, value = call.args
+            assert any(isinstance(node, ast.Name) for node in ast.walk(value)), ast.unparse(call)
+
+
+def test_the_answer_in_a_folded_cell_does_not_stand_in_its_first_line():
+    for name in ASSIGNMENTS:
+        for cell in code_cells(ASSIGNMENTS[name].read_release()):
+            assert not re.match(r"reveal\(.*\d", cell.source), cell.source
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_sliders_leave_a_picture_in_the_saved_notebook(name):
+    """ipywidgets' own interact draws inside a widget, which the next morning is an error."""
+    assert "ipywidgets.interact" not in json.dumps(ASSIGNMENTS[name].read_release())
