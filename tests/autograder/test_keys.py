@@ -60,8 +60,6 @@ def moved(key: answer_key.ExerciseKey, share: float) -> answer_key.ExerciseKey:
 
 def move(assignment: Assignment, share: float) -> bytes:
     keys = read(assignment.key)
-    floats = [key for key in keys.values() if key.expected[0].arrays[""].dtype.kind == "f"]
-    assert floats
     assignment.key.write_bytes(answer_key.to_bytes(moved(key, share) for key in keys.values()))
     return assignment.key.read_bytes()
 
@@ -85,6 +83,17 @@ def test_answers_that_do_not_agree_are_made_anew(server, assignment):
     assert made != there
     assignment.key.write_bytes(made)
     assert list(builder.stale(server, assignment)) == []
+
+
+def test_a_mistake_may_enlarge_the_rounding_and_a_right_answer_may_not(server, assignment):
+    keys = read(assignment.key)
+    far = {name: moved(key, share=4) for name, key in keys.items()}
+    for_mistakes = [replace(key, mistakes=far[name].mistakes) for name, key in keys.items()]
+    assignment.key.write_bytes(answer_key.to_bytes(for_mistakes))
+    assert list(builder.stale(server, assignment)) == []
+    for_right_answers = [replace(key, expected=far[name].expected) for name, key in keys.items()]
+    assignment.key.write_bytes(answer_key.to_bytes(for_right_answers))
+    assert list(builder.stale(server, assignment))
 
 
 def test_other_inputs_are_a_change_even_where_the_answers_are_the_same(server, assignment):
