@@ -133,6 +133,42 @@ def build(
 
 
 @app.command()
+def collect(
+    source: Annotated[Path, typer.Argument(metavar="FILE", help="A zip archive, or a folder.")],
+    name: Annotated[
+        str, typer.Argument(metavar="[ASSIGNMENT]", help="Default: what each notebook is called after.")
+    ] = "",
+    names: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="TABLE.csv",
+            help="Moodle's grading worksheet or Canvas' exported gradebook: who is who, and with Moodle's also when.",
+        ),
+    ] = None,
+) -> None:
+    """Put what Moodle or Canvas lets you download into submitted/, where `autograder grade` looks for it.
+
+    - Moodle: View all submissions, Download all submissions.
+    - Canvas: the assignment's Download Submissions.
+    - or STUDENT/ASSIGNMENT.ipynb, as a folder or in an archive; STUDENT is the student's id.
+
+    Students are found in nbgrader's gradebook by their names, or by TABLE.csv. Of several notebooks the last counts. What
+    cannot be matched is named, stops nothing else, and the exit status is 1.
+    """
+    from autograder.gradebook.collect import collect as run
+    from autograder.gradebook.collect import explain
+    from autograder.gradebook.gradebook import open_gradebook
+    from autograder.gradebook.roster import read_table
+
+    root = course_root()
+    wanted = assignment(root, name).name if name else ""
+    with open_gradebook(root) as gradebook:
+        done = run(root, source, gradebook, wanted, read_table(names) if names else {})
+    _say_lines(explain(done))
+    _complain_of(done.left, "could not be matched")
+
+
+@app.command()
 def grade(
     name: Name,
     students: Students = None,
@@ -310,6 +346,38 @@ def export(
         console.print(Text(f"Handed in nothing: {', '.join(exporter.missing)}."))
     if exporter.marked:
         console.print(Text(f"Got an apostrophe, and will not be found: {', '.join(exporter.marked)}."))
+
+
+@app.command()
+def feedback(
+    name: Name,
+    students: Students = None,
+    packed: Annotated[
+        bool, typer.Option("--zip", help="Also pack them the way Moodle or Canvas takes them back.")
+    ] = False,
+    output: Annotated[Path, typer.Option(help="The folder for the archives.")] = Path("."),
+) -> None:
+    """Make a page of feedback for each graded student, with every verdict and its reason, in feedback/.
+
+    With --zip also one archive for the system that `autograder collect` had the hand-ins from.
+
+    - Moodle: View all submissions, Upload multiple feedback files in a zip; the assignment's feedback type Feedback files
+      must be on.
+    - Canvas: the assignment's Upload Submissions (after Download Submissions). It shows each page under the name of the
+      file that was handed in.
+    """
+    from autograder.gradebook.feedback import make_pages, pack
+
+    one = assignment(course_root(), name)
+    with _progress() as progress:
+        task = progress.add_task("feedback", total=None)
+        made, left = make_pages(one, students or [], lambda student: progress.advance(task))
+    _say_lines([f"{len(made)} page{'' if len(made) == 1 else 's'} in feedback/STUDENT/{name}/."])
+    if packed:
+        archives = pack(one, made, output)
+        left += archives.left
+        _say_lines(f"wrote {path}: {count} of them" for path, count in archives.archives.items())
+    _complain_of(left, "not packed" if packed else "without a page")
 
 
 @app.command("grade-mine")
@@ -525,6 +593,19 @@ def _grading(one: Assignment, total: int) -> Iterator[tuple[Callable, Counter, P
 def _warn(warnings: Iterable[object]) -> None:
     for warning in warnings:
         console.print(f"[yellow]stale[/yellow] {escape(str(warning))}", highlight=False)
+
+
+def _say_lines(lines: Iterable[str]) -> None:
+    """Students' names are no commands to the terminal."""
+    for line in lines:
+        console.print(Text(line), soft_wrap=True)
+
+
+def _complain_of(left: Iterable[object], what: str) -> None:
+    """Name what is left, and end with status 1 if there is any."""
+    if left := list(left):
+        _say_lines([f"{len(left)} {what}:", *(f"  {one}" for one in left)])
+        raise typer.Exit(1)
 
 
 def _people(count: int) -> str:

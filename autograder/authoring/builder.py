@@ -94,7 +94,9 @@ def key_bytes(server: Server, assignment: Assignment) -> bytes:
     """
     made = _public_keys(server, assignment)
     there = _key_there(assignment)
-    kept = {name: there[name] for name, key in made.items() if name in there and not _change(key, there[name])}
+    kept = {
+        name: there[name] for name, key in made.items() if name in there and not _change(key, there[name])
+    }
     return answer_key.to_bytes((made | kept).values())
 
 
@@ -106,7 +108,9 @@ def _public_keys(server: Server, assignment: Assignment) -> dict[str, answer_key
 def _key_there(assignment: Assignment) -> dict[str, answer_key.ExerciseKey]:
     """The key beside the release; nothing if there is none, or one that is damaged."""
     try:
-        return answer_key.load.__wrapped__(assignment.key)  # the file as it is now: `load` remembers what it has read
+        return answer_key.load.__wrapped__(
+            assignment.key
+        )  # the file as it is now: `load` remembers what it has read
     except (OSError, ValueError, TypeError, KeyError):
         return {}
 
