@@ -197,8 +197,10 @@ def grade(
     folders, left = _found(chosen, submitted or root / "submitted", students)
     options = _options(isolation, workers, scheduler, fresh)
     with _grading(chosen, len(folders)) as (on_result, counted, progress):
+        tell = _teller(progress)
+        tell(f"{name}: {_people(len(folders))} in {submitted or 'submitted/'}.")
         try:
-            results = grade_class(chosen, folders, options, on_result)
+            results = grade_class(chosen, folders, options, on_result, tell)
         except KeyboardInterrupt:
             progress.stop()
             console.print(
@@ -582,12 +584,19 @@ def _grading(one: Assignment, total: int) -> Iterator[tuple[Callable, Counter, P
 
         def on_result(result) -> None:
             counted["done"] += 1
+            if counted["done"] == 1 and not progress.console.is_terminal:
+                _teller(progress)(f"The first is graded; `autograder watch {one.name}` shows how far it is.")
             counted["troubled"] += result.trouble
             record.add(result.trouble)
             troubled = f"{counted['troubled']} could not be run to the end" if counted["troubled"] else ""
             progress.update(task, advance=1, troubled=troubled)
 
         yield on_result, counted, progress
+
+
+def _teller(progress: Progress) -> Callable[[str], None]:
+    """Says what is being done, on a terminal above the bar."""
+    return lambda words: progress.console.print(Text(words), soft_wrap=True)
 
 
 def _warn(warnings: Iterable[object]) -> None:
