@@ -83,6 +83,25 @@ def init(
 
 
 @app.command()
+def doctor(isolation: Jail = Isolation.bwrap) -> None:
+    """Say whether grading would work on this machine: a line for each thing that it needs, and what to do.
+
+    ✓ is well, ! cannot be done here although grading can, ✗ stops grading; then the exit status is 1. The jail is not
+    asked for but built, and a notebook is run in it.
+    """
+    from autograder.doctor import State, examine
+
+    states = []
+    for finding in examine(course_root(), isolation.value):
+        states.append(finding.state)
+        _say_lines([str(finding)])
+    works = State.BAD not in states
+    _say_lines(["Grading works on this machine." if works else "Grading would not work: mend what has a ✗."])
+    if not works:
+        raise typer.Exit(1)
+
+
+@app.command()
 def build(
     names: Names = None,
     check: Annotated[

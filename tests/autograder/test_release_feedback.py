@@ -18,7 +18,9 @@ def test_who_is_not_in_the_exchange_is_named_and_the_others_get_theirs(own_class
         page = page_of(own_class.assignment, student)
         page.parent.mkdir(parents=True)
         page.write_text(student)
-    (page_of(own_class.assignment, "ada").parent / "submission_secret.txt").write_text("secret")  # and no timestamp
+    (page_of(own_class.assignment, "ada").parent / "submission_secret.txt").write_text(
+        "secret"
+    )  # and no timestamp
     exchange = tmp_path / "exchange"
     exchange.mkdir(mode=0o777)
     exchange.chmod(0o777)
