@@ -2,6 +2,7 @@
 
 import errno
 import json
+import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -80,6 +81,48 @@ def init(
     for path in begin_course(folder):
         console.print(f"wrote {path}", highlight=False, soft_wrap=True)
     console.print("Next, in that folder: `autograder build`; its README.md says how to go on.")
+
+
+@app.command()
+def demo(
+    name: Annotated[str, typer.Argument(metavar="[ASSIGNMENT]", help="Default: a small one.")] = "",
+    folder: Annotated[
+        Path | None, typer.Option(help="Where; it must be empty. Default: a temporary folder.")
+    ] = None,
+    browser: Annotated[bool, typer.Option(help="Open the report and one feedback in the browser.")] = True,
+    isolation: Jail = Isolation.bwrap,
+) -> None:
+    """Look at everything before reading anything: a made-up class of twenty, graded, with report and feedback.
+
+    Some are right, some make known mistakes, some hand in late, nothing, a broken file, or an attack. They are collected
+    as from Moodle, graded in the jail and packed for Moodle, in a copy of this course; the course stays as it is.
+    """
+    import tempfile
+
+    from autograder.authoring.demo import run
+
+    where = folder or Path(tempfile.mkdtemp(prefix="autograder-demo-"))
+    shown = run(course_root(), where, name, isolation.value, lambda words: _say_lines([words]))
+    _say_lines(
+        [
+            "",
+            f"Report    {shown.report}",
+            *(f"Feedback  {page}  ({kind})" for kind, page in shown.pages.items()),
+            f"For Moodle: {shown.packed}",
+            f"In JupyterLab, with formgrader: cd {shown.folder} && jupyter lab",
+        ]
+    )
+    if browser and _has_display():
+        pages = list(shown.pages.values())
+        for page in (
+            shown.report,
+            next((page for kind, page in shown.pages.items() if "mistake" in kind), pages[0]),
+        ):
+            typer.launch(page.as_uri())
+
+
+def _has_display() -> bool:
+    return sys.platform == "darwin" or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
 
 
 @app.command()
