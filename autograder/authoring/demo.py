@@ -50,15 +50,18 @@ c.CourseDirectory.root = {root!r}
 c.CourseDirectory.db_url = {database!r}
 c.Jail.cell_seconds = 4  # one of the class waits for ever
 '''
-HOSTILE = """# Somebody would like to see the solutions.
-import glob, os, socket
+HOSTILE = """# Somebody would like to see the solutions and the others' grades.
+import os, socket
 
-print(glob.glob("/**/gradebook.db", recursive=True), glob.glob("/**/solutions", recursive=True))
+for place in ("/", os.path.expanduser("~"), {course!r}):
+    try:
+        print(place, os.listdir(place))
+    except OSError as error:
+        print(error)
 try:
     socket.create_connection(("example.org", 80), timeout=1)
 except OSError as error:
-    print("no network:", error)
-os.system("rm -rf / 2>/dev/null")"""
+    print("no network:", error)"""
 SCRIPT = "<script>alert('hello')</script>"
 
 
@@ -127,7 +130,7 @@ def _kinds(
     yield "a file that broke on its way", _file(perfect)[:3000]
     if hostile:
         attack = _changed(perfect, {})
-        attack.cells.insert(1, new_code_cell(HOSTILE))
+        attack.cells.insert(1, new_code_cell(HOSTILE.format(course=str(assignment.root))))
         written = {grade_id(cell): SCRIPT for cell in perfect.cells if is_grade(cell) and is_solution(cell)}
         yield "looks for the solutions", _file(_changed(attack, written))
     waits = re.sub(

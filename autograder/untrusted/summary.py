@@ -101,7 +101,7 @@ def _row(
         return Row(name, shown, of, comment=comment)
     lent = next((line for line in verdict.reason.splitlines() if line.startswith(LENT)), "")
     if verdict.status == Status.PASSED:
-        extra = f"{verdict.extra:g} extra points" if verdict.extra else ""
+        extra = f"{verdict.extra:g} extra point{'' if verdict.extra == 1 else 's'}" if verdict.extra else ""
         return Row(name, shown, extra, lent[:1].lower() + lent[1:].rstrip("."), comment=comment)
     follows = next((line for line in verdict.reason.splitlines() if line.startswith(BUILDS)), "")
     follows = follows and f"{follows} Mend that first."
