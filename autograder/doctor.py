@@ -13,6 +13,7 @@ from pathlib import Path
 
 from autograder.course import Assignment, assignments
 from autograder.errors import CourseError
+from autograder.pool.warm import Settings
 from autograder.settings import course_directory, course_settings, limits, own_settings
 
 NEEDED, BETTER = 200 << 20, 2 << 30  # bytes of a disk
@@ -120,9 +121,11 @@ def _modules(root: Path) -> Finding:
     if missing:
         remedy = "install them into this Python, or take them out of nbgrader_config.py."
         return Finding("modules", State.BAD, f"not installed: {', '.join(missing)}.", remedy)
-    folders = [name for name in settings.readable if not (root / name).is_dir()]
-    if folders:
-        remedy = "c.Autograder.readable names them."
+    served = Settings(
+        limits(root), "none", course=str(root), packages=settings.packages, readable=settings.readable
+    )
+    if folders := [str(place) for place in served.places if not place.is_dir()]:
+        remedy = "c.Autograder.readable names it."
         return Finding("modules", State.BAD, f"there is no folder {', '.join(folders)}.", remedy)
     return Finding(
         "modules", State.GOOD, ", ".join((*settings.packages, *settings.preload)) or "none are imported ahead"
