@@ -37,6 +37,7 @@ from traitlets.config import Config
 from autograder.authoring import builder
 from autograder.authoring.reference import own_server
 from autograder.checks.status import Status
+from autograder.checks.validating import name_what_fails
 from autograder.course import Assignment
 from autograder.errors import CourseError
 from autograder.files import UNWRITABLE, course_lock, kept
@@ -86,6 +87,7 @@ def configure(c: Config) -> None:
     c.CourseStep.course = c.CourseDirectory.root
     c.GenerateFeedback.exporter_class = Pages
     guard_formgrader()
+    name_what_fails()
 
 
 _all_folders = api.NbGraderAPI.get_submitted_students
