@@ -55,7 +55,7 @@ def summary(notebook: NotebookNode, where: Mapping[str, Any], assignment: Assign
     comments = {grade_id(cell) for cell in notebook.cells if is_solution(cell) and _has_comment(cell)}
     for cell in graded_cells(notebook):
         verdict = verdicts.get(grade_id(cell))
-        row = _row(cell, verdict, assignment, comments, grade_id(cell) in waiting)
+        row = _row(cell, verdict, comments, grade_id(cell) in waiting)
         if is_solution(cell) or is_task(cell):
             written.append(row)
         elif extra_credit(cell) and not cell.metadata.nbgrader.points:
@@ -77,18 +77,11 @@ def summary(notebook: NotebookNode, where: Mapping[str, Any], assignment: Assign
     )
 
 
-def _row(
-    cell: NotebookNode,
-    verdict: CellVerdict | None,
-    assignment: Assignment,
-    comments: Collection[str],
-    waits: bool,
-) -> Row:
+def _row(cell: NotebookNode, verdict: CellVerdict | None, comments: Collection[str], waits: bool) -> Row:
     name = grade_id(cell)
-    exercise = assignment.by_check_id.get(name)
-    shown = exercise.name.partition(".")[2] if exercise else name
+    about = name.removesuffix("-check")  # the cell with the answer
+    shown = about.partition("-")[2] if about != name else name
     of = f"{_score(cell):g} of {cell.metadata.nbgrader.points:g}"
-    about = exercise.solution_id if exercise else name
     comment = about if about in comments else ""
     if waits:
         return Row(
