@@ -430,11 +430,11 @@ def feedback(
     - Canvas: the assignment's Upload Submissions (after Download Submissions). It shows each page under the name of the
       file that was handed in.
     """
-    from autograder.gradebook.feedback import make_pages, pack
+    from autograder.gradebook.feedback import graded_students, make_pages, pack
 
     one = assignment(course_root(), name)
     with _progress() as progress:
-        task = progress.add_task("feedback", total=None)
+        task = progress.add_task("feedback", total=len(students or graded_students(one)))
         made, left = make_pages(one, students or [], lambda student: progress.advance(task))
     _say_lines([f"{len(made)} page{'' if len(made) == 1 else 's'} in feedback/STUDENT/{name}/."])
     if packed:

@@ -11,7 +11,6 @@ from pathlib import Path
 from nbgrader.api import Gradebook, MissingEntry
 
 from autograder.course import Assignment, assignments
-from autograder.errors import CourseError
 from autograder.files import UNWRITABLE, write_aside
 from autograder.gradebook.roster import Listed, Roster, Unknown
 from autograder.untrusted.downloads import Budget, File, Named, named, opened, which_assignment
@@ -204,7 +203,7 @@ def _require_own_folder(submitted: Path, folder: Path) -> None:
         except FileNotFoundError:
             continue
         if not stat.S_ISDIR(kind):
-            raise CourseError(f"{place} is a link or a file: put a folder in its place.")
+            raise Unreadable(f"{place} is a link or a file: put a folder in its place.")
 
 
 def _remember(assignment: Assignment, handed_in: Iterable[HandedIn]) -> None:

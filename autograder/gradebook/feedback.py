@@ -18,13 +18,17 @@ def page_of(assignment: Assignment, student: str) -> Path:
     return assignment.root / "feedback" / student / assignment.name / f"{assignment.name}.html"
 
 
+def graded_students(assignment: Assignment) -> list[str]:
+    return [one for one in recorded_students(assignment) if _autograded(assignment, one).exists()]
+
+
 def make_pages(
     assignment: Assignment,
     students: Iterable[str] = (),
     on_page: Callable[[str], None] = lambda student: None,
 ) -> tuple[list[str], list[LeftOut]]:
     """A page for each graded student, or for these. Returns who has one, and who has none and why."""
-    graded = [one for one in recorded_students(assignment) if _autograded(assignment, one).exists()]
+    graded = graded_students(assignment)
     if unknown := [one for one in students if one not in graded]:
         raise CourseError(
             f"{', '.join(unknown)}: not graded yet. Run `autograder grade {assignment.name}` first."

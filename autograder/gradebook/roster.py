@@ -17,7 +17,7 @@ from autograder.untrusted.submission import can_be_a_student
 
 LONGEST_TABLE = 20 << 20
 NUMBER = ("identifier", "id")  # "Participant 12345" in Moodle's grading worksheet, 12345 in Canvas' gradebook
-IDS = ("id number", "username", "sis login id", "sis user id", "email address", "email")
+IDS = ("id number", "username", "sis login id", "sis user id")
 FULL_NAME = ("full name", "student")
 TIME = "last modified (submission)"
 TIMES = (
@@ -148,6 +148,9 @@ def read_table(path: Path) -> dict[str, Listed]:
             digits = re.search(r"\d+$", row[number].strip()) if len(row) > number else None
             if digits:
                 ids = tuple(cells[one] for one in IDS if cells.get(one))
+                ids += tuple(
+                    cell for cell in cells.values() if "@" in cell and cell not in ids
+                )  # in any language
                 name = next((cells[one] for one in FULL_NAME if cells.get(one)), "")
                 table[digits[0]] = Listed(ids, name, _time(cells.get(TIME, "")))
         return table

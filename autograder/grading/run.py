@@ -67,7 +67,8 @@ def find_submissions(assignment: Assignment, submitted: Path, wanted: Sequence[s
         if left:
             raise NotAllGraded(list(left.values()))
         raise CourseError(
-            f"{submitted} holds no submission of {assignment.name} (STUDENT/{assignment.name}/)."
+            f"{submitted} holds no submission of {assignment.name} (STUDENT/{assignment.name}/). `nbgrader collect` puts them "
+            "there, or `autograder collect FILE.zip` from what Moodle or Canvas lets you download."
         )
     return {student: found[student] for student in wanted or found}
 

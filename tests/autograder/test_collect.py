@@ -108,6 +108,14 @@ def test_moodles_worksheet_says_who_is_who_and_when(course, tmp_path, monkeypatc
     assert "Not in the gradebook yet, and added when they are graded: dua." in said
 
 
+def test_a_worksheet_in_another_language_still_says_who_by_address(course, tmp_path):
+    worksheet = tmp_path / "bewertung.csv"
+    worksheet.write_text("ID;Vollständiger Name;E-Mail-Adresse\nTeilnehmer/in 7;A. King;bob@example.org\n")
+    files = {f"A. King_7_assignsubmission_file/{FILE}": a_notebook("7")}
+    collect(archive(tmp_path / "moodle.zip", files), NAME, "--names", worksheet)
+    assert handed_in(course, "bob") == "7"
+
+
 def test_canvas_download_has_late_marks_and_several_attempts(course, tmp_path):
     files = {
         f"lovelaceada_12_101_{FILE}": a_notebook("first"),
@@ -235,10 +243,9 @@ def test_links_are_neither_followed_nor_written_through(course, tmp_path):
     elsewhere.mkdir()
     (course / "submitted").mkdir(exist_ok=True)
     (course / "submitted" / "cem").symlink_to(elsewhere)
-    result = CliRunner().invoke(
-        app, ["collect", str(archive(tmp_path / "c.zip", {f"cem/{FILE}": a_notebook()}))]
-    )
-    assert result.exit_code and not list(elsewhere.iterdir())
+    both = {f"cem/{FILE}": a_notebook(), f"ada/{FILE}": a_notebook("ada")}
+    assert "is a link or a file" in collect(archive(tmp_path / "c.zip", both), status=1)
+    assert handed_in(course, "ada") == "ada" and not list(elsewhere.iterdir())
 
 
 def test_a_bomb_is_read_no_further_than_its_bound(course, tmp_path, monkeypatch):

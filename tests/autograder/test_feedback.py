@@ -33,7 +33,10 @@ def text(html: str) -> str:
 
 
 def test_points_so_far_and_what_waits(pages):
-    assert re.search(r"\d+ of 24 points so far\s*, 2 for extensions among them\s*; 10 points wait for a person", text(top(pages["ada"])))
+    assert re.search(
+        r"\d+ of 24 points so far\s*, 2 for extensions among them\s*; 10 points wait for a person",
+        text(top(pages["ada"])),
+    )
 
 
 def test_a_wrong_exercise_has_its_name_its_mistake_and_a_link_to_its_cell(pages, graded_class):
