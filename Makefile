@@ -9,13 +9,16 @@ BIN := .venv/bin
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test test-fast notebooks grade mutants student-release book bench environment python clean
+.PHONY: help lab demo test test-fast notebooks grade mutants student-release book bench environment python clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 lab: python ## install what is missing, then open the course in JupyterLab (LAB_ARGS="--no-browser --port 8899")
 	@$(PYTHON) tools/bootstrap.py lab $(LAB_ARGS)
+
+demo: environment ## a made-up class of twenty, graded: report and feedback to look at (under a minute)
+	@$(BIN)/autograder demo 02_attention
 
 test: environment ## every test (TEST_ARGS="-k release" for some)
 	@$(PYTEST) $(TEST_ARGS)

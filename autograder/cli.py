@@ -2,6 +2,7 @@
 
 import errno
 import json
+import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -83,6 +84,67 @@ def init(
 
 
 @app.command()
+def demo(
+    name: Annotated[str, typer.Argument(metavar="[ASSIGNMENT]", help="Default: a small one.")] = "",
+    folder: Annotated[
+        Path | None, typer.Option(help="Where; it must be empty. Default: a temporary folder.")
+    ] = None,
+    browser: Annotated[bool, typer.Option(help="Open the report and one feedback in the browser.")] = True,
+    isolation: Jail = Isolation.bwrap,
+) -> None:
+    """Look at everything before reading anything: a made-up class of twenty, graded, with report and feedback.
+
+    Some are right, some make known mistakes, some hand in late, nothing, a broken file, or an attack. They are collected
+    as from Moodle, graded in the jail and packed for Moodle, in a copy of this course; the course stays as it is.
+    """
+    import tempfile
+
+    from autograder.authoring.demo import run
+
+    where = folder or Path(tempfile.mkdtemp(prefix="autograder-demo-"))
+    shown = run(course_root(), where, name, isolation.value, lambda words: _say_lines([words]))
+    _say_lines(
+        [
+            "",
+            f"Report    {shown.report}",
+            *(f"Feedback  {page}  ({kind})" for kind, page in shown.pages.items()),
+            f"For Moodle: {shown.packed}",
+            f"In JupyterLab, with formgrader: cd {shown.folder} && jupyter lab",
+        ]
+    )
+    if browser and _has_display():
+        pages = list(shown.pages.values())
+        for page in (
+            shown.report,
+            next((page for kind, page in shown.pages.items() if "mistake" in kind), pages[0]),
+        ):
+            typer.launch(page.as_uri())
+
+
+def _has_display() -> bool:
+    return sys.platform == "darwin" or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
+
+
+@app.command()
+def doctor(isolation: Jail = Isolation.bwrap) -> None:
+    """Say whether grading would work on this machine: a line for each thing that it needs, and what to do.
+
+    ✓ is well, ! cannot be done here although grading can, ✗ stops grading; then the exit status is 1. The jail is not
+    asked for but built, and a notebook is run in it.
+    """
+    from autograder.doctor import State, examine
+
+    states = []
+    for finding in examine(course_root(), isolation.value):
+        states.append(finding.state)
+        _say_lines([str(finding)])
+    works = State.BAD not in states
+    _say_lines(["Grading works on this machine." if works else "Grading would not work: mend what has a ✗."])
+    if not works:
+        raise typer.Exit(1)
+
+
+@app.command()
 def build(
     names: Names = None,
     check: Annotated[
@@ -134,6 +196,42 @@ def build(
 
 
 @app.command()
+def collect(
+    source: Annotated[Path, typer.Argument(metavar="FILE", help="A zip archive, or a folder.")],
+    name: Annotated[
+        str, typer.Argument(metavar="[ASSIGNMENT]", help="Default: what each notebook is called after.")
+    ] = "",
+    names: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="TABLE.csv",
+            help="Moodle's grading worksheet or Canvas' exported gradebook: who is who, and with Moodle's also when.",
+        ),
+    ] = None,
+) -> None:
+    """Put what Moodle or Canvas lets you download into submitted/, where `autograder grade` looks for it.
+
+    - Moodle: View all submissions, Download all submissions.
+    - Canvas: the assignment's Download Submissions.
+    - or STUDENT/ASSIGNMENT.ipynb, as a folder or in an archive; STUDENT is the student's id.
+
+    Students are found in nbgrader's gradebook by their names, or by TABLE.csv. Of several notebooks the last counts. What
+    cannot be matched is named, stops nothing else, and the exit status is 1.
+    """
+    from autograder.gradebook.collect import collect as run
+    from autograder.gradebook.collect import explain
+    from autograder.gradebook.gradebook import open_gradebook
+    from autograder.gradebook.roster import read_table
+
+    root = course_root()
+    wanted = assignment(root, name).name if name else ""
+    with open_gradebook(root) as gradebook:
+        done = run(root, source, gradebook, wanted, read_table(names) if names else {})
+    _say_lines(explain(done))
+    _complain_of(done.left, "could not be matched")
+
+
+@app.command()
 def grade(
     name: Name,
     students: Students = None,
@@ -162,8 +260,10 @@ def grade(
     folders, left = _found(chosen, submitted or root / "submitted", students)
     options = _options(isolation, workers, scheduler, fresh)
     with _grading(chosen, len(folders)) as (on_result, counted, progress):
+        tell = _teller(progress)
+        tell(f"{name}: {_people(len(folders))} in {submitted or 'submitted/'}.")
         try:
-            results = grade_class(chosen, folders, options, on_result)
+            results = grade_class(chosen, folders, options, on_result, tell)
         except KeyboardInterrupt:
             progress.stop()
             console.print(
@@ -311,6 +411,38 @@ def export(
         console.print(Text(f"Handed in nothing: {', '.join(exporter.missing)}."))
     if exporter.marked:
         console.print(Text(f"Got an apostrophe, and will not be found: {', '.join(exporter.marked)}."))
+
+
+@app.command()
+def feedback(
+    name: Name,
+    students: Students = None,
+    packed: Annotated[
+        bool, typer.Option("--zip", help="Also pack them the way Moodle or Canvas takes them back.")
+    ] = False,
+    output: Annotated[Path, typer.Option(help="The folder for the archives.")] = Path("."),
+) -> None:
+    """Make a page of feedback for each graded student, with every verdict and its reason, in feedback/.
+
+    With --zip also one archive for the system that `autograder collect` had the hand-ins from.
+
+    - Moodle: View all submissions, Upload multiple feedback files in a zip; the assignment's feedback type Feedback files
+      must be on.
+    - Canvas: the assignment's Upload Submissions (after Download Submissions). It shows each page under the name of the
+      file that was handed in.
+    """
+    from autograder.gradebook.feedback import graded_students, make_pages, pack
+
+    one = assignment(course_root(), name)
+    with _progress() as progress:
+        task = progress.add_task("feedback", total=len(students or graded_students(one)))
+        made, left = make_pages(one, students or [], lambda student: progress.advance(task))
+    _say_lines([f"{len(made)} page{'' if len(made) == 1 else 's'} in feedback/STUDENT/{name}/."])
+    if packed:
+        archives = pack(one, made, output)
+        left += archives.left
+        _say_lines(f"wrote {path}: {count} of them" for path, count in archives.archives.items())
+    _complain_of(left, "not packed" if packed else "without a page")
 
 
 @app.command("grade-mine")
@@ -518,6 +650,8 @@ def _grading(one: Assignment, total: int) -> Iterator[tuple[Callable, Counter, P
 
         def on_result(result) -> None:
             counted["done"] += 1
+            if counted["done"] == 1 and not progress.console.is_terminal:
+                _teller(progress)(f"The first is graded; `autograder watch {one.name}` shows how far it is.")
             counted["troubled"] += result.trouble
             record.add(result.trouble)
             troubled = f"{counted['troubled']} could not be run to the end" if counted["troubled"] else ""
@@ -526,9 +660,27 @@ def _grading(one: Assignment, total: int) -> Iterator[tuple[Callable, Counter, P
         yield on_result, counted, progress
 
 
+def _teller(progress: Progress) -> Callable[[str], None]:
+    """Says what is being done, on a terminal above the bar."""
+    return lambda words: progress.console.print(Text(words), soft_wrap=True)
+
+
 def _warn(warnings: Iterable[object]) -> None:
     for warning in warnings:
         console.print(f"[yellow]stale[/yellow] {escape(str(warning))}", highlight=False)
+
+
+def _say_lines(lines: Iterable[str]) -> None:
+    """Students' names are no commands to the terminal."""
+    for line in lines:
+        console.print(Text(line), soft_wrap=True)
+
+
+def _complain_of(left: Iterable[object], what: str) -> None:
+    """Name what is left, and end with status 1 if there is any."""
+    if left := list(left):
+        _say_lines([f"{len(left)} {what}:", *(f"  {one}" for one in left)])
+        raise typer.Exit(1)
 
 
 def _people(count: int) -> str:

@@ -29,6 +29,7 @@ from nbgrader.apps import api, autogradeapp, generateassignmentapp
 from nbgrader.converters import Autograde, GenerateAssignment
 from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
+from nbgrader.exchange.default.release_feedback import ExchangeReleaseFeedback
 from nbgrader.preprocessors import CheckCellMetadata, NbGraderPreprocessor
 from traitlets import Unicode
 from traitlets.config import Config
@@ -36,6 +37,7 @@ from traitlets.config import Config
 from autograder.authoring import builder
 from autograder.authoring.reference import own_server
 from autograder.checks.status import Status
+from autograder.checks.validating import name_what_fails
 from autograder.course import Assignment
 from autograder.errors import CourseError
 from autograder.files import UNWRITABLE, course_lock, kept
@@ -78,12 +80,14 @@ def configure(c: Config) -> None:
     api.NbGraderAPI.get_submitted_students = get_submitted_students
     api.NbGraderAPI.get_submitted_timestamp = get_submitted_timestamp
     CourseDirectory.get_existing_timestamp = get_existing_timestamp
+    ExchangeReleaseFeedback.copy_files = release_feedback
     c.Autograde.exporter_class = SafeReader
     c.Autograde.sanitize_preprocessors = [Restore, CheckCellMetadata]
     c.Autograde.autograde_preprocessors = [RunInJail, SaveVerdicts, CheckCellMetadata]
     c.CourseStep.course = c.CourseDirectory.root
     c.GenerateFeedback.exporter_class = Pages
     guard_formgrader()
+    name_what_fails()
 
 
 _all_folders = api.NbGraderAPI.get_submitted_students
@@ -108,6 +112,34 @@ def get_existing_timestamp(self: CourseDirectory, dest_path: str) -> datetime | 
         return handed_in_at(Path(dest_path))
     except NotRead:
         return None
+
+
+_copy_feedback = ExchangeReleaseFeedback.copy_files
+
+
+def release_feedback(self: ExchangeReleaseFeedback) -> None:
+    """nbgrader's, which stops with a traceback at the first student whose hand-in did not come through the exchange."""
+    outside = []
+    for page in sorted(Path(path) for path in glob.glob(os.path.join(self.src_path, "*.html"))):
+        student = page.parents[1].name
+        if not (page.parent / "submission_secret.txt").exists():
+            outside.append(student)
+        elif not (page.parent / "timestamp.txt").exists():
+            (page.parent / "timestamp.txt").touch()  # nobody knows when; nbgrader only names it
+    if outside:
+        name = self.coursedir.assignment_id
+        self.log.warning(
+            "Did not hand in through the exchange, and cannot fetch from it: %s. `autograder feedback %s --zip` packs their "
+            "pages for Moodle or Canvas.",
+            ", ".join(ascii(student)[1:-1] for student in dict.fromkeys(outside)),
+            name,
+        )
+    before = self.coursedir.student_id_exclude
+    try:
+        self.coursedir.student_id_exclude = ",".join([*filter(None, [before]), *outside])
+        _copy_feedback(self)
+    finally:
+        self.coursedir.student_id_exclude = before
 
 
 class Generate(GenerateAssignment):

@@ -8,8 +8,10 @@ import sys
 import nbformat
 import pytest
 import yaml
-from nbformat.v4 import new_code_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from nbgrader.utils import compute_checksum
 
+from autograder.checks.validating import named
 from tests.conftest import ROOT
 from tests.notebooks.running import CELL_SECONDS
 
@@ -79,3 +81,90 @@ def test_a_cell_that_outlasts_nbgrader_s_own_limit_is_not_interrupted(tmp_path):
     nbformat.write(a_notebook(seconds=33), tmp_path / "long.ipynb")
     answer = in_a_folder(tmp_path, SETTINGS["the student's release"], HANDLER + VALIDATE, "long.ipynb")
     assert answer == {"success": True, "value": {}}
+
+
+OTHER = "0" * 32  # no checksum of any cell
+
+
+def exercise(name, source, *, points=1, extra=0, changed=True):
+    """A solution cell that was changed, or not, and its check, which runs `source`."""
+    solution = {
+        "grade_id": name,
+        "grade": False,
+        "solution": True,
+        "locked": False,
+        "schema_version": 3,
+        "task": False,
+    }
+    answer = new_code_cell("answer = 1", metadata={"nbgrader": solution | {"cell_type": "code"}})
+    answer.metadata.nbgrader["checksum"] = OTHER if changed else compute_checksum(answer)
+    check = solution | {
+        "grade_id": f"{name}-check",
+        "grade": True,
+        "solution": False,
+        "locked": True,
+        "points": points,
+    }
+    course = {"course": {"extra_credit": extra}} if extra else {}
+    return [answer, new_code_cell(source, metadata={"nbgrader": check | {"cell_type": "code"}, **course})]
+
+
+def question(text, answer, changed):
+    nbgrader = {
+        "grade_id": "topic-reflection-1",
+        "grade": True,
+        "solution": True,
+        "locked": False,
+        "points": 2,
+    }
+    nbgrader |= {"schema_version": 3, "task": False, "cell_type": "markdown"}
+    cell = new_markdown_cell(answer, metadata={"nbgrader": nbgrader})
+    cell.metadata.nbgrader["checksum"] = OTHER if changed else compute_checksum(cell)
+    return [new_markdown_cell(text), cell]
+
+
+def validated(folder, *cells):
+    """What the dialog is told of a notebook of these cells."""
+    nbformat.write(new_notebook(cells=[one for several in cells for one in several]), folder / "own.ipynb")
+    answer = in_a_folder(folder, SETTINGS["the student's release"], HANDLER + VALIDATE, "own.ipynb")
+    assert answer["success"], answer
+    return answer["value"].get("failed", [])
+
+
+def test_validate_names_the_question_that_has_no_answer_and_lists_extensions_apart(tmp_path):
+    unanswered, wrong, extensions = validated(
+        tmp_path,
+        exercise("topic-more", "raise AssertionError('more is wrong')", points=0, extra=1),
+        question("Why do the weights add up to 1?", "*Your answer.*", changed=False),
+        exercise("topic-one", "raise AssertionError('one is wrong')"),
+    )
+    assert (
+        "topic-reflection-1" in unanswered["source"]
+        and "Why do the weights add up to 1?" in unanswered["source"]
+    )
+    assert "did not provide a response" in unanswered["raw_error"]
+    assert "one is wrong" in wrong["raw_error"]
+    assert "not needed for full points" in extensions["source"]
+    assert "topic-more: more is wrong" in extensions["raw_error"]
+
+
+def failing(cells, words):
+    cells[1].outputs = [new_output("error", ename="AssertionError", evalue=words, traceback=[words])]
+    return cells
+
+
+def test_an_extension_that_nobody_began_is_no_failure(tmp_path):
+    left = failing(exercise("topic-most", "check()", points=0, extra=1, changed=False), "no answer")
+    tried = failing(exercise("topic-more", "check()", points=0, extra=1), "more is wrong")
+    one = failing(exercise("topic-one", "check()"), "one is wrong")
+    notebook = new_notebook(cells=[*left, *tried, *one])
+    assert named(notebook, [left[1]]) == []
+    assert [cell.source for cell in named(notebook, [left[1], one[1]])][0] == "check()"
+    (shown,) = named(notebook, [left[1], tried[1]])
+    assert shown.outputs[0].traceback == ["topic-most: not begun", "topic-more: more is wrong"]
+
+
+def test_a_notebook_that_imports_check_needs_no_nbgrader():
+    script = "import sys, autograder.checks.validating; print('nbgrader' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"

@@ -88,9 +88,31 @@ class StartPage:
 
 
 def key_bytes(server: Server, assignment: Assignment) -> bytes:
-    """The answer key: public inputs, expected answers, fingerprints of mistakes, hints."""
+    """The answer key: public inputs, expected answers, fingerprints of mistakes, hints.
+
+    An exercise whose key is there already, and agrees, keeps it to the last bit, which depends on the processor.
+    """
+    made = _public_keys(server, assignment)
+    there = _key_there(assignment)
+    kept = {
+        name: there[name] for name, key in made.items() if name in there and not _change(key, there[name])
+    }
+    return answer_key.to_bytes((made | kept).values())
+
+
+def _public_keys(server: Server, assignment: Assignment) -> dict[str, answer_key.ExerciseKey]:
     keys = reference.public_keys(server, assignment, PUBLIC_SEED)
-    return answer_key.to_bytes(reference.without_messages(key) for key in keys.values())
+    return {name: reference.without_messages(key) for name, key in keys.items()}
+
+
+def _key_there(assignment: Assignment) -> dict[str, answer_key.ExerciseKey]:
+    """The key beside the release; nothing if there is none, or one that is damaged."""
+    try:
+        return answer_key.load.__wrapped__(
+            assignment.key
+        )  # the file as it is now: `load` remembers what it has read
+    except (OSError, ValueError, TypeError, KeyError):
+        return {}
 
 
 def release_bytes(assignment: Assignment) -> bytes:
@@ -213,22 +235,26 @@ def stale(server: Server, assignment: Assignment) -> Iterator[str]:
     if not assignment.key.exists():
         yield f"{assignment.key.relative_to(assignment.root)} is missing"
         return
-    made = reference.public_keys(server, assignment, PUBLIC_SEED)
-    yield from _key_differences(made, answer_key.load(assignment.key), assignment)
+    yield from _key_differences(_public_keys(server, assignment), _key_there(assignment), assignment)
 
 
 def _key_differences(made, committed, assignment: Assignment) -> Iterator[str]:
-    """Arrays may differ by rounding from machine to machine, so keys are compared with the exercise's rule."""
     path = assignment.key.relative_to(assignment.root)
     if set(made) != set(committed):
         yield f"{path} holds {sorted(committed)}, the source {sorted(made)}"
         return
     for name, key in made.items():
-        key, old = reference.without_messages(key), committed[name]
-        if _texts(key) != _texts(old):
-            yield f"{path}: the hints or mistakes of {name} have changed"
-        elif not reference.same_answers(key, old):
-            yield f"{path}: the answers of {name} have changed"
+        if change := _change(key, committed[name]):
+            yield f"{path}: the {change} of {name} have changed"
+
+
+def _change(key: answer_key.ExerciseKey, old: answer_key.ExerciseKey) -> str:
+    """What has changed, or "". Arrays may differ by rounding from machine to machine: answers agree by the exercise's rule."""
+    if _texts(key) != _texts(old):
+        return "hints or mistakes"
+    if not reference.same_cases(key.cases, old.cases):
+        return "inputs"
+    return "" if reference.same_answers(key, old) else "answers"
 
 
 def _texts(key: answer_key.ExerciseKey) -> tuple:

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
+import numpy as np
 from nbformat import NotebookNode
 
 from autograder.checks.answer_key import ExerciseKey
@@ -300,10 +301,39 @@ def without_messages(key: ExerciseKey) -> ExerciseKey:
     return replace(key, mistakes=mistakes)
 
 
+SLACK = 10
+"""How many times a rule's tolerance a mistake's answer may differ: large scores without their mask enlarge the rounding."""
+
+
 def same_answers(key: ExerciseKey, other: ExerciseKey) -> bool:
-    """Whether two keys of an exercise agree, up to rounding."""
+    """Whether two keys of an exercise agree, up to what another processor rounds otherwise."""
     if len(key.cases) != len(other.cases):
         return False
-    pairs = [(key.expected, other.expected)]
-    pairs += [(m.answers, n.answers) for m, n in zip(key.mistakes, other.mistakes, strict=True)]
-    return all(_same_answers(left, right, key.rule) for left, right in pairs)
+    loose = replace(key.rule, tolerance=SLACK * key.rule.tolerance)
+    return _same_answers(key.expected, other.expected, key.rule) and all(
+        _same_answers(mistake.answers, known.answers, loose)
+        for mistake, known in zip(key.mistakes, other.mistakes, strict=True)
+    )
+
+
+ROUNDING = 1e-5
+"""By how much, relative to its scale, an input may differ that was drawn on another processor."""
+
+
+def same_cases(cases: Sequence[Case], others: Sequence[Case]) -> bool:
+    """Whether two keys ask with the same inputs, up to rounding."""
+    return len(cases) == len(others) and all(map(_same_input, cases, others))
+
+
+def _same_input(value: Any, other: Any) -> bool:
+    if isinstance(value, Mapping) and isinstance(other, Mapping):
+        return value.keys() == other.keys() and all(_same_input(value[name], other[name]) for name in value)
+    if isinstance(value, list | tuple) and isinstance(other, list | tuple):
+        return len(value) == len(other) and all(map(_same_input, value, other))
+    left, right = np.asarray(value), np.asarray(other)
+    if left.shape != right.shape or left.dtype.kind != right.dtype.kind:
+        return False
+    if left.dtype.kind not in "fc":
+        return bool(np.array_equal(left, right))
+    scale = np.abs(left[np.isfinite(left)]).max(initial=0.0)
+    return bool(np.allclose(left, right, rtol=0, atol=ROUNDING * scale, equal_nan=True))

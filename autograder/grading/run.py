@@ -28,6 +28,8 @@ from autograder.untrusted.submission import (
 
 CLUSTER_PACKAGES = ("dask", "distributed")
 OnResult = Callable[[Result], None]
+Tell = Callable[[str], None]
+"""Is told what is being done, in a sentence."""
 LOOK_BYTES, LOOK_EACH = 256 << 20, 8 << 20
 """How much of a class, and of each, is looked at before anything starts: at most a second's work."""
 
@@ -65,13 +67,18 @@ def find_submissions(assignment: Assignment, submitted: Path, wanted: Sequence[s
         if left:
             raise NotAllGraded(list(left.values()))
         raise CourseError(
-            f"{submitted} holds no submission of {assignment.name} (STUDENT/{assignment.name}/)."
+            f"{submitted} holds no submission of {assignment.name} (STUDENT/{assignment.name}/). `nbgrader collect` puts them "
+            "there, or `autograder collect FILE.zip` from what Moodle or Canvas lets you download."
         )
     return {student: found[student] for student in wanted or found}
 
 
 def grade_class(
-    assignment: Assignment, folders: Mapping[str, Path], options: Options, on_result: OnResult
+    assignment: Assignment,
+    folders: Mapping[str, Path],
+    options: Options,
+    on_result: OnResult,
+    tell: Tell = lambda words: None,
 ) -> list[Result]:
     """Grade all and record each as soon as it is known, so that a run that is killed leaves what it graded.
 
@@ -80,7 +87,7 @@ def grade_class(
     does not let us read stops nobody: NotAllGraded, raised at the end, has it and the results of the others.
     """
     results, left = {}, []
-    with course_lock(assignment.root), make_engine(assignment, folders, options) as engine:
+    with course_lock(assignment.root), make_engine(assignment, folders, options, tell) as engine:
         # Here, because it takes a second: what runs notebooks starts meanwhile.
         from autograder.gradebook.gradebook import GradebookWriter, open_gradebook, register
 
@@ -98,16 +105,31 @@ def grade_class(
     return graded
 
 
-def make_engine(assignment: Assignment, folders: Mapping[str, Path], options: Options) -> Engine:
+def make_engine(
+    assignment: Assignment, folders: Mapping[str, Path], options: Options, tell: Tell = lambda words: None
+) -> Engine:
     """An engine with as many workers as there is work for, and the course's store. If there is any, it starts."""
     digests, modules = look_ahead(assignment, folders)
     settings = settings_for(assignment, options.isolation, modules)
     jails = make_jails(settings, min(options.workers or cores(), len(folders)), options.scheduler)
     store = Store(assignment.root / ".autograder" / "store")
     engine = Engine(assignment, store, options.isolation, jails, options.fresh)
-    if not all(map(engine.holds, digests)):
+    new = sum(not engine.holds(digest) for digest in digests)
+    if new:
+        tell(
+            f"{new} of {len(folders)} to be run: {_starting(settings, options)}, and running the solution on new inputs."
+        )
         engine.start()
+    else:
+        tell("None to be run: what was graded before has not changed.")
     return engine
+
+
+def _starting(settings: Settings, options: Options) -> str:
+    where = "without a jail, with your rights" if settings.isolation == "none" else "in the jail"
+    ahead = ", ".join(module.partition(".")[0] for module in settings.modules)
+    imports = f", which import {', '.join(dict.fromkeys(ahead.split(', ')))}" if ahead else ""
+    return f"asking {options.scheduler}" if options.scheduler else f"starting servers {where}{imports}"
 
 
 def make_jails(settings: Settings, workers: int, scheduler: str) -> Jails:

@@ -9,6 +9,7 @@ import copy
 import hashlib
 import re
 import time
+from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from html import escape
 from pathlib import Path
@@ -20,12 +21,16 @@ from jupyter_server.base.handlers import JupyterHandler
 from nbconvert.exporters import HTMLExporter
 from nbconvert.filters import ansi2html
 from nbformat import NotebookNode
+from nbformat.v4 import new_output
 from nbgrader.server_extensions.formgrader import formgrader, handlers
 from nbgrader.server_extensions.formgrader.handlers import template_path
 from traitlets.config import Config
 
+from autograder.course import Assignment
+from autograder.source import is_demo
 from autograder.untrusted import budgets
 from autograder.untrusted.budgets import TooMuch
+from autograder.untrusted.summary import put_on_top
 
 OUR_TEMPLATES = Path(__file__).parents[1] / "templates" / "nbgrader"
 
@@ -45,6 +50,9 @@ AROUND = (
 
 A_STUDENTS_FILE = f"{ALONE}; sandbox"
 """The policy of a file beside the notebook: formgrader serves it under its own address."""
+
+
+NOT_RUN = "Not run for grading, because it only shows something: run the cell in the notebook to see it.\n"
 
 
 class Pages(HTMLExporter):
@@ -73,7 +81,18 @@ class Pages(HTMLExporter):
     ) -> tuple[str, dict[str, Any]]:
         self._begin()
         page, resources = super().from_notebook_node(_bounded(nb), resources, **kw)
+        if self.template_name == "feedback":
+            page = put_on_top(page, self._with_scores, resources["nbgrader"], self._assignment(resources))
         return self._guarded(page), resources
+
+    def _preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
+        """nbgrader's preprocessor writes the gradebook's scores into the cells, of a copy."""
+        self._with_scores, resources = super()._preprocess(nb, resources)
+        return self._with_scores, resources
+
+    def _assignment(self, resources: Mapping[str, Any]) -> Assignment:
+        root = Path(self.config.CourseDirectory.get("root", Path.cwd()))
+        return Assignment(root, resources["nbgrader"]["assignment"])
 
     def _begin(self) -> None:
         self._seconds, self._characters = 0.0, 0
@@ -151,7 +170,10 @@ def _remembered(kind: str, source: str) -> str:
 
 
 def _bounded(nb: NotebookNode) -> NotebookNode:
-    """With the texts of raw cells as code, which no template interprets, and no more outputs than can be shown."""
+    """With the texts of raw cells as code, which no template interprets, and no more outputs than can be shown.
+
+    A demonstration that was not run says so: the figure that its reader looks for is in the student's own notebook.
+    """
     shown = NotebookNode(nb, cells=[NotebookNode(cell) for cell in nb.cells])
     room = budgets.MOST_OUTPUTS
     for cell in shown.cells:
@@ -159,6 +181,8 @@ def _bounded(nb: NotebookNode) -> NotebookNode:
             cell.cell_type = "markdown"
             cell.source = "\n".join(f"    {line}" for line in cell.source.splitlines())
         if cell.cell_type == "code":
+            if is_demo(cell) and not cell.outputs:
+                cell.outputs = [new_output("stream", text=NOT_RUN)]
             cell.outputs = cell.outputs[:room]
             room -= len(cell.outputs)
     return shown

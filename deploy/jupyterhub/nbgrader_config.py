@@ -7,3 +7,11 @@ c.Exchange.root = "/srv/nbgrader/exchange"
 
 # Validate: nbgrader's own limit of 30 s a cell is too short on a busy machine.
 c.Execute.timeout = 180
+
+# Validate names the question that has no answer, and lists extensions apart.
+try:
+    from autograder.checks.validating import name_what_fails
+except ModuleNotFoundError:  # not installed here
+    pass
+else:
+    name_what_fails()

@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+import zipfile
 
 import pytest
 
@@ -20,6 +21,41 @@ def followed(tmp_path_factory):
 @pytest.fixture(scope="module")
 def extended(tmp_path_factory):
     return follow("Adding an exercise to a notebook", tmp_path_factory.mktemp("extended"))
+
+
+@pytest.fixture(scope="module")
+def collected(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TZ", "UTC")
+        return follow("Without an exchange", tmp_path_factory.mktemp("collected"))
+
+
+def test_without_an_exchange_a_download_becomes_grades(collected):
+    course, said = collected
+    taken = said[".venv/bin/autograder collect download.zip 02_attention --names worksheet.csv"]
+    assert "3 hand-ins put into submitted/" in taken and "Late: cem." in taken
+    times = {path.parents[1].name: path.read_text() for path in course.glob("submitted/*/*/timestamp.txt")}
+    assert times == {
+        "ada": "2026-10-05 21:58:00 UTC",
+        "bob": "2026-10-04 09:05:00 UTC",
+        "cem": "2026-10-07 08:00:00 UTC",
+    }
+    table = said[".venv/bin/autograder grade 02_attention"].splitlines()
+    scores = {
+        row.split()[0]: row.split()[1:4] for row in table if row.split()[:1] in (["ada"], ["bob"], ["cem"])
+    }
+    assert scores == {"ada": ["2", "/", "24"], "bob": ["0", "/", "24"], "cem": ["0", "/", "24"]}
+    assert (course / "report.html").exists()
+
+
+def test_without_an_exchange_feedback_goes_back_under_moodle_s_names(collected):
+    course, _ = collected
+    with zipfile.ZipFile(course / "02_attention-feedback-moodle.zip") as packed:
+        pages = {name: packed.read(name).decode() for name in packed.namelist()}
+    folders = ("Ada Lovelace_101", "Bob Müller_102", "Cem Öz_103")
+    assert set(pages) == {f"{folder}_assignsubmission_file/02_attention.html" for folder in folders}
+    bob = pages["Bob Müller_102_assignsubmission_file/02_attention.html"]
+    assert "Look at these again" in bob and "Keys and queries have changed places" in bob
 
 
 def test_the_student_s_notebook_has_the_exercise_and_not_its_solution(followed):

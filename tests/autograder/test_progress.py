@@ -98,3 +98,14 @@ def test_grade_can_be_watched(own_class):
     shown = CliRunner().invoke(app, ["watch", NAME])
     assert shown.exit_code == 0
     assert f"grading {NAME}: 17 of 17" in shown.output and "finished" in shown.output
+
+
+def test_grading_says_what_it_starts_also_when_it_is_not_on_a_terminal(own_class):
+    (own_class.course / ".autograder" / "store").rename(own_class.course / "forgotten")
+    arguments = ["grade", NAME, "ada", "hao", "--isolation", "none"]
+    said = CliRunner().invoke(app, arguments).stderr
+    assert f"{NAME}: 2 students in submitted/." in said
+    assert "to be run: starting servers" in said and "running the solution" in said
+    assert said.index("starting servers") < said.index("The first is graded")
+    again = CliRunner().invoke(app, ["grade", NAME, "ada", "--isolation", "none"]).stderr
+    assert "starting servers" not in again and "has not changed" in again

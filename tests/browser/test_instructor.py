@@ -184,6 +184,20 @@ def test_feedback_is_drawn_and_runs_no_script(course, watched, student, picture)
     picture(watched, f"instructor_feedback_{student}")
 
 
+def test_feedback_begins_with_what_to_do_and_leads_there(course, watched, picture):
+    """What waits for a person is named on top, and a click shows the cell."""
+    watched.goto(feedback(course, "ada"))
+    summary = watched.locator(".autograder-summary")
+    assert "points wait for a person" in summary.inner_text() and "Test cell" not in summary.inner_text()
+    for width in (900, 1280):
+        watched.set_viewport_size({"width": width, "height": 900})
+        assert summary.evaluate("one => one.scrollWidth <= one.clientWidth")
+        picture(watched, f"instructor_feedback_top_{width}")
+    summary.get_by_role("link", name="attention-reflection-1").click()
+    place = watched.locator("a[name=attention-reflection-1]").bounding_box()["y"]
+    assert -5 <= place < 900
+
+
 def test_no_link_of_feedback_runs_a_script(course, watched):
     watched.goto(feedback(course, "mallory"))
     click_everything(watched)

@@ -83,6 +83,11 @@ def _sweep(parent: Path) -> None:
             Group((folder,)).remove()
 
 
+def possible() -> bool:
+    """Whether a group can be made on this machine, by this user."""
+    return bool(_parents())
+
+
 def _settings(limits: Limits, version: int) -> dict[str, str]:
     memory = str(limits.memory_bytes + limits.scratch_bytes + HEADROOM)
     quota = str(int(limits.cores * PERIOD))

@@ -1,0 +1,270 @@
+"""A class of twenty to look at before a line of the guide is read: made up, collected, graded, with report and feedback.
+
+Everything stands in a folder of its own. The course is copied, and nothing of it is changed; what grades the class is
+the real thing, from an archive as Moodle lets one download to the archive with feedback that Moodle takes back.
+"""
+
+import csv
+import io
+import json
+import random
+import re
+import shutil
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell
+
+from autograder.authoring.reference import mistake_sources, solution_sources
+from autograder.course import Assignment
+from autograder.errors import CourseError
+from autograder.settings import FILE
+from autograder.source import grade_id, imported_ahead, is_grade, is_solution, read_source
+
+NAMES = (
+    "Ada Lovelace", "Bao Nguyen", "Carla Rossi", "Deniz Kaya", "Emeka Obi", "Freya Olsen", "Gabriel Silva", "Hana Sato",
+    "Ivan Petrov", "Jana Novak", "Kwame Mensah", "Lea Dubois", "Mei Chen", "Noor Haddad", "Oskar Lind", "Priya Nair",
+    "Quentin Roy", "Rosa Garcia", "Samir Aziz", "Tilda Berg",
+)  # fmt: skip
+MARKS = re.compile(r"^[ \t]*### (?:BEGIN|END) SOLUTION[ \t]*\n?", re.MULTILINE)
+DUE = datetime(2026, 10, 5, 22)
+SETTINGS = '''
+
+# What follows was added for the demonstration.
+from nbgrader.plugins import LateSubmissionPlugin
+
+
+class ATenthADay(LateSubmissionPlugin):
+    """A tenth of the points for each day begun."""
+
+    def late_submission_penalty(self, student_id, score, total_seconds_late):
+        return score * 0.1 * -(-total_seconds_late // 86400)
+
+
+c.AssignLatePenalties.plugin_class = ATenthADay
+c.CourseDirectory.root = {root!r}
+c.CourseDirectory.db_url = {database!r}
+c.Jail.cell_seconds = 4  # one of the class waits for ever
+'''
+HOSTILE = """# Somebody would like to see the solutions and the others' grades.
+import os, socket
+
+for place in ("/", os.path.expanduser("~"), {course!r}):
+    try:
+        print(place, os.listdir(place))
+    except OSError as error:
+        print(error)
+try:
+    socket.create_connection(("example.org", 80), timeout=1)
+except OSError as error:
+    print("no network:", error)"""
+SCRIPT = "<script>alert('hello')</script>"
+
+
+@dataclass(frozen=True)
+class Student:
+    """One of the class: what was handed in, as a file, and when."""
+
+    id: str
+    name: str
+    kind: str  # in a few words, for whoever looks
+    content: str
+    handed_in: datetime
+
+
+def copy_course(root: Path, folder: Path) -> Path:
+    """The course in `folder`, with a gradebook of its own. Raises CourseError where something is there already."""
+    from autograder.settings import course_settings
+
+    if folder.exists() and any(folder.iterdir()):
+        raise CourseError(f"{folder} is not empty: name another folder.")
+    folder.mkdir(parents=True, exist_ok=True)
+    settings = course_settings(root)
+    ignored = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints")
+    for name in (settings.source_directory, settings.release_directory, *settings.packages):
+        if (root / name).is_dir():
+            shutil.copytree(root / name, folder / name, ignore=ignored)
+    added = SETTINGS.format(root=str(folder), database=f"sqlite:///{folder / 'gradebook.db'}")
+    (folder / FILE).write_text((root / FILE).read_text(encoding="utf-8") + added, encoding="utf-8")
+    return folder
+
+
+def for_a_demonstration(several: list[Assignment]) -> Assignment:
+    """One that has been built, has known mistakes, and imports least."""
+    fit = [one for one in several if one.release.exists() and any(e.mistakes for e in one.exercises.values())]
+    if not fit:
+        raise CourseError(
+            "No assignment is built and has exercises with known mistakes: run `autograder build` first."
+        )
+    return min(fit, key=lambda one: len(imported_ahead(one.settings.preload_where, one.read_release())))
+
+
+def make_class(assignment: Assignment, hostile: bool = True, seed: int = 1) -> list[Student]:
+    """Twenty students, the same each time."""
+    draw = random.Random(seed)
+    release = assignment.read_release()
+    perfect = _answered(assignment, release)
+    kinds = iter(_kinds(assignment, perfect, release, draw, hostile))
+    students = []
+    for number, name in enumerate(NAMES):
+        kind, content = next(kinds)
+        late = {5: timedelta(minutes=50), 11: timedelta(days=2, hours=3)}.get(number)
+        when = DUE + late if late else DUE - timedelta(minutes=draw.randrange(10, 4000))
+        students.append(Student(name.split()[0].lower(), name, kind, content, when))
+    return students
+
+
+def _kinds(
+    assignment: Assignment, perfect: NotebookNode, release: NotebookNode, draw: random.Random, hostile: bool
+) -> Iterator[tuple[str, str]]:
+    wrong = {name: list(several.values()) for name, several in mistake_sources(assignment).items() if several}
+    solutions = solution_sources(assignment)
+    exercises = assignment.exercises
+    last = list(exercises.values())[-1]
+    yield "everything right", _file(perfect)
+    yield "nothing answered", _file(release)
+    yield "a file that broke on its way", _file(perfect)[:3000]
+    if hostile:
+        attack = _changed(perfect, {})
+        attack.cells.insert(1, new_code_cell(HOSTILE.format(course=str(assignment.root))))
+        written = {grade_id(cell): SCRIPT for cell in perfect.cells if is_grade(cell) and is_solution(cell)}
+        yield "looks for the solutions", _file(_changed(attack, written))
+    waits = re.sub(
+        r"### BEGIN SOLUTION.*### END SOLUTION", "while True: pass", solutions[last.name], flags=re.DOTALL
+    )
+    yield "never comes back in one exercise", _file(_changed(perfect, {last.solution_id: waits}))
+    for name, several in list(wrong.items())[:2]:  # the first mistake of the first two is the class's
+        for _ in range(2):
+            yield "a frequent mistake", _file(_changed(perfect, {exercises[name].solution_id: several[0]}))
+    yield "right in another way", _file(_changed(perfect, _other_ways(assignment)))
+    blank = {grade_id(cell): cell.source for cell in release.cells if grade_id(cell)}
+    second_half = list(exercises)[len(exercises) // 2 :]
+    for _ in range(2):
+        yield (
+            "stopped half-way",
+            _file(
+                _changed(
+                    perfect,
+                    {exercises[name].solution_id: blank[exercises[name].solution_id] for name in second_half},
+                )
+            ),
+        )
+    while True:
+        chosen = draw.sample(sorted(wrong), min(len(wrong), draw.choice((1, 1, 2, 3))))
+        changes = {exercises[name].solution_id: draw.choice(wrong[name]) for name in chosen}
+        yield ("a known mistake" if len(chosen) == 1 else "known mistakes"), _file(_changed(perfect, changes))
+
+
+def _answered(assignment: Assignment, release: NotebookNode) -> NotebookNode:
+    """The release with the solution's code, and of model answers the first paragraph."""
+    solution = {grade_id(cell): cell for cell in read_source(assignment.source).cells if grade_id(cell)}
+    texts = {}
+    for cell in release.cells:
+        if is_solution(cell):
+            source = MARKS.sub("", solution[grade_id(cell)].source).strip()
+            texts[grade_id(cell)] = source if cell.cell_type == "code" else source.split("\n\n")[0]
+    return _changed(release, texts)
+
+
+def _other_ways(assignment: Assignment) -> dict[str, str]:
+    several = [one for one in assignment.exercises.values() if one.alternatives]
+    return {one.solution_id: next(iter(one.alternatives.values())) for one in several}
+
+
+def _changed(notebook: NotebookNode, texts: dict[str, str]) -> NotebookNode:
+    """With these texts, without the marks between which a source has its solutions."""
+    cells = [
+        NotebookNode(cell, source=MARKS.sub("", texts.get(grade_id(cell), cell.source)))
+        for cell in notebook.cells
+    ]
+    return NotebookNode(notebook, cells=cells)
+
+
+def _file(notebook: NotebookNode) -> str:
+    return json.dumps(notebook)
+
+
+def put_into_gradebook(assignment: Assignment, students: list[Student]) -> None:
+    """The class's names, and the due date."""
+    from autograder.gradebook.gradebook import open_gradebook, register
+
+    register(assignment)
+    with open_gradebook(assignment.root) as gradebook:
+        gradebook.update_or_create_assignment(assignment.name, duedate=DUE)
+        for student in students:
+            first, last = student.name.split()
+            gradebook.update_or_create_student(
+                student.id, first_name=first, last_name=last, email=f"{student.id}@example.org"
+            )
+
+
+def write_download(assignment: Assignment, students: list[Student]) -> tuple[Path, Path]:
+    """What Moodle lets an instructor download: the archive of all submissions, and the grading worksheet."""
+    download, worksheet = assignment.root / "download.zip", assignment.root / "worksheet.csv"
+    rows = io.StringIO()
+    table = csv.writer(rows)
+    table.writerow(["Identifier", "Full name", "ID number", "Status", "Last modified (submission)"])
+    with zipfile.ZipFile(download, "w", zipfile.ZIP_DEFLATED) as archive:
+        for number, student in enumerate(students, 4711):
+            folder = f"{student.name}_{number}_assignsubmission_file"
+            archive.writestr(f"{folder}/{assignment.name}.ipynb", student.content)
+            local = student.handed_in.replace(tzinfo=UTC).astimezone()
+            when = local.strftime("%A, %d %B %Y, %I:%M %p")
+            table.writerow([f"Participant {number}", student.name, student.id, "Submitted for grading", when])
+    worksheet.write_text(rows.getvalue(), encoding="utf-8")
+    return download, worksheet
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What there is to look at."""
+
+    folder: Path
+    report: Path
+    pages: dict[str, Path]  # feedback, by what it shows
+    packed: Path
+
+
+def run(
+    root: Path,
+    folder: Path,
+    name: str = "",
+    isolation: str = "bwrap",
+    tell: Callable[[str], None] = lambda words: None,
+) -> Shown:
+    """Make a class in `folder` and do with it what an instructor does without an exchange."""
+    from autograder.course import assignment as named
+    from autograder.course import assignments
+    from autograder.gradebook.collect import collect
+    from autograder.gradebook.feedback import make_pages, pack, page_of
+    from autograder.gradebook.gradebook import open_gradebook
+    from autograder.gradebook.roster import read_table
+    from autograder.grading.run import Options, find_submissions, grade_class
+    from autograder.report import write_report
+
+    course = copy_course(root, folder.resolve())
+    one = named(course, name) if name else for_a_demonstration(assignments(course))
+    students = make_class(one, hostile=isolation != "none")
+    tell(f"A class of {len(students)} in {course}, a copy of the course: {one.name}.")
+    put_into_gradebook(one, students)
+    download, worksheet = write_download(one, students)
+    tell(f"autograder collect {download.name} {one.name} --names {worksheet.name}")
+    with open_gradebook(course) as gradebook:
+        collect(course, download, gradebook, one.name, read_table(worksheet))
+    tell(f"autograder grade {one.name}")
+    folders = find_submissions(one, course / "submitted", [])
+    grade_class(one, folders, Options(isolation), lambda result: None, tell)
+    tell(f"autograder report {one.name}")
+    write_report(one, course / "report.html")
+    of_kind: dict[str, str] = {}
+    for student in students:
+        of_kind.setdefault(student.kind, student.id)
+    tell(f"autograder feedback {one.name} {' '.join(of_kind.values())} --zip")
+    made, _ = make_pages(one, list(of_kind.values()))  # one of each kind: all would take twice as long
+    packed = next(iter(pack(one, made, course).archives))
+    by_kind = {kind: page_of(one, student) for kind, student in of_kind.items()}
+    return Shown(course, course / "report.html", by_kind, packed)

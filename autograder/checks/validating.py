@@ -1,0 +1,101 @@
+"""nbgrader's Validate button names the question that has no answer, and lists extensions apart.
+
+nbgrader shows the text of a cell that fails. Of an unanswered question that is "*Your answer.*", and an extension that
+nobody asked for counts like an exercise. An nbgrader_config.py calls `name_what_fails`.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+LONGEST_QUESTION = 400  # characters
+OF_EXTENSIONS = "Extensions: extra credit, not needed for full points."
+
+
+def name_what_fails() -> None:
+    """From now on Validate, in JupyterLab and as a command, says what fails by its name."""
+    from nbgrader.validator import (
+        Validator,  # here, because a notebook that imports `check` needs no nbgrader
+    )
+
+    theirs = Validator._get_failed_cells
+    if getattr(theirs, "names_what_fails", False):
+        return
+
+    def ours(self: Any, notebook: Any) -> list[Any]:
+        return named(notebook, theirs(self, notebook))
+
+    ours.names_what_fails = True
+    Validator._get_failed_cells = ours
+
+
+def named(notebook: Any, failed: Iterable[Any]) -> list[Any]:
+    """The cells that fail, as they are to be shown: the exercises, then all extensions as one."""
+    from nbformat.v4 import new_code_cell
+
+    asked, extensions = [], []
+    for cell in failed:
+        if not _is_extension(cell):
+            asked.append(_with_question(notebook, cell) if cell.cell_type == "markdown" else cell)
+        elif not _is_untouched(notebook, cell):
+            extensions.append(f"{_name(cell)}: {_last_line(cell)}")
+        else:
+            extensions.append(f"{_name(cell)}: not begun")
+    if not asked and all(words.endswith(": not begun") for words in extensions):
+        return []
+    if extensions:
+        shown = new_code_cell(f"# {OF_EXTENSIONS}", metadata={"nbgrader": {"grade": True, "points": 0}})
+        shown.outputs = [_error(extensions)]
+        asked.append(shown)
+    return asked
+
+
+def _error(lines: list[str]) -> Any:
+    from nbformat.v4 import new_output
+
+    return new_output("error", ename="Extensions", evalue="", traceback=lines)
+
+
+def _with_question(notebook: Any, cell: Any) -> Any:
+    """The cell with its name and the question above it in the place of its text."""
+    from nbformat.v4 import new_markdown_cell
+
+    place = next(number for number, one in enumerate(notebook.cells) if one is cell)
+    above = next((one.source for one in reversed(notebook.cells[:place]) if one.cell_type == "markdown"), "")
+    question = above.strip()
+    if len(question) > LONGEST_QUESTION:
+        question = f"{question[:LONGEST_QUESTION]} …"
+    return new_markdown_cell(f"{_name(cell)}\n\n{question}".strip(), metadata=cell.metadata)
+
+
+def _is_extension(cell: Any) -> bool:
+    return bool(cell.metadata.get("course", {}).get("extra_credit")) and not cell.metadata.nbgrader.get(
+        "points"
+    )
+
+
+def _is_untouched(notebook: Any, check: Any) -> bool:
+    """Whether the answer that a check asks for is still as it was released."""
+    from nbgrader.utils import compute_checksum
+
+    wanted = check.metadata.nbgrader.grade_id.removesuffix("-check")
+    for cell in notebook.cells:
+        about = cell.metadata.get("nbgrader", {})
+        if about.get("grade_id") == wanted:
+            return about.get("checksum") == compute_checksum(cell)
+    return False
+
+
+def _name(cell: Any) -> str:
+    return cell.metadata.nbgrader.grade_id.removesuffix("-check")
+
+
+def _last_line(cell: Any) -> str:
+    """The end of an error says what it was."""
+    lines = [
+        line
+        for output in cell.get("outputs", [])
+        if output.output_type == "error"
+        for line in output.evalue.splitlines()
+        if line.strip()
+    ]
+    return lines[0] if lines else "not right"

@@ -1,0 +1,292 @@
+"""Would grading work on this machine? A line for each thing that it needs, with what to do where something is missing."""
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib.util import find_spec
+from pathlib import Path
+
+from autograder.course import Assignment, assignments
+from autograder.errors import CourseError
+from autograder.pool.warm import Settings
+from autograder.settings import course_directory, course_settings, limits, own_settings
+
+NEEDED, BETTER = 200 << 20, 2 << 30  # bytes of a disk
+OLDEST = (3, 11)
+EXTENSIONS = ("nbgrader.server_extensions.formgrader", "nbgrader.server_extensions.validate_assignment")
+
+
+class State(StrEnum):
+    """How it stands with one thing."""
+
+    GOOD = "✓"
+    NOTE = "!"  # something cannot be done here, and grading can
+    BAD = "✗"  # grading would fail
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of the report."""
+
+    what: str
+    state: State
+    words: str
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.state} {self.what:<10} {self.words}" + (
+            f"\n  {'':<10} → {self.remedy}" if self.remedy else ""
+        )
+
+
+def examine(root: Path, isolation: str = "bwrap") -> Iterator[Finding]:
+    """Everything that a run needs, the quick things first."""
+    yield _python()
+    course = _course(root)
+    yield course
+    if course.state == State.BAD:
+        return
+    for look in (_modules, _disk, _gradebook, _hand_ins, _exchange, _extensions, _limits):
+        yield _safely(look.__name__.strip("_").replace("_", "-"), look, root)
+    if course.state == State.GOOD:  # what servers import stands in a release
+        yield _safely("jail", lambda root: _jail(root, isolation), root)
+
+
+def _safely(what: str, look: Callable[[Path], Finding], root: Path) -> Finding:
+    """A fault of the course is a finding, too."""
+    try:
+        return look(root)
+    except CourseError as error:
+        return Finding(what, State.BAD, str(error))
+
+
+def _python() -> Finding:
+    version = ".".join(map(str, sys.version_info[:3]))
+    if sys.version_info[:2] < OLDEST:
+        return Finding("python", State.BAD, f"{version} is too old.", "install Python 3.11 or newer.")
+    if missing := [
+        name for name in ("nbgrader", "nbconvert", "sqlalchemy", "nh3", "jupytext") if not find_spec(name)
+    ]:
+        remedy = "pip install 'words-in-context[grading]'"
+        return Finding("python", State.BAD, f"{version}, without {', '.join(missing)}.", remedy)
+    return Finding("python", State.GOOD, f"{version} in {sys.prefix}")
+
+
+def _course(root: Path) -> Finding:
+    try:
+        settings = course_settings(root)
+        found = assignments(root)
+        limits(root)
+        for one in found:
+            _ = one.exercises
+    except CourseError as error:
+        return Finding("course", State.BAD, str(error))
+    except Exception as error:  # whatever stands in the course's own files
+        words = f"{type(error).__name__}: {error}"
+        return Finding("course", State.BAD, words, "mend nbgrader_config.py or exercises.py.")
+    if not found:
+        where = f"{root / settings.source_directory} holds no assignment."
+        return Finding("course", State.BAD, where, "a folder NN_topic with NN_topic.py makes one.")
+    built = [one for one in found if _built(one)]
+    if not built:
+        return Finding("course", State.NOTE, f"{len(found)} assignments, none built.", "`autograder build`")
+    unbuilt = [one.name for one in found if one not in built]
+    if unbuilt:
+        remedy = f"`autograder build {' '.join(unbuilt)}`"
+        return Finding(
+            "course", State.NOTE, f"{len(found)} assignments; not built: {', '.join(unbuilt)}.", remedy
+        )
+    return Finding(
+        "course", State.GOOD, f"{settings.course_id or root.name}: {len(found)} assignments, all built"
+    )
+
+
+def _built(assignment: Assignment) -> bool:
+    return assignment.release.exists() and (not assignment.exercises or assignment.key.exists())
+
+
+def _modules(root: Path) -> Finding:
+    """What notebooks import, and servers ahead of them."""
+    settings = course_settings(root)
+    sys.path.insert(0, str(root))
+    try:
+        missing = [name for name in (*settings.packages, *settings.preload) if not _importable(name)]
+    finally:
+        sys.path.remove(str(root))
+    if missing:
+        remedy = "install them into this Python, or take them out of nbgrader_config.py."
+        return Finding("modules", State.BAD, f"not installed: {', '.join(missing)}.", remedy)
+    served = Settings(
+        limits(root), "none", course=str(root), packages=settings.packages, readable=settings.readable
+    )
+    if folders := [str(place) for place in served.places if not place.is_dir()]:
+        remedy = "c.Autograder.readable names it."
+        return Finding("modules", State.BAD, f"there is no folder {', '.join(folders)}.", remedy)
+    return Finding(
+        "modules", State.GOOD, ", ".join((*settings.packages, *settings.preload)) or "none are imported ahead"
+    )
+
+
+def _importable(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def _disk(root: Path) -> Finding:
+    places = {root: "the course", Path(tempfile.gettempdir()): "temporary files"}
+    free = {place: shutil.disk_usage(place).free for place in places}
+    place = min(free, key=lambda one: free[one])
+    words = f"{free[place] / (1 << 30):.1f} GB free for {places[place]} ({place})"
+    if not os.access(root, os.W_OK):
+        return Finding("disk", State.BAD, f"{root} may not be written.", "grade as a user who may.")
+    if free[place] < NEEDED:
+        return Finding("disk", State.BAD, f"{words}.", "make room.")
+    return Finding("disk", State.NOTE if free[place] < BETTER else State.GOOD, words)
+
+
+def _gradebook(root: Path) -> Finding:
+    from autograder.gradebook.gradebook import SQLITE, open_gradebook
+
+    url = course_directory(root).db_url
+    path = Path(url.removeprefix(SQLITE))
+    if url.startswith(SQLITE) and not path.exists():
+        remedy = "`nbgrader db student import students.csv` before collecting, so that names are known."
+        return Finding("gradebook", State.NOTE, f"none yet ({path}): the first run makes it.", remedy)
+    with open_gradebook(root) as gradebook:
+        students = len(gradebook.students)
+    if url.startswith(SQLITE) and not os.access(path, os.W_OK):
+        return Finding("gradebook", State.BAD, f"{path} may not be written.", "mend its permissions.")
+    return Finding(
+        "gradebook",
+        State.GOOD,
+        f"{students} students in {path if url.startswith(SQLITE) else 'the database'}",
+    )
+
+
+def _hand_ins(root: Path) -> Finding:
+    from autograder.untrusted.submission import left_out, students
+
+    found = {one.name: len(list(students(root / "submitted", one.name))) for one in assignments(root)}
+    left = [one for name in found for one in left_out(root / "submitted", name)]
+    there = ", ".join(f"{count} of {name}" for name, count in found.items() if count)
+    if left:
+        named = "; ".join(map(str, left[:3])) + (" …" if len(left) > 3 else "")
+        return Finding("hand-ins", State.NOTE, f"{there or 'none'}; {len(left)} cannot be graded.", named)
+    if not there:
+        remedy = "`nbgrader collect`, or `autograder collect FILE.zip` for a download from Moodle or Canvas."
+        return Finding("hand-ins", State.NOTE, "none in submitted/ yet.", remedy)
+    return Finding("hand-ins", State.GOOD, there)
+
+
+def _exchange(root: Path) -> Finding:
+    config = own_settings(root)
+    folder = Path(config.get("Exchange", {}).get("root", "/usr/local/share/nbgrader/exchange"))
+    without = "without one: `autograder collect FILE.zip` and `autograder feedback NAME --zip`."
+    if "ExchangeFactory" in config:
+        return Finding("exchange", State.GOOD, "another than nbgrader's folder is set; not tried")
+    if not folder.is_dir():
+        return Finding("exchange", State.NOTE, f"none: there is no {folder} (c.Exchange.root).", without)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return Finding(
+            "exchange", State.NOTE, f"{folder} may not be written.", f"`chmod ugo+rwx {folder}`; or {without}"
+        )
+    if not course_settings(root).course_id:
+        return Finding(
+            "exchange",
+            State.NOTE,
+            "c.CourseDirectory.course_id is not set.",
+            "set it: the exchange needs it.",
+        )
+    return Finding("exchange", State.GOOD, str(folder))
+
+
+def _extensions(root: Path) -> Finding:
+    """Formgrader and Validate in JupyterLab: a page in the browser, and its part in the server."""
+    if not find_spec("jupyterlab"):
+        return Finding(
+            "browser", State.NOTE, "there is no JupyterLab here: no formgrader.", "pip install jupyterlab"
+        )
+    from jupyter_core.paths import jupyter_config_path, jupyter_path
+
+    pages = any((Path(place) / "@jupyter" / "nbgrader").is_dir() for place in jupyter_path("labextensions"))
+    files = [
+        file for place in jupyter_config_path() for file in Path(place).glob("jupyter_server_config.d/*.json")
+    ]
+    enabled: dict[str, bool] = {}
+    for file in reversed(files):  # the first folder has the last word
+        enabled |= _enabled(file)
+    missing = [name.rpartition(".")[2] for name in EXTENSIONS if not enabled.get(name)]
+    if not pages or missing:
+        remedy = (
+            "`jupyter server extension enable --sys-prefix --py nbgrader`"
+            if pages
+            else "install nbgrader again with pip."
+        )
+        return Finding(
+            "browser", State.NOTE, f"JupyterLab lacks {', '.join(missing) or 'nbgrader’s pages'}.", remedy
+        )
+    return Finding("browser", State.GOOD, "formgrader and Validate are enabled in JupyterLab")
+
+
+def _enabled(file: Path) -> dict[str, bool]:
+    try:
+        return dict(json.loads(file.read_text(encoding="utf-8"))["ServerApp"]["jpserver_extensions"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def _limits(root: Path) -> Finding:
+    """Whether the memory that notebooks may use is there, and what counts it."""
+    import psutil
+
+    from autograder.jail.outside import cgroup
+    from autograder.pool.local import cores
+
+    most, free, workers = limits(root).memory_bytes, psutil.virtual_memory().available, cores()
+    words = f"{workers} notebooks at once, each with up to {most >> 20} MB; {free >> 20} MB are free"
+    if workers * most > free:
+        enough = max(1, free // most)
+        return Finding(
+            "memory", State.NOTE, f"{words}.", f"`--workers {enough}`, or a smaller c.Jail.memory_bytes."
+        )
+    if not cgroup.possible():
+        return Finding(
+            "memory", State.NOTE, f"{words}; no control group counts what the kernel keeps for them.", LIMITS
+        )
+    return Finding("memory", State.GOOD, words)
+
+
+LIMITS = "see “What the jail protects from” in docs/instructors.md; grade with fewer workers than cores."
+
+
+def _jail(root: Path, isolation: str) -> Finding:
+    """Not asked whether it could be built, but built, with everything that a course's notebooks import."""
+    from autograder.checks.status import Ending
+    from autograder.jail.outside.client import JailError, ServerDied, find_problem
+    from autograder.jail.outside.jobs import HARMLESS
+    from autograder.pool.jails import settings_for
+    from autograder.pool.warm import Warm
+
+    if isolation == "bwrap" and (problem := find_problem()):
+        return Finding(
+            "jail", State.BAD, problem, "or `--isolation none`, which runs students' code with your rights."
+        )
+    warm = Warm(settings_for(next(filter(_built, assignments(root))), isolation))
+    try:
+        outcome = warm.run(HARMLESS)
+    except (JailError, ServerDied) as error:
+        return Finding("jail", State.BAD, str(error))
+    finally:
+        warm.close()
+    if outcome.status != Ending.FINISHED:
+        return Finding("jail", State.BAD, f"a harmless notebook ended with {str(outcome.status)!r} in it.")
+    if isolation == "none":
+        return Finding("jail", State.NOTE, "not asked for: students' code would run with your rights.")
+    return Finding("jail", State.GOOD, "a notebook ran in it")

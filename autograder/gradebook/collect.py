@@ -1,0 +1,280 @@
+"""Put what Moodle, Canvas or a person has collected where grading looks for it: submitted/STUDENT/ASSIGNMENT/."""
+
+import json
+import os
+import stat
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from nbgrader.api import Gradebook, MissingEntry
+
+from autograder.course import Assignment, assignments
+from autograder.files import UNWRITABLE, write_aside
+from autograder.gradebook.roster import Listed, Roster, Unknown
+from autograder.untrusted.downloads import Budget, File, Named, named, opened, which_assignment
+from autograder.untrusted.submission import LeftOut, Unreadable, handed_in_at
+
+MOST_TIME = 1000  # bytes of a timestamp.txt
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A notebook of a student, one of perhaps several."""
+
+    file: File
+    name: Named
+    again: int  # the number that a browser gave it
+    fits: bool  # it is called like the assignment
+
+    @property
+    def order(self) -> tuple:
+        """Larger for what was handed in later. Moodle and Canvas write the time of the download, not of the hand-in."""
+        when = self.file.modified if self.name.system == "plain" else None
+        return self.fits, when or datetime.min, self.name.order, self.again, self.file.path
+
+
+@dataclass(frozen=True)
+class HandedIn:
+    """What was put into `submitted/`."""
+
+    student: str
+    assignment: str
+    name: Named
+    when: datetime
+    exact: bool  # whether the time is known
+    late: bool
+    passed_over: tuple[str, ...] = ()  # earlier notebooks of the same student
+
+
+@dataclass
+class Collection:
+    """What came of a download."""
+
+    handed_in: list[HandedIn] = field(default_factory=list)
+    kept: list[LeftOut] = field(default_factory=list)  # submitted/ holds a later one already
+    new: list[str] = field(default_factory=list)  # students that the gradebook does not know yet
+    left: list[LeftOut] = field(default_factory=list)
+    others: int = 0  # files that are no notebooks
+
+
+def collect(
+    root: Path,
+    source: Path,
+    gradebook: Gradebook,
+    wanted: str = "",
+    table: Mapping[str, Listed] | None = None,
+) -> Collection:
+    """Fill `submitted/` from a download, for one assignment or for all that its notebooks are called after."""
+    names = [one.name for one in assignments(root)]
+    roster = Roster(list(gradebook.students), table or {})
+    done, budget = Collection(), Budget()
+    with opened(source) as (files, left):
+        done.left += [one for one in left if one.student.endswith(".ipynb")]
+        times = {file.path: file for file in files if file.path.split("/")[-1] == "timestamp.txt"}
+        others = [file for file in files if not _is_notebook(file.path) and file.path not in times]
+        done.others = len(left) - len(done.left) + len(others)
+        for (student, assignment), several in _by_student(files, names, wanted, roster, done).items():
+            due = _due(gradebook, assignment)
+            try:
+                _hand_in(root, student, assignment, several, _Clock(roster, times, due), budget, done)
+            except Unreadable as error:
+                done.left.append(LeftOut(several[0].file.path, str(error)))
+    done.new = sorted({one.student for one in done.handed_in if not roster.knows(one.student)})
+    for assignment in {one.assignment for one in done.handed_in}:
+        _remember(Assignment(root, assignment), done.handed_in)
+    return done
+
+
+def _is_notebook(path: str) -> bool:
+    parts = path.split("/")
+    hidden = any(part.startswith((".", "~", "__MACOSX")) for part in parts)
+    return path.endswith(".ipynb") and not hidden
+
+
+def _by_student(
+    files: Iterable[File], names: Sequence[str], wanted: str, roster: Roster, done: Collection
+) -> dict[tuple[str, str], list[Candidate]]:
+    """The notebooks of each student and assignment, the one that counts first."""
+    found: dict[tuple[str, str], list[Candidate]] = {}
+    for file in files:
+        if not _is_notebook(file.path):
+            continue
+        name = named(file.path, names)
+        if name is None:
+            done.left.append(LeftOut(file.path, "its path names no student: put it into a folder STUDENT/."))
+            continue
+        called, again = which_assignment(name, names)
+        if wanted and called not in ("", wanted):
+            done.left.append(LeftOut(file.path, f"it is called like {called}, not {wanted}."))
+        elif not (called or wanted):
+            done.left.append(
+                LeftOut(file.path, "it is called like no assignment: say which it is, behind the file.")
+            )
+        else:
+            try:
+                student = roster.find(name)
+            except Unknown as error:
+                done.left.append(LeftOut(file.path, str(error)))
+            else:
+                candidate = Candidate(file, name, again, bool(called))
+                found.setdefault((student, wanted or called), []).append(candidate)
+    return {
+        who: sorted(several, key=lambda one: one.order, reverse=True)
+        for who, several in sorted(found.items())
+    }
+
+
+@dataclass(frozen=True)
+class _Clock:
+    """When something was handed in, as far as it is known."""
+
+    roster: Roster
+    times: Mapping[str, File]  # the files timestamp.txt
+    due: datetime | None
+
+    def read(self, one: Candidate) -> tuple[datetime, bool]:
+        """A time, and whether it is that of the hand-in. Else it is only on the right side of the due date."""
+        beside = f"{one.file.path.rpartition('/')[0]}/timestamp.txt".lstrip("/")
+        if beside in self.times and (written := _parsed(self.times[beside])):
+            return written, True
+        if listed := self.roster.handed_in(one.name):
+            return listed, True
+        at = one.file.modified or datetime.now(UTC).replace(tzinfo=None, microsecond=0)
+        if self.due is None:  # a copy or a download has a time of its own, which may be after it
+            return at, False
+        return (self.due + timedelta(seconds=1) if one.name.late else min(at, self.due)), False
+
+
+def _parsed(file: File) -> datetime | None:
+    from nbgrader.utils import parse_utc
+
+    try:
+        text = file.read(MOST_TIME).decode("utf-8-sig").strip()
+        return parse_utc(text) if text else None
+    except (Unreadable, ValueError, OverflowError):
+        return None
+
+
+def _due(gradebook: Gradebook, assignment: str) -> datetime | None:
+    try:
+        return gradebook.find_assignment(assignment).duedate
+    except MissingEntry:
+        return None
+
+
+def _hand_in(
+    root: Path,
+    student: str,
+    assignment: str,
+    several: Sequence[Candidate],
+    clock: _Clock,
+    budget: Budget,
+    done: Collection,
+) -> None:
+    last, *earlier = several
+    when, exact = clock.read(last)
+    folder = root / "submitted" / student / assignment
+    try:
+        _require_own_folder(root / "submitted", folder)
+        before = handed_in_at(folder) if folder.exists() else None
+        if before and before > when:
+            done.kept.append(
+                LeftOut(student, f"what {folder.relative_to(root)} holds was handed in later ({before} UTC).")
+            )
+            return
+        blob = budget.read(last.file)
+        write_aside(folder / f"{assignment}.ipynb", blob)
+        write_aside(folder / "timestamp.txt", f"{when.isoformat(sep=' ')} UTC")
+    except UNWRITABLE as error:
+        done.left.append(LeftOut(last.file.path, f"{error.filename} cannot be written ({error.strerror})."))
+        return
+    late = last.name.late or bool(clock.due and when > clock.due)
+    passed_over = tuple(one.file.path for one in earlier)
+    done.handed_in.append(HandedIn(student, assignment, last.name, when, exact, late, passed_over))
+
+
+def _require_own_folder(submitted: Path, folder: Path) -> None:
+    """No link below `submitted/` may lead what is written elsewhere."""
+    for place in (folder.parent, folder):
+        try:
+            kind = os.lstat(place).st_mode
+        except FileNotFoundError:
+            continue
+        if not stat.S_ISDIR(kind):
+            raise Unreadable(f"{place} is a link or a file: put a folder in its place.")
+
+
+def _remember(assignment: Assignment, handed_in: Iterable[HandedIn]) -> None:
+    """What feedback has to be called, so that the same system finds the students again."""
+    known = {student: asdict(name) for student, name in recall(assignment).items()}
+    known |= {one.student: asdict(one.name) for one in handed_in if one.assignment == assignment.name}
+    write_aside(_path(assignment), json.dumps(known, indent=1, ensure_ascii=False))
+
+
+def recall(assignment: Assignment) -> dict[str, Named]:
+    """How each student was called in the last download that held something of them."""
+    try:
+        known = json.loads(_path(assignment).read_text(encoding="utf-8"))
+        return {student: Named(**name) for student, name in known.items()}
+    except (OSError, ValueError, TypeError, AttributeError):
+        return {}
+
+
+def _path(assignment: Assignment) -> Path:
+    return assignment.root / ".autograder" / "collected" / f"{assignment.name}.json"
+
+
+SHOWN = 20  # of a list of students
+
+
+def explain(done: Collection) -> list[str]:
+    """What an instructor has to know of it, in sentences."""
+    lines = []
+    for assignment in sorted({one.assignment for one in done.handed_in}):
+        of_it = [one for one in done.handed_in if one.assignment == assignment]
+        lines.append(f"{assignment}: {_count(len(of_it), 'hand-in')} put into submitted/.")
+        if late := [one.student for one in of_it if one.late]:
+            lines.append(f"  Late: {_listed(late)}.")
+        if about := [one for one in of_it if not one.exact]:
+            lines.append(f"  {_of_times(about)}")
+    for one in done.handed_in:
+        if one.passed_over:
+            several = _count(1 + len(one.passed_over), "notebook")
+            lines.append(
+                f"{_shown(one.student)} handed in {several}: {_shown(one.name.file)} counts, the last."
+            )
+    lines += [f"Left as it was: {one}" for one in done.kept]
+    if done.new:
+        lines.append(f"Not in the gradebook yet, and added when they are graded: {_listed(done.new)}.")
+    if done.others:
+        lines.append(f"{_count(done.others, 'file')} beside the notebooks not taken.")
+    return lines
+
+
+def _of_times(about: Sequence[HandedIn]) -> str:
+    missing = "When these were handed in is not in the download: they count as in time"
+    systems = {one.name.system for one in about}
+    if "canvas" in systems:
+        missing = (
+            "The download says who was late and not when: one second after the due date"
+            if any(one.late for one in about)
+            else missing
+        )
+    if "moodle" in systems:
+        return f"{missing}. With --names WORKSHEET.csv, Moodle's grading worksheet, they have their times."
+    return f"{missing}. A timestamp.txt in submitted/STUDENT/{about[0].assignment}/ has the time that counts."
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _listed(students: Sequence[str]) -> str:
+    more = f" and {len(students) - SHOWN} more" if len(students) > SHOWN else ""
+    return ", ".join(map(_shown, students[:SHOWN])) + more
+
+
+def _shown(name: str) -> str:
+    return name if name.isprintable() else ascii(name)

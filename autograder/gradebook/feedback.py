@@ -1,0 +1,91 @@
+"""Make the pages of feedback, and pack them the way Moodle and Canvas take them back."""
+
+import zipfile
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from autograder.course import Assignment
+from autograder.errors import CourseError
+from autograder.gradebook.collect import recall
+from autograder.gradebook.gradebook import recorded_students
+from autograder.settings import course_directory, load
+from autograder.untrusted.downloads import Named
+from autograder.untrusted.submission import LeftOut
+
+
+def page_of(assignment: Assignment, student: str) -> Path:
+    return assignment.root / "feedback" / student / assignment.name / f"{assignment.name}.html"
+
+
+def graded_students(assignment: Assignment) -> list[str]:
+    return [one for one in recorded_students(assignment) if _autograded(assignment, one).exists()]
+
+
+def make_pages(
+    assignment: Assignment,
+    students: Iterable[str] = (),
+    on_page: Callable[[str], None] = lambda student: None,
+) -> tuple[list[str], list[LeftOut]]:
+    """A page for each graded student, or for these. Returns who has one, and who has none and why."""
+    graded = graded_students(assignment)
+    if unknown := [one for one in students if one not in graded]:
+        raise CourseError(
+            f"{', '.join(unknown)}: not graded yet. Run `autograder grade {assignment.name}` first."
+        )
+    if not graded:
+        raise CourseError(
+            f"Nobody's {assignment.name} has been graded: run `autograder grade {assignment.name}` first."
+        )
+    from nbgrader.apps import NbGraderAPI
+
+    api = NbGraderAPI(course_directory(assignment.root), config=load(assignment.root))
+    made, left = [], []
+    for student in students or graded:
+        answer = api.generate_feedback(assignment.name, student, force=True)
+        if answer["success"]:
+            made.append(student)
+        else:
+            words = (answer.get("log") or answer.get("error") or "").strip().splitlines()
+            left.append(LeftOut(student, words[-1] if words else "nbgrader made no page."))
+        on_page(student)
+    return made, left
+
+
+def _autograded(assignment: Assignment, student: str) -> Path:
+    return assignment.root / "autograded" / student / assignment.name / f"{assignment.name}.ipynb"
+
+
+@dataclass
+class Packed:
+    """The archives that were written, and who is in none."""
+
+    archives: dict[Path, int] = field(default_factory=dict)  # with the number of pages
+    left: list[LeftOut] = field(default_factory=list)
+
+
+def pack(assignment: Assignment, students: Iterable[str], folder: Path) -> Packed:
+    """One archive for each system that something was collected from; one with folders by student where it was none."""
+    collected = recall(assignment)
+    of_system: dict[str, dict[str, Named | None]] = {}
+    packed = Packed()
+    for student in students:
+        name = collected.get(student)
+        if name is None and collected:
+            where = page_of(assignment, student).relative_to(assignment.root)
+            packed.left.append(
+                LeftOut(student, f"was not collected by `autograder collect`; the page is {where}.")
+            )
+        else:
+            of_system.setdefault(name.system if name else "plain", {})[student] = name
+    for system, of_students in of_system.items():
+        suffix = "" if system == "plain" else f"-{system}"
+        path = folder / f"{assignment.name}-feedback{suffix}.zip"
+        aside = path.with_name(f".{path.name}")
+        with zipfile.ZipFile(aside, "w", zipfile.ZIP_DEFLATED) as archive:
+            for student, name in of_students.items():
+                prefix = name.prefix if name else f"{student}/"
+                archive.write(page_of(assignment, student), f"{prefix}{assignment.name}.html")
+        aside.replace(path)
+        packed.archives[path] = len(of_students)
+    return packed

@@ -1,0 +1,141 @@
+"""What stands on top of a student's feedback: the points, each exercise that is not right with its mistake, what waits.
+
+In place of nbgrader's list, in which every check is called "Test cell".
+"""
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from nbformat import NotebookNode
+from nbgrader.api import Gradebook, MissingEntry
+
+from autograder.checks.status import Ending, Status
+from autograder.course import Assignment
+from autograder.grading.history import History, in_short, recall
+from autograder.grading.verdicts import CellVerdict, extra_credit, graded_cells
+from autograder.source import grade_id, is_solution, is_task
+
+THEIR_LIST = re.compile(r'<div id="toc">.*?</ol>\s*</div>', re.DOTALL)
+BUILDS = "It builds on "  # as `dependants` begins the line
+LENT = "Right with the solution's"
+LONGEST = 400  # characters of a reason
+
+
+@dataclass(frozen=True)
+class Row:
+    """A graded cell in one line."""
+
+    cell: str  # where the link leads
+    name: str
+    points: str = ""
+    words: str = ""
+    hint: str = ""
+    follows: str = ""
+    comment: str = ""  # the cell that has one
+
+
+def put_on_top(page: str, notebook: NotebookNode, where: Mapping[str, Any], assignment: Assignment) -> str:
+    """The page with our list in the place of nbgrader's, which stands before anything that a student wrote."""
+    shown = summary(notebook, where, assignment)
+    return THEIR_LIST.sub(lambda _: shown, page, count=1)
+
+
+def summary(notebook: NotebookNode, where: Mapping[str, Any], assignment: Assignment) -> str:
+    """HTML. `notebook` has the gradebook's scores and comments in its metadata, `where` the sums."""
+    environment = Environment(
+        loader=PackageLoader("autograder"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    known = recall(assignment, where["student"])
+    waiting = _waiting(where)
+    verdicts = known.by_cell() if known else {}
+    wrong, right, extensions, written = [], [], [], []
+    comments = {grade_id(cell) for cell in notebook.cells if is_solution(cell) and _has_comment(cell)}
+    for cell in graded_cells(notebook):
+        verdict = verdicts.get(grade_id(cell))
+        row = _row(cell, verdict, comments, grade_id(cell) in waiting)
+        if is_solution(cell) or is_task(cell):
+            written.append(row)
+        elif extra_credit(cell) and not cell.metadata.nbgrader.points:
+            extensions.append(row)
+        elif _score(cell) >= cell.metadata.nbgrader.points:
+            right.append(row)
+        else:
+            wrong.append(row)
+    graded = [cell for cell in graded_cells(notebook) if grade_id(cell) in waiting]
+    return environment.get_template("summary.html").render(
+        score=f"{where['score']:g}",
+        most=f"{where['max_score']:g}",
+        penalty=f"{where['late_penalty']:g}" if where["late_penalty"] else "",
+        waiting_points=_number(sum(cell.metadata.nbgrader.points for cell in graded)),
+        extra=_number(sum(verdict.extra for verdict in verdicts.values())),
+        unread=_unread(known),
+        sections=[("Look at these again", wrong), ("Written answers", written), ("Extensions", extensions)],
+        right=right,
+    )
+
+
+def _row(cell: NotebookNode, verdict: CellVerdict | None, comments: Collection[str], waits: bool) -> Row:
+    name = grade_id(cell)
+    about = name.removesuffix("-check")  # the cell with the answer
+    shown = about.partition("-")[2] if about != name else name
+    of = f"{_score(cell):g} of {cell.metadata.nbgrader.points:g}"
+    comment = about if about in comments else ""
+    if waits:
+        return Row(
+            name, shown, f"{cell.metadata.nbgrader.points:g} points", "waits for a person", comment=comment
+        )
+    if is_solution(cell) or is_task(cell):
+        words = "No answer was written." if verdict and verdict.status == Status.MISSING else ""
+        return Row(name, shown, of, words, comment=comment)
+    if verdict is None:
+        return Row(name, shown, of, comment=comment)
+    lent = next((line for line in verdict.reason.splitlines() if line.startswith(LENT)), "")
+    if verdict.status == Status.PASSED:
+        extra = f"{verdict.extra:g} extra point{'' if verdict.extra == 1 else 's'}" if verdict.extra else ""
+        return Row(name, shown, extra, lent[:1].lower() + lent[1:].rstrip("."), comment=comment)
+    follows = next((line for line in verdict.reason.splitlines() if line.startswith(BUILDS)), "")
+    follows = follows and f"{follows} Mend that first."
+    if not cell.metadata.nbgrader.points:
+        of = ""
+    return Row(name, shown, of, _short(in_short(verdict)), _short(verdict.hint), follows, comment)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]} …"
+
+
+def _score(cell: NotebookNode) -> float:
+    return cell.metadata.nbgrader.get("score") or 0.0
+
+
+def _number(points: float) -> str:
+    return f"{points:g}" if points else ""
+
+
+def _has_comment(cell: NotebookNode) -> bool:
+    comment = cell.metadata.nbgrader.get("comment")
+    return bool(comment) and comment != "No response."
+
+
+def _unread(known: History | None) -> str:
+    """Why nothing, or not all of it, was run."""
+    if known is None or known.ending == Ending.FINISHED:
+        return ""
+    if known.ending == Ending.NOT_RUN:
+        return next((verdict.reason for verdict in known.verdicts if verdict.reason), "")
+    return "The notebook was not run to its end: what stands below says where it stopped."
+
+
+def _waiting(where: Mapping[str, Any]) -> frozenset[str]:
+    """The cells that a person has still to grade."""
+    with Gradebook(where["db_url"]) as gradebook:
+        try:
+            grades = gradebook.find_submission_notebook(
+                where["notebook"], where["assignment"], where["student"]
+            ).grades
+        except MissingEntry:
+            return frozenset()
+        return frozenset(grade.name for grade in grades if grade.needs_manual_grade)

@@ -1,0 +1,316 @@
+"""What Moodle, Canvas or a person collected goes into submitted/, whoever made the archive; and feedback goes back."""
+
+import io
+import json
+import shutil
+import stat
+import struct
+import zipfile
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from autograder.cli import app
+from autograder.course import Assignment
+from autograder.gradebook import collect as collecting
+from autograder.gradebook import feedback
+from autograder.gradebook.gradebook import open_gradebook
+from autograder.untrusted import downloads
+from tests.conftest import ROOT
+
+NAME, OTHER = "01_describing", "02_resampling"
+FILE = f"{NAME}.ipynb"
+MOODLE = "Ada Lovelace_12345_assignsubmission_file"
+
+
+@pytest.fixture
+def course(tmp_path, monkeypatch) -> Path:
+    folder = tmp_path / "course"
+    shutil.copytree(ROOT / "examples" / "statistics", folder)
+    with open_gradebook(folder) as gradebook:
+        gradebook.update_or_create_assignment(NAME, duedate=datetime(2026, 10, 5, 12))
+        people = {"ada": ("Ada", "Lovelace"), "bob": ("Bob", "Müller"), "cem": ("Cem", "Öz-Kaya")}
+        for student, (first, last) in people.items():
+            gradebook.update_or_create_student(
+                student, first_name=first, last_name=last, email=f"{student}@example.org"
+            )
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def a_notebook(mark: str = "") -> str:
+    return json.dumps({"cells": [], "metadata": {"mark": mark}, "nbformat": 4, "nbformat_minor": 5})
+
+
+def archive(path: Path, files: dict[str, str | bytes], when=(2026, 11, 1, 12, 0, 0)) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, content in files.items():
+            packed.writestr(zipfile.ZipInfo(name, when), content)
+    return path
+
+
+def collect(*arguments, status: int = 0) -> str:
+    result = CliRunner().invoke(app, ["collect", *map(str, arguments)])
+    assert result.exit_code == status, (result.output, result.exception)
+    return " ".join(result.output.split())
+
+
+def handed_in(course: Path, student: str, name: str = NAME) -> str:
+    return json.loads((course / "submitted" / student / name / f"{name}.ipynb").read_text())["metadata"][
+        "mark"
+    ]
+
+
+def time_of(course: Path, student: str) -> str:
+    return (course / "submitted" / student / NAME / "timestamp.txt").read_text()
+
+
+def everything(course: Path) -> list[str]:
+    return sorted(
+        path.relative_to(course).as_posix() for path in (course / "submitted").rglob("*") if path.is_file()
+    )
+
+
+def test_moodles_download_finds_students_by_name_and_counts_all_as_in_time(course, tmp_path):
+    files = {
+        f"{MOODLE}/{FILE}": a_notebook("ada"),
+        f"Bob Müller_12346_assignsubmission_file_/{FILE}": a_notebook("bob"),  # before Moodle 4.1
+        f"Cem Öz-Kaya_12347_assignsubmission_file_{FILE}": a_notebook("cem"),  # without folders
+        "Ada Lovelace_12345_assignsubmission_onlinetext/onlinetext.html": "Hello.",
+    }
+    said = collect(archive(tmp_path / "moodle.zip", files), NAME)
+    assert [handed_in(course, student) for student in ("ada", "bob", "cem")] == ["ada", "bob", "cem"]
+    assert f"{NAME}: 3 hand-ins put into submitted/." in said
+    assert (
+        "count as in time" in said and "--names" in said and "1 file beside the notebooks not taken" in said
+    )
+    assert (
+        time_of(course, "ada") == "2026-10-05 12:00:00 UTC"
+    )  # not that of the download, which is after the due date
+
+
+def test_moodles_worksheet_says_who_is_who_and_when(course, tmp_path, monkeypatch):
+    worksheet = tmp_path / "worksheet.csv"
+    worksheet.write_text(
+        "\ufeffIdentifier,Full name,ID number,Email address,Status,Last modified (submission)\n"
+        'Participant 7,A. King,ada,x@example.org,Submitted,"Monday, 5 October 2026, 11:59 PM"\n'
+        'Participant 8,B. M.,,bob@example.org,Submitted,"Sunday, 4 October 2026, 9:05 AM"\n'
+        "Participant 9,Dua L.,dua,,Submitted,-\n"
+    )
+    files = {f"Participant_{n}_assignsubmission_file/{FILE}": a_notebook(str(n)) for n in (7, 8, 9)}
+    monkeypatch.setenv("TZ", "UTC")
+    said = collect(archive(tmp_path / "moodle.zip", files), NAME, "--names", worksheet)
+    assert (handed_in(course, "ada"), handed_in(course, "bob"), handed_in(course, "dua")) == ("7", "8", "9")
+    assert time_of(course, "ada") == "2026-10-05 23:59:00 UTC" and "Late: ada." in said
+    assert time_of(course, "bob") == "2026-10-04 09:05:00 UTC"
+    assert "Not in the gradebook yet, and added when they are graded: dua." in said
+
+
+def test_a_worksheet_in_another_language_still_says_who_by_address(course, tmp_path):
+    worksheet = tmp_path / "bewertung.csv"
+    worksheet.write_text("ID;Vollständiger Name;E-Mail-Adresse\nTeilnehmer/in 7;A. King;bob@example.org\n")
+    files = {f"A. King_7_assignsubmission_file/{FILE}": a_notebook("7")}
+    collect(archive(tmp_path / "moodle.zip", files), NAME, "--names", worksheet)
+    assert handed_in(course, "bob") == "7"
+
+
+def test_canvas_download_has_late_marks_and_several_attempts(course, tmp_path):
+    files = {
+        f"lovelaceada_12_101_{FILE}": a_notebook("first"),
+        f"lovelaceada_12_205_{NAME}-1.ipynb": a_notebook("last"),
+        f"müllerbob_LATE_13_102_{FILE}": a_notebook("bob"),
+        "özkayacem_14_103_homework.ipynb": a_notebook("cem"),
+    }
+    said = collect(archive(tmp_path / "canvas.zip", files), NAME)
+    assert handed_in(course, "ada") == "last"
+    assert f"ada handed in 2 notebooks: {NAME}-1.ipynb counts, the last." in said
+    assert time_of(course, "bob") == "2026-10-05 12:00:01 UTC" and "Late: bob." in said
+    assert time_of(course, "ada") == "2026-10-05 12:00:00 UTC"
+    assert handed_in(course, "cem") == "cem"  # the only notebook, whatever it is called
+
+
+def test_canvas_number_decides_where_it_is_known(course, tmp_path):
+    with open_gradebook(course) as gradebook:
+        gradebook.update_or_create_student("bob", lms_user_id="12", first_name="Bob", last_name="Müller")
+    collect(archive(tmp_path / "canvas.zip", {f"lovelaceada_12_101_{FILE}": a_notebook("12")}))
+    assert handed_in(course, "bob") == "12"
+
+
+def test_an_exported_gradebook_of_canvas_says_who_a_number_is(course, tmp_path):
+    table = tmp_path / "grades.csv"
+    table.write_text("Student,ID,SIS User ID,SIS Login ID,Section\n    Points Possible,,,,\nX,12,,cem,A\n")
+    collect(archive(tmp_path / "canvas.zip", {f"x_12_101_{FILE}": a_notebook("12")}), "--names", table)
+    assert handed_in(course, "cem") == "12"
+
+
+def test_a_folder_of_students_with_times(course, tmp_path):
+    source = tmp_path / "collected"
+    for student, mark in (("ada", "of ada"), ("new-one", "of new")):
+        (source / student / NAME).mkdir(parents=True)
+        (source / student / NAME / FILE).write_text(a_notebook(mark))
+    (source / "ada" / NAME / "timestamp.txt").write_text("2026-10-06 08:00:00 UTC")
+    (source / "bob").mkdir()
+    (source / "bob" / f"{OTHER}.ipynb").write_text(a_notebook("other"))
+    said = collect(source)
+    assert handed_in(course, "ada") == "of ada" and time_of(course, "ada") == "2026-10-06 08:00:00 UTC"
+    assert handed_in(course, "new-one") == "of new" and "added when they are graded: new-one" in said
+    assert handed_in(course, "bob", OTHER) == "other"
+    assert (
+        "Late: ada." in said and "A timestamp.txt" in said
+    )  # the others have no time, and are not late by that of a copy
+
+
+def test_what_was_handed_in_later_stays(course, tmp_path):
+    later = archive(tmp_path / "later.zip", {f"ada/{FILE}": a_notebook("later")}, (2026, 10, 5, 0, 0, 0))
+    earlier = archive(
+        tmp_path / "earlier.zip", {f"ada/{FILE}": a_notebook("earlier")}, (2026, 10, 1, 0, 0, 0)
+    )
+    collect(later)
+    assert "Left as it was: ada" in collect(earlier)
+    assert handed_in(course, "ada") == "later"
+
+
+def test_what_cannot_be_matched_is_named_and_stops_nobody(course, tmp_path):
+    with open_gradebook(course) as gradebook:
+        for student in ("eva1", "eva2"):
+            gradebook.update_or_create_student(student, first_name="Eva", last_name="Twin")
+    files = {
+        f"{MOODLE}/{FILE}": a_notebook("ada"),
+        f"Nobody Known_1_assignsubmission_file/{FILE}": a_notebook(),
+        f"Eva Twin_2_assignsubmission_file/{FILE}": a_notebook(),
+        f"Bob Müller_3_assignsubmission_file/{OTHER}.ipynb": a_notebook(),
+        f"anon_x3Fz1_44_{FILE}": a_notebook(),
+        "stray.ipynb": a_notebook(),
+    }
+    said = collect(archive(tmp_path / "moodle.zip", files), NAME, status=1)
+    assert handed_in(course, "ada") == "ada" and "5 could not be matched" in said
+    assert "Nobody Known" in said and "eva1 and eva2 have this name" in said
+    assert f"it is called like {OTHER}, not {NAME}" in said and "end anonymous grading" in said
+    assert everything(course) == [f"submitted/ada/{NAME}/{FILE}", f"submitted/ada/{NAME}/timestamp.txt"]
+
+
+EVIL = (
+    f"../../evil/{FILE}",
+    f"/evil/{FILE}",
+    f"a/../../evil/{FILE}",
+    f"C:/evil/{FILE}",
+    f"..\\evil\\{FILE}",
+    f"evil\n/{FILE}",
+    f".../{FILE}",
+    f"../{FILE}",
+    f".hidden/{FILE}",
+    f"{'x' * 5000}/{FILE}",
+    f"Ada_../..Lovelace_1_assignsubmission_file/{FILE}",
+)
+
+
+def test_no_path_leads_out_of_submitted(course, tmp_path):
+    before = sorted(path for path in tmp_path.rglob("*") if path.is_file())
+    packed = archive(
+        tmp_path / "evil.zip", {name: a_notebook() for name in EVIL} | {f"ada/{FILE}": a_notebook("x")}
+    )
+    collect(packed, NAME, status=1)
+    made = {path for path in tmp_path.rglob("*") if path.is_file()} - {*before, packed}
+    inside = course / "submitted"
+    others = {path for path in made if inside not in path.parents and ".autograder" not in path.parts}
+    assert handed_in(course, "ada") == "x" and not others
+    assert {path.parents[1].name for path in made if inside in path.parents} == {"ada"}
+
+
+def test_an_id_from_a_table_leads_nowhere_else(course, tmp_path):
+    table = tmp_path / "grades.csv"
+    table.write_text("Student,ID,SIS Login ID\nX,12,../../../evil\nY,13,.autograder\n")
+    files = {f"x_12_1_{FILE}": a_notebook(), f"y_13_2_{FILE}": a_notebook()}
+    collect(archive(tmp_path / "canvas.zip", files), "--names", table, status=1)
+    assert not (course / "submitted").exists() or not everything(course)
+
+
+def test_links_are_neither_followed_nor_written_through(course, tmp_path):
+    secret = tmp_path / "secret.ipynb"
+    secret.write_text(a_notebook("secret"))
+    entry = zipfile.ZipInfo(f"ada/{FILE}")
+    entry.external_attr = (stat.S_IFLNK | 0o777) << 16
+    with zipfile.ZipFile(tmp_path / "links.zip", "w") as packed:
+        packed.writestr(entry, str(secret))
+    assert "it is a link" in collect(tmp_path / "links.zip", NAME, status=1)
+    source = tmp_path / "folder"
+    (source / "bob").mkdir(parents=True)
+    (source / "bob" / FILE).symlink_to(secret)
+    assert "it is a link" in collect(source, NAME, status=1)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (course / "submitted").mkdir(exist_ok=True)
+    (course / "submitted" / "cem").symlink_to(elsewhere)
+    both = {f"cem/{FILE}": a_notebook(), f"ada/{FILE}": a_notebook("ada")}
+    assert "is a link or a file" in collect(archive(tmp_path / "c.zip", both), status=1)
+    assert handed_in(course, "ada") == "ada" and not list(elsewhere.iterdir())
+
+
+def test_a_bomb_is_read_no_further_than_its_bound(course, tmp_path, monkeypatch):
+    monkeypatch.setattr(downloads, "MAX_FILE_BYTES", 1 << 20)
+    bomb = io.BytesIO()
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr(f"ada/{FILE}", b"0" * (64 << 20))
+        packed.writestr(f"bob/{FILE}", a_notebook("bob"))
+    lies = bytearray(bomb.getvalue())  # the first entry says that it is small
+    place = lies.index(b"PK\x01\x02")
+    struct.pack_into("<L", lies, place + 24, 100)
+    for content in (bomb.getvalue(), bytes(lies)):
+        (tmp_path / "bomb.zip").write_bytes(content)
+        collect(tmp_path / "bomb.zip", NAME, status=1)
+        assert not (course / "submitted" / "ada").exists()
+        assert handed_in(course, "bob") == "bob"
+
+
+def test_all_notebooks_together_are_bounded(course, tmp_path, monkeypatch):
+    monkeypatch.setattr(collecting.Budget.__init__, "__defaults__", (300,))
+    files = {f"{student}/{FILE}": a_notebook("x" * 100) for student in ("ada", "bob", "cem")}
+    assert "together are too large" in collect(archive(tmp_path / "a.zip", files), NAME, status=1)
+    assert len(everything(course)) == 2
+
+
+def test_a_list_of_files_without_end_is_not_read(course, tmp_path, monkeypatch):
+    monkeypatch.setattr(downloads, "MOST_LISTED", 1000)
+    packed = archive(tmp_path / "long.zip", {f"s{n}/{FILE}": a_notebook() for n in range(50)})
+    result = CliRunner().invoke(app, ["collect", str(packed)])
+    assert "lists more files than are read" in str(result.exception)
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x05\x06", b"no archive", b"PK\x03\x04" + bytes(100)])
+def test_what_is_no_archive_is_a_sentence(course, tmp_path, content):
+    (tmp_path / "x.zip").write_bytes(content)
+    result = CliRunner().invoke(app, ["collect", str(tmp_path / "x.zip")])
+    assert "no zip archive" in str(result.exception)
+
+
+def test_a_table_of_something_else_is_a_sentence(course, tmp_path):
+    (tmp_path / "x.csv").write_text("a,b\n1,2\n")
+    packed = archive(tmp_path / "x.zip", {f"ada/{FILE}": a_notebook()})
+    result = CliRunner().invoke(app, ["collect", str(packed), "--names", str(tmp_path / "x.csv")])
+    assert "Identifier" in str(result.exception)
+
+
+def test_feedback_goes_back_under_the_names_that_came(course, tmp_path):
+    files = {
+        f"{MOODLE}/{FILE}": a_notebook(),
+        f"Bob Müller_12346_assignsubmission_file_{FILE}": a_notebook(),
+    }
+    collect(archive(tmp_path / "moodle.zip", files), NAME)
+    collect(archive(tmp_path / "canvas.zip", {f"özkayacem_LATE_14_103_{FILE}": a_notebook()}), NAME)
+    assignment = Assignment(course, NAME)
+    for student in ("ada", "bob", "cem", "by-mail"):
+        page = feedback.page_of(assignment, student)
+        page.parent.mkdir(parents=True)
+        page.write_text(student)
+    packed = feedback.pack(assignment, ["ada", "bob", "cem", "by-mail"], tmp_path)
+    with zipfile.ZipFile(tmp_path / f"{NAME}-feedback-moodle.zip") as moodle:
+        found = {name: moodle.read(name).decode() for name in moodle.namelist()}
+    assert found == {
+        f"{MOODLE}/{NAME}.html": "ada",
+        f"Bob Müller_12346_assignsubmission_file_{NAME}.html": "bob",
+    }
+    with zipfile.ZipFile(tmp_path / f"{NAME}-feedback-canvas.zip") as canvas:
+        assert canvas.namelist() == [f"özkayacem_LATE_14_103_{NAME}.html"]
+    assert [one.student for one in packed.left] == ["by-mail"]

@@ -1,0 +1,127 @@
+"""A student's feedback begins with what to do: exercises by name, their mistakes with links, what waits for a person."""
+
+import json
+import re
+from html import unescape
+
+import pytest
+from typer.testing import CliRunner
+
+from autograder.cli import app
+from autograder.untrusted.pages import NOT_RUN
+from tests.autograder.small_class import FIRST, FORMULA, LATER, NAME, SCRIPT, SECOND, WRITTEN
+
+
+@pytest.fixture(scope="module")
+def pages(graded_class):
+    """The class's feedback, made as `autograder feedback` makes it."""
+    from autograder.gradebook.feedback import make_pages, page_of
+
+    students = ["ada", "cem", "dua", "gil", "hao", "ian", SCRIPT, FORMULA]
+    made, left = make_pages(graded_class.assignment, students)
+    assert made == students and not left
+    return {student: page_of(graded_class.assignment, student).read_text() for student in students}
+
+
+def top(page: str) -> str:
+    """What stands above the notebook."""
+    return re.search(r'<div id="toc".*?</div>', page, re.S)[0]
+
+
+def text(html: str) -> str:
+    return " ".join(unescape(re.sub(r"<style>.*?</style>|<[^>]+>", " ", html, flags=re.S)).split())
+
+
+def test_points_so_far_and_what_waits(pages):
+    assert re.search(
+        r"\d+ of 24 points so far\s*, 2 for extensions among them\s*; 10 points wait for a person",
+        text(top(pages["ada"])),
+    )
+
+
+def test_a_wrong_exercise_has_its_name_its_mistake_and_a_link_to_its_cell(pages, graded_class):
+    shown = top(pages["dua"])
+    assert "Look at these again" in shown
+    row = next(row for row in re.findall(r"<li>.*?</li>", shown, re.S) if f'href="#{FIRST}-check"' in row)
+    mistake = graded_class.failing["dua"].lower()
+    assert "similarities" in text(row) and mistake in text(row).lower() and "0 of" in text(row)
+    assert f'name="{FIRST}-check"' in pages["dua"]  # where the link leads
+    assert "Test cell" not in shown
+
+
+def test_what_is_right_is_not_among_what_to_look_at_again(pages):
+    assert "Look at these again" not in top(pages["ada"])
+    assert f'href="#{SECOND}-check"' in top(pages["ada"])
+
+
+def test_a_follow_on_says_what_to_mend_first(own_class):
+    """Of the class nobody has one: in the light server of these tests no function calls another."""
+    from autograder.gradebook.feedback import make_pages, page_of
+
+    known = own_class.course / ".autograder" / "results" / NAME / "dua.json"
+    words = json.loads(known.read_text())
+    (verdict,) = (one for one in words["verdicts"] if one["grade_id"] == f"{LATER}-check")
+    verdict |= {
+        "status": "failed",
+        "score": 0.0,
+        "reason": "All differ.\nIt builds on similarities, which is not right.",
+    }
+    known.write_text(json.dumps(words))
+    with own_class.gradebook() as gradebook:
+        gradebook.find_grade(f"{LATER}-check", NAME, NAME, "dua").auto_score = 0.0
+        gradebook.db.commit()
+    make_pages(own_class.assignment, ["dua"])
+    shown = top(page_of(own_class.assignment, "dua").read_text())
+    row = next(row for row in re.findall(r"<li>.*?</li>", shown, re.S) if f'href="#{LATER}-check"' in row)
+    assert "All differ." in text(
+        row
+    ) and "It builds on similarities, which is not right. Mend that first." in text(row)
+
+
+def test_an_unanswered_question_and_one_that_waits_are_told_apart(pages):
+    assert "No answer was written" in text(top(pages["gil"]))
+    assert "waits for a person" in text(top(pages["ada"])) and WRITTEN in top(pages["ada"])
+
+
+def test_extensions_stand_apart(pages, graded_class):
+    extra = [
+        exercise.name.partition(".")[2]
+        for cell in graded_class.assignment.read_release().cells
+        if cell.metadata.get("course", {}).get("extra_credit")
+        for exercise in [graded_class.assignment.by_check_id[cell.metadata.nbgrader.grade_id]]
+    ]
+    shown = text(top(pages["gil"]))
+    again, extensions = shown.partition("Extensions")[::2]
+    assert extra and all(name in extensions and f"{name}:" not in again for name in extra)
+
+
+def test_a_file_that_is_no_notebook_says_so_on_top(pages):
+    assert "not a notebook" in text(top(pages["hao"]))
+
+
+def test_a_hand_graded_score_and_comment_are_on_top(own_class):
+    from autograder.gradebook.feedback import make_pages, page_of
+
+    with own_class.gradebook() as gradebook:
+        grade = gradebook.find_grade(WRITTEN, NAME, NAME, "ada")
+        grade.manual_score, grade.needs_manual_grade = 0.0, False
+        gradebook.find_comment(WRITTEN, NAME, NAME, "ada").manual_comment = "Why?"
+        gradebook.db.commit()
+    make_pages(own_class.assignment, ["ada"])
+    shown = top(page_of(own_class.assignment, "ada").read_text())
+    row = next(row for row in re.findall(r"<li>.*?</li>", shown, re.S) if f'href="#{WRITTEN}"' in row)
+    assert "0 of 2" in text(row) and f'href="#comment-{WRITTEN}"' in row and "waits" not in row
+
+
+def test_nothing_of_a_student_is_html_on_top(pages):
+    for page in pages.values():
+        assert "<script" not in top(page) and "<img" not in top(page)
+
+
+def test_a_demonstration_that_was_not_run_says_where_its_figure_is(pages):
+    assert NOT_RUN.strip() in unescape(pages["ada"])
+
+
+def test_the_command_names_who_cannot_have_a_page(own_class):
+    result = CliRunner().invoke(app, ["feedback", NAME, "nobody"])
+    assert "not graded yet" in str(result.exception)
