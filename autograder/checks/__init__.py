@@ -9,8 +9,8 @@ _HOME = {
     "check": "checking",
     "case": "checking",
     "hint": "checking",
-    "predict": "checking",
-    "reveal": "checking",
+    "predict": "predicting",
+    "reveal": "predicting",
     "CheckFailed": "stops",
     "progress": "overview",
 }
