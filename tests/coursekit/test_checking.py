@@ -14,6 +14,7 @@ from autograder.checks.asking import ask
 from autograder.checks.card import heat_maps
 from autograder.checks.checking import GradingRefused
 from autograder.checks.judging import KnownMistake, Rule
+from autograder.checks.notes import Note
 from autograder.checks.stops import WrongCall
 from coursekit import CheckFailed, case, check, hint, predict, reveal
 
@@ -345,3 +346,8 @@ def test_a_prediction_may_offer_choices_and_each_wrong_one_is_explained():
     for wrong in ("d", 0.5, "grows"):
         with pytest.raises(WrongCall, match='"a" to "c"'):
             predict("demo.size", wrong, CHOICES)
+
+
+def test_a_name_in_backquotes_is_code_and_markup_is_not():
+    html = Note("needs `similarities`: skipped", ("`<b>`",))._repr_mimebundle_()["text/html"]
+    assert "<code>similarities</code>" in html and "<code>&lt;b&gt;</code>" in html
