@@ -4,7 +4,7 @@ In a notebook, `from autograder.checks import …`:
     check(name, call)      hands inputs to the student's function through `call`, compares and explains
     hint(name)             the next of four hints
     case(name)             the first inputs on which the check failed, to play with
-    predict(name, value)   commits to a number, and reveal(name, value) shows it beside the true one
+    predict(name, value)   commits to a number, or to one of some choices; reveal(name, value) shows what came out beside it
     progress()             which checks have passed
     CheckFailed            what a check raises that did not pass
 

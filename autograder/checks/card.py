@@ -13,7 +13,7 @@ from autograder.checks.answer_key import ExerciseKey
 from autograder.checks.asking import Answer
 from autograder.checks.describing import described
 from autograder.checks.judging import Verdict, compare
-from autograder.checks.notes import RIGHT, WAITING, WRONG
+from autograder.checks.notes import RIGHT, WAITING, WRONG, in_html
 from autograder.checks.status import Status
 
 SYMBOL = {Status.PASSED: "✓", Status.FAILED: "✗", Status.ERROR: "✗", Status.MISSING: "…"}
@@ -119,11 +119,11 @@ class Card:
         colour = COLOUR.get(self.verdict.status, WRONG)
         symbol, _, title = self.title.partition(" ")
         body = [
-            f'<div style="font-weight:600"><span style="color:{colour}">{symbol}</span> {escape(title)}</div>'
+            f'<div style="font-weight:600"><span style="color:{colour}">{symbol}</span> {in_html(title)}</div>'
         ]
         for sentence in self._sentences():
             indent = "font-family:monospace;white-space:pre-wrap;" if sentence.startswith("  ") else ""
-            body.append(f'<div style="margin-top:4px;{indent}">{escape(sentence)}</div>')
+            body.append(f'<div style="margin-top:4px;{indent}">{in_html(sentence)}</div>')
         picture = self.picture()
         if picture:
             png, alt = picture

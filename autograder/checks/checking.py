@@ -1,4 +1,4 @@
-"""`check`, `hint`, `case`, `predict` and `reveal`: what the cells of a notebook call."""
+"""`check`, `hint` and `case`: what the cells of a notebook call about their exercises."""
 
 import os
 import re
@@ -16,8 +16,6 @@ from autograder.checks.notes import WAITING, Note
 from autograder.checks.status import Problem, Status
 from autograder.checks.stops import CheckFailed, Unanswered, WrongCall
 from autograder.checks.tracebacks import NOT_RUN
-
-__all__ = ["CheckFailed", "GradingRefused", "case", "check", "hint", "predict", "reveal"]
 
 
 class GradingRefused(RuntimeError):
@@ -182,55 +180,3 @@ def _name_of_an_exercise(function: str, name: Any) -> str:
             f'{function} takes the name of an exercise, as its check has it: {function}("topic.exercise").'
         )
     return answer_key.meant_by(given)
-
-
-def predict(name: str = "", value: float | None = None) -> None:
-    """Commit to a number before you run the next cell. `reveal` shows it beside what came out."""
-    if recording.active():
-        return
-    if not isinstance(name, str) or not name:
-        raise WrongCall('predict takes a name and your number, in this order: predict("topic.name", 0.5).')
-    if value is None or value is Ellipsis:
-        display(
-            Note(f"Prediction {name}", ("Replace the dots by your number, then run this cell.",), WAITING)
-        )
-        return
-    number = _number_in("predict", name, value)
-    journal.save_prediction(name, number)
-    display(Note(f"Prediction {name}", (f"You say {number:g}. Run on to see.",)))
-
-
-def reveal(name: str = "", value: float | None = None) -> None:
-    """Show the measured number beside the one that you predicted."""
-    if recording.active():
-        return
-    if not isinstance(name, str) or not name or value is None:
-        raise WrongCall('reveal takes the name of a prediction and what came out: reveal("topic.name", 0.5).')
-    value = _number_in("reveal", name, value)
-    guess = journal.predictions().get(name)
-    yours = (
-        "You made no prediction."
-        if guess is None
-        else f"You predicted {_number(guess)}, off by {abs(guess - value):.2g}."
-    )
-    display(Note(f"Prediction {name}", (f"It is {_number(value)}. {yours}",)))
-
-
-def _number_in(function: str, name: str, value: Any) -> float:
-    try:
-        return float(value)
-    except (
-        TypeError,
-        ValueError,
-        OverflowError,
-        RuntimeError,
-    ):  # the last is torch's, of a tensor with many numbers
-        shown = repr(value) if isinstance(value, str) else f"a {type(value).__name__}"
-        raise WrongCall(
-            f"{function}({name!r}, …) takes one number, such as 0.5 or 1200; {shown[:60]} is none."
-        ) from None
-
-
-def _number(value: float) -> str:
-    """Three digits, but all of a number above a thousand: 0.464, 1,538."""
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"

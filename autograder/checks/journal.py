@@ -47,7 +47,7 @@ def checks() -> dict[str, bool]:
     return read()["checks"]
 
 
-def predictions() -> dict[str, float]:
+def predictions() -> dict[str, float | str]:
     return read()["predictions"]
 
 
@@ -55,7 +55,7 @@ def save_check(name: str, passed: bool) -> None:
     _save("checks", name, passed)
 
 
-def save_prediction(name: str, value: float) -> None:
+def save_prediction(name: str, value: float | str) -> None:
     _save("predictions", name, value)
 
 

@@ -17,6 +17,7 @@ class FileCell:
     id: str
     source: str
     is_the_course_s: bool  # a locked cell or a demonstration: students answer elsewhere
+    is_nbgrader_s: bool
 
     @cached_property
     def binds(self) -> set[str]:
@@ -41,9 +42,8 @@ def _read(cell: dict) -> FileCell:
     source, metadata = cell["source"], cell["metadata"]
     graded = metadata.get("nbgrader", {})
     is_the_course_s = graded.get("locked", False) or (not graded and bool(metadata.get("tags")))
-    return FileCell(
-        cell.get("id", ""), source if isinstance(source, str) else "".join(source), is_the_course_s
-    )
+    source = source if isinstance(source, str) else "".join(source)
+    return FileCell(cell.get("id", ""), source, is_the_course_s, bool(graded))
 
 
 def bound_names(source: str, line: int = 1) -> set[str]:

@@ -1,11 +1,17 @@
 """A short framed text in a notebook: for hints, predictions, and cells that wait for an answer."""
 
+import re
 from dataclasses import dataclass
 from html import escape
 
 # Blue for right and orange for wrong: told apart by everyone, and seen on JupyterLab's light and dark pages. Words have the
 # page's own colour: no colour is dark enough for words on white and light enough for words on black.
 RIGHT, WRONG, WAITING = "#0072b2", "#d55e00", "#7f7f7f"
+
+
+def in_html(words: str) -> str:
+    """Words that may be a student's, with `names` in backquotes shown as code."""
+    return re.sub(r"`([^`]{1,80})`", r"<code>\1</code>", escape(words))
 
 
 @dataclass(frozen=True)
@@ -18,10 +24,10 @@ class Note:
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
         rows = "".join(
-            f'<div style="margin-top:4px;white-space:pre-wrap">{escape(line)}</div>' for line in self.lines
+            f'<div style="margin-top:4px;white-space:pre-wrap">{in_html(line)}</div>' for line in self.lines
         )
         html = (
             f'<div role="note" style="border-left:4px solid {self.colour};padding:6px 10px;margin:2px 0">'
-            f'<div style="font-weight:600">{escape(self.title)}</div>{rows}</div>'
+            f'<div style="font-weight:600">{in_html(self.title)}</div>{rows}</div>'
         )
         return {"text/plain": "\n  ".join([self.title, *self.lines]), "text/html": html}

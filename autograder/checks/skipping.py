@@ -272,4 +272,6 @@ def install() -> None:
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
-    install()
+    """At the start of a kernel, before it has run a cell: other notebooks than a course's are left as they are."""
+    if any(cell.is_nbgrader_s for cell in cells_of_this_notebook()):
+        install()

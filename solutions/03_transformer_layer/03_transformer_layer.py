@@ -105,11 +105,12 @@ print("as it is:", *river)
 print("shuffled:", *(river[i] for i in shuffled))
 
 # %% [markdown]
-# Every word but *bank* stands elsewhere. **Predict:** by how much does the vector that attention gives to *bank* change, as a share
-# of its length? (0: not at all; 1: by as much as its own length)
+# Every word but *bank* stands elsewhere. **Predict:** what happens to the vector that attention gives to *bank*? The cell shows what you can choose from
+# when you run it.
 
 # %% tags=["demo"]
-predict("transformer.shuffled", ...)
+NOTHING, SOME, MUCH = "nothing", "it moves a little, towards the words that came nearer", "it is another vector, as for another sentence"
+predict("transformer.shuffled", ..., choices=(NOTHING, SOME, MUCH))
 
 # %% tags=["demo"]
 def change_of_bank(x: Tensor, other: Tensor) -> float:
@@ -124,7 +125,11 @@ changes = {
 }
 before, after = (self_attention(x, weights, 5, everyone) for x in (x_river, x_river[:, shuffled]))
 moved_along = (after - before[:, shuffled]).abs().max().item()
-reveal("transformer.shuffled", changes["the other words shuffled"])
+moved = changes["the other words shuffled"]
+reveal("transformer.shuffled", NOTHING if moved < 1e-5 else SOME if moved < 0.1 else MUCH, because={
+    SOME: "A weight is made of two vectors, the query's and the key's, and neither says where its word stands: near and far are the same.",
+    MUCH: "For you the meaning is gone; for attention it is the same nine vectors with the same nine weights, and their sum.",
+})
 for what, change in changes.items():
     print(f"{what:<36} bank changes by {change:.7f}")
 print(f"all words: outputs of the shuffled sentence, against shuffled outputs: {moved_along:.0e}")

@@ -77,7 +77,7 @@ def test_a_wrong_check_says_it_once_and_hands_over_its_input(notebook, picture):
     check = run(notebook, 'check("attention.similarities"')
     card, line = check.locator(".jp-OutputArea-output").all()
     assert line.inner_text().strip() == "✗ attention.similarities: not yet right (see above)"
-    assert "Wrong on input" in card.inner_text() and "queries" in card.inner_text()
+    assert "Wrong on all 4 inputs. Input 1: keys 4×5, queries 3×5." in card.inner_text()
     assert line.bounding_box()["height"] < 60
     pictures(notebook, picture, "student_wrong_once", 'check("attention.similarities"')
     given = run(notebook, "def similarities", 'similarities(**case("attention.similarities")).shape')

@@ -172,11 +172,25 @@ def test_a_wrong_answer_has_its_card_and_one_line_and_what_uses_it_says_so(perso
     assert words(use) == "2\n"
 
 
-def test_after_a_restart_a_cell_says_to_run_those_above(path, tmp_path):
+@pytest.fixture
+def settings(tmp_path):
+    """Where IPython finds what `make lab` tells every kernel."""
     profile = tmp_path / "ipython" / "profile_default"
     profile.mkdir(parents=True)
     shutil.copy(KERNEL_SETTINGS, profile)
-    with Person(path, tmp_path, IPYTHONDIR=str(tmp_path / "ipython")) as person:
+    return {"IPYTHONDIR": str(tmp_path / "ipython")}
+
+
+def test_a_notebook_of_one_s_own_is_left_as_it_is(tmp_path, settings):
+    mine = [cell("double", STUB, {"tags": ["mine"]}), cell("direct", "double(1)", {"tags": ["mine"]})]
+    nbformat.write(new_notebook(cells=mine), tmp_path / "mine.ipynb")
+    with Person(tmp_path / "mine.ipynb", tmp_path, **settings) as person:
+        *_, stopped = person.run(mine)
+    assert stopped.status == "error" and "Traceback" in words(stopped)
+
+
+def test_after_a_restart_a_cell_says_to_run_those_above(path, tmp_path, settings):
+    with Person(path, tmp_path, **settings) as person:
         for name, missing in {"check-double": "check", "by-name": "shown"}.items():
             (one,) = person.run(cells(name))
             advice = f"`{missing}` is not defined yet: run the cells above first (Run → Run All Above Selected Cell)."

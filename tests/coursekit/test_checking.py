@@ -14,6 +14,7 @@ from autograder.checks.asking import ask
 from autograder.checks.card import heat_maps
 from autograder.checks.checking import GradingRefused
 from autograder.checks.judging import KnownMistake, Rule
+from autograder.checks.notes import Note
 from autograder.checks.stops import WrongCall
 from coursekit import CheckFailed, case, check, hint, predict, reveal
 
@@ -321,3 +322,32 @@ def test_wrong_arguments_get_a_sentence(call, arguments, words):
     with pytest.raises(WrongCall, match=words) as caught:
         call(*arguments)
     assert caught.value._render_traceback_() == [str(caught.value)]
+
+
+CHOICES = ("it grows", "it stays", "it shrinks")
+WHY = {"it grows": "Each step divides.", "it stays": "The first step is the only one that keeps it."}
+
+
+def test_a_prediction_may_offer_choices_and_each_wrong_one_is_explained():
+    def said(*given):
+        (note,), _ = shown(lambda: given[0](*given[1:]))
+        return note["text/plain"]
+
+    assert "a   it grows\n  b   it stays\n  c   it shrinks\n  Replace the dots" in said(
+        predict, "demo.size", ..., CHOICES
+    )
+    assert "You made no prediction." in said(reveal, "demo.size", "it shrinks", WHY)
+    for letter, choice in zip("AB", CHOICES, strict=False):
+        assert f"You say: {choice}." in said(predict, "demo.size", letter, CHOICES)
+        told = said(reveal, "demo.size", "it shrinks", WHY)
+        assert f"It is: it shrinks.\n  You said: {choice}. {WHY[choice]}" in told
+    said(predict, "demo.size", "it shrinks", CHOICES)
+    assert said(reveal, "demo.size", "it shrinks", WHY).endswith("As you said.")
+    for wrong in ("d", 0.5, "grows"):
+        with pytest.raises(WrongCall, match='"a" to "c"'):
+            predict("demo.size", wrong, CHOICES)
+
+
+def test_a_name_in_backquotes_is_code_and_markup_is_not():
+    html = Note("needs `similarities`: skipped", ("`<b>`",))._repr_mimebundle_()["text/html"]
+    assert "<code>similarities</code>" in html and "<code>&lt;b&gt;</code>" in html
