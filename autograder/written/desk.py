@@ -11,6 +11,7 @@ import hashlib
 import json
 import math
 import threading
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -29,7 +30,7 @@ from autograder.written.likeness import Encoder, same_words
 from autograder.written.questions import Question
 
 LONGEST_SHOWN, LONGEST_COMMENT, LONGEST_NAME = 6000, 5000, 60  # characters
-MOST_UNDONE = 300  # actions that can be undone
+MOST_UNDONE = 100  # actions that can be undone
 ELSEWHERE = "formgrader"
 """Who gave points that the desk knows nothing of."""
 
@@ -161,7 +162,7 @@ class Desk:
             rows.setdefault(basis, []).append(student)
         shown = []
         for (_, decision, waiting), students in rows.items():
-            text = now.texts[students[0]]
+            text = Counter(now.texts[student] for student in students).most_common(1)[0][0]
             shown.append(
                 {
                     "answers": {self._alias(student): now.tag(student) for student in students},
@@ -388,15 +389,26 @@ class Desk:
     def _change_groups(
         self, now: Now, who: str, what: str, before: Mapping[str, list[str]], after: Mapping[str, list[str]]
     ) -> None:
+        names = list(now.state.groups)
+        entry = {
+            "who": who,
+            "what": what,
+            "kind": "groups",
+            "before": {name: now.state.groups[name] for name in names if name in before},
+            "after": dict(after),
+            "behind": {name: names[names.index(name) - 1] if names.index(name) else "" for name in before},
+        }
         now.state.groups = _replaced(now.state.groups, before, after)
-        entry = {"who": who, "what": what, "kind": "groups", "before": dict(before), "after": dict(after)}
         now.state.done.append(entry)
         self._write(now)
 
     def _undo_groups(self, now: Now, entry: Json) -> None:
         if any(now.state.groups.get(name) != members for name, members in entry["after"].items()):
             raise Conflict("These groups have changed since: nothing was undone.")
-        now.state.groups = _replaced(now.state.groups, entry["after"], entry["before"])
+        groups = _replaced(now.state.groups, entry["after"], entry["before"])
+        for name, before in entry["behind"].items():
+            groups = _behind(groups, name, before)
+        now.state.groups = groups
 
     # -------------------------------------------------------------------------------------------- what is asked
 
@@ -455,6 +467,15 @@ def _replaced(
             replaced.update(new)
             placed = True
     return replaced
+
+
+def _behind(groups: Mapping[str, list[str]], name: str, before: str) -> dict[str, list[str]]:
+    """The groups with this one behind that one, or as it is where that one is gone; behind "" is first."""
+    names = [other for other in groups if other != name]
+    if before in names or not before:
+        names.insert(names.index(before) + 1 if before else 0, name)
+        return {other: groups[other] for other in names}
+    return dict(groups)
 
 
 def _points(score: float) -> str:

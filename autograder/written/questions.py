@@ -73,7 +73,7 @@ def _question(cell: NotebookNode, before: NotebookNode | None) -> Question:
 def read_guide(text: str) -> tuple[GuidePoint, ...]:
     """The points of a marking guide. Empty where it names none."""
     begins = list(WORTH.finditer(text))
-    ends = [following.start() for following in begins[1:]] + [len(text)]
+    ends = [following.start() for following in begins[1:]] + [len(text)] * bool(begins)
     return tuple(
         GuidePoint(_number(begin[1]), plain(text[begin.end() : end]).strip(" \n\t;.,*_-–•") or "this")
         for begin, end in zip(begins, ends, strict=True)
