@@ -56,6 +56,14 @@ class Decision:
     by: str
 
 
+@dataclass(frozen=True)
+class Undone:
+    """What was taken back, and the group to look at."""
+
+    what: str
+    group: str
+
+
 @dataclass
 class State:
     """What is kept beside the gradebook."""
@@ -222,19 +230,22 @@ class Desk:
             self._change_groups(now, who, f"{len(before)} groups joined", before, {into: together})
             return into
 
-    def undo(self, who: str) -> str:
-        """Take back this person's last action. Returns what it was. Raises Conflict if others have built on it."""
+    def undo(self, who: str) -> Undone:
+        """Take back this person's last action. Raises Conflict if others have built on it."""
         with self._now() as now:
             entry = next((entry for entry in reversed(now.state.done) if entry["who"] == who), None)
             if entry is None:
                 raise Refused("There is nothing of yours to undo.")
             if entry["kind"] == "marks":
                 self._undo_marks(now, entry)
+                student = next(iter(entry["before"]))
+                group = next(name for name, members in now.state.groups.items() if student in members)
             else:
                 self._undo_groups(now, entry)
+                group = next(iter(entry["before"]))
             now.state.done.remove(entry)
             self._write(now)
-            return entry["what"]
+            return Undone(entry["what"], group)
 
     # -------------------------------------------------------------------------------------- second readings
 

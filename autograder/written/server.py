@@ -270,7 +270,7 @@ class Handler(BaseHTTPRequestHandler):
             case "/api/join":
                 result = desk.join(who, _aliases(asked, "groups"))
             case "/api/undo":
-                result = desk.undo(who)
+                result = asdict(desk.undo(who))
             case "/api/again":
                 desk.give_again(who, _text(asked, "answer"), _number(asked), _ticks(asked))
             case _:

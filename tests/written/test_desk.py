@@ -86,8 +86,8 @@ def test_split_join_and_the_way_back(nine, desk):
     tags = {group["id"]: group["tag"] for group in desk.view("ann")["groups"]}
     assert desk.join("ann", {name: tags[name] for name in (new, names[-1])}) == new
     assert len(desk.view("ann")["groups"]) == len(before)
-    assert desk.undo("ann") == "2 groups joined"
-    assert desk.undo("ann") == "1 answer split off"
+    assert desk.undo("ann").what == "2 groups joined"
+    assert desk.undo("ann").what == "1 answer split off"
     assert desk.view("ann")["groups"] == before
     with pytest.raises(Refused, match="nothing"):
         desk.undo("ann")
@@ -96,7 +96,7 @@ def test_split_join_and_the_way_back(nine, desk):
 def test_undo_gives_back_what_was_there(nine, desk):
     give(desk, "ann", SIGNS, 1, comment="first")
     give(desk, "ann", SIGNS, 2, comment="second")
-    assert desk.undo("ann") == "2 points to 4 answers"
+    assert desk.undo("ann").what == "2 points to 4 answers"
     assert marks(nine)["bob"] == Mark(1, "first", waiting=False)
     desk.undo("ann")
     assert marks(nine)["bob"] == Mark()
@@ -108,7 +108,7 @@ def test_another_program_goes_on_where_this_one_was(new_desk):
     give(first, "ann", SIGNS, 1, ticks=[0])
     later = new_desk()
     assert later.view("ann")["groups"] == first.view("ann")["groups"]
-    assert later.undo("ann") == "1 point to 4 answers"
+    assert later.undo("ann").what == "1 point to 4 answers"
 
 
 def test_two_graders_overwrite_nothing_in_silence(nine, new_desk):

@@ -85,13 +85,15 @@ async function load(keep = true) {
   render();
 }
 
+const optionText = (name, waiting) => `${name} (${waiting ? `${waiting.toLocaleString("en")} to read` : "graded"})`;
+
 async function loadQuestions() {
   start = await ask("/api/start");
   byId("title").textContent = start.assignment;
   document.title = `${start.assignment}: written answers`;
   const before = question();
   byId("questions").replaceChildren(...start.questions.map((one) =>
-    make("option", { value: one.name, textContent: `${one.name} (${plural(one.waiting, "answer")} to read)` })));
+    make("option", { value: one.name, textContent: optionText(one.name, one.waiting) })));
   const wanted = before || start.questions.find((one) => one.waiting)?.name || start.questions[0].name;
   byId("questions").value = wanted;
 }
@@ -102,7 +104,7 @@ async function lookAround() {
     const { serial, others } = await ask(`/api/changes?${asked({ group: group()?.id || "" })}`);
     const names = Object.entries(others).map(([name, at]) => (at && at === group()?.id ? `${name} is at this group, too` : `${name} is here`));
     byId("others").textContent = names.join(", ");
-    if (serial !== view.serial) await load();
+    if (serial !== view.serial) inTurn(() => load());
   } catch (error) {
     if (error.gone) say(error.message, true);
   }
@@ -121,6 +123,7 @@ function render() {
   byId("model-answer").textContent = view.question.model_answer;
   byId("of").textContent = `of ${view.question.points}`;
   byId("score").max = view.question.points;
+  byId("questions").selectedOptions[0].textContent = optionText(question(), view.waiting);
   const left = [];
   if (view.blank) left.push(`${plural(view.blank, "answer")} left blank: 0 points already.`);
   if (view.unread) left.push(`${plural(view.unread, "answer")} that only formgrader can show.`);
@@ -140,7 +143,7 @@ function card(some, index) {
   const texts = some.rows.length;
   const head = make("div", { className: "head" },
     make("span", { textContent: plural(size(some), "answer") }),
-    make("span", { textContent: texts < size(some) || texts > 1 ? plural(texts, "different text") : "" }),
+    make("span", { textContent: size(some) === 1 ? "" : texts === 1 ? "the same text" : plural(texts, "different text") }),
     badge(some.rows));
   head.addEventListener("click", () => { if (index === place) toggle(); else go(index); });
   item.append(head);
@@ -169,7 +172,8 @@ function answer(one, at) {
   if (count > 1) side.append(make("span", { textContent: `× ${count}`, title: `${count} have written the same words` }));
   if (one.decision || !one.waiting) side.append(badge([one]));
   if (one.decision?.alone) side.append(make("span", { textContent: "on its own" }));
-  line.append(make("p", { className: "text", textContent: one.cut ? `${one.text}… (${one.cut} more characters: see formgrader)` : one.text }), side);
+  line.append(make("p", { className: "text", textContent: one.cut ? `${one.text}… (${one.cut} more characters: see formgrader)` : one.text }));
+  if (side.hasChildNodes()) line.append(side);
   line.addEventListener("click", () => {
     opened = true;
     row = at;
@@ -319,10 +323,7 @@ function complain(error) {
   say(error.message, true);
 }
 
-let busy = false;
 async function act(path, body, said) {
-  if (busy) return null;
-  busy = true;
   try {
     const { done } = await ask(path, { question: question(), ...body });
     draft = null;
@@ -333,7 +334,6 @@ async function act(path, body, said) {
     if (error.conflict) draft = null; // what it was based on is gone
     return null;
   } finally {
-    busy = false;
     if (view) await load().catch(complain);
   }
 }
@@ -384,7 +384,9 @@ async function join() {
 
 async function undo() {
   draft = null;
-  await act("/api/undo", {}, (what) => `Undone: ${what}.`);
+  const undone = await act("/api/undo", {}, ({ what }) => `Undone: ${what}.`);
+  const index = undone ? view.groups.findIndex((one) => one.id === undone.group) : -1;
+  if (index >= 0) go(index);
 }
 
 async function showAgreement() {
@@ -478,24 +480,33 @@ function onKey(event) {
     if (event.key === "Enter" && event.target.id === "comment" && (event.ctrlKey || event.metaKey)) {
       event.preventDefault();
       event.target.blur();
-      give();
+      inTurn(give);
     }
     return;
   }
   if (event.ctrlKey || event.metaKey || event.altKey || !view) return;
   if (event.target.closest("button, summary") && (event.key === "Enter" || event.key === " ")) return;
   const does = KEYS[event.key] || (/^[1-9]$/.test(event.key) && (() => tick(Number(event.key) - 1)));
-  if (!does || (!group() && !"[]u?".includes(event.key))) return;
+  if (!does) return;
   event.preventDefault();
-  does();
+  inTurn(() => (group() || "[]u?".includes(event.key) ? does() : null));
+}
+
+// Whoever types faster than the gradebook writes loses no key: each waits for the one before.
+let turn = Promise.resolve();
+function inTurn(does) {
+  turn = turn.then(does).catch(complain);
 }
 
 document.addEventListener("keydown", onKey);
-document.addEventListener("click", (event) => DOES[event.target.closest("[data-does]")?.dataset.does]?.());
+document.addEventListener("click", (event) => {
+  const does = DOES[event.target.closest("[data-does]")?.dataset.does];
+  if (does) inTurn(does);
+});
 byId("questions").addEventListener("change", (event) => { event.target.blur(); load(false).catch(complain); });
 byId("score").addEventListener("input", (event) => { currentDraft().score = event.target.value; });
 byId("comment").addEventListener("input", (event) => { currentDraft().comment = event.target.value; });
-byId("marking").addEventListener("submit", (event) => { event.preventDefault(); document.activeElement.blur(); give(); });
+byId("marking").addEventListener("submit", (event) => { event.preventDefault(); document.activeElement.blur(); inTurn(give); });
 byId("again-form").addEventListener("submit", giveAgain);
 byId("who").addEventListener("cancel", (event) => event.preventDefault());
 byId("who").addEventListener("close", () => {
