@@ -429,8 +429,7 @@ function tickAgain(at) {
   showAgainGuide();
 }
 
-async function giveAgain(event) {
-  event.preventDefault();
+async function giveAgain() {
   const body = { question: question(), answer: againNow.answer, score: Number(byId("again-score").value), ticks: [...againNow.ticks] };
   try {
     await ask("/api/again", body);
@@ -507,7 +506,7 @@ byId("questions").addEventListener("change", (event) => { event.target.blur(); l
 byId("score").addEventListener("input", (event) => { currentDraft().score = event.target.value; });
 byId("comment").addEventListener("input", (event) => { currentDraft().comment = event.target.value; });
 byId("marking").addEventListener("submit", (event) => { event.preventDefault(); document.activeElement.blur(); inTurn(give); });
-byId("again-form").addEventListener("submit", giveAgain);
+byId("again-form").addEventListener("submit", (event) => { event.preventDefault(); inTurn(giveAgain); });
 byId("who").addEventListener("cancel", (event) => event.preventDefault());
 byId("who").addEventListener("close", () => {
   who = byId("name").value.trim();
