@@ -584,7 +584,7 @@ def _agreements(rows: list[dict]) -> Table | str:
         return "Nothing was read twice yet: in the page of `autograder written`, b shows a sample again."
     table = Table(box=None, header_style="bold")
     for column in ("question", "readings by"):
-        table.add_column(column)
+        table.add_column(column, no_wrap=True)
     for column in ("answers", "equal points", "at most ½ apart", "weighted kappa"):
         table.add_column(column, justify="right")
     for row in rows:

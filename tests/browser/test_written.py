@@ -112,6 +112,11 @@ def test_the_round_of_two_graders(served, sit_down, picture):
     assert {scores(served)[student] for student in ("eva", "fay")} == {2}
     picture(bob, "written_conflict_900_dark")
 
+    # an open group as a whole
+    for key in ("n", "o", "0", "Shift+Enter"):
+        ann.keyboard.press(key)
+    expect(ann.locator("#message")).to_have_text("0 points to 1 answer.")
+
     # what a student wrote is text
     expect(ann.get_by_text("<img src=x onerror=alert(1)> 1 & 2")).to_be_visible()
     assert not ann.locator("#groups img").count()

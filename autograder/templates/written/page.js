@@ -66,7 +66,7 @@ async function load(keep = true) {
   if (next.preparing) {
     view = null;
     byId("groups").replaceChildren();
-    byId("preparing").textContent = next.problem || "The answers are being put into groups. For a class of a thousand this takes a minute, once.";
+    byId("preparing").textContent = next.problem || "The answers are being put into groups. For a class of a thousand this takes some minutes, once.";
     setTimeout(() => question() === wanted && load(false).catch(complain), 1000);
     return;
   }
@@ -203,7 +203,9 @@ function redraw(places = [place]) {
 
 function bringToFront() {
   const item = byId("groups").children[place];
-  if (item) (opened && row >= 0 ? item.querySelectorAll(".answer")[row] : item)?.scrollIntoView({ block: "nearest" });
+  const front = opened && row >= 0 ? item?.querySelectorAll(".answer")[row] : item;
+  const tall = front && front.offsetHeight > byId("answers").clientHeight;
+  front?.scrollIntoView({ block: tall ? "start" : "nearest" });
   showMarking();
 }
 
@@ -228,7 +230,7 @@ function guideBoxes(ticks, changed) {
   return view.question.guide.map((point, at) => {
     const box = make("input", { type: "checkbox", checked: ticks.has(at) });
     box.addEventListener("change", () => changed(at));
-    return make("label", { className: "tick" }, box, make("kbd", { textContent: at + 1 }), make("span", { textContent: point.text }), make("span", { className: "worth", textContent: pointsOf(point.worth) }));
+    return make("label", { className: "tick" }, box, make("kbd", { textContent: at + 1 }), make("span", { textContent: point.text }), make("span", { className: "worth", textContent: `${point.worth} pt` }));
   });
 }
 
@@ -243,7 +245,7 @@ function showMarking() {
   const kept = group() ? size(group()) - count : 0;
   byId("give").textContent = alone ? (count > 1 ? `Give to these ${count} copies` : "Give to this answer") : `Give to ${count > 1 ? `all ${count}` : "it"}`;
   byId("give").disabled = !rows.length;
-  byId("target").textContent = alone ? "To this answer alone; its group keeps its points." : kept ? `${plural(kept, "answer")} of this group keep points of their own.` : "";
+  byId("target").textContent = alone ? "To this answer alone; its group keeps its points." : kept ? `Points given to one answer alone stay (${plural(kept, "answer")}).` : "";
 }
 
 function scoreOf(ticks) {
@@ -353,6 +355,16 @@ async function give() {
   if (!alone) return nextWaiting();
   if (row + 1 < group().rows.length) step(1);
   else redraw();
+}
+
+// In an open group, too: what was ticked goes to all of it.
+function giveToGroup() {
+  const kept = currentDraft();
+  opened = false;
+  row = -1;
+  draft = kept;
+  redraw();
+  return give();
 }
 
 async function split() {
@@ -485,7 +497,7 @@ function onKey(event) {
   }
   if (event.ctrlKey || event.metaKey || event.altKey || !view) return;
   if (event.target.closest("button, summary") && (event.key === "Enter" || event.key === " ")) return;
-  const does = KEYS[event.key] || (/^[1-9]$/.test(event.key) && (() => tick(Number(event.key) - 1)));
+  const does = (event.key === "Enter" && event.shiftKey && giveToGroup) || KEYS[event.key] || (/^[1-9]$/.test(event.key) && (() => tick(Number(event.key) - 1)));
   if (!does) return;
   event.preventDefault();
   inTurn(() => (group() || "[]u?".includes(event.key) ? does() : null));
@@ -502,7 +514,7 @@ document.addEventListener("click", (event) => {
   const does = DOES[event.target.closest("[data-does]")?.dataset.does];
   if (does) inTurn(does);
 });
-byId("questions").addEventListener("change", (event) => { event.target.blur(); load(false).catch(complain); });
+byId("questions").addEventListener("change", (event) => { event.target.blur(); inTurn(() => load(false)); });
 byId("score").addEventListener("input", (event) => { currentDraft().score = event.target.value; });
 byId("comment").addEventListener("input", (event) => { currentDraft().comment = event.target.value; });
 byId("marking").addEventListener("submit", (event) => { event.preventDefault(); document.activeElement.blur(); inTurn(give); });
