@@ -8,6 +8,7 @@ loads nothing from elsewhere, and shows what students wrote as text.
 import hmac
 import json
 import secrets
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -133,7 +134,9 @@ class Server(ThreadingHTTPServer):
             thread.join()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A browser that went away is no news."""
+        """A browser that went away is no news; everything else is, in the terminal."""
+        if not isinstance(sys.exception(), ConnectionError | TimeoutError):
+            super().handle_error(request, client_address)
 
 
 class Refusal(Exception):
@@ -173,6 +176,16 @@ class Handler(BaseHTTPRequestHandler):
             self._send_json({"error": str(refused)}, HTTPStatus.UNPROCESSABLE_ENTITY)
         except CourseError as error:
             self._send_json({"error": f"{error} Nothing was written."}, HTTPStatus.SERVICE_UNAVAILABLE)
+        except ConnectionError:
+            raise
+        except Exception:
+            self._send_json(
+                {
+                    "error": "Something went wrong that should not: the terminal of `autograder written` says what."
+                },
+                HTTPStatus.INTERNAL_SERVER_ERROR,
+            )
+            raise
 
     def _require_here(self) -> None:
         """A name that leads here from elsewhere (DNS rebinding) is no name of ours."""

@@ -1,7 +1,11 @@
 """What people decide at a desk, and that nothing of it is lost or overwritten in silence."""
 
 import json
+import re
+import subprocess
+import sys
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +13,7 @@ from autograder.errors import CourseError
 from autograder.gradebook.by_hand import Mark, read_marks, write_marks
 from autograder.gradebook.export import EXPORTERS
 from autograder.gradebook.gradebook import open_gradebook
+from autograder.gradebook.rows import find_released, hand_in, set_grades
 from autograder.written.desk import Conflict, Refused
 from tests.written.class_of import NAME, QUESTION, record
 from tests.written.conftest import SIGNS, SLOPE, TEXTS
@@ -58,6 +63,18 @@ def test_what_a_person_gave_survives_another_round_and_is_exported(nine, desk):
         )
     line = next(line for line in (nine.root / "grades.csv").read_text().splitlines() if ",ada," in line)
     assert f",{checks + 0.5}," in line
+
+
+@pytest.mark.slow
+def test_the_student_s_feedback_has_points_and_comment(nine, desk):
+    give(desk, "ann", SIGNS, 0.5, comment="And the maximum?")
+    nbgrader = str(Path(sys.executable).with_name("nbgrader"))
+    subprocess.run(
+        [nbgrader, "generate_feedback", NAME, "--student=ada"], cwd=nine.root, check=True, capture_output=True
+    )
+    page = (nine.root / "feedback" / "ada" / NAME / f"{NAME}.html").read_text()
+    cell = page.partition(f'name="{QUESTION}"')[2][:5000]
+    assert "And the maximum?" in cell and re.search(r"0\.5\s*/\s*2\.0", cell)
 
 
 def test_who_hands_in_another_answer_is_read_again(nine, desk):
@@ -144,6 +161,21 @@ def test_what_formgrader_gave_is_seen_and_not_overwritten(nine, desk):
     assert [(row["decision"]["by"], row["decision"]["alone"]) for row in rows if row["decision"]] == [
         ("formgrader", True)
     ]
+
+
+def test_points_given_while_a_run_records_the_same_answer_stay(nine, desk):
+    """`autograder grade` reads a student's rows, and writes them a moment later."""
+
+    def grade(name, row):
+        if name == QUESTION:
+            give(desk, "ann", SIGNS, 1, comment="well said")
+        return {"auto_score": 0.25, "needs_manual_grade": row["needs_manual_grade"]}
+
+    with open_gradebook(nine.root) as gradebook:
+        released = find_released(gradebook.db, NAME)
+        set_grades(gradebook.db, released, hand_in(gradebook.db, released, "ada", None), grade)
+        gradebook.db.commit()
+    assert marks(nine)["ada"] == Mark(1, "well said", waiting=False)
 
 
 def test_many_graders_at_once_lose_nothing(nine, new_desk):

@@ -146,6 +146,15 @@ def test_a_request_has_a_size_and_a_grader_a_name(browser):
         assert browser.ask(f"/api/view?question={QUESTION}", X_Grader=name)[0].status == 400
 
 
+def test_our_own_error_is_told_and_shown_in_the_terminal(browser, monkeypatch, capsys):
+    monkeypatch.setattr("autograder.written.desk.Desk.view", lambda desk, who: 1 / 0)
+    reply, words = browser.ask(f"/api/view?question={QUESTION}")
+    assert reply.status == 500 and "terminal" in json.loads(words)["error"]
+    monkeypatch.undo()
+    assert browser.view()["count"] == 8
+    assert "ZeroDivisionError" in capsys.readouterr().err
+
+
 def test_graders_see_one_another(browser):
     path = f"/api/changes?question={QUESTION}&group=g1"
     assert json.loads(browser.ask(path)[1])["others"] == {}
