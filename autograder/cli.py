@@ -310,7 +310,10 @@ def written(
         if browser:
             webbrowser.open(server.address)
         try:
-            room.prepare()
+            room.prepare(
+                lambda question: console.print(f"grouped the answers to {question}", highlight=False)
+            )
+            console.print(escape(room.problem) if room.problem else "All are ready.")
             threading.Event().wait()
         except KeyboardInterrupt:
             console.print("Ended.")

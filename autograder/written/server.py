@@ -60,11 +60,12 @@ class Room:
         self.problem = ""
         self._present: dict[str, tuple[float, str, str]] = {}  # {who: (when, question, group)}
 
-    def prepare(self) -> None:
+    def prepare(self, done: Callable[[str], None] = lambda question: None) -> None:
         """Group the answers to each question, so that the page need not wait for it."""
         try:
-            for desk in self.desks.values():
+            for question, desk in self.desks.items():
                 desk.view("")
+                done(question)
         except CourseError as error:
             self.problem = str(error)
 

@@ -6,6 +6,7 @@ from playwright.sync_api import expect
 from autograder.gradebook.by_hand import read_marks
 from autograder.gradebook.gradebook import open_gradebook
 from autograder.written.server import Room, Server
+from tests.browser.test_student import WORDS_AND_COLOURS, contrast
 from tests.written.class_of import NAME, QUESTION, make_course, record
 from tests.written.conftest import SIGNS, TEXTS
 
@@ -140,3 +141,14 @@ def test_a_second_reading_is_blind_and_agreement_is_shown(served, sit_down, pict
     ).to_be_visible()
     assert scores(served) == before
     picture(cem, "written_agreement")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [900, 1280])
+def test_all_words_can_be_read(sit_down, theme, width):
+    page = sit_down("dua", color_scheme=theme, viewport={"width": width, "height": 800})
+    for state in ("", "o", "x"):
+        page.keyboard.press(state or "n")
+        for words, front, back in page.locator("body").evaluate(WORDS_AND_COLOURS):
+            assert contrast(front, back) >= (4.5 if len(words) > 1 else 3), (words, front, back)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
