@@ -46,6 +46,7 @@ c.Autograder.student_files = [
     "CITATION.cff",
 ]
 c.Autograder.student_overlay = "tools/student"
+c.Autograder.sentence_encoder = "coursekit.sentence_vectors:encode"  # groups written answers by what they say
 
 # What a submission may use; the other limits and their defaults stand in autograder/jail/inside/limits.py.
 c.Jail.cell_seconds = 60

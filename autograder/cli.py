@@ -4,6 +4,8 @@ import errno
 import json
 import os
 import sys
+import threading
+import webbrowser
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -44,6 +46,11 @@ console = Console()
 class Isolation(StrEnum):
     bwrap = "bwrap"
     none = "none"
+
+
+class Likeness(StrEnum):
+    meaning = "meaning"
+    words = "words"
 
 
 class Destination(StrEnum):
@@ -369,6 +376,51 @@ def report(
 
 
 @app.command()
+def written(
+    name: Name,
+    by: Annotated[
+        Likeness, typer.Option(help="What makes answers alike: meaning needs c.Autograder.sentence_encoder.")
+    ] = Likeness.meaning,
+    again: Annotated[
+        float, typer.Option(min=0, max=1, help="Share of the answers offered for a second, blind reading.")
+    ] = 0.05,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Default: any that is free.")] = 0,
+    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+    agreement: Annotated[
+        bool, typer.Option("--agreement", help="Only say how far second readings agree with first ones.")
+    ] = False,
+) -> None:
+    """Grade written answers in a browser: one question over the whole class, like answers side by side, no names.
+
+    A person reads, and gives points to a group or to one answer; groups can be split and joined. Nothing is scored by a
+    machine. Points and comments go into nbgrader's gradebook at once, so the page can be closed at any time. Several
+    people may grade at a time. docs/written.md says more.
+    """
+    from autograder.written.likeness import course_encoder
+    from autograder.written.server import Room, Server
+
+    chosen = assignment(course_root(), name)
+    _require_graded(chosen)
+    room = Room(chosen, course_encoder(chosen) if by is Likeness.meaning else None, again)
+    if agreement:
+        console.print(_agreements(room.agreement()))
+        return
+    with Server(room, port).running() as server:
+        console.print(f"Open {server.address}", highlight=False, soft_wrap=True)
+        console.print("Who has this address can grade. Ctrl+C ends the page; all that was given is kept.")
+        if browser:
+            webbrowser.open(server.address)
+        try:
+            room.prepare(
+                lambda question: console.print(f"grouped the answers to {question}", highlight=False)
+            )
+            console.print(escape(room.problem) if room.problem else "All are ready.")
+            threading.Event().wait()
+        except KeyboardInterrupt:
+            console.print("Ended.")
+
+
+@app.command()
 def export(
     name: Name,
     to: Annotated[Destination, typer.Option(help="For whom the file is.")],
@@ -663,6 +715,29 @@ def _grading(one: Assignment, total: int) -> Iterator[tuple[Callable, Counter, P
 def _teller(progress: Progress) -> Callable[[str], None]:
     """Says what is being done, on a terminal above the bar."""
     return lambda words: progress.console.print(Text(words), soft_wrap=True)
+
+
+def _require_graded(one: Assignment) -> None:
+    from autograder.gradebook.gradebook import recorded_students
+
+    if not recorded_students(one):
+        raise CourseError(f"Nobody's {one.name} has been graded: run `autograder grade {one.name}` first.")
+
+
+def _agreements(rows: list[dict]) -> Table | str:
+    """Of each question how far second readings agree with first ones."""
+    if not rows:
+        return "Nothing was read twice yet: in the page of `autograder written`, b shows a sample again."
+    table = Table(box=None, header_style="bold")
+    for column in ("question", "readings by"):
+        table.add_column(column, no_wrap=True)
+    for column in ("answers", "equal points", "at most ½ apart", "weighted kappa"):
+        table.add_column(column, justify="right")
+    for row in rows:
+        shares = [f"{row[share]:.0%}" for share in ("equal", "within_half")]
+        kappa = "–" if row["kappa"] is None else f"{row['kappa']:.2f}"
+        table.add_row(row["question"], row["who"], str(row["count"]), *shares, kappa)
+    return table
 
 
 def _warn(warnings: Iterable[object]) -> None:

@@ -33,7 +33,8 @@ class CourseSettings:
     preload_where   {words: module}: imported ahead, too, where a cell that is graded holds these words;
     answers         packages whose modules hold right answers: the jail shows those that the release itself imports;
     student_files   what `autograder student-release` packs beside the release, `packages` and `readable`;
-    student_overlay a folder of files for students, in place of those of the same path or in addition to them.
+    student_overlay a folder of files for students, in place of those of the same path or in addition to them;
+    sentence_encoder "module:function" that makes a vector of each of some texts: `autograder written` groups answers by it.
     """
 
     course_id: str = ""
@@ -48,6 +49,7 @@ class CourseSettings:
     answers: tuple[str, ...] = ()
     student_files: tuple[str, ...] = ()
     student_overlay: str = ""
+    sentence_encoder: str = ""
 
 
 OF_NBGRADER = ("course_id", "source_directory", "release_directory", "submitted_directory")

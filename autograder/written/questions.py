@@ -1,0 +1,91 @@
+"""The questions of an assignment that a person grades, each with its marking guide as points that can be ticked."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from nbformat import NotebookNode
+
+from autograder.course import Assignment
+from autograder.source import grade_id, is_grade, is_solution, read_source
+
+GUIDE = re.compile(r"^[ \t]*(?:#+[ \t]*)?[*_]*Marking(?: guide)?[*_]*[.:]?[*_]*\s*", re.MULTILINE)
+"""How a marking guide begins, at the beginning of a line: `*Marking: …*`, `*Marking guide.* …`, `### Marking`."""
+
+WORTH = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?|½|an?|one|two|three)\s+points?\s*(?:for\b|:)\s*", re.IGNORECASE)
+"""How a point of a guide begins: `1 point for …`, `2 points: …`."""
+
+NUMBERS = {"½": 0.5, "a": 1.0, "an": 1.0, "one": 1.0, "two": 2.0, "three": 3.0}
+EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3})(?=\S)(.+?)(?<=\S)\1(?![\w*])", re.DOTALL)
+LISTED = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s", re.MULTILINE)
+MARKERS = re.compile(r"^\s*#+\s*", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class GuidePoint:
+    """One thing for which a marking guide gives points."""
+
+    worth: float
+    text: str
+
+
+@dataclass(frozen=True)
+class Question:
+    """A cell that students fill in and a person grades."""
+
+    name: str  # its grade id
+    points: float
+    prompt: str
+    model_answer: str
+    guide: tuple[GuidePoint, ...]
+
+    @property
+    def alternatives(self) -> bool:
+        """Whether the points of the guide exclude one another: together they are worth more than the question."""
+        return sum(point.worth for point in self.guide) > self.points
+
+    def score(self, ticked: Iterable[int]) -> float:
+        """What the ticked points of the guide are worth, at most the points of the question."""
+        return min(self.points, sum(self.guide[place].worth for place in set(ticked)))
+
+
+def read_questions(assignment: Assignment) -> list[Question]:
+    """The questions in the order of the notebook, from its source."""
+    cells = read_source(assignment.source).cells
+    return [
+        _question(cell, cells[place - 1] if place else None)
+        for place, cell in enumerate(cells)
+        if is_grade(cell) and is_solution(cell)
+    ]
+
+
+def _question(cell: NotebookNode, before: NotebookNode | None) -> Question:
+    points = float(cell.metadata.nbgrader.get("points", 0))
+    prompt = plain(before.source) if before is not None and before.cell_type == "markdown" else ""
+    found = GUIDE.search(cell.source)
+    answer = cell.source[: found.start()] if found else cell.source
+    guide = read_guide(cell.source[found.end() :]) if found else ()
+    return Question(
+        grade_id(cell), points, prompt, plain(answer), guide or (GuidePoint(points, "a good answer"),)
+    )
+
+
+def read_guide(text: str) -> tuple[GuidePoint, ...]:
+    """The points of a marking guide. Empty where it names none."""
+    begins = list(WORTH.finditer(text))
+    ends = [following.start() for following in begins[1:]] + [len(text)] * bool(begins)
+    return tuple(
+        GuidePoint(_number(begin[1]), plain(text[begin.end() : end]).strip(" \n\t;.,*_-–•") or "this")
+        for begin, end in zip(begins, ends, strict=True)
+    )
+
+
+def _number(word: str) -> float:
+    return NUMBERS.get(word.lower()) or float(word)
+
+
+def plain(markdown: str) -> str:
+    """Prose without the signs of emphasis and headings, with its paragraphs kept and its lines joined."""
+    paragraphs = re.split(r"\n\s*\n", MARKERS.sub("", markdown).strip())
+    joined = (part if LISTED.search(part) else " ".join(part.split()) for part in paragraphs)
+    return "\n\n".join(EMPHASIS.sub(r"\2", part) for part in joined)

@@ -1,0 +1,154 @@
+"""Written answers graded in a browser, with the keyboard alone; another grader; and no script of a student's."""
+
+import pytest
+from playwright.sync_api import expect
+
+from autograder.gradebook.by_hand import read_marks
+from autograder.gradebook.gradebook import open_gradebook
+from autograder.written.server import Room, Server
+from tests.browser.test_student import WORDS_AND_COLOURS, contrast
+from tests.written.class_of import NAME, QUESTION, make_course, record
+from tests.written.conftest import SIGNS, TEXTS
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    assignment = make_course(tmp_path_factory.mktemp("written") / "course")
+    record(assignment, TEXTS)
+    room = Room(assignment, None, 1.0)
+    room.prepare()
+    with Server(room).running() as server:
+        yield server
+
+
+@pytest.fixture
+def sit_down(chromium, served):
+    """A page of a grader of that name, and what went wrong in it."""
+    contexts, problems = [], []
+
+    def open_page(name, **options):
+        context = chromium.new_context(**({"viewport": {"width": 1280, "height": 800}} | options))
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("dialog", lambda dialog: problems.append(dialog.message))
+        page.goto(served.address)
+        page.get_by_label("Name").fill(name)
+        page.keyboard.press("Enter")
+        page.get_by_label("Question", exact=True).select_option(QUESTION)
+        expect(page.locator(".group").first).to_be_visible()
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert not problems
+
+
+def scores(served):
+    with open_gradebook(served.room.assignment.root) as gradebook:
+        return {
+            student: mark.score
+            for student, mark in read_marks(gradebook, NAME, QUESTION).items()
+            if mark.score is not None
+        }
+
+
+def group(page, text):
+    return page.locator(".group").filter(has_text=text)
+
+
+def test_the_round_of_two_graders(served, sit_down, picture):
+    ann = sit_down("ann")
+    expect(ann.locator("#prompt")).to_contain_text("Why a softmax?")
+    expect(group(ann, SIGNS)).to_have_attribute("aria-current", "true")
+
+    # points of the guide and a comment to the group, and on to the next
+    ann.keyboard.press("1")
+    expect(ann.get_by_role("spinbutton", name="Points")).to_have_value("1")
+    ann.keyboard.press("c")
+    ann.keyboard.type("And the maximum?")
+    ann.keyboard.press("Control+Enter")
+    expect(ann.locator("#message")).to_have_text("1 point to 4 answers.")
+    expect(group(ann, "no gradient")).to_have_attribute("aria-current", "true")
+    assert scores(served) == dict.fromkeys(("ada", "bob", "cem", "dua"), 1)
+    picture(ann, "written_group")
+
+    # typed faster than the gradebook writes: undone, given again, opened, the second text on its own, split off
+    for key in ("u", "1", "Enter", "k", "o", "j", "0", "Enter", "k", "j", "x", "s"):
+        ann.keyboard.press(key)
+    expect(ann.locator("#message")).to_have_text("1 answer split off.")
+    assert sorted(scores(served).values()) == [0, 1, 1, 1]
+    expect(ann.locator(".group")).to_have_count(5)
+    ann.keyboard.press("u")
+    expect(ann.locator("#message")).to_have_text("Undone: 1 answer split off.")
+    expect(ann.locator(".group")).to_have_count(4)
+
+    # join with the keyboard
+    for key in ("m", "j", "m"):
+        ann.keyboard.press(key)
+    expect(ann.locator("#message")).to_have_text("Joined.")
+    expect(ann.locator(".group")).to_have_count(3)
+    ann.keyboard.press("u")
+    expect(ann.locator("#message")).to_have_text("Undone: 2 groups joined.")
+    expect(ann.locator(".group")).to_have_count(4)
+
+    # resumed after a reload; another grader sees it, and what is there
+    ann.reload()
+    expect(ann.locator("#counted")).to_contain_text("4 of 8 answers graded")
+    bob = sit_down("bob", color_scheme="dark", viewport={"width": 900, "height": 700})
+    expect(group(bob, SIGNS).locator(".badge").first).to_have_text("0 to 1 points")
+
+    # both want the same group: the second is told, and nothing is overwritten
+    for page in (ann, bob):
+        expect(group(page, "no gradient")).to_have_attribute("aria-current", "true")
+    bob.keyboard.press("2")
+    ann.keyboard.press("a")
+    ann.keyboard.press("Enter")
+    expect(ann.locator("#message")).to_have_text("2 points to 2 answers.")
+    bob.keyboard.press("Enter")
+    expect(bob.locator("#message")).to_contain_text("Nothing of yours was written")
+    assert {scores(served)[student] for student in ("eva", "fay")} == {2}
+    picture(bob, "written_conflict_900_dark")
+
+    # an open group as a whole
+    for key in ("n", "o", "0", "Shift+Enter"):
+        ann.keyboard.press(key)
+    expect(ann.locator("#message")).to_have_text("0 points to 1 answer.")
+
+    # what a student wrote is text
+    expect(ann.get_by_text("<img src=x onerror=alert(1)> 1 & 2")).to_be_visible()
+    assert not ann.locator("#groups img").count()
+
+
+def test_a_second_reading_is_blind_and_agreement_is_shown(served, sit_down, picture):
+    cem = sit_down("cem")
+    group(cem, SIGNS).click()
+    cem.keyboard.press("b")
+    again = cem.get_by_role("dialog", name="A second reading")
+    expect(again).to_be_visible()
+    assert "point" not in again.locator("#again-text").inner_text().replace(SIGNS, "")
+    cem.keyboard.press("1")
+    expect(again.get_by_label("Points")).to_have_value("1")
+    before = scores(served)
+    again.get_by_role("button", name="Give").click()
+    again.get_by_role("button", name="Stop").click()
+    cem.get_by_role("button", name="Agreement").click()
+    expect(
+        cem.get_by_role("dialog", name="How far readings agree").get_by_role("cell", name=QUESTION)
+    ).to_be_visible()
+    assert scores(served) == before
+    picture(cem, "written_agreement")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [900, 1280])
+def test_all_words_can_be_read(sit_down, theme, width):
+    page = sit_down("dua", color_scheme=theme, viewport={"width": width, "height": 800})
+    for state in ("", "o", "x"):
+        page.keyboard.press(state or "n")
+        for words, front, back in page.locator("body").evaluate(WORDS_AND_COLOURS):
+            assert contrast(front, back) >= (4.5 if len(words) > 1 else 3), (words, front, back)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -1,0 +1,51 @@
+"""A class whose written answers are given, graded into a real gradebook; nothing of it was run."""
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from autograder.checks.status import Status
+from autograder.course import Assignment
+from autograder.gradebook.gradebook import GradebookWriter, open_gradebook, register
+from autograder.grading.engine import Result
+from autograder.grading.verdicts import CellVerdict, _manual, graded_cells, points
+from autograder.source import grade_id, is_solution
+from autograder.untrusted.submission import Submission
+from tests.autograder.road import with_cell
+from tests.conftest import ROOT
+
+NAME, QUESTION = "02_attention", "attention-reflection-4"
+
+
+def make_course(folder: Path, encoder: str = "") -> Assignment:
+    """The course with one assignment and no students."""
+    for part in ("solutions", "notebooks"):
+        shutil.copytree(
+            ROOT / part / NAME, folder / part / NAME, ignore=shutil.ignore_patterns("*.ipynb_checkpoints")
+        )
+    settings = (ROOT / "nbgrader_config.py").read_text()
+    given = 'c.Autograder.sentence_encoder = "coursekit.sentence_vectors:encode"'
+    assert given in settings
+    (folder / "nbgrader_config.py").write_text(
+        settings.replace(given, f'c.Autograder.sentence_encoder = "{encoder}"')
+    )
+    assignment = Assignment(folder, NAME)
+    register(assignment)
+    return assignment
+
+
+def record(assignment: Assignment, texts: Mapping[str, str], question: str = QUESTION) -> None:
+    """Each student handed in this answer; the checks are right, other questions blank."""
+    release = assignment.read_release()
+    handed_in = []
+    for student, text in texts.items():
+        notebook = with_cell(release, question, text) if text else release
+        verdicts = [
+            _manual(cell)
+            if is_solution(cell)
+            else CellVerdict(grade_id(cell), points(cell), points(cell), Status.PASSED)
+            for cell in graded_cells(notebook)
+        ]
+        handed_in.append((Submission(student, notebook, text), Result(student, tuple(verdicts), 0.0)))
+    with open_gradebook(assignment.root) as gradebook:
+        assert not GradebookWriter(gradebook, assignment).record(handed_in)

@@ -1,0 +1,56 @@
+"""A class of twelve with one written answer each, for all tests of the desk."""
+
+import shutil
+
+import pytest
+
+from autograder.course import Assignment
+from autograder.written.answers import Answers
+from autograder.written.desk import Desk
+from autograder.written.questions import read_questions
+from tests.written.class_of import NAME, QUESTION, make_course, record
+
+SIGNS = "Scores can be negative, so dividing by the sum gives negative weights."
+SLOPE = "The maximum has no gradient, so nothing can be learned."
+TEXTS = {
+    "ada": SIGNS,
+    "bob": f"  {SIGNS.upper()}",  # a copy
+    "cem": SIGNS.replace("Scores", "The scores"),  # nearly one
+    "dua": SIGNS,
+    "eva": SLOPE,
+    "fay": SLOPE.replace("learned", "learnt"),
+    "gil": "",
+    "hao": "I like turtles and the sea.",
+    "<b>ian": "<img src=x onerror=alert(1)> 1 & 2",
+}
+
+
+@pytest.fixture(scope="session")
+def class_of_nine(tmp_path_factory):
+    """To be read only."""
+    assignment = make_course(tmp_path_factory.mktemp("written") / "course")
+    record(assignment, TEXTS)
+    return assignment
+
+
+@pytest.fixture
+def nine(class_of_nine, tmp_path) -> Assignment:
+    """A copy that a test may change."""
+    shutil.copytree(class_of_nine.root, tmp_path / "course")
+    return Assignment(tmp_path / "course", NAME)
+
+
+@pytest.fixture
+def new_desk(nine):
+    """Each call is another program at the same desk."""
+
+    def sit_down() -> Desk:
+        question = next(one for one in read_questions(nine) if one.name == QUESTION)
+        return Desk(nine, question, Answers(nine), None)
+
+    return sit_down
+
+
+@pytest.fixture
+def desk(new_desk) -> Desk:
+    return new_desk()

@@ -1,0 +1,252 @@
+"""What people decide at a desk, and that nothing of it is lost or overwritten in silence."""
+
+import json
+import re
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from autograder.errors import CourseError
+from autograder.gradebook.by_hand import Mark, read_marks, write_marks
+from autograder.gradebook.export import EXPORTERS
+from autograder.gradebook.gradebook import open_gradebook
+from autograder.gradebook.rows import find_released, hand_in, set_grades
+from autograder.written.desk import Conflict, Refused
+from tests.written.class_of import NAME, QUESTION, record
+from tests.written.conftest import SIGNS, SLOPE, TEXTS
+
+
+def marks(assignment):
+    with open_gradebook(assignment.root) as gradebook:
+        return read_marks(gradebook, NAME, QUESTION)
+
+
+def group_of(view, text):
+    return next(group for group in view["groups"] if any(text in row["text"] for row in group["rows"]))
+
+
+def seen(group, *rows):
+    chosen = [group["rows"][place] for place in rows] if rows else group["rows"]
+    return {alias: tag for row in chosen for alias, tag in row["answers"].items()}
+
+
+def give(desk, who, text, score, **more):
+    desk.give(who, seen(group_of(desk.view(who), text)), score, **more)
+
+
+def test_a_group_s_points_and_comment_stand_in_the_gradebook(nine, desk):
+    give(desk, "ann", SIGNS, 1, ticks=[0], comment="And the maximum?")
+    given = marks(nine)
+    assert {s for s, mark in given.items() if mark.score == 1} == {"ada", "bob", "cem", "dua"}
+    assert given["cem"] == Mark(1, "And the maximum?", waiting=False)
+    assert given["eva"].waiting and given["gil"].blank
+    view = desk.view("ann")
+    assert (view["count"], view["waiting"], view["blank"], view["unread"]) == (8, 4, 1, 0)
+    assert group_of(view, SIGNS)["rows"][0]["decision"]["ticks"] == (0,)
+
+
+def test_what_a_person_gave_survives_another_round_and_is_exported(nine, desk):
+    give(desk, "ann", SIGNS, 0.5, comment="half")
+    give(desk, "ann", SLOPE, 0)
+    record(nine, TEXTS)
+    given = marks(nine)
+    assert given["ada"] == Mark(0.5, "half", waiting=False) and given["eva"] == Mark(0, "", waiting=False)
+    with open_gradebook(nine.root) as gradebook:
+        exporter = EXPORTERS["csv"](assignment=[NAME])
+        exporter.to = str(nine.root / "grades.csv")
+        exporter.export(gradebook)
+        checks = sum(
+            c.max_score for c in gradebook.find_notebook(NAME, NAME).grade_cells if c.name.endswith("-check")
+        )
+    line = next(line for line in (nine.root / "grades.csv").read_text().splitlines() if ",ada," in line)
+    assert f",{checks + 0.5}," in line
+
+
+@pytest.mark.slow
+def test_the_student_s_feedback_has_points_and_comment(nine, desk):
+    give(desk, "ann", SIGNS, 0.5, comment="And the maximum?")
+    nbgrader = str(Path(sys.executable).with_name("nbgrader"))
+    subprocess.run(
+        [nbgrader, "generate_feedback", NAME, "--student=ada"], cwd=nine.root, check=True, capture_output=True
+    )
+    page = (nine.root / "feedback" / "ada" / NAME / f"{NAME}.html").read_text()
+    cell = page.partition(f'name="{QUESTION}"')[2][:5000]
+    assert "And the maximum?" in cell and re.search(r"0\.5\s*/\s*2\.0", cell)
+
+
+def test_who_hands_in_another_answer_is_read_again(nine, desk):
+    give(desk, "ann", SIGNS, 1)
+    record(nine, TEXTS | {"ada": SLOPE, "new": SIGNS})
+    view = desk.view("ann")
+    slope, signs = group_of(view, SLOPE), group_of(view, SIGNS)
+    assert marks(nine)["ada"] == Mark(1, "", waiting=True)
+    assert sum(len(row["answers"]) for row in slope["rows"]) == 3
+    assert [len(row["answers"]) for row in signs["rows"] if row["waiting"]] == [1]  # the copy that came late
+
+
+def test_an_answer_keeps_points_of_its_own(nine, desk):
+    signs = group_of(desk.view("ann"), SIGNS)
+    desk.give("ann", seen(signs, 0), 2, alone=True)
+    rows = group_of(desk.view("ann"), SIGNS)["rows"]
+    assert [row["decision"] and row["decision"]["alone"] for row in rows].count(True) == 1
+
+
+def test_split_join_and_the_way_back(nine, desk):
+    before = desk.view("ann")["groups"]
+    signs = group_of(desk.view("ann"), SIGNS)
+    new = desk.split("ann", signs["id"], signs["tag"], list(seen(signs, 1)))
+    names = [group["id"] for group in desk.view("ann")["groups"]]
+    assert names.index(new) == names.index(signs["id"]) + 1
+    tags = {group["id"]: group["tag"] for group in desk.view("ann")["groups"]}
+    assert desk.join("ann", {name: tags[name] for name in (new, names[-1])}) == new
+    assert len(desk.view("ann")["groups"]) == len(before)
+    assert desk.undo("ann").what == "2 groups joined"
+    assert desk.undo("ann").what == "1 answer split off"
+    assert desk.view("ann")["groups"] == before
+    with pytest.raises(Refused, match="nothing"):
+        desk.undo("ann")
+
+
+def test_undo_gives_back_what_was_there(nine, desk):
+    give(desk, "ann", SIGNS, 1, comment="first")
+    give(desk, "ann", SIGNS, 2, comment="second")
+    assert desk.undo("ann").what == "2 points to 4 answers"
+    assert marks(nine)["bob"] == Mark(1, "first", waiting=False)
+    desk.undo("ann")
+    assert marks(nine)["bob"] == Mark()
+    assert desk.view("ann")["waiting"] == 8
+
+
+def test_another_program_goes_on_where_this_one_was(new_desk):
+    first = new_desk()
+    give(first, "ann", SIGNS, 1, ticks=[0])
+    later = new_desk()
+    assert later.view("ann")["groups"] == first.view("ann")["groups"]
+    assert later.undo("ann").what == "1 point to 4 answers"
+
+
+def test_two_graders_overwrite_nothing_in_silence(nine, new_desk):
+    ann, bob = new_desk(), new_desk()
+    stale = group_of(bob.view("bob"), SIGNS)
+    give(ann, "ann", SIGNS, 1)
+    with pytest.raises(Conflict, match="ann has given 1 point to 4 answers"):
+        bob.give("bob", seen(stale), 2)
+    assert marks(nine)["ada"].score == 1
+    give(bob, "bob", SIGNS, 2)  # having seen it
+    with pytest.raises(Conflict, match="nothing was undone"):
+        ann.undo("ann")
+    assert marks(nine)["ada"].score == 2
+
+
+def test_a_group_that_changed_meanwhile_is_not_split(new_desk):
+    ann, bob = new_desk(), new_desk()
+    stale = group_of(bob.view("bob"), SIGNS)
+    ann.split("ann", stale["id"], stale["tag"], list(seen(stale, 1)))
+    with pytest.raises(Conflict):
+        bob.split("bob", stale["id"], stale["tag"], list(seen(stale, 0)))
+    with pytest.raises(Conflict):
+        bob.join("bob", {stale["id"]: stale["tag"], "g2": group_of(bob.view("bob"), SLOPE)["tag"]})
+
+
+def test_what_formgrader_gave_is_seen_and_not_overwritten(nine, desk):
+    stale = group_of(desk.view("ann"), SIGNS)
+    with open_gradebook(nine.root) as gradebook:
+        write_marks(gradebook, NAME, QUESTION, {"ada": Mark(2, "by hand", waiting=False)})
+    with pytest.raises(Conflict, match="formgrader has given 2 points"):
+        desk.give("ann", seen(stale), 0)
+    rows = group_of(desk.view("ann"), SIGNS)["rows"]
+    assert [(row["decision"]["by"], row["decision"]["alone"]) for row in rows if row["decision"]] == [
+        ("formgrader", True)
+    ]
+
+
+def test_points_given_while_a_run_records_the_same_answer_stay(nine, desk):
+    """`autograder grade` reads a student's rows, and writes them a moment later."""
+
+    def grade(name, row):
+        if name == QUESTION:
+            give(desk, "ann", SIGNS, 1, comment="well said")
+        return {"auto_score": 0.25, "needs_manual_grade": row["needs_manual_grade"]}
+
+    with open_gradebook(nine.root) as gradebook:
+        released = find_released(gradebook.db, NAME)
+        set_grades(gradebook.db, released, hand_in(gradebook.db, released, "ada", None), grade)
+        gradebook.db.commit()
+    assert marks(nine)["ada"] == Mark(1, "well said", waiting=False)
+
+
+def test_many_graders_at_once_lose_nothing(nine, new_desk):
+    """Each gives one answer its points, all at the same moment; two want the same one."""
+    view = new_desk().view("")
+    answers = [
+        (alias, tag)
+        for group in view["groups"]
+        for row in group["rows"]
+        for alias, tag in row["answers"].items()
+    ]
+    refused = []
+
+    def grade(number, alias, tag):
+        try:
+            new_desk().give(f"grader {number}", {alias: tag}, 1)
+        except Conflict:
+            refused.append(number)
+
+    threads = [threading.Thread(target=grade, args=(n, *one)) for n, one in enumerate([*answers, answers[0]])]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(refused) == 1
+    final = new_desk().view("")
+    assert final["waiting"] == 0
+    givers = {row["decision"]["by"] for group in final["groups"] for row in group["rows"]}
+    assert len(givers) == len(
+        {row["text"] + row["decision"]["by"] for g in final["groups"] for row in g["rows"]}
+    )
+
+
+@pytest.mark.parametrize(
+    "score, more",
+    [(-1, {}), (2.5, {}), (float("nan"), {}), (1, {"ticks": [7]}), (1, {"comment": "x" * 6000})],
+)
+def test_what_makes_no_sense_is_refused(nine, desk, score, more):
+    with pytest.raises(Refused):
+        give(desk, "ann", SIGNS, score, **more)
+    assert marks(nine)["ada"] == Mark()
+
+
+def test_nobody_is_named(nine, desk):
+    text = json.dumps(desk.view("ann"))
+    assert "ian" not in [name.strip("<b>") for name in TEXTS if name in text] and '"ada"' not in text
+    aliases = {
+        alias for group in desk.view("ann")["groups"] for row in group["rows"] for alias in row["answers"]
+    }
+    assert len(aliases) == 8 and not aliases & set(TEXTS)
+
+
+def test_a_second_reading_is_blind_and_changes_no_grade(nine, desk):
+    give(desk, "ann", SIGNS, 1)
+    give(desk, "bob", SLOPE, 1)
+    shown = desk.next_again("bob", share=1)
+    assert shown["left"] == 4 and set(shown) == {"left", "answer", "text"}  # ann's come first, and no points
+    while (shown := desk.next_again("bob", share=1)).get("answer"):
+        desk.give_again("bob", shown["answer"], 2 if "negative" in shown["text"].lower() else 1)
+    found = desk.agreement()
+    assert (found["two people"].count, found["two people"].equal) == (4, 0)
+    assert (found["one person twice"].count, found["one person twice"].equal) == (2, 1)
+    assert marks(nine)["ada"].score == 1
+    assert desk.next_again("bob", share=0) == {"left": 0}
+
+
+def test_a_damaged_file_is_a_sentence_and_the_points_are_safe(nine, desk):
+    give(desk, "ann", SIGNS, 1)
+    path = nine.root / ".autograder" / "written" / NAME / f"{QUESTION}.json"
+    path.write_text('{"serial": 3')
+    with pytest.raises(CourseError, match="Delete it"):
+        desk.view("ann")
+    path.unlink()
+    assert group_of(desk.view("ann"), SIGNS)["rows"][0]["decision"]["score"] == 1

@@ -1,0 +1,168 @@
+"""Who may ask the page for what: this machine, with the token, from the page itself."""
+
+import http.client
+import json
+import shutil
+
+import pytest
+
+from autograder.course import Assignment
+from autograder.gradebook.by_hand import read_marks
+from autograder.gradebook.gradebook import open_gradebook
+from autograder.written.server import MOST_BYTES, Room, Server
+from tests.written.class_of import NAME, QUESTION
+from tests.written.conftest import SIGNS
+
+
+class Browser:
+    """A browser that has opened the address, and may be told to lie."""
+
+    def __init__(self, server):
+        self.server, self.port = server, server.server_address[1]
+        self.headers = {
+            "Cookie": f"{server.cookie}={server.token}",
+            "X-Page-Token": server.page_token,
+            "X-Grader": "ann",
+        }
+
+    def ask(self, path, body=None, **headers):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        sent = {**self.headers, **{name.replace("_", "-"): value for name, value in headers.items()}}
+        blob = body if isinstance(body, bytes) else json.dumps(body).encode()
+        connection.request("GET" if body is None else "POST", path, None if body is None else blob, sent)
+        reply = connection.getresponse()
+        return reply, reply.read()
+
+    def view(self):
+        return json.loads(self.ask(f"/api/view?question={QUESTION}")[1])
+
+    def give(self, score=1, **headers):
+        groups = self.view()["groups"]
+        rows = next(group["rows"] for group in groups if SIGNS in [row["text"] for row in group["rows"]])
+        seen = {alias: tag for row in rows for alias, tag in row["answers"].items()}
+        return self.ask("/api/give", {"question": QUESTION, "seen": seen, "score": score}, **headers)
+
+
+@pytest.fixture(scope="module")
+def nine(class_of_nine, tmp_path_factory):
+    """One copy for all tests here: what is refused changes nothing."""
+    folder = tmp_path_factory.mktemp("served") / "course"
+    shutil.copytree(class_of_nine.root, folder)
+    return Assignment(folder, NAME)
+
+
+@pytest.fixture(scope="module")
+def browser(nine):
+    room = Room(nine, None, 0.05)
+    room.prepare()
+    with Server(room).running() as server:
+        yield Browser(server)
+
+
+def points(assignment):
+    with open_gradebook(assignment.root) as gradebook:
+        return {mark.score for mark in read_marks(gradebook, NAME, QUESTION).values()}
+
+
+def test_a_grade_goes_from_the_page_to_the_gradebook(nine, browser):
+    reply, words = browser.give()
+    assert reply.status == 200, words
+    assert points(nine) == {None, 1}
+    start = json.loads(browser.ask("/api/start")[1])
+    assert {row["name"]: row["waiting"] for row in start["questions"]}[QUESTION] == 4
+    assert browser.ask("/api/undo", {"question": QUESTION})[0].status == 200
+    assert points(nine) == {None}
+
+
+def test_the_token_becomes_a_cookie_that_no_script_and_no_other_site_gets(browser):
+    reply, _ = browser.ask(f"/?token={browser.server.token}", Cookie="")
+    cookie = reply.getheader("Set-Cookie")
+    assert reply.status == 303 and reply.getheader("Location") == "/"
+    assert "HttpOnly" in cookie and "SameSite=Strict" in cookie
+    assert browser.ask("/?token=guess", Cookie="")[0].status == 403
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/page.js", "/api/start", f"/api/view?question={QUESTION}", "/api/agreement"]
+)
+def test_without_the_token_nothing_is_shown(browser, path):
+    for cookie in ("", f"{browser.server.cookie}=guess", "\x7f;=;", f"{browser.server.cookie}=é"):
+        assert browser.ask(path, Cookie=cookie)[0].status == 403
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        {"Host": "evil.example"},
+        {"Host": "[::1"},
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"X_Page_Token": ""},
+        {"X_Page_Token": "guess"},
+        {"Cookie": ""},
+    ],
+)
+def test_another_site_cannot_grade(nine, browser, lie):
+    assert browser.ask("/api/undo", {"question": QUESTION}, **lie)[0].status == 403
+    if "Host" not in lie and "Cookie" not in lie:
+        assert browser.give(**lie)[0].status == 403
+    assert points(nine) == {None}
+
+
+def test_the_page_runs_its_own_script_alone_and_names_nobody(browser):
+    reply, page = browser.ask("/")
+    policy = reply.getheader("Content-Security-Policy")
+    assert "default-src 'none'" in policy and "unsafe" not in policy and "frame-ancestors 'none'" in policy
+    assert reply.getheader("X-Content-Type-Options") == "nosniff"
+    assert b"<script src=" in page and b"onclick" not in page and browser.server.token.encode() not in page
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"[]", b"{", b"[" * 100_000, b'{"question": 7}', b'{"question": "../secret"}']
+    + [
+        json.dumps({"question": QUESTION, **more}).encode()
+        for more in (
+            {},
+            {"score": "1", "seen": {}},
+            {"score": 1, "seen": ["a"]},
+            {"score": 10**400, "seen": {"a": "b"}},
+            {"score": True, "seen": {}},
+            {"score": 1, "seen": {"a": "b"}, "ticks": [1e999]},
+            {"score": 1, "seen": {"a": "b"}, "comment": {}},
+        )
+    ],
+)
+def test_what_is_no_request_of_ours_is_refused_in_a_sentence(nine, browser, body):
+    reply, words = browser.ask("/api/give", body)
+    assert 400 <= reply.status < 500 and json.loads(words)["error"].endswith(".")
+    assert points(nine) == {None}
+
+
+def test_a_request_has_a_size_and_a_grader_a_name(browser):
+    assert browser.ask("/api/give", b"{}", Content_Length=str(MOST_BYTES + 1))[0].status == 413
+    assert browser.ask("/api/give", b"{}", Content_Length="many")[0].status == 413
+    for name in ("", "x" * 100, "a%0Ab"):
+        assert browser.ask(f"/api/view?question={QUESTION}", X_Grader=name)[0].status == 400
+
+
+def test_our_own_error_is_told_and_shown_in_the_terminal(browser, monkeypatch, capsys):
+    monkeypatch.setattr("autograder.written.desk.Desk.view", lambda desk, who: 1 / 0)
+    reply, words = browser.ask(f"/api/view?question={QUESTION}")
+    assert reply.status == 500 and "terminal" in json.loads(words)["error"]
+    monkeypatch.undo()
+    assert browser.view()["count"] == 8
+    assert "ZeroDivisionError" in capsys.readouterr().err
+
+
+def test_graders_see_one_another(browser):
+    path = f"/api/changes?question={QUESTION}&group=g1"
+    assert json.loads(browser.ask(path)[1])["others"] == {}
+    assert json.loads(browser.ask(path, X_Grader="bob")[1])["others"] == {"ann": "g1"}
+
+
+def test_a_conflict_is_told_apart_from_an_error(browser):
+    rows = browser.view()["groups"][0]["rows"]
+    stale = dict.fromkeys(rows[0]["answers"], "old")
+    reply, words = browser.ask("/api/give", {"question": QUESTION, "seen": stale, "score": 1})
+    assert reply.status == 409 and "Nothing of yours was written" in json.loads(words)["error"]
