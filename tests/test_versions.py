@@ -184,8 +184,12 @@ IMPORTED = {
     "tests": ["course", "grading", "cluster", "test", "book", "hub", "public-data", "postgres"],
 }
 """The extras that are installed where a folder's code runs."""
-ONLY_WHERE_THERE = {"autograder/checks/arrays.py": {"torch"}, "autograder/authoring/rates.py": {"torch"}}
-"""What a file imports when the course's arrays are tensors, and otherwise never."""
+ONLY_WHERE_THERE = {
+    "autograder/checks/arrays.py": {"torch"},
+    "autograder/authoring/rates.py": {"torch"},
+    "autograder/checks/validating.py": {"nbgrader"},
+}
+"""What a file imports when the course's arrays are tensors, or nbgrader's settings are read, and otherwise never."""
 
 
 @pytest.mark.parametrize("folder", IMPORTED)
