@@ -13,7 +13,7 @@ LONGEST = 60
 
 def described(case: Case) -> str:
     """The inputs in a line: arrays by their shapes, "queries 2×3×4, heads = 2"."""
-    return ", ".join(_described(name, value) for name, value in case.items())
+    return ", ".join(_described(name, value) for name, value in sorted(case.items()))  # a file keeps no order
 
 
 def _described(name: str, value: Any) -> str:

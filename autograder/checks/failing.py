@@ -44,7 +44,7 @@ def first_failing(card: Card) -> FailingCase | None:
     if at not in card.failing:
         return None
     adapter = ADAPTERS[card.key.rule.arrays]
-    inputs = {name: argument(value, adapter) for name, value in card.key.cases[at].items()}
+    inputs = {name: argument(value, adapter) for name, value in sorted(card.key.cases[at].items())}
     yours, expected = (_as_returned(answer, adapter) for answer in (card.answers[at], card.key.expected[at]))
     return FailingCase(card.key.name, at + 1, inputs, yours, expected)
 
