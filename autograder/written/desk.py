@@ -285,6 +285,8 @@ class Desk:
 
     def agreement(self) -> dict[str, Agreement]:
         """Of second readings: between two people, and of one person with herself; those that there are."""
+        if not self._read().second:
+            return {}
         with self._now() as now:
             pairs: dict[str, list[tuple[float, float]]] = {"two people": [], "one person twice": []}
             for student, again in now.state.second.items():

@@ -1,6 +1,7 @@
 """How alike texts are: by their words, and by what they say where the course names an encoder of texts."""
 
 import re
+import sys
 import unicodedata
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -61,17 +62,30 @@ def course_encoder(assignment: Assignment) -> Encoder | None:
 
 
 class _Named:
-    """A function by its name, `package.module:function`."""
+    """A function by its name, `package.module:function`; the package may lie in the course's folder."""
 
     def __init__(self, name: str, root: Path):
         self.name, self.root = name, root
 
     def __call__(self, texts: Sequence[str]) -> np.ndarray:
-        module, _, function = self.name.partition(":")
         try:
-            return getattr(import_module(module), function)(texts)
-        except (ImportError, AttributeError, RuntimeError, OSError) as error:
+            vectors = np.asarray(self._function()(texts), dtype=np.float32)
+        except (ImportError, AttributeError, RuntimeError, OSError, TypeError, ValueError) as error:
             raise CourseError(
                 f"{FILE} names the encoder {self.name!r}, which cannot be used: {error}. "
                 "`--by words` groups answers without one."
             ) from error
+        if vectors.ndim != 2 or len(vectors) != len(texts):
+            raise CourseError(
+                f"The encoder {self.name!r} gave an array of shape {vectors.shape} for {len(texts)} texts; "
+                "it must have a row for each."
+            )
+        return vectors
+
+    def _function(self) -> Encoder:
+        module, _, function = self.name.partition(":")
+        sys.path.insert(0, str(self.root))
+        try:
+            return getattr(import_module(module), function)
+        finally:
+            sys.path.remove(str(self.root))

@@ -1,12 +1,15 @@
 """What groups of written answers are measured on, and how."""
 
+import json
 import random
 
 import numpy as np
 
+from autograder.written.grouping import ALIKE
 from bench.written.changes import CHANGES, change
-from bench.written.material import Material, read
-from bench.written.measure import between_readings, fewest, outcome
+from bench.written.material import FOLDER, Material, read
+from bench.written.measure import Outcome, between_readings, fewest, outcome
+from tests.conftest import ROOT
 
 
 def test_there_are_four_hundred_answers_each_read_twice():
@@ -46,3 +49,23 @@ def test_outcome_counts_what_it_says():
     apart = outcome(material, likeness, 0.95)
     assert (apart.groups, apart.off) == (4, 0)
     assert fewest([found, apart], 0.03) is apart and fewest([found], 0.03) is None
+
+
+def test_the_guide_says_what_was_measured():
+    """Its table holds the least and the most of the four questions, at the likeness that is set."""
+    guide = (ROOT / "docs" / "written.md").read_text()
+    measured = json.loads((FOLDER / "results.json").read_text())
+
+    def span(kind, part, form="{:.0f}"):
+        numbers = [getattr(Outcome(**of[str(ALIKE)]), part) for of in measured[kind].values()]
+        return " to ".join(form.format(number) for number in (min(numbers), max(numbers)))
+
+    for kind in ("alone", "class"):
+        off = span(kind, "off", "{:.0%}").replace("% to", " to").replace("%", " %")
+        assert f"| {span(kind, 'groups')} | {off} |" in guide
+        assert f"| {span(kind, 'looked')}, with {span(kind, 'moved')} texts picked out | none |" in guide
+    purity = span("alone", "purity", "{:.0%}").replace("% to", " to").replace("%", " %")
+    by_chance = span("alone", "by_chance", "{:.0%}").replace("% to", " to").replace("%", " %")
+    assert f"for {purity} of its answers" in guide and f"at random have {by_chance}" in " ".join(
+        guide.split()
+    )

@@ -55,6 +55,15 @@ def test_an_encoder_that_cannot_be_used_is_a_sentence(tmp_path):
         _Named("no_such_module:encode", tmp_path)(["a"])
 
 
+def test_an_encoder_may_lie_in_the_course_s_folder(tmp_path):
+    (tmp_path / "own_vectors_of_texts.py").write_text(
+        "def lengths(texts): return [[len(text), 1] for text in texts]\ndef one(texts): return [[1]]\n"
+    )
+    assert _Named("own_vectors_of_texts:lengths", tmp_path)(["a", "bcd"]).tolist() == [[1, 1], [3, 1]]
+    with pytest.raises(CourseError, match="a row for each"):
+        _Named("own_vectors_of_texts:one", tmp_path)(["a", "b"])
+
+
 @pytest.mark.slow
 def test_the_course_s_encoder_hears_what_is_said():
     from coursekit.sentence_vectors import encode
