@@ -24,7 +24,7 @@ SETTINGS = ROOT / "tools" / "jupyterlab"
 """What JupyterLab is to find in its environment, at the same place below it."""
 
 OLDEST = (3, 11)
-DISK = 5_000_000_000  # bytes: 2.1 GB of packages, as much again while they are unpacked
+DISK = 5_000_000_000  # bytes: 2.3 GB of packages, as much again while they are unpacked
 DISK_WITH_GPU = 12_000_000_000  # the same where PyTorch comes with the libraries of a GPU
 TORCH = "torch==2.13.0"
 TORCH_FOR_CPU = "https://download.pytorch.org/whl/cpu"
@@ -121,7 +121,7 @@ def say_what_it_takes():
         check_disk(DISK_WITH_GPU)
     else:
         say(
-            "In all this downloads about 0.9 GB, takes 2.1 GB of disk, and two to five minutes where the network is fast. It happens once."
+            "In all this downloads 0.7 GB, takes 2.3 GB of disk, and two to five minutes where the network is fast. It happens once."
         )
 
 
