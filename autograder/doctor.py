@@ -80,29 +80,29 @@ def _python() -> Finding:
 def _course(root: Path) -> Finding:
     try:
         settings = course_settings(root)
-        found = assignments(root)
+        known = assignments(root)
         limits(root)
-        for one in found:
-            _ = one.exercises
+        for assignment in known:
+            _ = assignment.exercises
     except CourseError as error:
         return Finding("course", State.BAD, str(error))
     except Exception as error:  # whatever stands in the course's own files
-        words = f"{type(error).__name__}: {error}"
-        return Finding("course", State.BAD, words, "mend nbgrader_config.py or exercises.py.")
-    if not found:
+        fault = f"{type(error).__name__}: {error}"
+        return Finding("course", State.BAD, fault, "mend nbgrader_config.py or exercises.py.")
+    if not known:
         where = f"{root / settings.source_directory} holds no assignment."
         return Finding("course", State.BAD, where, "a folder NN_topic with NN_topic.py makes one.")
-    built = [one for one in found if _built(one)]
+    built = [assignment for assignment in known if _built(assignment)]
     if not built:
-        return Finding("course", State.NOTE, f"{len(found)} assignments, none built.", "`autograder build`")
-    unbuilt = [one.name for one in found if one not in built]
+        return Finding("course", State.NOTE, f"{len(known)} assignments, none built.", "`autograder build`")
+    unbuilt = [assignment.name for assignment in known if assignment not in built]
     if unbuilt:
         remedy = f"`autograder build {' '.join(unbuilt)}`"
         return Finding(
-            "course", State.NOTE, f"{len(found)} assignments; not built: {', '.join(unbuilt)}.", remedy
+            "course", State.NOTE, f"{len(known)} assignments; not built: {', '.join(unbuilt)}.", remedy
         )
     return Finding(
-        "course", State.GOOD, f"{settings.course_id or root.name}: {len(found)} assignments, all built"
+        "course", State.GOOD, f"{settings.course_id or root.name}: {len(known)} assignments, all built"
     )
 
 
@@ -142,7 +142,7 @@ def _importable(name: str) -> bool:
 def _disk(root: Path) -> Finding:
     places = {root: "the course", Path(tempfile.gettempdir()): "temporary files"}
     free = {place: shutil.disk_usage(place).free for place in places}
-    place = min(free, key=lambda one: free[one])
+    place = min(free, key=lambda place: free[place])
     words = f"{free[place] / (1 << 30):.1f} GB free for {places[place]} ({place})"
     if not os.access(root, os.W_OK):
         return Finding("disk", State.BAD, f"{root} may not be written.", "grade as a user who may.")
@@ -173,9 +173,12 @@ def _gradebook(root: Path) -> Finding:
 def _hand_ins(root: Path) -> Finding:
     from autograder.untrusted.submission import left_out, students
 
-    found = {one.name: len(list(students(root / "submitted", one.name))) for one in assignments(root)}
-    left = [one for name in found for one in left_out(root / "submitted", name)]
-    there = ", ".join(f"{count} of {name}" for name, count in found.items() if count)
+    counts = {
+        assignment.name: len(list(students(root / "submitted", assignment.name)))
+        for assignment in assignments(root)
+    }
+    left = [hand_in for name in counts for hand_in in left_out(root / "submitted", name)]
+    there = ", ".join(f"{count} of {name}" for name, count in counts.items() if count)
     if left:
         named = "; ".join(map(str, left[:3])) + (" …" if len(left) > 3 else "")
         return Finding("hand-ins", State.NOTE, f"{there or 'none'}; {len(left)} cannot be graded.", named)

@@ -93,14 +93,23 @@ def copy_course(root: Path, folder: Path) -> Path:
     return folder
 
 
-def for_a_demonstration(several: list[Assignment]) -> Assignment:
+def for_a_demonstration(built: list[Assignment]) -> Assignment:
     """One that has been built, has known mistakes, and imports least."""
-    fit = [one for one in several if one.release.exists() and any(e.mistakes for e in one.exercises.values())]
+    fit = [
+        assignment
+        for assignment in built
+        if assignment.release.exists() and any(e.mistakes for e in assignment.exercises.values())
+    ]
     if not fit:
         raise CourseError(
             "No assignment is built and has exercises with known mistakes: run `autograder build` first."
         )
-    return min(fit, key=lambda one: len(imported_ahead(one.settings.preload_where, one.read_release())))
+    return min(
+        fit,
+        key=lambda assignment: len(
+            imported_ahead(assignment.settings.preload_where, assignment.read_release())
+        ),
+    )
 
 
 def make_class(assignment: Assignment, hostile: bool = True, seed: int = 1) -> list[Student]:
@@ -121,7 +130,7 @@ def make_class(assignment: Assignment, hostile: bool = True, seed: int = 1) -> l
 def _kinds(
     assignment: Assignment, perfect: NotebookNode, release: NotebookNode, draw: random.Random, hostile: bool
 ) -> Iterator[tuple[str, str]]:
-    wrong = {name: list(several.values()) for name, several in mistake_sources(assignment).items() if several}
+    wrong = {name: list(sources.values()) for name, sources in mistake_sources(assignment).items() if sources}
     solutions = solution_sources(assignment)
     exercises = assignment.exercises
     last = list(exercises.values())[-1]
@@ -137,9 +146,9 @@ def _kinds(
         r"### BEGIN SOLUTION.*### END SOLUTION", "while True: pass", solutions[last.name], flags=re.DOTALL
     )
     yield "never comes back in one exercise", _file(_changed(perfect, {last.solution_id: waits}))
-    for name, several in list(wrong.items())[:2]:  # the first mistake of the first two is the class's
+    for name, sources in list(wrong.items())[:2]:  # the first mistake of the first two is the class's
         for _ in range(2):
-            yield "a frequent mistake", _file(_changed(perfect, {exercises[name].solution_id: several[0]}))
+            yield "a frequent mistake", _file(_changed(perfect, {exercises[name].solution_id: sources[0]}))
     yield "right in another way", _file(_changed(perfect, _other_ways(assignment)))
     blank = {grade_id(cell): cell.source for cell in release.cells if grade_id(cell)}
     second_half = list(exercises)[len(exercises) // 2 :]
@@ -171,8 +180,8 @@ def _answered(assignment: Assignment, release: NotebookNode) -> NotebookNode:
 
 
 def _other_ways(assignment: Assignment) -> dict[str, str]:
-    several = [one for one in assignment.exercises.values() if one.alternatives]
-    return {one.solution_id: next(iter(one.alternatives.values())) for one in several}
+    exercises = [exercise for exercise in assignment.exercises.values() if exercise.alternatives]
+    return {exercise.solution_id: next(iter(exercise.alternatives.values())) for exercise in exercises}
 
 
 def _changed(notebook: NotebookNode, texts: dict[str, str]) -> NotebookNode:
@@ -247,24 +256,24 @@ def run(
     from autograder.report import write_report
 
     course = copy_course(root, folder.resolve())
-    one = named(course, name) if name else for_a_demonstration(assignments(course))
-    students = make_class(one, hostile=isolation != "none")
-    tell(f"A class of {len(students)} in {course}, a copy of the course: {one.name}.")
-    put_into_gradebook(one, students)
-    download, worksheet = write_download(one, students)
-    tell(f"autograder collect {download.name} {one.name} --names {worksheet.name}")
+    assignment = named(course, name) if name else for_a_demonstration(assignments(course))
+    students = make_class(assignment, hostile=isolation != "none")
+    tell(f"A class of {len(students)} in {course}, a copy of the course: {assignment.name}.")
+    put_into_gradebook(assignment, students)
+    download, worksheet = write_download(assignment, students)
+    tell(f"autograder collect {download.name} {assignment.name} --names {worksheet.name}")
     with open_gradebook(course) as gradebook:
-        collect(course, download, gradebook, one.name, read_table(worksheet))
-    tell(f"autograder grade {one.name}")
-    folders = find_submissions(one, course / "submitted", [])
-    grade_class(one, folders, Options(isolation), lambda result: None, tell)
-    tell(f"autograder report {one.name}")
-    write_report(one, course / "report.html")
+        collect(course, download, gradebook, assignment.name, read_table(worksheet))
+    tell(f"autograder grade {assignment.name}")
+    folders = find_submissions(assignment, course / "submitted", [])
+    grade_class(assignment, folders, Options(isolation), lambda result: None, tell)
+    tell(f"autograder report {assignment.name}")
+    write_report(assignment, course / "report.html")
     of_kind: dict[str, str] = {}
     for student in students:
         of_kind.setdefault(student.kind, student.id)
-    tell(f"autograder feedback {one.name} {' '.join(of_kind.values())} --zip")
-    made, _ = make_pages(one, list(of_kind.values()))  # one of each kind: all would take twice as long
-    packed = next(iter(pack(one, made, course).archives))
-    by_kind = {kind: page_of(one, student) for kind, student in of_kind.items()}
+    tell(f"autograder feedback {assignment.name} {' '.join(of_kind.values())} --zip")
+    made, _ = make_pages(assignment, list(of_kind.values()))  # one of each kind: all would take twice as long
+    packed = next(iter(pack(assignment, made, course).archives))
+    by_kind = {kind: page_of(assignment, student) for kind, student in of_kind.items()}
     return Shown(course, course / "report.html", by_kind, packed)

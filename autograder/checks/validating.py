@@ -40,7 +40,7 @@ def named(notebook: Any, failed: Iterable[Any]) -> list[Any]:
             extensions.append(f"{_name(cell)}: {_last_line(cell)}")
         else:
             extensions.append(f"{_name(cell)}: not begun")
-    if not asked and all(words.endswith(": not begun") for words in extensions):
+    if not asked and all(extension.endswith(": not begun") for extension in extensions):
         return []
     if extensions:
         shown = new_code_cell(f"# {OF_EXTENSIONS}", metadata={"nbgrader": {"grade": True, "points": 0}})
@@ -59,8 +59,10 @@ def _with_question(notebook: Any, cell: Any) -> Any:
     """The cell with its name and the question above it in the place of its text."""
     from nbformat.v4 import new_markdown_cell
 
-    place = next(number for number, one in enumerate(notebook.cells) if one is cell)
-    above = next((one.source for one in reversed(notebook.cells[:place]) if one.cell_type == "markdown"), "")
+    place = next(number for number, other in enumerate(notebook.cells) if other is cell)
+    above = next(
+        (other.source for other in reversed(notebook.cells[:place]) if other.cell_type == "markdown"), ""
+    )
     question = above.strip()
     if len(question) > LONGEST_QUESTION:
         question = f"{question[:LONGEST_QUESTION]} …"

@@ -67,22 +67,22 @@ def collect(
     table: Mapping[str, Listed] | None = None,
 ) -> Collection:
     """Fill `submitted/` from a download, for one assignment or for all that its notebooks are called after."""
-    names = [one.name for one in assignments(root)]
+    names = [known.name for known in assignments(root)]
     roster = Roster(list(gradebook.students), table or {})
     done, budget = Collection(), Budget()
     with opened(source) as (files, left):
-        done.left += [one for one in left if one.student.endswith(".ipynb")]
+        done.left += [entry for entry in left if entry.student.endswith(".ipynb")]
         times = {file.path: file for file in files if file.path.split("/")[-1] == "timestamp.txt"}
         others = [file for file in files if not _is_notebook(file.path) and file.path not in times]
         done.others = len(left) - len(done.left) + len(others)
-        for (student, assignment), several in _by_student(files, names, wanted, roster, done).items():
+        for (student, assignment), candidates in _by_student(files, names, wanted, roster, done).items():
             due = _due(gradebook, assignment)
             try:
-                _hand_in(root, student, assignment, several, _Clock(roster, times, due), budget, done)
+                _hand_in(root, student, assignment, candidates, _Clock(roster, times, due), budget, done)
             except Unreadable as error:
-                done.left.append(LeftOut(several[0].file.path, str(error)))
-    done.new = sorted({one.student for one in done.handed_in if not roster.knows(one.student)})
-    for assignment in {one.assignment for one in done.handed_in}:
+                done.left.append(LeftOut(candidates[0].file.path, str(error)))
+    done.new = sorted({hand_in.student for hand_in in done.handed_in if not roster.knows(hand_in.student)})
+    for assignment in {hand_in.assignment for hand_in in done.handed_in}:
         _remember(Assignment(root, assignment), done.handed_in)
     return done
 
@@ -97,7 +97,7 @@ def _by_student(
     files: Iterable[File], names: Sequence[str], wanted: str, roster: Roster, done: Collection
 ) -> dict[tuple[str, str], list[Candidate]]:
     """The notebooks of each student and assignment, the one that counts first."""
-    found: dict[tuple[str, str], list[Candidate]] = {}
+    by_student: dict[tuple[str, str], list[Candidate]] = {}
     for file in files:
         if not _is_notebook(file.path):
             continue
@@ -119,10 +119,16 @@ def _by_student(
                 done.left.append(LeftOut(file.path, str(error)))
             else:
                 candidate = Candidate(file, name, again, bool(called))
-                found.setdefault((student, wanted or called), []).append(candidate)
+                by_student.setdefault((student, wanted or called), []).append(candidate)
+    for who, candidates in list(by_student.items()):
+        numbers = sorted({candidate.name.number for candidate in candidates})
+        if len(numbers) > 1:  # a name can be chosen: nobody hands in for another
+            reason = f"{_shown(who[0])} would be both {' and '.join(numbers)}: give --names, so that the number decides."
+            done.left += [LeftOut(candidate.file.path, reason) for candidate in candidates]
+            del by_student[who]
     return {
-        who: sorted(several, key=lambda one: one.order, reverse=True)
-        for who, several in sorted(found.items())
+        who: sorted(candidates, key=lambda candidate: candidate.order, reverse=True)
+        for who, candidates in sorted(by_student.items())
     }
 
 
@@ -134,17 +140,17 @@ class _Clock:
     times: Mapping[str, File]  # the files timestamp.txt
     due: datetime | None
 
-    def read(self, one: Candidate) -> tuple[datetime, bool]:
+    def read(self, candidate: Candidate) -> tuple[datetime, bool]:
         """A time, and whether it is that of the hand-in. Else it is only on the right side of the due date."""
-        beside = f"{one.file.path.rpartition('/')[0]}/timestamp.txt".lstrip("/")
+        beside = f"{candidate.file.path.rpartition('/')[0]}/timestamp.txt".lstrip("/")
         if beside in self.times and (written := _parsed(self.times[beside])):
             return written, True
-        if listed := self.roster.handed_in(one.name):
+        if listed := self.roster.handed_in(candidate.name):
             return listed, True
-        at = one.file.modified or datetime.now(UTC).replace(tzinfo=None, microsecond=0)
+        at = candidate.file.modified or datetime.now(UTC).replace(tzinfo=None, microsecond=0)
         if self.due is None:  # a copy or a download has a time of its own, which may be after it
             return at, False
-        return (self.due + timedelta(seconds=1) if one.name.late else min(at, self.due)), False
+        return (self.due + timedelta(seconds=1) if candidate.name.late else min(at, self.due)), False
 
 
 def _parsed(file: File) -> datetime | None:
@@ -168,12 +174,12 @@ def _hand_in(
     root: Path,
     student: str,
     assignment: str,
-    several: Sequence[Candidate],
+    candidates: Sequence[Candidate],
     clock: _Clock,
     budget: Budget,
     done: Collection,
 ) -> None:
-    last, *earlier = several
+    last, *earlier = candidates
     when, exact = clock.read(last)
     folder = root / "submitted" / student / assignment
     try:
@@ -191,7 +197,7 @@ def _hand_in(
         done.left.append(LeftOut(last.file.path, f"{error.filename} cannot be written ({error.strerror})."))
         return
     late = last.name.late or bool(clock.due and when > clock.due)
-    passed_over = tuple(one.file.path for one in earlier)
+    passed_over = tuple(candidate.file.path for candidate in earlier)
     done.handed_in.append(HandedIn(student, assignment, last.name, when, exact, late, passed_over))
 
 
@@ -209,7 +215,11 @@ def _require_own_folder(submitted: Path, folder: Path) -> None:
 def _remember(assignment: Assignment, handed_in: Iterable[HandedIn]) -> None:
     """What feedback has to be called, so that the same system finds the students again."""
     known = {student: asdict(name) for student, name in recall(assignment).items()}
-    known |= {one.student: asdict(one.name) for one in handed_in if one.assignment == assignment.name}
+    known |= {
+        hand_in.student: asdict(hand_in.name)
+        for hand_in in handed_in
+        if hand_in.assignment == assignment.name
+    }
     write_aside(_path(assignment), json.dumps(known, indent=1, ensure_ascii=False))
 
 
@@ -232,20 +242,20 @@ SHOWN = 20  # of a list of students
 def explain(done: Collection) -> list[str]:
     """What an instructor has to know of it, in sentences."""
     lines = []
-    for assignment in sorted({one.assignment for one in done.handed_in}):
-        of_it = [one for one in done.handed_in if one.assignment == assignment]
+    for assignment in sorted({hand_in.assignment for hand_in in done.handed_in}):
+        of_it = [hand_in for hand_in in done.handed_in if hand_in.assignment == assignment]
         lines.append(f"{assignment}: {_count(len(of_it), 'hand-in')} put into submitted/.")
-        if late := [one.student for one in of_it if one.late]:
+        if late := [hand_in.student for hand_in in of_it if hand_in.late]:
             lines.append(f"  Late: {_listed(late)}.")
-        if about := [one for one in of_it if not one.exact]:
+        if about := [hand_in for hand_in in of_it if not hand_in.exact]:
             lines.append(f"  {_of_times(about)}")
-    for one in done.handed_in:
-        if one.passed_over:
-            several = _count(1 + len(one.passed_over), "notebook")
+    for hand_in in done.handed_in:
+        if hand_in.passed_over:
+            count = _count(1 + len(hand_in.passed_over), "notebook")
             lines.append(
-                f"{_shown(one.student)} handed in {several}: {_shown(one.name.file)} counts, the last."
+                f"{_shown(hand_in.student)} handed in {count}: {_shown(hand_in.name.file)} counts, the last."
             )
-    lines += [f"Left as it was: {one}" for one in done.kept]
+    lines += [f"Left as it was: {student}" for student in done.kept]
     if done.new:
         lines.append(f"Not in the gradebook yet, and added when they are graded: {_listed(done.new)}.")
     if done.others:
@@ -255,11 +265,11 @@ def explain(done: Collection) -> list[str]:
 
 def _of_times(about: Sequence[HandedIn]) -> str:
     missing = "When these were handed in is not in the download: they count as in time"
-    systems = {one.name.system for one in about}
+    systems = {hand_in.name.system for hand_in in about}
     if "canvas" in systems:
         missing = (
             "The download says who was late and not when: one second after the due date"
-            if any(one.late for one in about)
+            if any(hand_in.late for hand_in in about)
             else missing
         )
     if "moodle" in systems:

@@ -19,7 +19,7 @@ def page_of(assignment: Assignment, student: str) -> Path:
 
 
 def graded_students(assignment: Assignment) -> list[str]:
-    return [one for one in recorded_students(assignment) if _autograded(assignment, one).exists()]
+    return [student for student in recorded_students(assignment) if _autograded(assignment, student).exists()]
 
 
 def make_pages(
@@ -29,7 +29,7 @@ def make_pages(
 ) -> tuple[list[str], list[LeftOut]]:
     """A page for each graded student, or for these. Returns who has one, and who has none and why."""
     graded = graded_students(assignment)
-    if unknown := [one for one in students if one not in graded]:
+    if unknown := [student for student in students if student not in graded]:
         raise CourseError(
             f"{', '.join(unknown)}: not graded yet. Run `autograder grade {assignment.name}` first."
         )
@@ -46,8 +46,8 @@ def make_pages(
         if answer["success"]:
             made.append(student)
         else:
-            words = (answer.get("log") or answer.get("error") or "").strip().splitlines()
-            left.append(LeftOut(student, words[-1] if words else "nbgrader made no page."))
+            log = (answer.get("log") or answer.get("error") or "").strip().splitlines()
+            left.append(LeftOut(student, log[-1] if log else "nbgrader made no page."))
         on_page(student)
     return made, left
 

@@ -67,7 +67,9 @@ class Roster:
             raise Unknown(f"{' and '.join(called)} have this name: give --names, so that the number decides.")
         if name.system == "plain" and may_be_a_folder(name.person):
             return name.person  # nbgrader's own layout: the folder is the student's id
-        new = next((one for one in listed.ids if may_be_a_folder(one)), "") if listed else ""
+        new = (
+            next((listed_id for listed_id in listed.ids if may_be_a_folder(listed_id)), "") if listed else ""
+        )
         if new:
             return new
         raise Unknown(
@@ -76,33 +78,33 @@ class Roster:
         )
 
     def knows(self, student: str) -> bool:
-        return any(one.id == student for one in self.students)
+        return any(known.id == student for known in self.students)
 
     def handed_in(self, name: Named) -> datetime | None:
         listed = self.table.get(name.number) if name.number else None
         return listed.handed_in if listed else None
 
     def _by_id(self, ids: Iterable[str]) -> str:
-        for one in ids:
-            wanted = one.casefold()
+        for wanted_id in ids:
+            wanted = wanted_id.casefold()
             for student in self.students:
                 if wanted in (student.id.casefold(), (student.email or "").casefold()):
                     return student.id
         return ""
 
     def _by_number(self, number: str) -> str:
-        return next((one.id for one in self.students if number and one.lms_user_id == number), "")
+        return next((student.id for student in self.students if number and student.lms_user_id == number), "")
 
     def _called(self, name: str) -> list[str]:
         wanted = letters(name)
         return [
-            one.id
-            for one in self.students
+            student.id
+            for student in self.students
             if wanted
             and wanted
             in (
-                letters(f"{one.first_name or ''}{one.last_name or ''}"),
-                letters(f"{one.last_name or ''}{one.first_name or ''}"),
+                letters(f"{student.first_name or ''}{student.last_name or ''}"),
+                letters(f"{student.last_name or ''}{student.first_name or ''}"),
             )
         ]
 
@@ -136,7 +138,7 @@ def read_table(path: Path) -> dict[str, Listed]:
     rows = csv.reader(io.StringIO(text), delimiter=delimiter)
     try:
         columns = [column.strip().casefold() for column in next(rows, [])]
-        number = next((columns.index(one) for one in NUMBER if one in columns), None)
+        number = next((columns.index(column) for column in NUMBER if column in columns), None)
         if number is None:
             raise CourseError(
                 f"{path} has neither the column Identifier (Moodle: the assignment's Download grading worksheet) nor "
@@ -147,11 +149,11 @@ def read_table(path: Path) -> dict[str, Listed]:
             cells = dict(zip(columns, (cell.strip() for cell in row), strict=False))
             digits = re.search(r"\d+$", row[number].strip()) if len(row) > number else None
             if digits:
-                ids = tuple(cells[one] for one in IDS if cells.get(one))
+                ids = tuple(cells[column] for column in IDS if cells.get(column))
                 ids += tuple(
                     cell for cell in cells.values() if "@" in cell and cell not in ids
                 )  # in any language
-                name = next((cells[one] for one in FULL_NAME if cells.get(one)), "")
+                name = next((cells[column] for column in FULL_NAME if cells.get(column)), "")
                 table[digits[0]] = Listed(ids, name, _time(cells.get(TIME, "")))
         return table
     except csv.Error as error:

@@ -141,11 +141,11 @@ def _in_folder(source: Path) -> tuple[list[File], list[LeftOut]]:
         for name in [*folders, *sorted(names)]:
             path = Path(place) / name
             inside = path.relative_to(source).as_posix()
-            found = path.lstat()
-            if stat.S_ISREG(found.st_mode) and len(files) < MOST_FILES:
-                modified = datetime.fromtimestamp(found.st_mtime, UTC).replace(tzinfo=None, microsecond=0)
+            status = path.lstat()
+            if stat.S_ISREG(status.st_mode) and len(files) < MOST_FILES:
+                modified = datetime.fromtimestamp(status.st_mtime, UTC).replace(tzinfo=None, microsecond=0)
                 files.append(File(inside, modified, _file_reader(path)))
-            elif not stat.S_ISDIR(found.st_mode):
+            elif not stat.S_ISDIR(status.st_mode):
                 left.append(LeftOut(inside, "it is a link, or no regular file."))
     return files, left
 
@@ -206,17 +206,17 @@ def named(path: str, assignments: Collection[str]) -> Named | None:
     """What a path says; None where it names nobody."""
     parts = path.split("/")
     for part in parts[:-1]:
-        if found := MOODLE.fullmatch(part):
-            return Named("moodle", found["person"], found["number"], parts[-1], f"{part}/")
-    if (found := MOODLE.fullmatch(parts[-1])) and found["file"]:
-        prefix = parts[-1][: found.start("file")]
-        return Named("moodle", found["person"], found["number"], found["file"], prefix)
+        if match := MOODLE.fullmatch(part):
+            return Named("moodle", match["person"], match["number"], parts[-1], f"{part}/")
+    if (match := MOODLE.fullmatch(parts[-1])) and match["file"]:
+        prefix = parts[-1][: match.start("file")]
+        return Named("moodle", match["person"], match["number"], match["file"], prefix)
     if len(parts) <= 2 and HIDDEN_IN_CANVAS.fullmatch(parts[-1]):
         return Named("canvas", "", "", parts[-1])
-    if len(parts) <= 2 and (found := CANVAS.fullmatch(parts[-1])):
-        late, order = bool(found["late"]), int(found["order"][:18])
+    if len(parts) <= 2 and (match := CANVAS.fullmatch(parts[-1])):
+        late, order = bool(match["late"]), int(match["order"][:18])
         return Named(
-            "canvas", found["person"], found["number"], found["file"], found["prefix"], late=late, order=order
+            "canvas", match["person"], match["number"], match["file"], match["prefix"], late=late, order=order
         )
     folders = parts[:-1]
     if folders and folders[-1] in assignments:
@@ -230,9 +230,9 @@ def which_assignment(name: Named, assignments: Collection[str]) -> tuple[str, in
     """The assignment that a notebook is called after, or "", and the number that a second one gets from a browser."""
     stem = name.file.removesuffix(".ipynb")
     again = 0
-    while stem not in assignments and (found := AGAIN.fullmatch(stem)):
-        again = again or int((found["copy"] or found["attempt"])[:9])
-        stem = found["stem"]
+    while stem not in assignments and (match := AGAIN.fullmatch(stem)):
+        again = again or int((match["copy"] or match["attempt"])[:9])
+        stem = match["stem"]
     if stem in assignments:
         return stem, again
     return (name.folder if name.folder in assignments else ""), again

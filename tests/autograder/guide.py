@@ -9,7 +9,7 @@ from tests.autograder.road import make_course
 from tests.conftest import ROOT
 
 GUIDE = (ROOT / "docs" / "instructors.md").read_text()
-STEP = re.compile(r"```(?:python|csv)\n# file: ([^\s,]+)(.*?)\n(.*?)```|```console\n(.*?)```", re.S)
+STEP = re.compile(r"```(?:python|text)\n# file: ([^\s,]+)(.*?)\n(.*?)```|```console\n(.*?)```", re.S)
 
 
 def section(title: str) -> str:

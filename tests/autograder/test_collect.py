@@ -206,6 +206,16 @@ EVIL = (
 )
 
 
+def test_who_takes_another_s_name_hands_in_for_nobody(course, tmp_path):
+    files = {
+        f"{MOODLE}/{FILE}": a_notebook("ada"),
+        f"Ada Lovelace_666_assignsubmission_file/{FILE}": a_notebook("forged"),
+    }
+    said = collect(archive(tmp_path / "moodle.zip", files), NAME, status=1)
+    assert "ada would be both 12345 and 666" in said
+    assert not (course / "submitted" / "ada").exists()
+
+
 def test_no_path_leads_out_of_submitted(course, tmp_path):
     before = sorted(path for path in tmp_path.rglob("*") if path.is_file())
     packed = archive(
