@@ -248,7 +248,7 @@ print(autograder.checks.__file__, coursekit.__file__, u.find_spec("autograder.cl
 
     notebook = course / "notebooks" / NAMES[0] / f"{NAMES[0]}.ipynb"
     stopped = subprocess.run([python, "-c", UNTIL_THE_FIRST_CHECK, notebook], **run).stdout
-    assert stopped.startswith("CheckFailed")
+    assert stopped.startswith("Unanswered")
     assert "not answered yet" in stopped
 
 

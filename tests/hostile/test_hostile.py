@@ -28,6 +28,7 @@ from autograder.cli import _table
 from autograder.course import Assignment
 from autograder.gradebook.gradebook import GradebookWriter, open_gradebook, register
 from autograder.grading.engine import Engine
+from autograder.grading.history import remember
 from autograder.grading.store import Store
 from autograder.jail.outside.client import find_problem
 from autograder.jail.outside.jobs import HARMLESS
@@ -418,15 +419,18 @@ def test_every_page_can_be_made_and_runs_no_script(classroom, template):
     config = Config()
     config.HTMLExporter.template_name = template
     config.HTMLExporter.extra_template_paths = [str(BOOTSTRAP)]
+    config.CourseDirectory.root = str(classroom.course)
     exporter = Pages(config=config)
+    gradebook = f"sqlite:///{classroom.course}/gradebook.db"
     ours = {cell.source for cell in classroom.engine.release.cells if cell.cell_type == "markdown"}
     for student, (submission, result) in classroom.handed_in():
         filled = fill_outputs(submission.notebook, result.outputs, {v.grade_id: v for v in result.verdicts})
         nbformat.validate(filled)
+        remember(classroom.assignment, submission, result)  # the list on top quotes the reasons
         filled.cells = [
             cell for cell in filled.cells if cell.source not in ours and cell.get("outputs", True)
         ]
-        page = exporter.from_notebook_node(filled, resources=resources_of(filled))[0]
+        page = exporter.from_notebook_node(filled, resources=resources_of(filled, student, gradebook))[0]
         body = page[page.index('id="notebook"') :]
         tags = "".join(re.findall(r"<[^>]*>", re.sub(r'"[^"]*"', "", body)))
         assert "<script" not in tags and "onerror" not in tags and "onload" not in tags, student
@@ -439,9 +443,10 @@ def test_every_page_can_be_made_and_runs_no_script(classroom, template):
 BOOTSTRAP = Path(formgrader.__file__).parent / "static" / "node_modules" / "bootstrap" / "dist" / "css"
 
 
-def resources_of(notebook: nbformat.NotebookNode) -> dict:
+def resources_of(notebook: nbformat.NotebookNode, student: str, gradebook: str) -> dict:
     """What nbgrader hands to its templates."""
     for cell in notebook.cells:
         cell.metadata.setdefault("nbgrader", {}).update(score=0.0, points=1.0)
     numbers = {"score": 0.0, "max_score": 1.0, "late_penalty": 0.0}
-    return {"nbgrader": {"notebook": NAME, **numbers}, "notebook_id": NAME, "index": 0, "total": 1}
+    where = {"notebook": NAME, "assignment": NAME, "student": student, "db_url": gradebook}
+    return {"nbgrader": {**where, **numbers}, "notebook_id": NAME, "index": 0, "total": 1}
