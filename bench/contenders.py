@@ -59,10 +59,8 @@ class Bench:
 
     def nbgrader(self, count: int) -> Measured:
         """`nbgrader autograde` as shipped."""
-        folder = self._empty("nbgrader")
-        classic.nbgrader_course(folder, self._classic, NAME)
-        run_or_raise([BIN / "nbgrader", "generate_assignment", NAME], folder)
-        release = folder / "release" / NAME / f"{NAME}.ipynb"
+        release = self._nbgrader_s_release()
+        folder = self.place / "nbgrader"
         hand_in(folder, NAME, release, self.writer.class_of(count))
         done = measure.run([str(BIN / "nbgrader"), "autograde", NAME], folder)
         assert count_graded(folder) == count, done.output
@@ -74,7 +72,7 @@ class Bench:
         classic.otter_tests(folder / "tests", self.assignment, self._classic)
         generate = ["generate", "-t", "tests", "--no-config", "--no-requirements", "--no-environment"]
         run_or_raise([OTTER / "bin" / "otter", *generate], folder)
-        release = self.place / "nbgrader" / "release" / NAME / f"{NAME}.ipynb"
+        release = self._nbgrader_s_release()
         hand_in(folder, NAME, release, self.writer.class_of(count))
         checks = {exercise.check_id for exercise in self.exercises}
         measured = []
@@ -126,6 +124,13 @@ class Bench:
                 name = grade_id(cell)
                 steps.append(jobs.cell(texts.cells.get(name, cell.source), exercises.get(name, "")))
         return steps
+
+    def _nbgrader_s_release(self) -> Path:
+        """The student's notebook as nbgrader makes it, in a course folder made anew."""
+        folder = self._empty("nbgrader")
+        classic.nbgrader_course(folder, self._classic, NAME)
+        run_or_raise([BIN / "nbgrader", "generate_assignment", NAME], folder)
+        return folder / "release" / NAME / f"{NAME}.ipynb"
 
     def _empty(self, name: str) -> Path:
         shutil.rmtree(self.place / name, ignore_errors=True)

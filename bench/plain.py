@@ -53,17 +53,17 @@ class Plain:
         return done
 
     def nbgrader(self, count: int) -> Measured:
-        course = self._course("nbgrader")
-        run_or_raise([BIN / "nbgrader", "generate_assignment", NAME], course)
-        self._hand_in(course, nbformat.read(course / "release" / NAME / f"{NAME}.ipynb", 4), count)
+        release = self._nbgrader_s_release()
+        course = self.place / "nbgrader"
+        self._hand_in(course, release, count)
         done = measure.run([str(BIN / "nbgrader"), "autograde", NAME], course)
         assert count_graded(course) == count, done.output
         return done
 
     def otter(self, count: int) -> list[Measured]:
-        """`otter run`, once for each submission, with nbgrader's tests as files of its own. Needs nbgrader's folder."""
+        """`otter run`, once for each submission, with nbgrader's tests as files of its own."""
         folder = self._course("otter")
-        release = self.place / "nbgrader" / "release" / NAME / f"{NAME}.ipynb"
+        release = self._nbgrader_s_release()
         source = read_source(COURSE / "source" / NAME / f"{NAME}.ipynb")
         tests = {
             grade_id(cell): cell
@@ -82,7 +82,7 @@ class Plain:
         generate = ["generate", "-t", "tests", "--no-config", "--no-requirements", "--no-environment"]
         run_or_raise([OTTER / "bin" / "otter", *generate, *beside], folder)
         measured = []
-        for student, notebook in self._notebooks(nbformat.read(release, 4), count):
+        for student, notebook in self._notebooks(release, count):
             own = folder / "one" / student
             own.mkdir(parents=True)
             for name in beside:
@@ -105,6 +105,12 @@ class Plain:
         theirs, ours = (read_scores(self.place / name) for name in ("nbgrader", "ours"))
         both = theirs.keys() & ours.keys()
         return sum(theirs[where] == ours[where] for where in both), len(both)
+
+    def _nbgrader_s_release(self) -> NotebookNode:
+        """The student's notebook as nbgrader makes it, in a course folder made anew."""
+        course = self._course("nbgrader")
+        run_or_raise([BIN / "nbgrader", "generate_assignment", NAME], course)
+        return nbformat.read(course / "release" / NAME / f"{NAME}.ipynb", 4)
 
     def _course(self, name: str) -> Path:
         """An empty course folder with the assignment's source."""

@@ -56,7 +56,6 @@ def results(each: float) -> dict:
     for count, wall in ((1, 3.0), (30, 6.0)):
         steps[f"waiting/ours/{count}"] = measured(wall, wall)
         steps[f"waiting/nbgrader/{count}"] = measured(4.0 * count, 4.0 * count)
-        steps[f"waiting/otter/{count}"] = [measured(10.0, 10.0)] * count
     for count in (10, 20):
         steps[f"plain/ours/{count}"] = measured(10 + count * each, 10 + count * each)
     steps |= {"plain/nbgrader": measured(20.0, 20.0), "plain/otter": [measured(9.0, 9.0)]}
