@@ -16,6 +16,8 @@ import jaxtyping  # noqa: F401
 import torch
 from transformers import BertModel  # noqa: F401
 
+import autograder.checks.checking  # noqa: F401 (with it whatever else `from coursekit import check, hint, …` loads)
+import autograder.checks.predicting  # noqa: F401
 import coursekit
 import coursekit.plots  # noqa: F401
 from autograder.checks.asking import Case
