@@ -17,13 +17,16 @@ PATIENCE = 5.0
 """Seconds that `locked` waits for another process."""
 
 
-def write_aside(path: Path, content: str | bytes) -> None:
+def write_aside(path: Path, content: str | bytes, through_a_power_cut: bool = False) -> None:
     """Write a whole file or none: aside first, then moved into place."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, aside = tempfile.mkstemp(dir=path.parent, prefix=".")
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content.encode() if isinstance(content, str) else content)
+            if through_a_power_cut:
+                file.flush()
+                os.fsync(file.fileno())
         os.chmod(aside, 0o644)
         os.replace(aside, path)
     except BaseException:

@@ -2,16 +2,15 @@
 
 import hashlib
 import json
-import os
 import platform
 import re
-import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from autograder.course import Assignment
+from autograder.files import write_aside
 from autograder.jail.outside.bubblewrap import AUTOGRADER, package_folder
 from autograder.pool.warm import PACKAGES, installed_versions
 
@@ -36,18 +35,7 @@ class Store:
         return self._path(job).exists()
 
     def put(self, job: str, result: Mapping[str, Any]) -> None:
-        path = self._path(job)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, aside = tempfile.mkstemp(dir=path.parent, suffix=".part")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump(result, file)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(aside, path)
-        except BaseException:
-            Path(aside).unlink(missing_ok=True)
-            raise
+        write_aside(self._path(job), json.dumps(result), through_a_power_cut=True)
 
     def _path(self, job: str) -> Path:
         return self.folder / job[:2] / f"{job}.json"

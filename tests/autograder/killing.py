@@ -23,7 +23,7 @@ from pathlib import Path
 
 from tests.autograder import light
 from tests.conftest import ROOT
-from tests.processes import processes_below
+from tests.processes import command, is_alive, processes_below, wait_until_gone
 
 NAME = "02_attention"
 VICTIMS = ("run", "server")
@@ -131,30 +131,9 @@ def ended(pid: int) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
-def command(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-    except OSError:
-        return ""
-
-
 def servers(run: int) -> list[int]:
     """The servers of a run, for its students and for the solution, and what started them."""
     return [pid for pid in processes_below(run) if SERVER in command(pid)]
-
-
-def wait_until_gone(pids: list[int], seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while left := [pid for pid in pids if is_alive(pid)]:
-        assert time.monotonic() < deadline, f"still running: {[command(pid)[:80] for pid in left]}"
-        time.sleep(0.02)
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] != b"Z"
-    except OSError:
-        return False
 
 
 def disturb(victim: str, run: int, moment: float) -> bool:

@@ -39,15 +39,12 @@ from tests.autograder.killing import (
     LIGHT,
     NAME,
     Class,
-    command,
     graded,
-    is_alive,
     run_light,
-    wait_until_gone,
 )
 from tests.autograder.road import hand_in, hand_in_ten, make_course, perfect_notebook
 from tests.conftest import ROOT
-from tests.processes import processes_below
+from tests.processes import command, is_alive, processes_below, wait_until_gone
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("jail_possible")]
 

@@ -2,12 +2,11 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
 from textwrap import dedent
 
@@ -16,22 +15,7 @@ import pytest
 from autograder.jail.inside.limits import Limits
 from autograder.jail.outside import bubblewrap, client, launch
 from autograder.jail.outside.client import JailError, Nursery, Server, ServerDied
-from tests.processes import processes_below
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] != b"Z"
-    except OSError:
-        return False
-
-
-def wait_until_gone(pids: list[int]) -> None:
-    deadline = time.monotonic() + 10
-    while any(is_alive(pid) for pid in pids):
-        assert time.monotonic() < deadline, f"still running: {[pid for pid in pids if is_alive(pid)]}"
-        os.sched_yield()
-
+from tests.processes import is_alive, processes_below, wait_until_gone
 
 # A server that imports nothing, so that it starts at once: its job is Python code, and `send` sends a frame.
 QUICK = """
@@ -265,7 +249,7 @@ def test_a_nursery_and_its_servers_end_with_the_engine(jail_possible, isolation)
         import os
         from autograder.jail.outside import bubblewrap, client
         from autograder.jail.inside.limits import Limits
-        from tests.processes import processes_below
+        from tests.processes import is_alive, processes_below, wait_until_gone
         bubblewrap.SERVE = {QUICK!r}
         nursery = client.Nursery(Limits(), {isolation!r})
         idle, busy = nursery.server(), nursery.server()
@@ -294,38 +278,40 @@ def test_a_server_that_cannot_start_says_why(monkeypatch):
 
 @pytest.fixture
 def killed(monkeypatch):
-    """Kills as many servers as are put into it, each while it starts. In the end nothing of them is left."""
+    """Kills as many servers as are put into it, each while it starts."""
     monkeypatch.setattr(bubblewrap, "SERVE", QUICK)
-    spawn, look, deaths, groups = launch._spawn, launch._handle_of_jail, [], []
+    spawn, deaths = launch._spawn, []
 
     def spawn_and_kill(*arguments):
         process = spawn(*arguments)
         if deaths:
             deaths.pop()
-            groups.append(process.popen.pid)
-            monkeypatch.setattr(launch, "_handle_of_jail", silent)
-            # When bubblewrap has forked: its fork waits for it, and would do so for ever.
-            while arguments[0][0] != sys.executable and not processes_below(process.popen.pid):
-                time.sleep(0.0001)
-            os.kill(process.popen.pid, signal.SIGKILL)
+            process.popen.kill()
         return process
 
-    def silent(reader):
-        """Killed before it said which process is the jail's first."""
-        monkeypatch.setattr(launch, "_handle_of_jail", look)
-        os.close(reader)
-
     monkeypatch.setattr(launch, "_spawn", spawn_and_kill)
-    yield deaths
-    wait_until_gone([pid for pid, group in process_groups().items() if group in groups])
+    return deaths
 
 
-def process_groups() -> dict[int, int]:
-    groups = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):
-            groups[int(stat.parent.name)] = int(stat.read_bytes().rpartition(b")")[2].split()[2])
-    return groups
+FORKS_AND_IS_KILLED = """
+import os, signal, time
+if fork := os.fork():
+    print(fork, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+time.sleep(1000)
+"""
+
+
+def test_what_a_killed_bubblewrap_had_forked_ends_with_it():
+    """Killed before it said which process is the jail's first; its fork would wait for it for ever."""
+    ours, theirs = socket.socketpair()
+    process = launch._spawn([sys.executable, "-c", FORKS_AND_IS_KILLED], [], {}, ours)
+    theirs.close()
+    os.waitid(os.P_PID, process.popen.pid, os.WEXITED | os.WNOWAIT)
+    fork = int(process.last_words())
+    assert is_alive(fork)
+    process.kill()
+    wait_until_gone([fork])
 
 
 @pytest.mark.parametrize("isolation", ["bwrap", "none"])
