@@ -1,6 +1,6 @@
 """Results are kept whole or not at all."""
 
-import json
+import os
 import shutil
 import subprocess
 import sys
@@ -33,11 +33,10 @@ def test_a_result_that_cannot_be_written_leaves_nothing(tmp_path, monkeypatch):
     store = Store(tmp_path)
     store.put("ab12", {"score": 1})
 
-    def broken(result, file):
-        file.write('{"score"')
+    def broken(descriptor):
         raise OSError("disk full")
 
-    monkeypatch.setattr(json, "dump", broken)
+    monkeypatch.setattr(os, "fsync", broken)  # when all of it is written aside, and nothing is in place
     with pytest.raises(OSError, match="disk full"):
         store.put("ab12", {"score": 2})
     assert store.get("ab12") == {"score": 1}
