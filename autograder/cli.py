@@ -315,6 +315,15 @@ def watch(name: Name) -> None:
 
 
 @app.command()
+def stop() -> None:
+    """End the servers that `autograder grade` leaves for ten minutes, so that the next run starts at once.
+
+    AUTOGRADER_STAY_SECONDS says how long they stay; with 0 none does.
+    """
+    console.print("Nothing stayed.")  # what stays answers this command itself
+
+
+@app.command()
 def regrade(
     name: Name,
     students: Students = None,

@@ -25,6 +25,7 @@ def settings_for(assignment: Assignment, isolation: str, modules: Iterable[str] 
         readable=course.readable,
         answers=course.answers,
         practice=imported_from(course.answers, release),
+        purpose="students",
     )
 
 
@@ -35,7 +36,8 @@ def settings_for_solution(assignment: Assignment, isolation: str) -> Settings:
         *named_in(course.preload or usual_imports(release), release),
         *imported_ahead(course.preload_where, release),
     )
-    return replace(settings_for(assignment, isolation), modules=tuple(dict.fromkeys(modules)))
+    settings = settings_for(assignment, isolation)
+    return replace(settings, modules=tuple(dict.fromkeys(modules)), purpose="solution")
 
 
 class Jails(Protocol):

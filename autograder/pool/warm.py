@@ -31,6 +31,7 @@ class Settings:
     readable: tuple[str, ...] = ()  # folders of the course, which notebooks read
     answers: tuple[str, ...] = ()  # packages that hold right answers
     practice: tuple[str, ...] = ()  # modules of these that the notebook itself imports
+    purpose: str = ""  # whom the servers may stay for: the next command that has use for such
 
     @property
     def places(self) -> list[Path]:
@@ -56,7 +57,13 @@ class Warm:
 
     def __init__(self, settings: Settings):
         self.settings = settings
-        self._nursery = Nursery(settings.limits, settings.isolation, settings.view, modules=settings.modules)
+        self._nursery = Nursery(
+            settings.limits,
+            settings.isolation,
+            settings.view,
+            modules=settings.modules,
+            purpose=settings.purpose,
+        )
         self._idle: list[Server] = []
         self._busy: set[Server] = set()
         self._changing = threading.Lock()

@@ -16,7 +16,7 @@ from typing import Any
 
 from autograder.checks.status import Ending
 from autograder.jail.inside.limits import Limits
-from autograder.jail.outside import cgroup
+from autograder.jail.outside import cgroup, lent
 from autograder.jail.outside.bubblewrap import NOTHING_MORE, View, find_problem
 from autograder.jail.outside.launch import JailError, Process, Twin, start, twin
 
@@ -123,6 +123,8 @@ class Nursery:
 
     They share a jail, and each is process 1 of a namespace of its own. One that dies is replaced in milliseconds.
     Without process handles (elsewhere than on Linux) each server is started by itself.
+
+    One with a `purpose` may come from a command before this one, and stay for another with the same purpose.
     """
 
     def __init__(
@@ -132,16 +134,19 @@ class Nursery:
         view: View = NOTHING_MORE,
         silence_seconds: float = SILENCE_SECONDS,
         modules: Sequence[str] = (),
+        purpose: str = "",
     ):
         self.limits = limits
         self.isolation = isolation
         self.view = view
         self.silence_seconds = silence_seconds
         self.modules = tuple(modules)
+        self.purpose = purpose
         self._forking = threading.Lock()
-        self._process: Process | None = None
+        self._process: Process | lent.Lent | None = None
         self._starting: Process | None = None
         self._closed = False
+        self._key = ""  # of the process that runs
 
     def start(self) -> None:
         """Import everything now, and not with the first server."""
@@ -164,11 +169,12 @@ class Nursery:
             starting.shoot()
 
     def close(self) -> None:
-        """End it, and with it all servers that it forked."""
+        """End it, and with it all servers that it forked; or leave it to the next command, which forks others."""
         self.stop()
         with self._forking:
             if self._process is not None:
-                self._process.close()
+                if not lent.give(self.purpose, self._key, self._process):
+                    self._process.close()
                 self._process = None
 
     def _fork(self) -> Twin:
@@ -192,6 +198,9 @@ class Nursery:
 
     def _begin(self) -> Process:
         self._require_open()
+        if self._process is None:
+            self._key = lent.made_of(self.limits, self.isolation, self.view, self.modules)
+            self._process = lent.take(self.purpose, self._key)
         if self._process is None:
             try:
                 self._process = start(

@@ -1,0 +1,78 @@
+"""Where the daemon listens: a name that changes with everything that it has read.
+
+Imports little: each command reads this first.
+"""
+
+import os
+import stat
+import sys
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+
+STAY_SECONDS = 600
+VARIABLE = "AUTOGRADER_STAY_SECONDS"
+AUTOGRADER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+READ_AT_START = ("PYTHON", "LD_", "LC_", "LANG", "JUPYTER", "IPYTHON", "OMP_", "OPENBLAS_", "MKL_")
+"""How variables begin that Python, or what is imported, reads when it starts."""
+
+
+def stay_seconds() -> float:
+    """How long servers stay after a command; 0: not at all. A value that is no number counts as 0."""
+    try:
+        return max(0.0, float(os.environ.get(VARIABLE, STAY_SECONDS)))
+    except ValueError:
+        return 0.0
+
+
+def folder() -> str | None:
+    """A folder that belongs to this user alone, for sockets. None where there is none."""
+    above = os.environ.get("XDG_RUNTIME_DIR") or os.environ.get("TMPDIR") or "/tmp"
+    path = os.path.join(above, f"autograder-{os.getuid()}")
+    try:
+        os.mkdir(path, 0o700)
+    except FileExistsError:
+        pass
+    except OSError:
+        return None
+    found = os.lstat(path)
+    ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077
+    return path if ours else None
+
+
+def identity(paths: Iterable[str] = tuple(sys.path)) -> str:
+    """Of this installation: other code, other packages or another environment give another name."""
+    digest = blake2b(digest_size=10)
+    for words in (sys.version, sys.prefix, sys.executable, AUTOGRADER):
+        digest.update(words.encode() + b"\0")
+    for name in sorted(os.environ):
+        if name.startswith(READ_AT_START):
+            digest.update(f"{name}={os.environ[name]}\0".encode(errors="surrogateescape"))
+    digest.update(signature([AUTOGRADER]))
+    for path in paths:  # an installation changes the folder that it goes into
+        if os.path.isdir(path):
+            digest.update(f"{path} {os.stat(path).st_mtime_ns}\0".encode())
+    return digest.hexdigest()
+
+
+def signature(roots: Iterable[str | os.PathLike]) -> bytes:
+    """Of the files below some folders, or of these files: which there are, of what size and age."""
+    digest = blake2b(digest_size=16)
+    for root in roots:
+        for path, found in sorted(_files(os.fspath(root))):
+            digest.update(f"{path} {found.st_ino} {found.st_size} {found.st_mtime_ns}\0".encode())
+    return digest.digest()
+
+
+def _files(root: str) -> Iterator[tuple[str, os.stat_result]]:
+    if not os.path.isdir(root):
+        if os.path.exists(root):
+            yield root, os.stat(root)
+        return
+    with os.scandir(root) as entries:
+        for entry in entries:
+            if entry.name == "__pycache__":
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                yield from _files(entry.path)
+            elif entry.is_file():
+                yield entry.path, entry.stat()

@@ -1,0 +1,273 @@
+"""The daemon: waits for commands, forks for each, and holds the servers that they give back."""
+
+import ctypes
+import gc
+import json
+import os
+import random
+import selectors
+import signal
+import socket
+import struct
+import sys
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from importlib import import_module
+
+from autograder.daemon import place
+from autograder.daemon.held import Held
+from autograder.jail.outside import lent
+from autograder.jail.outside.launch import SOCKET_KIND
+
+AT_ONCE = "autograder.cli"
+MEANWHILE = ("autograder.grading.run", "autograder.gradebook.gradebook", "autograder.report", "autograder.daemon.ready")
+"""Imported while nobody waits."""
+LOOK_SECONDS = 5.0
+"""How often it looks whether its own code has changed, and whether its time is over."""
+REQUEST_SECONDS, REQUEST_BYTES = 10.0, 16 << 20
+SUBREAPER = 36  # of prctl: servers whose command has ended become our children
+
+
+@dataclass
+class Session:
+    """A command that is running."""
+
+    client: socket.socket
+    servers: socket.socket  # by which it asks for servers, and gives them back
+    child: int
+    handle: int
+    heard: bytes = b""
+
+
+@dataclass
+class Daemon:
+    """Serves until nobody has asked for anything for the time that the last command named."""
+
+    listening: socket.socket
+    address: str
+    held: Held = field(default_factory=Held)
+    sessions: dict[int, Session] = field(default_factory=dict)
+    ends: float = field(default_factory=lambda: time.monotonic() + place.stay_seconds())
+
+    def __post_init__(self) -> None:
+        self.made_of, self.file = place.identity(), os.stat(self.address).st_ino
+        self.selector = selectors.DefaultSelector()
+        self.selector.register(self.listening, selectors.EVENT_READ, self.begin)
+
+    def serve(self) -> None:
+        later = list(MEANWHILE)
+        while self.sessions or time.monotonic() < self.ends:
+            idle = not self.sessions
+            for key, _ in self.selector.select(0 if idle and later and self.held else LOOK_SECONDS):
+                key.data()
+            self.reap()
+            if self.sessions:
+                continue
+            if later and self.held:  # the first command is over
+                import_module(later.pop(0))
+                gc.freeze()
+            elif not later and place.identity() != self.made_of:
+                break
+
+    def close(self) -> None:
+        with suppress(OSError):  # a daemon that came later has another socket there
+            if os.stat(self.address).st_ino == self.file:
+                os.unlink(self.address)
+        self.held.close()
+
+    # -------------------------------------------------------------------------------------------- commands
+
+    def begin(self) -> None:
+        """Read what a command is made of, and fork for it."""
+        client, _ = self.listening.accept()
+        try:
+            request, descriptors = read_request(client)
+        except (OSError, ValueError):
+            client.close()
+            return
+        self.ends = time.monotonic() + seconds_named(request["environment"])
+        if request["argv"] == ["stop"]:
+            self.stop(client, descriptors)
+            return
+        ours, theirs = socket.socketpair(socket.AF_UNIX, SOCKET_KIND)
+        child = os.fork()
+        if child == 0:
+            self.let_go(client, ours)
+            become(request, descriptors, theirs)
+        theirs.close()
+        for one in descriptors:
+            os.close(one)
+        session = Session(client, ours, child, os.pidfd_open(child))
+        self.sessions[child] = session
+        client.sendall(b"begun\n")
+        for file, call in (
+            (client, self.hear_client),
+            (ours, self.hear_command),
+            (session.handle, lambda session: None),
+        ):
+            self.selector.register(file, selectors.EVENT_READ, lambda call=call: call(session))
+
+    def let_go(self, *sockets: socket.socket) -> None:
+        """In the fork: nothing of the daemon's may be closed by accident, for its numbers will be others'."""
+        for one in (self.listening, *sockets, *(s.client for s in self.sessions.values())):
+            one.detach()
+        for session in self.sessions.values():
+            session.servers.detach()
+        self.selector.close()
+
+    def hear_client(self, session: Session) -> None:
+        """Signals, as numbers. When the client is gone, so is its command."""
+        try:
+            heard = session.client.recv(4096)
+        except OSError:
+            heard = b""
+        if not heard:
+            self.selector.unregister(session.client)
+            signal.pidfd_send_signal(session.handle, signal.SIGKILL)
+            return
+        *lines, session.heard = (session.heard + heard).split(b"\n")
+        for number in lines:
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(session.handle, int(number))
+
+    def hear_command(self, session: Session) -> None:
+        try:
+            if not self.held.answer(session.servers):
+                self.selector.unregister(session.servers)
+        except OSError:
+            self.selector.unregister(session.servers)
+
+    def reap(self) -> None:
+        """Tell the clients whose command has ended how. Servers that ended are waited for, too."""
+        with suppress(ChildProcessError):
+            while True:
+                child, status = os.waitpid(-1, os.WNOHANG)
+                if not child:
+                    return
+                if child in self.sessions:
+                    self.end(self.sessions.pop(child), os.waitstatus_to_exitcode(status))
+
+    def end(self, session: Session, status: int) -> None:
+        while self.held.waits(session.servers):  # what it gave back before it ended
+            self.hear_command(session)
+        for file in (session.client, session.servers, session.handle):
+            with suppress(KeyError):
+                self.selector.unregister(file)
+        with suppress(OSError):
+            session.client.sendall(f"{status}\n".encode())
+        session.client.close()
+        session.servers.close()
+        os.close(session.handle)
+
+    def stop(self, client: socket.socket, descriptors: list[int]) -> None:
+        """The command `autograder stop`."""
+        ended = self.held.close()
+        words = f"Ended what stayed: {ended} server{'' if ended == 1 else 's'}.\n"
+        with suppress(OSError):
+            os.write(descriptors[1], words.encode())
+        for one in descriptors:
+            os.close(one)
+        with suppress(OSError):
+            client.sendall(b"begun\n0\n")
+        client.close()
+        self.ends = 0.0
+
+
+def read_request(client: socket.socket) -> tuple[dict, list[int]]:
+    """What a client hands over. Raises OSError, or ValueError for one of another user or in another form."""
+    client.settimeout(REQUEST_SECONDS)
+    _, user, _ = struct.unpack("3i", client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+    if user != os.getuid():
+        raise ValueError("another user")
+    head, descriptors, _, _ = socket.recv_fds(client, 8, 3)
+    size, words = int.from_bytes(head, "little"), bytearray()
+    while len(words) < min(size, REQUEST_BYTES):
+        more = client.recv(1 << 16)
+        if not more:
+            break
+        words += more
+    client.settimeout(None)
+    if len(descriptors) != 3 or len(words) != size:
+        for one in descriptors:
+            os.close(one)
+        raise ValueError("no request")
+    return json.loads(words), descriptors
+
+
+def seconds_named(environment: dict[str, str]) -> float:
+    with suppress(ValueError):
+        return max(0.0, float(environment.get(place.VARIABLE, place.STAY_SECONDS)))
+    return 0.0
+
+
+def become(request: dict, descriptors: list[int], servers: socket.socket) -> None:
+    """The fork's life: take the client's place, run the command as if it had just been started. Never returns."""
+    status = 1
+    try:
+        os.setsid()
+        for target, source in enumerate(descriptors):
+            os.dup2(source, target)
+        kept = servers.fileno()
+        os.closerange(3, kept)
+        os.closerange(kept + 1, os.sysconf("SC_OPEN_MAX"))
+        os.environ.clear()
+        os.environ.update(request["environment"])
+        os.chdir(request["folder"])
+        os.umask(request["umask"])
+        sys.argv = ["autograder", *request["argv"]]
+        sys.stdin, sys.stdout, sys.stderr = (stream(number) for number in (0, 1, 2))
+        random.seed()
+        lent.by(servers)
+        status = run_command()
+    except BaseException:
+        import traceback
+
+        traceback.print_exc()
+    finally:
+        for one in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                one.flush()
+        os._exit(status)
+
+
+def stream(number: int):
+    """Standard input, output or error, as Python makes them when it starts."""
+    writes = number > 0
+    errors = "backslashreplace" if number == 2 else sys.stdout.errors
+    return open(  # noqa: SIM115 (open until the process ends)
+        number,
+        "w" if writes else "r",
+        encoding=sys.stdout.encoding,
+        errors=errors,
+        buffering=1 if number == 2 or writes and os.isatty(number) else -1,
+        closefd=False,
+    )
+
+
+def run_command() -> int:
+    from autograder import cli
+
+    cli.console = cli.Console()  # of the new streams and environment
+    try:
+        cli.main()
+    except SystemExit as ended:
+        if isinstance(ended.code, str):
+            print(ended.code, file=sys.stderr)
+            return 1
+        return ended.code or 0
+    return 0
+
+
+def main(arguments: list[str]) -> None:
+    """Arguments: the descriptor of the listening socket, and its address."""
+    descriptor, address = arguments
+    listening = socket.socket(fileno=int(descriptor))
+    ctypes.CDLL(None).prctl(SUBREAPER, 1, 0, 0, 0)
+    import_module(AT_ONCE)
+    daemon = Daemon(listening, address)
+    gc.freeze()
+    try:
+        daemon.serve()
+    finally:
+        daemon.close()
