@@ -31,7 +31,7 @@ from rich.text import Text
 
 from autograder import startup  # noqa: F401
 from autograder.checks.status import Status
-from autograder.course import Assignment, assignment, assignments, course_root
+from autograder.course import Assignment, assignments, course_root, find_assignment
 from autograder.errors import CourseError
 
 app = typer.Typer(
@@ -169,7 +169,7 @@ def build(
     from autograder.authoring import builder
     from autograder.authoring.rates import require_no_luck
     from autograder.authoring.reference import own_server
-    from autograder.grading.stale import stale_scores
+    from autograder.grading.old_points import scores_with_old_points
 
     root = course_root()
     chosen = _chosen(root, names)
@@ -186,7 +186,7 @@ def build(
                 require_no_luck(one, seeds, lambda done, _, t=trying: progress.update(t, completed=done))
                 progress.remove_task(trying)
                 builder.put(made)
-                warnings += filter(None, [stale_scores(one)])
+                warnings += filter(None, [scores_with_old_points(one)])
             progress.advance(task)
         if not check:
             builder.build_start_page(root)
@@ -231,7 +231,7 @@ def collect(
     from autograder.gradebook.roster import read_table
 
     root = course_root()
-    wanted = assignment(root, name).name if name else ""
+    wanted = find_assignment(root, name).name if name else ""
     with open_gradebook(root) as gradebook:
         done = run(root, source, gradebook, wanted, read_table(names) if names else {})
     _say_lines(explain(done))
@@ -263,7 +263,7 @@ def grade(
     from autograder.grading.run import NotAllGraded, grade_class
 
     root = course_root()
-    chosen = assignment(root, name)
+    chosen = find_assignment(root, name)
     folders, left = _found(chosen, submitted or root / "submitted", students)
     options = _options(isolation, workers, scheduler, fresh)
     with _grading(chosen, len(folders)) as (on_result, counted, progress):
@@ -285,9 +285,9 @@ def grade(
         report["not_graded"] = [asdict(one) for one in left]
         json_file.write_text(json.dumps(report, indent=1), encoding="utf-8")
     console.print(_table(results))
-    from autograder.grading.stale import stale_scores  # here, because the gradebook's library takes a second
+    from autograder.grading.old_points import scores_with_old_points  # here, because the gradebook's library takes a second
 
-    _warn(filter(None, [stale_scores(chosen)]))  # of those who were not graded now
+    _warn(filter(None, [scores_with_old_points(chosen)]))  # of those who were not graded now
     if left:
         raise NotAllGraded(left)
 
@@ -301,7 +301,7 @@ def watch(name: Name) -> None:
     from autograder.grading.progress import follow
 
     shown = None
-    for shown in follow(assignment(course_root(), name)):
+    for shown in follow(find_assignment(course_root(), name)):
         line = Text(str(shown))
         if console.is_terminal:  # each takes the place of the one before
             line.pad_right(max(0, console.width - 1 - len(line)))
@@ -336,7 +336,7 @@ def regrade(
     from autograder.grading.run import NotAllGraded
 
     root = course_root()
-    chosen = assignment(root, name)
+    chosen = find_assignment(root, name)
     folders, left = _found(chosen, submitted or root / "submitted", students)
     with _grading(chosen, len(folders)) as (on_result, _, progress):
 
@@ -371,7 +371,7 @@ def report(
     """
     from autograder.report import write_report
 
-    write_report(assignment(course_root(), name), output)
+    write_report(find_assignment(course_root(), name), output)
     console.print(f"wrote {output}")
 
 
@@ -399,7 +399,7 @@ def written(
     from autograder.written.likeness import course_encoder
     from autograder.written.server import Room, Server
 
-    chosen = assignment(course_root(), name)
+    chosen = find_assignment(course_root(), name)
     _require_graded(chosen)
     room = Room(chosen, course_encoder(chosen) if by is Likeness.meaning else None, again)
     if agreement:
@@ -451,7 +451,7 @@ def export(
     from autograder.gradebook.gradebook import open_gradebook
 
     root = course_root()
-    chosen = assignment(root, name)
+    chosen = find_assignment(root, name)
     exporter = EXPORTERS[to.value](column=column, unfinished=unfinished, assignment=[chosen.name])
     exporter.to = str(output or exporter.default_file)
     with open_gradebook(root) as gradebook:
@@ -485,7 +485,7 @@ def feedback(
     """
     from autograder.gradebook.feedback import graded_students, make_pages, pack
 
-    one = assignment(course_root(), name)
+    one = find_assignment(course_root(), name)
     with _progress() as progress:
         task = progress.add_task("feedback", total=len(students or graded_students(one)))
         made, left = make_pages(one, students or [], lambda student: progress.advance(task))
@@ -638,7 +638,7 @@ def student_release(
     ] = None,
 ) -> None:
     """Pack what students get: notebooks, answer keys and what notebooks need, without solutions."""
-    from autograder.authoring.release import student_release as pack
+    from autograder.authoring.student_zip import write_student_zip as pack
 
     console.print(f"wrote {pack(target)}")
 
@@ -653,7 +653,7 @@ def _found(one: Assignment, submitted: Path, wanted: list[str] | None) -> tuple[
 
 
 def _chosen(root: Path, names: Iterable[str] | None) -> list[Assignment]:
-    return [assignment(root, name) for name in names] if names else assignments(root)
+    return [find_assignment(root, name) for name in names] if names else assignments(root)
 
 
 def _chosen_exercises(
@@ -742,7 +742,7 @@ def _agreements(rows: list[dict]) -> Table | str:
 
 def _warn(warnings: Iterable[object]) -> None:
     for warning in warnings:
-        console.print(f"[yellow]stale[/yellow] {escape(str(warning))}", highlight=False)
+        console.print(f"[yellow]old points[/yellow] {escape(str(warning))}", highlight=False)
 
 
 def _say_lines(lines: Iterable[str]) -> None:

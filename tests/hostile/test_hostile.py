@@ -88,7 +88,7 @@ class Classroom:
         register(self.assignment)
         self.engine = stack.enter_context(Engine(self.assignment, Store(self.course / ".autograder/store")))
         self.engine.keys  # noqa: B018
-        self.engine.jails.warm.run(HARMLESS)  # all servers are there before anything is counted
+        self.engine.pool.servers.run(HARMLESS)  # all servers are there before anything is counted
         self.running = len(processes_below(os.getpid()))
         self.graded = {}
 
@@ -197,8 +197,8 @@ def test_what_is_lent_to_dependants_is_read_there_and_comes_no_further(classroom
     for cell in notebook.cells:  # the canary is now in the solution only
         cell.source = cell.source.replace(CANARY, "")
     heard = []
-    take = classroom.engine.jails.take
-    monkeypatch.setattr(classroom.engine.jails, "take", lambda: heard.append(take()) or heard[-1])
+    take = classroom.engine.pool.take
+    monkeypatch.setattr(classroom.engine.pool, "take", lambda: heard.append(take()) or heard[-1])
     classroom.hand_in("spy", notebook)
     result = classroom.grade("spy")
     assert lost(result) == attempt.lost(classroom.assignment)
