@@ -203,7 +203,7 @@ def course_root(start: Path | None = None) -> Path:
     raise CourseError(f"{start} is not inside a course: no {FILE} here or above.")
 
 
-def assignment(root: Path, name: str) -> Assignment:
+def find_assignment(root: Path, name: str) -> Assignment:
     """The assignment of that name, or a CourseError that lists those there are."""
     chosen = Assignment(root, name)
     if not chosen.source.exists():

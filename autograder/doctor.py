@@ -13,7 +13,7 @@ from pathlib import Path
 
 from autograder.course import Assignment, assignments
 from autograder.errors import CourseError
-from autograder.pool.warm import Settings
+from autograder.pool.servers import Settings
 from autograder.settings import course_directory, course_settings, limits, own_settings
 
 NEEDED, BETTER = 200 << 20, 2 << 30  # bytes of a disk
@@ -274,20 +274,20 @@ def _jail(root: Path, isolation: str) -> Finding:
     from autograder.checks.status import Ending
     from autograder.jail.outside.client import JailError, ServerDied, find_problem
     from autograder.jail.outside.jobs import HARMLESS
-    from autograder.pool.jails import settings_for
-    from autograder.pool.warm import Warm
+    from autograder.pool.pool import settings_for
+    from autograder.pool.servers import ServerPool
 
     if isolation == "bwrap" and (problem := find_problem()):
         return Finding(
             "jail", State.BAD, problem, "or `--isolation none`, which runs students' code with your rights."
         )
-    warm = Warm(settings_for(next(filter(_built, assignments(root))), isolation))
+    servers = ServerPool(settings_for(next(filter(_built, assignments(root))), isolation))
     try:
-        outcome = warm.run(HARMLESS)
+        outcome = servers.run(HARMLESS)
     except (JailError, ServerDied) as error:
         return Finding("jail", State.BAD, str(error))
     finally:
-        warm.close()
+        servers.close()
     if outcome.status != Ending.FINISHED:
         return Finding("jail", State.BAD, f"a harmless notebook ended with {str(outcome.status)!r} in it.")
     if isolation == "none":

@@ -44,11 +44,11 @@ from autograder.files import UNWRITABLE, course_lock, kept
 from autograder.gradebook.gradebook import explained_faults, register, registering, save_scores
 from autograder.grading.engine import Result
 from autograder.grading.history import remember
+from autograder.grading.old_points import OldPoints, scores_with_old_points
 from autograder.grading.original import original
-from autograder.grading.stale import Stale, stale_scores
 from autograder.grading.store import Store
 from autograder.jail.outside.client import JailError, ServerDied
-from autograder.pool.standing import PromptEngine
+from autograder.pool.standing import StandingEngine
 from autograder.untrusted.autograded import fill_outputs, shown_verdicts
 from autograder.untrusted.pages import Pages, guard_formgrader
 from autograder.untrusted.staging import staged
@@ -157,16 +157,16 @@ class Generate(GenerateAssignment):
             self.log.info("%s is there already: --force makes it again.", assignment.release)
             return
         try:
-            stale = self._generate(assignment)
+            old_points = self._generate(assignment)
         except (CourseError, JailError, ServerDied) as error:
             self.told = f"{_in_lines(str(error))}\nNothing was changed.\n"
             self.log.error("%s", self.told.rstrip())
             raise NbGraderException("see the log above") from None
         self.log.info("Made %s with its answer key.", assignment.release)
-        if stale:
-            self.log.warning("%s", _in_lines(str(stale)))
+        if old_points:
+            self.log.warning("%s", _in_lines(str(old_points)))
 
-    def _generate(self, assignment: Assignment) -> Stale | None:
+    def _generate(self, assignment: Assignment) -> OldPoints | None:
         generated = builder.generate(assignment)
         with own_server(assignment.root) as server:
             made = builder.products(server, assignment, generated)
@@ -175,7 +175,7 @@ class Generate(GenerateAssignment):
         else:
             with course_lock(assignment.root), registering(assignment, generated.cells):
                 builder.put(made)
-        return stale_scores(assignment)
+        return scores_with_old_points(assignment)
 
 
 class Grade(Autograde):
@@ -390,12 +390,14 @@ class SaveVerdicts(CourseStep):
         return nb, resources
 
 
-_engines: "weakref.WeakKeyDictionary[Any, dict[str, PromptEngine]]" = weakref.WeakKeyDictionary()
+_engines: "weakref.WeakKeyDictionary[Any, dict[str, StandingEngine]]" = weakref.WeakKeyDictionary()
 
 
-def engine_of(converter: Any, assignment: Assignment) -> PromptEngine:
+def engine_of(converter: Any, assignment: Assignment) -> StandingEngine:
     """One engine for each run of nbgrader's Autograde: every run draws inputs of its own."""
     engines = _engines.setdefault(converter, {})
     if assignment.name not in engines:
-        engines[assignment.name] = PromptEngine(assignment, Store(assignment.root / ".autograder" / "store"))
+        engines[assignment.name] = StandingEngine(
+            assignment, Store(assignment.root / ".autograder" / "store")
+        )
     return engines[assignment.name]

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from autograder.authoring.release import changed_when, pack, student_files, student_release
+from autograder.authoring.student_zip import changed_when, pack, student_files, write_student_zip
 from autograder.course import assignments, course_root
 from autograder.errors import CourseError
 
@@ -39,7 +39,7 @@ except CellExecutionError as stopped:
 def release(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(ROOT)
-        return student_release(tmp_path_factory.mktemp("release") / "student.zip")
+        return write_student_zip(tmp_path_factory.mktemp("release") / "student.zip")
 
 
 @pytest.fixture(scope="module")
@@ -190,7 +190,7 @@ def test_what_students_have_of_the_tool_imports_nothing_of_the_rest(content):
 @pytest.mark.slow
 def test_packing_twice_gives_the_same_bytes(release, tmp_path, monkeypatch):
     monkeypatch.chdir(ROOT)
-    assert student_release(tmp_path / "again.zip").read_bytes() == release.read_bytes()
+    assert write_student_zip(tmp_path / "again.zip").read_bytes() == release.read_bytes()
 
 
 def test_a_solution_is_never_packed():

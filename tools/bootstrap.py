@@ -136,7 +136,7 @@ def check_disk(needed):
 
 
 def recipe():
-    """What the environment is made of, as text: another text means that .venv is stale."""
+    """What the environment is made of, as text: another text means that .venv is made anew."""
     names = ["pyproject.toml", "constraints.txt", "requirements-models.txt"]
     digest = hashlib.sha256()
     settings = sorted(path for path in SETTINGS.rglob("*") if path.is_file())
@@ -224,7 +224,7 @@ def torch_index():
 
 def extras():
     """Of autograder students have the checks alone; their pyproject.toml names all they need."""
-    return "[course,grading,test,book,hub]" if (ROOT / "autograder" / "cli.py").is_file() else ""
+    return "[course,grading,test,book,hub]" if (ROOT / "autograder" / "cli").is_dir() else ""
 
 
 def install_settings(environment):

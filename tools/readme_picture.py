@@ -12,7 +12,7 @@ from pathlib import Path
 
 from nbclient import NotebookClient
 
-from autograder.course import assignment, course_root
+from autograder.course import course_root, find_assignment
 from autograder.source import read_source
 
 ROOT = course_root(Path(__file__).parent)
@@ -21,7 +21,7 @@ FIGURE = re.compile(r'alt="(?P<alt>[^"]*)" src="data:image/png;base64,(?P<data>[
 
 
 def main() -> None:
-    notebook = read_source(assignment(ROOT, "01_static_embeddings").source)
+    notebook = read_source(find_assignment(ROOT, "01_static_embeddings").source)
     NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
     pages = [
         output["data"].get("text/html", "")

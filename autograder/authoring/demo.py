@@ -246,8 +246,7 @@ def run(
     tell: Callable[[str], None] = lambda words: None,
 ) -> Shown:
     """Make a class in `folder` and do with it what an instructor does without an exchange."""
-    from autograder.course import assignment as named
-    from autograder.course import assignments
+    from autograder.course import assignments, find_assignment
     from autograder.gradebook.collect import collect
     from autograder.gradebook.feedback import make_pages, pack, page_of
     from autograder.gradebook.gradebook import open_gradebook
@@ -256,7 +255,7 @@ def run(
     from autograder.report import write_report
 
     course = copy_course(root, folder.resolve())
-    assignment = named(course, name) if name else for_a_demonstration(assignments(course))
+    assignment = find_assignment(course, name) if name else for_a_demonstration(assignments(course))
     students = make_class(assignment, hostile=isolation != "none")
     tell(f"A class of {len(students)} in {course}, a copy of the course: {assignment.name}.")
     put_into_gradebook(assignment, students)

@@ -15,7 +15,7 @@ from autograder.authoring.reference import solution_sources
 from autograder.course import Assignment
 from autograder.files import write_aside
 from autograder.jail.outside.bubblewrap import AUTOGRADER
-from autograder.pool.warm import PACKAGES, installed_versions
+from autograder.pool.servers import PACKAGES, installed_versions
 from autograder.source import code_cells, grade_id, read_source
 
 FILE = ".tried.json"

@@ -69,7 +69,9 @@ def _started(address: str) -> socket.socket:
         listening.listen(16)
         os.rename(aside, address)  # one moment: another command finds the old one, or this
         nothing = os.open(os.devnull, os.O_RDWR)
-        words = os.open(os.path.join(os.path.dirname(address), "log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        words = os.open(
+            os.path.join(os.path.dirname(address), "log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600
+        )
         command = [sys.executable, "-P", "-c", START, str(listening.fileno()), address]
         os.set_inheritable(listening.fileno(), True)
         actions = [(os.POSIX_SPAWN_DUP2, file, to) for to, file in enumerate((nothing, nothing, words))]
@@ -114,7 +116,9 @@ def _status(daemon: socket.socket) -> int | None:
             else:
                 return int(line)
     if begun:
-        sys.exit("The command ended with the process that ran it, which was killed. Run it again: it goes on where it was.")
+        sys.exit(
+            "The command ended with the process that ran it, which was killed. Run it again: it goes on where it was."
+        )
     return None
 
 

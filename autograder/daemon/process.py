@@ -17,11 +17,16 @@ from importlib import import_module
 
 from autograder.daemon import place
 from autograder.daemon.held import Held
-from autograder.jail.outside import lent
+from autograder.jail.outside import standing
 from autograder.jail.outside.launch import SOCKET_KIND
 
 AT_ONCE = "autograder.cli"
-MEANWHILE = ("autograder.grading.run", "autograder.gradebook.gradebook", "autograder.report", "autograder.daemon.ready")
+MEANWHILE = (
+    "autograder.grading.run",
+    "autograder.gradebook.gradebook",
+    "autograder.report",
+    "autograder.daemon.ready",
+)
 """Imported while nobody waits."""
 LOOK_SECONDS = 5.0
 """How often it looks whether its own code has changed, and whether its time is over."""
@@ -218,7 +223,7 @@ def become(request: dict, descriptors: list[int], servers: socket.socket) -> Non
         sys.argv = ["autograder", *request["argv"]]
         sys.stdin, sys.stdout, sys.stderr = (stream(number) for number in (0, 1, 2))
         random.seed()
-        lent.by(servers)
+        standing.by(servers)
         status = run_command()
     except BaseException:
         import traceback
@@ -248,7 +253,7 @@ def stream(number: int):
 def run_command() -> int:
     from autograder import cli
 
-    cli.console = cli.Console()  # of the new streams and environment
+    cli.console.__init__()  # which looks at the streams and the environment
     try:
         cli.main()
     except SystemExit as ended:

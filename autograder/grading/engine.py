@@ -29,9 +29,9 @@ from autograder.grading.verdicts import CellVerdict, Reply, judge_again, judge_c
 from autograder.jail.inside.limits import Limits
 from autograder.jail.outside import jobs
 from autograder.jail.outside.client import Outcome
-from autograder.pool.jails import Jails, settings_for, settings_for_solution
 from autograder.pool.local import LocalPool
-from autograder.pool.warm import Warm
+from autograder.pool.pool import Pool, settings_for, settings_for_solution
+from autograder.pool.servers import ServerPool
 from autograder.source import grade_id
 from autograder.untrusted.frames import Frame, read_frame
 from autograder.untrusted.submission import Submission
@@ -142,17 +142,17 @@ class Engine:
         assignment: Assignment,
         store: Store,
         isolation: str = "bwrap",
-        jails: Jails | None = None,
+        pool: Pool | None = None,
         fresh: bool = False,
-        reference: Warm | None = None,
+        reference: ServerPool | None = None,
     ):
         self.assignment = assignment
         self.store = store
         self.settings = settings_for(assignment, isolation)
-        self.jails = jails or LocalPool(self.settings)
+        self.pool = pool or LocalPool(self.settings)
         self.fresh = fresh  # what the store held before this run does not count
         self.seed = secrets.randbits(128)
-        self._reference = reference or Warm(settings_for_solution(assignment, isolation))
+        self._reference = reference or ServerPool(settings_for_solution(assignment, isolation))
         self._running: dict[str, Attempt] = {}
         self._unnamed: list[Attempt] = []  # that wait for mistakes to be recorded
         self._late: list[Attempt] = []  # that ran out of time while others worked
@@ -166,11 +166,11 @@ class Engine:
     def __exit__(self, *error: object) -> None:
         if "expected" in vars(self):
             self.expected.close()
-        self.jails.close()
+        self.pool.close()
 
     def start(self) -> None:
         """Begin to start what runs notebooks, and to record the solution. Waits for neither."""
-        self.jails.warm_up()
+        self.pool.warm_up()
         self.expected.start()
 
     def holds(self, digest: str) -> bool:
@@ -229,7 +229,7 @@ class Engine:
                 self._waiting[name] = [submission]
                 grading = self._grading(submission)
                 self._send(Attempt(name, grading, next(grading)))
-            while self.jails.full:
+            while self.pool.full:
                 yield from self._receive()
             yield from self._resume(len(self._unnamed) > MOST_AT_ONCE)
         yield from self._finish()
@@ -265,7 +265,7 @@ class Engine:
         attempt.cases = {step.exercise: cases[step.exercise] for step in attempt.steps if step.exercise}
         cells = [jobs.cell(step.source, step.exercise) for step in attempt.steps]
         job = jobs.make_job(cells, attempt.cases, self.assignment.settings.arrays, self._files)
-        self.jails.submit(attempt.name, job)
+        self.pool.submit(attempt.name, job)
 
     def _disturb(self) -> None:
         """From now on something else runs beside what is running."""
@@ -274,9 +274,9 @@ class Engine:
 
     def _receive(self) -> Iterator[tuple[Submission, Result] | None]:
         """Take what a jail gives back; with the last of a submission, yield its result for all who handed in the same."""
-        if not self.jails.ready:
+        if not self.pool.ready:
             yield None
-        name, outcome = self.jails.take()
+        name, outcome = self.pool.take()
         attempt = self._running.pop(name)
         if any(cases is not self.keys[exercise].cases for exercise, cases in attempt.cases.items()):
             # The inputs were drawn again, because the solution had no clean answer to these.
@@ -306,8 +306,8 @@ class Engine:
             wanted = attempt.grading.send(heard)
         except StopIteration as end:
             self._keep(attempt.name, end.value)
-            for twin in self._waiting.pop(attempt.name):
-                yield twin, replace(end.value, student=twin.student)
+            for duplicate in self._waiting.pop(attempt.name):
+                yield duplicate, replace(end.value, student=duplicate.student)
             return
         if isinstance(wanted, Mistakes):
             self._disturb()

@@ -13,17 +13,17 @@ from dataclasses import replace
 from autograder.authoring import reference
 from autograder.checks.answer_key import ExerciseKey
 from autograder.course import Assignment
-from autograder.pool.warm import Warm
+from autograder.pool.servers import ServerPool
 
 
 class Expected:
     """The keys of an assignment on inputs that `seed` draws, by the exercise's name."""
 
-    def __init__(self, assignment: Assignment, seed: int, warm: Warm):
+    def __init__(self, assignment: Assignment, seed: int, servers: ServerPool):
         self.assignment = assignment
         self.seed = seed
         self.cases: reference.DrawnCases = reference.draw(assignment, assignment.exercises, seed)
-        self._warm = warm
+        self._servers = servers
         self._thread = ThreadPoolExecutor(1, "reference")
         self._solution: Future[None] | None = None
         self._last: Future[None] | None = None  # all before it are done when it is
@@ -62,20 +62,20 @@ class Expected:
         return self._last
 
     def close(self) -> None:
-        self._warm.stop()
+        self._servers.stop()
         self._thread.shutdown(cancel_futures=True)
-        self._warm.close()
+        self._servers.close()
 
     def _record_solution(self) -> None:
         if self.cases:  # or else there is no exercise, and the solution need not be run
-            self._keys = reference.solution_keys(self._warm, self.assignment, self.seed, self.cases)
+            self._keys = reference.solution_keys(self._servers, self.assignment, self.seed, self.cases)
 
     def _record_wanted(self) -> None:
         with self._changing:
             names, self._wanted = self._wanted - self.named, set()
         if names:
             keys = {name: self._keys[name] for name in self._keys if name in names}
-            mistakes = reference.known_mistakes(self._warm, self.assignment, keys)
+            mistakes = reference.known_mistakes(self._servers, self.assignment, keys)
             self._keys = self._keys | {
                 name: replace(keys[name], mistakes=mistakes[name]) for name in mistakes
             }

@@ -12,9 +12,9 @@ from autograder.errors import CourseError
 from autograder.files import course_lock
 from autograder.grading.engine import Engine, Result
 from autograder.grading.store import Store
-from autograder.pool.jails import Jails, settings_for
 from autograder.pool.local import LocalPool, cores
-from autograder.pool.warm import Settings
+from autograder.pool.pool import Pool, settings_for
+from autograder.pool.servers import Settings
 from autograder.untrusted.submission import (
     LeftOut,
     NotRead,
@@ -111,9 +111,9 @@ def make_engine(
     """An engine with as many workers as there is work for, and the course's store. If there is any, it starts."""
     digests, modules = look_ahead(assignment, folders)
     settings = settings_for(assignment, options.isolation, modules)
-    jails = make_jails(settings, min(options.workers or cores(), len(folders)), options.scheduler)
+    pool = make_pool(settings, min(options.workers or cores(), len(folders)), options.scheduler)
     store = Store(assignment.root / ".autograder" / "store")
-    engine = Engine(assignment, store, options.isolation, jails, options.fresh)
+    engine = Engine(assignment, store, options.isolation, pool, options.fresh)
     new = sum(not engine.holds(digest) for digest in digests)
     if new:
         tell(
@@ -132,12 +132,12 @@ def _starting(settings: Settings, options: Options) -> str:
     return f"asking {options.scheduler}" if options.scheduler else f"starting servers {where}{imports}"
 
 
-def make_jails(settings: Settings, workers: int, scheduler: str) -> Jails:
+def make_pool(settings: Settings, workers: int, scheduler: str) -> Pool:
     """`workers` servers here, or the workers of the cluster at `scheduler`. Raises CourseError where Dask is missing."""
     if not scheduler:
         return LocalPool(settings, workers)
     try:
-        from autograder.pool.cluster import Cluster
+        from autograder.pool.cluster import ClusterPool
     except ModuleNotFoundError as error:
         if error.name not in CLUSTER_PACKAGES:
             raise
@@ -145,7 +145,7 @@ def make_jails(settings: Settings, workers: int, scheduler: str) -> Jails:
             f"--scheduler {scheduler} needs {error.name}, which is not installed: "
             'run `pip install ".[cluster]"` in the course\'s folder.'
         ) from None
-    return Cluster(settings, scheduler)
+    return ClusterPool(settings, scheduler)
 
 
 def look_ahead(assignment: Assignment, folders: Mapping[str, Path]) -> tuple[list[str], list[str]]:

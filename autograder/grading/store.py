@@ -12,7 +12,7 @@ from typing import Any
 from autograder.course import Assignment
 from autograder.files import write_aside
 from autograder.jail.outside.bubblewrap import AUTOGRADER, package_folder
-from autograder.pool.warm import PACKAGES, installed_versions
+from autograder.pool.servers import PACKAGES, installed_versions
 
 PACKAGE = "autograder"
 IMPORT = re.compile(rf"^ *from ({PACKAGE}(?:\.\w+)*) import (\([^)]*\)|.*)", re.MULTILINE)
@@ -76,7 +76,7 @@ def course_files(assignment: Assignment, pattern: str) -> list[Path]:
 def judging_code(package: Path, assignment: Assignment) -> list[Path]:
     """The files of `package` that decide a verdict: the jail, the exercises, and the engine with what it imports.
 
-    What only starts a run, shows its results or passes them on may change, and no result becomes stale.
+    What only starts a run, shows its results or passes them on may change, and nothing is run again for it.
     """
     waiting = [
         package / "grading" / "engine.py",

@@ -20,7 +20,7 @@ from autograder.errors import CourseError
 from autograder.jail.outside.client import Outcome, ServerDied
 from autograder.jail.outside.jobs import HARMLESS
 from autograder.pool import worker
-from autograder.pool.warm import Settings
+from autograder.pool.servers import Settings
 
 PATIENCE_SECONDS = 300  # without a single worker
 CONNECT_SECONDS = 20
@@ -28,7 +28,7 @@ LOOK_SECONDS = 5  # between looks at the workers that there are
 PARTING_SECONDS = 5  # for workers to end what they run
 
 
-class Cluster:
+class ClusterPool:
     """Runs jobs on the workers of the cluster at `scheduler`, such as tcp://host:8786.
 
     Nothing is connected before the first job is announced (`warm_up`) or handed over (`submit`).
@@ -43,7 +43,7 @@ class Cluster:
         self._running: dict[object, tuple[Future, str, bytes]] = {}
         self._ended: queue.SimpleQueue[Future] = queue.SimpleQueue()
         self._suspects: list[tuple[str, bytes]] = []
-        self._seen = _Seen()
+        self._workers = _WorkerCount()
 
     def warm_up(self) -> None:
         self._connected()
@@ -53,8 +53,8 @@ class Cluster:
         """Two jobs for each thread of a worker: one runs while the next is on its way, and few lie about in memory."""
         if not self._running:
             return False
-        self._look()
-        return len(self._running) >= 2 * max(1, self._seen.threads)
+        self._count_workers()
+        return len(self._running) >= 2 * max(1, self._workers.threads)
 
     @property
     def ready(self) -> bool:
@@ -75,22 +75,22 @@ class Cluster:
             if outcome is not None:
                 return name, outcome
             self._suspects.append((name, job))
-        return self._again(*self._suspects.pop(0))
+        return self._run_again(*self._suspects.pop(0))
 
     def close(self) -> None:
         """Leave nothing of this run running, here or on somebody's cluster."""
         self._open.close()
         self._client = None
 
-    def _again(self, name: str, job: bytes) -> tuple[str, Outcome]:
-        outcome = self._alone(name, job)
+    def _run_again(self, name: str, job: bytes) -> tuple[str, Outcome]:
+        outcome = self._run_alone(name, job)
         if outcome is None:
-            if self._alone("a harmless job", HARMLESS) is None:
+            if self._run_alone("a harmless job", HARMLESS) is None:
                 raise ServerDied("The workers' processes end with every job, also with a harmless one.")
             outcome = Outcome((), Ending.DIED, 0.0, 0.0, 0)
         return name, outcome
 
-    def _alone(self, name: str, job: bytes) -> Outcome | None:
+    def _run_alone(self, name: str, job: bytes) -> Outcome | None:
         self.submit(name, job)
         return self._next()[2]
 
@@ -111,21 +111,21 @@ class Cluster:
         while True:
             with suppress(queue.Empty):
                 return self._ended.get(timeout=LOOK_SECONDS)
-            self._look()
-            if time.monotonic() - self._seen.last > PATIENCE_SECONDS:
+            self._count_workers()
+            if time.monotonic() - self._workers.last > PATIENCE_SECONDS:
                 raise CourseError(
                     f"The cluster at {self.scheduler} has had no worker for {PATIENCE_SECONDS // 60} minutes."
                 )
 
-    def _look(self) -> None:
+    def _count_workers(self) -> None:
         """Count the workers, every now and then: they come and go."""
         client, now = self._connected(), time.monotonic()
-        if now - self._seen.looked > LOOK_SECONDS or not self._seen.threads:
-            self._seen.looked = now
+        if now - self._workers.counted > LOOK_SECONDS or not self._workers.threads:
+            self._workers.counted = now
             with suppress(OSError):  # the scheduler does not answer: that shows in the futures
-                self._seen.threads = sum(client.nthreads().values())
-            if self._seen.threads:
-                self._seen.last = now
+                self._workers.threads = sum(client.nthreads().values())
+            if self._workers.threads:
+                self._workers.last = now
 
     def _connected(self) -> Client:
         if self._client is None:
@@ -155,14 +155,16 @@ class Cluster:
             raise CourseError(
                 f"The cluster at {self.scheduler} has no worker: start one with `dask worker`."
             ) from None
-        for address, found in client.run(worker.versions, self.settings.packages, on_error="return").items():
-            if isinstance(found, OSError):
+        for address, installed in client.run(
+            worker.versions, self.settings.packages, on_error="return"
+        ).items():
+            if isinstance(installed, OSError):
                 continue  # it has just died: whoever takes its place is a later one
-            if isinstance(found, ModuleNotFoundError):
-                raise CourseError(f"A worker of {self.scheduler} lacks {found.name}: {worker.REMEDY}")
-            if isinstance(found, Exception):
-                raise found
-            differs = worker.difference(dict(self.settings.versions), dict(found))
+            if isinstance(installed, ModuleNotFoundError):
+                raise CourseError(f"A worker of {self.scheduler} lacks {installed.name}: {worker.REMEDY}")
+            if isinstance(installed, Exception):
+                raise installed
+            differs = worker.difference(dict(self.settings.versions), dict(installed))
             if differs:
                 raise CourseError(
                     f"The worker {address} has another installation ({differs}): {worker.REMEDY}"
@@ -182,11 +184,11 @@ class Cluster:
         telling.join(PARTING_SECONDS)
 
 
-class _Seen:
+class _WorkerCount:
     """What was last seen of the workers."""
 
     threads = 0
-    looked = float("-inf")
+    counted = float("-inf")
 
     def __init__(self):
         self.last = time.monotonic()

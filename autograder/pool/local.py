@@ -8,7 +8,7 @@ from math import ceil
 from pathlib import Path
 
 from autograder.jail.outside.client import Outcome, ServerDied
-from autograder.pool.warm import Settings, Warm
+from autograder.pool.servers import ServerPool, Settings
 
 CPU_QUOTA = Path("/sys/fs/cgroup/cpu.max")
 
@@ -26,7 +26,7 @@ class LocalPool:
     """Runs jobs in `workers` servers at once. Nothing is started before `warm_up` or the first job."""
 
     def __init__(self, settings: Settings, workers: int = 1):
-        self.warm = Warm(settings)
+        self.servers = ServerPool(settings)
         self.workers = workers
         self._threads = ThreadPoolExecutor(workers, "jail")
         self._running: dict[Future[Outcome], tuple[str, bytes]] = {}
@@ -34,7 +34,7 @@ class LocalPool:
         self._suspects: list[tuple[str, bytes]] = []
 
     def warm_up(self) -> None:
-        self._threads.submit(self.warm.start)  # if it fails, so does the first job
+        self._threads.submit(self.servers.start)  # if it fails, so does the first job
 
     @property
     def full(self) -> bool:
@@ -46,7 +46,7 @@ class LocalPool:
         return not self._ended.empty()
 
     def submit(self, name: str, job: bytes) -> None:
-        future = self._threads.submit(self.warm.try_to_run, job)
+        future = self._threads.submit(self.servers.try_to_run, job)
         self._running[future] = name, job
         future.add_done_callback(self._ended.put)
 
@@ -60,10 +60,10 @@ class LocalPool:
             except ServerDied:  # perhaps because of what ran beside it
                 self._suspects.append((name, job))
         name, job = self._suspects.pop(0)
-        return name, self.warm.run(job)
+        return name, self.servers.run(job)
 
     def close(self) -> None:
         """End everything, also a job that is running and a server that is starting."""
-        self.warm.stop()
+        self.servers.stop()
         self._threads.shutdown(cancel_futures=True)
-        self.warm.close()
+        self.servers.close()

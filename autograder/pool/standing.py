@@ -11,15 +11,15 @@ from contextlib import contextmanager
 from autograder.course import Assignment
 from autograder.grading.engine import Engine, Result
 from autograder.grading.store import Store, rules_digest
-from autograder.pool.jails import settings_for, settings_for_solution
 from autograder.pool.local import LocalPool
-from autograder.pool.warm import Settings, Warm
+from autograder.pool.pool import settings_for, settings_for_solution
+from autograder.pool.servers import ServerPool, Settings
 from autograder.untrusted.submission import Submission
 
 STAY_SECONDS = 300
 
 
-class PromptEngine:
+class StandingEngine:
     """Grades one submission at a time, in servers that outlive it. All on the same inputs, while the servers stay."""
 
     def __init__(self, assignment: Assignment, store: Store):
@@ -31,40 +31,40 @@ class PromptEngine:
 
     def grade(self, submission: Submission) -> Result:
         with standing_servers(self.assignment, self.settings, self._rules) as servers:
-            if self._engine is None or self._engine.jails is not servers.jail:
+            if self._engine is None or self._engine.pool is not servers.pool:
                 self._engine = Engine(
-                    self.assignment, self.store, jails=servers.jail, reference=servers.reference
+                    self.assignment, self.store, pool=servers.pool, reference=servers.reference
                 )
             return self._engine.grade(submission)
 
 
-class Servers:
+class StandingServers:
     """One for the solution; in the jail another, which never sees a solution."""
 
     def __init__(self, assignment: Assignment, settings: Settings, rules: str):
         self.made_for = (settings, rules)
-        self.jail = LocalPool(settings)
-        self.reference = Warm(settings_for_solution(assignment, settings.isolation))
+        self.pool = LocalPool(settings)
+        self.reference = ServerPool(settings_for_solution(assignment, settings.isolation))
 
     def close(self) -> None:
-        self.jail.close()
+        self.pool.close()
         self.reference.close()
 
 
-_servers: Servers | None = None
+_servers: StandingServers | None = None
 _in_use = threading.RLock()
 _ending = threading.Timer(0, lambda: None)
 
 
 @contextmanager
-def standing_servers(assignment: Assignment, settings: Settings, rules: str) -> Iterator[Servers]:
+def standing_servers(assignment: Assignment, settings: Settings, rules: str) -> Iterator[StandingServers]:
     """Those of the last time, if nothing that they have read has changed since; otherwise new ones."""
     global _servers, _ending
     with _in_use:
         _ending.cancel()
         if _servers is None or _servers.made_for != (settings, rules):
             end_servers()
-            _servers = Servers(assignment, settings, rules)
+            _servers = StandingServers(assignment, settings, rules)
         try:
             yield _servers
         finally:

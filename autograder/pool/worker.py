@@ -15,7 +15,7 @@ from pathlib import Path
 from autograder.errors import CourseError
 from autograder.jail.outside.bubblewrap import AUTOGRADER, package_folder
 from autograder.jail.outside.client import Outcome, ServerDied
-from autograder.pool.warm import PACKAGES, Settings, Warm, installed_versions
+from autograder.pool.servers import PACKAGES, ServerPool, Settings, installed_versions
 
 REMEDY = "give it the same checkout and the same environment."
 
@@ -25,8 +25,8 @@ REMEDY = "give it the same checkout and the same environment."
 
 def run_job(settings: Settings, job: bytes) -> Outcome:
     """Run one job in a server of this process. Several threads may do so at the same time."""
-    with _turn.of(settings) as warm:
-        return warm.run(job)
+    with _current.of(settings) as servers:
+        return servers.run(job)
 
 
 async def warm_up(settings: Settings) -> None:
@@ -36,21 +36,21 @@ async def warm_up(settings: Settings) -> None:
 
 async def end(run: str) -> None:
     """Leave nothing of that run behind: its jobs and its servers end, and those that wait do not begin."""
-    await asyncio.to_thread(_turn.end, run)
+    await asyncio.to_thread(_current.end, run)
 
 
 @cache
 def versions(packages: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     """What must be the same on all machines of a run: Python, packages, and the course's own files."""
-    found = {"Python": platform.python_version()}
-    found |= installed_versions((*PACKAGES, "distributed"))
+    version_of = {"Python": platform.python_version()}
+    version_of |= installed_versions((*PACKAGES, "distributed"))
     files = [*(AUTOGRADER / "checks").rglob("*.py"), *(AUTOGRADER / "jail").rglob("*.py"), Path(__file__)]
     for folder in map(package_folder, packages):
         files += [*folder.rglob("*.py"), *(folder.parent / "data").rglob("*")]
     digest = hashlib.sha256()
     for file in sorted(file for file in files if file.is_file() and "__pycache__" not in file.parts):
         digest.update(file.name.encode() + hashlib.sha256(file.read_bytes()).digest())
-    return (*found.items(), ("the course's files", digest.hexdigest()[:12]))
+    return (*version_of.items(), ("the course's files", digest.hexdigest()[:12]))
 
 
 def difference(here: Mapping[str, str], there: Mapping[str, str]) -> str:
@@ -60,34 +60,34 @@ def difference(here: Mapping[str, str], there: Mapping[str, str]) -> str:
 
 
 def _start(settings: Settings) -> None:
-    with _turn.of(settings) as warm:
-        warm.start()
+    with _current.of(settings) as servers:
+        servers.start()
 
 
-class _Turn:
+class _CurrentRun:
     """Whose servers are warm in this process: those of one run at a time."""
 
     def __init__(self):
-        self.warm: Warm | None = None
+        self.servers: ServerPool | None = None
         self._used = 0
         self._over: set[str] = set()
         self._change = threading.Condition()
 
     @contextmanager
-    def of(self, settings: Settings) -> Iterator[Warm]:
+    def of(self, settings: Settings) -> Iterator[ServerPool]:
         """The servers for a run. They take the place of another run's when none of its jobs is running here."""
         with self._change:
             self._change.wait_for(
-                lambda: not self._used or self.warm.settings == settings or self._is_over(settings)
+                lambda: not self._used or self.servers.settings == settings or self._is_over(settings)
             )
             if self._is_over(settings):
                 raise ServerDied("The run is over.")
-            if self.warm is None or self.warm.settings != settings:
+            if self.servers is None or self.servers.settings != settings:
                 self._replace(settings)
-            warm = self.warm
+            servers = self.servers
             self._used += 1
         try:
-            yield warm
+            yield servers
         finally:
             with self._change:
                 self._used -= 1
@@ -97,9 +97,9 @@ class _Turn:
         with self._change:
             self._over.add(run)
             self._change.notify_all()
-            warm = self.warm
-        if warm is not None and warm.settings.run == run:
-            warm.close()
+            servers = self.servers
+        if servers is not None and servers.settings.run == run:
+            servers.close()
 
     def _is_over(self, settings: Settings) -> bool:
         return settings.run in self._over
@@ -110,9 +110,9 @@ class _Turn:
             raise CourseError(
                 f"The worker on {platform.node()} has another installation ({differs}): {REMEDY}"
             )
-        if self.warm is not None:
-            self.warm.close()
-        self.warm = Warm(settings)
+        if self.servers is not None:
+            self.servers.close()
+        self.servers = ServerPool(settings)
 
 
-_turn = _Turn()
+_current = _CurrentRun()

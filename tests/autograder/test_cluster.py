@@ -19,8 +19,8 @@ from autograder.errors import CourseError
 from autograder.jail.inside.limits import Limits
 from autograder.pool import cluster as cluster_module
 from autograder.pool import worker
-from autograder.pool.cluster import Cluster
-from autograder.pool.warm import Settings
+from autograder.pool.cluster import ClusterPool
+from autograder.pool.servers import Settings
 from tests.autograder import light
 from tests.autograder.killing import ENVIRONMENT, NAME, graded, run_light, servers
 
@@ -69,7 +69,7 @@ def test_a_cluster_of_somebody_s_own(kind, tmp_path):
         assert graded(kind.course) == want
 
         settings = Settings(Limits(), "bwrap")
-        monkeyed = Cluster(settings, scheduler=address)
+        monkeyed = ClusterPool(settings, scheduler=address)
         with (
             pytest.MonkeyPatch.context() as patch,
             pytest.raises(CourseError, match="torch: .* there, 1.0 here"),

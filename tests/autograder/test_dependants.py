@@ -48,9 +48,9 @@ def graded(course, engine, perfect, monkeypatch):
         for name, source in cells.items():
             notebook = with_cell(notebook, name, source)
         sent = []
-        submit = engine.jails.submit
+        submit = engine.pool.submit
         monkeypatch.setattr(
-            engine.jails, "submit", lambda name, job: sent.append(answers.unpack(job)[1]) or submit(name, job)
+            engine.pool, "submit", lambda name, job: sent.append(answers.unpack(job)[1]) or submit(name, job)
         )
         hand_in(course, "student", engine.assignment, notebook)
         folder = course / "submitted" / "student" / NAME

@@ -20,8 +20,8 @@ from autograder.grading.run import course_lock
 from autograder.grading.store import Store
 from autograder.jail.outside.client import Outcome
 from autograder.jail.outside.jobs import cell, make_job
-from autograder.pool.jails import settings_for
 from autograder.pool.local import LocalPool
+from autograder.pool.pool import settings_for
 from autograder.settings import limits
 from autograder.source import grade_id, imported_ahead, is_demo
 from autograder.untrusted.autograded import fill_outputs
@@ -87,13 +87,11 @@ def test_what_takes_seconds_is_imported_ahead_where_a_cell_that_is_run_asks_for_
 @pytest.mark.slow
 @pytest.mark.parametrize(("ahead", "found"), [((), [True, False]), ((MODELS,), [True, True])])
 def test_a_jail_has_imported_what_the_release_needs_and_what_it_was_told(course, ahead, found):
-    jails = LocalPool(settings_for(Assignment(course, "09_fine_tuning"), "none", ahead))
+    pool = LocalPool(settings_for(Assignment(course, "09_fine_tuning"), "none", ahead))
     names = [OPTIMISERS, MODELS]
-    jails.submit(
-        "look", make_job([cell(f"import sys\nprint([name in sys.modules for name in {names}])")], {})
-    )
-    _, outcome = jails.take()
-    jails.close()
+    pool.submit("look", make_job([cell(f"import sys\nprint([name in sys.modules for name in {names}])")], {}))
+    _, outcome = pool.take()
+    pool.close()
     (frame,) = map(read_frame, outcome.frames)
     assert frame.outputs[0]["text"] == f"{found}\n"
 
@@ -127,8 +125,8 @@ def test_a_message_that_speaks_of_a_missing_name_is_no_reason_to_run_again(
 ):
     first = next(iter(engine.assignment.exercises.values())).solution_id
     sent = []
-    submit = engine.jails.submit
-    monkeypatch.setattr(engine.jails, "submit", lambda name, job: sent.append(job) or submit(name, job))
+    submit = engine.pool.submit
+    monkeypatch.setattr(engine.pool, "submit", lambda name, job: sent.append(job) or submit(name, job))
     raising = f'def similarities(queries, keys):\n    raise ValueError("{text}")'
     result = grade(course, engine, "raising", with_cell(perfect, first, raising))
     reasons = [verdict.reason for verdict in result.verdicts if verdict.grade_id.endswith("-check")]
@@ -187,12 +185,12 @@ def test_what_students_code_forks_from_has_never_seen_a_solution(tmp_path):
         assert engine.keys
         engine.expected.record_mistakes(one.exercises).result()
         source = f"# only-the-student\n{LOOK_FOR}"
-        for runner in (engine.jails.warm, engine._reference):
+        for runner in (engine.pool.servers, engine._reference):
             (frame,) = map(read_frame, runner.run(make_job([cell(source)], {})).frames)
             found = frame.outputs[0]["text"]  # pieces of freed memory, too
             assert "only-the-student" in found and "only-the-t" not in found
         ours = reference.solution_sources(one)[next(iter(one.exercises))]
-        *_, frame = map(read_frame, engine.jails.warm.run(make_job([cell(ours), cell(source)], {})).frames)
+        *_, frame = map(read_frame, engine.pool.servers.run(make_job([cell(ours), cell(source)], {})).frames)
         assert "only-the-teacher" in frame.outputs[0]["text"]  # it would be found
 
 
@@ -259,7 +257,7 @@ def test_the_same_notebook_is_run_once(course, engine, perfect):
 
 
 class Recorded:
-    """Jails that run nothing: each job ends as it is told, and is counted."""
+    """A pool that runs nothing: each job ends as it is told, and is counted."""
 
     full = False
     ready = True
@@ -288,8 +286,8 @@ def recorded_engine(course, engine, tmp_path):
     """recorded_engine(status, fresh) makes an engine whose jobs all end so, with a store of its own."""
 
     def make(status="finished", fresh=False):
-        jails = Recorded(Outcome((), status, 0.0, 0.0, 0))
-        made = Engine(engine.assignment, Store(tmp_path / "store"), "none", jails, fresh)
+        pool = Recorded(Outcome((), status, 0.0, 0.0, 0))
+        made = Engine(engine.assignment, Store(tmp_path / "store"), "none", pool, fresh)
         made.__dict__["expected"] = engine.expected  # recorded once, for all tests
         engine.expected.start()
         engine.expected.record_mistakes([]).result()  # when this is done, nothing runs beside the jobs
@@ -311,12 +309,12 @@ def test_twins_are_run_once(course, recorded_engine, perfect):
         ]
         results = [result.student for _, result in engine.grade_all(submissions[:2])]
         results += [result.student for _, result in engine.grade_all(submissions[2:])]
-        assert sorted(results) == ["one", "three", "two"] and len(engine.jails.names) == 1
+        assert sorted(results) == ["one", "three", "two"] and len(engine.pool.names) == 1
 
 
 def test_what_is_known_is_not_held_back_while_a_jail_is_waited_for(course, recorded_engine, perfect):
     engine = recorded_engine()
-    engine.jails.ready = False
+    engine.pool.ready = False
     hand_in(course, "to-run", engine.assignment, perfect)
     students = [f"missing-{number}" for number in range(MOST_AT_ONCE + 2)] + ["to-run"]
     submissions = [
@@ -332,7 +330,7 @@ def test_what_the_machine_may_have_caused_is_not_kept(course, recorded_engine, p
     for _ in range(2):
         engine = recorded_engine(status)
         result = grade(course, engine, "unlucky", perfect)
-        assert result.trouble and len(engine.jails.names) == 1
+        assert result.trouble and len(engine.pool.names) == 1
 
 
 class Replayed(Recorded):
@@ -372,7 +370,7 @@ def test_who_ran_out_of_time_beside_others_runs_once_more_alone(
     course, recorded_engine, perfect, beside, outcomes, order
 ):
     engine = recorded_engine()
-    engine.jails = Replayed(outcomes, beside)
+    engine.pool = Replayed(outcomes, beside)
     submissions, who = [], {}
     for student in ("one", "two"):
         notebook = with_cell(perfect, "attention-reflection-1", f"{student} of {len(outcomes)} {beside}")
@@ -381,7 +379,7 @@ def test_who_ran_out_of_time_beside_others_runs_once_more_alone(
         submissions.append(read_submission(folder, student, engine.assignment, engine.release))
         who[engine._name(submissions[-1].digest)] = student
     results = {submission.student: result for submission, result in engine.grade_all(submissions)}
-    assert [who[name] for name in engine.jails.names] == order
+    assert [who[name] for name in engine.pool.names] == order
     last = {student: outcome.status for student, outcome in zip(order, outcomes, strict=True)}
     assert {student: result.ending for student, result in results.items()} == last
 
@@ -390,14 +388,14 @@ def test_who_ran_out_of_time_beside_others_runs_once_more_alone(
 def test_who_ran_out_of_time_beside_the_solution_runs_once_more(
     course, engine, perfect, tmp_path, recorded, runs
 ):
-    jails = Replayed([TIMED_OUT, ENDED], 0)
-    with Engine(engine.assignment, Store(tmp_path), "none", jails) as own:
+    pool = Replayed([TIMED_OUT, ENDED], 0)
+    with Engine(engine.assignment, Store(tmp_path), "none", pool) as own:
         if recorded:
             assert own.keys
         own.expected.start()
         notebook = with_cell(perfect, "attention-reflection-1", f"Beside the solution: {recorded}")
         result = grade(course, own, "early", notebook)
-    assert len(jails.names) == runs and result.ending == ("timeout" if recorded else "finished")
+    assert len(pool.names) == runs and result.ending == ("timeout" if recorded else "finished")
 
 
 def with_answers(engine, cells, problem):
@@ -426,25 +424,25 @@ def with_answers(engine, cells, problem):
 def test_a_second_run_for_a_missing_name_takes_nothing_away(course, recorded_engine, perfect, second):
     """The demonstration that defines the name runs, and no other; what the first run had stays."""
     engine = recorded_engine()
-    jails = engine.jails = Replayed([], 0)
+    pool = engine.pool = Replayed([], 0)
     first = next(iter(engine.assignment.exercises))
     notebook = with_cell(perfect, "attention-reflection-1", f"The second run: {second}")
     hand_in(course, "leaning", engine.assignment, notebook)
 
     def take():
-        again = len(jails.jobs) > 1
+        again = len(pool.jobs) > 1
         if again and second == "timeout":
             outcome = TIMED_OUT
         else:
             missing = "" if again else "NameError: name 'river' is not defined"
-            outcome = with_answers(engine, jails.jobs[-1], lambda name: missing if name == first else "")
-        return jails.left.pop(0), outcome
+            outcome = with_answers(engine, pool.jobs[-1], lambda name: missing if name == first else "")
+        return pool.left.pop(0), outcome
 
-    jails.take = take
+    pool.take = take
     folder = course / "submitted" / "leaning" / NAME
     result = engine.grade(read_submission(folder, "leaning", engine.assignment, engine.release))
     demos = {cell.source for cell in engine.release.cells if is_demo(cell)}
-    assert [len(demos & set(job)) for job in jails.jobs] == [0, 1]
+    assert [len(demos & set(job)) for job in pool.jobs] == [0, 1]
     by_id = {verdict.grade_id: verdict.status for verdict in result.verdicts}
     of_first = by_id.pop(engine.assignment.exercises[first].check_id)
     assert of_first == ("passed" if second == "finished" else "error")
@@ -456,8 +454,8 @@ def test_fresh_runs_again_and_replaces(course, recorded_engine, perfect):
     assert grade(course, recorded_engine(), "perfect", perfect).seed == first.seed
     again = recorded_engine(fresh=True)
     second = grade(course, again, "perfect", perfect)
-    assert second.seed != first.seed and len(again.jails.names) == 1
-    assert grade(course, again, "twin", perfect).seed == second.seed and len(again.jails.names) == 1
+    assert second.seed != first.seed and len(again.pool.names) == 1
+    assert grade(course, again, "twin", perfect).seed == second.seed and len(again.pool.names) == 1
     assert grade(course, recorded_engine(), "perfect", perfect).seed == second.seed
 
 

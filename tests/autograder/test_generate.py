@@ -17,7 +17,7 @@ from autograder.authoring import builder
 from autograder.cli import app
 from autograder.course import Assignment
 from autograder.files import course_lock
-from autograder.grading.stale import stale_scores
+from autograder.grading.old_points import scores_with_old_points
 from autograder.settings import course_directory
 from tests.autograder.road import make_course
 from tests.autograder.small_class import FIRST, NAME, WRITTEN
@@ -220,19 +220,21 @@ def test_changed_points_are_announced_until_they_are_regraded(own_class):
     assert answer["success"]
     log = " ".join(answer["log"].split())
     assert f"{CHECK} 2 → 3" in log and f"`autograder regrade {NAME}`" in log
-    stale = stale_scores(own_class.assignment)
-    assert "ada" in stale.students and not {"gil", "hao", "dua", "eva", "fay", "absent"} & set(stale.students)
-    assert f"the scores of {len(stale.students)} students" in log
+    old_points = scores_with_old_points(own_class.assignment)
+    assert "ada" in old_points.students and not {"gil", "hao", "dua", "eva", "fay", "absent"} & set(
+        old_points.students
+    )
+    assert f"the scores of {len(old_points.students)} students" in log
     built = CliRunner().invoke(app, ["build", NAME, "--seeds", "2"])
     assert built.exit_code == 0 and f"autograder regrade {NAME}" in " ".join(built.output.split())
 
     graded = CliRunner().invoke(app, ["grade", NAME, "ada", "--isolation", "none"])
-    assert "ada" not in stale_scores(own_class.assignment).students
+    assert "ada" not in scores_with_old_points(own_class.assignment).students
     assert f"autograder regrade {NAME}" in " ".join(graded.output.split())
     regraded = CliRunner().invoke(app, ["regrade", NAME, "--yes", "--isolation", "none"])
     assert regraded.exit_code == 0, regraded.output
-    assert stale_scores(own_class.assignment) is None
-    assert press_generate(own_class.course)["log"].count("stale") == 0
+    assert scores_with_old_points(own_class.assignment) is None
+    assert "points have changed" not in press_generate(own_class.course)["log"]
 
 
 def test_changed_points_of_a_cell_that_a_person_has_graded_are_announced_and_marked_for_another_look(
@@ -245,7 +247,7 @@ def test_changed_points_of_a_cell_that_a_person_has_graded_are_announced_and_mar
             grade = gradebook.find_grade(WRITTEN, NAME, NAME, student)
             grade.manual_score, grade.needs_manual_grade = score, False
         gradebook.db.commit()
-    assert stale_scores(own_class.assignment) is None
+    assert scores_with_old_points(own_class.assignment) is None
 
     change(own_class.course, WRITTEN_WORTH_2, WRITTEN_WORTH_2.replace("2,", "4,"))
     log = " ".join(press_generate(own_class.course)["log"].split())
@@ -270,7 +272,7 @@ def test_changed_points_of_a_cell_that_a_person_has_graded_are_announced_and_mar
         "ada": (1.5, True),
         "bob": (0.0, False),
     }
-    assert stale_scores(own_class.assignment) is None
+    assert scores_with_old_points(own_class.assignment) is None
 
 
 def test_cells_are_not_lost_once_there_are_submissions(own_class):

@@ -29,9 +29,9 @@ from autograder.jail.inside.limits import Limits
 from autograder.jail.outside.bubblewrap import find_bubblewrap
 from autograder.jail.outside.client import ServerDied
 from autograder.jail.outside.jobs import HARMLESS, cell, make_job
-from autograder.pool.jails import settings_for
 from autograder.pool.local import LocalPool
-from autograder.pool.warm import Settings
+from autograder.pool.pool import settings_for
+from autograder.pool.servers import Settings
 from autograder.untrusted.submission import read_submission
 from tests.autograder import light
 from tests.autograder.killing import (
@@ -86,8 +86,8 @@ def test_two_workers_give_what_one_gives(tmp_path):
     failing = hand_in_ten(course, assignment)
     found = []
     for workers in (1, 2):
-        jails = LocalPool(replace(settings_for(assignment, "bwrap"), limits=Limits(cell_seconds=4)), workers)
-        with Engine(assignment, Store(tmp_path / f"store-{workers}"), jails=jails) as engine:
+        pool = LocalPool(replace(settings_for(assignment, "bwrap"), limits=Limits(cell_seconds=4)), workers)
+        with Engine(assignment, Store(tmp_path / f"store-{workers}"), pool=pool) as engine:
             submissions = [
                 read_submission(course / "submitted" / student / NAME, student, assignment, engine.release)
                 for student in failing
@@ -154,8 +154,8 @@ def test_a_job_under_which_its_servers_always_die_is_that_student_s_verdict(kind
     deadly.cells.insert(0, new_code_cell(mark))
     hand_in(kind.course, "deadly", kind.assignment, deadly)
     folders = everything(kind)
-    jails = LocalPool(settings_for(kind.assignment, "bwrap"), 2)
-    with Engine(kind.assignment, Store(tmp_path), jails=jails) as engine:
+    pool = LocalPool(settings_for(kind.assignment, "bwrap"), 2)
+    with Engine(kind.assignment, Store(tmp_path), pool=pool) as engine:
         submissions = [
             read_submission(folder, student, kind.assignment, engine.release)
             for student, folder in folders.items()
@@ -222,7 +222,7 @@ def test_a_pool_that_is_closed_while_its_server_starts_waits_for_nothing(monkeyp
     pool.close()
     assert not any(map(is_alive, started))
     with pytest.raises(ServerDied, match="over|stop"):
-        pool.warm.run(HARMLESS)
+        pool.servers.run(HARMLESS)
 
 
 def test_what_is_imported_ahead_is_what_the_release_or_somebody_needs(tmp_path):

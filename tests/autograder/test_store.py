@@ -52,7 +52,7 @@ def package(tmp_path, monkeypatch) -> Path:
     return copy
 
 
-def test_a_changed_exercise_makes_its_own_notebook_stale_and_no_other(tmp_path, package):
+def test_a_changed_exercise_has_its_own_notebook_run_again_and_no_other(tmp_path, package):
     course = make_course(tmp_path / "course")
     one, other = Assignment(course, "01_static_embeddings"), Assignment(course, "02_attention")
     digests = {one: rules_digest(one), other: rules_digest(other)}
@@ -64,7 +64,7 @@ def test_a_changed_exercise_makes_its_own_notebook_stale_and_no_other(tmp_path, 
         digests[other] = rules_digest(other)
 
 
-def test_what_can_change_a_verdict_makes_results_stale_and_what_shows_them_does_not(tmp_path, package):
+def test_what_can_change_a_verdict_has_submissions_run_again_and_what_shows_them_has_not(tmp_path, package):
     course = make_course(tmp_path / "course")
     (course / "data").mkdir()
     table = course / "data" / "table.csv"
@@ -72,7 +72,7 @@ def test_what_can_change_a_verdict_makes_results_stale_and_what_shows_them_does_
     one = Assignment(course, "02_attention")
     digest = rules_digest(one)
     for name in (
-        "cli",
+        "cli/grading",
         "report",
         "untrusted/similarity",
         "gradebook/export",
@@ -87,7 +87,14 @@ def test_what_can_change_a_verdict_makes_results_stale_and_what_shows_them_does_
         file.write_text(file.read_text() + "\n")
     assert rules_digest(one) == digest
     judges = ["grading/engine", "grading/verdicts", "untrusted/submission", "authoring/reference", "course"]
-    judges += ["pool/local", "pool/warm", "source", "exercise", "checks/judging", "checks/explaining/steps"]
+    judges += [
+        "pool/local",
+        "pool/servers",
+        "source",
+        "exercise",
+        "checks/judging",
+        "checks/explaining/steps",
+    ]
     judges += ["jail/inside/runner", "jail/inside/seccomp"]
     files = [package / f"{name}.py" for name in judges]
     files += [course / "coursekit" / "plots.py", table]

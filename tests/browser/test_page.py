@@ -7,7 +7,7 @@ import pytest
 from nbformat.v4 import new_code_cell
 from playwright.sync_api import expect
 
-from autograder.authoring.release import student_files
+from autograder.authoring.student_zip import student_files
 from tests.browser.conftest import wait_for_kernel
 from tests.browser.test_accessibility import choose
 from tests.conftest import ROOT

@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from autograder.authoring.init import begin_course
-from autograder.authoring.release import student_files
+from autograder.authoring.student_zip import student_files
 from autograder.cli import app
 from autograder.course import Assignment, assignments
 from autograder.errors import CourseError

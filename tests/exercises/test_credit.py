@@ -13,7 +13,7 @@ from autograder.checks import answer_key
 from autograder.cli import app
 from autograder.errors import CourseError
 from autograder.exercise import Mistake
-from autograder.grading.stale import stale_scores
+from autograder.grading.old_points import scores_with_old_points
 from autograder.report import write_report
 from autograder.source import grade_id
 from tests.exercises.conftest import SOLUTION
@@ -94,7 +94,7 @@ def test_a_share_of_the_points_is_earned_on_fresh_inputs_only(built):
     with Gradebook(f"sqlite:///{built.root / 'gradebook.db'}") as gradebook:
         scores = {one["student"]: one["score"] for one in gradebook.submission_dicts(NAME)}
     assert scores == {student: entry["score"] for student, entry in graded.items()}
-    assert stale_scores(built) is None
+    assert scores_with_old_points(built) is None
     write_report(built, built.root / "report.html")
     assert "It earns 25 % of the points." in (built.root / "report.html").read_text()
 

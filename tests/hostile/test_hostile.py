@@ -24,7 +24,7 @@ from rich.console import Console
 from traitlets.config import Config
 
 from autograder.checks import answer_key
-from autograder.cli import _table
+from autograder.cli.tables import result_table
 from autograder.course import Assignment
 from autograder.gradebook.gradebook import GradebookWriter, open_gradebook, register
 from autograder.grading.engine import Engine
@@ -88,7 +88,7 @@ class Classroom:
         register(self.assignment)
         self.engine = stack.enter_context(Engine(self.assignment, Store(self.course / ".autograder/store")))
         self.engine.keys  # noqa: B018
-        self.engine.jails.warm.run(HARMLESS)  # all servers are there before anything is counted
+        self.engine.pool.servers.run(HARMLESS)  # all servers are there before anything is counted
         self.running = len(processes_below(os.getpid()))
         self.graded = {}
 
@@ -197,8 +197,8 @@ def test_what_is_lent_to_dependants_is_read_there_and_comes_no_further(classroom
     for cell in notebook.cells:  # the canary is now in the solution only
         cell.source = cell.source.replace(CANARY, "")
     heard = []
-    take = classroom.engine.jails.take
-    monkeypatch.setattr(classroom.engine.jails, "take", lambda: heard.append(take()) or heard[-1])
+    take = classroom.engine.pool.take
+    monkeypatch.setattr(classroom.engine.pool, "take", lambda: heard.append(take()) or heard[-1])
     classroom.hand_in("spy", notebook)
     result = classroom.grade("spy")
     assert lost(result) == attempt.lost(classroom.assignment)
@@ -407,7 +407,7 @@ def test_the_gradebook_takes_the_whole_class(classroom):
 def test_the_table_is_only_text(classroom):
     console = Console(width=2500, force_terminal=True, record=True)
     with console.capture() as captured:
-        console.print(_table([result for _, (_, result) in classroom.handed_in()]))
+        console.print(result_table([result for _, (_, result) in classroom.handed_in()]))
     shown = re.sub(r"\x1b\[[0-9;]*m", "", captured.get())  # the table's own bold
     assert all(sign.isprintable() or sign == "\n" for sign in shown)
     assert all(student in shown for student, _ in classroom.handed_in())

@@ -15,8 +15,8 @@ import pytest
 from autograder.checks import answers
 from autograder.jail.inside.limits import MEGABYTE, Limits
 from autograder.jail.outside import jobs
-from autograder.jail.outside.client import Nursery, Outcome, Server, find_problem
-from autograder.jail.outside.launch import Twin
+from autograder.jail.outside.client import ForkServer, Outcome, Server, find_problem
+from autograder.jail.outside.launch import ForkedServer
 from autograder.untrusted.frames import Frame, read_frame
 from tests.conftest import COURSE_VIEW, OPTIMISERS, SETTINGS
 from tests.processes import processes_below
@@ -93,11 +93,11 @@ def jail_possible() -> None:
 
 @pytest.fixture(scope="session")
 def server(jail_possible):
-    """One of a nursery, as a worker has them."""
-    nursery = Nursery(LIMITS, view=COURSE_VIEW, modules=[*SETTINGS.preload, OPTIMISERS])
-    with nursery.server() as server:
+    """One of a fork server, as a worker has them."""
+    fork_server = ForkServer(LIMITS, view=COURSE_VIEW, modules=[*SETTINGS.preload, OPTIMISERS])
+    with fork_server.server() as server:
         yield server
-    nursery.close()
+    fork_server.close()
 
 
 @pytest.fixture(scope="session")
@@ -140,7 +140,7 @@ def processes():
 
     def of(server: Server) -> list[int]:
         process = server._process
-        first = (process.of if isinstance(process, Twin) else process).popen.pid
+        first = (process.parent if isinstance(process, ForkedServer) else process).popen.pid
         return [first, *processes_below(first)]
 
     return of

@@ -14,7 +14,7 @@ import pytest
 
 from autograder.jail.inside.limits import Limits
 from autograder.jail.outside import bubblewrap, client, launch
-from autograder.jail.outside.client import JailError, Nursery, Server, ServerDied
+from autograder.jail.outside.client import ForkServer, JailError, Server, ServerDied
 from tests.processes import is_alive, processes_below, wait_until_gone
 
 # A server that imports nothing, so that it starts at once: its job is Python code, and `send` sends a frame.
@@ -48,13 +48,13 @@ def own_server(request, limits, monkeypatch):
 
 
 @pytest.fixture(params=["bwrap", "none"])
-def nursery(request, limits, monkeypatch):
+def fork_server(request, limits, monkeypatch):
     if request.param == "bwrap":
         request.getfixturevalue("jail_possible")
     monkeypatch.setattr(bubblewrap, "SERVE", QUICK)
-    nursery = Nursery(limits, isolation=request.param, silence_seconds=2.5)
-    yield nursery
-    nursery.close()
+    fork_server = ForkServer(limits, isolation=request.param, silence_seconds=2.5)
+    yield fork_server
+    fork_server.close()
 
 
 def test_frames_are_seen_as_they_come(server, job):
@@ -112,9 +112,9 @@ def test_a_server_lives_through_a_long_job(own_server, processes):
     assert processes(own_server) == before
 
 
-def below(nursery: Nursery) -> list[int]:
-    """The processes of a nursery, from bubblewrap to the servers that it forked, and their forks."""
-    first = nursery._process.popen.pid
+def below(fork_server: ForkServer) -> list[int]:
+    """The processes of a fork server, from bubblewrap to the servers that it forked, and their forks."""
+    first = fork_server._process.popen.pid
     return [first, *processes_below(first)]
 
 
@@ -123,11 +123,11 @@ def private_bytes(pid: int) -> int:
     return sum(int(line.split()[1]) << 10 for line in lines if line.startswith("Private_"))
 
 
-def test_what_servers_import_is_in_memory_once(nursery):
-    """A server of this nursery holds 100 MB."""
-    servers = [nursery.server() for _ in range(3)]
+def test_what_servers_import_is_in_memory_once(fork_server):
+    """A server of this fork server holds 100 MB."""
+    servers = [fork_server.server() for _ in range(3)]
     assert [server.run(b"send(b'frame')").frames for server in servers] == [(b"frame",)] * 3
-    forked = below(nursery)[-3:]
+    forked = below(fork_server)[-3:]
     assert all(private_bytes(pid) < 50_000_000 for pid in forked)
     for server in servers:
         server.close()
@@ -135,61 +135,61 @@ def test_what_servers_import_is_in_memory_once(nursery):
 
 
 @KILLED_OR_STOPPED
-def test_a_server_of_a_nursery_dies_alone_and_its_submission_with_it(nursery, number):
-    one, other = nursery.server(), nursery.server()
+def test_a_server_of_a_fork_server_dies_alone_and_its_submission_with_it(fork_server, number):
+    one, other = fork_server.server(), fork_server.server()
     doomed = []
 
     def kill_server(frame: bytes) -> None:
-        *_, fork = below(nursery)
+        *_, fork = below(fork_server)
         one = int(Path(f"/proc/{fork}/stat").read_bytes().rpartition(b")")[2].split()[1])
         doomed.extend([one, fork])
         os.kill(one, number)
 
-    nurse, *_ = below(nursery)
+    parent, *_ = below(fork_server)
     with pytest.raises(ServerDied, match="ended while it ran a job|silent for 2.5 s"):
         one.run(SLEEPER, on_frame=kill_server)
     wait_until_gone(doomed)
     beside = other._process
     assert one.run(b"").status == other.run(b"").status == "finished"
-    assert other._process is beside and below(nursery)[0] == nurse
+    assert other._process is beside and below(fork_server)[0] == parent
 
 
-def test_a_submission_that_is_killed_harms_no_server(nursery):
-    one, other = nursery.server(), nursery.server()
-    before = below(nursery)
-    outcome = one.run(SLEEPER, on_frame=lambda frame: os.kill(below(nursery)[-1], signal.SIGKILL))
+def test_a_submission_that_is_killed_harms_no_server(fork_server):
+    one, other = fork_server.server(), fork_server.server()
+    before = below(fork_server)
+    outcome = one.run(SLEEPER, on_frame=lambda frame: os.kill(below(fork_server)[-1], signal.SIGKILL))
     assert outcome.status == "killed"  # inside nobody could have done that
     assert one.run(b"").status == other.run(b"").status == "finished"
-    assert below(nursery) == before
+    assert below(fork_server) == before
 
 
-def test_a_nursery_that_dies_while_its_servers_work_costs_no_job(nursery):
-    servers = [nursery.server() for _ in range(2)]
+def test_a_fork_server_that_dies_while_its_servers_work_costs_no_job(fork_server):
+    servers = [fork_server.server() for _ in range(2)]
     begun = threading.Semaphore(0)
     with ThreadPoolExecutor(2) as pool:
         work = b"import time; send(b'begun'); time.sleep(1); send(b'done')"
         running = [pool.submit(server.run, work, lambda frame: begun.release()) for server in servers]
         for _ in servers:
             begun.acquire()
-        *_, nurse, _, _, _, _ = before = below(nursery)
-        os.kill(nurse, signal.SIGKILL)
+        *_, parent, _, _, _, _ = before = below(fork_server)
+        os.kill(parent, signal.SIGKILL)
     assert [one.result().frames for one in running] == [(b"begun", b"done")] * 2
     wait_until_gone(before)
-    after = below(nursery)
-    nursery.close()
+    after = below(fork_server)
+    fork_server.close()
     wait_until_gone(after)
 
 
-def test_nobody_holds_a_socket_of_another(nursery):
+def test_nobody_holds_a_socket_of_another(fork_server):
     """Each server has one, its own to the engine; what it runs has none."""
-    servers = [nursery.server() for _ in range(3)]
+    servers = [fork_server.server() for _ in range(3)]
     servers[0]._process.kill()
     look = b"import os, pathlib; send(repr([os.readlink(link) for link in pathlib.Path('/proc/self/fd').iterdir()"
     look += b" if link.is_symlink()]).encode())"
     for server in servers:
         (seen,) = server.run(look).frames
         assert b"/dev/null" in seen and b"pipe:" in seen and b"socket:" not in seen
-    everyone = below(nursery)[-4:]
+    everyone = below(fork_server)[-4:]
     sockets = [[link for link in links_of(pid) if link.startswith("socket:")] for pid in everyone]
     assert [len(own) for own in sockets] == [1] * 4 and len({own for (own,) in sockets}) == 4
 
@@ -199,26 +199,26 @@ def links_of(pid: int) -> list[str]:
 
 
 @KILLED_OR_STOPPED
-def test_a_nursery_that_dies_or_stops_is_replaced(nursery, number):
-    server = nursery.server()
-    before = below(nursery)
+def test_a_fork_server_that_dies_or_stops_is_replaced(fork_server, number):
+    server = fork_server.server()
+    before = below(fork_server)
     os.kill(before[-2], number)
     if number == signal.SIGSTOP:
-        server._process.kill()  # it would live on: only another is asked of the nursery
+        server._process.kill()  # it would live on: only another is asked of the fork server
     assert server.run(b"").status == "finished"
     wait_until_gone(before)
 
 
-def test_a_server_of_a_nursery_is_alone_in_its_world(limits, jail_possible, monkeypatch):
+def test_a_server_of_a_fork_server_is_alone_in_its_world(limits, jail_possible, monkeypatch):
     """Another's processes are not to be seen by it, not even while they run."""
     monkeypatch.setattr(bubblewrap, "SERVE", QUICK)
-    nursery = Nursery(limits)
-    one, other = nursery.server(), nursery.server()
+    fork_server = ForkServer(limits)
+    one, other = fork_server.server(), fork_server.server()
     seen = []
     look = b"import os; send(repr(sorted(p for p in os.listdir('/proc') if p.isdigit())).encode())"
     with pytest.raises(KeyboardInterrupt):
         one.run(SLEEPER, on_frame=lambda frame: seen.append(other.run(look).frames) or interrupt())
-    nursery.close()
+    fork_server.close()
     assert seen == [(b"['1']",)]
 
 
@@ -244,15 +244,15 @@ def test_the_server_ends_with_the_engine(jail_possible, isolation):
 
 
 @pytest.mark.parametrize("isolation", ["bwrap", "none"])
-def test_a_nursery_and_its_servers_end_with_the_engine(jail_possible, isolation):
+def test_a_fork_server_and_its_servers_end_with_the_engine(jail_possible, isolation):
     script = f"""
         import os
         from autograder.jail.outside import bubblewrap, client
         from autograder.jail.inside.limits import Limits
         from tests.processes import is_alive, processes_below, wait_until_gone
         bubblewrap.SERVE = {QUICK!r}
-        nursery = client.Nursery(Limits(), {isolation!r})
-        idle, busy = nursery.server(), nursery.server()
+        fork_server = client.ForkServer(Limits(), {isolation!r})
+        idle, busy = fork_server.server(), fork_server.server()
         def end(frame):
             print(*processes_below(os.getpid()), flush=True)
             os.kill(os.getpid(), 9)
@@ -359,7 +359,7 @@ def test_a_message_that_is_no_report_is_not_believed(limits):
     with ours, theirs:
         theirs.send(b'{"status": "finished", "seconds": "1", "cpu_seconds": 0, "peak_bytes": 0}\n')
         with pytest.raises(ServerDied, match="no report"):
-            client.hold(ours, b"job", client.Reader(Limits(), lambda frame: None), 5)
+            client.exchange(ours, b"job", client.FrameReader(Limits(), lambda frame: None), 5)
 
 
 def test_what_fails_before_the_students_code_is_not_the_students_fault(own_server):

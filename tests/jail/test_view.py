@@ -12,7 +12,7 @@ import pytest
 
 from autograder.course import Assignment
 from autograder.jail.outside import bubblewrap
-from autograder.pool.jails import settings_for
+from autograder.pool.pool import settings_for
 from tests.conftest import ASSIGNMENTS, ROOT
 
 SECRET_FILES = (

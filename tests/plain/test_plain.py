@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from autograder.authoring import builder
 from autograder.cli import app
-from autograder.course import MOST_HANDED_OUT, Assignment, assignment, assignments
+from autograder.course import MOST_HANDED_OUT, Assignment, assignments, find_assignment
 from autograder.errors import CourseError
 from autograder.gradebook.gradebook import open_gradebook, register
 from autograder.grading.engine import Engine, Result
@@ -20,8 +20,8 @@ from autograder.grading.original import original
 from autograder.grading.store import Store, rules_digest
 from autograder.grading.verdicts import LONGEST_NUMBER
 from autograder.jail.inside.limits import Limits
-from autograder.pool.jails import settings_for
 from autograder.pool.local import LocalPool
+from autograder.pool.pool import settings_for
 from autograder.report import contents, read_class, unnamed
 from autograder.source import grade_id
 from autograder.untrusted.submission import read_submission
@@ -202,8 +202,8 @@ def test_cells_that_were_not_reached_have_no_points_and_a_reason(
     ends, limits, ending, status, built, tmp_path
 ):
     one = Assignment(built, "squares")
-    jails = LocalPool(replace(settings_for(one, "bwrap"), limits=limits))
-    with Engine(one, Store(tmp_path), jails=jails) as engine:
+    pool = LocalPool(replace(settings_for(one, "bwrap"), limits=limits))
+    with Engine(one, Store(tmp_path), pool=pool) as engine:
         result = grade(engine, with_cell(right_notebook(one), "standardise", ends))
     found = by_cell(result)
     assert result.ending == ending
@@ -214,8 +214,8 @@ def test_cells_that_were_not_reached_have_no_points_and_a_reason(
 
 def test_an_endless_loop_costs_its_own_cell(built, tmp_path):
     one = Assignment(built, "squares")
-    jails = LocalPool(replace(settings_for(one, "bwrap"), limits=Limits(cell_seconds=0.5)))
-    with Engine(one, Store(tmp_path), jails=jails) as engine:
+    pool = LocalPool(replace(settings_for(one, "bwrap"), limits=Limits(cell_seconds=0.5)))
+    with Engine(one, Store(tmp_path), pool=pool) as engine:
         result = grade(engine, notebooks(one)["never-ends"])
     assert by_cell(result)["standardise-values"].status == "timeout" and result.score == 3
 
@@ -382,7 +382,7 @@ def test_a_folder_with_notebooks_of_other_names_is_refused_with_what_to_do(cours
     (source / "squares.py").rename(source / "problem1.py")
     (source / "squares.ipynb").rename(source / "problem1.ipynb")
     with pytest.raises(CourseError, match="holds problem1.ipynb; an assignment is one notebook"):
-        assignment(course, "squares")
+        find_assignment(course, "squares")
 
 
 def test_files_too_large_for_a_jail_are_refused_with_what_to_do(course):

@@ -20,8 +20,8 @@ from shutil import which
 
 from sphinx.cmd.build import main as sphinx
 
-from autograder.authoring.release import student_release
-from autograder.course import Assignment, assignment, assignments, course_root
+from autograder.authoring.student_zip import write_student_zip
+from autograder.course import Assignment, assignments, course_root, find_assignment
 from autograder.errors import CourseError
 from autograder.settings import course_settings
 from tools.book import links
@@ -45,7 +45,7 @@ def main(arguments: list[str] | None = None) -> int | str:
     site = options.into or root / "build" / name
     started = time.monotonic()
     try:
-        chosen = [assignment(root, one) for one in options.names] or assignments(root)
+        chosen = [find_assignment(root, name) for name in options.names] or assignments(root)
         build(root, chosen, site, options.parts or root / PARTS, with_solutions)
     except CourseError as error:
         return str(error)
@@ -73,7 +73,7 @@ def build(
     if sphinx([str(argument) for argument in (*arguments, source, site)]):
         raise CourseError("Sphinx found what its messages above say: mend that and build again.")
     _drop_old_pages(site, source)
-    student_release(site.resolve() / zip_name(course_settings(root)))
+    write_student_zip(site.resolve() / zip_name(course_settings(root)))
 
 
 def origin(root: Path) -> str:

@@ -25,7 +25,7 @@ NOSUID, NODEV, NOEXEC, READ_ONLY, REMOUNT, BIND, RECURSIVE = 2, 4, 8, 1, 32, 409
 CAPABILITY_VERSION_3 = 0x20080522
 
 
-def fork(several: int = EVERY_NAMESPACE) -> int:
+def fork(namespaces: int = EVERY_NAMESPACE) -> int:
     """Fork into new namespaces, as process 1 of its own; 0 in the child.
 
     One raw clone builds the namespaces while it copies the process. fork, unshare, fork would copy it twice.
@@ -34,7 +34,7 @@ def fork(several: int = EVERY_NAMESPACE) -> int:
     python = ctypes.pythonapi
     for hook in (python.PyOS_BeforeFork, python.PyOS_AfterFork_Child, python.PyOS_AfterFork_Parent):
         hook.restype = None
-    arguments = [ctypes.c_long(value) for value in (_clone_number(), several | signal.SIGCHLD, 0, 0, 0, 0)]
+    arguments = [ctypes.c_long(value) for value in (_clone_number(), namespaces | signal.SIGCHLD, 0, 0, 0, 0)]
     number = _number_kept_by_libc()
     python.PyOS_BeforeFork()
     pid = libc.syscall(*arguments)
@@ -101,9 +101,9 @@ def mount_scratch(limits: Limits) -> None:
     for name in ("home", "tmp", "shm"):
         (WORK / name).mkdir()
     mount(WORK / "shm", SHARED, None, BIND)
-    shown = [(path, os.open(path, os.O_PATH)) for path in mounts_below(TEMPORARY)]
+    handles = [(path, os.open(path, os.O_PATH)) for path in mounts_below(TEMPORARY)]
     mount(WORK / "tmp", TEMPORARY, None, BIND)
-    for path, handle in shown:  # a course that lies in /tmp is shown there again
+    for path, handle in handles:  # a course that lies in /tmp is shown there again
         path.mkdir(parents=True, exist_ok=True) if os.path.isdir(f"/proc/self/fd/{handle}") else _touch(path)
         mount(f"/proc/self/fd/{handle}", path, None, BIND | RECURSIVE)
         os.close(handle)

@@ -42,20 +42,20 @@ class Outputs:
     def write(self, name: str, text: str) -> None:
         """Append to the stream "stdout" or "stderr"."""
         room = min(self.limits.stream_bytes - self._written[name], self.room)
-        kept = encodable(text[: max(room, 0)])
-        self._written[name] += len(kept)
-        self.room -= len(kept)
+        shortened = encodable(text[: max(room, 0)])
+        self._written[name] += len(shortened)
+        self.room -= len(shortened)
         if len(text) > room and name not in self._cut:
             self._cut.add(name)
-            kept += f"\n… the rest of {name} was not kept\n"
-        if kept:
-            self._append_to_stream(name, kept)
+            shortened += f"\n… the rest of {name} was not kept\n"
+        if shortened:
+            self._append_to_stream(name, shortened)
 
     def show(
         self, kind: str, data: dict[str, Any], shown_as: str | None = None, update: bool = False
     ) -> None:
         """Append a "display_data" or "execute_result". `shown_as` is the id by which it may be updated."""
-        output = {"output_type": kind, "data": self._kept(data), "metadata": {}}
+        output = {"output_type": kind, "data": self._fitting(data), "metadata": {}}
         if kind == "execute_result":
             output["execution_count"] = None
         place = self._displays.get(shown_as) if update else None
@@ -95,20 +95,20 @@ class Outputs:
         if len(self._outputs) < MOST_OUTPUTS:
             self._outputs.append(output)
 
-    def _kept(self, data: dict[str, Any]) -> dict[str, str]:
+    def _fitting(self, data: dict[str, Any]) -> dict[str, str]:
         """The representations that are shown and for which there is room."""
-        kept = {kind: _text(data[kind]) for kind in SHOWN_TYPES if kind in data}
-        if any(kind in kept for kind in PICTURE_TYPES):
+        representations = {kind: _text(data[kind]) for kind in SHOWN_TYPES if kind in data}
+        if any(kind in representations for kind in PICTURE_TYPES):
             self._pictures += 1
             if self._pictures > self.limits.images_per_cell:
                 return {
                     "text/plain": f"(a cell shows {self.limits.images_per_cell} pictures; this one was not kept)"
                 }
-        size = sum(len(text) for text in kept.values())
+        size = sum(len(text) for text in representations.values())
         if size > self.room:
             return {"text/plain": f"(an output of {size} characters, for which there was no room)"}
         self.room -= size
-        return kept or {"text/plain": "(an output of a kind that is not shown)"}
+        return representations or {"text/plain": "(an output of a kind that is not shown)"}
 
 
 class Stream(io.TextIOBase):

@@ -20,7 +20,7 @@ from .limits import Limits
 from .outputs import Stream, encodable
 from .shell import Shell
 
-Given = dict[recording.AnswerId, Answer]
+CellAnswers = dict[recording.AnswerId, Answer]
 
 WHOLE_JOB = answers.FileLimits(bytes=1 << 31, header_bytes=1 << 30, arrays=1_000_000, values=1 << 26)
 
@@ -41,9 +41,14 @@ class Job:
 
 def read_job(blob: bytes) -> Job:
     """The job as the engine packed it."""
-    arrays, words = answers.unpack(blob, WHOLE_JOB)
-    files = {name: arrays[f"{FILE}{name}"] for name in words["files"]}
-    return Job(words["cells"], recording.cases_from_file(arrays, words["cases"]), words["arrays"], files)
+    arrays, description = answers.unpack(blob, WHOLE_JOB)
+    files = {name: arrays[f"{FILE}{name}"] for name in description["files"]}
+    return Job(
+        description["cells"],
+        recording.cases_from_file(arrays, description["cases"]),
+        description["arrays"],
+        files,
+    )
 
 
 def run_job(job: Job, shell: Shell, limits: Limits, send: Callable[[bytes], None]) -> None:
@@ -65,28 +70,28 @@ def run_job(job: Job, shell: Shell, limits: Limits, send: Callable[[bytes], None
         seconds = time.monotonic() - began
         if os.getpid() != me:
             os._exit(0)  # the cell forked and its child came back here; only the original goes on
-        given, recorder.answers = recorder.answers, {}
-        frame, room = make_frame(number, given, room, shell, seconds, problem)
+        cell_answers, recorder.answers = recorder.answers, {}
+        frame, room = make_frame(number, cell_answers, room, shell, seconds, problem)
         send(frame)
 
 
 def make_frame(
-    number: int, given: Given, room: int, shell: Shell, seconds: float, problem: CellEnding
+    number: int, cell_answers: CellAnswers, room: int, shell: Shell, seconds: float, problem: CellEnding
 ) -> tuple[bytes, int]:
     """What `autograder.untrusted.frames` reads outside, and the room left for answers.
 
     Answers that no file can hold cost their own cell only.
     """
     outputs = shell.outputs.take()
-    words = {"cell": number, "answers": [], "outputs": outputs, "seconds": seconds, "problem": problem}
+    description = {"cell": number, "answers": [], "outputs": outputs, "seconds": seconds, "problem": problem}
     try:
-        kept, left = within(room, given)
-        arrays, described = recording.answers_to_file(kept)
-        return answers.pack(arrays, words | {"answers": described}), left
+        fitting, room_left = within(room, cell_answers)
+        arrays, described = recording.answers_to_file(fitting)
+        return answers.pack(arrays, description | {"answers": described}), room_left
     except Exception as error:
         shell.outputs.fail(type(error).__name__, "the answers of this cell cannot be written to a file", [])
-        words |= {"outputs": [*outputs, *shell.outputs.take()], "problem": CellEnding.ERROR}
-        return answers.pack({}, words), room
+        description |= {"outputs": [*outputs, *shell.outputs.take()], "problem": CellEnding.ERROR}
+        return answers.pack({}, description), room
 
 
 def run_cell(source: str, shell: Shell, limits: Limits) -> CellEnding:
@@ -129,10 +134,10 @@ class Alarm:
             raise CellTimeout(f"the cell was stopped after {self.seconds:g} seconds")
 
 
-def within(room: int, given: Given) -> tuple[Given, int]:
+def within(room: int, cell_answers: CellAnswers) -> tuple[CellAnswers, int]:
     """The answers for which there is room, and the room left. A giant one fails alone."""
-    kept = {}
-    for where, answer in given.items():
+    fitting = {}
+    for answer_id, answer in cell_answers.items():
         size = sum(array.nbytes + len(name) for name, array in answer.arrays.items())
         if size > room:
             answer = Answer(
@@ -141,8 +146,8 @@ def within(room: int, given: Given) -> tuple[Given, int]:
         else:
             room -= size
         arrays = {encodable(name): array for name, array in answer.arrays.items()}
-        kept[where] = replace(answer, arrays=arrays, message=encodable(answer.message)[:4000])
-    return kept, room
+        fitting[answer_id] = replace(answer, arrays=arrays, message=encodable(answer.message)[:4000])
+    return fitting, room
 
 
 def reseed() -> None:

@@ -224,7 +224,9 @@ def program(machine: str) -> list[Instruction]:
     lines += _when(CLONE[machine], [(ANY_BIT, 0, 1, NAMESPACE_FLAGS), _refuse(errno.EPERM)])
     for number in (SOCKET[machine], SOCKETPAIR[machine]):
         lines += _when(number, _only_families())
-    commands = [line for one in HELD_FROM_OTHERS for line in ((EQUAL, 0, 1, one), _refuse(errno.EPERM))]
+    commands = [
+        line for command in HELD_FROM_OTHERS for line in ((EQUAL, 0, 1, command), _refuse(errno.EPERM))
+    ]
     lines += _when(FCNTL[machine], commands, SECOND_ARGUMENT)
     for numbers in ALLOWED.values():
         if numbers[column] is not None:

@@ -1,8 +1,8 @@
 """The warm process inside the jail: it imported everything once, and forks for each submission.
 
 It never reads a job, or the next fork would inherit it. A message brings two descriptors, the job and the
-pipe for the answers; only the child reads and writes them. Another kind of message brings a socket: for it a
-fork serves, a twin, which has imported everything without a second copy of it in memory.
+pipe for the answers; only the child reads and writes them. Another kind of message brings a socket, on which a
+forked server answers: what was imported is in memory once for all of them.
 """
 
 import contextlib
@@ -72,13 +72,13 @@ def prepare(limits: Limits, modules: Sequence[str]):
 
 
 def serve(control: socket.socket, isolation: Jailed | Plain, shell, limits: Limits) -> None:
-    """One submission at a time. Only who runs none makes twins: they shall be born of a clean server."""
+    """One submission at a time. Only who runs none forks others: they shall be born of a clean server."""
     while True:
         message, descriptors, _, _ = socket.recv_fds(control, 64, MOST_DESCRIPTORS)
         if not message:
             return
-        if b"twin" in message and len(descriptors) == 1:
-            control = fork_twin(control, descriptors[0], isolation)
+        if b"fork" in message and len(descriptors) == 1:
+            control = fork_server(control, descriptors[0], isolation)
             continue
         if b"run" not in message or len(descriptors) < 2:
             continue  # "stop", for a submission that had just ended
@@ -90,10 +90,10 @@ def serve(control: socket.socket, isolation: Jailed | Plain, shell, limits: Limi
         watch.say(control, report)
 
 
-def fork_twin(control: socket.socket, theirs: int, isolation: Jailed | Plain) -> socket.socket:
+def fork_server(control: socket.socket, theirs: int, isolation: Jailed | Plain) -> socket.socket:
     """Fork another server and tell the client by which handle it is killed. Each goes on with its own socket."""
     with contextlib.suppress(ChildProcessError):
-        while os.waitpid(-1, os.WNOHANG)[0]:  # twins that ended
+        while os.waitpid(-1, os.WNOHANG)[0]:  # those that ended
             pass
     pid = isolation.fork_server()
     if pid == 0:
@@ -104,7 +104,7 @@ def fork_twin(control: socket.socket, theirs: int, isolation: Jailed | Plain) ->
     os.close(theirs)
     handle = os.pidfd_open(pid)
     with contextlib.suppress(BrokenPipeError):
-        socket.send_fds(control, [b"twin\n"], [handle])
+        socket.send_fds(control, [b"forked\n"], [handle])
     os.close(handle)
     return control
 
@@ -168,7 +168,12 @@ def keep_only(job: int, answers: int) -> None:
     """Close every descriptor but those two; none of the server's is the child's business."""
     nothing = os.open(os.devnull, os.O_RDWR)
     # Out of the way first: the numbers they came with may be those that they go to.
-    sources = [nothing, nothing, nothing, *(fcntl.fcntl(one, fcntl.F_DUPFD, 16) for one in (answers, job))]
+    sources = [
+        nothing,
+        nothing,
+        nothing,
+        *(fcntl.fcntl(descriptor, fcntl.F_DUPFD, 16) for descriptor in (answers, job)),
+    ]
     for target, source in enumerate(sources):
         os.dup2(source, target, inheritable=target < ANSWERS)
     os.closerange(JOB + 1, os.sysconf("SC_OPEN_MAX"))

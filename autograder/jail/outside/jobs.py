@@ -23,10 +23,10 @@ def make_job(
 
     `files` lie in the notebook's folder, by their path there.
     """
-    inputs, rest = cases_to_file({name: list(several) for name, several in cases.items()})
+    inputs, rest = cases_to_file({name: list(inputs) for name, inputs in cases.items()})
     contents = {f"{FILE}{path}": np.frombuffer(content, np.uint8) for path, content in files.items()}
-    words = {"cells": list(cells), "cases": rest, "arrays": arrays, "files": list(files)}
-    return answers.pack(inputs | contents, words)
+    description = {"cells": list(cells), "cases": rest, "arrays": arrays, "files": list(files)}
+    return answers.pack(inputs | contents, description)
 
 
 def cell(source: str, exercise: str = "", variant: str = "") -> dict[str, str]:

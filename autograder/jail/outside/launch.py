@@ -1,4 +1,4 @@
-"""Starts a server, in bubblewrap or plainly, or a twin of one, and ends it for certain."""
+"""Starts a server, in bubblewrap or plainly, or forks one of another, and ends it for certain."""
 
 import contextlib
 import json
@@ -36,7 +36,7 @@ class _Killed(JailError):
 
 
 @dataclass
-class Process:
+class ServerProcess:
     """A running server."""
 
     popen: subprocess.Popen
@@ -48,7 +48,7 @@ class Process:
     def last_words(self) -> str:
         try:
             return last_words(self.errors.fileno())
-        except ValueError:  # for a twin: another thread has ended the server, and closed its file
+        except ValueError:  # for a fork: another thread has ended the server, and closed its file
             return "it was ended"
 
     def close(self) -> None:
@@ -58,7 +58,7 @@ class Process:
             self.popen.wait(CLOSE_SECONDS)
         self.kill()
 
-    def shoot(self) -> None:
+    def send_kill(self) -> None:
         """Send the signal, and leave the rest to whoever waits for an answer."""
         if self.jail is not None:
             with contextlib.suppress(OSError):  # it has ended, or another thread has closed the handle
@@ -71,7 +71,7 @@ class Process:
 
     def kill(self) -> None:
         """End it whatever state it is in, stopped or deaf."""
-        self.shoot()
+        self.send_kill()
         if self.jail is not None:
             os.close(self.jail)
             self.jail = None
@@ -83,15 +83,15 @@ class Process:
 
 
 @dataclass
-class Twin:
+class ForkedServer:
     """A fork of a server that serves itself. It ends with that server, or alone."""
 
     control: socket.socket
-    of: Process
+    parent: ServerProcess
     handle: int | None = None
 
     def last_words(self) -> str:
-        return self.of.last_words()
+        return self.parent.last_words()
 
     def close(self) -> None:
         """Let it end: it does when its socket closes."""
@@ -99,13 +99,13 @@ class Twin:
         self._wait()
         self.kill()
 
-    def shoot(self) -> None:
+    def send_kill(self) -> None:
         if self.handle is not None:
             with contextlib.suppress(OSError):  # it has ended, or another thread has closed the handle
                 signal.pidfd_send_signal(self.handle, signal.SIGKILL)
 
     def kill(self) -> None:
-        self.shoot()
+        self.send_kill()
         self.control.close()
         if self.handle is not None:
             self._wait()
@@ -133,12 +133,12 @@ def start(
     isolation: str,
     view: View,
     modules: Sequence[str] = (),
-    spawned: Callable[[Process], None] = lambda process: None,
-) -> Process:
+    spawned: Callable[[ServerProcess], None] = lambda process: None,
+) -> ServerProcess:
     """Start a server and wait until it has imported everything, `modules` too. Raises JailError.
 
     One that is killed meanwhile is started once more. `spawned` is told of each process before its imports: another
-    thread may shoot it, and what `spawned` raises ends it.
+    thread may kill it, and what `spawned` raises ends it.
     """
     try:
         return _start(limits, isolation, view, modules, spawned)
@@ -147,8 +147,12 @@ def start(
 
 
 def _start(
-    limits: Limits, isolation: str, view: View, modules: Sequence[str], spawned: Callable[[Process], None]
-) -> Process:
+    limits: Limits,
+    isolation: str,
+    view: View,
+    modules: Sequence[str],
+    spawned: Callable[[ServerProcess], None],
+) -> ServerProcess:
     ours, theirs = socket.socketpair(socket.AF_UNIX, SOCKET_KIND)
     with theirs:
         arguments = [str(theirs.fileno()), isolation, limits.to_json(), *modules]
@@ -163,18 +167,18 @@ def _start(
     return process
 
 
-def twin(process: Process, seconds: float) -> Twin:
+def fork(process: ServerProcess, seconds: float) -> ForkedServer:
     """Have a server that runs no job fork another. Raises OSError when it does not do so within `seconds`."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, SOCKET_KIND)
-    made = Twin(ours, process)
+    made = ForkedServer(ours, process)
     try:
         with theirs:
-            socket.send_fds(process.control, [b"twin\n"], [theirs.fileno()])
-        _, handles = _hear(process.control, seconds)
+            socket.send_fds(process.control, [b"fork\n"], [theirs.fileno()])
+        _, handles = _receive(process.control, seconds)
         if not handles:
             raise ConnectionError("it ended")
         made.handle = handles[0]
-        message, _ = _hear(ours, seconds)
+        message, _ = _receive(ours, seconds)
         if b"ready" not in message:
             raise ConnectionError("its fork ended")
     except BaseException:  # Ctrl-C, too
@@ -183,7 +187,7 @@ def twin(process: Process, seconds: float) -> Twin:
     return made
 
 
-def _hear(control: socket.socket, seconds: float) -> tuple[bytes, list[int]]:
+def _receive(control: socket.socket, seconds: float) -> tuple[bytes, list[int]]:
     """The next message and what it brought along. Raises OSError when there is none."""
     if not select.select([control], [], [], seconds)[0]:
         raise TimeoutError(f"it has been silent for {seconds:g} s")
@@ -191,7 +195,9 @@ def _hear(control: socket.socket, seconds: float) -> tuple[bytes, list[int]]:
     return message, handles
 
 
-def _in_bubblewrap(arguments: list[str], ours: socket.socket, theirs: socket.socket, view: View) -> Process:
+def _in_bubblewrap(
+    arguments: list[str], ours: socket.socket, theirs: socket.socket, view: View
+) -> ServerProcess:
     reader, writer = os.pipe()
     try:
         command = bubblewrap.command(bubblewrap.SERVE, arguments, writer, view)
@@ -208,7 +214,7 @@ def _in_bubblewrap(arguments: list[str], ours: socket.socket, theirs: socket.soc
     return process
 
 
-def _plainly(arguments: list[str], ours: socket.socket, theirs: socket.socket, view: View) -> Process:
+def _plainly(arguments: list[str], ours: socket.socket, theirs: socket.socket, view: View) -> ServerProcess:
     scratch = tempfile.TemporaryDirectory(prefix=SCRATCH_PREFIX)
     variables = {**bubblewrap.variables(view), **bubblewrap.places(scratch.name)}
     variables["PATH"] = os.environ.get("PATH", os.defpath)
@@ -221,8 +227,8 @@ def _plainly(arguments: list[str], ours: socket.socket, theirs: socket.socket, v
 
 def _spawn(
     command: list[str], descriptors: list[int], variables: dict[str, str], ours: socket.socket
-) -> Process:
-    errors = tempfile.TemporaryFile()  # noqa: SIM115 (the Process closes it)
+) -> ServerProcess:
+    errors = tempfile.TemporaryFile()  # noqa: SIM115 (the ServerProcess closes it)
     popen = subprocess.Popen(
         command,
         pass_fds=descriptors,
@@ -233,20 +239,20 @@ def _spawn(
         stderr=errors,
         start_new_session=True,  # Ctrl-C in the terminal is for the engine to handle
     )
-    return Process(popen, ours, errors)
+    return ServerProcess(popen, ours, errors)
 
 
 def _handle_of_jail(reader: int) -> int | None:
     """bubblewrap says which process is its jail's first; None when it failed before."""
     with open(reader, "rb") as file:
-        words = file.read()
+        info = file.read()
     try:
-        return os.pidfd_open(json.loads(words)["child-pid"])
+        return os.pidfd_open(json.loads(info)["child-pid"])
     except (ValueError, KeyError, ProcessLookupError):
         return None
 
 
-def _wait_until_ready(process: Process) -> None:
+def _wait_until_ready(process: ServerProcess) -> None:
     deadline = time.monotonic() + START_SECONDS
     readable, _, _ = select.select([process.control], [], [], max(0.0, deadline - time.monotonic()))
     if not readable:
@@ -261,7 +267,7 @@ def _wait_until_ready(process: Process) -> None:
         raise JailError(f"The grading server began with {message[:80]!r} and not with its readiness.")
 
 
-def _why_it_ended(process: Process) -> str:
-    words = process.last_words()
+def _why_it_ended(process: ServerProcess) -> str:
+    last_words = process.last_words()
     problem = bubblewrap.find_problem() if process.jail is None and process.scratch is None else None
-    return problem or f"The grading server ended before it was ready: {words}."
+    return problem or f"The grading server ended before it was ready: {last_words}."

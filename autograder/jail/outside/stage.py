@@ -33,8 +33,10 @@ def main(folder: str, paths: list[str], command: list[str]) -> None:
 
 
 def mount(source: str | None, target: str, kind: str | None, flags: int, options: str = "") -> None:
-    words = [None if word is None else word.encode() for word in (source, target, kind)]
-    check(libc.mount(*words, ctypes.c_ulong(flags), options.encode() or None), f"mount {source} on {target}")
+    arguments = [None if text is None else text.encode() for text in (source, target, kind)]
+    check(
+        libc.mount(*arguments, ctypes.c_ulong(flags), options.encode() or None), f"mount {source} on {target}"
+    )
 
 
 def check(result: int, name: str) -> None:

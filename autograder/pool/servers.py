@@ -10,7 +10,7 @@ from pathlib import Path
 from autograder.checks.status import Ending
 from autograder.jail.inside.limits import Limits
 from autograder.jail.outside.bubblewrap import View, package_folder
-from autograder.jail.outside.client import Nursery, Outcome, Server, ServerDied
+from autograder.jail.outside.client import ForkServer, Outcome, Server, ServerDied
 from autograder.jail.outside.jobs import HARMLESS
 
 PACKAGES = ("torch", "numpy", "transformers")
@@ -49,7 +49,7 @@ class Settings:
         return View(self.packages, readable, hidden, self.answers, self.practice)
 
 
-class Warm:
+class ServerPool:
     """The warm servers of a run: as many as there are jobs at the same time, each made when it is first needed.
 
     All are forks of one process, which imports everything and runs no job.
@@ -57,7 +57,7 @@ class Warm:
 
     def __init__(self, settings: Settings):
         self.settings = settings
-        self._nursery = Nursery(
+        self._fork_server = ForkServer(
             settings.limits,
             settings.isolation,
             settings.view,
@@ -70,7 +70,7 @@ class Warm:
         self._stopped = False
 
     def start(self) -> None:
-        self._nursery.start()
+        self._fork_server.start()
 
     def run(self, job: bytes) -> Outcome:
         """Run one job. One that ends servers, where a harmless job ends none, has the outcome DIED."""
@@ -95,7 +95,7 @@ class Warm:
     def stop(self) -> None:
         """End the jobs that are running, from another thread, and take no other. Nor is anything started any more."""
         self._stopped = True
-        self._nursery.stop()
+        self._fork_server.stop()
         with self._changing:
             for server in self._busy:
                 server.stop()
@@ -106,14 +106,14 @@ class Warm:
             idle, self._idle = self._idle, []
         for server in idle:
             server.close()
-        self._nursery.close()
+        self._fork_server.close()
 
     @contextmanager
     def _server(self) -> Iterator[Server]:
         """A server that no other job has meanwhile."""
         with self._changing:
             server = self._idle.pop() if self._idle else None
-        server = server or self._nursery.server()
+        server = server or self._fork_server.server()
         with self._changing:
             self._busy.add(server)
             if self._stopped:
@@ -131,8 +131,8 @@ class Warm:
 
 def installed_versions(names: Iterable[str]) -> dict[str, str]:
     """Of those of these distributions that are installed."""
-    found = {}
+    versions = {}
     for name in names:
         with suppress(metadata.PackageNotFoundError):
-            found[name] = metadata.version(name)
-    return found
+            versions[name] = metadata.version(name)
+    return versions

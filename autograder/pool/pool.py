@@ -6,7 +6,7 @@ from typing import Protocol
 
 from autograder.course import Assignment
 from autograder.jail.outside.client import Outcome
-from autograder.pool.warm import Settings
+from autograder.pool.servers import Settings
 from autograder.settings import limits
 from autograder.source import imported_ahead, imported_from, named_in, usual_imports
 
@@ -40,7 +40,7 @@ def settings_for_solution(assignment: Assignment, isolation: str) -> Settings:
     return replace(settings, modules=tuple(dict.fromkeys(modules)), purpose="solution")
 
 
-class Jails(Protocol):
+class Pool(Protocol):
     """Takes jobs and gives back their outcomes, in whatever order they end. A job that is lost is run again."""
 
     def warm_up(self) -> None:

@@ -14,14 +14,14 @@ from hashlib import blake2b
 from autograder.daemon.place import signature
 from autograder.jail.inside.limits import Limits
 from autograder.jail.outside.bubblewrap import View, package_folder
-from autograder.jail.outside.launch import CLOSE_SECONDS, Process, last_words
+from autograder.jail.outside.launch import CLOSE_SECONDS, ServerProcess, last_words
 
 _lender: socket.socket | None = None
 _asking = threading.Lock()
 
 
 @dataclass
-class Lent:
+class StandingServer:
     """A running server that another command has started."""
 
     control: socket.socket
@@ -38,13 +38,13 @@ class Lent:
             select.select([self.jail], [], [], CLOSE_SECONDS)
         self.kill()
 
-    def shoot(self) -> None:
+    def send_kill(self) -> None:
         if self.jail is not None:
             with suppress(OSError):  # it has ended, or another thread has closed the handle
                 signal.pidfd_send_signal(self.jail, signal.SIGKILL)
 
     def kill(self) -> None:
-        self.shoot()
+        self.send_kill()
         self.control.close()
         if self.jail is not None:
             os.close(self.jail)
@@ -65,7 +65,7 @@ def made_of(limits: Limits, isolation: str, view: View, modules: Sequence[str]) 
     return blake2b(words + signature(shown), digest_size=16).hexdigest()
 
 
-def take(purpose: str, key: str) -> Lent | None:
+def take(purpose: str, key: str) -> StandingServer | None:
     """A server that waits, and that nobody else has from now on."""
     if _lender is None or not purpose:
         return None
@@ -74,15 +74,15 @@ def take(purpose: str, key: str) -> Lent | None:
         answer, descriptors, _, _ = socket.recv_fds(_lender, 16, 3)
         if answer == b"here" and len(descriptors) == 3:
             control, errors, jail = descriptors
-            return Lent(socket.socket(fileno=control), errors, jail)
+            return StandingServer(socket.socket(fileno=control), errors, jail)
     return None
 
 
-def give(purpose: str, key: str, process: Process | Lent) -> bool:
+def give(purpose: str, key: str, process: ServerProcess | StandingServer) -> bool:
     """Give a server back, or another that may stay. False where it cannot: then it is to be closed."""
     if _lender is None or not purpose or process.jail is None:
         return False
-    errors = process.errors if isinstance(process, Lent) else process.errors.fileno()
+    errors = process.errors if isinstance(process, StandingServer) else process.errors.fileno()
     words = json.dumps({"does": "give", "purpose": purpose, "key": key}).encode()
     with _asking, suppress(OSError):
         socket.send_fds(_lender, [words], [process.control.fileno(), errors, process.jail])

@@ -18,7 +18,7 @@ EARLIEST = datetime(1980, 1, 1, tzinfo=UTC)
 """The zip format knows no earlier time."""
 
 
-def student_release(target: Path | None = None) -> Path:
+def write_student_zip(target: Path | None = None) -> Path:
     """Write the zip file for students, byte for byte the same each time, and return its absolute path.
 
     A relative `target` is taken from the course folder; without one it is dist/COURSE-student.zip. Raises
@@ -35,7 +35,7 @@ def student_release(target: Path | None = None) -> Path:
 
 
 def student_files(root: Path) -> Iterator[tuple[str, bytes]]:
-    """Path and content of every file of the release.
+    """Path and content of every file that students get.
 
     The notebooks are generated anew: those in the release folder may hold someone's own answers.
     """
@@ -59,7 +59,7 @@ def student_files(root: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def changed_when(root: Path, files: Mapping[str, bytes]) -> dict[str, datetime]:
-    """When each file of the release was last changed: as git has it, so that every clone packs the same bytes.
+    """When each of these files was last changed: as git has it, so that every clone packs the same bytes.
 
     What git does not know, or knows otherwise than it is now, has the time of the file. Below a second counts nothing.
     """

@@ -15,7 +15,7 @@ SHOWN = 10  # students by name
 
 
 @dataclass(frozen=True)
-class Stale:
+class OldPoints:
     """Cells with changed points, and the students in whose scores the old ones count."""
 
     assignment: str
@@ -39,8 +39,8 @@ class Stale:
         )
 
 
-def stale_scores(assignment: Assignment, release: NotebookNode | None = None) -> Stale | None:
-    """What the points of a release leave stale; None if nothing. A score of 0 is not: it stays 0."""
+def scores_with_old_points(assignment: Assignment, release: NotebookNode | None = None) -> OldPoints | None:
+    """Whose scores count points that the release no longer has; None if nobody. A score of 0 is not among them: it stays 0."""
     cells = graded_cells(release or assignment.read_release())
     worth = {grade_id(cell): points(cell) for cell in cells}
     with_extra = {grade_id(cell): points(cell) + extra_credit(cell) for cell in cells}
@@ -71,4 +71,4 @@ def stale_scores(assignment: Assignment, release: NotebookNode | None = None) ->
         by_hand = by_hand or not changed.keys().isdisjoint(of_person)
         if changed:
             students.append(student)
-    return Stale(assignment.name, found, tuple(students), by_hand) if students else None
+    return OldPoints(assignment.name, found, tuple(students), by_hand) if students else None

@@ -1,0 +1,209 @@
+"""Commands for who writes exercises: build, try, and pack what students get."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from autograder.cli.options import Json, Names, OnlyExercises, Seeds, Workers, chosen_assignments
+from autograder.cli.terminal import console, progress_bar, warn_of_old_points
+from autograder.course import Assignment, course_root
+from autograder.errors import CourseError
+
+
+def build(
+    names: Names = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Change nothing; exit 1 if a product is stale.")
+    ] = False,
+    seeds: Seeds = 300,
+) -> None:
+    """Make notebooks and answer keys from their sources.
+
+    Refuses, and changes nothing of that notebook, when a mistake cannot be told from the right answer or from another
+    one, when a variant does not run, or when the verdict on a known answer would depend on the inputs that are drawn
+    (`autograder rates` says more). That trial is made once after each change; `.tried.json` beside the source, which
+    belongs into the course's repository, remembers it.
+    """
+    from autograder.authoring import builder
+    from autograder.authoring.rates import require_no_luck
+    from autograder.authoring.reference import own_server
+    from autograder.grading.old_points import scores_with_old_points
+
+    root = course_root()
+    chosen = chosen_assignments(root, names)
+    complaints, warnings = [], []
+    with own_server(root) as server, progress_bar() as progress:
+        task = progress.add_task("building", total=len(chosen) + 1)
+        for assignment in chosen:
+            progress.update(task, description=assignment.name)
+            if check:
+                complaints += builder.stale(server, assignment)
+            else:
+                made = builder.products(server, assignment, builder.generate(assignment))
+                trying = progress.add_task(
+                    f"  on {seeds} draws of the inputs", total=len(assignment.exercises)
+                )
+                require_no_luck(
+                    assignment, seeds, lambda done, _, t=trying: progress.update(t, completed=done)
+                )
+                progress.remove_task(trying)
+                builder.put(made)
+                warnings += filter(None, [scores_with_old_points(assignment)])
+            progress.advance(task)
+        if not check:
+            builder.build_start_page(root)
+        elif builder.StartPage(root).stale:
+            complaints.append(
+                f"{builder.StartPage(root).release.relative_to(root)} is not what its source gives"
+            )
+        progress.advance(task)
+    for complaint in complaints:
+        console.print(f"[red]stale[/red] {complaint}: run `autograder build`", highlight=False)
+    warn_of_old_points(warnings)
+    if complaints:
+        raise typer.Exit(1)
+
+
+def try_exercises(
+    exercises: Annotated[list[str], typer.Argument(help="Exercises, such as attention.entropy.")],
+    seeds: Seeds = 300,
+    json_file: Json = None,
+) -> None:
+    """Say of single exercises, in seconds, what has to hold and whether it does. Writes no notebook and no key.
+
+    Mistakes and lazy answers are never right, alternatives always, whatever inputs are drawn; mistakes are told apart;
+    small changes of the solution are noticed, or `survivors` says why they are as right.
+    """
+    from autograder.authoring.trial import explain, find_exercises, try_exercise
+
+    trials = []
+    for home, name in find_exercises(course_root(), exercises):
+        with progress_bar() as progress:
+            task = progress.add_task(name, total=None)
+            trials.append(
+                try_exercise(
+                    home,
+                    name,
+                    seeds,
+                    lambda what, t=task, p=progress, n=name: p.update(t, description=f"{n}: {what}"),
+                )
+            )
+        console.print(explain(trials[-1]))
+    if json_file:
+        json_file.write_text(json.dumps([trial.to_json() for trial in trials], indent=1), encoding="utf-8")
+    if not all(trial.holds for trial in trials):
+        raise typer.Exit(1)
+
+
+def mutants(
+    names: Names = None,
+    exercise: OnlyExercises = None,
+    json_file: Json = None,
+) -> None:
+    """Change the solutions in every small way and report the share that the checks catch.
+
+    Fails if a change goes unnoticed and its exercise does not say why it is as right (`survivors`). What was found for a
+    whole assignment is kept in `.tried.json` beside its source, which belongs into the course's repository.
+    """
+    from autograder.authoring.mutants import explain, run
+
+    reports = []
+    for assignment, chosen in chosen_exercises(names, exercise):
+        with progress_bar() as progress:
+            task = progress.add_task(f"mutating {assignment.name}", total=None)
+            report = run(
+                assignment,
+                lambda done, total, t=task, p=progress: p.update(t, completed=done, total=total),
+                chosen,
+            )
+        if len(chosen) == len(assignment.exercises):
+            report.keep(assignment)
+        reports.append(report)
+        console.print(explain(report))
+    if json_file:
+        json_file.write_text(json.dumps([report.to_json() for report in reports], indent=1), encoding="utf-8")
+    if any(report.unexplained for report in reports):
+        raise typer.Exit(1)
+
+
+def rates(
+    names: Names = None,
+    exercise: OnlyExercises = None,
+    seeds: Seeds = 300,
+    natural: Annotated[
+        Path | None,
+        typer.Option(
+            help="A Python file with WRONG and RIGHT, {exercise: {what is special: cell}}: try those, too."
+        ),
+    ] = None,
+    workers: Workers = None,
+    json_file: Json = None,
+) -> None:
+    """On how many seeds is each mistake, lazy answer and right answer judged right? Only none and all are allowed.
+
+    "rounding" says whether an answer stays when its inputs move by the last bit of a number, as on another processor.
+    """
+    from autograder.authoring.rates import assignment_rates, read_natural, seeds_from
+
+    wrong, right = read_natural(natural) if natural else ({}, {})
+    tried = []
+    for assignment, chosen in chosen_exercises(names, exercise):
+        with progress_bar() as progress:
+            task = progress.add_task(f"{assignment.name}, {seeds} seeds", total=len(chosen))
+            tried += assignment_rates(
+                assignment,
+                seeds_from(0, seeds),
+                chosen,
+                wrong,
+                right,
+                workers,
+                lambda done, total, t=task, p=progress: p.update(t, completed=done),
+            )
+    if json_file:
+        json_file.write_text(json.dumps([rate.to_json() for rate in tried], indent=1), encoding="utf-8")
+    broken = [rate for rate in tried if not rate.holds]
+    for rate in broken:
+        console.print(f"[red]luck[/red] {escape(str(rate))}", highlight=False, soft_wrap=True)
+    counts = Counter(rate.kind for rate in tried)
+    kinds = ", ".join(f"{count} {kind}" for kind, count in counts.items())
+    console.print(
+        f"{len({rate.exercise for rate in tried})} exercises, {seeds} seeds: {kinds}; {len(broken)} do not hold."
+    )
+    if broken:
+        raise typer.Exit(1)
+
+
+def student_release(
+    target: Annotated[
+        Path | None, typer.Argument(help="The zip file to write. Default: dist/COURSE-student.zip.")
+    ] = None,
+) -> None:
+    """Pack what students get: notebooks, answer keys and what notebooks need, without solutions."""
+    from autograder.authoring.student_zip import write_student_zip
+
+    console.print(f"wrote {write_student_zip(target)}")
+
+
+def chosen_exercises(
+    names: Iterable[str] | None, exercises: list[str] | None
+) -> list[tuple[Assignment, list[str]]]:
+    """The chosen assignments, each with its exercises, or with those of `exercises`; without those that have none."""
+    from autograder.authoring.trial import find_exercises
+
+    root = course_root()
+    if exercises:
+        find_exercises(root, exercises)
+    pairs = [
+        (assignment, [name for name in assignment.exercises if not exercises or name in exercises])
+        for assignment in chosen_assignments(root, names)
+    ]
+    if not any(chosen for _, chosen in pairs):
+        raise CourseError(
+            f"{', '.join(names or [])} has none of these exercises: {', '.join(exercises or ['any'])}."
+        )
+    return [(assignment, chosen) for assignment, chosen in pairs if chosen]

@@ -1,0 +1,128 @@
+"""Commands to and from Moodle and Canvas: hand-ins, scores and feedback."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from autograder.cli.options import Name, Students
+from autograder.cli.terminal import complain_of, console, progress_bar, say_lines
+from autograder.course import course_root, find_assignment
+
+
+class Destination(StrEnum):
+    canvas = "canvas"
+    moodle = "moodle"
+    csv = "csv"
+
+
+def collect(
+    source: Annotated[Path, typer.Argument(metavar="FILE", help="A zip archive, or a folder.")],
+    name: Annotated[
+        str, typer.Argument(metavar="[ASSIGNMENT]", help="Default: what each notebook is called after.")
+    ] = "",
+    names: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="TABLE.csv",
+            help="Moodle's grading worksheet or Canvas' exported gradebook: who is who, and with Moodle's also when.",
+        ),
+    ] = None,
+) -> None:
+    """Put what Moodle or Canvas lets you download into submitted/, where `autograder grade` looks for it.
+
+    - Moodle: View all submissions, Download all submissions.
+    - Canvas: the assignment's Download Submissions.
+    - or STUDENT/ASSIGNMENT.ipynb, as a folder or in an archive; STUDENT is the student's id.
+
+    Students are found in nbgrader's gradebook by their names, or by TABLE.csv. Of several notebooks the last counts. What
+    cannot be matched is named, stops nothing else, and the exit status is 1.
+    """
+    from autograder.gradebook.collect import collect as run
+    from autograder.gradebook.collect import explain
+    from autograder.gradebook.gradebook import open_gradebook
+    from autograder.gradebook.roster import read_table
+
+    root = course_root()
+    wanted = find_assignment(root, name).name if name else ""
+    with open_gradebook(root) as gradebook:
+        done = run(root, source, gradebook, wanted, read_table(names) if names else {})
+    say_lines(explain(done))
+    complain_of(done.left, "could not be matched")
+
+
+def export(
+    name: Name,
+    to: Annotated[Destination, typer.Option(help="For whom the file is.")],
+    output: Annotated[
+        Path | None, typer.Option(help="The file to write. Default: canvas.csv, moodle.csv or grades.csv.")
+    ] = None,
+    column: Annotated[
+        str, typer.Option(help="What the assignment's column is called there. Default: its name.")
+    ] = "",
+    unfinished: Annotated[
+        bool,
+        typer.Option("--unfinished", help="Also who still waits for grading by hand: the points so far."),
+    ] = False,
+) -> None:
+    """Write the scores, after late penalties, as a file that another system imports.
+
+    - canvas, for its page Grades, Import: students are found by the column ID (nbgrader's lms_user_id), or else
+      by SIS Login ID (nbgrader's student id). The assignment is found by its title, as in "Attention (1234)" in
+      Canvas' own export; another title makes a new assignment.
+    - moodle, for its page Grades, Import, CSV file: map from "ID number" (nbgrader's student id) to the ID number
+      or the user name, or from "Email address". Map the column to a grade item with the same maximum.
+    - csv: everybody in the gradebook, with nbgrader's own columns.
+
+    Who still waits for grading by hand, or handed in nothing, has no line for Canvas and Moodle. A text that
+    begins like a formula (= + - @) gets an apostrophe in front.
+    """
+    from autograder.gradebook.export import EXPORTERS
+    from autograder.gradebook.gradebook import open_gradebook
+
+    root = course_root()
+    chosen = find_assignment(root, name)
+    exporter = EXPORTERS[to.value](column=column, unfinished=unfinished, assignment=[chosen.name])
+    exporter.to = str(output or exporter.default_file)
+    with open_gradebook(root) as gradebook:
+        exporter.export(gradebook)
+    console.print(f"wrote {exporter.to}")
+    if exporter.waiting:
+        console.print(Text(f"Left out, for they wait for grading by hand: {', '.join(exporter.waiting)}."))
+    if exporter.missing:
+        console.print(Text(f"Handed in nothing: {', '.join(exporter.missing)}."))
+    if exporter.marked:
+        console.print(Text(f"Got an apostrophe, and will not be found: {', '.join(exporter.marked)}."))
+
+
+def feedback(
+    name: Name,
+    students: Students = None,
+    packed: Annotated[
+        bool, typer.Option("--zip", help="Also pack them the way Moodle or Canvas takes them back.")
+    ] = False,
+    output: Annotated[Path, typer.Option(help="The folder for the archives.")] = Path("."),
+) -> None:
+    """Make a page of feedback for each graded student, with every verdict and its reason, in feedback/.
+
+    With --zip also one archive for the system that `autograder collect` had the hand-ins from.
+
+    - Moodle: View all submissions, Upload multiple feedback files in a zip; the assignment's feedback type Feedback files
+      must be on.
+    - Canvas: the assignment's Upload Submissions (after Download Submissions). It shows each page under the name of the
+      file that was handed in.
+    """
+    from autograder.gradebook.feedback import graded_students, make_pages, pack
+
+    assignment = find_assignment(course_root(), name)
+    with progress_bar() as progress:
+        task = progress.add_task("feedback", total=len(students or graded_students(assignment)))
+        made, left = make_pages(assignment, students or [], lambda student: progress.advance(task))
+    say_lines([f"{len(made)} page{'' if len(made) == 1 else 's'} in feedback/STUDENT/{name}/."])
+    if packed:
+        archives = pack(assignment, made, output)
+        left += archives.left
+        say_lines(f"wrote {path}: {count} of them" for path, count in archives.archives.items())
+    complain_of(left, "not packed" if packed else "without a page")

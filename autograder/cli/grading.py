@@ -1,0 +1,225 @@
+"""Commands that run students' notebooks, and how far they are."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import Progress, TextColumn
+from rich.text import Text
+
+from autograder.cli.options import (
+    Isolation,
+    Jail,
+    Json,
+    Name,
+    Names,
+    Scheduler,
+    Students,
+    Submitted,
+    Workers,
+    chosen_assignments,
+)
+from autograder.cli.tables import change_table, result_table
+from autograder.cli.terminal import console, people, progress_bar, teller, warn_of_old_points
+from autograder.course import Assignment, course_root, find_assignment
+from autograder.errors import CourseError
+
+
+def grade(
+    name: Name,
+    students: Students = None,
+    submitted: Submitted = None,
+    workers: Workers = None,
+    scheduler: Scheduler = "",
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Run everything again, also what has not changed.")
+    ] = False,
+    json_file: Json = None,
+    isolation: Jail = Isolation.bwrap,
+) -> None:
+    """Grade submissions in the jail and record them in nbgrader's gradebook.
+
+    Each student is recorded as soon as the grade is known. A run that was interrupted or killed goes on
+    where it was: what was graded is kept in .autograder/store, by what was handed in and the rules, and run
+    again only when either has changed.
+
+    A cluster's workers need the same checkout and the same environment as this machine: start them there
+    with `dask worker tcp://host:port`. docs/grading.md says more.
+    """
+    from autograder.grading.run import NotAllGraded, grade_class
+
+    root = course_root()
+    chosen = find_assignment(root, name)
+    folders, left = _find_folders(chosen, submitted or root / "submitted", students)
+    options = _options(isolation, workers, scheduler, fresh)
+    with _grading(chosen, len(folders)) as (on_result, counted, progress):
+        tell = teller(progress)
+        tell(f"{name}: {people(len(folders))} in {submitted or 'submitted/'}.")
+        try:
+            results = grade_class(chosen, folders, options, on_result, tell)
+        except KeyboardInterrupt:
+            progress.stop()
+            console.print(
+                f"Interrupted: {counted['done']} of {len(folders)} are recorded; the next run goes on."
+            )
+            raise typer.Exit(130) from None
+        except NotAllGraded as error:
+            results = error.results
+            left += error.left
+    if json_file:
+        report = {"assignment": name, "submissions": [result.to_json() for result in results]}
+        report["not_graded"] = [asdict(hand_in) for hand_in in left]
+        json_file.write_text(json.dumps(report, indent=1), encoding="utf-8")
+    console.print(result_table(results))
+    # Here, because the gradebook's library takes a second.
+    from autograder.grading.old_points import scores_with_old_points
+
+    warn_of_old_points(filter(None, [scores_with_old_points(chosen)]))  # of those who were not graded now
+    if left:
+        raise NotAllGraded(left)
+
+
+def watch(name: Name) -> None:
+    """Show how far a run of `autograder grade` is that was started elsewhere, until it ends.
+
+    For another terminal, or a notebook in JupyterLab: `!autograder watch 02_attention`.
+    """
+    from autograder.grading.progress import follow
+
+    progress = None
+    for progress in follow(find_assignment(course_root(), name)):
+        line = Text(str(progress))
+        if console.is_terminal:  # each takes the place of the one before
+            line.pad_right(max(0, console.width - 1 - len(line)))
+        if console.is_terminal and not progress.ended:
+            line.truncate(console.width - 1, overflow="ellipsis")
+            console.print(line, end="\r")
+        else:
+            console.print(line, soft_wrap=True)
+    if progress is None:
+        raise CourseError(f"No run of {name} is known: `autograder grade {name}` starts one.")
+
+
+def stop() -> None:
+    """End the servers that `autograder grade` leaves for ten minutes, so that the next run starts at once.
+
+    AUTOGRADER_STAY_SECONDS says how long they stay; with 0 none does.
+    """
+    console.print("Nothing stayed.")  # what stays answers this command itself
+
+
+def regrade(
+    name: Name,
+    students: Students = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before the gradebook is changed.")] = False,
+    submitted: Submitted = None,
+    workers: Workers = None,
+    scheduler: Scheduler = "",
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Also write the changes to this file.")
+    ] = None,
+    isolation: Jail = Isolation.bwrap,
+) -> None:
+    """After an exercise was corrected: show whose score would change, ask, then change it.
+
+    Scores and comments given by hand, extra credit that was typed in and extensions stay. Late penalties
+    follow the course's rule and the new score; where they change the table says so.
+    """
+    from autograder.grading.regrade import regrade as run
+    from autograder.grading.run import NotAllGraded
+
+    root = course_root()
+    chosen = find_assignment(root, name)
+    folders, left = _find_folders(chosen, submitted or root / "submitted", students)
+    with _grading(chosen, len(folders)) as (on_result, _, progress):
+
+        def agree(changes) -> bool:
+            progress.stop()
+            console.print(change_table(changes))
+            if json_file:
+                json_file.write_text(json.dumps([vars(change) for change in changes], indent=1), "utf-8")
+            count = len({change.student for change in changes})
+            return yes or typer.confirm(f"Change what the gradebook holds of {people(count)}?")
+
+        done = run(chosen, folders, _options(isolation, workers, scheduler), on_result, agree)
+    if not done.changes:
+        console.print(f"Nothing would change for any of {people(len(folders))}.")
+    elif not done.done:
+        console.print("Nothing was changed.")
+    if done.left:
+        console.print(Text(f"Handed in anew meanwhile, and left as before: {', '.join(done.left)}."))
+    if left + done.not_graded:
+        raise NotAllGraded(left + done.not_graded)
+
+
+def grade_mine(
+    names: Names = None,
+    isolation: Annotated[Isolation, typer.Option(help="Your own code needs no jail.")] = Isolation.none,
+) -> None:
+    """Grade the notebooks of the release where they lie, for those who learn alone. Records nothing."""
+    from autograder.grading.engine import Engine
+    from autograder.grading.original import original
+    from autograder.grading.store import Store
+    from autograder.untrusted.submission import read_submission
+
+    root = course_root()
+    results = []
+    with progress_bar() as progress:
+        chosen = chosen_assignments(root, names)
+        task = progress.add_task("grading", total=len(chosen))
+        for assignment in chosen:
+            with Engine(assignment, Store(root / ".autograder" / "store"), isolation.value) as engine:
+                mine = read_submission(
+                    assignment.release.parent, assignment.name, assignment, original(assignment)
+                )
+                results.append(engine.grade(mine))
+            progress.advance(task)
+    console.print(result_table(results, first_column="notebook"))
+
+
+def _find_folders(assignment: Assignment, submitted: Path, wanted: list[str] | None) -> tuple[dict, list]:
+    """The folders of the wanted students; and whoever else may have handed in and cannot be graded."""
+    from autograder.grading.run import find_submissions
+    from autograder.untrusted.submission import left_out
+
+    folders = find_submissions(assignment, submitted, wanted or [])
+    return folders, [] if wanted else left_out(submitted, assignment.name)
+
+
+def _options(isolation: Isolation, workers: int | None, scheduler: str, fresh: bool = False):
+    from autograder.grading.run import Options
+
+    if workers and scheduler:
+        raise CourseError("--workers starts workers here, --scheduler uses those of a cluster: choose one.")
+    return Options(isolation.value, workers, scheduler, fresh)
+
+
+@contextmanager
+def _grading(assignment: Assignment, total: int) -> Iterator[tuple[Callable, Counter, Progress]]:
+    """A progress bar, what to call with each result, and what was counted. `watch` sees the same."""
+    from autograder.grading.progress import Record
+
+    counted, title = Counter(), f"grading {assignment.name}"
+    with (
+        Record(assignment, title, total) as record,
+        progress_bar(TextColumn("{task.fields[troubled]}")) as progress,
+    ):
+        task = progress.add_task(title, total=total, troubled="")
+
+        def on_result(result) -> None:
+            counted["done"] += 1
+            if counted["done"] == 1 and not progress.console.is_terminal:
+                teller(progress)(
+                    f"The first is graded; `autograder watch {assignment.name}` shows how far it is."
+                )
+            counted["troubled"] += result.trouble
+            record.add(result.trouble)
+            troubled = f"{counted['troubled']} could not be run to the end" if counted["troubled"] else ""
+            progress.update(task, advance=1, troubled=troubled)
+
+        yield on_result, counted, progress

@@ -1,0 +1,38 @@
+"""The arguments and options that several commands share."""
+
+from collections.abc import Iterable
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from autograder.course import Assignment, assignments, find_assignment
+
+
+class Isolation(StrEnum):
+    bwrap = "bwrap"
+    none = "none"
+
+
+Names = Annotated[list[str] | None, typer.Argument(help="Assignments, such as 02_attention. Default: all.")]
+Name = Annotated[str, typer.Argument(metavar="ASSIGNMENT", help="Such as 02_attention.")]
+Students = Annotated[list[str] | None, typer.Argument(metavar="[STUDENT]...", help="Default: everyone.")]
+Submitted = Annotated[Path | None, typer.Option(help="Folder with STUDENT/ASSIGNMENT/. Default: submitted/.")]
+Workers = Annotated[
+    int | None, typer.Option(min=1, help="Notebooks that run at once on this machine. Default: one per core.")
+]
+Scheduler = Annotated[
+    str, typer.Option(metavar="ADDRESS", help="Grade on the workers of a Dask cluster: tcp://host:port.")
+]
+Seeds = Annotated[int, typer.Option(min=1, help="On how many draws of the inputs known answers are tried.")]
+Json = Annotated[Path | None, typer.Option("--json", help="Also write the results to this file.")]
+OnlyExercises = Annotated[
+    list[str] | None,
+    typer.Option("--exercise", help="Only this one, such as attention.entropy; may be repeated."),
+]
+Jail = Annotated[Isolation, typer.Option(help="none runs students' code with your rights.")]
+
+
+def chosen_assignments(root: Path, names: Iterable[str] | None) -> list[Assignment]:
+    return [find_assignment(root, name) for name in names] if names else assignments(root)

@@ -1,0 +1,89 @@
+"""Commands for who reads what was graded: a report on the class, and written answers to grade by hand."""
+
+import threading
+import webbrowser
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from autograder.cli.options import Name
+from autograder.cli.tables import agreement_table
+from autograder.cli.terminal import console
+from autograder.course import Assignment, course_root, find_assignment
+from autograder.errors import CourseError
+
+
+class Likeness(StrEnum):
+    meaning = "meaning"
+    words = "words"
+
+
+def report(
+    name: Name,
+    output: Annotated[Path, typer.Option(help="The page to write.")] = Path("report.html"),
+) -> None:
+    """One page about a graded assignment, for the instructor: it names students and shows their work.
+
+    Scores, each exercise's success, the most frequent mistakes by name, slow and failed submissions, and
+    groups that are nearly the same. The page needs nothing else and no network.
+    """
+    from autograder.report import write_report
+
+    write_report(find_assignment(course_root(), name), output)
+    console.print(f"wrote {output}")
+
+
+def written(
+    name: Name,
+    by: Annotated[
+        Likeness, typer.Option(help="What makes answers alike: meaning needs c.Autograder.sentence_encoder.")
+    ] = Likeness.meaning,
+    again: Annotated[
+        float, typer.Option(min=0, max=1, help="Share of the answers offered for a second, blind reading.")
+    ] = 0.05,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Default: any that is free.")] = 0,
+    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+    agreement: Annotated[
+        bool, typer.Option("--agreement", help="Only say how far second readings agree with first ones.")
+    ] = False,
+) -> None:
+    """Grade written answers in a browser: one question over the whole class, like answers side by side, no names.
+
+    A person reads, and gives points to a group or to one answer; groups can be split and joined. Nothing is scored by a
+    machine. Points and comments go into nbgrader's gradebook at once, so the page can be closed at any time. Several
+    people may grade at a time. docs/written.md says more.
+    """
+    from autograder.written.likeness import course_encoder
+    from autograder.written.server import Room, Server
+
+    chosen = find_assignment(course_root(), name)
+    _require_graded(chosen)
+    room = Room(chosen, course_encoder(chosen) if by is Likeness.meaning else None, again)
+    if agreement:
+        console.print(agreement_table(room.agreement()))
+        return
+    with Server(room, port).running() as server:
+        console.print(f"Open {server.address}", highlight=False, soft_wrap=True)
+        console.print("Who has this address can grade. Ctrl+C ends the page; all that was given is kept.")
+        if browser:
+            webbrowser.open(server.address)
+        try:
+            room.prepare(
+                lambda question: console.print(f"grouped the answers to {question}", highlight=False)
+            )
+            console.print(escape(room.problem) if room.problem else "All are ready.")
+            threading.Event().wait()
+        except KeyboardInterrupt:
+            console.print("Ended.")
+
+
+def _require_graded(assignment: Assignment) -> None:
+    from autograder.gradebook.gradebook import recorded_students
+
+    if not recorded_students(assignment):
+        raise CourseError(
+            f"Nobody's {assignment.name} has been graded: run `autograder grade {assignment.name}` first."
+        )
