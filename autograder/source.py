@@ -101,12 +101,6 @@ def imported_ahead(preload_where: Mapping[str, str], notebook: NotebookNode) -> 
     return tuple(dict.fromkeys(module for words, module in preload_where.items() if words in text))
 
 
-def named_in(modules: Iterable[str], notebook: NotebookNode) -> tuple[str, ...]:
-    """Those of these modules that cells name which are run when grading."""
-    text = _text_that_is_run(notebook)
-    return tuple(module for module in modules if module in text)
-
-
 def _text_that_is_run(notebook: NotebookNode) -> str:
     return "\n".join(cell.source for cell in code_cells(notebook) if not is_demo(cell))
 

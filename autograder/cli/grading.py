@@ -106,11 +106,11 @@ def watch(name: Name) -> None:
 
 
 def stop() -> None:
-    """End the servers that `autograder grade` leaves for ten minutes, so that the next run starts at once.
+    """End the server that `autograder grade` leaves for ten minutes, so that the next run begins at once.
 
-    AUTOGRADER_STAY_SECONDS says how long they stay; with 0 none does.
+    AUTOGRADER_STAY_SECONDS says how long it stays; with 0 none does.
     """
-    console.print("Nothing stayed.")  # what stays answers this command itself
+    console.print("No server stayed.")  # what stays answers this command itself
 
 
 def regrade(

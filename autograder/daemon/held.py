@@ -1,4 +1,4 @@
-"""Servers that no command has at the moment: one for students' notebooks and one for the solution."""
+"""The server that no command has at the moment."""
 
 import json
 import os
@@ -6,14 +6,14 @@ import select
 import signal
 import socket
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 MESSAGE_BYTES = 4096
 
 
 @dataclass(frozen=True)
 class Server:
-    """What it is for and what it is made of, and three descriptors: its socket, its last words, its jail's process 1."""
+    """What it is made of, and three descriptors: its socket, its last words, its jail's process 1."""
 
     key: str
     descriptors: tuple[int, ...]
@@ -32,12 +32,12 @@ class Server:
 
 @dataclass
 class Held:
-    """By what they are for. One that is given takes the place of the one before."""
+    """One at most: another that is given takes its place, and so does the one that a command starts."""
 
-    servers: dict[str, Server] = field(default_factory=dict)
+    server: Server | None = None
 
     def __bool__(self) -> bool:
-        return bool(self.servers)
+        return self.server is not None
 
     def answer(self, command: socket.socket) -> bool:
         """Do what one message of a command asks for. False when there is none: it has ended."""
@@ -46,40 +46,34 @@ class Held:
             return False
         request = json.loads(words)
         if request["does"] == "give" and len(descriptors) == 3:
-            self._put(request["purpose"], Server(request["key"], tuple(descriptors)))
+            self.close()
+            self.server = Server(request["key"], tuple(descriptors))
         elif request["does"] == "take":
-            self._hand_out(command, request["purpose"], request["key"])
+            self._hand_out(command, request["key"])
         return True
 
     @staticmethod
     def waits(command: socket.socket) -> bool:
-        """Whether a command has said something, or has ended."""
+        """Whether a command has said something that was not yet read."""
         with suppress(OSError, ValueError):
             ready = select.select([command], [], [], 0)[0]
             return bool(ready) and bool(command.recv(1, socket.MSG_PEEK))
         return False
 
-    def close(self) -> int:
-        """End all. Returns how many there were."""
-        count = len(self.servers)
-        for server in self.servers.values():
-            server.close()
-        self.servers.clear()
-        return count
+    def close(self) -> bool:
+        """End it. Returns whether there was one."""
+        ended, self.server = self.server, None
+        if ended is not None:
+            ended.close()
+        return ended is not None
 
-    def _put(self, purpose: str, server: Server) -> None:
-        if purpose in self.servers:
-            self.servers[purpose].close()
-        self.servers[purpose] = server
-
-    def _hand_out(self, command: socket.socket, purpose: str, key: str) -> None:
-        """The server, if it is the right one and alive. Another kind ends: the command starts one in its place."""
-        server = self.servers.pop(purpose, None)
-        if server is None or server.key != key or not server.lives:
-            if server is not None:
-                server.close()
+    def _hand_out(self, command: socket.socket, key: str) -> None:
+        """The server, if it is the right one and alive. Another ends: the command starts one in its place."""
+        if self.server is None or self.server.key != key or not self.server.lives:
+            self.close()
             command.send(b"none")
             return
+        server, self.server = self.server, None
         socket.send_fds(command, [b"here"], list(server.descriptors))
         for one in server.descriptors:
             os.close(one)

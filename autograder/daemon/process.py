@@ -167,8 +167,7 @@ class Daemon:
 
     def stop(self, client: socket.socket, descriptors: list[int]) -> None:
         """The command `autograder stop`."""
-        ended = self.held.close()
-        words = f"Ended what stayed: {ended} server{'' if ended == 1 else 's'}.\n"
+        words = "Ended the server that stayed.\n" if self.held.close() else "No server stayed.\n"
         with suppress(OSError):
             os.write(descriptors[1], words.encode())
         for one in descriptors:
@@ -223,6 +222,7 @@ def become(request: dict, descriptors: list[int], servers: socket.socket) -> Non
         sys.argv = ["autograder", *request["argv"]]
         sys.stdin, sys.stdout, sys.stderr = (stream(number) for number in (0, 1, 2))
         random.seed()
+        gc.enable()
         standing.by(servers)
         status = run_command()
     except BaseException:
@@ -268,6 +268,7 @@ def main(arguments: list[str]) -> None:
     """Arguments: the descriptor of the listening socket, and its address."""
     descriptor, address = arguments
     listening = socket.socket(fileno=int(descriptor))
+    gc.disable()  # what is imported does not become garbage
     ctypes.CDLL(None).prctl(SUBREAPER, 1, 0, 0, 0)
     import_module(AT_ONCE)
     daemon = Daemon(listening, address)

@@ -10,7 +10,7 @@ The same engine serves `autograder grade`, with jails on many workers, and nbgra
 import secrets
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from concurrent.futures import Future
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -30,7 +30,7 @@ from autograder.jail.inside.limits import Limits
 from autograder.jail.outside import jobs
 from autograder.jail.outside.client import Outcome
 from autograder.pool.local import LocalPool
-from autograder.pool.pool import Pool, settings_for, settings_for_solution
+from autograder.pool.pool import Pool, settings_for
 from autograder.pool.servers import ServerPool
 from autograder.source import grade_id
 from autograder.untrusted.frames import Frame, read_frame
@@ -152,7 +152,7 @@ class Engine:
         self.pool = pool or LocalPool(self.settings)
         self.fresh = fresh  # what the store held before this run does not count
         self.seed = secrets.randbits(128)
-        self._reference = reference or ServerPool(settings_for_solution(assignment, isolation))
+        self._reference = reference or self._servers_for_the_solution()
         self._running: dict[str, Attempt] = {}
         self._unnamed: list[Attempt] = []  # that wait for mistakes to be recorded
         self._late: list[Attempt] = []  # that ran out of time while others worked
@@ -168,14 +168,14 @@ class Engine:
             self.expected.close()
         self.pool.close()
 
+    def _servers_for_the_solution(self) -> ServerPool:
+        """Here, whatever runs the notebooks; beside those where these are here, too: torch is imported once."""
+        return ServerPool(self.settings, beside=getattr(self.pool, "servers", None))
+
     def start(self) -> None:
         """Begin to start what runs notebooks, and to record the solution. Waits for neither."""
         self.pool.warm_up()
         self.expected.start()
-
-    def holds(self, digest: str) -> bool:
-        """Whether the store has a result, that counts, of a hand-in with this digest."""
-        return not self.fresh and self.store.holds(self._name(digest))
 
     @cached_property
     def release(self) -> NotebookNode:
@@ -244,8 +244,7 @@ class Engine:
             yield from self._resume(wait=not self._running)
 
     def _name(self, digest: str) -> str:
-        settings = {"isolation": self.settings.isolation, "limits": asdict(self.settings.limits)}
-        return job_id(digest, self._rules, settings)
+        return job_id(digest, self._rules, self.settings)
 
     def _without_running(self, name: str, submission: Submission) -> Result | None:
         if submission.status:

@@ -4,14 +4,14 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from nbformat import NotebookNode
 
 from autograder.course import Assignment
 from autograder.errors import CourseError
 from autograder.files import course_lock
-from autograder.grading.engine import Engine, Result
-from autograder.grading.store import Store
+from autograder.grading.store import Store, job_id, rules_digest
 from autograder.pool.local import LocalPool, cores
 from autograder.pool.pool import Pool, settings_for
 from autograder.pool.servers import Settings
@@ -26,8 +26,11 @@ from autograder.untrusted.submission import (
     students,
 )
 
+if TYPE_CHECKING:
+    from autograder.grading.engine import Engine, Result
+
 CLUSTER_PACKAGES = ("dask", "distributed")
-OnResult = Callable[[Result], None]
+OnResult = Callable[["Result"], None]
 Tell = Callable[[str], None]
 """Is told what is being done, in a sentence."""
 LOOK_BYTES, LOOK_EACH = 256 << 20, 8 << 20
@@ -37,7 +40,7 @@ LOOK_BYTES, LOOK_EACH = 256 << 20, 8 << 20
 class NotAllGraded(CourseError):
     """Everybody was graded but these, who are named with what to do about it."""
 
-    def __init__(self, left: Sequence[LeftOut], results: Sequence[Result] = ()):
+    def __init__(self, left: Sequence[LeftOut], results: "Sequence[Result]" = ()):
         self.left, self.results = list(left), list(results)
         which = "1 submission" if len(left) == 1 else f"{len(left)} submissions"
         lines = [f"Something is wrong with {which}, which stops no other:", *map(str, left)]
@@ -79,7 +82,7 @@ def grade_class(
     options: Options,
     on_result: OnResult,
     tell: Tell = lambda words: None,
-) -> list[Result]:
+) -> "list[Result]":
     """Grade all and record each as soon as it is known, so that a run that is killed leaves what it graded.
 
     `folders` are the submissions by student; so is the order of the results, which come without outputs. An
@@ -107,21 +110,25 @@ def grade_class(
 
 def make_engine(
     assignment: Assignment, folders: Mapping[str, Path], options: Options, tell: Tell = lambda words: None
-) -> Engine:
+) -> "Engine":
     """An engine with as many workers as there is work for, and the course's store. If there is any, it starts."""
     digests, modules = look_ahead(assignment, folders)
     settings = settings_for(assignment, options.isolation, modules)
     pool = make_pool(settings, min(options.workers or cores(), len(folders)), options.scheduler)
-    store = Store(assignment.root / ".autograder" / "store")
-    engine = Engine(assignment, store, options.isolation, pool, options.fresh)
-    new = sum(not engine.holds(digest) for digest in digests)
+    store, rules = Store(assignment.root / ".autograder" / "store"), rules_digest(assignment)
+    new = sum(options.fresh or not store.holds(job_id(digest, rules, settings)) for digest in digests)
     if new:
         tell(
             f"{new} of {len(folders)} to be run: {_starting(settings, options)}, and running the solution on new inputs."
         )
-        engine.start()
+        pool.warm_up()
     else:
         tell("None to be run: what was graded before has not changed.")
+    from autograder.grading.engine import Engine  # here, because it takes a while: what runs notebooks starts
+
+    engine = Engine(assignment, store, options.isolation, pool, options.fresh)
+    if new:
+        engine.start()
     return engine
 
 

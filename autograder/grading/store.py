@@ -12,7 +12,7 @@ from typing import Any
 from autograder.course import Assignment
 from autograder.files import write_aside
 from autograder.jail.outside.bubblewrap import AUTOGRADER, package_folder
-from autograder.pool.servers import PACKAGES, installed_versions
+from autograder.pool.servers import PACKAGES, Settings, installed_versions
 
 PACKAGE = "autograder"
 IMPORT = re.compile(rf"^ *from ({PACKAGE}(?:\.\w+)*) import (\([^)]*\)|.*)", re.MULTILINE)
@@ -41,13 +41,14 @@ class Store:
         return self.folder / job[:2] / f"{job}.json"
 
 
-def job_id(digest: str, rules: str, settings: Mapping[str, Any]) -> str:
+def job_id(digest: str, rules: str, settings: Settings) -> str:
     """A name for "this submission under these rules": anything that could change its verdict changes it.
 
     The seed is not part of it. A submission that was judged once on fresh inputs keeps that verdict; any
     change of the submission makes a new job, which gets inputs that nobody has seen.
     """
-    parts = [digest, rules, json.dumps(settings, sort_keys=True)]
+    how = {"isolation": settings.isolation, "limits": asdict(settings.limits)}
+    parts = [digest, rules, json.dumps(how, sort_keys=True)]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 

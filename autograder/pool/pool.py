@@ -1,14 +1,13 @@
 """Where jobs run: on this machine (`autograder.pool.local`), or on the workers of a cluster (`autograder.pool.cluster`)."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Protocol
 
 from autograder.course import Assignment
 from autograder.jail.outside.client import Outcome
 from autograder.pool.servers import Settings
 from autograder.settings import limits
-from autograder.source import imported_ahead, imported_from, named_in, usual_imports
+from autograder.source import imported_ahead, imported_from, usual_imports
 
 
 def settings_for(assignment: Assignment, isolation: str, modules: Iterable[str] = ()) -> Settings:
@@ -25,19 +24,7 @@ def settings_for(assignment: Assignment, isolation: str, modules: Iterable[str] 
         readable=course.readable,
         answers=course.answers,
         practice=imported_from(course.answers, release),
-        purpose="students",
     )
-
-
-def settings_for_solution(assignment: Assignment, isolation: str) -> Settings:
-    """The same for a server that runs the solution alone, which draws nothing that the release does not ask for."""
-    course, release = assignment.settings, assignment.read_release()
-    modules = (
-        *named_in(course.preload or usual_imports(release), release),
-        *imported_ahead(course.preload_where, release),
-    )
-    settings = settings_for(assignment, isolation)
-    return replace(settings, modules=tuple(dict.fromkeys(modules)), purpose="solution")
 
 
 class Pool(Protocol):

@@ -31,7 +31,6 @@ class Settings:
     readable: tuple[str, ...] = ()  # folders of the course, which notebooks read
     answers: tuple[str, ...] = ()  # packages that hold right answers
     practice: tuple[str, ...] = ()  # modules of these that the notebook itself imports
-    purpose: str = ""  # whom the servers may stay for: the next command that has use for such
 
     @property
     def places(self) -> list[Path]:
@@ -52,17 +51,22 @@ class Settings:
 class ServerPool:
     """The warm servers of a run: as many as there are jobs at the same time, each made when it is first needed.
 
-    All are forks of one process, which imports everything and runs no job.
+    All are forks of one process, which imports everything and runs no job; so are those of a pool `beside` another.
     """
 
-    def __init__(self, settings: Settings):
+    def __init__(self, settings: Settings, beside: "ServerPool | None" = None):
         self.settings = settings
-        self._fork_server = ForkServer(
-            settings.limits,
-            settings.isolation,
-            settings.view,
-            modules=settings.modules,
-            purpose=settings.purpose,
+        self._owns_fork_server = beside is None
+        self._fork_server = (
+            beside._fork_server
+            if beside
+            else ForkServer(
+                settings.limits,
+                settings.isolation,
+                settings.view,
+                modules=settings.modules,
+                stays=True,
+            )
         )
         self._idle: list[Server] = []
         self._busy: set[Server] = set()
@@ -95,7 +99,8 @@ class ServerPool:
     def stop(self) -> None:
         """End the jobs that are running, from another thread, and take no other. Nor is anything started any more."""
         self._stopped = True
-        self._fork_server.stop()
+        if self._owns_fork_server:
+            self._fork_server.stop()
         with self._changing:
             for server in self._busy:
                 server.stop()
@@ -106,7 +111,8 @@ class ServerPool:
             idle, self._idle = self._idle, []
         for server in idle:
             server.close()
-        self._fork_server.close()
+        if self._owns_fork_server:
+            self._fork_server.close()
 
     @contextmanager
     def _server(self) -> Iterator[Server]:

@@ -12,7 +12,7 @@ from autograder.course import Assignment
 from autograder.grading.engine import Engine, Result
 from autograder.grading.store import Store, rules_digest
 from autograder.pool.local import LocalPool
-from autograder.pool.pool import settings_for, settings_for_solution
+from autograder.pool.pool import settings_for
 from autograder.pool.servers import ServerPool, Settings
 from autograder.untrusted.submission import Submission
 
@@ -30,7 +30,7 @@ class StandingEngine:
         self._engine: Engine | None = None
 
     def grade(self, submission: Submission) -> Result:
-        with standing_servers(self.assignment, self.settings, self._rules) as servers:
+        with standing_servers(self.settings, self._rules) as servers:
             if self._engine is None or self._engine.pool is not servers.pool:
                 self._engine = Engine(
                     self.assignment, self.store, pool=servers.pool, reference=servers.reference
@@ -39,12 +39,12 @@ class StandingEngine:
 
 
 class StandingServers:
-    """One for the solution; in the jail another, which never sees a solution."""
+    """Some for students' notebooks and others for the solution: forks of one process, which sees neither."""
 
-    def __init__(self, assignment: Assignment, settings: Settings, rules: str):
+    def __init__(self, settings: Settings, rules: str):
         self.made_for = (settings, rules)
         self.pool = LocalPool(settings)
-        self.reference = ServerPool(settings_for_solution(assignment, settings.isolation))
+        self.reference = ServerPool(settings, beside=self.pool.servers)
 
     def close(self) -> None:
         self.pool.close()
@@ -57,14 +57,14 @@ _ending = threading.Timer(0, lambda: None)
 
 
 @contextmanager
-def standing_servers(assignment: Assignment, settings: Settings, rules: str) -> Iterator[StandingServers]:
+def standing_servers(settings: Settings, rules: str) -> Iterator[StandingServers]:
     """Those of the last time, if nothing that they have read has changed since; otherwise new ones."""
     global _servers, _ending
     with _in_use:
         _ending.cancel()
         if _servers is None or _servers.made_for != (settings, rules):
             end_servers()
-            _servers = StandingServers(assignment, settings, rules)
+            _servers = StandingServers(settings, rules)
         try:
             yield _servers
         finally:

@@ -124,7 +124,7 @@ class ForkServer:
     They share a jail, and each is process 1 of a namespace of its own. One that dies is replaced in milliseconds.
     Without process handles (elsewhere than on Linux) each server is started by itself.
 
-    One with a `purpose` may come from a command before this one, and stay for another with the same purpose.
+    One that `stays` may come from a command before this one, and be there for the next.
     """
 
     def __init__(
@@ -134,14 +134,14 @@ class ForkServer:
         view: View = NOTHING_MORE,
         silence_seconds: float = SILENCE_SECONDS,
         modules: Sequence[str] = (),
-        purpose: str = "",
+        stays: bool = False,
     ):
         self.limits = limits
         self.isolation = isolation
         self.view = view
         self.silence_seconds = silence_seconds
         self.modules = tuple(modules)
-        self.purpose = purpose
+        self.stays = stays
         self._forking = threading.Lock()
         self._process: ServerProcess | standing.StandingServer | None = None
         self._starting: ServerProcess | None = None
@@ -173,7 +173,7 @@ class ForkServer:
         self.stop()
         with self._forking:
             if self._process is not None:
-                if not standing.give(self.purpose, self._key, self._process):
+                if not (self.stays and standing.give(self._key, self._process)):
                     self._process.close()
                 self._process = None
 
@@ -200,9 +200,9 @@ class ForkServer:
 
     def _begin(self) -> ServerProcess:
         self._require_open()
-        if self._process is None:
+        if self._process is None and self.stays:
             self._key = standing.made_of(self.limits, self.isolation, self.view, self.modules)
-            self._process = standing.take(self.purpose, self._key)
+            self._process = standing.take(self._key)
         if self._process is None:
             try:
                 self._process = start(

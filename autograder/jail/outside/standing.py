@@ -65,12 +65,12 @@ def made_of(limits: Limits, isolation: str, view: View, modules: Sequence[str]) 
     return blake2b(words + signature(shown), digest_size=16).hexdigest()
 
 
-def take(purpose: str, key: str) -> StandingServer | None:
+def take(key: str) -> StandingServer | None:
     """A server that waits, and that nobody else has from now on."""
-    if _lender is None or not purpose:
+    if _lender is None:
         return None
     with _asking, suppress(OSError):
-        _lender.send(json.dumps({"does": "take", "purpose": purpose, "key": key}).encode())
+        _lender.send(json.dumps({"does": "take", "key": key}).encode())
         answer, descriptors, _, _ = socket.recv_fds(_lender, 16, 3)
         if answer == b"here" and len(descriptors) == 3:
             control, errors, jail = descriptors
@@ -78,12 +78,12 @@ def take(purpose: str, key: str) -> StandingServer | None:
     return None
 
 
-def give(purpose: str, key: str, process: ServerProcess | StandingServer) -> bool:
+def give(key: str, process: ServerProcess | StandingServer) -> bool:
     """Give a server back, or another that may stay. False where it cannot: then it is to be closed."""
-    if _lender is None or not purpose or process.jail is None:
+    if _lender is None or process.jail is None:
         return False
     errors = process.errors if isinstance(process, StandingServer) else process.errors.fileno()
-    words = json.dumps({"does": "give", "purpose": purpose, "key": key}).encode()
+    words = json.dumps({"does": "give", "key": key}).encode()
     with _asking, suppress(OSError):
         socket.send_fds(_lender, [words], [process.control.fileno(), errors, process.jail])
         process.control.close()  # it stays open there
