@@ -102,6 +102,7 @@ def steps(sizes: Sizes, place: Path) -> Iterator[Step]:
     for count in sizes.waiting:
         yield f"waiting/ours/{count}", lambda n=count: asdict(torch.ours(n, 2))
         yield f"waiting/nbgrader/{count}", lambda n=count: asdict(torch.nbgrader(n))
+    yield "waiting/second", torch.second
     yield from plain.steps(place / "plain", sizes.ours, sizes.more, sizes.nbgrader, sizes.otter)
     for count in sizes.scale:
         yield f"scale/{count}", lambda n=count: asdict(torch.ours(n, 2))

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import psutil
 
+from autograder.daemon.place import VARIABLE as STAYS
 from autograder.jail.inside.isolation import CHILD_SUBREAPER
 from autograder.jail.inside.kernel import prctl
 
@@ -29,9 +30,9 @@ class Measured:
 
 
 def environment() -> dict[str, str]:
-    """One thread for torch, as in the jail; and nbgrader calls programs of its own by name."""
-    scripts = str(Path(sys.executable).parent)
-    return {**os.environ, "OMP_NUM_THREADS": "1", "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}"}
+    """One thread for torch, as in the jail; nbgrader calls programs of its own by name; nothing stays for the next command."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return {**os.environ, "OMP_NUM_THREADS": "1", "PATH": path, STAYS: "0"}
 
 
 def run(command: list[str], cwd: Path) -> Measured:

@@ -8,9 +8,12 @@ import pytest
 from xdist.scheduler import LoadScopeScheduling
 
 from autograder.course import assignments, course_root
+from autograder.daemon.place import VARIABLE as STAYS
 from autograder.jail.outside.bubblewrap import View
 from autograder.jail.outside.client import Server
 from autograder.settings import course_settings
+
+os.environ[STAYS] = "0"  # no test leaves a server behind
 
 ROOT = course_root(Path(__file__).parent)
 KERNEL_SETTINGS = ROOT / "tools" / "jupyterlab" / "etc" / "ipython" / "ipython_kernel_config.py"

@@ -60,6 +60,7 @@ def results(each: float) -> dict:
         steps[f"plain/ours/{count}"] = measured(10 + count * each, 10 + count * each)
     steps |= {"plain/nbgrader": measured(20.0, 20.0), "plain/otter": [measured(9.0, 9.0)]}
     steps["plain/agree"] = (30, 30)
+    steps["waiting/second"] = [0.9, 1.0, 1.6]
     known = ("date", "commit", "cores", "processor", "system", "Python", *page.PACKAGES, "otter-grader")
     machine = dict.fromkeys(known, "some")
     sizes = {"ours": 10, "more": 20, "nbgrader": 10, "otter": 1, "scale": (100, 200, 400), "waiting": (1, 30)}
@@ -80,6 +81,8 @@ def test_the_page_says_which_aims_are_met(tmp_path):
     text = (tmp_path / "page.md").read_text()
     assert "| 80 | met |" in text and text.count("| missed |") == 1
     assert "| `autograder grade --workers 2`, each further | 0.050 | 80.0 | 800 MB |" in text
+    assert "3 further commands" in text and "took 0.9, 1.0, 1.6 s." in text
+    assert "| 1 submission by a second command in 1.5 s | 1.0 s | met |" in text
     assert "| 30 | 6.0 s | 120.0 s | 300.0 s | 800 MB |" in text
     assert "| `autograder grade --workers 2`, each further | 0.050 | 40.0 |\n" in text
     assert "](images/page.png)" in text and (tmp_path / "images" / "page.png").stat().st_size > 5000
