@@ -394,5 +394,7 @@ def test_without_a_jail_detached_processes_end_too(run_plain, plain_server, proc
 
 
 def test_without_a_jail_memory_and_time_are_limited_too(run_plain):
-    ran = run_plain("import torch\nkept = [torch.ones(1 << 24) for _ in range(20)]")
+    ran = run_plain(  # it is looked at every 50 ms, and on a busy machine later
+        "import time, torch\nkept = [torch.ones(1 << 24) for _ in range(20)]\ntime.sleep(20)"
+    )
     assert ran.status == "memory"
