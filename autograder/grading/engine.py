@@ -369,7 +369,7 @@ class Engine:
             exercise = self._checked_exercise(notebook.cells[place])
             if loan and exercise in loan.lent:
                 steps.append(CellRun(self._solutions[exercise]))
-            elif not loan or not exercise or exercise in loan.asked:
+            elif not loan or not exercise or exercise in loan.checked:
                 test = (
                     grade_id(notebook.cells[place]) if self.assignment.is_test(notebook.cells[place]) else ""
                 )
