@@ -81,7 +81,7 @@ def judged(frames, ending):
     verdicts = judge_cells(COURSE, SUBMISSION, KEYS, replies, {})
     dependants = Dependants(COURSE, SUBMISSION, SOLUTIONS, KEYS, replies, verdicts)
     for loan in dependants.loans():
-        dependants.hear(loan, {name: replies[name] for name in loan.asked})
+        dependants.hear(loan, {name: replies[name] for name in loan.checked})
     return dependants.verdicts()
 
 
