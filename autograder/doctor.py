@@ -21,7 +21,7 @@ OLDEST = (3, 11)
 EXTENSIONS = ("nbgrader.server_extensions.formgrader", "nbgrader.server_extensions.validate_assignment")
 
 
-class State(StrEnum):
+class Level(StrEnum):
     """How it stands with one thing."""
 
     GOOD = "✓"
@@ -30,79 +30,86 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True)
-class Finding:
+class Readiness:
     """One line of the report."""
 
     what: str
-    state: State
-    words: str
+    state: Level
+    finding: str
     remedy: str = ""
 
     def __str__(self) -> str:
-        return f"{self.state} {self.what:<10} {self.words}" + (
+        return f"{self.state} {self.what:<10} {self.finding}" + (
             f"\n  {'':<10} → {self.remedy}" if self.remedy else ""
         )
 
 
-def examine(root: Path, isolation: str = "bwrap") -> Iterator[Finding]:
+def examine(root: Path, isolation: str = "bwrap") -> Iterator[Readiness]:
     """Everything that a run needs, the quick things first."""
     yield _python()
     course = _course(root)
     yield course
-    if course.state == State.BAD:
+    if course.state == Level.BAD:
         return
     for look in (_modules, _disk, _gradebook, _hand_ins, _exchange, _extensions, _limits):
         yield _safely(look.__name__.strip("_").replace("_", "-"), look, root)
-    if course.state == State.GOOD:  # what servers import stands in a release
+    if course.state == Level.GOOD:  # what servers import stands in a release
         yield _safely("jail", lambda root: _jail(root, isolation), root)
 
 
-def _safely(what: str, look: Callable[[Path], Finding], root: Path) -> Finding:
+def _safely(what: str, look: Callable[[Path], Readiness], root: Path) -> Readiness:
     """A fault of the course is a finding, too."""
     try:
         return look(root)
     except CourseError as error:
-        return Finding(what, State.BAD, str(error))
+        return Readiness(what, Level.BAD, str(error))
 
 
-def _python() -> Finding:
+def _python() -> Readiness:
     version = ".".join(map(str, sys.version_info[:3]))
     if sys.version_info[:2] < OLDEST:
-        return Finding("python", State.BAD, f"{version} is too old.", "install Python 3.11 or newer.")
+        return Readiness("python", Level.BAD, f"{version} is too old.", "install Python 3.11 or newer.")
     if missing := [
         name for name in ("nbgrader", "nbconvert", "sqlalchemy", "nh3", "jupytext") if not find_spec(name)
     ]:
         remedy = "pip install 'words-in-context[grading]'"
-        return Finding("python", State.BAD, f"{version}, without {', '.join(missing)}.", remedy)
-    return Finding("python", State.GOOD, f"{version} in {sys.prefix}")
+        return Readiness("python", Level.BAD, f"{version}, without {', '.join(missing)}.", remedy)
+    return Readiness("python", Level.GOOD, f"{version} in {sys.prefix}")
 
 
-def _course(root: Path) -> Finding:
+def _course(root: Path) -> Readiness:
     try:
         settings = course_settings(root)
-        known = assignments(root)
+        found_assignments = assignments(root)
         limits(root)
-        for assignment in known:
+        for assignment in found_assignments:
             _ = assignment.exercises
     except CourseError as error:
-        return Finding("course", State.BAD, str(error))
+        return Readiness("course", Level.BAD, str(error))
     except Exception as error:  # whatever stands in the course's own files
         fault = f"{type(error).__name__}: {error}"
-        return Finding("course", State.BAD, fault, "mend nbgrader_config.py or exercises.py.")
-    if not known:
+        return Readiness("course", Level.BAD, fault, "mend nbgrader_config.py or exercises.py.")
+    if not found_assignments:
         where = f"{root / settings.source_directory} holds no assignment."
-        return Finding("course", State.BAD, where, "a folder NN_topic with NN_topic.py makes one.")
-    built = [assignment for assignment in known if _built(assignment)]
+        return Readiness("course", Level.BAD, where, "a folder NN_topic with NN_topic.py makes one.")
+    built = [assignment for assignment in found_assignments if _built(assignment)]
     if not built:
-        return Finding("course", State.NOTE, f"{len(known)} assignments, none built.", "`autograder build`")
-    unbuilt = [assignment.name for assignment in known if assignment not in built]
+        return Readiness(
+            "course", Level.NOTE, f"{len(found_assignments)} assignments, none built.", "`autograder build`"
+        )
+    unbuilt = [assignment.name for assignment in found_assignments if assignment not in built]
     if unbuilt:
         remedy = f"`autograder build {' '.join(unbuilt)}`"
-        return Finding(
-            "course", State.NOTE, f"{len(known)} assignments; not built: {', '.join(unbuilt)}.", remedy
+        return Readiness(
+            "course",
+            Level.NOTE,
+            f"{len(found_assignments)} assignments; not built: {', '.join(unbuilt)}.",
+            remedy,
         )
-    return Finding(
-        "course", State.GOOD, f"{settings.course_id or root.name}: {len(known)} assignments, all built"
+    return Readiness(
+        "course",
+        Level.GOOD,
+        f"{settings.course_id or root.name}: {len(found_assignments)} assignments, all built",
     )
 
 
@@ -110,7 +117,7 @@ def _built(assignment: Assignment) -> bool:
     return assignment.release.exists() and (not assignment.exercises or assignment.key.exists())
 
 
-def _modules(root: Path) -> Finding:
+def _modules(root: Path) -> Readiness:
     """What notebooks import, and servers ahead of them."""
     settings = course_settings(root)
     sys.path.insert(0, str(root))
@@ -120,15 +127,15 @@ def _modules(root: Path) -> Finding:
         sys.path.remove(str(root))
     if missing:
         remedy = "install them into this Python, or take them out of nbgrader_config.py."
-        return Finding("modules", State.BAD, f"not installed: {', '.join(missing)}.", remedy)
+        return Readiness("modules", Level.BAD, f"not installed: {', '.join(missing)}.", remedy)
     served = Settings(
         limits(root), "none", course=str(root), packages=settings.packages, readable=settings.readable
     )
     if folders := [str(place) for place in served.places if not place.is_dir()]:
         remedy = "c.Autograder.readable names it."
-        return Finding("modules", State.BAD, f"there is no folder {', '.join(folders)}.", remedy)
-    return Finding(
-        "modules", State.GOOD, ", ".join((*settings.packages, *settings.preload)) or "none are imported ahead"
+        return Readiness("modules", Level.BAD, f"there is no folder {', '.join(folders)}.", remedy)
+    return Readiness(
+        "modules", Level.GOOD, ", ".join((*settings.packages, *settings.preload)) or "none are imported ahead"
     )
 
 
@@ -139,38 +146,38 @@ def _importable(name: str) -> bool:
         return False
 
 
-def _disk(root: Path) -> Finding:
+def _disk(root: Path) -> Readiness:
     places = {root: "the course", Path(tempfile.gettempdir()): "temporary files"}
     free = {place: shutil.disk_usage(place).free for place in places}
     place = min(free, key=lambda place: free[place])
-    words = f"{free[place] / (1 << 30):.1f} GB free for {places[place]} ({place})"
+    free_space = f"{free[place] / (1 << 30):.1f} GB free for {places[place]} ({place})"
     if not os.access(root, os.W_OK):
-        return Finding("disk", State.BAD, f"{root} may not be written.", "grade as a user who may.")
+        return Readiness("disk", Level.BAD, f"{root} may not be written.", "grade as a user who may.")
     if free[place] < NEEDED:
-        return Finding("disk", State.BAD, f"{words}.", "make room.")
-    return Finding("disk", State.NOTE if free[place] < BETTER else State.GOOD, words)
+        return Readiness("disk", Level.BAD, f"{free_space}.", "make room.")
+    return Readiness("disk", Level.NOTE if free[place] < BETTER else Level.GOOD, free_space)
 
 
-def _gradebook(root: Path) -> Finding:
+def _gradebook(root: Path) -> Readiness:
     from autograder.gradebook.gradebook import SQLITE, open_gradebook
 
     url = course_directory(root).db_url
     path = Path(url.removeprefix(SQLITE))
     if url.startswith(SQLITE) and not path.exists():
         remedy = "`nbgrader db student import students.csv` before collecting, so that names are known."
-        return Finding("gradebook", State.NOTE, f"none yet ({path}): the first run makes it.", remedy)
+        return Readiness("gradebook", Level.NOTE, f"none yet ({path}): the first run makes it.", remedy)
     with open_gradebook(root) as gradebook:
         students = len(gradebook.students)
     if url.startswith(SQLITE) and not os.access(path, os.W_OK):
-        return Finding("gradebook", State.BAD, f"{path} may not be written.", "mend its permissions.")
-    return Finding(
+        return Readiness("gradebook", Level.BAD, f"{path} may not be written.", "mend its permissions.")
+    return Readiness(
         "gradebook",
-        State.GOOD,
+        Level.GOOD,
         f"{students} students in {path if url.startswith(SQLITE) else 'the database'}",
     )
 
 
-def _hand_ins(root: Path) -> Finding:
+def _hand_ins(root: Path) -> Readiness:
     from autograder.untrusted.submission import left_out, students
 
     counts = {
@@ -181,40 +188,40 @@ def _hand_ins(root: Path) -> Finding:
     there = ", ".join(f"{count} of {name}" for name, count in counts.items() if count)
     if left:
         named = "; ".join(map(str, left[:3])) + (" …" if len(left) > 3 else "")
-        return Finding("hand-ins", State.NOTE, f"{there or 'none'}; {len(left)} cannot be graded.", named)
+        return Readiness("hand-ins", Level.NOTE, f"{there or 'none'}; {len(left)} cannot be graded.", named)
     if not there:
         remedy = "`nbgrader collect`, or `autograder collect FILE.zip` for a download from Moodle or Canvas."
-        return Finding("hand-ins", State.NOTE, "none in submitted/ yet.", remedy)
-    return Finding("hand-ins", State.GOOD, there)
+        return Readiness("hand-ins", Level.NOTE, "none in submitted/ yet.", remedy)
+    return Readiness("hand-ins", Level.GOOD, there)
 
 
-def _exchange(root: Path) -> Finding:
+def _exchange(root: Path) -> Readiness:
     config = own_settings(root)
     folder = Path(config.get("Exchange", {}).get("root", "/usr/local/share/nbgrader/exchange"))
     without = "without one: `autograder collect FILE.zip` and `autograder feedback NAME --zip`."
     if "ExchangeFactory" in config:
-        return Finding("exchange", State.GOOD, "another than nbgrader's folder is set; not tried")
+        return Readiness("exchange", Level.GOOD, "another than nbgrader's folder is set; not tried")
     if not folder.is_dir():
-        return Finding("exchange", State.NOTE, f"none: there is no {folder} (c.Exchange.root).", without)
+        return Readiness("exchange", Level.NOTE, f"none: there is no {folder} (c.Exchange.root).", without)
     if not os.access(folder, os.W_OK | os.X_OK):
-        return Finding(
-            "exchange", State.NOTE, f"{folder} may not be written.", f"`chmod ugo+rwx {folder}`; or {without}"
+        return Readiness(
+            "exchange", Level.NOTE, f"{folder} may not be written.", f"`chmod ugo+rwx {folder}`; or {without}"
         )
     if not course_settings(root).course_id:
-        return Finding(
+        return Readiness(
             "exchange",
-            State.NOTE,
+            Level.NOTE,
             "c.CourseDirectory.course_id is not set.",
             "set it: the exchange needs it.",
         )
-    return Finding("exchange", State.GOOD, str(folder))
+    return Readiness("exchange", Level.GOOD, str(folder))
 
 
-def _extensions(root: Path) -> Finding:
+def _extensions(root: Path) -> Readiness:
     """Formgrader and Validate in JupyterLab: a page in the browser, and its part in the server."""
     if not find_spec("jupyterlab"):
-        return Finding(
-            "browser", State.NOTE, "there is no JupyterLab here: no formgrader.", "pip install jupyterlab"
+        return Readiness(
+            "browser", Level.NOTE, "there is no JupyterLab here: no formgrader.", "pip install jupyterlab"
         )
     from jupyter_core.paths import jupyter_config_path, jupyter_path
 
@@ -232,10 +239,10 @@ def _extensions(root: Path) -> Finding:
             if pages
             else "install nbgrader again with pip."
         )
-        return Finding(
-            "browser", State.NOTE, f"JupyterLab lacks {', '.join(missing) or 'nbgrader’s pages'}.", remedy
+        return Readiness(
+            "browser", Level.NOTE, f"JupyterLab lacks {', '.join(missing) or 'nbgrader’s pages'}.", remedy
         )
-    return Finding("browser", State.GOOD, "formgrader and Validate are enabled in JupyterLab")
+    return Readiness("browser", Level.GOOD, "formgrader and Validate are enabled in JupyterLab")
 
 
 def _enabled(file: Path) -> dict[str, bool]:
@@ -245,7 +252,7 @@ def _enabled(file: Path) -> dict[str, bool]:
         return {}
 
 
-def _limits(root: Path) -> Finding:
+def _limits(root: Path) -> Readiness:
     """Whether the memory that notebooks may use is there, and what counts it."""
     import psutil
 
@@ -253,23 +260,23 @@ def _limits(root: Path) -> Finding:
     from autograder.pool.local import cores
 
     most, free, workers = limits(root).memory_bytes, psutil.virtual_memory().available, cores()
-    words = f"{workers} notebooks at once, each with up to {most >> 20} MB; {free >> 20} MB are free"
+    needed = f"{workers} notebooks at once, each with up to {most >> 20} MB; {free >> 20} MB are free"
     if workers * most > free:
         enough = max(1, free // most)
-        return Finding(
-            "memory", State.NOTE, f"{words}.", f"`--workers {enough}`, or a smaller c.Jail.memory_bytes."
+        return Readiness(
+            "memory", Level.NOTE, f"{needed}.", f"`--workers {enough}`, or a smaller c.Jail.memory_bytes."
         )
     if not cgroup.possible():
-        return Finding(
-            "memory", State.NOTE, f"{words}; no control group counts what the kernel keeps for them.", LIMITS
+        return Readiness(
+            "memory", Level.NOTE, f"{needed}; no control group counts what the kernel keeps for them.", LIMITS
         )
-    return Finding("memory", State.GOOD, words)
+    return Readiness("memory", Level.GOOD, needed)
 
 
 LIMITS = "see “What the jail protects from” in docs/instructors.md; grade with fewer workers than cores."
 
 
-def _jail(root: Path, isolation: str) -> Finding:
+def _jail(root: Path, isolation: str) -> Readiness:
     """Not asked whether it could be built, but built, with everything that a course's notebooks import."""
     from autograder.checks.status import Ending
     from autograder.jail.outside.client import JailError, ServerDied, find_problem
@@ -278,18 +285,18 @@ def _jail(root: Path, isolation: str) -> Finding:
     from autograder.pool.servers import ServerPool
 
     if isolation == "bwrap" and (problem := find_problem()):
-        return Finding(
-            "jail", State.BAD, problem, "or `--isolation none`, which runs students' code with your rights."
+        return Readiness(
+            "jail", Level.BAD, problem, "or `--isolation none`, which runs students' code with your rights."
         )
     servers = ServerPool(settings_for(next(filter(_built, assignments(root))), isolation))
     try:
         outcome = servers.run(HARMLESS)
     except (JailError, ServerDied) as error:
-        return Finding("jail", State.BAD, str(error))
+        return Readiness("jail", Level.BAD, str(error))
     finally:
         servers.close()
     if outcome.status != Ending.FINISHED:
-        return Finding("jail", State.BAD, f"a harmless notebook ended with {str(outcome.status)!r} in it.")
+        return Readiness("jail", Level.BAD, f"a harmless notebook ended with {str(outcome.status)!r} in it.")
     if isolation == "none":
-        return Finding("jail", State.NOTE, "not asked for: students' code would run with your rights.")
-    return Finding("jail", State.GOOD, "a notebook ran in it")
+        return Readiness("jail", Level.NOTE, "not asked for: students' code would run with your rights.")
+    return Readiness("jail", Level.GOOD, "a notebook ran in it")

@@ -6,20 +6,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from autograder.checks.storing import try_lock, write_aside
+from autograder.checks.storing import aside, try_lock, write_aside
 from autograder.errors import CourseError
 
-__all__ = ["UNWRITABLE", "course_lock", "kept", "write_aside"]
+__all__ = ["UNWRITABLE", "aside", "course_lock", "restored_on_failure", "write_aside"]
 
 UNWRITABLE = (PermissionError, FileExistsError, NotADirectoryError, IsADirectoryError)
 """A place for one student's files that somebody else has taken, or may not be written: it harms nobody else."""
 
 
 @contextmanager
-def kept(folder: Path) -> Iterator[None]:
+def restored_on_failure(folder: Path) -> Iterator[None]:
     """What is in a folder, if it is there, comes back if the block fails."""
-    with tempfile.TemporaryDirectory() as aside:
-        before = Path(aside) / folder.name
+    with tempfile.TemporaryDirectory() as temporary:
+        before = Path(temporary) / folder.name
         if folder.exists():
             shutil.copytree(folder, before)
         try:

@@ -40,7 +40,7 @@ from autograder.checks.status import Status
 from autograder.checks.validating import name_what_fails
 from autograder.course import Assignment
 from autograder.errors import CourseError
-from autograder.files import UNWRITABLE, course_lock, kept
+from autograder.files import UNWRITABLE, course_lock, restored_on_failure
 from autograder.gradebook.gradebook import explained_faults, register, registering, save_scores
 from autograder.grading.engine import Result
 from autograder.grading.history import remember
@@ -191,13 +191,15 @@ class Grade(Autograde):
         where = self._format_source(name, student)
         pattern = self._format_source(name, glob.escape(student)) if os.path.isdir(where) else where
         file = f"{self.coursedir.notebook_id}.ipynb"
-        found = {folder: glob.glob(os.path.join(glob.escape(folder), file)) for folder in glob.glob(pattern)}
-        self.assignments = {folder: notebooks for folder, notebooks in found.items() if notebooks}
-        for folder in found.keys() - self.assignments:
+        files_in = {
+            folder: glob.glob(os.path.join(glob.escape(folder), file)) for folder in glob.glob(pattern)
+        }
+        self.assignments = {folder: notebooks for folder, notebooks in files_in.items() if notebooks}
+        for folder in files_in.keys() - self.assignments:
             self.log.warning("There is no notebook in %s.", ascii(folder))
         if not self.assignments:
-            for one in self._left_out():
-                self._tell(str(one))
+            for hand_in in self._left_out():
+                self._tell(str(hand_in))
             self._tell(f"There is no notebook in {where}: put the student's there, named {self._file}.")
             raise NbGraderException("There is nothing to grade, see the log above")
 
@@ -212,7 +214,9 @@ class Grade(Autograde):
                 except NotRead as error:
                     left.append(LeftOut(student, str(error)))
         wanted = self.coursedir.student_id
-        return [one for one in left if wanted == one.student or fnmatchcase(one.student, wanted)]
+        return [
+            hand_in for hand_in in left if wanted == hand_in.student or fnmatchcase(hand_in.student, wanted)
+        ]
 
     @property
     def _submitted(self) -> Path:
@@ -220,15 +224,15 @@ class Grade(Autograde):
 
     def convert_notebooks(self) -> None:
         left = self._left_out()
-        for one in left:
-            self._tell(str(one))
+        for hand_in in left:
+            self._tell(str(hand_in))
         failed = len(left)
         for folder, notebooks in sorted(self.assignments.items()):
             if not can_be_a_student(Path(folder).parent.name):
                 continue  # it was named
             student = self.init_single_notebook_resources(notebooks[0])["nbgrader"]["student"]
             try:
-                with kept(Path(self._format_dest(self.coursedir.assignment_id, student))):
+                with restored_on_failure(Path(self._format_dest(self.coursedir.assignment_id, student))):
                     self._grade(student, sorted(notebooks))
             except (CourseError, JailError, ServerDied) as error:
                 self._tell(f"{student} was not graded. {error}\nWhat was graded before stays as it was.")
@@ -264,10 +268,10 @@ class Grade(Autograde):
             return
         for path in left_out:
             self.log.warning("%s is not copied: it is no regular file, or too large.", ascii(path))
-        found = [Path(notebook).name for notebook in notebooks]
-        if self._file not in found:
+        names = [Path(notebook).name for notebook in notebooks]
+        if self._file not in names:
             raise CourseError(
-                f"{Path(notebooks[0]).parent} holds no {self._file} but {', '.join(found)}: rename the student's "
+                f"{Path(notebooks[0]).parent} holds no {self._file} but {', '.join(names)}: rename the student's "
                 f"notebook, or record 0 points with `autograder grade {name} {student}`."
             )
         register(Assignment(Path(self.coursedir.root), name))
@@ -291,8 +295,8 @@ class Grade(Autograde):
     def _file(self) -> str:
         return f"{self.coursedir.assignment_id}.ipynb"
 
-    def _tell(self, words: str, level: int = logging.ERROR) -> None:
-        lines = _in_lines(words)
+    def _tell(self, sentence: str, level: int = logging.ERROR) -> None:
+        lines = _in_lines(sentence)
         self.told += f"{lines}\n"
         self.log.log(level, "%s", lines)
 
@@ -317,9 +321,9 @@ def capture_log(converter: Any) -> dict[str, Any]:
     return shown
 
 
-def _in_lines(words: str) -> str:
+def _in_lines(text: str) -> str:
     """Lines that fit into formgrader's dialog, which breaks none."""
-    return "\n".join(WRAP.fill(line) for line in words.splitlines())
+    return "\n".join(WRAP.fill(line) for line in text.splitlines())
 
 
 class SafeReader(NotebookExporter):

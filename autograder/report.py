@@ -21,8 +21,8 @@ from autograder.course import Assignment
 from autograder.errors import CourseError
 from autograder.files import write_aside
 from autograder.gradebook.gradebook import open_gradebook
+from autograder.gradebook.queries import CellMean, Score, cell_means, class_scores
 from autograder.grading.history import LONGEST_ANSWER, History, in_short, recall
-from autograder.grading.scores import Given, Score, class_scores, given_so_far
 from autograder.grading.verdicts import UNFINISHED, UNFINISHED_TEST, CellVerdict, graded_cells, points
 from autograder.source import code_cells, grade_id, is_solution, read_source
 from autograder.untrusted import similarity
@@ -71,7 +71,7 @@ class WrittenRow:
     name: str
     points: float
     written: int
-    given: Given | None
+    mean: CellMean | None
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Class:
     assignment: Assignment
     scores: Mapping[str, Score]
     histories: Mapping[str, History]
-    given: Mapping[str, Given]
+    means: Mapping[str, CellMean]
     names: Mapping[str, str]  # of everybody in the gradebook, "" where there is none
 
     @cached_property
@@ -121,7 +121,7 @@ def read_class(assignment: Assignment) -> Class:
             scores = {}
         else:
             scores = class_scores(gradebook, assignment.name)
-            given = given_so_far(gradebook, assignment.name)
+            means = cell_means(gradebook, assignment.name)
         if not scores:
             raise CourseError(
                 f"Nobody's {assignment.name} has been graded: run `autograder grade {assignment.name}` first."
@@ -130,8 +130,8 @@ def read_class(assignment: Assignment) -> Class:
             student.id: " ".join(part for part in (student.first_name, student.last_name) if part)
             for student in gradebook.students
         }
-    histories = {student: known for student in scores if (known := recall(assignment, student))}
-    return Class(assignment, scores, histories, given, names)
+    histories = {student: history for student in scores if (history := recall(assignment, student))}
+    return Class(assignment, scores, histories, means, names)
 
 
 def contents(everybody: Class) -> dict[str, object]:
@@ -163,9 +163,13 @@ def contents(everybody: Class) -> dict[str, object]:
         "unnamed": unnamed(everybody),
         "graded": len(everybody.histories),
         "unknown": sorted(everybody.scores.keys() - everybody.histories.keys()),
-        "hand_ins": sorted(Counter(len(known.hand_ins) for known in everybody.histories.values()).items()),
+        "hand_ins": sorted(
+            Counter(len(history.hand_ins) for history in everybody.histories.values()).items()
+        ),
         "slowest": slowest(everybody),
-        "seconds": median([known.seconds for known in everybody.histories.values() if known.seconds] or [0]),
+        "seconds": median(
+            [history.seconds for history in everybody.histories.values() if history.seconds] or [0]
+        ),
         "failed": failed(everybody),
         **alike(everybody),
         "longest": LONGEST_ANSWER,
@@ -189,19 +193,19 @@ def bars(scores: Iterable[Score], most: float) -> list[Bar]:
 def exercise_row(everybody: Class, cell) -> ExerciseRow:
     exercise = everybody.assignment.by_check_id[grade_id(cell)]
     verdicts = [
-        known.by_cell()[exercise.check_id]
-        for known in everybody.histories.values()
-        if exercise.check_id in known.by_cell()
+        history.by_cell()[exercise.check_id]
+        for history in everybody.histories.values()
+        if exercise.check_id in history.by_cell()
     ]
     tried = [
         attempts
-        for known in everybody.histories.values()
-        if (attempts := known.attempts(exercise.solution_id))
+        for history in everybody.histories.values()
+        if (attempts := history.attempts(exercise.solution_id))
     ]
     statuses = Counter(verdict.status for verdict in verdicts)
     right = statuses.pop(Status.PASSED, 0)
     histories = everybody.histories.values()
-    inherited = sum(_inherited(everybody.assignment, known, exercise.check_id) for known in histories)
+    inherited = sum(_inherited(everybody.assignment, history, exercise.check_id) for history in histories)
     return ExerciseRow(
         exercise.name,
         points(cell),
@@ -216,32 +220,34 @@ def exercise_row(everybody: Class, cell) -> ExerciseRow:
 def test_row(everybody: Class, cell) -> ExerciseRow:
     """Of a test cell of nbgrader's kind. Nobody knows which answer it is about."""
     histories = everybody.histories.values()
-    verdicts = [by_cell[grade_id(cell)] for one in histories if grade_id(cell) in (by_cell := one.by_cell())]
+    verdicts = [
+        by_cell[grade_id(cell)] for history in histories if grade_id(cell) in (by_cell := history.by_cell())
+    ]
     statuses = Counter(verdict.status for verdict in verdicts)
     right = statuses.pop(Status.PASSED, 0)
     return ExerciseRow(grade_id(cell), points(cell), right, statuses.most_common(), 0, None, 0)
 
 
-def _inherited(assignment: Assignment, known: History, check: str) -> bool:
+def _inherited(assignment: Assignment, history: History, check: str) -> bool:
     """Whether a check failed together with one of an exercise that this one calls."""
     exercise = assignment.by_check_id.get(check)
     called = {assignment.exercises[name].check_id for name in exercise.uses} if exercise else set()
-    failed = {verdict.grade_id for verdict in known.verdicts if verdict.status in WRONG}
-    return known.ending == Ending.FINISHED and check in failed and bool(failed & called)
+    failed = {verdict.grade_id for verdict in history.verdicts if verdict.status in WRONG}
+    return history.ending == Ending.FINISHED and check in failed and bool(failed & called)
 
 
 def written_row(everybody: Class, cell) -> WrittenRow:
     name = grade_id(cell)
-    written = sum(name in known.answers for known in everybody.histories.values())
-    return WrittenRow(name, points(cell), written, everybody.given.get(name))
+    written = sum(name in history.answers for history in everybody.histories.values())
+    return WrittenRow(name, points(cell), written, everybody.means.get(name))
 
 
 def mistakes(everybody: Class) -> list[MistakeRow]:
     """The known mistakes, the most frequent first."""
-    found: dict[tuple[str, str], list[tuple[str, CellVerdict]]] = {}
+    students_with: dict[tuple[str, str], list[tuple[str, CellVerdict]]] = {}
     for student, verdict in _verdicts(everybody):
         if verdict.mistake:
-            found.setdefault((verdict.mistake, verdict.grade_id), []).append((student, verdict))
+            students_with.setdefault((verdict.mistake, verdict.grade_id), []).append((student, verdict))
     rows = [
         MistakeRow(
             name,
@@ -250,36 +256,38 @@ def mistakes(everybody: Class) -> list[MistakeRow]:
             [student for student, _ in who],
             max(verdict.credit for _, verdict in who),  # who is wrong on some inputs alone earns none
         )
-        for (name, cell), who in found.items()
+        for (name, cell), who in students_with.items()
     ]
     return sorted(rows, key=lambda row: (-len(row.students), row.exercise, row.name))
 
 
 def unnamed(everybody: Class) -> list[MistakeRow]:
     """Wrong answers that no known mistake and no earlier exercise explains, by what was said of them."""
-    found: dict[tuple[str, str], list[str]] = {}
+    students_with: dict[tuple[str, str], list[str]] = {}
     for student, verdict in _verdicts(everybody):
-        known = everybody.histories[student]
-        explained = verdict.mistake or _inherited(everybody.assignment, known, verdict.grade_id)
-        if known.ending == Ending.FINISHED and verdict.status in WRONG and not explained:
+        history = everybody.histories[student]
+        explained = verdict.mistake or _inherited(everybody.assignment, history, verdict.grade_id)
+        if history.ending == Ending.FINISHED and verdict.status in WRONG and not explained:
             # "3 of 12 of your numbers differ" is one kind, whatever the numbers.
             kind = re.sub(r"\d+", "…", in_short(verdict))
-            found.setdefault((kind, verdict.grade_id), []).append(student)
-    rows = [MistakeRow(kind, _exercise(everybody, cell), "", who) for (kind, cell), who in found.items()]
+            students_with.setdefault((kind, verdict.grade_id), []).append(student)
+    rows = [
+        MistakeRow(kind, _exercise(everybody, cell), "", who) for (kind, cell), who in students_with.items()
+    ]
     rows.sort(key=lambda row: (-len(row.students), row.exercise, row.name))
-    shown = Counter()
-    kept = []
+    count_of = Counter()
+    rows_shown = []
     for row in rows:
-        shown[row.exercise] += 1
-        if shown[row.exercise] <= MOST_REASONS:
-            kept.append(row)
-    return kept
+        count_of[row.exercise] += 1
+        if count_of[row.exercise] <= MOST_REASONS:
+            rows_shown.append(row)
+    return rows_shown
 
 
 def _verdicts(everybody: Class) -> Iterable[tuple[str, CellVerdict]]:
     """Of checks, and of test cells: the others are for a person."""
-    for student, known in everybody.histories.items():
-        for verdict in known.verdicts:
+    for student, history in everybody.histories.items():
+        for verdict in history.verdicts:
             if verdict.grade_id in everybody.automatic:
                 yield student, verdict
 
@@ -290,32 +298,32 @@ def _exercise(everybody: Class, cell: str) -> str:
 
 
 def slowest(everybody: Class) -> list[History]:
-    ran = [known for known in everybody.histories.values() if known.seconds]
-    return sorted(ran, key=lambda known: -known.seconds)[:SLOWEST]
+    ran = [history for history in everybody.histories.values() if history.seconds]
+    return sorted(ran, key=lambda history: -history.seconds)[:SLOWEST]
 
 
 def failed(everybody: Class) -> list[tuple[str, str, str]]:
     """Who could not be run to the end: student, what happened, and which checks it cost."""
     rows = []
     cut_off = {reason for _, reason in (*UNFINISHED.values(), *UNFINISHED_TEST.values())}
-    for student, known in everybody.histories.items():
-        checks = [v for v in known.verdicts if v.grade_id in everybody.automatic]
+    for student, history in everybody.histories.items():
+        checks = [v for v in history.verdicts if v.grade_id in everybody.automatic]
         lost = [
             check.grade_id.removesuffix("-check")
             for check in checks
             if check.status == Status.TIMEOUT or check.reason in cut_off
         ]
-        if known.ending not in ENDINGS:  # not read at all
-            rows.append((student, checks[0].reason if checks else known.ending, "all"))
-        elif known.ending != Ending.FINISHED or lost:
+        if history.ending not in ENDINGS:  # not read at all
+            rows.append((student, checks[0].reason if checks else history.ending, "all"))
+        elif history.ending != Ending.FINISHED or lost:
             rows.append(
-                (student, ENDINGS[known.ending], "all" if len(lost) == len(checks) else ", ".join(lost))
+                (student, ENDINGS[history.ending], "all" if len(lost) == len(checks) else ", ".join(lost))
             )
     return rows
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownGroup:
     """A group with the texts that are compared: {cell: [(student, text)]}."""
 
     group: similarity.Group
@@ -329,9 +337,9 @@ def alike(everybody: Class) -> dict[str, object]:
     cells = assignment.read_release().cells
     written = {grade_id(cell) for cell in cells if is_solution(cell) and cell.cell_type != "code"}
     answers = compared(everybody)
-    known = expected(assignment, written)
-    groups = similarity.find_groups(answers, known, written)
-    common = similarity.find_common(answers, known, written)
+    expected_texts = expected(assignment, written)
+    groups = similarity.find_groups(answers, expected_texts, written)
+    common = similarity.find_common(answers, expected_texts, written)
     return {
         "groups": [_shown(everybody, answers, group) for group in groups[:MOST_GROUPS]],
         "more_groups": max(0, len(groups) - MOST_GROUPS),
@@ -344,8 +352,8 @@ def alike(everybody: Class) -> dict[str, object]:
 def compared(everybody: Class) -> dict[str, similarity.Answers]:
     """What each student wrote, with the functions of added cells where they are called."""
     return {
-        student: similarity.with_helpers(known.answers, known.added)
-        for student, known in everybody.histories.items()
+        student: similarity.with_helpers(history.answers, history.added)
+        for student, history in everybody.histories.items()
     }
 
 
@@ -361,15 +369,17 @@ def expected(assignment: Assignment, written: set[str]) -> list[dict[str, str]]:
     released = [cell.source for cell in code_cells(release)]
     sources, wrong = solution_sources(assignment), mistake_sources(assignment)
     for exercise in assignment.exercises.values():
-        several = [*released, sources[exercise.name], *exercise.alternatives.values()]
-        several += wrong[exercise.name].values()
-        texts += [{exercise.solution_id: text} for text in several]
+        right_and_wrong = [*released, sources[exercise.name], *exercise.alternatives.values()]
+        right_and_wrong += wrong[exercise.name].values()
+        texts += [{exercise.solution_id: text} for text in right_and_wrong]
     return texts
 
 
-def _shown(everybody: Class, answers: Mapping[str, similarity.Answers], group: similarity.Group) -> Shown:
+def _shown(
+    everybody: Class, answers: Mapping[str, similarity.Answers], group: similarity.Group
+) -> ShownGroup:
     closest = group.pairs[0]
-    first = [*closest.students, *(one for one in group.students if one not in closest.students)][
+    first = [*closest.students, *(student for student in group.students if student not in closest.students)][
         :MOST_MEMBERS
     ]
     cells = {
@@ -380,7 +390,7 @@ def _shown(everybody: Class, answers: Mapping[str, similarity.Answers], group: s
     same = [
         student for student in group.students if digests[everybody.histories[student].hand_ins[-1].digest] > 1
     ]
-    return Shown(group, cells, same)
+    return ShownGroup(group, cells, same)
 
 
 def plain(text: str) -> str:

@@ -101,20 +101,20 @@ def _course_settings(root: Path, changed: int) -> CourseSettings:
     nbgrader = {
         name: str(config.CourseDirectory[name]) for name in OF_NBGRADER if name in config.CourseDirectory
     }
-    given = dict(config.get("Autograder", {}))
-    defaults = {one.name: getattr(CourseSettings(), one.name) for one in fields(CourseSettings)}
-    for name, value in given.items():
+    config_values = dict(config.get("Autograder", {}))
+    defaults = {setting.name: getattr(CourseSettings(), setting.name) for setting in fields(CourseSettings)}
+    for name, value in config_values.items():
         if name not in defaults or name in OF_NBGRADER:
-            known = ", ".join(sorted(set(defaults) - set(OF_NBGRADER)))
-            raise CourseError(f"{FILE} sets c.Autograder.{name}. There are: {known}.")
+            allowed = ", ".join(sorted(set(defaults) - set(OF_NBGRADER)))
+            raise CourseError(f"{FILE} sets c.Autograder.{name}. There are: {allowed}.")
         kind = list if isinstance(defaults[name], tuple) else type(defaults[name])
         if not isinstance(value, kind):
             raise CourseError(f"{FILE} sets c.Autograder.{name} = {value!r}; it must be a {kind.__name__}.")
-    if given.get("arrays", "numpy") not in ARRAYS:
+    if config_values.get("arrays", "numpy") not in ARRAYS:
         raise CourseError(
-            f"{FILE} sets c.Autograder.arrays = {given['arrays']!r}; it must be one of {ARRAYS}."
+            f"{FILE} sets c.Autograder.arrays = {config_values['arrays']!r}; it must be one of {ARRAYS}."
         )
-    return CourseSettings(**nbgrader, **{name: _frozen(value) for name, value in given.items()})
+    return CourseSettings(**nbgrader, **{name: _frozen(value) for name, value in config_values.items()})
 
 
 def _frozen(value: Any) -> Any:
@@ -123,11 +123,11 @@ def _frozen(value: Any) -> Any:
 
 def limits(root: Path) -> Limits:
     """The jail's limits: the defaults, with what nbgrader_config.py says under `c.Jail`."""
-    given = dict(own_settings(root).get("Jail", {}))
-    known = {one.name for one in fields(Limits)}
-    for name, value in given.items():
-        if name not in known:
-            raise CourseError(f"{FILE} sets c.Jail.{name}. There are: {', '.join(sorted(known))}.")
+    config_values = dict(own_settings(root).get("Jail", {}))
+    allowed = {limit.name for limit in fields(Limits)}
+    for name, value in config_values.items():
+        if name not in allowed:
+            raise CourseError(f"{FILE} sets c.Jail.{name}. There are: {', '.join(sorted(allowed))}.")
         if not isinstance(value, int | float) or value <= 0:
             raise CourseError(f"{FILE} sets c.Jail.{name} = {value!r}; it must be a number above zero.")
-    return Limits(**given)
+    return Limits(**config_values)

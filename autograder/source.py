@@ -98,7 +98,7 @@ def is_demo(cell: NotebookNode) -> bool:
 def imported_ahead(preload_where: Mapping[str, str], notebook: NotebookNode) -> tuple[str, ...]:
     """The modules that take seconds to import, and that cells of the notebook need which are run when grading."""
     text = _text_that_is_run(notebook)
-    return tuple(dict.fromkeys(module for words, module in preload_where.items() if words in text))
+    return tuple(dict.fromkeys(module for sign, module in preload_where.items() if sign in text))
 
 
 def _text_that_is_run(notebook: NotebookNode) -> str:
@@ -112,9 +112,13 @@ USUAL = ("numpy", "pandas", "scipy", "matplotlib.pyplot", "sympy", "sklearn", "s
 def usual_imports(notebook: NotebookNode) -> tuple[str, ...]:
     """Those of the usual modules that a notebook imports and that are installed."""
     text = "\n".join(cell.source for cell in code_cells(notebook))
-    found = re.findall(r"^\s*(?:import|from)\s+([\w.]+)", text, re.MULTILINE)
-    needed = [one for one in USUAL if any(name == one or name.startswith(f"{one}.") for name in found)]
-    return tuple(one for one in needed if find_spec(one.partition(".")[0]))
+    imported = re.findall(r"^\s*(?:import|from)\s+([\w.]+)", text, re.MULTILINE)
+    needed = [
+        package
+        for package in USUAL
+        if any(name == package or name.startswith(f"{package}.") for name in imported)
+    ]
+    return tuple(package for package in needed if find_spec(package.partition(".")[0]))
 
 
 def imported_from(packages: Iterable[str], notebook: NotebookNode) -> tuple[str, ...]:

@@ -52,34 +52,37 @@ def main() -> None:
     parser.add_argument("--nbgrader", type=int, help="submissions that nbgrader grades (default 24)")
     parser.add_argument("--otter", type=int, help="submissions that otter grades (default 24)")
     parser.add_argument("--only", default="", help="the steps whose names begin so; writes no page")
-    given = parser.parse_args()
-    sizes = QUICK if given.quick else Sizes()
+    arguments = parser.parse_args()
+    sizes = QUICK if arguments.quick else Sizes()
     sizes = Sizes(
-        **{**asdict(sizes), **{n: v for n in ("nbgrader", "otter") if (v := getattr(given, n)) is not None}}
+        **{
+            **asdict(sizes),
+            **{n: v for n in ("nbgrader", "otter") if (v := getattr(arguments, n)) is not None},
+        }
     )
     BUILD.mkdir(parents=True, exist_ok=True)
-    kept = BUILD / ("quick.json" if given.quick else "results.json")
-    results = json.loads(kept.read_text()) if given.resume and kept.exists() else {}
+    results_file = BUILD / ("quick.json" if arguments.quick else "results.json")
+    results = json.loads(results_file.read_text()) if arguments.resume and results_file.exists() else {}
     with tempfile.TemporaryDirectory(prefix="bench-") as place, _progress() as progress:
-        todo = [step for step in steps(sizes, Path(place)) if step[0].startswith(given.only)]
+        todo = [step for step in steps(sizes, Path(place)) if step[0].startswith(arguments.only)]
         task = progress.add_task("", total=len(todo))
         otter = make_otter_environment() if any("otter" in name for name, _ in todo) else ""
-        if not given.only:
+        if not arguments.only:
             results["machine"] = machine(otter)
         results["sizes"] = asdict(sizes)
         for name, measure in todo:
             progress.update(task, description=name)
             if name not in results:
                 results[name] = {"load": os.getloadavg()[0], "measured": measure()}
-                kept.write_text(json.dumps(results, indent=1))
+                results_file.write_text(json.dumps(results, indent=1))
             progress.advance(task)
-    if given.only:
+    if arguments.only:
         for name, _ in todo:
             Console().print(f"{name}: {page.in_words(results[name]['measured'])}", highlight=False)
         return
     text, picture = (
         (BUILD / "benchmarks.md", BUILD / "benchmarks.png")
-        if given.quick
+        if arguments.quick
         else (ROOT / "docs" / "benchmarks.md", ROOT / "docs" / "images" / "benchmarks.png")
     )
     page.write(results, text, picture)
@@ -96,7 +99,7 @@ def steps(sizes: Sizes, place: Path) -> Iterator[Step]:
         yield f"{name}/ours/2/{sizes.ours}", lambda b=bench: asdict(b.ours(sizes.ours, 2))
         yield f"{name}/nbgrader", lambda b=bench: asdict(b.nbgrader(sizes.nbgrader))
         yield f"{name}/agree", bench.verdicts_agree
-        yield f"{name}/otter", lambda b=bench: [asdict(one) for one in b.otter(sizes.otter)]
+        yield f"{name}/otter", lambda b=bench: [asdict(run) for run in b.otter(sizes.otter)]
         yield f"{name}/floor", lambda b=bench: b.floor(sizes.ours)
     torch = benches[NOTEBOOKS[0].name]
     for count in sizes.waiting:

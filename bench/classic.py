@@ -103,5 +103,5 @@ def otter_tests(folder: Path, assignment: Assignment, notebook: NotebookNode) ->
 
 def without_tests(notebook: Mapping[str, Any], checks: set[str]) -> str:
     """A submission for otter, whose tests are not in the notebook."""
-    kept = [c for c in notebook["cells"] if c["metadata"].get("nbgrader", {}).get("grade_id") not in checks]
-    return json.dumps({**notebook, "cells": kept})
+    cells = [c for c in notebook["cells"] if c["metadata"].get("nbgrader", {}).get("grade_id") not in checks]
+    return json.dumps({**notebook, "cells": cells})

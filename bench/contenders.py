@@ -91,8 +91,7 @@ class Bench:
         """`otter run`, once for each submission: it takes one."""
         folder = self._empty("otter")
         classic.otter_tests(folder / "tests", self.assignment, self._classic)
-        generate = ["generate", "-t", "tests", "--no-config", "--no-requirements", "--no-environment"]
-        run_or_raise([OTTER / "bin" / "otter", *generate], folder)
+        otter_generate(folder)
         release = self._nbgrader_s_release()
         hand_in(folder, NAME, release, self.writer.class_of(count))
         checks = {exercise.check_id for exercise in self.exercises}
@@ -101,14 +100,7 @@ class Bench:
             own = folder / "one" / path.parts[-3]
             own.mkdir(parents=True)
             (own / f"{NAME}.ipynb").write_text(classic.without_tests(json.loads(path.read_text()), checks))
-            command = [
-                str(OTTER / "bin" / "otter"),
-                "run",
-                "--no-logo",
-                "-a",
-                str(folder / NAME_OF_OTTER_ARCHIVE),
-            ]
-            measured.append(measure.run([*command, f"{NAME}.ipynb"], own))
+            measured.append(otter_run(folder, own / f"{NAME}.ipynb"))
         return measured
 
     def floor(self, count: int) -> dict[str, list[tuple[float, float]]]:
@@ -160,6 +152,18 @@ class Bench:
 
     def _fresh_course(self, name: str) -> Assignment:
         return make_course(self._empty(name))
+
+
+def otter_generate(folder: Path, *beside: str) -> None:
+    """Pack the tests in `folder`/tests, and the files `beside` them, for `otter_run`."""
+    options = ["generate", "-t", "tests", "--no-config", "--no-requirements", "--no-environment"]
+    run_or_raise([OTTER / "bin" / "otter", *options, *beside], folder)
+
+
+def otter_run(folder: Path, notebook: Path) -> Measured:
+    """Grade one notebook where it lies, with the tests packed in `folder`."""
+    command = [str(OTTER / "bin" / "otter"), "run", "--no-logo", "-a", str(folder / NAME_OF_OTTER_ARCHIVE)]
+    return measure.run([*command, notebook.name], notebook.parent)
 
 
 def make_otter_environment() -> str:

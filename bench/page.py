@@ -44,7 +44,7 @@ class Figures:
         return self.of("nbgrader")[what] / self.counts["nbgrader"]
 
     def otter(self, what: str) -> float:
-        return statistics.mean(one[what] for one in self.of("otter"))
+        return statistics.mean(run[what] for run in self.of("otter"))
 
     def whole(self, workers: int, what: str) -> float:
         """Of a whole command that grades few, its start included."""
@@ -61,19 +61,19 @@ class Figures:
 
     def peak(self, step: str) -> int:
         measured = self.of(step)
-        return max(one["peak_bytes"] for one in (measured if isinstance(measured, list) else [measured]))
+        return max(run["peak_bytes"] for run in (measured if isinstance(measured, list) else [measured]))
 
     def rows(self) -> Iterator[tuple[str, float, int]]:
         """Contender, seconds and bytes."""
         yield "`otter run`", self.otter("wall"), self.peak("otter")
         yield "`nbgrader autograde`", self.nbgrader("wall"), self.peak("nbgrader")
         for workers in (1, 2):
-            words = f"`autograder grade --workers {workers}`"
+            command = f"`autograder grade --workers {workers}`"
             for name, of, count in (
                 ("whole command", self.whole, self.few),
                 ("each further", self.further, self.many),
             ):
-                yield f"{words}, {name}", of(workers, "wall"), self.peak(f"ours/{workers}/{count}")
+                yield f"{command}, {name}", of(workers, "wall"), self.peak(f"ours/{workers}/{count}")
 
 
 def write(results: Results, text: Path, picture: Path) -> None:

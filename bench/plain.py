@@ -15,7 +15,7 @@ from autograder.authoring.reference import own_server
 from autograder.course import Assignment
 from autograder.source import code_cells, grade_id, read_source
 from bench import classic, measure
-from bench.contenders import BIN, NAME_OF_OTTER_ARCHIVE, OTTER, count_graded, read_scores, run_or_raise
+from bench.contenders import BIN, count_graded, otter_generate, otter_run, read_scores, run_or_raise
 from bench.measure import Measured
 from bench.submissions import ROOT
 
@@ -79,8 +79,7 @@ class Plain:
         ]
         for name in beside:
             shutil.copy(folder / "source" / NAME / name, folder)
-        generate = ["generate", "-t", "tests", "--no-config", "--no-requirements", "--no-environment"]
-        run_or_raise([OTTER / "bin" / "otter", *generate, *beside], folder)
+        otter_generate(folder, *beside)
         measured = []
         for student, notebook in self._notebooks(release, count):
             own = folder / "one" / student
@@ -90,14 +89,7 @@ class Plain:
             (own / f"{NAME}.ipynb").write_text(
                 classic.without_tests(json.loads(nbformat.writes(notebook)), {*tests})
             )
-            command = [
-                str(OTTER / "bin" / "otter"),
-                "run",
-                "--no-logo",
-                "-a",
-                str(folder / NAME_OF_OTTER_ARCHIVE),
-            ]
-            measured.append(measure.run([*command, f"{NAME}.ipynb"], own))
+            measured.append(otter_run(folder, own / f"{NAME}.ipynb"))
         return measured
 
     def scores_agree(self) -> tuple[int, int]:

@@ -77,7 +77,7 @@ def make_course(folder: Path) -> Assignment:
 
 
 def hand_in(
-    course: Path, assignment: str, release: Path, several: Iterable[Texts], first_cell: str = ""
+    course: Path, assignment: str, release: Path, class_texts: Iterable[Texts], first_cell: str = ""
 ) -> None:
     """Put submissions into submitted/; `first_cell` is code that each of them begins with."""
     notebook = json.loads(release.read_text(encoding="utf-8"))
@@ -85,7 +85,7 @@ def hand_in(
     if first_cell:
         code = {"cell_type": "code", "execution_count": None, "id": "first", "metadata": {}, "outputs": []}
         cells.insert(0, code | {"source": first_cell})
-    for texts in several:
+    for texts in class_texts:
         for cell in cells:
             name = cell["metadata"].get("nbgrader", {}).get("grade_id", "")
             cell["source"] = texts.cells.get(name, cell["source"])

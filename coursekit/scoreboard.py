@@ -89,11 +89,11 @@ def nearest_sense(
             )
     unit = torch.nn.functional.normalize
     labelled, held_out = unit(labelled.detach().float(), dim=1), unit(held_out.detach().float(), dim=1)
-    known, senses = ambiguous_words(exam.labelled), torch.from_numpy(exam.labelled.sense)
-    asked = ambiguous_words(exam.held_out)
-    guesses = np.full(len(asked), -1)
-    for word in np.unique(asked):
-        rows, here = np.flatnonzero(known == word), np.flatnonzero(asked == word)
+    words, senses = ambiguous_words(exam.labelled), torch.from_numpy(exam.labelled.sense)
+    held_out_words = ambiguous_words(exam.held_out)
+    guesses = np.full(len(held_out_words), -1)
+    for word in np.unique(held_out_words):
+        rows, here = np.flatnonzero(words == word), np.flatnonzero(held_out_words == word)
         similarity = held_out[here] @ labelled[rows].T
         near = similarity >= similarity.amax(dim=1, keepdim=True) - TIE
         votes = near.double() @ torch.nn.functional.one_hot(senses[rows]).double()
@@ -103,9 +103,11 @@ def nearest_sense(
 
 def majority_accuracy(exam: Exam) -> Accuracy:
     """Accuracy of always answering with the most frequent sense of the word among the labelled sentences."""
-    known, asked = ambiguous_words(exam.labelled), ambiguous_words(exam.held_out)
-    guess = {word: np.bincount(exam.labelled.sense[known == word]).argmax() for word in np.unique(known)}
-    return _by_cue(exam.held_out, np.array([guess.get(word) for word in asked]) == exam.held_out.sense)
+    words, held_out_words = ambiguous_words(exam.labelled), ambiguous_words(exam.held_out)
+    guess = {word: np.bincount(exam.labelled.sense[words == word]).argmax() for word in np.unique(words)}
+    return _by_cue(
+        exam.held_out, np.array([guess.get(word) for word in held_out_words]) == exam.held_out.sense
+    )
 
 
 @cache

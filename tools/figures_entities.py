@@ -85,11 +85,11 @@ def contents(tokens: pd.DataFrame) -> Iterator[str]:
 def f1(tokens: pd.DataFrame, predicted: np.ndarray) -> str:
     """Token accuracy and entity F1 on `test` (an entity counts when both ends and the type are right)."""
     test = tokens.assign(predicted=predicted)[tokens["split"] == "test"]
-    right = asked = given = 0
+    right = asked = answered = 0
     for _, sentence in test.groupby("sentence"):
         truth, answer = set(spans(list(sentence["tag"]))), set(spans(list(sentence["predicted"])))
-        right, asked, given = right + len(truth & answer), asked + len(truth), given + len(answer)
-    score = 2 * right / (asked + given)
+        right, asked, answered = right + len(truth & answer), asked + len(truth), answered + len(answer)
+    score = 2 * right / (asked + answered)
     return f"token accuracy {(test['tag'] == test['predicted']).mean():.3f}, entity F1 {score:.3f}"
 
 

@@ -32,7 +32,7 @@ EPOCHS_AND_RATE = {"sentiment": (3, 2e-4), "entities": (5, 5e-4), "questions": (
 HEAD_EPOCHS_AND_RATE = (20, 5e-3)
 
 
-class Recorder:
+class HeadRecorder:
     """Trains the heads of a task for each seed, on what the pre-trained and the untrained encoder make of its rows."""
 
     def __init__(self) -> None:
@@ -132,7 +132,7 @@ class Recorder:
             for n in asked.tolist():
                 batch, row = rows[torch.tensor([n])], table.iloc[n]
                 with torch.no_grad():
-                    start, end = (one[0] for one in names["span_scores"](model, batch))
+                    start, end = (logits[0] for logits in names["span_scores"](model, batch))
                 first, last, margin = names["best_span"](start, end, batch.more[0], names["MAX_LEN"])
                 answer = row["context"][offsets[n][first][0] : offsets[n][last][1]]
                 alone = start.argmax().item(), end.argmax().item()
@@ -140,7 +140,7 @@ class Recorder:
                 if row["answerable"]:
                     f1.append(names["exact_match_and_f1"](answer, row["answers"])[1])
                 if name == "fine-tuned" and seed == 0 and row["split"] == "test":
-                    tenths = [" ".join(f"{x:.1f}" for x in one.tolist()) for one in (start, end)]
+                    tenths = [" ".join(f"{x:.1f}" for x in logits.tolist()) for logits in (start, end)]
                     scores.append((row["id"], *tenths))
             say(name, seed, np.mean(f1))
         write("questions", found, "model seed id answer margin start end")
@@ -173,7 +173,7 @@ def batches(asks: list[str], begun: str = "", rows: int = 16):
     big.tokenizer.padding_side = "left"
     big.tokenizer.pad_token = big.tokenizer.pad_token or big.tokenizer.eos_token
     marked = [f"<|im_start|>user\n{ask}<|im_end|>\n<|im_start|>assistant\n{begun}" for ask in asks]
-    order = np.argsort([len(one) for one in marked])
+    order = np.argsort([len(sequence) for sequence in marked])
     for start in range(0, len(order), rows):
         few = order[start : start + rows]
         batch = big.tokenizer([marked[n] for n in few], padding=True, return_tensors="pt")
@@ -218,7 +218,7 @@ def write(name: str, rows: list[tuple], columns: str) -> None:
 
 def main() -> None:
     torch.set_num_threads(1)
-    recorder = Recorder()
+    recorder = HeadRecorder()
     for task in sys.argv[1:] or ("sentiment", "entities", "questions", "prompts"):
         getattr(recorder, task)()
 

@@ -56,29 +56,33 @@ def vectors(
 
 
 def right_answers(
-    known: Float[Tensor, "m D"],
-    asked: Float[Tensor, "n D"],
+    labelled: Float[Tensor, "m D"],
+    unlabelled: Float[Tensor, "n D"],
     labels: tuple[np.ndarray, np.ndarray],
     truth: tuple[np.ndarray, np.ndarray],
     leave_out: bool = False,
 ) -> Bool[np.ndarray, " n"]:
     """Whether each asked word gets its sense from the nearest known one; labels and truth are (words, senses)."""
-    right = np.zeros(len(asked), dtype=bool)
-    known, asked = normalize(known.float(), dim=1), normalize(asked.float(), dim=1)
+    right = np.zeros(len(unlabelled), dtype=bool)
+    labelled, unlabelled = normalize(labelled.float(), dim=1), normalize(unlabelled.float(), dim=1)
     for word in np.unique(truth[0]):
         rows, here = np.flatnonzero(labels[0] == word), np.flatnonzero(truth[0] == word)
-        similarity = asked[here] @ known[rows].T
+        similarity = unlabelled[here] @ labelled[rows].T
         if leave_out:
             similarity.fill_diagonal_(-2.0)
         right[here] = labels[1][rows[similarity.argmax(dim=1).numpy()]] == truth[1][here]
     return right
 
 
-def answers(known: Tensor, asked: Tensor, labels: tuple, truth: tuple) -> tuple[int, Bool[np.ndarray, " n"]]:
+def answers(
+    labelled: Tensor, unlabelled: Tensor, labels: tuple, truth: tuple
+) -> tuple[int, Bool[np.ndarray, " n"]]:
     """The layer that is best among the labelled words, and the answers at it. Layer 0 has not read the sentence."""
-    layers = range(1, known.shape[1])
-    best = max(layers, key=lambda i: right_answers(known[:, i], known[:, i], labels, labels, True).mean())
-    return best, right_answers(known[:, best], asked[:, best], labels, truth)
+    layers = range(1, labelled.shape[1])
+    best = max(
+        layers, key=lambda i: right_answers(labelled[:, i], labelled[:, i], labels, labels, True).mean()
+    )
+    return best, right_answers(labelled[:, best], unlabelled[:, best], labels, truth)
 
 
 def spans(sentences) -> tuple[list[str], list[int], list[int]]:

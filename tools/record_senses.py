@@ -56,9 +56,9 @@ def bags(senses: pd.DataFrame, glove: WordVectors, scheme: str) -> Float[Tensor,
     found = torch.zeros(len(senses), glove.vectors.shape[1])
     for row, (sentence, start) in enumerate(zip(senses.sentence, senses.start, strict=True)):
         for word, distance in around(sentence, start):
-            known = word if word in glove else word.split("'")[0]
-            if known in glove:
-                found[row] += weight(scheme, glove.index[known] + 1, distance) * glove[known]
+            stem = word if word in glove else word.split("'")[0]
+            if stem in glove:
+                found[row] += weight(scheme, glove.index[stem] + 1, distance) * glove[stem]
     return found
 
 
@@ -92,12 +92,12 @@ def nearest(senses: pd.DataFrame, vectors: Float[Tensor, "n D"], within_train: b
     right, unit = np.zeros(len(senses), dtype=bool), normalize(vectors, dim=1)
     train, sense = (senses.split == "train").to_numpy(), senses.sense.to_numpy()
     for rows in senses.groupby("word").indices.values():
-        known = rows[train[rows]]
-        asked = known if within_train else rows[~train[rows]]
-        similarity = unit[asked] @ unit[known].T
+        train_rows = rows[train[rows]]
+        asked = train_rows if within_train else rows[~train[rows]]
+        similarity = unit[asked] @ unit[train_rows].T
         if within_train:
             similarity.fill_diagonal_(-2.0)
-        right[asked] = sense[known[similarity.argmax(dim=1).numpy()]] == sense[asked]
+        right[asked] = sense[train_rows[similarity.argmax(dim=1).numpy()]] == sense[asked]
     return right
 
 
@@ -105,18 +105,18 @@ def probe(senses: pd.DataFrame, vectors: Float[Tensor, "n D"]) -> np.ndarray:
     """The same for a linear probe: ridge regression onto the senses of a word, its penalty chosen on train by leaving one out."""
     train, right = (senses.split == "train").to_numpy(), {ridge: np.zeros(len(senses)) for ridge in RIDGES}
     for rows in senses.groupby("word").indices.values():
-        known = torch.from_numpy(train[rows])
+        in_train = torch.from_numpy(train[rows])
         labels = torch.from_numpy(pd.factorize(senses.sense.to_numpy()[rows])[0])
         x = normalize(vectors[rows], dim=1)
-        x = x - x[known].mean(dim=0)
+        x = x - x[in_train].mean(dim=0)
         targets = one_hot(labels).float()
-        targets = targets - targets[known].mean(dim=0)
+        targets = targets - targets[in_train].mean(dim=0)
         for ridge in RIDGES:
-            gram = x[known] @ x[known].T
+            gram = x[in_train] @ x[in_train].T
             solved = torch.linalg.inv(gram + ridge * torch.eye(len(gram)))
-            guess = x @ x[known].T @ solved @ targets[known]
-            left_out = targets[known] - (solved @ targets[known]) / solved.diagonal()[:, None]
-            guess[known] = left_out
+            guess = x @ x[in_train].T @ solved @ targets[in_train]
+            left_out = targets[in_train] - (solved @ targets[in_train]) / solved.diagonal()[:, None]
+            guess[in_train] = left_out
             right[ridge][rows] = (guess.argmax(dim=1) == labels).numpy()
     best = max(RIDGES, key=lambda ridge: right[ridge][train].mean())
     return right[best].astype(bool)
@@ -172,9 +172,9 @@ def measure() -> pd.DataFrame:
         answers["context", f"layer {number}", "1-NN"] = nearest(senses, context[:, number])
     answers["context", f"layer {layer}", "probe"] = probe(senses, context[:, layer])
 
-    chosen, kept = answers["context", f"layer {layer}", "1-NN"], answers["bag", bag, "1-NN"]
+    chosen, bag_answers = answers["context", f"layer {layer}", "1-NN"], answers["bag", bag, "1-NN"]
     near = answers["near words", schemes[3], "1-NN"]
-    answers["context above bag", f"layer {layer}", "1-NN"] = chosen.astype(float) - kept
+    answers["context above bag", f"layer {layer}", "1-NN"] = chosen.astype(float) - bag_answers
     answers["context above near words", f"layer {layer}", "1-NN"] = chosen.astype(float) - near
 
     names = {"majority": "", "bag": "GloVe", "near words": "GloVe"}
@@ -193,7 +193,7 @@ def measure() -> pd.DataFrame:
 
 def card_table(results: pd.DataFrame) -> str:
     """The rows of the card: what was chosen on train, and layer 0 as the control."""
-    kept = results[
+    listed = results[
         results.chosen | results.vectors.str.contains("majority|above") | (results.variant == "layer 0")
     ]
     labels = {
@@ -205,7 +205,7 @@ def card_table(results: pd.DataFrame) -> str:
         "context above near words": "*context above near words*",
     }
     lines = ["| vectors | judge | " + " | ".join(PARTS) + " |", "|---|---|" + "---|" * len(PARTS)]
-    for (family, variant, judge), rows in kept.groupby(["vectors", "variant", "judge"], sort=False):
+    for (family, variant, judge), rows in listed.groupby(["vectors", "variant", "judge"], sort=False):
         cells = rows.set_index("part").loc[list(PARTS)]
         shown = [f"{row.value:.2f} ({row.low:.2f} to {row.high:.2f})" for row in cells.itertuples()]
         lines.append(

@@ -94,10 +94,10 @@ def key_bytes(server: Server, assignment: Assignment) -> bytes:
     """
     made = _public_keys(server, assignment)
     there = _key_there(assignment)
-    kept = {
+    recorded_answers = {
         name: there[name] for name, key in made.items() if name in there and not _change(key, there[name])
     }
-    return answer_key.to_bytes((made | kept).values())
+    return answer_key.to_bytes((made | recorded_answers).values())
 
 
 def _public_keys(server: Server, assignment: Assignment) -> dict[str, answer_key.ExerciseKey]:

@@ -243,7 +243,7 @@ def run(
     folder: Path,
     name: str = "",
     isolation: str = "bwrap",
-    tell: Callable[[str], None] = lambda words: None,
+    tell: Callable[[str], None] = lambda sentence: None,
 ) -> Shown:
     """Make a class in `folder` and do with it what an instructor does without an exchange."""
     from autograder.course import assignments, find_assignment

@@ -37,11 +37,11 @@ def _course_id(folder: Path) -> str:
 
 def _template(part: Traversable = TEMPLATE, inside: Path = Path()) -> list[tuple[Path, str]]:
     """Path in the course and text of every file."""
-    found = []
+    files = []
     for entry in sorted(part.iterdir(), key=lambda entry: entry.name):
         path = inside / NAMES.get(entry.name, entry.name)
         if entry.is_dir():
-            found += [] if entry.name == "__pycache__" else _template(entry, path)
+            files += [] if entry.name == "__pycache__" else _template(entry, path)
         else:
-            found.append((path, entry.read_text(encoding="utf-8")))
-    return found
+            files.append((path, entry.read_text(encoding="utf-8")))
+    return files

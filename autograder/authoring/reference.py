@@ -132,7 +132,7 @@ def record(
 
 def _as_far_as(cases: Cases, cells: list[dict[str, str]]) -> list[dict[str, str]]:
     """The cells up to the last that belongs to one of these exercises."""
-    last = max((place for place, one in enumerate(cells) if one["exercise"] in cases), default=-1)
+    last = max((place for place, cell in enumerate(cells) if cell["exercise"] in cases), default=-1)
     return cells[: last + 1]
 
 
@@ -311,8 +311,8 @@ def same_answers(key: ExerciseKey, other: ExerciseKey) -> bool:
         return False
     loose = replace(key.rule, tolerance=SLACK * key.rule.tolerance)
     return _same_answers(key.expected, other.expected, key.rule) and all(
-        _same_answers(mistake.answers, known.answers, loose)
-        for mistake, known in zip(key.mistakes, other.mistakes, strict=True)
+        _same_answers(mistake.answers, recorded.answers, loose)
+        for mistake, recorded in zip(key.mistakes, other.mistakes, strict=True)
     )
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from autograder.authoring.builder import StartPage, generate
 from autograder.course import assignments, course_root
 from autograder.errors import CourseError
+from autograder.files import write_aside
 from autograder.settings import course_settings
 from autograder.source import notebook_bytes, read_source
 
@@ -29,8 +30,7 @@ def write_student_zip(target: Path | None = None) -> Path:
     files = dict(student_files(root))
     packed = pack(files, name, changed_when(root, files))
     target = (root / (target or Path("dist") / f"{name}-student.zip")).resolve()
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_bytes(packed)
+    write_aside(target, packed)
     return target
 
 

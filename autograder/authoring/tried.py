@@ -4,7 +4,6 @@ Hundreds of draws and mutants take minutes. Whoever has changed nothing need not
 file belongs into the course's repository.
 """
 
-import hashlib
 import json
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,9 +12,9 @@ from typing import Any
 
 from autograder.authoring.reference import solution_sources
 from autograder.course import Assignment
+from autograder.digests import digest, installed_versions
 from autograder.files import write_aside
 from autograder.jail.outside.bubblewrap import AUTOGRADER
-from autograder.pool.servers import PACKAGES, installed_versions
 from autograder.source import code_cells, grade_id, read_source
 
 FILE = ".tried.json"
@@ -27,6 +26,8 @@ DECIDING = (
 )
 """What draws inputs, asks, judges and tries. What finds words for it is not part of it, nor are the packages of the
 course: the few draws that are tried whenever the tests run see a change there."""
+COMPUTING = ("torch", "numpy", "transformers")
+"""What computes the answers that are tried. Another version of the rest shows in the few draws, too."""
 
 
 @dataclass(frozen=True)
@@ -63,10 +64,11 @@ class Tried:
             for cell in code_cells(read_source(self.assignment.source))
             if grade_id(cell) in checks
         ]
-        versions = installed_versions(PACKAGES)
-        text = json.dumps([sources, cells, versions, self.assignment.settings.arrays], sort_keys=True)
-        digest = hashlib.sha256(text.encode())
         own = [path for path in self.assignment.source.parent.glob("*.py") if path != self.assignment.source]
-        for file in [*sorted(own), *(AUTOGRADER / name for name in DECIDING)]:
-            digest.update(file.name.encode() + hashlib.sha256(file.read_bytes()).digest())
-        return digest.hexdigest()
+        files = [*sorted(own), *(AUTOGRADER / name for name in DECIDING)]
+        return digest(files, sources, cells, _versions(), self.assignment.settings.arrays)
+
+
+def _versions() -> dict[str, str]:
+    installed = installed_versions()
+    return {name: installed[name] for name in COMPUTING if name in installed}

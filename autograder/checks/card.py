@@ -135,9 +135,9 @@ class Card:
         return {"text/plain": self.text(), "text/html": html}
 
 
-def _listed(words: list[str]) -> str:
+def _listed(names: list[str]) -> str:
     """ "1", "1 and 2", "1, 2 and 3"."""
-    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def heat_maps(got: np.ndarray, want: np.ndarray) -> tuple[bytes, str]:

@@ -47,7 +47,7 @@ def check(name: str = "", call: Callable[[Case], Any] | None = None) -> None:
         )
     skipping.install()
     key = answer_key.find(name)
-    answers = tuple(ask(call, given, key.rule.arrays) for given in key.cases)
+    answers = tuple(ask(call, case, key.rule.arrays) for case in key.cases)
     missing = _undefined_in_the_check(answers)
     if missing and skipping.running_cell():
         _not_run(name, missing)
@@ -63,10 +63,10 @@ def check(name: str = "", call: Callable[[Case], Any] | None = None) -> None:
     if not validating:
         display(card)
     brief = f"{card.title} (see above)" if skipping.running_cell() else ""
-    words = card.text() if validating else card.summary()
+    text = card.text() if validating else card.summary()
     if verdict.status == Status.MISSING:
-        raise Unanswered(words, card.needs or _function_of(name), brief)
-    raise CheckFailed(words, brief)
+        raise Unanswered(text, card.needs or _function_of(name), brief)
+    raise CheckFailed(text, brief)
 
 
 _NOT_RUN = re.compile(rf"NameError: name '(\w+)' is not defined\b.*\n{re.escape(NOT_RUN)}")
@@ -174,9 +174,9 @@ def hint(name: str = "", rung: int | None = None) -> None:
 
 def _name_of_an_exercise(function: str, name: Any) -> str:
     """The exercise that a person means: by its whole name, by what stands after the dot, or the function itself."""
-    given = getattr(name, "__name__", name) if callable(name) else name
-    if not isinstance(given, str) or not given:
+    asked_name = getattr(name, "__name__", name) if callable(name) else name
+    if not isinstance(asked_name, str) or not asked_name:
         raise WrongCall(
             f'{function} takes the name of an exercise, as its check has it: {function}("topic.exercise").'
         )
-    return answer_key.meant_by(given)
+    return answer_key.meant_by(asked_name)

@@ -9,9 +9,9 @@ from html import escape
 RIGHT, WRONG, WAITING = "#0072b2", "#d55e00", "#7f7f7f"
 
 
-def in_html(words: str) -> str:
+def in_html(text: str) -> str:
     """Words that may be a student's, with `names` in backquotes shown as code."""
-    return re.sub(r"`([^`]{1,80})`", r"<code>\1</code>", escape(words))
+    return re.sub(r"`([^`]{1,80})`", r"<code>\1</code>", escape(text))
 
 
 @dataclass(frozen=True)

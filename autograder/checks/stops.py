@@ -4,8 +4,8 @@
 class CheckFailed(AssertionError):
     """A check that did not pass. `brief` is the line that is left to say where its card stands above it."""
 
-    def __init__(self, words: str, brief: str = ""):
-        super().__init__(words)
+    def __init__(self, text: str, brief: str = ""):
+        super().__init__(text)
         self.brief = brief
 
     def _render_traceback_(self) -> list[str]:
@@ -15,8 +15,8 @@ class CheckFailed(AssertionError):
 class Unanswered(CheckFailed):
     """A check of a function that is still the stub, or that waits for one: `needs` is its name."""
 
-    def __init__(self, words: str, needs: str, brief: str = ""):
-        super().__init__(words, brief)
+    def __init__(self, text: str, needs: str, brief: str = ""):
+        super().__init__(text, brief)
         self.needs = needs
 
 

@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-import tempfile
+import secrets
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,21 +17,28 @@ PATIENCE = 5.0
 """Seconds that `locked` waits for another process."""
 
 
+@contextlib.contextmanager
+def aside(path: Path) -> Iterator[Path]:
+    """A name beside `path` to write to: moved into its place when the block ends, removed when it fails."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    name = path.with_name(f".{secrets.token_hex(8)}")
+    try:
+        yield name
+        os.replace(name, path)
+    except BaseException:
+        name.unlink(missing_ok=True)
+        raise
+
+
 def write_aside(path: Path, content: str | bytes, through_a_power_cut: bool = False) -> None:
     """Write a whole file or none: aside first, then moved into place."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, aside = tempfile.mkstemp(dir=path.parent, prefix=".")
-    try:
-        with os.fdopen(handle, "wb") as file:
+    with aside(path) as name:
+        with name.open("xb") as file:
             file.write(content.encode() if isinstance(content, str) else content)
             if through_a_power_cut:
                 file.flush()
                 os.fsync(file.fileno())
-        os.chmod(aside, 0o644)
-        os.replace(aside, path)
-    except BaseException:
-        Path(aside).unlink(missing_ok=True)
-        raise
+        name.chmod(0o644)
 
 
 def try_lock(file: IO) -> bool:

@@ -25,11 +25,11 @@ def student_traceback(error: BaseException) -> str:
     own = [i for i, frame in enumerate(frames) if in_notebook(frame.filename)]
     # The first notebook frame is the lambda of the check cell, which tells nothing; skip it if there is more.
     start = own[1] if len(own) > 1 else own[0] if own else len(frames)
-    words = f"{type(error).__name__}: {message(error)}"
+    line = f"{type(error).__name__}: {message(error)}"
     if type(error) is NameError and own == [len(frames) - 1]:  # the check itself asks for what is not there
-        return f"{words[:1800]}\n{NOT_RUN}"
+        return f"{line[:1800]}\n{NOT_RUN}"
     shown = [f"  in {frame.name}, line {frame.lineno}: {frame.line}" for frame in frames[start:]]
-    return "\n".join([*shown[-6:], words])[:2000]
+    return "\n".join([*shown[-6:], line])[:2000]
 
 
 def message(error: BaseException) -> str:

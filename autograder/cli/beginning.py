@@ -29,7 +29,7 @@ def demo(
         Path | None, typer.Option(help="Where; it must be empty. Default: a temporary folder.")
     ] = None,
     browser: Annotated[bool, typer.Option(help="Open the report and one feedback in the browser.")] = True,
-    isolation: Jail = Isolation.bwrap,
+    isolation: Jail = Isolation.BWRAP,
 ) -> None:
     """Look at everything before reading anything: a made-up class of twenty, graded, with report and feedback.
 
@@ -60,19 +60,19 @@ def demo(
             typer.launch(page.as_uri())
 
 
-def doctor(isolation: Jail = Isolation.bwrap) -> None:
+def doctor(isolation: Jail = Isolation.BWRAP) -> None:
     """Say whether grading would work on this machine: a line for each thing that it needs, and what to do.
 
     ✓ is well, ! cannot be done here although grading can, ✗ stops grading; then the exit status is 1. The jail is not
     asked for but built, and a notebook is run in it.
     """
-    from autograder.doctor import State, examine
+    from autograder.doctor import Level, examine
 
     states = []
     for finding in examine(course_root(), isolation.value):
         states.append(finding.state)
         say_lines([str(finding)])
-    works = State.BAD not in states
+    works = Level.BAD not in states
     say_lines(["Grading works on this machine." if works else "Grading would not work: mend what has a ✗."])
     if not works:
         raise typer.Exit(1)

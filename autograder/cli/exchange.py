@@ -13,9 +13,9 @@ from autograder.course import course_root, find_assignment
 
 
 class Destination(StrEnum):
-    canvas = "canvas"
-    moodle = "moodle"
-    csv = "csv"
+    CANVAS = "canvas"
+    MOODLE = "moodle"
+    CSV = "csv"
 
 
 def collect(

@@ -40,7 +40,7 @@ def grade(
         bool, typer.Option("--fresh", help="Run everything again, also what has not changed.")
     ] = False,
     json_file: Json = None,
-    isolation: Jail = Isolation.bwrap,
+    isolation: Jail = Isolation.BWRAP,
 ) -> None:
     """Grade submissions in the jail and record them in nbgrader's gradebook.
 
@@ -123,7 +123,7 @@ def regrade(
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Also write the changes to this file.")
     ] = None,
-    isolation: Jail = Isolation.bwrap,
+    isolation: Jail = Isolation.BWRAP,
 ) -> None:
     """After an exercise was corrected: show whose score would change, ask, then change it.
 
@@ -159,7 +159,7 @@ def regrade(
 
 def grade_mine(
     names: Names = None,
-    isolation: Annotated[Isolation, typer.Option(help="Your own code needs no jail.")] = Isolation.none,
+    isolation: Annotated[Isolation, typer.Option(help="Your own code needs no jail.")] = Isolation.NONE,
 ) -> None:
     """Grade the notebooks of the release where they lie, for those who learn alone. Records nothing."""
     from autograder.grading.engine import Engine

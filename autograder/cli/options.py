@@ -11,8 +11,8 @@ from autograder.course import Assignment, assignments, find_assignment
 
 
 class Isolation(StrEnum):
-    bwrap = "bwrap"
-    none = "none"
+    BWRAP = "bwrap"
+    NONE = "none"
 
 
 Names = Annotated[list[str] | None, typer.Argument(help="Assignments, such as 02_attention. Default: all.")]

@@ -17,8 +17,8 @@ from autograder.errors import CourseError
 
 
 class Likeness(StrEnum):
-    meaning = "meaning"
-    words = "words"
+    MEANING = "meaning"
+    WORDS = "words"
 
 
 def report(
@@ -40,7 +40,7 @@ def written(
     name: Name,
     by: Annotated[
         Likeness, typer.Option(help="What makes answers alike: meaning needs c.Autograder.sentence_encoder.")
-    ] = Likeness.meaning,
+    ] = Likeness.MEANING,
     again: Annotated[
         float, typer.Option(min=0, max=1, help="Share of the answers offered for a second, blind reading.")
     ] = 0.05,
@@ -57,15 +57,15 @@ def written(
     people may grade at a time. docs/written.md says more.
     """
     from autograder.written.likeness import course_encoder
-    from autograder.written.server import Room, Server
+    from autograder.written.server import DeskServer, Room
 
     chosen = find_assignment(course_root(), name)
     _require_graded(chosen)
-    room = Room(chosen, course_encoder(chosen) if by is Likeness.meaning else None, again)
+    room = Room(chosen, course_encoder(chosen) if by is Likeness.MEANING else None, again)
     if agreement:
         console.print(agreement_table(room.agreement()))
         return
-    with Server(room, port).running() as server:
+    with DeskServer(room, port).running() as server:
         console.print(f"Open {server.address}", highlight=False, soft_wrap=True)
         console.print("Who has this address can grade. Ctrl+C ends the page; all that was given is kept.")
         if browser:

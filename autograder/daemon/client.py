@@ -72,15 +72,15 @@ def _started(address: str) -> socket.socket:
         listening.listen(16)
         os.rename(aside, address)  # one moment: another command finds the old one, or this
         nothing = os.open(os.devnull, os.O_RDWR)
-        words = os.open(
+        log = os.open(
             os.path.join(os.path.dirname(address), "log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600
         )
         command = [sys.executable, "-P", "-c", START, str(listening.fileno()), address]
         os.set_inheritable(listening.fileno(), True)
-        actions = [(os.POSIX_SPAWN_DUP2, file, to) for to, file in enumerate((nothing, nothing, words))]
+        actions = [(os.POSIX_SPAWN_DUP2, file, to) for to, file in enumerate((nothing, nothing, log))]
         os.posix_spawn(sys.executable, command, os.environ, file_actions=actions, setsid=True)
         os.close(nothing)
-        os.close(words)
+        os.close(log)
         daemon = socket.socket(socket.AF_UNIX)
         daemon.connect(address)
         return daemon
@@ -91,16 +91,18 @@ def _ran(daemon: socket.socket, arguments: list[str]) -> int | None:
     mask = os.umask(0o077)
     os.umask(mask)
     request = {"argv": arguments, "folder": os.getcwd(), "environment": dict(os.environ), "umask": mask}
-    words = json.dumps(request).encode(errors="surrogateescape")
-    socket.send_fds(daemon, [len(words).to_bytes(8, "little")], [_open_or_nothing(one) for one in (0, 1, 2)])
-    daemon.sendall(words)
-    before = {one: signal.signal(one, _forwarding(daemon)) for one in FORWARDED}
+    body = json.dumps(request).encode()
+    socket.send_fds(
+        daemon, [len(body).to_bytes(8, "little")], [_open_or_nothing(number) for number in (0, 1, 2)]
+    )
+    daemon.sendall(body)
+    before = {number: signal.signal(number, _forwarding(daemon)) for number in FORWARDED}
     before[signal.SIGTSTP] = signal.signal(signal.SIGTSTP, _stopping(daemon))
     try:
         return _status(daemon)
     finally:
-        for one, handler in before.items():
-            signal.signal(one, handler)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _status(daemon: socket.socket) -> int | None:

@@ -12,7 +12,7 @@ MESSAGE_BYTES = 4096
 
 
 @dataclass(frozen=True)
-class Server:
+class IdleServer:
     """What it is made of, and three descriptors: its socket, its last words, its jail's process 1."""
 
     key: str
@@ -26,28 +26,28 @@ class Server:
     def close(self) -> None:
         with suppress(OSError):
             signal.pidfd_send_signal(self.descriptors[2], signal.SIGKILL)
-        for one in self.descriptors:
-            os.close(one)
+        for descriptor in self.descriptors:
+            os.close(descriptor)
 
 
 @dataclass
 class Held:
     """One at most: another that is given takes its place, and so does the one that a command starts."""
 
-    server: Server | None = None
+    server: IdleServer | None = None
 
     def __bool__(self) -> bool:
         return self.server is not None
 
     def answer(self, command: socket.socket) -> bool:
         """Do what one message of a command asks for. False when there is none: it has ended."""
-        words, descriptors, _, _ = socket.recv_fds(command, MESSAGE_BYTES, 3)
-        if not words:
+        message, descriptors, _, _ = socket.recv_fds(command, MESSAGE_BYTES, 3)
+        if not message:
             return False
-        request = json.loads(words)
+        request = json.loads(message)
         if request["does"] == "give" and len(descriptors) == 3:
             self.close()
-            self.server = Server(request["key"], tuple(descriptors))
+            self.server = IdleServer(request["key"], tuple(descriptors))
         elif request["does"] == "take":
             self._hand_out(command, request["key"])
         return True
@@ -75,5 +75,5 @@ class Held:
             return
         server, self.server = self.server, None
         socket.send_fds(command, [b"here"], list(server.descriptors))
-        for one in server.descriptors:
-            os.close(one)
+        for descriptor in server.descriptors:
+            os.close(descriptor)

@@ -42,8 +42,8 @@ def folder() -> str | None:
 def identity(paths: Iterable[str] = tuple(sys.path)) -> str:
     """Of this installation: other code, other packages or another environment give another name."""
     digest = blake2b(digest_size=10)
-    for words in (sys.version, sys.prefix, sys.executable, AUTOGRADER):
-        digest.update(words.encode() + b"\0")
+    for part in (sys.version, sys.prefix, sys.executable, AUTOGRADER):
+        digest.update(part.encode() + b"\0")
     for name in sorted(os.environ):
         if name.startswith(READ_AT_START):
             digest.update(f"{name}={os.environ[name]}\0".encode(errors="surrogateescape"))

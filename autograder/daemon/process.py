@@ -101,8 +101,8 @@ class Daemon:
             self.let_go(client, ours)
             become(request, descriptors, theirs)
         theirs.close()
-        for one in descriptors:
-            os.close(one)
+        for descriptor in descriptors:
+            os.close(descriptor)
         session = Session(client, ours, child, os.pidfd_open(child))
         self.sessions[child] = session
         client.sendall(b"begun\n")
@@ -115,8 +115,8 @@ class Daemon:
 
     def let_go(self, *sockets: socket.socket) -> None:
         """In the fork: nothing of the daemon's may be closed by accident, for its numbers will be others'."""
-        for one in (self.listening, *sockets, *(s.client for s in self.sessions.values())):
-            one.detach()
+        for held in (self.listening, *sockets, *(session.client for session in self.sessions.values())):
+            held.detach()
         for session in self.sessions.values():
             session.servers.detach()
         self.selector.close()
@@ -167,11 +167,11 @@ class Daemon:
 
     def stop(self, client: socket.socket, descriptors: list[int]) -> None:
         """The command `autograder stop`."""
-        words = "Ended the server that stayed.\n" if self.held.close() else "No server stayed.\n"
+        sentence = "Ended the server that stayed.\n" if self.held.close() else "No server stayed.\n"
         with suppress(OSError):
-            os.write(descriptors[1], words.encode())
-        for one in descriptors:
-            os.close(one)
+            os.write(descriptors[1], sentence.encode())
+        for descriptor in descriptors:
+            os.close(descriptor)
         with suppress(OSError):
             client.sendall(b"begun\n0\n")
         client.close()
@@ -185,18 +185,18 @@ def read_request(client: socket.socket) -> tuple[dict, list[int]]:
     if user != os.getuid():
         raise ValueError("another user")
     head, descriptors, _, _ = socket.recv_fds(client, 8, 3)
-    size, words = int.from_bytes(head, "little"), bytearray()
-    while len(words) < min(size, REQUEST_BYTES):
+    size, body = int.from_bytes(head, "little"), bytearray()
+    while len(body) < min(size, REQUEST_BYTES):
         more = client.recv(1 << 16)
         if not more:
             break
-        words += more
+        body += more
     client.settimeout(None)
-    if len(descriptors) != 3 or len(words) != size:
-        for one in descriptors:
-            os.close(one)
+    if len(descriptors) != 3 or len(body) != size:
+        for descriptor in descriptors:
+            os.close(descriptor)
         raise ValueError("no request")
-    return json.loads(words), descriptors
+    return json.loads(body), descriptors
 
 
 def seconds_named(environment: dict[str, str]) -> float:
@@ -212,9 +212,9 @@ def become(request: dict, descriptors: list[int], servers: socket.socket) -> Non
         os.setsid()
         for target, source in enumerate(descriptors):
             os.dup2(source, target)
-        kept = servers.fileno()
-        os.closerange(3, kept)
-        os.closerange(kept + 1, os.sysconf("SC_OPEN_MAX"))
+        channel = servers.fileno()
+        os.closerange(3, channel)
+        os.closerange(channel + 1, os.sysconf("SC_OPEN_MAX"))
         os.environ.clear()
         os.environ.update(request["environment"])
         os.chdir(request["folder"])
@@ -230,9 +230,9 @@ def become(request: dict, descriptors: list[int], servers: socket.socket) -> Non
 
         traceback.print_exc()
     finally:
-        for one in (sys.stdout, sys.stderr):
+        for file in (sys.stdout, sys.stderr):
             with suppress(OSError, ValueError):
-                one.flush()
+                file.flush()
         os._exit(status)
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from nbgrader.api import Comment, Grade, Gradebook, SubmittedAssignment, SubmittedNotebook
-from sqlalchemy import and_, select, update
+from nbgrader.api import Comment, Grade, Gradebook
+from sqlalchemy import update
 
-from autograder.gradebook import rows
+from autograder.gradebook.queries import find_released, grades_of_cell
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,8 @@ class Mark:
 def read_marks(gradebook: Gradebook, assignment: str, cell: str) -> dict[str, Mark]:
     """The mark of everybody who handed in, by the student's id."""
     marks = {}
-    for row in _rows(gradebook, assignment, cell).values():
+    released = find_released(gradebook.db, assignment)
+    for row in grades_of_cell(gradebook.db, released, cell).values():
         blank = row.manual_score is None and row.auto_score is not None
         marks[row.student_id] = Mark(
             row.manual_score, row.manual_comment or "", bool(row.needs_manual_grade), blank
@@ -36,10 +37,10 @@ def read_marks(gradebook: Gradebook, assignment: str, cell: str) -> dict[str, Ma
 
 def write_marks(gradebook: Gradebook, assignment: str, cell: str, marks: Mapping[str, Mark]) -> None:
     """Give these students these points and comments, all or none. A score of None takes points back."""
-    known = _rows(gradebook, assignment, cell)
+    rows = grades_of_cell(gradebook.db, find_released(gradebook.db, assignment), cell)
     grades, comments = [], []
     for student, mark in marks.items():
-        row = known[student]
+        row = rows[student]
         waiting = mark.waiting or (mark.score is None and row.auto_score is None)
         grades.append({"id": row.grade, "manual_score": mark.score, "needs_manual_grade": waiting})
         if row.comment:
@@ -53,24 +54,3 @@ def write_marks(gradebook: Gradebook, assignment: str, cell: str, marks: Mapping
     except BaseException:
         gradebook.db.rollback()
         raise
-
-
-def _rows(gradebook: Gradebook, assignment: str, cell: str) -> dict[str, object]:
-    released = rows.find_released(gradebook.db, assignment)
-    graded, commented = released.graded[cell], released.commented.get(cell, "")
-    asked = (
-        select(
-            SubmittedAssignment.student_id,
-            Grade.id.label("grade"),
-            Grade.manual_score,
-            Grade.auto_score,
-            Grade.needs_manual_grade,
-            Comment.id.label("comment"),
-            Comment.manual_comment,
-        )
-        .join(SubmittedNotebook, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
-        .join(Grade, and_(Grade.notebook_id == SubmittedNotebook.id, Grade.cell_id == graded))
-        .outerjoin(Comment, and_(Comment.notebook_id == SubmittedNotebook.id, Comment.cell_id == commented))
-        .where(SubmittedNotebook.notebook_id == released.notebook)
-    )
-    return {row.student_id: row for row in gradebook.db.execute(asked)}

@@ -53,7 +53,7 @@ class Collection:
     """What came of a download."""
 
     handed_in: list[HandedIn] = field(default_factory=list)
-    kept: list[LeftOut] = field(default_factory=list)  # submitted/ holds a later one already
+    superseded: list[LeftOut] = field(default_factory=list)  # submitted/ holds a later one already
     new: list[str] = field(default_factory=list)  # students that the gradebook does not know yet
     left: list[LeftOut] = field(default_factory=list)
     others: int = 0  # files that are no notebooks
@@ -67,7 +67,7 @@ def collect(
     table: Mapping[str, Listed] | None = None,
 ) -> Collection:
     """Fill `submitted/` from a download, for one assignment or for all that its notebooks are called after."""
-    names = [known.name for known in assignments(root)]
+    names = [assignment.name for assignment in assignments(root)]
     roster = Roster(list(gradebook.students), table or {})
     done, budget = Collection(), Budget()
     with opened(source) as (files, left):
@@ -186,7 +186,7 @@ def _hand_in(
         _require_own_folder(root / "submitted", folder)
         before = handed_in_at(folder) if folder.exists() else None
         if before and before > when:
-            done.kept.append(
+            done.superseded.append(
                 LeftOut(student, f"what {folder.relative_to(root)} holds was handed in later ({before} UTC).")
             )
             return
@@ -214,20 +214,20 @@ def _require_own_folder(submitted: Path, folder: Path) -> None:
 
 def _remember(assignment: Assignment, handed_in: Iterable[HandedIn]) -> None:
     """What feedback has to be called, so that the same system finds the students again."""
-    known = {student: asdict(name) for student, name in recall(assignment).items()}
-    known |= {
+    names = {student: asdict(name) for student, name in recall(assignment).items()}
+    names |= {
         hand_in.student: asdict(hand_in.name)
         for hand_in in handed_in
         if hand_in.assignment == assignment.name
     }
-    write_aside(_path(assignment), json.dumps(known, indent=1, ensure_ascii=False))
+    write_aside(_path(assignment), json.dumps(names, indent=1, ensure_ascii=False))
 
 
 def recall(assignment: Assignment) -> dict[str, Named]:
     """How each student was called in the last download that held something of them."""
     try:
-        known = json.loads(_path(assignment).read_text(encoding="utf-8"))
-        return {student: Named(**name) for student, name in known.items()}
+        names = json.loads(_path(assignment).read_text(encoding="utf-8"))
+        return {student: Named(**name) for student, name in names.items()}
     except (OSError, ValueError, TypeError, AttributeError):
         return {}
 
@@ -255,7 +255,7 @@ def explain(done: Collection) -> list[str]:
             lines.append(
                 f"{_shown(hand_in.student)} handed in {count}: {_shown(hand_in.name.file)} counts, the last."
             )
-    lines += [f"Left as it was: {student}" for student in done.kept]
+    lines += [f"Left as it was: {student}" for student in done.superseded]
     if done.new:
         lines.append(f"Not in the gradebook yet, and added when they are graded: {_listed(done.new)}.")
     if done.others:

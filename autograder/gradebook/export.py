@@ -15,7 +15,7 @@ from traitlets import Bool, Unicode
 
 from autograder.errors import CourseError
 from autograder.files import write_aside
-from autograder.grading.scores import Score, class_scores
+from autograder.gradebook.queries import Score, class_scores
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\0", "＝", "＋", "－", "＠")
 """What a cell begins with that a spreadsheet takes for a formula (OWASP, CSV injection)."""
@@ -61,12 +61,12 @@ class SafeExport(ExportPlugin):
     ) -> list[tuple[Student, list[float | str]]]:
         """Who has a score, and the scores. A student without any has no line, so that nothing is changed there."""
         of_class = [class_scores(gradebook, assignment.name) for assignment in assignments]
-        found = []
+        lines = []
         for student in students:
-            scores = [self._finished(student, known.get(student.id)) for known in of_class]
+            scores = [self._finished(student, score_of.get(student.id)) for score_of in of_class]
             if any(score != "" for score in scores):
-                found.append((student, scores))
-        return found
+                lines.append((student, scores))
+        return lines
 
     def _finished(self, student: Student, score: Score | None) -> float | str:
         """The score to hand over; "" if there is none, or none yet."""
@@ -80,17 +80,19 @@ class SafeExport(ExportPlugin):
 
     def _assignments(self, gradebook: Gradebook) -> list[Assignment]:
         wanted = [str(name) for name in self.assignment]
-        found = [one for one in gradebook.assignments if one.name in wanted or not wanted]
-        unknown = set(wanted) - {one.name for one in found}
+        chosen = [
+            assignment for assignment in gradebook.assignments if assignment.name in wanted or not wanted
+        ]
+        unknown = set(wanted) - {assignment.name for assignment in chosen}
         if unknown:
             raise CourseError(
                 f"The gradebook holds no {', '.join(sorted(unknown))}: nobody's was graded yet."
             )
-        return found
+        return chosen
 
     def _students(self, gradebook: Gradebook) -> list[Student]:
         wanted = [str(name) for name in self.student]
-        return [one for one in gradebook.students if one.id in wanted or not wanted]
+        return [student for student in gradebook.students if student.id in wanted or not wanted]
 
     def _harmless(self, cell: object) -> object:
         if isinstance(cell, str) and cell.startswith(FORMULA):
@@ -110,8 +112,8 @@ class CanvasExport(SafeExport):
 
     def rows(self, gradebook, assignments, students):
         start = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
-        yield [*start, *(self.title(one) for one in assignments)]
-        yield ["    Points Possible", "", "", "", "", *(one.max_score for one in assignments)]
+        yield [*start, *(self.title(assignment) for assignment in assignments)]
+        yield ["    Points Possible", "", "", "", "", *(assignment.max_score for assignment in assignments)]
         for student, scores in self.scores(gradebook, assignments, students):
             yield [full_name(student), student.lms_user_id or "", "", student.id, "", *scores]
 
@@ -130,7 +132,7 @@ class MoodleExport(SafeExport):
         lines = self.scores(gradebook, assignments, students)
         emails = all(student.email for student, _ in lines)
         start = ["First name", "Last name", "ID number", *(["Email address"] if emails else [])]
-        yield [*start, *(self.title(one) for one in assignments)]
+        yield [*start, *(self.title(assignment) for assignment in assignments)]
         for student, scores in lines:
             who = [student.first_name or "", student.last_name or "", student.id]
             yield [*who, *([student.email] if emails else []), *scores]
@@ -150,9 +152,9 @@ class CsvExport(SafeExport):
     def rows(self, gradebook, assignments, students):
         yield self.COLUMNS
         for assignment in assignments:
-            known = class_scores(gradebook, assignment.name)
+            score_of = class_scores(gradebook, assignment.name)
             for student in students:
-                score = known.get(student.id)
+                score = score_of.get(student.id)
                 when = ["", ""] if score is None else [score.timestamp or "", int(score.waiting)]
                 numbers = ["", "", ""] if score is None else [score.raw, score.penalty, score.net]
                 if score is None:

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import logging
-import os
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -13,24 +12,16 @@ from types import SimpleNamespace
 import sqlalchemy.exc
 from nbformat import NotebookNode
 from nbgrader import api
-from nbgrader.api import (
-    Grade,
-    Gradebook,
-    GradeCell,
-    InvalidEntry,
-    MissingEntry,
-    SubmittedAssignment,
-    SubmittedNotebook,
-)
+from nbgrader.api import Gradebook, InvalidEntry, MissingEntry
 from nbgrader.dbutil import ALEMBIC_DIR
 from nbgrader.preprocessors import AssignLatePenalties, SaveCells
 from nbgrader.utils import compute_checksum, is_grade, is_solution, is_task
-from sqlalchemy import select
 
 from autograder.course import Assignment
 from autograder.errors import CourseError
-from autograder.files import UNWRITABLE, write_aside
+from autograder.files import UNWRITABLE, aside, write_aside
 from autograder.gradebook import rows
+from autograder.gradebook.queries import find_released, total_score
 from autograder.grading.engine import Result
 from autograder.grading.history import recall, remember
 from autograder.grading.original import original
@@ -77,7 +68,7 @@ def explained_faults(db_url: str) -> Iterator[None]:
         fault = error if isinstance(error, sqlalchemy.exc.DBAPIError) else error.__context__
         if not isinstance(fault, sqlalchemy.exc.DBAPIError):
             raise
-        remedy = next((words for sign, words in REMEDIES.items() if sign in str(fault.orig)), "")
+        remedy = next((sentence for sign, sentence in REMEDIES.items() if sign in str(fault.orig)), "")
         raise CourseError(f"The gradebook {db_url} cannot be used: {fault.orig}. {remedy}") from error
 
 
@@ -91,11 +82,8 @@ def _create(db_url: str, course_id: str) -> None:
     if _exists(db_url):
         return
     path = Path(db_url.removeprefix(SQLITE))
-    aside = path.with_name(f"{path.name}.new")
-    aside.unlink(missing_ok=True)
-    with _asking_alembic_here(), Gradebook(f"{SQLITE}{aside}", course_id):
+    with aside(path) as new, _asking_alembic_here(), Gradebook(f"{SQLITE}{new}", course_id):
         pass
-    os.replace(aside, path)
 
 
 @contextmanager
@@ -117,9 +105,9 @@ def register(assignment: Assignment) -> NotebookNode:
     wanted = {grade_id(cell): cell for cell in notebook.cells if grade_id(cell)}
     with open_gradebook(assignment.root) as gradebook:
         try:
-            known = gradebook.find_notebook(assignment.name, assignment.name)
-            points = {cell.name: cell.max_score for cell in (*known.grade_cells, *known.task_cells)}
-            checksums = {cell.name: cell.checksum for cell in known.source_cells}
+            registered = gradebook.find_notebook(assignment.name, assignment.name)
+            points = {cell.name: cell.max_score for cell in (*registered.grade_cells, *registered.task_cells)}
+            checksums = {cell.name: cell.checksum for cell in registered.source_cells}
         except MissingEntry:
             points, checksums = {}, {}
     worth = {
@@ -178,27 +166,11 @@ def recorded_students(assignment: Assignment) -> list[str]:
         return []
     with open_gradebook(assignment.root) as gradebook:
         try:
-            return sorted(one.student.id for one in gradebook.assignment_submissions(assignment.name))
+            return sorted(
+                submission.student.id for submission in gradebook.assignment_submissions(assignment.name)
+            )
         except MissingEntry:
             return []
-
-
-def scored_by_hand(assignment: Assignment) -> dict[str, set[str]]:
-    """{student: the cells with a score that a person gave}, without those that wait for another look."""
-    found: dict[str, set[str]] = {}
-    with open_gradebook(assignment.root) as gradebook:
-        asked = (
-            select(SubmittedAssignment.student_id, GradeCell.name)
-            .join(SubmittedNotebook, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
-            .join(Grade, Grade.notebook_id == SubmittedNotebook.id)
-            .join(GradeCell, GradeCell.id == Grade.cell_id)
-            .join(api.Assignment, api.Assignment.id == SubmittedAssignment.assignment_id)
-            .where(api.Assignment.name == assignment.name)
-            .where(Grade.manual_score != 0, Grade.needs_manual_grade.is_(False))
-        )
-        for student, cell in gradebook.db.execute(asked):
-            found.setdefault(student, set()).add(cell)
-    return found
 
 
 class GradebookWriter:
@@ -207,21 +179,21 @@ class GradebookWriter:
     def __init__(self, gradebook: Gradebook, assignment: Assignment):
         self.db = gradebook.db
         self.assignment = assignment
-        self.released = rows.find_released(self.db, assignment.name)
+        self.released = find_released(self.db, assignment.name)
         self.penalties = AssignLatePenalties(config=own_settings(assignment.root))
         self.penalties.init_plugin()
 
-    def record(self, several: Iterable[tuple[Submission, Result]]) -> list[LeftOut]:
+    def record(self, batch: Iterable[tuple[Submission, Result]]) -> list[LeftOut]:
         """Of each student the rows, the autograded notebook and the reasons. The rows are committed together.
 
         Returns those whose files could not be written, which harms nobody else.
         """
-        several = list(several)
-        remembered = [self.set_rows(submission, result.verdicts) for submission, result in several]
+        batch = list(batch)
+        remembered = [self.set_rows(submission, result.verdicts) for submission, result in batch]
         self.db.commit()
         # Remembered after the commit: a run killed between the two asks for one look too many, not too few.
         left = []
-        for answers, (submission, result) in zip(remembered, several, strict=True):
+        for answers, (submission, result) in zip(remembered, batch, strict=True):
             try:
                 answers.save()
                 self._write_autograded(submission, result)
@@ -240,7 +212,7 @@ class GradebookWriter:
         return answers
 
     def set_scores(
-        self, handed_in: rows.HandedIn, submission: Submission, verdicts: Iterable[CellVerdict]
+        self, handed_in: rows.SubmissionRow, submission: Submission, verdicts: Iterable[CellVerdict]
     ) -> "WrittenAnswers":
         """Every graded cell gets an explicit score. What a person gave by hand stays as it is.
 
@@ -248,8 +220,8 @@ class GradebookWriter:
         changed since: the automatic score, the text of the answer, or the points.
         """
         answers = WrittenAnswers(self.assignment, submission)
-        known = recall(self.assignment, submission.student)
-        before = known.by_cell() if known else {}
+        history = recall(self.assignment, submission.student)
+        before = history.by_cell() if history else {}
         of_cell = {verdict.grade_id: verdict for verdict in verdicts}
 
         def grade(name: str, row: rows.Values) -> rows.Values:
@@ -270,11 +242,13 @@ class GradebookWriter:
         rows.set_comments(self.db, self.released, handed_in, _comments(submission.notebook))
         return answers
 
-    def _set_late_penalty(self, handed_in: rows.HandedIn, student: str) -> None:
+    def _set_late_penalty(self, handed_in: rows.SubmissionRow, student: str) -> None:
         """What nbgrader's AssignLatePenalties does, which opens the gradebook again for each student."""
         penalty, late = None, handed_in.seconds_late(self.released.duedate)
         if late > 0:
-            penalty = self._late_penalty(student, rows.score(self.db, self.released, handed_in), late)
+            penalty = self._late_penalty(
+                student, total_score(self.db, handed_in.notebook, self.released.graded), late
+            )
         rows.set_late_penalty(self.db, handed_in, penalty)
 
     def _late_penalty(self, student: str, score: float, seconds: float) -> float | None:
@@ -294,8 +268,8 @@ class GradebookWriter:
     def _write_autograded(self, submission: Submission, result: Result) -> None:
         name = self.assignment.name
         folder = self.assignment.root / "autograded" / submission.student / name
-        shown = shown_verdicts(self.assignment, submission.notebook, result)
-        filled = fill_outputs(submission.notebook, result.outputs, shown)
+        visible = shown_verdicts(self.assignment, submission.notebook, result)
+        filled = fill_outputs(submission.notebook, result.outputs, visible)
         # On one line: nbformat.writes would check and indent it, for longer than the notebook ran.
         write_aside(folder / f"{name}.ipynb", json.dumps(filled, ensure_ascii=False))
         if submission.timestamp:

@@ -54,12 +54,12 @@ class Roster:
         listed = self.table.get(name.number) if name.number else None
         if not name.person and not listed:
             raise Unknown("the download has no names: end anonymous grading there and download again.")
-        if listed and (known := self._by_id(listed.ids)):
-            return known
-        if name.system == "canvas" and (known := self._by_number(name.number)):
-            return known
-        if name.system == "plain" and (known := self._by_id([name.person])):
-            return known
+        if listed and (student_id := self._by_id(listed.ids)):
+            return student_id
+        if name.system == "canvas" and (student_id := self._by_number(name.number)):
+            return student_id
+        if name.system == "plain" and (student_id := self._by_id([name.person])):
+            return student_id
         called = self._called(listed.name if listed and listed.name else name.person)
         if len(called) == 1:
             return called[0]
@@ -78,7 +78,7 @@ class Roster:
         )
 
     def knows(self, student: str) -> bool:
-        return any(known.id == student for known in self.students)
+        return student in {listed.id for listed in self.students}
 
     def handed_in(self, name: Named) -> datetime | None:
         listed = self.table.get(name.number) if name.number else None

@@ -65,8 +65,8 @@ def missing_names(frames: Iterable[Frame]) -> set[str]:
         name
         for frame in frames
         for text in _errors(frame)
-        if (found := _NAME_ERROR.match(text))
-        for name in found.groups()
+        if (match := _NAME_ERROR.match(text))
+        for name in match.groups()
     }
 
 

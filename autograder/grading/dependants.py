@@ -24,7 +24,7 @@ class Loan:
     """A run in which the solution's functions of `lent` stand in the place of the student's, and `asked` are checked."""
 
     lent: frozenset[str]
-    asked: frozenset[str]
+    checked: frozenset[str]
 
 
 class Dependants:
@@ -63,17 +63,21 @@ class Dependants:
         tried: set[tuple[str, frozenset[str]]] = set()
         while self._to_judge:
             lent = {name: self._builds_on(name) - self._to_judge for name in self._to_judge}
-            new = {name: one for name, one in lent.items() if one and (name, one) not in tried}
-            for one in dict.fromkeys(new.values()):
-                asked = frozenset(name for name in new if new[name] == one)
-                tried |= {(name, one) for name in asked}
-                yield Loan(one, asked)
+            new = {
+                name: functions
+                for name, functions in lent.items()
+                if functions and (name, functions) not in tried
+            }
+            for functions in dict.fromkeys(new.values()):
+                checked = frozenset(name for name in new if new[name] == functions)
+                tried |= {(name, functions) for name in checked}
+                yield Loan(functions, checked)
             # Of the rest, whoever builds on nothing that may still turn out right is wrong for good.
             self._to_judge -= {name for name in self._to_judge if not self._builds_on(name) & self._to_judge}
 
     def hear(self, loan: Loan, replies: Mapping[str, Reply]) -> None:
         """Right, or still wrong: nothing else of these answers is kept."""
-        for name in loan.asked & replies.keys():
+        for name in loan.checked & replies.keys():
             key, exercise = self._keys[name], self._assignment.exercises[name]
             if passes(replies[name].answers(key), key.expected, key.rule, exercise.unseen):
                 self._rescued[name] = loan.lent
@@ -122,8 +126,10 @@ class Dependants:
         written = {grade_id(cell): set(re.findall(r"\w+", cell.source)) for cell in submission.notebook.cells}
         uses, earlier = {}, []
         for name, exercise in self._assignment.exercises.items():
-            words = written.get(exercise.solution_id, set())
-            uses[name] = {one for one in earlier if one in exercise.uses or self._defined[one] & words}
+            names = written.get(exercise.solution_id, set())
+            uses[name] = {
+                before for before in earlier if before in exercise.uses or self._defined[before] & names
+            }
             earlier.append(name)
         return uses
 

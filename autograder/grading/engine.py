@@ -21,10 +21,11 @@ from autograder.checks.answer_key import ExerciseKey
 from autograder.checks.answers import Malformed
 from autograder.checks.status import CellEnding, Ending, Status
 from autograder.course import Assignment
+from autograder.digests import rules_digest
 from autograder.grading.demonstrations import Demonstrations, lacks_a_name, missing_names
 from autograder.grading.dependants import Dependants, Loan
 from autograder.grading.expected import Expected
-from autograder.grading.store import Store, job_id, rules_digest
+from autograder.grading.store import Store, job_id
 from autograder.grading.verdicts import CellVerdict, Reply, judge_again, judge_cells, unnamed, without_running
 from autograder.jail.inside.limits import Limits
 from autograder.jail.outside import jobs
@@ -83,7 +84,7 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Step:
+class CellRun:
     """One cell of a job: the exercise whose check it is, or the grade id of nbgrader's own test cell that it is.
 
     place is where it stands in the notebook (−1: it comes from us).
@@ -96,7 +97,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Heard:
+class Response:
     """What came of a job: its readable frames, how it ended, and after how many seconds."""
 
     frames: list[Frame]
@@ -117,7 +118,7 @@ class Mistakes:
     names: frozenset[str]
 
 
-Grading = Generator[list[Step] | Mistakes, Heard | None, Result]
+Grading = Generator[list[CellRun] | Mistakes, Response | None, Result]
 """Grades one submission: yields what is to be run, and is sent what came of it, or which mistakes are to be recorded,
 and is resumed when they are. Returns the result."""
 
@@ -128,7 +129,7 @@ class Attempt:
 
     name: str
     grading: Grading
-    steps: list[Step]
+    steps: list[CellRun]
     in_company: bool = False  # whether other jobs, or the solution, ran beside this one
     cases: DrawnCases = field(default_factory=dict)  # the inputs that were sent
     mistakes: Future[None] | None = None  # that are being recorded
@@ -201,20 +202,20 @@ class Engine:
 
     def grade_all(self, submissions: Iterable[Submission]) -> Iterator[tuple[Submission, Result]]:
         """Each submission with its result, as they come. What is in the store is not run; twins are run once."""
-        for several in self.batches(submissions):
-            yield from several
+        for batch in self.batches(submissions):
+            yield from batch
 
     def batches(self, submissions: Iterable[Submission]) -> Iterator[list[tuple[Submission, Result]]]:
         """The same in lists: what is known at a time. Nothing is held back while a jail is waited for."""
-        known = []
-        for found in self._results(submissions):
-            if found is not None:
-                known.append(found)
-            if known and (found is None or len(known) == MOST_AT_ONCE):
-                yield known
-                known = []
-        if known:
-            yield known
+        batch = []
+        for graded in self._results(submissions):
+            if graded is not None:
+                batch.append(graded)
+            if batch and (graded is None or len(batch) == MOST_AT_ONCE):
+                yield batch
+                batch = []
+        if batch:
+            yield batch
 
     def _results(self, submissions: Iterable[Submission]) -> Iterator[tuple[Submission, Result] | None]:
         """Each submission with its result; None before a jail has to be waited for."""
@@ -282,11 +283,11 @@ class Engine:
             self._send(attempt)
             return
         frames = _readable(outcome, self.settings.limits, 2 * len(attempt.steps))
-        heard = Heard(frames, outcome.status, outcome.seconds)
-        if heard.out_of_time and attempt.in_company:
+        response = Response(frames, outcome.status, outcome.seconds)
+        if response.out_of_time and attempt.in_company:
             self._late.append(attempt)
         else:
-            yield from self._go_on(attempt, heard)
+            yield from self._go_on(attempt, response)
 
     def _resume(self, wait: bool) -> Iterator[tuple[Submission, Result] | None]:
         """Go on with those whose mistakes are recorded, or wait until they are."""
@@ -300,20 +301,22 @@ class Engine:
             attempt.mistakes.result()
             yield from self._go_on(attempt, None)
 
-    def _go_on(self, attempt: Attempt, heard: Heard | None) -> Iterator[tuple[Submission, Result] | None]:
+    def _go_on(
+        self, attempt: Attempt, response: Response | None
+    ) -> Iterator[tuple[Submission, Result] | None]:
         try:
-            wanted = attempt.grading.send(heard)
+            request = attempt.grading.send(response)
         except StopIteration as end:
             self._keep(attempt.name, end.value)
             for duplicate in self._waiting.pop(attempt.name):
                 yield duplicate, replace(end.value, student=duplicate.student)
             return
-        if isinstance(wanted, Mistakes):
+        if isinstance(request, Mistakes):
             self._disturb()
-            attempt.mistakes = self.expected.record_mistakes(wanted.names)
+            attempt.mistakes = self.expected.record_mistakes(request.names)
             self._unnamed.append(attempt)
         else:
-            attempt.steps = wanted
+            attempt.steps = request
             self._send(attempt)
 
     def _grading(self, submission: Submission) -> Grading:
@@ -324,10 +327,10 @@ class Engine:
             if not self._demonstrations.unchanged(notebook.cells[place])
         ]
         steps = self._steps(notebook, places)
-        heard = yield steps
-        replies, outputs, seconds = _replies(steps, heard), _outputs(steps, heard), heard.seconds
-        tests = _tests(steps, heard)
-        demos = self._demonstrations.that_define(missing_names(heard.frames), notebook)
+        response = yield steps
+        replies, outputs, seconds = _replies(steps, response), _outputs(steps, response), response.seconds
+        tests = _tests(steps, response)
+        demos = self._demonstrations.that_define(missing_names(response.frames), notebook)
         if demos:
             places = sorted({*places, *demos})
             steps = self._steps(notebook, places)
@@ -339,8 +342,8 @@ class Engine:
                 if reply.frame and (replies[name].frame is None or lacks_a_name(replies[name].frame))
             }
             replies |= better
-            shown = {step.place for step in steps if step.exercise in better or not step.exercise}
-            outputs |= {place: of for place, of in _outputs(steps, again).items() if place in shown}
+            visible = {step.place for step in steps if step.exercise in better or not step.exercise}
+            outputs |= {place: of for place, of in _outputs(steps, again).items() if place in visible}
         named = self.expected.named
         verdicts = judge_cells(self.assignment, submission, self.keys, replies, tests)
         if names := unnamed(self.assignment, self.keys, replies, verdicts) - named:
@@ -355,21 +358,21 @@ class Engine:
             spent += again.seconds
             if spent > self.settings.limits.notebook_seconds:
                 break
-        seed, ending = f"{self.seed:032x}", heard.ending
+        seed, ending = f"{self.seed:032x}", response.ending
         return Result(submission.student, tuple(dependants.verdicts()), seconds, outputs, seed, ending)
 
-    def _steps(self, notebook: NotebookNode, places: list[int], loan: Loan | None = None) -> list[Step]:
+    def _steps(self, notebook: NotebookNode, places: list[int], loan: Loan | None = None) -> list[CellRun]:
         """The cells at `places`; with a loan only the checks that are asked, and the lent functions in place of theirs."""
         steps = []
         for place in places:
             exercise = self._checked_exercise(notebook.cells[place])
             if loan and exercise in loan.lent:
-                steps.append(Step(self._solutions[exercise]))
-            elif not loan or not exercise or exercise in loan.asked:
+                steps.append(CellRun(self._solutions[exercise]))
+            elif not loan or not exercise or exercise in loan.checked:
                 test = (
                     grade_id(notebook.cells[place]) if self.assignment.is_test(notebook.cells[place]) else ""
                 )
-                steps.append(Step(notebook.cells[place].source, exercise, place, test))
+                steps.append(CellRun(notebook.cells[place].source, exercise, place, test))
         return steps
 
     def _keep(self, name: str, result: Result) -> None:
@@ -417,27 +420,31 @@ def _readable(outcome: Outcome, limits: Limits, most: int) -> list[Frame]:
     return list(frames.values())
 
 
-def _replies(steps: list[Step], heard: Heard) -> dict[str, Reply]:
+def _replies(steps: list[CellRun], response: Response) -> dict[str, Reply]:
     """What came back for each check that was asked."""
-    frames = {frame.cell: frame for frame in heard.frames}
+    frames = {frame.cell: frame for frame in response.frames}
     return {
-        step.exercise: Reply(frames.get(number), heard.ending)
+        step.exercise: Reply(frames.get(number), response.ending)
         for number, step in enumerate(steps)
         if step.exercise
     }
 
 
-def _tests(steps: list[Step], heard: Heard) -> dict[str, Reply]:
+def _tests(steps: list[CellRun], response: Response) -> dict[str, Reply]:
     """What came back for each of nbgrader's test cells, by grade id."""
-    frames = {frame.cell: frame for frame in heard.frames}
+    frames = {frame.cell: frame for frame in response.frames}
     return {
-        step.test: Reply(frames.get(number), heard.ending) for number, step in enumerate(steps) if step.test
+        step.test: Reply(frames.get(number), response.ending)
+        for number, step in enumerate(steps)
+        if step.test
     }
 
 
-def _outputs(steps: list[Step], heard: Heard) -> dict[int, list[dict[str, Any]]]:
+def _outputs(steps: list[CellRun], response: Response) -> dict[int, list[dict[str, Any]]]:
     """What each cell of the notebook showed, by its place there."""
-    return {steps[frame.cell].place: list(frame.outputs) for frame in heard.frames if frame.cell < len(steps)}
+    return {
+        steps[frame.cell].place: list(frame.outputs) for frame in response.frames if frame.cell < len(steps)
+    }
 
 
 def _result_to_store(result: Result) -> dict[str, Any]:

@@ -65,14 +65,14 @@ def remember(assignment: Assignment, submission: Submission, result: Result) -> 
         timestamp = timestamp or earlier[-1].timestamp  # nbgrader's Autograde does not pass it on
         earlier.pop()
     latest = HandIn(submission.digest, timestamp, digests)
-    kept = {name: text[:LONGEST_ANSWER] for name, text in answers.items()}
+    shortened = {name: text[:LONGEST_ANSWER] for name, text in answers.items()}
     history = History(
         submission.student,
         result.verdicts,
         result.seconds,
         result.ending,
         result.seed,
-        kept,
+        shortened,
         (*earlier, latest),
         added_code(submission.notebook, _release(assignment, assignment.release.stat().st_mtime_ns))[
             :LONGEST_ANSWER
@@ -84,11 +84,11 @@ def remember(assignment: Assignment, submission: Submission, result: Result) -> 
 def recall(assignment: Assignment, student: str) -> History | None:
     """What was kept of a student; None if nothing was, or if it is damaged."""
     try:
-        words = json.loads(_path(assignment, student).read_text(encoding="utf-8"))
-        verdicts = tuple(CellVerdict.from_json(verdict) for verdict in words.pop("verdicts"))
-        hand_ins = tuple(HandIn(**hand_in) for hand_in in words.pop("hand_ins"))
-        ending = Ending(words.pop("ending"))
-        return History(verdicts=verdicts, hand_ins=hand_ins, ending=ending, **words)
+        fields = json.loads(_path(assignment, student).read_text(encoding="utf-8"))
+        verdicts = tuple(CellVerdict.from_json(verdict) for verdict in fields.pop("verdicts"))
+        hand_ins = tuple(HandIn(**hand_in) for hand_in in fields.pop("hand_ins"))
+        ending = Ending(fields.pop("ending"))
+        return History(verdicts=verdicts, hand_ins=hand_ins, ending=ending, **fields)
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None
 

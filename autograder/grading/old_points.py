@@ -6,7 +6,8 @@ from nbformat import NotebookNode
 
 from autograder.checks.status import Status
 from autograder.course import Assignment
-from autograder.gradebook.gradebook import recorded_students, scored_by_hand
+from autograder.gradebook.gradebook import open_gradebook, recorded_students
+from autograder.gradebook.queries import scored_by_hand
 from autograder.grading.history import recall
 from autograder.grading.verdicts import extra_credit, graded_cells, points
 from autograder.source import grade_id
@@ -44,13 +45,16 @@ def scores_with_old_points(assignment: Assignment, release: NotebookNode | None 
     cells = graded_cells(release or assignment.read_release())
     worth = {grade_id(cell): points(cell) for cell in cells}
     with_extra = {grade_id(cell): points(cell) + extra_credit(cell) for cell in cells}
-    found: dict[str, tuple[float, float]] = {}
+    changes: dict[str, tuple[float, float]] = {}
     students, by_hand = [], False
     graded = recorded_students(assignment)
-    given = scored_by_hand(assignment) if graded else {}
+    if not graded:
+        return None
+    with open_gradebook(assignment.root) as gradebook:
+        by_person = scored_by_hand(gradebook, assignment.name)
     for student in graded:
-        known = recall(assignment, student)
-        verdicts = known.by_cell() if known else {}
+        history = recall(assignment, student)
+        verdicts = history.by_cell() if history else {}
         # What passed earns everything. A share (a test's own value, a mistake's credit) was given of the points of then.
         earned = {
             cell: (verdict.max_score, worth)
@@ -60,15 +64,15 @@ def scores_with_old_points(assignment: Assignment, release: NotebookNode | None 
             if verdict.earned
         }
         of_person = {
-            cell: (verdicts[cell].max_score, worth) for cell in given.get(student, ()) if cell in verdicts
+            cell: (verdicts[cell].max_score, worth) for cell in by_person.get(student, ()) if cell in verdicts
         }
         changed = {
             cell: (before, now[cell])
             for cell, (before, now) in (earned | of_person).items()
             if before != now.get(cell, before)
         }
-        found |= changed
+        changes |= changed
         by_hand = by_hand or not changed.keys().isdisjoint(of_person)
         if changed:
             students.append(student)
-    return OldPoints(assignment.name, found, tuple(students), by_hand) if students else None
+    return OldPoints(assignment.name, changes, tuple(students), by_hand) if students else None

@@ -33,15 +33,15 @@ class Progress:
     def __str__(self) -> str:
         if not self.done and not self.ended:
             return f"{self.title}: 0 of {self.total}; starting"
-        words = [f"{self.title}: {self.done} of {self.total} after {self.seconds:.0f} s"]
+        parts = [f"{self.title}: {self.done} of {self.total} after {self.seconds:.0f} s"]
         if self.ended:
-            words.append(self.ended)
+            parts.append(self.ended)
         elif self.done > 1:
             seconds_each = (self.seconds - self.begun) / (self.done - 1)
-            words.append(f"about {seconds_each * (self.total - self.done):.0f} s to go")
+            parts.append(f"about {seconds_each * (self.total - self.done):.0f} s to go")
         if self.troubled:
-            words.append(f"{self.troubled} could not be run to the end")
-        return "; ".join(words)
+            parts.append(f"{self.troubled} could not be run to the end")
+        return "; ".join(parts)
 
 
 class Record:
@@ -80,23 +80,23 @@ class Record:
 def read(assignment: Assignment) -> Progress | None:
     """How far the last run of an assignment is; None if there was none."""
     try:
-        found = Progress(**json.loads(_path(assignment).read_text()))
+        progress = Progress(**json.loads(_path(assignment).read_text()))
     except (OSError, ValueError, TypeError):
         return None
-    if not found.ended and not psutil.pid_exists(found.process):
-        return replace(found, ended="ended early; the same command goes on")
-    return found
+    if not progress.ended and not psutil.pid_exists(progress.process):
+        return replace(progress, ended="ended early; the same command goes on")
+    return progress
 
 
 def follow(assignment: Assignment) -> Iterator[Progress]:
     """The progress whenever it has changed, until the run has ended."""
-    shown = None
-    while (found := read(assignment)) is not None:
-        if found != shown:
-            yield found
-        if found.ended:
+    last = None
+    while (current := read(assignment)) is not None:
+        if current != last:
+            yield current
+        if current.ended:
             return
-        shown = found
+        last = current
         time.sleep(SECONDS)
 
 

@@ -4,14 +4,15 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nbgrader.api import Grade, Gradebook, GradeCell, MissingEntry, SubmittedAssignment, SubmittedNotebook
-from sqlalchemy import select
+from nbgrader.api import Grade, Gradebook, MissingEntry
+from sqlalchemy import Row
 
 from autograder.authoring import builder
 from autograder.course import Assignment
 from autograder.errors import CourseError
 from autograder.files import course_lock
 from autograder.gradebook.gradebook import GradebookWriter, open_gradebook, register
+from autograder.gradebook.queries import cell_rows, find_submission, max_scores
 from autograder.grading.engine import Result
 from autograder.grading.history import History, in_short, recall
 from autograder.grading.original import original
@@ -60,14 +61,14 @@ def regrade(
     """
     with course_lock(assignment.root), make_engine(assignment, folders, options) as engine:
         _require_the_same_cells(assignment)
-        shown: dict[str, tuple[CellVerdict, ...]] = {}
+        verdicts: dict[str, tuple[CellVerdict, ...]] = {}
         changes: dict[str, list[Change]] = {}
         with open_gradebook(assignment.root) as gradebook:
             preview = Preview(gradebook, assignment)
             not_graded: list[LeftOut] = []
             reading = read_all(assignment, folders, original(assignment), not_graded)
             for submission, result in engine.grade_all(reading):
-                shown[result.student] = result.verdicts
+                verdicts[result.student] = result.verdicts
                 changes[result.student] = list(preview.changes(submission, result))
                 on_result(result)
         listed = [change for student in folders for change in changes.get(student, ())]
@@ -77,12 +78,16 @@ def regrade(
         left = []
         with open_gradebook(assignment.root) as gradebook:
             recorder = GradebookWriter(gradebook, assignment)
-            readable = {student: folders[student] for student in shown}
-            for several in engine.batches(read_all(assignment, readable, original(assignment), not_graded)):
+            readable = {student: folders[student] for student in verdicts}
+            for batch in engine.batches(read_all(assignment, readable, original(assignment), not_graded)):
                 not_graded += recorder.record(
-                    [one for one in several if one[1].verdicts == shown[one[1].student]]
+                    [
+                        (submission, result)
+                        for submission, result in batch
+                        if result.verdicts == verdicts[result.student]
+                    ]
                 )
-                left += [one.student for _, one in several if one.verdicts != shown[one.student]]
+                left += [result.student for _, result in batch if result.verdicts != verdicts[result.student]]
         return Regraded(listed, True, left, not_graded)
 
 
@@ -91,22 +96,22 @@ def _require_the_same_cells(assignment: Assignment) -> None:
     with open_gradebook(assignment.root) as gradebook:
         try:
             notebook = gradebook.find_notebook(assignment.name, assignment.name)
-            known = {cell.name for cell in (*notebook.grade_cells, *notebook.task_cells)}
+            registered = {cell.name for cell in (*notebook.grade_cells, *notebook.task_cells)}
         except MissingEntry:
             raise CourseError(
                 f"Nobody's {assignment.name} has been graded: use `autograder grade {assignment.name}`."
             ) from None
     now = {grade_id(cell) for cell in graded_cells(assignment.read_release())}
-    if now != known:
+    if now != registered:
         raise CourseError(
-            f"{assignment.name} has gained or lost graded cells ({', '.join(sorted(now ^ known))}). "
+            f"{assignment.name} has gained or lost graded cells ({', '.join(sorted(now ^ registered))}). "
             "nbgrader's gradebook allows that only while nobody has handed in."
         )
 
 
 @dataclass(frozen=True)
-class Row:
-    """A cell's row in the gradebook."""
+class CellScore:
+    """What the gradebook holds of a student's cell."""
 
     score: float | None  # with extra credit
     by_hand: bool
@@ -114,15 +119,20 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Rows:
-    """A student's rows by cell, the late penalty, and what is left of the score."""
+class StudentScores:
+    """A student's scores by cell, the late penalty, and what is left of them."""
 
-    cells: Mapping[str, Row]
+    cells: Mapping[str, CellScore]
     penalty: float
 
     @property
     def total(self) -> float:
         return sum(row.score or 0.0 for row in self.cells.values()) - self.penalty
+
+
+def _cell_score(row: Row) -> CellScore:
+    graded = row.auto_score is not None or row.manual_score is not None
+    return CellScore(row.score if graded else None, row.manual_score is not None, row.needs_manual_grade)
 
 
 class Preview:
@@ -132,9 +142,7 @@ class Preview:
         self.db = gradebook.db
         self.assignment = assignment
         self.recorder = GradebookWriter(gradebook, assignment)
-        asked = select(GradeCell.name, GradeCell.max_score)
-        found = self.db.execute(asked.where(GradeCell.notebook_id == self.recorder.released.notebook))
-        self.worth = {name: worth for name, worth in found}
+        self.worth = max_scores(self.db, self.recorder.released)
         self.order = [grade_id(cell) for cell in assignment.read_release().cells]
 
     def changes(self, submission: Submission, result: Result) -> Iterator[Change]:
@@ -149,57 +157,51 @@ class Preview:
         if before is None:
             yield Change(student, TOTAL, None, after.total, "not graded before")
             return
-        known = recall(self.assignment, student)
+        history = recall(self.assignment, student)
         of_cell = {verdict.grade_id: verdict for verdict in result.verdicts}
-        found = [
+        changes = [
             Change(student, self._what(name), row.score, after.cells[name].score, why)
             for name, row in before.cells.items()
             if after.cells[name] != row
-            for why in [self._why(name, row, of_cell[name], known, submission)]
+            for why in [self._why(name, row, of_cell[name], history, submission)]
         ]
         if after.penalty != before.penalty:
             follows = "follows the score and the time"
-            found.append(Change(student, PENALTY, -before.penalty, -after.penalty, follows))
-        if found:
-            yield from [*found, Change(student, TOTAL, before.total, after.total)]
+            changes.append(Change(student, PENALTY, -before.penalty, -after.penalty, follows))
+        if changes:
+            yield from [*changes, Change(student, TOTAL, before.total, after.total)]
 
-    def _read(self, student: str) -> Rows | None:
+    def _read(self, student: str) -> StudentScores | None:
         released = self.recorder.released
-        asked = (
-            select(SubmittedNotebook.id, SubmittedNotebook.late_submission_penalty)
-            .join(SubmittedAssignment, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
-            .where(SubmittedAssignment.student_id == student)
-            .where(SubmittedNotebook.notebook_id == released.notebook)
-        )
-        found = self.db.execute(asked).one_or_none()
-        if found is None:
+        submission = find_submission(self.db, released, student)
+        if submission is None or submission.notebook is None:
             return None
-        notebook, penalty = found
-        columns = (Grade.cell_id, Grade.auto_score, Grade.manual_score, Grade.needs_manual_grade, Grade.score)
-        named = {cell: name for name, cell in released.graded.items()}
-        asked = select(*columns).where(Grade.notebook_id == notebook, Grade.cell_id.in_(named))
-        cells = {}
-        for cell, auto, manual, waiting, score in self.db.execute(asked):
-            graded = auto is not None or manual is not None
-            cells[named[cell]] = Row(score if graded else None, manual is not None, waiting)
-        return Rows({name: cells[name] for name in self.order if name in cells}, penalty or 0.0)
+        columns = ("auto_score", "manual_score", "needs_manual_grade", "score")
+        grades = cell_rows(self.db, Grade, submission.notebook, released.graded, columns)
+        row_of = {row.cell_id: row for row in grades}
+        scores = {
+            name: _cell_score(row_of[released.graded[name]])
+            for name in self.order
+            if released.graded.get(name) in row_of
+        }
+        return StudentScores(scores, submission.penalty or 0.0)
 
     def _what(self, name: str) -> str:
         exercise = self.assignment.by_check_id.get(name)
         return exercise.name if exercise else name
 
     def _why(
-        self, name: str, row: Row, verdict: CellVerdict, known: History | None, submission: Submission
+        self, name: str, row: CellScore, verdict: CellVerdict, history: History | None, submission: Submission
     ) -> str:
-        words = []
-        before = known.by_cell().get(name) if known else None
-        if known and known.hand_ins[-1].digest != submission.digest:
-            words.append("handed in anew")
+        reasons = []
+        before = history.by_cell().get(name) if history else None
+        if history and history.hand_ins[-1].digest != submission.digest:
+            reasons.append("handed in anew")
         worth = before.max_score if before else self.worth[name]
         if verdict.max_score != worth:
-            words.append(f"worth {verdict.max_score:g} instead of {worth:g}")
+            reasons.append(f"worth {verdict.max_score:g} instead of {worth:g}")
         if row.by_hand:
-            words.append("the score given by hand stays and is marked for another look")
+            reasons.append("the score given by hand stays and is marked for another look")
         if before:
-            words.append(f"was: {in_short(before)}")
-        return "; ".join([*words, f"now: {in_short(verdict)}"])
+            reasons.append(f"was: {in_short(before)}")
+        return "; ".join([*reasons, f"now: {in_short(verdict)}"])

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from nbformat import NotebookNode
 
 from autograder.course import Assignment
+from autograder.digests import rules_digest
 from autograder.errors import CourseError
 from autograder.files import course_lock
-from autograder.grading.store import Store, job_id, rules_digest
+from autograder.grading.store import Store, job_id
 from autograder.pool.local import LocalPool, cores
 from autograder.pool.pool import Pool, settings_for
 from autograder.pool.servers import Settings
@@ -59,21 +60,21 @@ class Options:
 
 def find_submissions(assignment: Assignment, submitted: Path, wanted: Sequence[str]) -> dict[str, Path]:
     """The folders of the wanted students, or of all. Raises CourseError for a student without one."""
-    found = dict(students(submitted, assignment.name))
-    left = {one.student: one for one in left_out(submitted, assignment.name)}
-    if known := [left[student] for student in wanted if student in left]:
-        raise NotAllGraded(known)
-    unknown = [student for student in wanted if student not in found]
+    folders = dict(students(submitted, assignment.name))
+    left = {hand_in.student: hand_in for hand_in in left_out(submitted, assignment.name)}
+    if unreadable := [left[student] for student in wanted if student in left]:
+        raise NotAllGraded(unreadable)
+    unknown = [student for student in wanted if student not in folders]
     if unknown:
         raise CourseError(f"{submitted} holds no {assignment.name} of {', '.join(unknown)}.")
-    if not found:
+    if not folders:
         if left:
             raise NotAllGraded(list(left.values()))
         raise CourseError(
             f"{submitted} holds no submission of {assignment.name} (STUDENT/{assignment.name}/). `nbgrader collect` puts them "
             "there, or `autograder collect FILE.zip` from what Moodle or Canvas lets you download."
         )
-    return {student: found[student] for student in wanted or found}
+    return {student: folders[student] for student in wanted or folders}
 
 
 def grade_class(
@@ -81,7 +82,7 @@ def grade_class(
     folders: Mapping[str, Path],
     options: Options,
     on_result: OnResult,
-    tell: Tell = lambda words: None,
+    tell: Tell = lambda sentence: None,
 ) -> "list[Result]":
     """Grade all and record each as soon as it is known, so that a run that is killed leaves what it graded.
 
@@ -97,9 +98,9 @@ def grade_class(
         whole = register(assignment)
         with open_gradebook(assignment.root) as gradebook:
             recorder = GradebookWriter(gradebook, assignment)
-            for several in engine.batches(read_all(assignment, folders, whole, left)):
-                left += recorder.record(several)
-                for submission, result in several:
+            for batch in engine.batches(read_all(assignment, folders, whole, left)):
+                left += recorder.record(batch)
+                for submission, result in batch:
                     results[submission.student] = replace(result, outputs={})
                     on_result(result)
     graded = [results[student] for student in folders if student in results]
@@ -109,7 +110,7 @@ def grade_class(
 
 
 def make_engine(
-    assignment: Assignment, folders: Mapping[str, Path], options: Options, tell: Tell = lambda words: None
+    assignment: Assignment, folders: Mapping[str, Path], options: Options, tell: Tell = lambda sentence: None
 ) -> "Engine":
     """An engine with as many workers as there is work for, and the course's store. If there is any, it starts."""
     digests, modules = look_ahead(assignment, folders)
@@ -163,8 +164,8 @@ def look_ahead(assignment: Assignment, folders: Mapping[str, Path]) -> tuple[lis
     """
     needed_for = assignment.settings.preload_where
     released = assignment.release.read_bytes() if assignment.release.exists() else b""
-    usual = {words: released.count(words.encode()) for words in needed_for}
-    digests, found, left = [], set(), LOOK_BYTES
+    usual = {sign: released.count(sign.encode()) for sign in needed_for}
+    digests, seen, left = [], set(), LOOK_BYTES
     for folder in folders.values():
         try:
             blob = read_regular_file(folder, f"{assignment.name}.ipynb", min(left, LOOK_EACH))
@@ -172,8 +173,8 @@ def look_ahead(assignment: Assignment, folders: Mapping[str, Path]) -> tuple[lis
             continue
         left -= len(blob)
         digests.append(hashlib.sha256(blob).hexdigest())
-        found |= {words for words in usual.keys() - found if blob.count(words.encode()) > usual[words]}
-    return digests, [module for words, module in needed_for.items() if words in found]
+        seen |= {sign for sign in usual.keys() - seen if blob.count(sign.encode()) > usual[sign]}
+    return digests, [module for sign, module in needed_for.items() if sign in seen]
 
 
 def read_all(

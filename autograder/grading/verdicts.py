@@ -96,8 +96,8 @@ class Reply:
 
     def answers(self, key: ExerciseKey) -> list[Answer | None]:
         """One for each case; None where none came. Answers that another cell claims to have do not count."""
-        found = self.frame.answers if self.frame else {}
-        return [found.get(("", key.name, number)) for number in range(len(key.cases))]
+        answers = self.frame.answers if self.frame else {}
+        return [answers.get(("", key.name, number)) for number in range(len(key.cases))]
 
 
 def judge_cells(
@@ -136,9 +136,9 @@ def unnamed(
         assignment.by_check_id.get(v.grade_id) for v in verdicts if v.status in (Status.FAILED, Status.ERROR)
     ]
     return frozenset(
-        one.name
-        for one in wrong
-        if one and one.mistakes and None not in replies[one.name].answers(keys[one.name])
+        exercise.name
+        for exercise in wrong
+        if exercise and exercise.mistakes and None not in replies[exercise.name].answers(keys[exercise.name])
     )
 
 
@@ -154,8 +154,8 @@ def judge_again(
     cells = {grade_id(cell): cell for cell in graded_cells(submission.notebook)}
     again = {name: assignment.exercises[name] for name in names}
     new = {
-        one.check_id: _judge(cells[one.check_id], one, keys[name], replies[name])
-        for name, one in again.items()
+        exercise.check_id: _judge(cells[exercise.check_id], exercise, keys[name], replies[name])
+        for name, exercise in again.items()
     }
     return [new.get(verdict.grade_id, verdict) for verdict in verdicts]
 

@@ -1,10 +1,9 @@
 """Warm servers of this machine, and what a run asks of them. Nothing here judges, or imports torch."""
 
 import threading
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 
 from autograder.checks.status import Ending
@@ -12,9 +11,6 @@ from autograder.jail.inside.limits import Limits
 from autograder.jail.outside.bubblewrap import View, package_folder
 from autograder.jail.outside.client import ForkServer, Outcome, Server, ServerDied
 from autograder.jail.outside.jobs import HARMLESS
-
-PACKAGES = ("torch", "numpy", "transformers")
-"""What decides, beside Python and the course's own code, what a notebook's cells give."""
 
 
 @dataclass(frozen=True)
@@ -133,12 +129,3 @@ class ServerPool:
                     self._idle.append(server)
             if self._stopped:
                 server.close()
-
-
-def installed_versions(names: Iterable[str]) -> dict[str, str]:
-    """Of those of these distributions that are installed."""
-    versions = {}
-    for name in names:
-        with suppress(metadata.PackageNotFoundError):
-            versions[name] = metadata.version(name)
-    return versions

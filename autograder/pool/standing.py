@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from autograder.course import Assignment
+from autograder.digests import rules_digest
 from autograder.grading.engine import Engine, Result
-from autograder.grading.store import Store, rules_digest
+from autograder.grading.store import Store
 from autograder.pool.local import LocalPool
 from autograder.pool.pool import settings_for
 from autograder.pool.servers import ServerPool, Settings

@@ -4,18 +4,16 @@ A worker needs the jail and coursekit, and no solutions. What comes out of the j
 """
 
 import asyncio
-import hashlib
 import platform
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
-from pathlib import Path
 
+from autograder.digests import worker_versions
 from autograder.errors import CourseError
-from autograder.jail.outside.bubblewrap import AUTOGRADER, package_folder
 from autograder.jail.outside.client import Outcome, ServerDied
-from autograder.pool.servers import PACKAGES, ServerPool, Settings, installed_versions
+from autograder.pool.servers import ServerPool, Settings
 
 REMEDY = "give it the same checkout and the same environment."
 
@@ -41,16 +39,8 @@ async def end(run: str) -> None:
 
 @cache
 def versions(packages: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    """What must be the same on all machines of a run: Python, packages, and the course's own files."""
-    version_of = {"Python": platform.python_version()}
-    version_of |= installed_versions((*PACKAGES, "distributed"))
-    files = [*(AUTOGRADER / "checks").rglob("*.py"), *(AUTOGRADER / "jail").rglob("*.py"), Path(__file__)]
-    for folder in map(package_folder, packages):
-        files += [*folder.rglob("*.py"), *(folder.parent / "data").rglob("*")]
-    digest = hashlib.sha256()
-    for file in sorted(file for file in files if file.is_file() and "__pycache__" not in file.parts):
-        digest.update(file.name.encode() + hashlib.sha256(file.read_bytes()).digest())
-    return (*version_of.items(), ("the course's files", digest.hexdigest()[:12]))
+    """What must be the same on all machines of a run."""
+    return tuple(worker_versions(packages).items())
 
 
 def difference(here: Mapping[str, str], there: Mapping[str, str]) -> str:

@@ -87,8 +87,8 @@ def _safe_output(output: Mapping[str, Any], count: int) -> NotebookNode | None:
         return from_dict({"output_type": kind, "name": output["name"], "text": _plain(output["text"])})
     if kind == "error":
         lines = [_plain(line) for line in output["traceback"]]
-        words = {"ename": output["ename"], "evalue": output["evalue"], "traceback": lines}
-        return from_dict({"output_type": kind, **words})
+        error = {"ename": output["ename"], "evalue": output["evalue"], "traceback": lines}
+        return from_dict({"output_type": kind, **error})
     data = {mime: _plain(output["data"][mime]) for mime in SHOWN if mime in output.get("data", {})}
     if not data:
         return None

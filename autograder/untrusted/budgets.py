@@ -99,11 +99,11 @@ class Scribe:
             self._end()
 
     def _start(self) -> None:
-        words = "import sys; from autograder.untrusted import budgets; budgets.serve(int(sys.argv[1]))"
+        script = "import sys; from autograder.untrusted import budgets; budgets.serve(int(sys.argv[1]))"
         # Where this package is found, it shall be found there, too.
         variables = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-c", words, str(self.memory)],
+            [sys.executable, "-P", "-c", script, str(self.memory)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=variables,
@@ -157,8 +157,8 @@ def _answer(functions: dict[str, Callable[..., str]], name: str, *arguments: Any
         return "", type(error).__name__
 
 
-def _say(answers: IO[bytes], words: bytes) -> None:
-    answers.write(words + b"\n")
+def _say(answers: IO[bytes], message: bytes) -> None:
+    answers.write(message + b"\n")
     answers.flush()
 
 

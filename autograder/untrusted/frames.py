@@ -104,27 +104,27 @@ def read_frame(blob: bytes, limits: Limits | None = None) -> Frame:
     """Read one frame of an Outcome. Raises autograder.checks.answers.Malformed for anything else."""
     limits = limits or Limits()
     size = limits.output_bytes
-    arrays, words = answers.unpack(blob, answers.FileLimits(bytes=size, header_bytes=size))
+    arrays, description = answers.unpack(blob, answers.FileLimits(bytes=size, header_bytes=size))
     try:
-        _validator(limits)(words)
+        _validator(limits)(description)
     except fastjsonschema.JsonSchemaValueException as error:
         raise Malformed(f"the frame is not as agreed: {error.message[:200]}") from None
-    _check_text(words)
-    _check_pictures(words["outputs"])
-    if not math.isfinite(words["seconds"]):
+    _check_text(description)
+    _check_pictures(description["outputs"])
+    if not math.isfinite(description["seconds"]):
         raise Malformed("the frame's seconds are not a number")
     return Frame(
-        int(words["cell"]),
-        answers_from_file(arrays, words["answers"]),
-        tuple(words["outputs"]),
-        float(words["seconds"]),
-        CellEnding(words["problem"]),
+        int(description["cell"]),
+        answers_from_file(arrays, description["answers"]),
+        tuple(description["outputs"]),
+        float(description["seconds"]),
+        CellEnding(description["problem"]),
     )
 
 
-def _check_text(words: Any) -> None:
+def _check_text(value: Any) -> None:
     try:
-        json.dumps(words, ensure_ascii=False).encode()
+        json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         raise Malformed("the frame holds half a character, which no file can hold") from None
 

@@ -60,8 +60,8 @@ class Pages(HTMLExporter):
 
     def __init__(self, config: Config | None = None, **kw: Any):
         config = copy.deepcopy(config or Config())
-        given = config.HTMLExporter.get("extra_template_basedirs", [])
-        config.HTMLExporter.extra_template_basedirs = [str(OUR_TEMPLATES), *given, template_path]
+        folders = config.HTMLExporter.get("extra_template_basedirs", [])
+        config.HTMLExporter.extra_template_basedirs = [str(OUR_TEMPLATES), *folders, template_path]
         super().__init__(config=config, **kw)
         self.sanitize_html = True  # no JavaScript, no widgets, and all HTML through `clean_html`
         self.filters = {

@@ -99,10 +99,10 @@ class Renderer(IPythonRenderer):
         """What stood aside in its places. In an attribute, where broken HTML may have taken a mark, is no place."""
         mark = rf"{self._mark}-(\d+)-"
 
-        def back(found: re.Match[str]) -> str:
-            if found[1] is None:  # a whole tag
-                return re.sub(mark, "", found[0])
-            return self._aside[int(found[1])]
+        def back(match: re.Match[str]) -> str:
+            if match[1] is None:  # a whole tag
+                return re.sub(mark, "", match[0])
+            return self._aside[int(match[1])]
 
         # nh3 writes attributes in double quotes, and no such quote within them.
         return re.sub(rf'<[^<>"]*(?:"[^"]*"[^<>"]*)*>|{mark}', back, html)

@@ -60,7 +60,7 @@ Phrase = tuple[str, ...]  # the cell and the tokens
 
 
 @dataclass(frozen=True)
-class Pair:
+class SimilarPair:
     """Two that share much."""
 
     students: tuple[str, str]
@@ -74,38 +74,38 @@ class Group:
     """Those whom pairs connect; the closest pair comes first."""
 
     students: tuple[str, ...]
-    pairs: tuple[Pair, ...]
+    pairs: tuple[SimilarPair, ...]
 
 
 def find_groups(
-    answers: Mapping[str, Answers], known: Iterable[Answers], written: Collection[str]
+    answers: Mapping[str, Answers], expected: Iterable[Answers], written: Collection[str]
 ) -> list[Group]:
     """Groups among the students in `answers`.
 
-    `known` are texts that everybody has or that we expect; `written` are the cells that hold prose.
+    `expected` are texts that everybody has or that we expect; `written` are the cells that hold prose.
     """
-    known = list(known)
-    expected = {phrase for texts in known for phrase in phrases(texts, written)}
-    own = [phrases(texts, written) - expected for texts in answers.values()]
+    expected = list(expected)
+    expected_phrases = {phrase for texts in expected for phrase in phrases(texts, written)}
+    own = [phrases(texts, written) - expected_phrases for texts in answers.values()]
     spread = Counter(chain.from_iterable(own))
     usual = usual_from(len(answers))
-    rare = [{phrase for phrase in some if spread[phrase] <= usual} for some in own]
+    rare = [{phrase for phrase in mine if spread[phrase] <= usual} for mine in own]
     students = list(answers)
-    pairs = _rings(students, _common(own, spread, answers, known, written))
+    pairs = _rings(students, _common(own, spread, answers, expected, written))
     if not any(rare):
         return _groups(students, pairs) if pairs else []
     counts = CountVectorizer(analyzer=list, dtype=np.int32).fit_transform(rare)
     together = coo_array(counts @ counts.T)
-    totals = np.array([len(some) for some in rare])
+    totals = np.array([len(mine) for mine in rare])
     fewer = np.minimum(totals[together.row], totals[together.col])
     near = (together.row < together.col) & (together.data >= np.maximum(LEAST_PHRASES, LEAST_SHARE * fewer))
-    for one, other in zip(together.row[near], together.col[near], strict=True):
-        shared = rare[one] & rare[other]
+    for first, second in zip(together.row[near], together.col[near], strict=True):
+        shared = rare[first] & rare[second]
         cells = Counter(phrase[0] for phrase in shared)
         much = tuple(cell for cell, count in cells.most_common() if count >= LEAST_IN_CELL)
         if len(much) >= LEAST_CELLS:
-            share = len(shared) / min(len(rare[one]), len(rare[other]))
-            pairs.append(Pair((students[one], students[other]), len(shared), share, much))
+            share = len(shared) / min(len(rare[first]), len(rare[second]))
+            pairs.append(SimilarPair((students[first], students[second]), len(shared), share, much))
     return _groups(students, pairs) if pairs else []
 
 
@@ -113,66 +113,70 @@ def _common(
     own: list[set[Phrase]],
     spread: Mapping[Phrase, int],
     answers: Mapping[str, Answers],
-    known: Iterable[Answers],
+    expected: Iterable[Answers],
     written: Collection[str],
 ) -> list[set[Phrase]]:
     """Of each student's phrases those that more than a few, and at most half of the class, have; without alike answers."""
     listed = {
         phrase
-        for cell, who in find_common(answers, known, written)
+        for cell, who in find_common(answers, expected, written)
         for phrase in phrases({cell: answers[who[0]][cell]}, written)
     }
-    some = range(usual_from(len(answers)) + 1, len(answers) // 2 + 1)
-    return [{phrase for phrase in mine if spread[phrase] in some and phrase not in listed} for mine in own]
+    shared_by = range(usual_from(len(answers)) + 1, len(answers) // 2 + 1)
+    return [
+        {phrase for phrase in mine if spread[phrase] in shared_by and phrase not in listed} for mine in own
+    ]
 
 
-def _rings(students: list[str], common: list[set[Phrase]]) -> list[Pair]:
+def _rings(students: list[str], common: list[set[Phrase]]) -> list[SimilarPair]:
     """Pairs of those who share what many share, but always with the same ones."""
-    several = len(students)
-    totals = np.array([len(some) for some in common])
-    cells = sorted({phrase[0] for some in common for phrase in some})
-    shared = {cell: _shared([{one for one in some if one[0] == cell} for some in common]) for cell in cells}
-    like = {}  # [one, other]: whether most of the one's phrases in the cell are the other's, too
+    count = len(students)
+    totals = np.array([len(mine) for mine in common])
+    cells = sorted({phrase[0] for mine in common for phrase in mine})
+    shared = {
+        cell: _shared([{phrase for phrase in mine if phrase[0] == cell} for mine in common]) for cell in cells
+    }
+    like = {}  # [first, second]: whether most of the first's phrases in the cell are the second's, too
     for cell, counts in shared.items():
         own = counts.diagonal()[:, None]
         like[cell] = (counts >= LIKE_HIS * own) & (own >= LEAST_IN_CELL)
-        like[cell] &= like[cell].sum(axis=1, keepdims=True) <= several / 2
+        like[cell] &= like[cell].sum(axis=1, keepdims=True) <= count / 2
     pairs = []
-    for one, other in zip(*np.triu_indices(several, 1), strict=True):
+    for first, second in zip(*np.triu_indices(count, 1), strict=True):
         groups = {
-            cell: set(np.flatnonzero(near[one] | near[other])) - {one, other}
+            cell: set(np.flatnonzero(near[first] | near[second])) - {first, second}
             for cell, near in like.items()
-            if near[one, other] or near[other, one]
+            if near[first, second] or near[second, first]
         }
-        both = _with_the_same(groups, several - 2)
-        phrases = int(sum(shared[cell][one, other] for cell in both))
-        share = phrases / max(1, min(totals[one], totals[other]))
+        both = _with_the_same(groups, count - 2)
+        phrases = int(sum(shared[cell][first, second] for cell in both))
+        share = phrases / max(1, min(totals[first], totals[second]))
         if len(both) >= LEAST_CELLS and phrases >= LEAST_PHRASES and share >= LEAST_SHARE:
-            pairs.append(Pair((students[one], students[other]), phrases, float(share), both))
+            pairs.append(SimilarPair((students[first], students[second]), phrases, float(share), both))
     return pairs
 
 
-def _with_the_same(groups: Mapping[str, set[int]], several: int) -> tuple[str, ...]:
+def _with_the_same(groups: Mapping[str, set[int]], students: int) -> tuple[str, ...]:
     """The cells that two share with the same others, and hardly by chance; of all such sets of cells the largest."""
     best: tuple[str, ...] = ()
     for first in groups.values():
         cells = [cell for cell, group in groups.items() if len(first & group) > SAME * len(first | group)]
-        if len(cells) > len(best) and _chance([groups[cell] for cell in cells], several) <= CHANCE:
+        if len(cells) > len(best) and _chance([groups[cell] for cell in cells], students) <= CHANCE:
             best = tuple(cells)
     return best
 
 
-def _shared(some: list[set[Phrase]]) -> np.ndarray:
+def _shared(phrases_of: list[set[Phrase]]) -> np.ndarray:
     """How many phrases each has in common with each: [students, students]."""
-    counts = CountVectorizer(analyzer=list, dtype=np.int32).fit_transform(some)
+    counts = CountVectorizer(analyzer=list, dtype=np.int32).fit_transform(phrases_of)
     return (counts @ counts.T).toarray()
 
 
-def _chance(groups: list[set[int]], several: int) -> float:
+def _chance(groups: list[set[int]], students: int) -> float:
     """How probable it is that groups of that size, drawn each by itself from `several`, have so many in common."""
     first, *others = sorted(groups, key=len)
     chances = [
-        stats.hypergeom.sf(len(first & group) - 1, several, len(first), len(group)) for group in others
+        stats.hypergeom.sf(len(first & group) - 1, students, len(first), len(group)) for group in others
     ]
     return float(stats.combine_pvalues(chances).pvalue) if chances else 1.0
 
@@ -210,17 +214,19 @@ def _called(text: str, helpers: Mapping[str, ast.AST]) -> set[str]:
 
 
 def find_common(
-    answers: Mapping[str, Answers], known: Iterable[Answers], written: Collection[str]
+    answers: Mapping[str, Answers], expected: Iterable[Answers], written: Collection[str]
 ) -> list[tuple[str, list[str]]]:
     """Answers to a cell that more students than are usual gave alike, but for names and layout; not the known ones."""
-    expected = {item for texts in known for item in _tokens(texts, written).items()}
+    expected_items = {item for texts in expected for item in _tokens(texts, written).items()}
     alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for student, texts in answers.items():
         for item in _tokens(texts, written).items():
             alike.setdefault(item, []).append(student)
     usual = usual_from(len(answers))
-    found = [(item[0], who) for item, who in alike.items() if len(who) > usual and item not in expected]
-    return sorted(found, key=lambda one: -len(one[1]))
+    common = [
+        (item[0], who) for item, who in alike.items() if len(who) > usual and item not in expected_items
+    ]
+    return sorted(common, key=lambda entry: -len(entry[1]))
 
 
 def usual_from(students: int) -> int:
@@ -228,33 +234,33 @@ def usual_from(students: int) -> int:
     return max(USUAL_COUNT, int(USUAL_SHARE * students))
 
 
-def _groups(students: list[str], pairs: list[Pair]) -> list[Group]:
+def _groups(students: list[str], pairs: list[SimilarPair]) -> list[Group]:
     places = {student: place for place, student in enumerate(students)}
     ends = np.array([[places[student] for student in pair.students] for pair in pairs]).T
     links = coo_array((np.ones(len(pairs)), tuple(ends)), shape=(len(students), len(students)))
     _, group_of = connected_components(links, directed=False)
-    groups: dict[int, list[Pair]] = {}
+    groups: dict[int, list[SimilarPair]] = {}
     for pair in sorted(pairs, key=lambda pair: (pair.share, pair.phrases), reverse=True):
         groups.setdefault(group_of[places[pair.students[0]]], []).append(pair)
     members = {group: [s for s in students if group_of[places[s]] == group] for group in groups}
-    found = [Group(tuple(members[group]), tuple(several)) for group, several in groups.items()]
-    return sorted(found, key=lambda group: group.pairs[0].phrases, reverse=True)
+    named = [Group(tuple(members[group]), tuple(linked)) for group, linked in groups.items()]
+    return sorted(named, key=lambda group: group.pairs[0].phrases, reverse=True)
 
 
 def phrases(texts: Answers, written: Collection[str]) -> set[Phrase]:
     """Every run of LENGTH tokens in each cell."""
-    found = set()
+    runs = set()
     for cell, tokens in _tokens(texts, written).items():
-        found |= {(cell, *tokens[place : place + LENGTH]) for place in range(len(tokens) - LENGTH + 1)}
-    return found
+        runs |= {(cell, *tokens[place : place + LENGTH]) for place in range(len(tokens) - LENGTH + 1)}
+    return runs
 
 
 def _tokens(texts: Answers, written: Collection[str]) -> dict[str, tuple[str, ...]]:
     short = {cell: text[: LONGEST["compared"]] for cell, text in texts.items()}
-    return {cell: words(text) if cell in written else code_tokens(text) for cell, text in short.items()}
+    return {cell: word_tokens(text) if cell in written else code_tokens(text) for cell, text in short.items()}
 
 
-def words(text: str) -> tuple[str, ...]:
+def word_tokens(text: str) -> tuple[str, ...]:
     return tuple(re.findall(r"\w+", look(text).lower()))
 
 
@@ -331,7 +337,11 @@ class _Plain(ast.NodeTransformer):
         """A string put together of pieces is one."""
         node = self.generic_visit(node)
         pieces = [side.value for side in (node.left, node.right) if isinstance(side, ast.Constant)]
-        if isinstance(node.op, ast.Add) and len(pieces) == 2 and all(isinstance(one, str) for one in pieces):
+        if (
+            isinstance(node.op, ast.Add)
+            and len(pieces) == 2
+            and all(isinstance(piece, str) for piece in pieces)
+        ):
             return ast.Constant("".join(pieces))
         return node
 

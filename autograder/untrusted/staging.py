@@ -17,15 +17,15 @@ MOST_FILES, MOST_BYTES = 1000, 100 << 20  # of a hand-in
 @contextmanager
 def staged(folder: Path) -> Iterator[tuple[Path, list[str]]]:
     """A temporary copy of `folder`, and the names of what is not in it."""
-    with tempfile.TemporaryDirectory(prefix="handed-in-") as name:
-        copy, left_out, files, room = Path(name), [], 0, MOST_BYTES
+    with tempfile.TemporaryDirectory(prefix="handed-in-") as temporary:
+        copy, left_out, files, room = Path(temporary), [], 0, MOST_BYTES
         for place, folders, names in os.walk(folder):
             inner = Path(place).relative_to(folder)
-            left_out += [str(inner / one) for one in folders if (Path(place) / one).is_symlink()]
-            for one in sorted(names):
-                size = _copy(Path(place), one, copy / inner / one, room) if files < MOST_FILES else None
+            left_out += [str(inner / name) for name in folders if (Path(place) / name).is_symlink()]
+            for name in sorted(names):
+                size = _copy(Path(place), name, copy / inner / name, room) if files < MOST_FILES else None
                 if size is None:
-                    left_out.append(str(inner / one))
+                    left_out.append(str(inner / name))
                 else:
                     files, room = files + 1, room - size
         yield copy, left_out
@@ -38,10 +38,10 @@ def _copy(place: Path, name: str, target: Path, room: int) -> int | None:
     except OSError:
         return None
     with open(handle, "rb") as file:
-        found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode) or found.st_size > room:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > room:
             return None
         target.parent.mkdir(parents=True, exist_ok=True)
         with target.open("wb") as copy:
             shutil.copyfileobj(file, copy)
-    return found.st_size
+    return status.st_size

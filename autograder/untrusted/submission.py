@@ -142,13 +142,13 @@ def read_regular_file(folder: Path, name: str, limit: int = MAX_FILE_BYTES) -> b
             raise
         raise Unreadable("The submission folder is a link or cannot be opened.") from None
     try:
-        found = os.stat(name, dir_fd=directory, follow_symlinks=False)
-        if not stat.S_ISREG(found.st_mode):
+        status = os.stat(name, dir_fd=directory, follow_symlinks=False)
+        if not stat.S_ISREG(status.st_mode):
             raise Unreadable(f"{name} is not a regular file (a link, a folder or a pipe).")
-        if found.st_size > limit:
+        if status.st_size > limit:
             advice = " Clear all outputs of the notebook and save it." if name.endswith(".ipynb") else ""
             raise Unreadable(
-                f"{name} has {found.st_size >> 20} MB; at most {limit >> 20} MB are read.{advice}"
+                f"{name} has {status.st_size >> 20} MB; at most {limit >> 20} MB are read.{advice}"
             )
         handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=directory)
         with open(handle, "rb") as file:
@@ -272,13 +272,13 @@ def _parse_cell(number: int, cell: Any) -> Cell:
 def _pictures(attachments: Any) -> dict[str, dict[str, str]]:
     if not isinstance(attachments, dict):
         return {}
-    kept = {}
+    pictures = {}
     for name, bundle in attachments.items():
         if isinstance(bundle, dict):
             images = {kind: data for kind, data in bundle.items() if kind in PICTURES and _is_base64(data)}
             if images and name.isprintable():  # which half a character, that no file can hold, is not
-                kept[name] = images
-    return kept
+                pictures[name] = images
+    return pictures
 
 
 def _is_base64(data: Any) -> bool:
@@ -387,8 +387,8 @@ def students(submitted: Path, assignment: str) -> Iterator[tuple[str, Path]]:
 
 def left_out(submitted: Path, assignment: str) -> list[LeftOut]:
     """Whatever under `submitted` may be a hand-in of this assignment and is not among the `students`."""
-    found = ((folder.name, _obstacle(folder, assignment)) for folder in _folders(submitted))
-    return [LeftOut(name, reason) for name, reason in found if reason]
+    obstacles = ((folder.name, _obstacle(folder, assignment)) for folder in _folders(submitted))
+    return [LeftOut(name, reason) for name, reason in obstacles if reason]
 
 
 def _folders(submitted: Path) -> list[Path]:

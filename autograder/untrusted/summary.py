@@ -31,7 +31,7 @@ class Row:
     cell: str  # where the link leads
     name: str
     points: str = ""
-    words: str = ""
+    status: str = ""
     hint: str = ""
     follows: str = ""
     comment: str = ""  # the cell that has one
@@ -39,8 +39,8 @@ class Row:
 
 def put_on_top(page: str, notebook: NotebookNode, where: Mapping[str, Any], assignment: Assignment) -> str:
     """The page with our list in the place of nbgrader's, which stands before anything that a student wrote."""
-    shown = summary(notebook, where, assignment)
-    return THEIR_LIST.sub(lambda _: shown, page, count=1)
+    html = summary(notebook, where, assignment)
+    return THEIR_LIST.sub(lambda _: html, page, count=1)
 
 
 def summary(notebook: NotebookNode, where: Mapping[str, Any], assignment: Assignment) -> str:
@@ -48,9 +48,9 @@ def summary(notebook: NotebookNode, where: Mapping[str, Any], assignment: Assign
     environment = Environment(
         loader=PackageLoader("autograder"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
-    known = recall(assignment, where["student"])
+    history = recall(assignment, where["student"])
     waiting = _waiting(where)
-    verdicts = known.by_cell() if known else {}
+    verdicts = history.by_cell() if history else {}
     wrong, right, extensions, written = [], [], [], []
     comments = {grade_id(cell) for cell in notebook.cells if is_solution(cell) and _has_comment(cell)}
     for cell in graded_cells(notebook):
@@ -71,7 +71,7 @@ def summary(notebook: NotebookNode, where: Mapping[str, Any], assignment: Assign
         penalty=f"{where['late_penalty']:g}" if where["late_penalty"] else "",
         waiting_points=_number(sum(cell.metadata.nbgrader.points for cell in graded)),
         extra=_number(sum(verdict.extra for verdict in verdicts.values())),
-        unread=_unread(known),
+        unread=_unread(history),
         sections=[("Look at these again", wrong), ("Written answers", written), ("Extensions", extensions)],
         right=right,
     )
@@ -80,27 +80,27 @@ def summary(notebook: NotebookNode, where: Mapping[str, Any], assignment: Assign
 def _row(cell: NotebookNode, verdict: CellVerdict | None, comments: Collection[str], waits: bool) -> Row:
     name = grade_id(cell)
     about = name.removesuffix("-check")  # the cell with the answer
-    shown = about.partition("-")[2] if about != name else name
+    title = about.partition("-")[2] if about != name else name
     of = f"{_score(cell):g} of {cell.metadata.nbgrader.points:g}"
     comment = about if about in comments else ""
     if waits:
         return Row(
-            name, shown, f"{cell.metadata.nbgrader.points:g} points", "waits for a person", comment=comment
+            name, title, f"{cell.metadata.nbgrader.points:g} points", "waits for a person", comment=comment
         )
     if is_solution(cell) or is_task(cell):
-        words = "No answer was written." if verdict and verdict.status == Status.MISSING else ""
-        return Row(name, shown, of, words, comment=comment)
+        status = "No answer was written." if verdict and verdict.status == Status.MISSING else ""
+        return Row(name, title, of, status, comment=comment)
     if verdict is None:
-        return Row(name, shown, of, comment=comment)
+        return Row(name, title, of, comment=comment)
     lent = next((line for line in verdict.reason.splitlines() if line.startswith(LENT)), "")
     if verdict.status == Status.PASSED:
         extra = f"{verdict.extra:g} extra point{'' if verdict.extra == 1 else 's'}" if verdict.extra else ""
-        return Row(name, shown, extra, lent[:1].lower() + lent[1:].rstrip("."), comment=comment)
+        return Row(name, title, extra, lent[:1].lower() + lent[1:].rstrip("."), comment=comment)
     follows = next((line for line in verdict.reason.splitlines() if line.startswith(BUILDS)), "")
     follows = follows and f"{follows} Mend that first."
     if not cell.metadata.nbgrader.points:
         of = ""
-    return Row(name, shown, of, _short(in_short(verdict)), _short(verdict.hint), follows, comment)
+    return Row(name, title, of, _short(in_short(verdict)), _short(verdict.hint), follows, comment)
 
 
 def _short(text: str) -> str:
@@ -120,12 +120,12 @@ def _has_comment(cell: NotebookNode) -> bool:
     return bool(comment) and comment != "No response."
 
 
-def _unread(known: History | None) -> str:
+def _unread(history: History | None) -> str:
     """Why nothing, or not all of it, was run."""
-    if known is None or known.ending == Ending.FINISHED:
+    if history is None or history.ending == Ending.FINISHED:
         return ""
-    if known.ending == Ending.NOT_RUN:
-        return next((verdict.reason for verdict in known.verdicts if verdict.reason), "")
+    if history.ending == Ending.NOT_RUN:
+        return next((verdict.reason for verdict in history.verdicts if verdict.reason), "")
     return "The notebook was not run to its end: what stands below says where it stopped."
 
 

@@ -32,8 +32,8 @@ class Answers:
     def _of_student(self, path: Path) -> dict[str, str]:
         changed = path.stat().st_mtime_ns
         if self._read.get(path.stem, (0, {}))[0] != changed:
-            known = recall(self._assignment, path.stem)
-            self._read[path.stem] = changed, dict(known.answers) if known else {}
+            history = recall(self._assignment, path.stem)
+            self._read[path.stem] = changed, dict(history.answers) if history else {}
         return self._read[path.stem][1]
 
 

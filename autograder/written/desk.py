@@ -7,53 +7,24 @@ grader, in formgrader, or because the student handed in anew, nothing is written
 """
 
 import fcntl
-import hashlib
-import json
 import math
 import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
-from typing import Any
-
-from nbgrader.api import Gradebook
+from dataclasses import asdict, dataclass
 
 from autograder.course import Assignment
-from autograder.errors import CourseError
-from autograder.files import write_aside
-from autograder.gradebook.by_hand import Mark, read_marks, write_marks
+from autograder.gradebook.by_hand import Mark, read_marks
 from autograder.gradebook.gradebook import open_gradebook
 from autograder.written.agreement import Agreement, agreement
 from autograder.written.answers import Aliases, Answers
 from autograder.written.likeness import Encoder, same_words
+from autograder.written.moment import Conflict, Moment
 from autograder.written.questions import Question
+from autograder.written.state import Decision, Json, QuestionState, short_digest
 
 LONGEST_SHOWN, LONGEST_COMMENT, LONGEST_NAME = 6000, 5000, 60  # characters
-MOST_UNDONE = 100  # actions that can be undone
-ELSEWHERE = "formgrader"
-"""Who gave points that the desk knows nothing of."""
-
-Json = dict[str, Any]
-
-
-class Conflict(Exception):
-    """What an action was based on is no longer so. Nothing was written."""
-
-
-class Refused(Exception):
-    """An action that makes no sense, such as more points than there are. Nothing was written."""
-
-
-@dataclass(frozen=True)
-class Decision:
-    """What a person gave an answer, and for what. `alone`: to this one and not to its group."""
-
-    score: float
-    comment: str
-    ticks: tuple[int, ...]
-    alone: bool
-    by: str
 
 
 @dataclass(frozen=True)
@@ -64,59 +35,8 @@ class Undone:
     group: str
 
 
-@dataclass
-class State:
-    """What is kept beside the gradebook."""
-
-    serial: int = 0  # grows with every change
-    last_group: int = 0
-    groups: dict[str, list[str]] = field(default_factory=dict)  # in the order in which they are shown
-    texts: dict[str, str] = field(default_factory=dict)  # {student: digest of the text that was grouped}
-    decisions: dict[str, Decision] = field(default_factory=dict)
-    second: dict[str, Decision] = field(default_factory=dict)  # second readings, which change no points
-    done: list[Json] = field(default_factory=list)  # the last actions, with what was before and after
-
-    def to_json(self) -> str:
-        return json.dumps(asdict(self), ensure_ascii=False)
-
-    @classmethod
-    def from_json(cls, text: str) -> "State":
-        words = json.loads(text)
-        for part in ("decisions", "second"):
-            words[part] = {student: _decision(entry) for student, entry in words[part].items()}
-        return cls(**words)
-
-
-def _decision(entry: Json | None) -> Decision | None:
-    return Decision(**{**entry, "ticks": tuple(entry["ticks"])}) if entry else None
-
-
-@dataclass
-class Now:
-    """Everything about the question at one moment, while nobody else changes it."""
-
-    state: State
-    gradebook: Gradebook
-    marks: Mapping[str, Mark]
-    texts: Mapping[str, str]
-
-    def decision(self, student: str) -> Decision | None:
-        """What counts for a student: the desk's decision if the gradebook agrees, else what the gradebook says."""
-        mark, own = self.marks[student], self.state.decisions.get(student)
-        if mark.score is None:
-            return None
-        if own and (own.score, own.comment) == (mark.score, mark.comment):
-            return own
-        return Decision(mark.score, mark.comment, (), True, ELSEWHERE)
-
-    def tag(self, student: str) -> str:
-        """Changes with anything that a decision about this answer is based on."""
-        basis = (self.decision(student), self.marks[student].waiting, self.texts[student])
-        return _short_digest(repr(basis))
-
-
-def _short_digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
+class Refused(Exception):
+    """An action that makes no sense, such as more points than there are. Nothing was written."""
 
 
 class Desk:
@@ -133,7 +53,7 @@ class Desk:
     @property
     def serial(self) -> int:
         """Grows with every change made at a desk."""
-        return self._read().serial
+        return QuestionState.read(self._path).serial
 
     @property
     def grouped(self) -> bool:
@@ -162,16 +82,16 @@ class Desk:
                 "undo": mine[-1]["what"] if mine else "",
             }
 
-    def _rows(self, now: Now, group: Sequence[str]) -> list[Json]:
+    def _rows(self, now: Moment, group: Sequence[str]) -> list[Json]:
         """Exact copies with the same points share a row."""
-        rows: dict[tuple, list[str]] = {}
+        copies: dict[tuple, list[str]] = {}
         for student in group:
             basis = same_words(now.texts[student]), now.decision(student), now.marks[student].waiting
-            rows.setdefault(basis, []).append(student)
-        shown = []
-        for (_, decision, waiting), students in rows.items():
+            copies.setdefault(basis, []).append(student)
+        rows = []
+        for (_, decision, waiting), students in copies.items():
             text = Counter(now.texts[student] for student in students).most_common(1)[0][0]
-            shown.append(
+            rows.append(
                 {
                     "answers": {self._alias(student): now.tag(student) for student in students},
                     "text": text[:LONGEST_SHOWN],
@@ -180,7 +100,7 @@ class Desk:
                     "decision": asdict(decision) if decision else None,
                 }
             )
-        return shown
+        return rows
 
     # ------------------------------------------------------------------------------------------ what is done
 
@@ -198,8 +118,7 @@ class Desk:
         with self._now() as now:
             students = self._seen(now, seen)
             what = f"{_points(score)} to {_answers(len(students))}"
-            self._change_marks(
-                now,
+            now.change_marks(
                 who,
                 what,
                 {student: (Mark(decision.score, decision.comment, False), decision) for student in students},
@@ -209,14 +128,14 @@ class Desk:
         """Make a group of its own of some answers of a group. Returns its id."""
         with self._now() as now:
             members = self._group(now, group, tag)
-            known = self._aliased(now)
-            leaving = {known.get(alias) for alias in aliases}
+            student_of = self._aliased(now)
+            leaving = {student_of.get(alias) for alias in aliases}
             if not leaving <= set(members) or not leaving or leaving == set(members):
                 raise Refused("Choose some answers of the group, and not all of them.")
-            new = self._new_group(now)
+            new = now.new_group()
             stay = [student for student in members if student not in leaving]
             after = {group: stay, new: [student for student in members if student in leaving]}
-            self._change_groups(now, who, f"{_answers(len(leaving))} split off", {group: members}, after)
+            now.change_groups(who, f"{_answers(len(leaving))} split off", {group: members}, after)
             return new
 
     def join(self, who: str, tags: Mapping[str, str]) -> str:
@@ -226,8 +145,10 @@ class Desk:
         with self._now() as now:
             before = {group: self._group(now, group, tag) for group, tag in tags.items()}
             into = next(group for group in now.state.groups if group in before)
-            together = before[into] + [s for group, some in before.items() if group != into for s in some]
-            self._change_groups(now, who, f"{len(before)} groups joined", before, {into: together})
+            together = before[into] + [
+                s for group, members in before.items() if group != into for s in members
+            ]
+            now.change_groups(who, f"{len(before)} groups joined", before, {into: together})
             return into
 
     def undo(self, who: str) -> Undone:
@@ -237,14 +158,14 @@ class Desk:
             if entry is None:
                 raise Refused("There is nothing of yours to undo.")
             if entry["kind"] == "marks":
-                self._undo_marks(now, entry)
+                now.undo_marks(entry)
                 student = next(iter(entry["before"]))
                 group = next(name for name, members in now.state.groups.items() if student in members)
             else:
-                self._undo_groups(now, entry)
+                now.undo_groups(entry)
                 group = next(iter(entry["before"]))
             now.state.done.remove(entry)
-            self._write(now)
+            now.write()
             return Undone(entry["what"], group)
 
     # -------------------------------------------------------------------------------------- second readings
@@ -281,11 +202,11 @@ class Desk:
             if student in now.state.second:
                 raise Conflict(f"{now.state.second[student].by} has just read this answer a second time.")
             now.state.second[student] = decision
-            self._write(now)
+            now.write()
 
     def agreement(self) -> dict[str, Agreement]:
         """Of second readings: between two people, and of one person with herself; those that there are."""
-        if not self._read().second:
+        if not QuestionState.read(self._path).second:
             return {}
         with self._now() as now:
             pairs: dict[str, list[tuple[float, float]]] = {"two people": [], "one person twice": []}
@@ -294,17 +215,17 @@ class Desk:
                 if first:
                     kind = "one person twice" if first.by == again.by else "two people"
                     pairs[kind].append((first.score, again.score))
-            return {kind: found for kind, some in pairs.items() if (found := agreement(some))}
+            return {kind: agreed for kind, scores in pairs.items() if (agreed := agreement(scores))}
 
     # ------------------------------------------------------------------------------------------ one moment
 
     @contextmanager
-    def _now(self) -> Iterator[Now]:
+    def _now(self) -> Iterator[Moment]:
         """The question as it is, with a group for every answer. Nobody else changes it at a desk meanwhile."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with self._turn, self._path.with_suffix(".lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            state = self._read()
+            state = QuestionState.read(self._path)
             with open_gradebook(self.assignment.root) as gradebook:
                 marks = read_marks(gradebook, self.assignment.name, self.question.name)
                 texts = {
@@ -312,36 +233,25 @@ class Desk:
                     for student, text in self.answers.of(self.question.name).items()
                     if student in marks and not marks[student].blank
                 }
-                now = Now(state, gradebook, marks, texts)
+                now = Moment(
+                    self.assignment.name, self.question.name, self._path, state, gradebook, marks, texts
+                )
                 self._place(now)
                 yield now
 
-    def _read(self) -> State:
-        try:
-            return State.from_json(self._path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            return State()
-        except (ValueError, TypeError, KeyError):
-            raise CourseError(
-                f"{self._path} is damaged. Delete it to begin with new groups: points and comments are in the gradebook."
-            ) from None
-
-    def _write(self, now: Now) -> None:
-        now.state.serial += 1
-        del now.state.done[:-MOST_UNDONE]
-        write_aside(self._path, now.state.to_json())
-
-    def _place(self, now: Now) -> None:
+    def _place(self, now: Moment) -> None:
         """Put every answer that has no group into one: that of an exact copy, else a new one with its like."""
         state = now.state
-        digests = {student: _short_digest(text) for student, text in now.texts.items()}
+        digests = {student: short_digest(text) for student, text in now.texts.items()}
         if state.texts == digests and self._path.exists():
             return
         stay = {student for student, digest in digests.items() if state.texts.get(student) == digest}
         state.groups = {
-            name: kept for name, some in state.groups.items() if (kept := [s for s in some if s in stay])
+            name: staying
+            for name, members in state.groups.items()
+            if (staying := [s for s in members if s in stay])
         }
-        of_words = {same_words(now.texts[s]): name for name, some in state.groups.items() for s in some}
+        of_words = {same_words(now.texts[s]): name for name, members in state.groups.items() for s in members}
         new = []
         for student in sorted(digests.keys() - stay, key=lambda s: self._alias(s)):
             group = of_words.get(same_words(now.texts[student]))
@@ -353,103 +263,39 @@ class Desk:
             from autograder.written.grouping import propose  # scipy and scikit-learn take a second
 
             for group in propose([now.texts[student] for student in new], self.encoder):
-                state.groups[self._new_group(now)] = [new[place] for place in group]
+                state.groups[now.new_group()] = [new[place] for place in group]
         state.texts = digests
-        self._write(now)
-
-    def _new_group(self, now: Now) -> str:
-        now.state.last_group += 1
-        return f"g{now.state.last_group}"
-
-    # ------------------------------------------------------------------------------------ changes and undo
-
-    def _change_marks(
-        self, now: Now, who: str, what: str, changes: Mapping[str, tuple[Mark, Decision | None]]
-    ) -> None:
-        before = {
-            student: {"mark": asdict(now.marks[student]), "decision": now.state.decisions.get(student)}
-            for student in changes
-        }
-        self._set_marks(now, changes)
-        after = {student: now.tag(student) for student in changes}
-        for entry in before.values():
-            entry["decision"] = asdict(entry["decision"]) if entry["decision"] else None
-        now.state.done.append({"who": who, "what": what, "kind": "marks", "before": before, "after": after})
-        self._write(now)
-
-    def _set_marks(self, now: Now, changes: Mapping[str, tuple[Mark, Decision | None]]) -> None:
-        marks = {student: mark for student, (mark, _) in changes.items()}
-        write_marks(now.gradebook, self.assignment.name, self.question.name, marks)
-        now.marks = {**now.marks, **marks}
-        for student, (_, decision) in changes.items():
-            if decision:
-                now.state.decisions[student] = decision
-            else:
-                now.state.decisions.pop(student, None)
-
-    def _undo_marks(self, now: Now, entry: Json) -> None:
-        for student, tag in entry["after"].items():
-            if student not in now.texts or now.tag(student) != tag:
-                raise Conflict(
-                    "Some of these answers were graded again since, or handed in anew: nothing was undone."
-                )
-        before = {
-            student: (Mark(**known["mark"]), _decision(known["decision"]))
-            for student, known in entry["before"].items()
-        }
-        self._set_marks(now, before)
-
-    def _change_groups(
-        self, now: Now, who: str, what: str, before: Mapping[str, list[str]], after: Mapping[str, list[str]]
-    ) -> None:
-        names = list(now.state.groups)
-        entry = {
-            "who": who,
-            "what": what,
-            "kind": "groups",
-            "before": {name: now.state.groups[name] for name in names if name in before},
-            "after": dict(after),
-            "behind": {name: names[names.index(name) - 1] if names.index(name) else "" for name in before},
-        }
-        now.state.groups = _replaced(now.state.groups, before, after)
-        now.state.done.append(entry)
-        self._write(now)
-
-    def _undo_groups(self, now: Now, entry: Json) -> None:
-        if any(now.state.groups.get(name) != members for name, members in entry["after"].items()):
-            raise Conflict("These groups have changed since: nothing was undone.")
-        groups = _replaced(now.state.groups, entry["after"], entry["before"])
-        for name, before in entry["behind"].items():
-            groups = _behind(groups, name, before)
-        now.state.groups = groups
+        now.write()
 
     # -------------------------------------------------------------------------------------------- what is asked
 
     def _alias(self, student: str) -> str:
         return self._aliases.alias(self.question.name, student)
 
-    def _aliased(self, now: Now) -> dict[str, str]:
+    def _aliased(self, now: Moment) -> dict[str, str]:
         return {self._alias(student): student for student in now.texts}
 
     def _group_tag(self, members: Iterable[str]) -> str:
-        return _short_digest("\n".join(sorted(members)))
+        return short_digest("\n".join(sorted(members)))
 
-    def _group(self, now: Now, name: str, tag: str) -> list[str]:
+    def _group(self, now: Moment, name: str, tag: str) -> list[str]:
         members = now.state.groups.get(name, [])
         if self._group_tag(members) != tag:
             raise Conflict("This group has changed meanwhile. Nothing of yours was written: look again.")
         return members
 
-    def _seen(self, now: Now, seen: Mapping[str, str]) -> list[str]:
-        known = self._aliased(now)
-        students = [known.get(alias) for alias in seen]
+    def _seen(self, now: Moment, seen: Mapping[str, str]) -> list[str]:
+        student_of = self._aliased(now)
+        students = [student_of.get(alias) for alias in seen]
         if not students or None in students:
             raise Conflict("These answers have changed meanwhile. Nothing of yours was written: look again.")
         changed = [s for s, tag in zip(students, seen.values(), strict=True) if now.tag(s) != tag]
         if changed:
-            given = now.decision(changed[0])
+            decision = now.decision(changed[0])
             what = (
-                f"{given.by} has given {_points(given.score)} to" if given else "Points were taken back from"
+                f"{decision.by} has given {_points(decision.score)} to"
+                if decision
+                else "Points were taken back from"
             )
             raise Conflict(
                 f"{what} {_answers(len(changed))} of these meanwhile. Nothing of yours was written: look again."
@@ -465,30 +311,6 @@ class Desk:
         if len(comment) > LONGEST_COMMENT:
             raise Refused(f"A comment may have {LONGEST_COMMENT} characters.")
         return Decision(round(float(score), 3), comment.strip(), ticks, alone, who)
-
-
-def _replaced(
-    groups: Mapping[str, list[str]], old: Mapping[str, list[str]], new: Mapping[str, list[str]]
-) -> dict[str, list[str]]:
-    """The groups with the new ones at the place of the first old one."""
-    replaced: dict[str, list[str]] = {}
-    placed = False
-    for name, members in groups.items():
-        if name not in old:
-            replaced[name] = members
-        elif not placed:
-            replaced.update(new)
-            placed = True
-    return replaced
-
-
-def _behind(groups: Mapping[str, list[str]], name: str, before: str) -> dict[str, list[str]]:
-    """The groups with this one behind that one, or as it is where that one is gone; behind "" is first."""
-    names = [other for other in groups if other != name]
-    if before in names or not before:
-        names.insert(names.index(before) + 1 if before else 0, name)
-        return {other: groups[other] for other in names}
-    return dict(groups)
 
 
 def _points(score: float) -> str:

@@ -45,9 +45,9 @@ def propose(texts: Sequence[str], encoder: Encoder | None) -> Groups:
         central = likeness[np.ix_(members, members)].sum(axis=1)
         groups.append(([int(place) for place in members[np.argsort(-central, kind="stable")]], members))
     nearest = _nearest(likeness)
-    sizes = {id(group): sum(len(bundles[one]) for one in group) for group, _ in groups}
+    sizes = {id(group): sum(len(bundles[place]) for place in group) for group, _ in groups}
     groups.sort(key=lambda pair: (-sizes[id(pair[0])], -nearest[pair[1]].max()))
-    ordered = [[place for one in group for place in bundles[one]] for group, _ in groups]
+    ordered = [[text for place in group for text in bundles[place]] for group, _ in groups]
     return ordered + sorted(rest, key=len, reverse=True)
 
 

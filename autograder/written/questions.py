@@ -62,9 +62,9 @@ def read_questions(assignment: Assignment) -> list[Question]:
 def _question(cell: NotebookNode, before: NotebookNode | None) -> Question:
     points = float(cell.metadata.nbgrader.get("points", 0))
     prompt = plain(before.source) if before is not None and before.cell_type == "markdown" else ""
-    found = GUIDE.search(cell.source)
-    answer = cell.source[: found.start()] if found else cell.source
-    guide = read_guide(cell.source[found.end() :]) if found else ()
+    match = GUIDE.search(cell.source)
+    answer = cell.source[: match.start()] if match else cell.source
+    guide = read_guide(cell.source[match.end() :]) if match else ()
     return Question(
         grade_id(cell), points, prompt, plain(answer), guide or (GuidePoint(points, "a good answer"),)
     )
@@ -80,8 +80,8 @@ def read_guide(text: str) -> tuple[GuidePoint, ...]:
     )
 
 
-def _number(word: str) -> float:
-    return NUMBERS.get(word.lower()) or float(word)
+def _number(text: str) -> float:
+    return NUMBERS.get(text.lower()) or float(text)
 
 
 def plain(markdown: str) -> str:

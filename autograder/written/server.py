@@ -98,13 +98,13 @@ class Room:
     def agreement(self) -> list[dict[str, Any]]:
         """Second readings against first ones, question by question."""
         return [
-            {"question": name, "who": who, **asdict(found)}
+            {"question": name, "who": who, **asdict(agreed)}
             for name, desk in self.desks.items()
-            for who, found in desk.agreement().items()
+            for who, agreed in desk.agreement().items()
         ]
 
 
-class Server(ThreadingHTTPServer):
+class DeskServer(ThreadingHTTPServer):
     """`address` is what a person opens."""
 
     daemon_threads = True
@@ -123,7 +123,7 @@ class Server(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}/?token={self.token}"
 
     @contextmanager
-    def running(self) -> Iterator["Server"]:
+    def running(self) -> Iterator["DeskServer"]:
         """Serves in a thread while the block runs."""
         thread = threading.Thread(target=self.serve_forever, daemon=True)
         thread.start()
@@ -149,7 +149,7 @@ class Refusal(Exception):
 
 
 class Handler(BaseHTTPRequestHandler):
-    server: Server
+    server: DeskServer
     timeout = PATIENCE
     server_version, sys_version = "autograder", ""
     protocol_version = "HTTP/1.1"
@@ -223,9 +223,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def _get(self) -> None:
         address = urlsplit(self.path)
-        given = {name: values[0] for name, values in parse_qs(address.query).items()}
-        if address.path == "/" and "token" in given:
-            return self._let_in(given["token"])
+        parameters = {name: values[0] for name, values in parse_qs(address.query).items()}
+        if address.path == "/" and "token" in parameters:
+            return self._let_in(parameters["token"])
         self._require_known()
         if address.path == "/":
             page = _file("page.html").replace("PAGE-TOKEN", self.server.page_token)
@@ -235,18 +235,22 @@ class Handler(BaseHTTPRequestHandler):
         room = self.server.room
         match address.path:
             case "/api/start":
-                known = {"assignment": room.assignment.name, "share": room.share, "problem": room.problem}
-                self._send_json({**known, "questions": room.overview()})
+                room_state = {
+                    "assignment": room.assignment.name,
+                    "share": room.share,
+                    "problem": room.problem,
+                }
+                self._send_json({**room_state, "questions": room.overview()})
             case "/api/view":
-                desk = self._desk(given)
+                desk = self._desk(parameters)
                 self._send_json(
                     desk.view(self._who) if desk.grouped else {"preparing": True, "problem": room.problem}
                 )
             case "/api/changes":
-                others = room.others(self._who, given.get("question", ""), given.get("group", ""))
-                self._send_json({"serial": self._desk(given).serial, "others": others})
+                others = room.others(self._who, parameters.get("question", ""), parameters.get("group", ""))
+                self._send_json({"serial": self._desk(parameters).serial, "others": others})
             case "/api/again":
-                self._send_json(self._desk(given).next_again(self._who, room.share))
+                self._send_json(self._desk(parameters).next_again(self._who, room.share))
             case "/api/agreement":
                 self._send_json({"agreement": room.agreement()})
             case _:
@@ -263,36 +267,36 @@ class Handler(BaseHTTPRequestHandler):
     def _post(self) -> None:
         self._require_known()
         self._require_own_page()
-        asked = self._body()
-        desk, who = self._desk(asked), self._who
+        request = self._body()
+        desk, who = self._desk(request), self._who
         result: Any = None
         match urlsplit(self.path).path:
             case "/api/give":
                 desk.give(
                     who,
-                    _aliases(asked, "seen"),
-                    _number(asked),
-                    _ticks(asked),
-                    _text(asked, "comment"),
-                    asked.get("alone") is True,
+                    _aliases(request, "seen"),
+                    _number(request),
+                    _ticks(request),
+                    _text(request, "comment"),
+                    request.get("alone") is True,
                 )
             case "/api/split":
-                aliases = asked.get("answers")
+                aliases = request.get("answers")
                 if not isinstance(aliases, list) or not all(isinstance(alias, str) for alias in aliases):
                     raise Refusal(HTTPStatus.BAD_REQUEST, "Answers are a list of names.")
-                result = desk.split(who, _text(asked, "group"), _text(asked, "tag"), aliases)
+                result = desk.split(who, _text(request, "group"), _text(request, "tag"), aliases)
             case "/api/join":
-                result = desk.join(who, _aliases(asked, "groups"))
+                result = desk.join(who, _aliases(request, "groups"))
             case "/api/undo":
                 result = asdict(desk.undo(who))
             case "/api/again":
-                desk.give_again(who, _text(asked, "answer"), _number(asked), _ticks(asked))
+                desk.give_again(who, _text(request, "answer"), _number(request), _ticks(request))
             case _:
                 raise Refusal(HTTPStatus.NOT_FOUND, "There is no such page.")
         self._send_json({"done": result})
 
-    def _desk(self, asked: dict[str, Any]) -> Desk:
-        desk = self.server.room.desks.get(str(asked.get("question", "")))
+    def _desk(self, request: dict[str, Any]) -> Desk:
+        desk = self.server.room.desks.get(str(request.get("question", "")))
         if desk is None:
             raise Refusal(HTTPStatus.NOT_FOUND, "There is no such question.")
         return desk
@@ -303,19 +307,19 @@ class Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             raise Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "The request is too long.")
         try:
-            asked = json.loads(self.rfile.read(int(length)))
+            request = json.loads(self.rfile.read(int(length)))
         except (ValueError, RecursionError):
-            asked = None
-        if not isinstance(asked, dict):
+            request = None
+        if not isinstance(request, dict):
             raise Refusal(HTTPStatus.BAD_REQUEST, "The request is no JSON object.")
-        return asked
+        return request
 
     # -------------------------------------------------------------------------------------------------- answers
 
-    def _send_json(self, words: dict[str, Any], status: HTTPStatus = HTTPStatus.OK) -> None:
+    def _send_json(self, content: dict[str, Any], status: HTTPStatus = HTTPStatus.OK) -> None:
         if status != HTTPStatus.OK:
             self.close_connection = True  # what came with the request may not have been read
-        self._send(json.dumps(words).encode(), "application/json", status)
+        self._send(json.dumps(content).encode(), "application/json", status)
 
     def _send(self, content: bytes, kind: str, status: HTTPStatus = HTTPStatus.OK) -> None:
         self.send_response(status)
@@ -336,33 +340,33 @@ def _file(name: str) -> str:
     return (files("autograder") / "templates" / "written" / name).read_text(encoding="utf-8")
 
 
-def _same(given: str, expected: str) -> bool:
-    return hmac.compare_digest(given.encode(), expected.encode())
+def _same(token: str, expected: str) -> bool:
+    return hmac.compare_digest(token.encode(), expected.encode())
 
 
-def _text(asked: dict[str, Any], name: str) -> str:
-    value = asked.get(name, "")
+def _text(request: dict[str, Any], name: str) -> str:
+    value = request.get(name, "")
     if not isinstance(value, str):
         raise Refusal(HTTPStatus.BAD_REQUEST, f"{name} is a text.")
     return value.encode("utf-8", "replace").decode("utf-8")
 
 
-def _number(asked: dict[str, Any]) -> float:
-    value = asked.get("score")
+def _number(request: dict[str, Any]) -> float:
+    value = request.get("score")
     if not isinstance(value, int | float) or isinstance(value, bool):
         raise Refusal(HTTPStatus.BAD_REQUEST, "Points are a number.")
     return float(min(max(value, -1), 1e9))  # an integer of any length becomes a number
 
 
-def _ticks(asked: dict[str, Any]) -> list[int]:
-    ticks = asked.get("ticks", [])
+def _ticks(request: dict[str, Any]) -> list[int]:
+    ticks = request.get("ticks", [])
     if not isinstance(ticks, list) or not all(type(tick) is int for tick in ticks):
         raise Refusal(HTTPStatus.BAD_REQUEST, "Ticks are a list of numbers.")
     return ticks
 
 
-def _aliases(asked: dict[str, Any], name: str) -> dict[str, str]:
-    entries = asked.get(name)
+def _aliases(request: dict[str, Any], name: str) -> dict[str, str]:
+    entries = request.get(name)
     if not isinstance(entries, dict) or not all(isinstance(tag, str) for tag in entries.values()):
         raise Refusal(HTTPStatus.BAD_REQUEST, f"{name} are names with tags.")
     return entries

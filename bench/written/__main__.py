@@ -27,9 +27,9 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
 
 
-def row(name: str, size: int, one: Outcome) -> list[str]:
-    shares = [f"{share:.0%}" for share in (one.purity, one.by_chance, one.off)]
-    return [name, str(size), str(one.groups), *shares, str(one.looked), str(one.moved)]
+def row(name: str, size: int, outcome: Outcome) -> list[str]:
+    shares = [f"{share:.0%}" for share in (outcome.purity, outcome.by_chance, outcome.off)]
+    return [name, str(size), str(outcome.groups), *shares, str(outcome.looked), str(outcome.moved)]
 
 
 HEAD = (
@@ -58,9 +58,9 @@ def page(materials: Sequence[Material], alone: dict, drawn: dict, size: int) -> 
     readings = table(
         ("question", "answers", "points equal in both readings", "weighted kappa"),
         [
-            [one.question, found.count, f"{found.equal:.1%}", f"{found.kappa:.2f}"]
-            for one in materials
-            if (found := between_readings(one))
+            [outcome.question, between.count, f"{between.equal:.1%}", f"{between.kappa:.2f}"]
+            for outcome in materials
+            if (between := between_readings(outcome))
         ],
     )
     sections = [f"## Two readings\n\n{readings}"]
@@ -89,8 +89,8 @@ def page(materials: Sequence[Material], alone: dict, drawn: dict, size: int) -> 
             for alike in SHOWN
         ]
         best = [
-            [name, f"{one.groups}", f"{one.off:.1%}"]
-            if (one := fewest(list(of.values()), MOST_OFF))
+            [name, f"{outcome.groups}", f"{outcome.off:.1%}"]
+            if (outcome := fewest(list(of.values()), MOST_OFF))
             else [name, "none", ""]
             for name, of in outcomes.items()
         ]
@@ -123,7 +123,8 @@ def main() -> None:
         (FOLDER / "results.md").write_text(text, encoding="utf-8")
         numbers = {
             kind: {
-                name: {str(alike): asdict(one) for alike, one in of.items()} for name, of in outcomes.items()
+                name: {str(alike): asdict(outcome) for alike, outcome in of.items()}
+                for name, of in outcomes.items()
             }
             for kind, outcomes in (("alone", alone), ("class", drawn))
         }

@@ -64,12 +64,12 @@ def without_stops(text: str, draw: random.Random) -> str:
 
 def slipped(text: str, draw: random.Random) -> str:
     """Two letters of up to three words in each other's place."""
-    words = text.split(" ")
-    long = [place for place, word in enumerate(words) if len(word) > 4 and word.isalpha()]
+    tokens = text.split(" ")
+    long = [place for place, word in enumerate(tokens) if len(word) > 4 and word.isalpha()]
     for place in draw.sample(long, min(len(long), draw.randint(1, 3))):
-        word, at = words[place], draw.randint(1, len(words[place]) - 3)
-        words[place] = word[:at] + word[at + 1] + word[at] + word[at + 2 :]
-    return " ".join(words)
+        word, at = tokens[place], draw.randint(1, len(tokens[place]) - 3)
+        tokens[place] = word[:at] + word[at + 1] + word[at] + word[at + 2 :]
+    return " ".join(tokens)
 
 
 def reworded(text: str, draw: random.Random) -> str:

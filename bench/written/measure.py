@@ -59,14 +59,14 @@ def purity(labels: np.ndarray, points: np.ndarray) -> float:
 
 def between_readings(material: Material) -> Agreement:
     """How far the two readings agree in points."""
-    found = agreement(
-        [(worth(one), worth(other)) for one, other in zip(material.first, material.second, strict=True)]
+    agreed = agreement(
+        [(worth(first), worth(second)) for first, second in zip(material.first, material.second, strict=True)]
     )
-    assert found is not None
-    return found
+    assert agreed is not None
+    return agreed
 
 
 def fewest(outcomes: Sequence[Outcome], most_off: float) -> Outcome | None:
     """Of several ways to group, the one with the fewest decisions whose share off is small enough."""
-    good = [one for one in outcomes if one.off <= most_off]
-    return min(good, key=lambda one: one.groups, default=None)
+    good = [outcome for outcome in outcomes if outcome.off <= most_off]
+    return min(good, key=lambda outcome: outcome.groups, default=None)

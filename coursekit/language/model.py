@@ -157,7 +157,7 @@ class Language:
         reads; "both": the whole sentence. Senses of other words have probability 0. Raises ValueError where
         the word at `position` is not an ambiguous one.
         """
-        ids = given = self._checked(ids)
+        ids = context_ids = self._checked(ids)
         position = np.broadcast_to(position, len(ids))
         if context not in ("left", "right", "both"):
             raise ValueError(f'context is "left", "right" or "both", not {context!r}')
@@ -170,7 +170,7 @@ class Language:
         visible = np.ones_like(ids, dtype=bool) if context == "both" else places <= position[:, None]
         result = np.zeros((len(ids), len(self.senses)))
         for rows, weights in posteriors(mixture, ids, visible):
-            self._require(weights.sum(axis=0) > 0, given[rows])
+            self._require(weights.sum(axis=0) > 0, context_ids[rows])
             for t in np.unique(position[rows]):
                 here = position[rows] == t
                 slots, by_slot = slot_weights(mixture.slot_of[t], weights[:, here])

@@ -275,8 +275,8 @@ def _choices(pieces: list[Piece]) -> Iterator[tuple[list[Piece], dict[str, str],
     optionals = sorted({piece.optional for piece in pieces} - {0})
     groups = sorted({piece.group for piece in pieces} - {""})
     tenses = ("past", "present") if any(piece.kind in ("v", "vp", "t") for piece in pieces) else ("present",)
-    for kept in itertools.product((False, True), repeat=len(optionals)):
-        present = {0} | {number for number, keep in zip(optionals, kept, strict=True) if keep}
+    for included in itertools.product((False, True), repeat=len(optionals)):
+        present = {0} | {number for number, keep in zip(optionals, included, strict=True) if keep}
         chosen = [piece for piece in pieces if piece.optional in present]
         for numbers in itertools.product("sp", repeat=len(groups)):
             for tense in tenses:
@@ -284,12 +284,12 @@ def _choices(pieces: list[Piece]) -> Iterator[tuple[list[Piece], dict[str, str],
 
 
 def _fill(
-    piece: Piece, numbers: dict[str, str], tense: str, known: dict, pattern: str, lists: Mapping[str, str]
+    piece: Piece, numbers: dict[str, str], tense: str, drawn: dict, pattern: str, lists: Mapping[str, str]
 ) -> Slot:
     """The slot of a piece in a number and tense. Equal slots are made once, and kept in `known`."""
     count = numbers.get(piece.group, "p" if piece.kind in ("np", "vp") else "s")
     key = (piece.kind, piece.words, count, tense)
-    if key not in known:
+    if key not in drawn:
         words = tuple(lists.get(tense, "").split()) if piece.kind == "t" else piece.words
         fillers = [
             form
@@ -298,8 +298,8 @@ def _fill(
         ]
         if not fillers or len({filler.word for filler in fillers}) < len(fillers):
             raise GrammarError(f"a slot of kind {piece.kind!r} in {pattern!r} is empty or holds a word twice")
-        known[key] = tuple(fillers)
-    return known[key]
+        drawn[key] = tuple(fillers)
+    return drawn[key]
 
 
 def _forms(word: str, number: int, kind: str, count: str, tense: str, pattern: str) -> list[Filler]:

@@ -120,8 +120,8 @@ def _from_hub(asked: Asked, head: Head, attentions: bool) -> Loaded | None:
         folder, source = _downloaded(asked, again=True), HUB
         if folder is None:
             return None
-    model, words = read_model(folder, head, attentions), AutoTokenizer.from_pretrained(folder)
-    return Loaded(model, words, asked.name, f"{asked.name} itself, from {source}.")
+    model, tokenizer = read_model(folder, head, attentions), AutoTokenizer.from_pretrained(folder)
+    return Loaded(model, tokenizer, asked.name, f"{asked.name} itself, from {source}.")
 
 
 def _downloaded(asked: Asked, again: bool = False) -> Path | None:
@@ -144,16 +144,16 @@ def _from_package(asked: Asked, head: Head, attentions: bool) -> Loaded:
         )
     if stand_in is MINILM:
         folder = MINILM.package.folder()
-        model, words = read_model(folder, head, attentions), AutoTokenizer.from_pretrained(folder)
+        model, tokenizer = read_model(folder, head, attentions), AutoTokenizer.from_pretrained(folder)
     else:
         from coursekit.models import smollm2
 
-        model, words = smollm2.load(head, attentions)
+        model, tokenizer = smollm2.load(head, attentions)
     note = (
         f"Not {asked.name}, but {stand_in.name} (package {stand_in.package.name}): {stand_in.what}. "
         f"{stand_in.why_different}{'' if asked.same_vocabulary else ', and other tokens'}."
     )
-    return Loaded(model, words, stand_in.name, note)
+    return Loaded(model, tokenizer, stand_in.name, note)
 
 
 def _an(role: str) -> str:

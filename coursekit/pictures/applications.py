@@ -43,11 +43,11 @@ def three_heads(tokens: Sequence[str], parameters: Mapping[str, int], encoder: i
         ax.set(xlim=(-0.6, n - 0.4), ylim=(0.2, 2.05))
         ax.set_title(f"{name}: {count:,} parameters", fontsize=10)
         ax.axis("off")
-    words = ", ".join(f"{name} {count:,}" for name, count in parameters.items())
+    counts = ", ".join(f"{name} {count:,}" for name, count in parameters.items())
     show(
         figure,
         alt=f"The same row of {n} vectors below three heads: one label from all of them, a tag for each, a start and an end score for each. "
-        f"Parameters of the heads: {words}; of the encoder {encoder:,}.",
+        f"Parameters of the heads: {counts}; of the encoder {encoder:,}.",
     )
 
 
@@ -136,9 +136,9 @@ def accuracy_flatters(points: Mapping[str, Sequence[tuple[float, float]]]) -> No
     figure, ax = plt.subplots(figsize=(8.6, 4.2))
     said = []
     control = iter("sXP*h")
-    for name, several in points.items():
+    for name, runs in points.items():
         colour, marker = look(name)
-        accuracies, scores = np.array(several).T
+        accuracies, scores = np.array(runs).T
         ax.plot(accuracies, scores, marker if name in LOOKS else next(control), color=colour, markersize=8,
                 linestyle="none", label=name)  # fmt: skip
         said.append(f"{name}: accuracy {accuracies.mean():.3f}, F1 {scores.mean():.3f}")

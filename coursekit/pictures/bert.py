@@ -97,13 +97,13 @@ def live_run(runs: Mapping[str, Float[np.ndarray, "points 4"]], bounds: tuple[fl
     axes[1].set_ylim(0, min(3.0, 1.05 * max(points[:, 2].max() for points in runs.values())))
     axes[2].set_ylim(0.3, 1.0)
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=9)
-    words = "; ".join(
+    losses = "; ".join(
         f"{name}: hidden words from {points[0, 1]:.2f} to {points[-1, 1]:.2f} nats, next sentence from {points[0, 2]:.2f} to "
         f"{points[-1, 2]:.2f} nats, {points[-1, 3]:.1%} right after {points[-1, 0]:.0f} steps"
         for name, points in runs.items()
     )
     show(figure, alt=(
-        f"Held-out losses. {words}. Best possible: {bounds[0]:.2f} nats a hidden word, "
+        f"Held-out losses. {losses}. Best possible: {bounds[0]:.2f} nats a hidden word, "
         f"{bounds[1]:.2f} nats a pair."
     ))  # fmt: skip
 

@@ -190,7 +190,7 @@ def reading(
         ax.set_xticks(range(len(shown)), names, fontsize=9)
         ax.set_yticks(
             range(len(labels)),
-            [f"{labels[0]}, the word alone", *(f"+ {one}" for one in labels[1:])],
+            [f"{labels[0]}, the word alone", *(f"+ {label}" for label in labels[1:])],
             fontsize=8,
         )
         ax.set_title(text, fontsize=8)
@@ -235,7 +235,7 @@ def exposure(rows: Sequence[Exposure], title: str) -> None:
     """Which planted implementation each row of a batch notices; right ones that are noticed are false alarms."""
     planted = rows[0].planted
     noticed = np.array([row.noticed for row in rows]).T
-    wrong = np.array([not one.right for one in planted])
+    wrong = np.array([not implementation.right for implementation in planted])
     colours = np.where(noticed, np.where(wrong[:, None], 1, 2), 0)
     figure, ax = plt.subplots(figsize=(6.6, 0.6 + 0.24 * len(planted)))
     ax.imshow(colours, cmap=ListedColormap(["#eeeeee", BLUE, RED]), vmin=0, vmax=2, aspect="auto")
@@ -246,10 +246,14 @@ def exposure(rows: Sequence[Exposure], title: str) -> None:
     ax.grid(which="minor", color="white", linewidth=1.5)
     ax.tick_params(which="both", length=0)
     ax.set_xticks(range(len(rows)), [f"row {b}" for b in range(len(rows))])
-    ax.set_yticks(range(len(planted)), [one.name for one in planted], fontsize=8)
+    ax.set_yticks(range(len(planted)), [implementation.name for implementation in planted], fontsize=8)
     ax.set_title(f"{title}\n✓ exposed, grey: escaped, ! false alarm", fontsize=10)
     by_any = noticed[wrong].any(axis=1)
-    escaped = [one.name for one, seen in zip(np.array(planted)[wrong], by_any, strict=True) if not seen]
+    escaped = [
+        implementation.name
+        for implementation, seen in zip(np.array(planted)[wrong], by_any, strict=True)
+        if not seen
+    ]
     alarms = int(noticed[~wrong].any(axis=1).sum())
     show(
         figure,

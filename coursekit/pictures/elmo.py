@@ -104,13 +104,13 @@ def surprises(tokens: Sequence[str], forward: Sequence[float], backward: Sequenc
     ax.set_xticks(places, tokens, rotation=20)
     ax.set_ylabel("−log p (nats)")
     figure.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=2, fontsize=9)
-    words = "; ".join(
-        f"{token} {one:.2f} and {other:.2f}"
-        for token, one, other in zip(tokens, forward, backward, strict=True)
+    costs = "; ".join(
+        f"{token} {left:.2f} and {right:.2f}"
+        for token, left, right in zip(tokens, forward, backward, strict=True)
     )
     show(
         figure,
-        alt=f"What each token costs at best, read from the left and from the right, in nats: {words}. "
+        alt=f"What each token costs at best, read from the left and from the right, in nats: {costs}. "
         f"Sums {sum(forward):.2f} and {sum(backward):.2f}.",
     )
 
@@ -149,11 +149,11 @@ def training(curves: Mapping[str, Sequence[float]], bound: float) -> None:
     ax.axhline(bound, color=GREY, linestyle=":", label=f"best possible for an honest model: {bound:.2f}")
     ax.set(xlabel="step", ylabel="nats a token", ylim=(0, None))
     figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=9)
-    words = "; ".join(
+    losses = "; ".join(
         f"{name} from {values[0]:.2f} to {np.mean(values[-30:]):.2f} in {len(values)} steps"
         for name, values in curves.items()
     )
-    show(figure, alt=f"Loss against steps, in nats a token: {words}. The best possible is {bound:.2f}.")
+    show(figure, alt=f"Loss against steps, in nats a token: {losses}. The best possible is {bound:.2f}.")
 
 
 def similarities(pairs: Mapping[str, tuple[str, Sequence[float]]]) -> None:
@@ -171,10 +171,10 @@ def similarities(pairs: Mapping[str, tuple[str, Sequence[float]]]) -> None:
         ax.annotate(name, end, (9, 0), textcoords="offset points", va="center", fontsize=9)
     ax.set(xlabel="layer", ylabel="cosine")
     ax.set_xticks(range(len(values)))
-    words = "; ".join(
+    cosines_said = "; ".join(
         f"{name} {', '.join(f'{value:.2f}' for value in values)}" for name, (_, values) in pairs.items()
     )
-    show(figure, alt=f"Cosine of pairs of word vectors at layers 0 to {len(values) - 1}: {words}.")
+    show(figure, alt=f"Cosine of pairs of word vectors at layers 0 to {len(values) - 1}: {cosines_said}.")
 
 
 def layer_weights(weights: Mapping[str, Float[np.ndarray, "seed layer"]]) -> None:

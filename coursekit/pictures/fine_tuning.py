@@ -32,10 +32,10 @@ def strategies(counts: Mapping[str, int], L: int, model: str) -> None:
     }
     figure, ax = plt.subplots(figsize=(9, 0.8 + 0.42 * (L + 2)))
     for column, free in enumerate(learns.values()):
-        for row, one in enumerate(free):
+        for row, learns_here in enumerate(free):
             ax.add_patch(plt.Rectangle((column - 0.42, row - 0.4), 0.84, 0.8, linewidth=0,
-                                       color=ORANGE if one else GREY, alpha=0.9 if one else 0.25))  # fmt: skip
-            ax.text(column, row, "learns" if one else "frozen", ha="center", va="center", fontsize=8)
+                                       color=ORANGE if learns_here else GREY, alpha=0.9 if learns_here else 0.25))  # fmt: skip
+            ax.text(column, row, "learns" if learns_here else "frozen", ha="center", va="center", fontsize=8)
     ax.set_xticks(range(len(learns)), learns)
     ax.set_yticks(range(len(parts)), parts)
     ax.set(xlim=(-0.6, len(learns) - 0.4), ylim=(-0.6, L + 1.6))

@@ -105,10 +105,10 @@ def choices(
         tail = values[~possible].sum().item()
         ax.set_title(f"{name}\nimpossible words {tail:.3f}", fontsize=9)
         ax.set_xlabel("probability")
-        words = ", ".join(
+        most_likely = ", ".join(
             f"{vocabulary[i]} {p:.2f}" for i, p in zip(order.tolist()[:3], heights, strict=False)
         )
-        said.append(f"{name}: {words}, impossible words together {tail:.3f}")
+        said.append(f"{name}: {most_likely}, impossible words together {tail:.3f}")
     axes[0].set_yticks(range(shown + 1), [vocabulary[i] for i in order] + ["all others"])
     axes[0].invert_yaxis()
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", fontsize=8)

@@ -38,8 +38,10 @@ def static_vectors(
             )
         ax.set(title=name, xlabel="cosine", ylim=(len(pairs) - 0.5, -0.8))
         ax.title.set_fontsize(10)
-        words = ", ".join(f"{a} and {b} {value:.2f}" for (a, b), value in zip(pairs, cosines, strict=True))
-        said.append(f"{name}: {words}; random pairs {middle:.2f}, 95 % from {low:.2f} to {high:.2f}")
+        cosines_said = ", ".join(
+            f"{a} and {b} {value:.2f}" for (a, b), value in zip(pairs, cosines, strict=True)
+        )
+        said.append(f"{name}: {cosines_said}; random pairs {middle:.2f}, 95 % from {low:.2f} to {high:.2f}")
     axes[0].set_yticks(range(len(pairs)), [f"{a} · {b}" for a, b in pairs])
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=8)
     show(figure, alt=f"Cosines of four pairs of words in three static spaces. {'; '.join(said)}.")
@@ -278,7 +280,7 @@ def exam(
         ax.fill_between(layers, low, high, color=BLUE, alpha=0.18)
         ax.plot(layers, means, color=BLUE, marker="o", label=f"the word in context ({name})")
         ax.plot(chosen, means[chosen], "o", color=BLUE, markersize=12, fillstyle="none")
-        words = []
+        levels = []
         for vectors, label, colour, style in (
             ("near words", "near words count more (GloVe)", GREEN, "-."),
             ("bag", "bag of words (GloVe)", ORANGE, "--"),
@@ -288,13 +290,13 @@ def exam(
             if vectors != "majority":
                 row = row[row.chosen & (row.judge == "1-NN")]
             ax.axhline(row.value.item(), color=colour, linestyle=style, label=label)
-            words.append(f"{label} {row.value.item():.2f}")
+            levels.append(f"{label} {row.value.item():.2f}")
         ax.annotate(f"{means[chosen]:.2f}", (chosen, means[chosen]), (0, 9), textcoords="offset points", ha="center", fontsize=9)  # fmt: skip
         ax.set(title=f"{kind} sentences", xlabel="layer", ylim=(0.35, 1.0))
         ax.title.set_fontsize(10)
         said.append(
             f"{kind} sentences by layer: {_listed(means)}, at layer {chosen} {means[chosen]:.2f} ({low[chosen]:.2f} to {high[chosen]:.2f}); "
-            f"{', '.join(words)}"
+            f"{', '.join(levels)}"
         )
     axes[0].set_ylabel("share of senses found (1-NN)")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=8)

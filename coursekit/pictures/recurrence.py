@@ -18,7 +18,7 @@ COLOURS = (ORANGE, PINK, BLUE, GREEN)
 def gradients(reach: Mapping[str, Float[np.ndarray, "seed length"]], lengths: Sequence[int]) -> None:
     """The derivative for the first word against the number of words: geometric means with 95 % intervals."""
     figure, ax = plt.subplots(figsize=(7.6, 3.9))
-    words = []
+    derivatives = []
     for (name, values), colour, marker in zip(reach.items(), COLOURS, "osD^", strict=True):
         logs = np.log10(values)
         mean, half = mean_and_half(logs)
@@ -26,13 +26,15 @@ def gradients(reach: Mapping[str, Float[np.ndarray, "seed length"]], lengths: Se
         ax.fill_between(
             lengths, 10 ** (mean - half), 10 ** (mean + half), color=colour, alpha=0.2, linewidth=0
         )
-        words.append(
+        derivatives.append(
             f"{name} {10 ** mean[0]:.1e} at {lengths[0]} words, {10 ** mean[-1]:.1e} at {lengths[-1]}"
         )
     ax.set(yscale="log", xlabel="words in the sentence", ylabel="size of the derivative\nfor the first word")
     ax.set_xticks(lengths)
     figure.legend(*ax.get_legend_handles_labels(), loc="outside right center", fontsize=9)
-    show(figure, alt=f"Derivative of the last state for the first word, logarithmic: {'; '.join(words)}.")
+    show(
+        figure, alt=f"Derivative of the last state for the first word, logarithmic: {'; '.join(derivatives)}."
+    )
 
 
 def visibility(families: Mapping[str, Bool[Tensor, "T T"]], source: int) -> None:
@@ -74,11 +76,11 @@ def training(losses: Mapping[str, Sequence[float]], right: Mapping[str, float]) 
     )
     ax.set(xlabel="step", ylabel="training loss (nats a token)")
     figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", fontsize=8)
-    words = "; ".join(
+    first_and_last = "; ".join(
         f"{name} from {values[0]:.2f} to {np.mean(values[-10:]):.3f} nats in {len(values)} steps, {right[name]:.1%} right"
         for name, values in losses.items()
     )
-    show(figure, alt=f"Training loss against steps: {words}.")
+    show(figure, alt=f"Training loss against steps: {first_and_last}.")
 
 
 def alignment(weights: Float[Tensor, "Tt Ts"], pair: Pairs, language: Language, code: Code) -> None:
@@ -126,19 +128,19 @@ def times(
     ax.minorticks_off()
     ax.set(xlabel="words T", ylabel="time (ms)")
     figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=8)
-    words = "; ".join(
+    slopes = "; ".join(
         f"{name} {values[0]:.2f} ms at {sizes[0]} words, {values[-1]:.1f} ms at {sizes[-1]}, slope {slope[name]:.2f}"
         for name, values in time.items()
     )
     show(
         figure,
-        alt=f"Time against words, logarithmic: {words}. Operations are equal at {width} words, times at about {crossing:.0f}.",
+        alt=f"Time against words, logarithmic: {slopes}. Operations are equal at {width} words, times at about {crossing:.0f}.",
     )
 
 
-def meeting_point(sizes: Sequence[int], one: Sequence[float], other: Sequence[float]) -> float:
+def meeting_point(sizes: Sequence[int], first: Sequence[float], second: Sequence[float]) -> float:
     """The size at which two measured lines meet on logarithmic axes; prolonged from the last two sizes if need be."""
-    x, gap = np.log(sizes), np.log(one) - np.log(other)
+    x, gap = np.log(sizes), np.log(first) - np.log(second)
     last = min(int(np.flatnonzero(gap > 0).max(initial=0)), len(x) - 2)
     step = (gap[last + 1] - gap[last]) / (x[last + 1] - x[last])
     return float(np.exp(x[last] - gap[last] / step))

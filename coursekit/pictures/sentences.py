@@ -271,8 +271,8 @@ def decoder(by_layer: Mapping[str, Sequence[float]], lines: Mapping[str, float])
         )
     for (name, value), colour in zip(lines.items(), (GREY, GREEN), strict=True):
         ax.axhline(value, color=colour, linestyle=":")
-        place, words = (1.01, value), f"{name.split(':')[0]} {value:.2f}"
-        ax.annotate(words, place, xycoords=("axes fraction", "data"), va="center", fontsize=9, color=colour)
+        place, label = (1.01, value), f"{name.split(':')[0]} {value:.2f}"
+        ax.annotate(label, place, xycoords=("axes fraction", "data"), va="center", fontsize=9, color=colour)
         said.append(f"{name} {value:.2f}")
     ax.set(xlabel="layer", ylabel="Spearman, test pairs", ylim=(0, 0.7))
     ax.legend(fontsize=9, loc="lower right")

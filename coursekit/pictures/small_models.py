@@ -28,7 +28,7 @@ def losses(name: str) -> tuple[Figure, str]:
     figure, axes = plt.subplots(
         len(objectives), 1, figsize=(8, 0.7 + 1.25 * len(objectives)), squeeze=False, sharex=True
     )
-    words = []
+    losses_said = []
     for ax, objective in zip(axes[:, 0], objectives, strict=True):
         loss, best, above = (
             table.loc[f"held-out: {objective}, {what}"] for what in ("loss", "bound", "above the bound")
@@ -56,7 +56,7 @@ def losses(name: str) -> tuple[Figure, str]:
         ax.set(yticks=[], title=objective, ylim=(-1, 1.4), xlim=(0, 1.1 * loss.untrained))
         ax.spines["left"].set_visible(False)
         ax.title.set_fontsize(10)
-        words.append(
+        losses_said.append(
             f"{objective}: untrained {loss.untrained:.2f}, trained {loss['mean']:.3f} ± {loss.half_width:.3f} nats, best "
             f"possible {best['mean']:.3f}: {100 * above['mean']:.1f} ± {100 * above.half_width:.1f} % above it, and "
             f"{100 * new['mean']:.1f} ± {100 * new.half_width:.1f} % on sentences that were merely never read."
@@ -69,7 +69,7 @@ def losses(name: str) -> tuple[Figure, str]:
         fontsize=9,
         frameon=False,
     )
-    return figure, f"Loss of {TITLES[name]} over {loss.seeds:.0f} seeds. {' '.join(words)}"
+    return figure, f"Loss of {TITLES[name]} over {loss.seeds:.0f} seeds. {' '.join(losses_said)}"
 
 
 def senses(*names: str) -> tuple[Figure, str]:

@@ -113,4 +113,4 @@ def models_folder() -> Path:
 
 
 def _tuples(value):
-    return tuple(_tuples(one) for one in value) if isinstance(value, list) else value
+    return tuple(_tuples(item) for item in value) if isinstance(value, list) else value

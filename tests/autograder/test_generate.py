@@ -18,7 +18,7 @@ from autograder.cli import app
 from autograder.course import Assignment
 from autograder.files import course_lock
 from autograder.grading.old_points import scores_with_old_points
-from autograder.settings import course_directory
+from autograder.settings import course_directory, load
 from tests.autograder.road import make_course
 from tests.autograder.small_class import FIRST, NAME, WRITTEN
 from tests.conftest import ROOT
@@ -49,7 +49,7 @@ def course(generated, tmp_path) -> Path:
 
 def press_generate(course: Path) -> dict:
     """What formgrader's button does, and the words that its dialog shows."""
-    return NbGraderAPI(course_directory(course)).generate_assignment(NAME)
+    return NbGraderAPI(course_directory(course), config=load(course)).generate_assignment(NAME)
 
 
 def products(course: Path) -> dict[Path, bytes]:

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from autograder import digests as digests_module
 from autograder.course import Assignment
-from autograder.grading import store as store_module
-from autograder.grading.store import Store, judging_code, rules_digest
+from autograder.digests import judging_code, rules_digest
+from autograder.grading.store import Store
 from tests.autograder.road import make_course
 from tests.conftest import ASSIGNMENTS
 
@@ -47,8 +48,8 @@ def test_a_result_that_cannot_be_written_leaves_nothing(tmp_path, monkeypatch):
 def package(tmp_path, monkeypatch) -> Path:
     """A copy of the package, on which the digests depend instead."""
     copy = tmp_path / "autograder"
-    shutil.copytree(store_module.AUTOGRADER, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(store_module, "AUTOGRADER", copy)
+    shutil.copytree(digests_module.AUTOGRADER, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(digests_module, "AUTOGRADER", copy)
     return copy
 
 
@@ -115,5 +116,5 @@ def test_everything_that_the_engine_loads_of_the_package_is_in_the_digest():
         Path(line) for line in done.stdout.split() if Path(line).stat().st_size and line.endswith(".py")
     }
     loaded = {file for file in loaded if file.name != "__init__.py"}
-    package = store_module.AUTOGRADER
+    package = digests_module.AUTOGRADER
     assert loaded and loaded <= set(judging_code(package, ASSIGNMENTS["02_attention"]))

@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 
 from autograder.gradebook.by_hand import read_marks
 from autograder.gradebook.gradebook import open_gradebook
-from autograder.written.server import Room, Server
+from autograder.written.server import DeskServer, Room
 from tests.browser.test_student import WORDS_AND_COLOURS, contrast
 from tests.written.class_of import NAME, QUESTION, make_course, record
 from tests.written.conftest import SIGNS, TEXTS
@@ -19,7 +19,7 @@ def served(tmp_path_factory):
     record(assignment, TEXTS)
     room = Room(assignment, None, 1.0)
     room.prepare()
-    with Server(room).running() as server:
+    with DeskServer(room).running() as server:
         yield server
 
 

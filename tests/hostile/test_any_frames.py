@@ -19,7 +19,7 @@ from autograder.checks.asking import Answer
 from autograder.checks.status import Problem
 from autograder.grading.demonstrations import missing_names
 from autograder.grading.dependants import Dependants
-from autograder.grading.engine import Heard, Step, _readable, _replies
+from autograder.grading.engine import CellRun, Response, _readable, _replies
 from autograder.grading.verdicts import LONGEST_REASON, Reply, judge_cells
 from autograder.jail.inside.limits import Limits
 from autograder.jail.outside.client import ENDINGS
@@ -74,14 +74,14 @@ FRAMES = st.builds(
 def judged(frames, ending):
     """The way of an engine from frames to verdicts, with a second run for dependants that answers the same."""
     missing_names(frames)
-    steps = [Step("", CHECKS.get(number, "")) for number in range(max(CHECKS) + 1)]
+    steps = [CellRun("", CHECKS.get(number, "")) for number in range(max(CHECKS) + 1)]
     replies = dict.fromkeys(COURSE.exercises, Reply(None, ending)) | _replies(
-        steps, Heard(frames, ending, 0.0)
+        steps, Response(frames, ending, 0.0)
     )
     verdicts = judge_cells(COURSE, SUBMISSION, KEYS, replies, {})
     dependants = Dependants(COURSE, SUBMISSION, SOLUTIONS, KEYS, replies, verdicts)
     for loan in dependants.loans():
-        dependants.hear(loan, {name: replies[name] for name in loan.asked})
+        dependants.hear(loan, {name: replies[name] for name in loan.checked})
     return dependants.verdicts()
 
 

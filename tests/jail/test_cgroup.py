@@ -101,7 +101,7 @@ def test_memory_of_the_kernel_is_bounded(group_possible, small_server):
 def test_processors_are_bounded_for_all_processes_together(group_possible, small_server, monkeypatch):
     """The kernel says how often it made a group wait that wanted more than its share."""
     throttled = []
-    remove = cgroup.Group.remove
+    remove = cgroup.ControlGroup.remove
 
     def look_and_remove(group):
         for folder in group.folders:
@@ -110,7 +110,7 @@ def test_processors_are_bounded_for_all_processes_together(group_possible, small
                 throttled.append(int(stat.get("nr_throttled", 0)))
         remove(group)
 
-    monkeypatch.setattr(cgroup.Group, "remove", look_and_remove)
+    monkeypatch.setattr(cgroup.ControlGroup, "remove", look_and_remove)
     assert run_in(small_server, BUSY).value() == 1
     assert max(throttled) > 0
 

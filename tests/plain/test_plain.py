@@ -13,11 +13,12 @@ from typer.testing import CliRunner
 from autograder.authoring import builder
 from autograder.cli import app
 from autograder.course import MOST_HANDED_OUT, Assignment, assignments, find_assignment
+from autograder.digests import rules_digest
 from autograder.errors import CourseError
 from autograder.gradebook.gradebook import open_gradebook, register
 from autograder.grading.engine import Engine, Result
 from autograder.grading.original import original
-from autograder.grading.store import Store, rules_digest
+from autograder.grading.store import Store
 from autograder.grading.verdicts import LONGEST_NUMBER
 from autograder.jail.inside.limits import Limits
 from autograder.pool.local import LocalPool

@@ -13,7 +13,8 @@ from autograder.errors import CourseError
 from autograder.gradebook.by_hand import Mark, read_marks, write_marks
 from autograder.gradebook.export import EXPORTERS
 from autograder.gradebook.gradebook import open_gradebook
-from autograder.gradebook.rows import find_released, hand_in, set_grades
+from autograder.gradebook.queries import find_released
+from autograder.gradebook.rows import hand_in, set_grades
 from autograder.written.desk import Conflict, Refused
 from tests.written.class_of import NAME, QUESTION, record
 from tests.written.conftest import SIGNS, SLOPE, TEXTS

@@ -9,7 +9,7 @@ import pytest
 from autograder.course import Assignment
 from autograder.gradebook.by_hand import read_marks
 from autograder.gradebook.gradebook import open_gradebook
-from autograder.written.server import MOST_BYTES, Room, Server
+from autograder.written.server import MOST_BYTES, DeskServer, Room
 from tests.written.class_of import NAME, QUESTION
 from tests.written.conftest import SIGNS
 
@@ -55,7 +55,7 @@ def nine(class_of_nine, tmp_path_factory):
 def browser(nine):
     room = Room(nine, None, 0.05)
     room.prepare()
-    with Server(room).running() as server:
+    with DeskServer(room).running() as server:
         yield Browser(server)
 
 

@@ -37,29 +37,32 @@ USED = ("coursekit", "autograder/checks", "data")
 def execute(chosen: list[Assignment], store: Path) -> dict[str, NotebookNode]:
     """The executed solution of each notebook, by its name; from `store` where it was kept."""
     course = _course_digest(chosen[0].root)
-    kept = {one.name: store / f"{one.name}-{_digest(one, course)}.ipynb" for one in chosen}
-    missing = [one for one in chosen if not kept[one.name].exists()]
+    executed = {
+        assignment.name: store / f"{assignment.name}-{_digest(assignment, course)}.ipynb"
+        for assignment in chosen
+    }
+    missing = [assignment for assignment in chosen if not executed[assignment.name].exists()]
     if missing:
-        asyncio.run(_execute_all(missing, kept))
-    return {name: nbformat.read(path, as_version=4) for name, path in kept.items()}
+        asyncio.run(_execute_all(missing, executed))
+    return {name: nbformat.read(path, as_version=4) for name, path in executed.items()}
 
 
-async def _execute_all(missing: list[Assignment], kept: dict[str, Path]) -> None:
+async def _execute_all(missing: list[Assignment], executed: dict[str, Path]) -> None:
     turn = asyncio.Semaphore(AT_ONCE)
 
-    async def one_of(one: Assignment) -> None:
+    async def one_of(assignment: Assignment) -> None:
         async with turn:
             started = time.monotonic()
-            notebook = await _execute_one(one)
-        for old in kept[one.name].parent.glob(f"{one.name}-*.ipynb"):
+            notebook = await _execute_one(assignment)
+        for old in executed[assignment.name].parent.glob(f"{assignment.name}-*.ipynb"):
             old.unlink()
-        aside = kept[one.name].with_suffix(f".{os.getpid()}")
+        aside = executed[assignment.name].with_suffix(f".{os.getpid()}")
         write_notebook(notebook, aside)
-        aside.rename(kept[one.name])  # two builds may write at once: whole or not at all
-        print(f"{one.name} was run ({time.monotonic() - started:.0f} s)", flush=True)
+        aside.rename(executed[assignment.name])  # two builds may write at once: whole or not at all
+        print(f"{assignment.name} was run ({time.monotonic() - started:.0f} s)", flush=True)
 
     # One that fails does not end the others: their runs are kept for the next build.
-    results = await asyncio.gather(*(one_of(one) for one in missing), return_exceptions=True)
+    results = await asyncio.gather(*(one_of(assignment) for assignment in missing), return_exceptions=True)
     for failure in filter(None, results):
         raise failure
 
@@ -87,9 +90,9 @@ class _Manager(AsyncKernelManager):
     client_factory = Type(_Client)
 
 
-async def _execute_one(one: Assignment) -> NotebookNode:
+async def _execute_one(assignment: Assignment) -> NotebookNode:
     """The solution after a run from top to bottom, by someone who starts the course here and has no network."""
-    notebook = read_source(one.source)
+    notebook = read_source(assignment.source)
     with tempfile.TemporaryDirectory(prefix="book-") as home:
         settings = {"AUTOGRADER_HOME": home, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
         client = NotebookClient(
@@ -97,20 +100,20 @@ async def _execute_one(one: Assignment) -> NotebookNode:
             timeout=CELL_SECONDS,
             kernel_name="python3",
             kernel_manager_class=_Manager,
-            resources={"metadata": {"path": str(one.root / "notebooks")}},
+            resources={"metadata": {"path": str(assignment.root / "notebooks")}},
         )
         try:
             # A kernel's own warnings are nobody's; what cells write to stderr comes by another way.
             await client.async_execute(env={**os.environ, **settings}, stderr=DEVNULL)
         except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
-            words = re.sub(r"\x1b\[[0-9;]*m", "", str(error))  # colours
-            raise CourseError(f"{one.name} stops with an error:\n{words}") from None
+            message = re.sub(r"\x1b\[[0-9;]*m", "", str(error))  # colours
+            raise CourseError(f"{assignment.name} stops with an error:\n{message}") from None
     return notebook
 
 
-def _digest(one: Assignment, course: bytes) -> str:
+def _digest(assignment: Assignment, course: bytes) -> str:
     digest = hashlib.sha256(course)
-    for cell in code_cells(read_source(one.source)):
+    for cell in code_cells(read_source(assignment.source)):
         digest.update(f"{cell.id}\0{cell.source}\0".encode())
     return digest.hexdigest()[:16]
 

@@ -24,16 +24,16 @@ def source_files(
     root: Path, chosen: list[Assignment], executed: dict[str, NotebookNode], with_solutions: bool = False
 ) -> Iterator[tuple[str, bytes]]:
     """Path and content of every file that Sphinx reads."""
-    names = [one.name for one in chosen]
+    names = [assignment.name for assignment in chosen]
     yield from _folder(root / "docs" / "book", "", "*.md")
     yield from _start_page(root, names)
-    for one in chosen:
+    for assignment in chosen:
         page = (
-            instructors_page(one, executed[one.name])
+            instructors_page(assignment, executed[assignment.name])
             if with_solutions
-            else students_page(one, executed[one.name])
+            else students_page(assignment, executed[assignment.name])
         )
-        yield f"notebooks/{one.name}.ipynb", lead_to_pages(page, names).encode()
+        yield f"notebooks/{assignment.name}.ipynb", lead_to_pages(page, names).encode()
     for path, content in _folder(root / "docs", "guides/", "*.md"):
         text = lead_to_pages(content.decode(), names)
         if path == f"guides/{GLOSSARY}":

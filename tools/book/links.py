@@ -30,7 +30,7 @@ def pages(site: Path) -> list[Path]:
 def broken(site: Path) -> list[tuple[str, str]]:
     """(page, link) for every link within the website whose file or place on the page does not exist."""
     read = cache(_read)
-    found = []
+    addresses = []
     for path in pages(site):
         for link in sorted(read(path).links):
             address = urlsplit(link)
@@ -42,8 +42,8 @@ def broken(site: Path) -> list[tuple[str, str]]:
                 not name or target.suffix != ".html" or name in read(target).names
             )
             if not reached:
-                found.append((path.relative_to(site).as_posix(), link))
-    return found
+                addresses.append((path.relative_to(site).as_posix(), link))
+    return addresses
 
 
 def external(site: Path) -> set[str]:

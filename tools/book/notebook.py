@@ -40,22 +40,22 @@ def zip_name(settings: CourseSettings) -> str:
     return f"{settings.course_id}-student.zip"
 
 
-def students_page(one: Assignment, executed: NotebookNode) -> str:
+def students_page(assignment: Assignment, executed: NotebookNode) -> str:
     """The notebook as a student gets it, with the outputs of every cell that is not theirs to fill in."""
-    page = nbformat.reads(release_bytes(one).decode(), as_version=4)
+    page = nbformat.reads(release_bytes(assignment).decode(), as_version=4)
     shown = {cell.id: static_outputs(cell, executed) for cell in code_cells(executed)}
     for cell in code_cells(page):
         cell.outputs = [] if "nbgrader" in cell.metadata else shown[cell.id]
-    return _finished(page, FOR_STUDENTS.format(name=one.name, zip=zip_name(one.settings)))
+    return _finished(page, FOR_STUDENTS.format(name=assignment.name, zip=zip_name(assignment.settings)))
 
 
-def instructors_page(one: Assignment, executed: NotebookNode) -> str:
+def instructors_page(assignment: Assignment, executed: NotebookNode) -> str:
     """The solution itself, run."""
-    page = read_source(one.source)
+    page = read_source(assignment.source)
     shown = {cell.id: static_outputs(cell, executed) for cell in code_cells(executed)}
     for cell in code_cells(page):
         cell.outputs = shown[cell.id]
-    return _finished(page, FOR_INSTRUCTORS.format(name=one.name))
+    return _finished(page, FOR_INSTRUCTORS.format(name=assignment.name))
 
 
 def static_outputs(cell: NotebookNode, executed: NotebookNode) -> list[NotebookNode]:

@@ -22,7 +22,7 @@ from autograder.checks.explaining.nearness import (
 )
 from autograder.checks.explaining.orders import in_other_places
 from autograder.checks.explaining.steps import function_of
-from autograder.checks.explaining.words import in_words, known_number, number, several
+from autograder.checks.explaining.words import in_words, known_number, listed, number
 
 
 def likeness(pairs: Pairs, names: str = "") -> str:
@@ -52,7 +52,7 @@ def where_they_differ(pairs: Pairs) -> str:
     ]
     if len(there) < len(pairs) or sum(pair.got.size for pair in there) < ENOUGH:
         return ""
-    yours, expected = (np.concatenate([getattr(pair, one) for pair in there]) for one in ("got", "want"))
+    yours, expected = (np.concatenate([getattr(pair, side) for pair in there]) for side in ("got", "want"))
     if not (yours.size and (yours == expected).all()):
         mine, theirs = (
             _always([pair.got for pair in there], there),
@@ -148,10 +148,10 @@ def _factor(pairs: Pairs, names: str) -> str:
     cause = equal_amount(factors, amounts(pairs, names))
     shown = sum(count(pair.want) - 1 for pair in pairs) >= ENOUGH
     if cause:
-        return f"Your numbers are the expected ones times {several(factors)}, which is {cause}."
+        return f"Your numbers are the expected ones times {listed(factors)}, which is {cause}."
     if shown:
         return (
-            f"On each input all of your numbers are the expected ones times one factor: {several(factors)}. "
+            f"On each input all of your numbers are the expected ones times one factor: {listed(factors)}. "
             "What differs like that between the inputs?"
         )
     return ""
@@ -167,8 +167,8 @@ def _ratio(pairs: Pairs, factor: float) -> str:
     """For a single number: what it is, and its ratio only if that is a number known by name."""
     if abs(factor + 1) < 1e-4:
         return "Your number is the expected one with the opposite sign."
-    words = known_number(factor, 1e-5)
-    return f"Your number is {number(factor)} times the expected one: {words}." if words else ""
+    constant = known_number(factor, 1e-5)
+    return f"Your number is {number(factor)} times the expected one: {constant}." if constant else ""
 
 
 def _offset(pairs: Pairs, names: str) -> str:
@@ -189,9 +189,9 @@ def _offset(pairs: Pairs, names: str) -> str:
         return f"Your numbers are all {more} than the expected ones by {number(abs(offsets[0]))}."
     cause = equal_amount(offsets, amounts(pairs, names))
     if cause:
-        return f"Your numbers are the expected ones plus {several(offsets)}, which is {cause}."
+        return f"Your numbers are the expected ones plus {listed(offsets)}, which is {cause}."
     if sum(count(pair.want) - 1 for pair in pairs) >= ENOUGH:
-        return f"On each input all of your numbers are off by the same: {several(offsets)}."
+        return f"On each input all of your numbers are off by the same: {listed(offsets)}."
     return ""
 
 
@@ -259,7 +259,7 @@ def _cause_by_rows(pairs: Pairs, factors: Sequence[np.ndarray], axis: int) -> st
             continue
         if not all(len(mask) == factor.shape[0] for mask, factor in zip(masks, factors, strict=True)):
             continue
-        for words, count_of in (
+        for quantity, count_of in (
             (f"the number of True in its row of `{name}`", lambda mask: mask.sum(1)),
             (f"the share of True in its row of `{name}`", lambda mask: mask.mean(1)),
             (f"the number of False in its row of `{name}`", lambda mask: (~mask).sum(1)),
@@ -269,23 +269,26 @@ def _cause_by_rows(pairs: Pairs, factors: Sequence[np.ndarray], axis: int) -> st
                 for mask, factor in zip(masks, factors, strict=True)
             ]
             if all(_like(factor, value) for factor, value in zip(factors, counts, strict=True)):
-                return f", {words}"
+                return f", {quantity}"
             if all(_like(factor, 1 / value) for factor, value in zip(factors, counts, strict=True)):
-                return f", one over {words}"
-    for words, sum_of in (("sum to 1", lambda x: x.sum(axis)), ("have length 1", lambda x: (x**2).sum(axis))):
+                return f", one over {quantity}"
+    for quantity, sum_of in (
+        ("sum to 1", lambda x: x.sum(axis)),
+        ("have length 1", lambda x: (x**2).sum(axis)),
+    ):
         if all(np.allclose(sum_of(pair.want), 1, atol=1e-3) for pair in pairs) and not any(
             np.allclose(sum_of(pair.got), 1, atol=1e-3) for pair in pairs
         ):
-            return f". The expected ones {words}, yours do not"
+            return f". The expected ones {quantity}, yours do not"
     return ""
 
 
 def _like(factor: np.ndarray, value: np.ndarray) -> bool:
-    known = np.isfinite(factor)
-    if not known.any() or np.ptp(factor[known]) < 1e-6:
+    finite = np.isfinite(factor)
+    if not finite.any() or np.ptp(factor[finite]) < 1e-6:
         return False
     value = np.broadcast_to(value, factor.shape)
-    return bool(np.allclose(factor[known], value[known], rtol=1e-3))
+    return bool(np.allclose(factor[finite], value[finite], rtol=1e-3))
 
 
 def _line(pairs: Pairs) -> str:

@@ -43,23 +43,23 @@ def in_other_places(pairs: Pairs, names: str) -> str:
 
 
 def _swapped(pairs: Pairs, left: int, right: int, names: str) -> str:
-    words = swap_name(left, right, pairs[0].want.ndim, names)
+    axes_swapped = swap_name(left, right, pairs[0].want.ndim, names)
     if all(
         pair.want.shape[left] == pair.want.shape[right] and near(pair.got, pair.want.swapaxes(left, right))
         for pair in pairs
     ):
-        return f"Your answer is the expected one with {words} exchanged (transposed)."
-    for other, one in (
+        return f"Your answer is the expected one with {axes_swapped} exchanged (transposed)."
+    for of_expected, of_yours in (
         (lambda x: x.swapaxes(left, right), lambda x: x),
         (lambda x: x, lambda x: x.swapaxes(left, right)),
     ):
         if all(
-            np.array_equal(np.sort(one(pair.got).shape), np.sort(other(pair.want).shape))
-            and near(one(pair.got).ravel(), other(pair.want).ravel())
+            np.array_equal(np.sort(of_yours(pair.got).shape), np.sort(of_expected(pair.want).shape))
+            and near(of_yours(pair.got).ravel(), of_expected(pair.want).ravel())
             for pair in pairs
         ):
             return (
-                f"All of the expected numbers are there, but mixed up: a reshape (view) stands where {words} should be exchanged, "
+                f"All of the expected numbers are there, but mixed up: a reshape (view) stands where {axes_swapped} should be exchanged, "
                 "or the other way round."
             )
     return ""
@@ -84,7 +84,7 @@ def _shifted(pairs: Pairs, axis: int, step: int) -> bool:
         if not near(got, want):
             return False
         moved.append(want)
-    return different(moved, ENOUGH) and sum(one.size for one in moved) > 2 * ENOUGH
+    return different(moved, ENOUGH) and sum(array.size for array in moved) > 2 * ENOUGH
 
 
 def _same_rows(pair: Pair, axis: int) -> bool:
@@ -95,7 +95,7 @@ def _same_rows(pair: Pair, axis: int) -> bool:
         return False
     free = list(range(len(want)))
     for row in got:
-        match = next((one for one in free if near(row, want[one])), None)
+        match = next((row_ for row_ in free if near(row, want[row_])), None)
         if match is None:
             return False
         free.remove(match)

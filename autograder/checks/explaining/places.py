@@ -24,9 +24,9 @@ def where(
 
     One array of truth values, one expected array, one case for each input; ("", False) when nothing simple describes them.
     """
-    if any(one.ndim == 0 for one in wrong):
+    if any(mask.ndim == 0 for mask in wrong):
         return "", False
-    if sum(int(one.sum()) for one in wrong) < 2 or all(one.all() for one in wrong):
+    if sum(int(mask.sum()) for mask in wrong) < 2 or all(mask.all() for mask in wrong):
         return "", False
     by_input = [dict(_places(want, case, names)) for want, case in zip(wants, cases, strict=True)]
     common = [

@@ -63,7 +63,7 @@ def _left_over(longer: tuple[int, ...], shorter: tuple[int, ...]) -> list[int]:
 
 def numbers_despite_shape(got: Sequence[np.ndarray], want: Sequence[np.ndarray]) -> str:
     """What the numbers of answers of wrong shape show: that they are right, or a sum, mean, … of the expected, or ""."""
-    if sum(one.size for one in (*got, *want)) > MOST or any(one.size == 0 for one in (*got, *want)):
+    if sum(array.size for array in (*got, *want)) > MOST or any(array.size == 0 for array in (*got, *want)):
         return ""
     pairs = [(a.astype(np.float64), b.astype(np.float64)) for a, b in zip(got, want, strict=True)]
     if len(np.unique(np.concatenate([b.ravel() for _, b in pairs]))) < 3:
@@ -75,15 +75,15 @@ def numbers_despite_shape(got: Sequence[np.ndarray], want: Sequence[np.ndarray])
         if _all(pairs, lambda a, b: a.size == b.size and _near(a.ravel(), b.ravel())):
             return "Your numbers are right; only their shape is not."
         dims = {(a.ndim - b.ndim) for a, b in pairs}
-        for words, reduce in REDUCTIONS:
+        for reduction, reduce in REDUCTIONS:
             for axis in (-1, -2, -3):
                 if dims == {-1} and _all(pairs, lambda a, b, r=reduce, i=axis: _reduces(b, a, r, i)):
-                    return f"Your numbers are {words} of the expected ones over {_axis(axis)}."
+                    return f"Your numbers are {reduction} of the expected ones over {_axis(axis)}."
                 if dims == {1} and _all(pairs, lambda a, b, r=reduce, i=axis: _reduces(a, b, r, i)):
-                    return f"Expected is {words} of your numbers over {_axis(axis)}."
-        for words, reduce in (("mean", np.mean), ("sum", np.sum)):
+                    return f"Expected is {reduction} of your numbers over {_axis(axis)}."
+        for reduction, reduce in (("mean", np.mean), ("sum", np.sum)):
             if max(dims) > 0 and _all(pairs, lambda a, b, r=reduce: b.ndim == 0 and _near(r(a), b)):
-                return f"Expected is the {words} of all your numbers."
+                return f"Expected is the {reduction} of all your numbers."
         if len(pairs) and _all(pairs, lambda a, b: a.ndim == b.ndim and a.ndim > 0 and _leads(a, b)):
             return "As far as both reach, counted from the beginning, your numbers are right."
         if len(pairs) and _all(pairs, lambda a, b: a.ndim == b.ndim and a.ndim > 0 and _trails(a, b)):
@@ -108,10 +108,10 @@ def size_written_as_number(
         asked = {want[axis] for _, want in wrong}
         if len(fixed) == 1 and fixed != {1} and not fixed & asked and len(asked) + bool(right) > 1:
             names = axes.split()
-            words = f"Axis {names[axis]}" if len(names) == len(shapes[0]) else f"Axis {axis}"
+            axis_named = f"Axis {names[axis]}" if len(names) == len(shapes[0]) else f"Axis {axis}"
             sizes = " or ".join(map(str, sorted(asked)))
             return (
-                f"{words} has size {fixed.pop()} in all of your answers, also where {sizes} is expected: "
+                f"{axis_named} has size {fixed.pop()} in all of your answers, also where {sizes} is expected: "
                 "is a size written as a number where the shape should be read?"
             )
     return ""
@@ -124,10 +124,13 @@ def size_in_errors(
 
     `messages` are the last lines of the errors, `wrong` and `right` the inputs.
     """
-    spoken = [{int(one) for one in re.findall(r"\b\d{1,6}\b", message[:1000])} for message in messages]
+    spoken = [{int(item) for item in re.findall(r"\b\d{1,6}\b", message[:1000])} for message in messages]
     for name in right[0]:
         arrays = [case.get(name) for case in (*wrong, *right)]
-        if not all(isinstance(one, np.ndarray) for one in arrays) or len({one.ndim for one in arrays}) != 1:
+        if (
+            not all(isinstance(item, np.ndarray) for item in arrays)
+            or len({item.ndim for item in arrays}) != 1
+        ):
             continue
         for axis in range(-1, -arrays[0].ndim - 1, -1):
             sizes = {case[name].shape[axis] for case in right}
@@ -169,8 +172,8 @@ def _leads(a: np.ndarray, b: np.ndarray) -> bool:
 
 def _trails(a: np.ndarray, b: np.ndarray) -> bool:
     both = [min(sizes) for sizes in zip(a.shape, b.shape, strict=True)]
-    one, other = (x[tuple(slice(n - k, n) for n, k in zip(x.shape, both, strict=True))] for x in (a, b))
-    return one.size > 2 and _near(one, other)
+    left, right = (x[tuple(slice(n - k, n) for n, k in zip(x.shape, both, strict=True))] for x in (a, b))
+    return left.size > 2 and _near(left, right)
 
 
 def _near(a: np.ndarray, b: np.ndarray) -> bool:

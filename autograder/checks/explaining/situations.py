@@ -21,7 +21,7 @@ class Fact:
     least   on how many inputs it must be true before it says anything.
     """
 
-    words: str
+    sentence: str
     about: str
     rank: int = 0
     edge: bool = True
@@ -40,22 +40,26 @@ def what_sets_apart(cases: Sequence[Mapping[str, Any]], wrong: Sequence[int]) ->
         return ""
     with np.errstate(all="ignore"):
         facts = [list(_facts(case)) for case in cases]
-    edge = _separating([[fact for fact in one if fact.edge] for one in facts], wrong, right)
-    plain = _separating([[fact for fact in one if fact.plain] for one in facts], right, wrong)
+    edge = _separating(
+        [[fact for fact in facts_of_case if fact.edge] for facts_of_case in facts], wrong, right
+    )
+    plain = _separating(
+        [[fact for fact in facts_of_case if fact.plain] for facts_of_case in facts], right, wrong
+    )
     if edge and plain and edge.rank == plain.rank and edge.about != plain.about:
         return ""
     if edge and (not plain or edge.rank <= plain.rank):
-        return f"Wrong exactly where {edge.words}."
-    return f"Right only where {plain.words}." if plain else ""
+        return f"Wrong exactly where {edge.sentence}."
+    return f"Right only where {plain.sentence}." if plain else ""
 
 
 def _separating(
     facts: Sequence[Sequence[Fact]], having: Sequence[int], lacking: Sequence[int]
 ) -> Fact | None:
     """What is true of all cases `having` and of none `lacking`."""
-    others = {fact.words for number in lacking for fact in facts[number]}
-    common = set.intersection(*({fact.words for fact in facts[number]} for number in having)) - others
-    found = [fact for fact in facts[having[0]] if fact.words in common and fact.least <= len(having)]
+    others = {fact.sentence for number in lacking for fact in facts[number]}
+    common = set.intersection(*({fact.sentence for fact in facts[number]} for number in having)) - others
+    found = [fact for fact in facts[having[0]] if fact.sentence in common and fact.least <= len(having)]
     best = [fact for fact in found if fact.rank == min(fact.rank for fact in found)]
     return best[0] if len({fact.about for fact in best}) == 1 else None
 
@@ -142,12 +146,12 @@ def _of_array(name: str, value: np.ndarray, scalars: Mapping[str, float]) -> Ite
     if value.dtype.kind == "f" and value.ndim and value.shape[-1] > 1 and value.size <= 10_000:
         ordered = np.sort(value, -1)
         if (ordered[..., 1:] == ordered[..., :-1]).any():
-            words = (
+            sentence = (
                 f"a row of `{name}` holds a number twice"
                 if value.ndim > 1
                 else f"`{name}` holds a number twice"
             )
-            yield Fact(words, name)
+            yield Fact(sentence, name)
 
 
 def _of_mask(name: str, mask: np.ndarray) -> Iterator[Fact]:
@@ -168,9 +172,11 @@ def _of_mask(name: str, mask: np.ndarray) -> Iterator[Fact]:
 def _of_sizes(case: Mapping[str, Any]) -> Iterator[Fact]:
     arrays = {name: value for name, value in case.items() if isinstance(value, np.ndarray)}
     names = list(arrays)
-    for position, one in enumerate(names):
-        for other in names[position + 1 :]:
-            left, right = arrays[one].shape, arrays[other].shape
+    for position, first in enumerate(names):
+        for second in names[position + 1 :]:
+            left, right = arrays[first].shape, arrays[second].shape
             if len(left) == len(right) > 1:
-                words = "the same shape" if left == right else "different shapes"
-                yield Fact(f"`{one}` and `{other}` have {words}", one, 2, left != right, left == right)
+                sentence = "the same shape" if left == right else "different shapes"
+                yield Fact(
+                    f"`{first}` and `{second}` have {sentence}", first, 2, left != right, left == right
+                )

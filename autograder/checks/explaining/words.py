@@ -22,8 +22,8 @@ def number(value: float) -> str:
 
 def known_number(value: float, tolerance: float) -> str:
     """The name of a number such as 1/ln 2, or ""."""
-    for name, known in KNOWN.items():
-        if abs(abs(value) - known) <= tolerance * known:
+    for name, constant in KNOWN.items():
+        if abs(abs(value) - constant) <= tolerance * constant:
             return name if value > 0 else f"−{name}"
     return ""
 
@@ -34,15 +34,15 @@ def in_words(factor: float) -> str:
     exact = known_number(factor, 5e-5)
     if exact:
         return f"{number(factor)} ({exact})"
-    for words, value in (("{}", size), ("1/{}", 1 / size), ("√{}", size**2), ("1/√{}", 1 / size**2)):
+    for form, value in (("{}", size), ("1/{}", 1 / size), ("√{}", size**2), ("1/√{}", 1 / size**2)):
         whole = round(value)
         if 2 <= whole <= 4096 and abs(value - whole) <= 1e-4 * whole:
-            named = words.format(whole)
-            return f"{sign}{named}" if words == "{}" else f"{number(factor)} ({sign}{named})"
+            named = form.format(whole)
+            return f"{sign}{named}" if form == "{}" else f"{number(factor)} ({sign}{named})"
     return number(factor)
 
 
-def several(values: Sequence[float]) -> str:
+def listed(values: Sequence[float]) -> str:
     shown = [number(value) for value in values[:4]]
     if len(values) > 4:
         return ", ".join(shown) + ", …"

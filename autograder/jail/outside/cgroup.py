@@ -27,7 +27,7 @@ _numbers = itertools.count()
 
 
 @dataclass(frozen=True)
-class Group:
+class ControlGroup:
     """Its folders: one, or (version 1) one for each controller."""
 
     folders: tuple[Path, ...]
@@ -55,7 +55,7 @@ def remove_ended() -> None:
                 _to_remove.remove(folder)
 
 
-def make(limits: Limits) -> Group | None:
+def make(limits: Limits) -> ControlGroup | None:
     """A new group with these limits; None where none can be had."""
     name = f"autograder-{os.getpid()}-{next(_numbers)}"
     made: list[Path] = []
@@ -68,9 +68,9 @@ def make(limits: Limits) -> Group | None:
             for file, value in _settings(limits, version).items():
                 if (folder / file).exists():
                     (folder / file).write_text(value)
-        return Group(tuple(made)) if made else None
+        return ControlGroup(tuple(made)) if made else None
     except OSError:
-        Group(tuple(made)).remove()
+        ControlGroup(tuple(made)).remove()
         return None
 
 
@@ -80,7 +80,7 @@ def _sweep(parent: Path) -> None:
     for folder in parent.glob("autograder-*"):
         pid = folder.name.split("-")[1]
         if not Path("/proc", pid).exists():
-            Group((folder,)).remove()
+            ControlGroup((folder,)).remove()
 
 
 def possible() -> bool:

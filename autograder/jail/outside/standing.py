@@ -61,8 +61,8 @@ def by(lender: socket.socket) -> None:
 def made_of(limits: Limits, isolation: str, view: View, modules: Sequence[str]) -> str:
     """A name of a server that changes with all that it has read, or shows."""
     shown = [*map(package_folder, view.packages), *view.readable]
-    words = json.dumps([limits.to_json(), isolation, repr(view), list(modules)]).encode()
-    return blake2b(words + signature(shown), digest_size=16).hexdigest()
+    description = json.dumps([limits.to_json(), isolation, repr(view), list(modules)]).encode()
+    return blake2b(description + signature(shown), digest_size=16).hexdigest()
 
 
 def take(key: str) -> StandingServer | None:
@@ -83,9 +83,9 @@ def give(key: str, process: ServerProcess | StandingServer) -> bool:
     if _lender is None or process.jail is None:
         return False
     errors = process.errors if isinstance(process, StandingServer) else process.errors.fileno()
-    words = json.dumps({"does": "give", "key": key}).encode()
+    message = json.dumps({"does": "give", "key": key}).encode()
     with _asking, suppress(OSError):
-        socket.send_fds(_lender, [words], [process.control.fileno(), errors, process.jail])
+        socket.send_fds(_lender, [message], [process.control.fileno(), errors, process.jail])
         process.control.close()  # it stays open there
         return True
     return False

@@ -1,0 +1,106 @@
+"""What decides a verdict: the one list of files and versions, and the one way to make a digest of them.
+
+Three ask. The store: does a result still hold? A cluster: would its workers grade alike? `.tried.json`: has an exercise been
+tried as it is now?
+"""
+
+import hashlib
+import json
+import platform
+import re
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import asdict
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from autograder.jail.outside.bubblewrap import AUTOGRADER, package_folder
+
+if TYPE_CHECKING:  # a cluster's workers need no course
+    from autograder.course import Assignment
+
+PACKAGES = (
+    *("numpy", "scipy", "pandas", "scikit-learn"),
+    *("torch", "transformers", "tokenizers", "sentence-transformers", "safetensors"),
+)
+"""Those that compute what notebooks' cells give. Their versions count where they are installed."""
+
+PACKAGE = "autograder"
+IMPORT = re.compile(rf"^ *from ({PACKAGE}(?:\.\w+)*) import (\([^)]*\)|.*)", re.MULTILINE)
+"""Found by its looks: parsing all these files takes a third of a second."""
+
+
+def digest(files: Iterable[Path], *parts: Any) -> str:
+    """Over parts that JSON can hold, and the names and contents of files in this order. Hexadecimal, 64 digits."""
+    total = hashlib.sha256(json.dumps(parts, sort_keys=True).encode())
+    for file in files:
+        total.update(file.name.encode() + hashlib.sha256(file.read_bytes()).digest())
+    return total.hexdigest()
+
+
+def rules_digest(assignment: "Assignment") -> str:
+    """Over the release, the solution, the code that judges, what notebooks import and read, and the versions."""
+    files = [assignment.source, assignment.release, *judging_code(AUTOGRADER, assignment)]
+    files += course_files(assignment, "*")
+    files += assignment.handed_out.values()
+    return digest(files, assignment.name, asdict(assignment.settings), installed_versions())
+
+
+def worker_versions(packages: Iterable[str]) -> dict[str, str]:
+    """What must be the same on all machines of a run: Python, packages, and what runs in a worker or in its jail."""
+    files = [path for part in ("checks", "jail", "pool") for path in (AUTOGRADER / part).rglob("*.py")]
+    for folder in map(package_folder, packages):
+        files += [*folder.rglob("*.py"), *(folder.parent / "data").rglob("*")]
+    return {**installed_versions(("distributed",)), "the course's files": digest(sorted(_plain(files)))[:12]}
+
+
+def installed_versions(more: Iterable[str] = ()) -> dict[str, str]:
+    """Of Python, and of those of `PACKAGES` and `more` that are installed."""
+    versions = {"Python": platform.python_version()}
+    for name in (*PACKAGES, *more):
+        with suppress(metadata.PackageNotFoundError):
+            versions[name] = metadata.version(name)
+    return versions
+
+
+def course_files(assignment: "Assignment", pattern: str) -> list[Path]:
+    """The files of that name which the course's notebooks import or read."""
+    course = assignment.settings
+    beside = {name: assignment.root / name for name in course.packages}
+    folders = [path if path.is_dir() else package_folder(name) for name, path in beside.items()]
+    folders += [assignment.root / name for name in course.readable]
+    return _plain(path for folder in folders for path in sorted(folder.rglob(pattern)))
+
+
+def judging_code(package: Path, assignment: "Assignment") -> list[Path]:
+    """The files of `package` that decide a verdict: the jail, the exercises, and the engine with what it imports.
+
+    What only starts a run, shows its results or passes them on may change, and nothing is run again for it.
+    """
+    waiting = [
+        package / "grading" / "engine.py",
+        *assignment.source.parent.glob("*.py"),
+        *package.rglob("jail/*/*.py"),
+    ]
+    waiting += package.rglob("checks/**/*.py")
+    files: set[Path] = set()
+    while waiting:
+        file = waiting.pop()
+        if file not in files:
+            files.add(file)
+            waiting += _imports(file, package)
+    return sorted(files)
+
+
+def _plain(files: Iterable[Path]) -> list[Path]:
+    return [path for path in files if path.is_file() and "__pycache__" not in path.parts]
+
+
+def _imports(file: Path, package: Path) -> list[Path]:
+    """The modules of `package` that a file imports, by `from autograder… import …`."""
+    names: set[str] = set()
+    for module, imported in IMPORT.findall(file.read_text(encoding="utf-8")):
+        names |= {module, *(f"{module}.{name}" for name in re.findall(r"\w+", imported))}
+    paths = [package.joinpath(*name.split(".")[1:]) for name in names]
+    return [path.with_suffix(".py") for path in paths if path.with_suffix(".py").exists()]
