@@ -17,6 +17,7 @@ from nbformat.v4 import new_code_cell
 
 from autograder.course import Assignment
 from autograder.daemon import place
+from autograder.signature import signature
 from tests.autograder.road import hand_in, make_course, perfect_notebook, with_cell
 from tests.processes import command, is_alive, processes_below, wait_until_gone
 
@@ -249,9 +250,9 @@ def test_other_code_or_another_environment_has_another_name(monkeypatch, tmp_pat
     assert place.identity() == before != place.identity([*sys.path, str(tmp_path)])
     one, two = tmp_path / "a.py", tmp_path / "b.py"
     one.write_text("1")
-    first = place.signature([tmp_path])
+    first = signature([tmp_path])
     two.write_text("2")
-    assert place.signature([tmp_path]) != first
+    assert signature([tmp_path]) != first
 
 
 def test_words_status_and_files_are_the_caller_s(course, runtime, tmp_path):

@@ -11,10 +11,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 
-from autograder.daemon.place import signature
 from autograder.jail.inside.limits import Limits
 from autograder.jail.outside.bubblewrap import View, package_folder
 from autograder.jail.outside.launch import CLOSE_SECONDS, ServerProcess, last_words
+from autograder.signature import signature
 
 _lender: socket.socket | None = None
 _asking = threading.Lock()
