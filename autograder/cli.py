@@ -636,11 +636,36 @@ def student_release(
     target: Annotated[
         Path | None, typer.Argument(help="The zip file to write. Default: dist/COURSE-student.zip.")
     ] = None,
+    alone: Annotated[
+        bool,
+        typer.Option(
+            "--alone", help="For those who learn alone: with functions to borrow, and the keys to them."
+        ),
+    ] = False,
 ) -> None:
     """Pack what students get: notebooks, answer keys and what notebooks need, without solutions."""
     from autograder.authoring.release import student_release as pack
 
-    console.print(f"wrote {pack(target)}")
+    console.print(f"wrote {pack(target, alone)}")
+
+
+@app.command()
+def lend(
+    name: Name,
+    early: Annotated[
+        bool, typer.Option("--early", help="Also before the time in c.Autograder.lend_from.")
+    ] = False,
+) -> None:
+    """Print the line with which students borrow working functions of a notebook: publish it when they may.
+
+    It needs c.Autograder.lend = "key" in nbgrader_config.py before the notebook is handed out. What is borrowed earns
+    nothing; who has the key can read the functions, too, so publish it when nothing can be handed in any more, or where
+    that does not matter.
+    """
+    from autograder.authoring.lending import published_key
+
+    key = published_key(assignment(course_root(), name), early)
+    console.print(f'borrow(key="{key}")', highlight=False, soft_wrap=True)
 
 
 def _found(one: Assignment, submitted: Path, wanted: list[str] | None) -> tuple[dict, list]:
