@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-DIGITS = 4
+DIGITS = 6
 """Of the numbers that are kept."""
 
 
@@ -88,7 +88,8 @@ def distance(got: np.ndarray, want: np.ndarray) -> np.ndarray:
     """|yours − expected|; where either is not finite, 0 if they agree and infinity otherwise."""
     got, want = got.astype(np.float64), want.astype(np.float64)
     finite = np.isfinite(got) & np.isfinite(want)
-    apart = np.abs(np.subtract(got, want, where=finite, out=np.zeros_like(want)))
+    with np.errstate(over="ignore"):
+        apart = np.abs(np.subtract(got, want, where=finite, out=np.zeros_like(want)))
     return np.where(finite | (got == want) | (np.isnan(got) & np.isnan(want)), apart, np.inf)
 
 
