@@ -12,6 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook, MissingEntry
 
+from autograder.checks.notes import in_html
 from autograder.checks.panels import Panels
 from autograder.checks.status import Ending, Status
 from autograder.course import Assignment
@@ -59,6 +60,7 @@ def summary(notebook: NotebookNode, where: Mapping[str, Any], assignment: Assign
     environment = Environment(
         loader=PackageLoader("autograder"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
+    environment.filters["code"] = in_html  # escapes all but the elements that it makes
     known = recall(assignment, where["student"])
     waiting = _waiting(where)
     verdicts = known.by_cell() if known else {}
