@@ -12,7 +12,7 @@ from pathlib import Path
 
 from autograder.authoring.reference import solution_sources
 from autograder.checks.lent_file import KEY_BYTES, key_text, seal
-from autograder.course import Assignment
+from autograder.course import Assignment, assignments
 from autograder.errors import CourseError
 
 PUBLIC = b"for everybody"
@@ -25,13 +25,13 @@ def lent_bytes(assignment: Assignment, alone: bool = False) -> bytes | None:
         return None
     public = alone or who == "always"
     key = _derived(PUBLIC if public else _secret(assignment.root), assignment)
-    opens = "" if public else assignment.settings.lend_from.get(assignment.name, "")
+    opens = "" if public else _opens(assignment)
     return seal(assignment.name, solution_sources(assignment), key, opens, publish=public).to_bytes()
 
 
 def published_key(assignment: Assignment, early: bool = False) -> str:
     """The key of one notebook. Raises CourseError where none is to be published, or not yet and not `early`."""
-    who, opens = assignment.settings.lend, assignment.settings.lend_from.get(assignment.name, "")
+    who, opens = assignment.settings.lend, _opens(assignment)
     if who != "key":
         raise CourseError(
             f'nbgrader_config.py sets c.Autograder.lend = "{who}": a key is published where it is "key". Set that, run '
@@ -44,6 +44,16 @@ def published_key(assignment: Assignment, early: bool = False) -> str:
             f"{assignment.name} lends from {opens} on, as nbgrader_config.py says; --early prints the key now."
         )
     return key_text(_derived(_secret(assignment.root), assignment))
+
+
+def _opens(assignment: Assignment) -> str:
+    """From when the key of an assignment is published, or "". Raises CourseError for a time of one that there is not."""
+    times = assignment.settings.lend_from
+    if unknown := sorted(set(times) - {one.name for one in assignments(assignment.root)}):
+        raise CourseError(
+            f"nbgrader_config.py sets c.Autograder.lend_from for {', '.join(unknown)}: no such assignment."
+        )
+    return times.get(assignment.name, "")
 
 
 def secret_file(root: Path) -> Path:

@@ -86,8 +86,9 @@ def offer(name: str) -> str:
 
 def is_lent(name: str) -> bool:
     """Whether the notebook's function of an exercise is the one that was lent."""
-    names = getattr(get_ipython(), "user_ns", {})
-    return any(names.get(bound) is value for bound, value in _lent.get(name, {}).items())
+    names, put, function = getattr(get_ipython(), "user_ns", {}), _lent.get(name, {}), name.rpartition(".")[2]
+    asked = {function: put[function]} if function in put else put  # beside it there may be what it calls
+    return bool(asked) and all(names.get(bound) is value for bound, value in asked.items())
 
 
 def names_lent() -> set[str]:

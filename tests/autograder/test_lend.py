@@ -117,6 +117,14 @@ def test_a_time_holds_the_key_back_and_is_told(course):
     assert "borrow(key=" in run("lend", NAME).output
 
 
+def test_a_time_for_no_assignment_is_an_error(course):
+    one = course(
+        'c.Autograder.lend = "key"\nc.Autograder.lend_from = {"1_describing": "2026-12-01T18:00+01:00"}'
+    )
+    with pytest.raises(CourseError, match="lend_from for 1_describing: no such assignment"):
+        lent_bytes(one)
+
+
 def test_always_and_never(course):
     one = course('c.Autograder.lend = "always"')
     file = lent(one, zipped(one))

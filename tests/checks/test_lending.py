@@ -11,7 +11,7 @@ from autograder.checks import hinting, journal, lending, lent_file
 from autograder.checks.lent_file import LentFile, WrongKey, key_text, seal
 from autograder.checks.stops import WrongCall
 from tests.checks.as_a_person import Person, words
-from tests.checks.test_skipping import NEED_IT, RIGHT, WRONG, cell, cells, errors, path  # noqa: F401
+from tests.checks.test_skipping import NEED_IT, RIGHT, STUB, WRONG, cell, cells, errors, path  # noqa: F401
 
 KEY = bytes(range(32))
 FUNCTIONS = {"demo.double": RIGHT, "demo.half": "def half(x):\n    return x / 2"}
@@ -96,6 +96,19 @@ def test_one_s_own_answer_takes_the_place_of_what_was_lent(course, tmp_path):
         assert words(right).startswith("✓ demo.double")
         (again,) = person.run([cell("anywhere", BORROW)])
         assert "yours is right" in words(again)
+
+
+def test_what_an_answer_calls_may_stay_lent(course, tmp_path):
+    """The lent cell defines two functions, and the student writes one of them."""
+    functions = {"demo.double": "def twice(x):\n    return x * 2\n\ndef double(x):\n    return twice(x)"}
+    course.with_suffix(".lent").write_bytes(seal("00_demo", functions, KEY, publish=True).to_bytes())
+    with Person(course, tmp_path / "home") as person:
+        person.run([*cells("imports", "double"), cell("anywhere", BORROW)])
+        (lent,) = person.run(cells("check-double"))
+        assert words(lent).startswith("○")
+        own = STUB.replace("raise NotImplementedError", "return twice(x)")
+        _, right = person.run([cell("double", own), *cells("check-double")])
+        assert words(right).startswith("✓ demo.double")
 
 
 def test_validate_counts_it_and_lends_to_what_builds_on_it(course, monkeypatch, tmp_path):
