@@ -58,7 +58,7 @@ def check(name: str = "", call: Callable[[Case], Any] | None = None) -> None:
     verdict = judge(answers, key.expected, key.rule, key.mistakes, cases=key.cases)
     card = Card(key, verdict, answers, _needs(name, answers), _unfinished(key))
     _last[name] = card
-    journal.save_check(name, verdict.passed)
+    journal.save_check(name, None if verdict.status == Status.MISSING else verdict.passed)
     _remember(name, verdict.status)
     if verdict.passed:
         display(card)
@@ -78,7 +78,7 @@ def _lent(name: str) -> None:
     note = Note(
         f"{lending.SIGN} {name}: lent, earns nothing", ("Write your own and run this again.",), WAITING
     )
-    journal.save_check(name, False)
+    journal.save_check(name, None)
     _remember(name, Status.MISSING)
     if os.environ.get("NBGRADER_EXECUTION") != "validate":
         display(note)

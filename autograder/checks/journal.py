@@ -23,7 +23,7 @@ from autograder.checks.storing import locked, write_aside
 FORMAT = 2
 SECTIONS = ("checks", "hints", "lent", "keys", "predictions", "scoreboard")
 """
-checks        {exercise: whether its check passed when it ran last};
+checks        {exercise: whether its check passed when it ran last, None if there was no answer};
 hints         {exercise: the rung that was reached};
 lent          {exercise: when its function was borrowed first, in UTC};
 keys          {notebook: the key that opens what it lends};
@@ -106,7 +106,11 @@ def changing(section: str) -> Iterator[dict[str, Any]]:
         entries = _of_this_course(parts)[section]
         unchanged = copy.deepcopy(entries)
         yield entries
-        changed = {name: value for name, value in entries.items() if unchanged.get(name) != value}
+        changed = {
+            name: value
+            for name, value in entries.items()
+            if name not in unchanged or unchanged[name] != value
+        }
         parts.setdefault(course(), _empty())[section] |= changed
         if changed:
             with suppress(OSError):  # a full or read-only disk must not fail a check
@@ -119,7 +123,7 @@ def save(section: str, name: str, value: Any) -> None:
         entries[name] = value
 
 
-def checks() -> dict[str, bool]:
+def checks() -> dict[str, bool | None]:
     return read()["checks"]
 
 
@@ -127,7 +131,7 @@ def predictions() -> dict[str, float | str]:
     return read()["predictions"]
 
 
-def save_check(name: str, passed: bool) -> None:
+def save_check(name: str, passed: bool | None) -> None:
     save("checks", name, passed)
 
 

@@ -12,10 +12,16 @@ from urllib.parse import quote
 from autograder.checks import answer_key, journal, lending
 from autograder.checks.card import RIGHT, WAITING, WRONG
 
-LENT = "lent"
-SIGNS = {True: "✓", False: "✗", None: "·", LENT: lending.SIGN}
-WORDS = {True: "passes", False: "not yet right", None: "not run yet", LENT: "lent, earns nothing"}
-COLOURS = {True: RIGHT, False: WRONG, None: WAITING, LENT: WAITING}
+UNANSWERED, LENT = "unanswered", "lent"
+SIGNS = {True: "✓", False: "✗", None: "·", UNANSWERED: "…", LENT: lending.SIGN}
+WORDS = {
+    True: "passes",
+    False: "not yet right",
+    None: "not run yet",
+    UNANSWERED: "not answered yet",
+    LENT: "lent, earns nothing",
+}
+COLOURS = {True: RIGHT, False: WRONG, None: WAITING, UNANSWERED: WAITING, LENT: WAITING}
 
 
 @dataclass(frozen=True)
@@ -67,7 +73,9 @@ def progress(notebook: str | None = None) -> Overviews:
     if notebook is not None and not chosen:
         raise ValueError(f"There is no notebook {notebook!r}. There are: {', '.join(keys)}.")
     record = journal.read()
-    results = record["checks"] | {name: LENT for name in record["lent"] if not record["checks"].get(name)}
+    unanswered = {name: UNANSWERED for name, passed in record["checks"].items() if passed is None}
+    lent = {name: LENT for name in record["lent"] if record["checks"].get(name) is None}
+    results = record["checks"] | unanswered | lent
     return Overviews(tuple(
         Overview(name, {check: results.get(check) for check in answer_key.load(keys[name])})
         for name in chosen or keys
