@@ -15,6 +15,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder.checks.answer_key import SUFFIX as KEY_SUFFIX
+from autograder.checks.lent_file import SUFFIX as LENT_SUFFIX
 from autograder.errors import CourseError
 from autograder.exercise import Exercise
 from autograder.settings import FILE, CourseSettings, course_settings
@@ -67,6 +68,11 @@ class Assignment:
     def key(self) -> Path:
         """The answer key, beside the release: nbgrader hands it out with the notebook."""
         return self.release.with_suffix(KEY_SUFFIX)
+
+    @property
+    def lent(self) -> Path:
+        """What is lent of it, beside the release and encrypted, where the course lends."""
+        return self.release.with_suffix(LENT_SUFFIX)
 
     @property
     def handed_out(self) -> dict[str, Path]:
@@ -143,7 +149,7 @@ def _looks_like_a_check(cell: NotebookNode) -> bool:
 
 def _goes_along(path: Path, folder: Path) -> bool:
     hidden = any(part.startswith(".") or part == "__pycache__" for part in path.relative_to(folder).parts)
-    return not hidden and path.suffix not in (".ipynb", KEY_SUFFIX)
+    return not hidden and path.suffix not in (".ipynb", KEY_SUFFIX, LENT_SUFFIX)
 
 
 CHECK_ID = re.compile(r'"(\w+)-(\w+)-check"')

@@ -26,6 +26,9 @@ PACKAGES = (
 )
 """Those that compute what notebooks' cells give. Their versions count where they are installed."""
 
+DECIDES_NOTHING = ("lend", "lend_from")
+"""Settings without which a verdict would be the same."""
+
 PACKAGE = "autograder"
 IMPORT = re.compile(rf"^ *from ({PACKAGE}(?:\.\w+)*) import (\([^)]*\)|.*)", re.MULTILINE)
 """Found by its looks: parsing all these files takes a third of a second."""
@@ -44,7 +47,10 @@ def rules_digest(assignment: "Assignment") -> str:
     files = [assignment.source, assignment.release, *judging_code(AUTOGRADER, assignment)]
     files += course_files(assignment, "*")
     files += assignment.handed_out.values()
-    return digest(files, assignment.name, asdict(assignment.settings), installed_versions())
+    settings = {
+        name: value for name, value in asdict(assignment.settings).items() if name not in DECIDES_NOTHING
+    }
+    return digest(files, assignment.name, settings, installed_versions())
 
 
 def worker_versions(packages: Iterable[str]) -> dict[str, str]:

@@ -4,6 +4,7 @@ import os
 import sys
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
+from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,12 @@ if TYPE_CHECKING:
     from nbgrader.coursedir import CourseDirectory
 
 ARRAYS = ("numpy", "torch")
+LEND = {
+    "alone": "only those who learn alone: a release for them has the functions and their key",
+    "key": "whoever has the key of a notebook, which its instructor publishes with `autograder lend`",
+    "always": "everybody: every release has the functions and their keys",
+    "never": "nobody: no release has the functions",
+}
 
 
 @dataclass(frozen=True)
@@ -34,7 +41,9 @@ class CourseSettings:
     answers         packages whose modules hold right answers: the jail shows those that the release itself imports;
     student_files   what `autograder student-release` packs beside the release, `packages` and `readable`;
     student_overlay a folder of files for students, in place of those of the same path or in addition to them;
-    sentence_encoder "module:function" that makes a vector of each of some texts: `autograder written` groups answers by it.
+    sentence_encoder "module:function" that makes a vector of each of some texts: `autograder written` groups answers by it;
+    lend            who may borrow working functions: one of LEND;
+    lend_from       {assignment: from when its key is published, an ISO time with its zone}.
     """
 
     course_id: str = ""
@@ -50,6 +59,8 @@ class CourseSettings:
     student_files: tuple[str, ...] = ()
     student_overlay: str = ""
     sentence_encoder: str = ""
+    lend: str = "alone"
+    lend_from: dict[str, str] = field(default_factory=dict)
 
 
 OF_NBGRADER = ("course_id", "source_directory", "release_directory", "submitted_directory")
@@ -114,7 +125,25 @@ def _course_settings(root: Path, changed: int) -> CourseSettings:
         raise CourseError(
             f"{FILE} sets c.Autograder.arrays = {config_values['arrays']!r}; it must be one of {ARRAYS}."
         )
+    if config_values.get("lend", "alone") not in LEND:
+        raise CourseError(
+            f"{FILE} sets c.Autograder.lend = {config_values['lend']!r}; it must be one of {tuple(LEND)}."
+        )
+    for name, when in config_values.get("lend_from", {}).items():
+        _require_time(name, when)
     return CourseSettings(**nbgrader, **{name: _frozen(value) for name, value in config_values.items()})
+
+
+def _require_time(name: str, when: Any) -> None:
+    try:
+        at = datetime.fromisoformat(when)
+    except (TypeError, ValueError):
+        at = None
+    if at is None or at.tzinfo is None:
+        raise CourseError(
+            f"{FILE} sets c.Autograder.lend_from[{name!r}] = {when!r}; it must be a time with its zone, such as "
+            '"2026-12-01T18:00+01:00".'
+        )
 
 
 def _frozen(value: Any) -> Any:

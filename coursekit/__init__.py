@@ -8,7 +8,8 @@ from importlib import import_module
 _HOME = {
     "check": "autograder.checks.checking",
     "case": "autograder.checks.checking",
-    "hint": "autograder.checks.checking",
+    "hint": "autograder.checks.hinting",
+    "borrow": "autograder.checks.lending",
     "predict": "autograder.checks.predicting",
     "reveal": "autograder.checks.predicting",
     "CheckFailed": "autograder.checks.stops",

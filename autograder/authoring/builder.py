@@ -18,6 +18,7 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import SaveCells
 
 from autograder.authoring import reference, tried
+from autograder.authoring.lending import lent_bytes
 from autograder.checks import answer_key
 from autograder.course import Assignment
 from autograder.errors import CourseError
@@ -40,20 +41,25 @@ class Generated:
     cells: NotebookNode  # the notebook at the moment in which nbgrader would register its cells
 
 
-def products(server: Server, assignment: Assignment, generated: Generated) -> dict[Path, bytes]:
-    """All that is made from a source, with the place of each. Writes nothing."""
-    made = {assignment.release.parent / name: content for name, content in generated.files.items()}
+def products(server: Server, assignment: Assignment, generated: Generated) -> dict[Path, bytes | None]:
+    """All that is made from a source, with the place of each; None where a file must not be. Writes nothing."""
+    made: dict[Path, bytes | None] = {
+        assignment.release.parent / name: content for name, content in generated.files.items()
+    }
     if assignment.instructor_notebook != assignment.source:
         made[assignment.instructor_notebook] = notebook_bytes(read_source(assignment.source))
     if assignment.exercises:
         made[assignment.key] = key_bytes(server, assignment)
+    made[assignment.lent] = lent_bytes(assignment)
     return made
 
 
-def put(made: dict[Path, bytes]) -> None:
+def put(made: dict[Path, bytes | None]) -> None:
     """Replace the old products, each at once and whole. A file that stays as it is keeps its time."""
     for path, content in made.items():
-        if not path.exists() or path.read_bytes() != content:
+        if content is None:
+            path.unlink(missing_ok=True)
+        elif not path.exists() or path.read_bytes() != content:
             write_aside(path, content)
 
 
@@ -235,6 +241,8 @@ def stale(server: Server, assignment: Assignment) -> Iterator[str]:
     if not assignment.key.exists():
         yield f"{assignment.key.relative_to(assignment.root)} is missing"
         return
+    if (assignment.lent.read_bytes() if assignment.lent.exists() else None) != lent_bytes(assignment):
+        yield f"{assignment.lent.relative_to(assignment.root)} is not what its source and c.Autograder.lend give"
     yield from _key_differences(_public_keys(server, assignment), _key_there(assignment), assignment)
 
 

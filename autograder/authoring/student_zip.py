@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from autograder.authoring.builder import StartPage, generate
+from autograder.authoring.lending import lent_bytes
 from autograder.course import assignments, course_root
 from autograder.errors import CourseError
 from autograder.files import write_aside
@@ -19,22 +20,23 @@ EARLIEST = datetime(1980, 1, 1, tzinfo=UTC)
 """The zip format knows no earlier time."""
 
 
-def write_student_zip(target: Path | None = None) -> Path:
+def write_student_zip(target: Path | None = None, alone: bool = False) -> Path:
     """Write the zip file for students, byte for byte the same each time, and return its absolute path.
 
-    A relative `target` is taken from the course folder; without one it is dist/COURSE-student.zip. Raises
-    CourseError, and writes nothing, when something is missing or would hand out a solution.
+    `alone`: for those who learn alone, who may borrow working functions unless the course lends to nobody. A relative
+    `target` is taken from the course folder; without one it is dist/COURSE-student.zip. Raises CourseError, and writes
+    nothing, when something is missing or would hand out a solution.
     """
     root = course_root()
     name = course_settings(root).course_id or root.name
-    files = dict(student_files(root))
+    files = dict(student_files(root, alone))
     packed = pack(files, name, changed_when(root, files))
     target = (root / (target or Path("dist") / f"{name}-student.zip")).resolve()
     write_aside(target, packed)
     return target
 
 
-def student_files(root: Path) -> Iterator[tuple[str, bytes]]:
+def student_files(root: Path, alone: bool = False) -> Iterator[tuple[str, bytes]]:
     """Path and content of every file that students get.
 
     The notebooks are generated anew: those in the release folder may hold someone's own answers.
@@ -51,6 +53,8 @@ def student_files(root: Path) -> Iterator[tuple[str, bytes]]:
             if not assignment.key.exists():
                 raise CourseError(f"{assignment.key} is missing: run `autograder build` first.")
             yield assignment.key.relative_to(root).as_posix(), assignment.key.read_bytes()
+        if lent := lent_bytes(assignment, alone):
+            yield assignment.lent.relative_to(root).as_posix(), lent
     own_packages = [name for name in settings.packages if (root / name).is_dir()]  # others are installed
     for name in (*own_packages, *settings.readable, *settings.student_files):
         yield from _below(root, root / name)

@@ -1,4 +1,4 @@
-"""What a notebook of any course imports: `from autograder.checks import case, check, hint, predict, reveal, progress, course_map`.
+"""What a notebook of any course imports: `from autograder.checks import borrow, case, check, hint, predict, reveal, progress, course_map`.
 
 It needs numpy and IPython, and nothing of the rest of the autograder. The names are loaded when first used.
 """
@@ -8,7 +8,8 @@ from importlib import import_module
 _HOME = {
     "check": "checking",
     "case": "checking",
-    "hint": "checking",
+    "hint": "hinting",
+    "borrow": "lending",
     "predict": "predicting",
     "reveal": "predicting",
     "CheckFailed": "stops",

@@ -5,12 +5,14 @@ from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from autograder.checks import answers as answer_file
 from autograder.checks.asking import Answer, Case
 from autograder.checks.judging import KnownMistake, Rule
 from autograder.checks.notebook_file import path_of_this_notebook
 from autograder.checks.recording import answers_from_file, answers_to_file, cases_from_file, cases_to_file
+from autograder.checks.stops import WrongCall
 
 SUFFIX = ".key"
 STARTED_IN = Path.cwd()
@@ -38,6 +40,11 @@ class NoSuchExercise(LookupError):
 
 def find(name: str) -> ExerciseKey:
     """The key of exercise `name`, such as "attention.softmax"."""
+    return load(file_of(name))[name]
+
+
+def file_of(name: str) -> Path:
+    """The file that holds the key of an exercise. Raises NoSuchExercise."""
     topic, exercises = name.partition(".")[0], {}
     # The file that is called like the topic comes first: reading all of them takes half a second.
     files = key_files()
@@ -48,7 +55,7 @@ def find(name: str) -> ExerciseKey:
     for path in sorted(files, key=lambda path: (topic not in path.stem, path.stem)):
         keys = load(path)
         if name in keys:
-            return keys[name]
+            return path
         exercises |= keys
     close = [other for other in exercises if other.split(".")[0] == topic] or list(exercises)
     raise NoSuchExercise(
@@ -69,6 +76,16 @@ def meant_by(name: str) -> str:
         if same:
             raise NoSuchExercise(f"Which {name!r} is meant? There are: {', '.join(same)}.")
     return name
+
+
+def asked_for(function: str, name: Any) -> str:
+    """The exercise in a call of `function`: by its whole name, by what stands after the dot, or the function itself."""
+    asked_name = getattr(name, "__name__", name) if callable(name) else name
+    if not isinstance(asked_name, str) or not asked_name:
+        raise WrongCall(
+            f'{function} takes the name of an exercise, as its check has it: {function}("topic.exercise").'
+        )
+    return meant_by(asked_name)
 
 
 def _suggested(name: str, exercises: Iterable[str]) -> str:

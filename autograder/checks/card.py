@@ -14,11 +14,13 @@ from autograder.checks.asking import Answer
 from autograder.checks.describing import described
 from autograder.checks.judging import Verdict, compare
 from autograder.checks.notes import RIGHT, WAITING, WRONG, in_html
+from autograder.checks.panels import Panels, numbers, panels
 from autograder.checks.status import Status
 
 SYMBOL = {Status.PASSED: "✓", Status.FAILED: "✗", Status.ERROR: "✗", Status.MISSING: "…"}
 COLOUR = {Status.PASSED: RIGHT, Status.MISSING: WAITING}
 WIDTH = 80
+MOST_SHOWN = 64  # rows and columns of a heat map
 WORD = {
     Status.PASSED: "right",
     Status.FAILED: "not yet right",
@@ -55,7 +57,7 @@ class Card:
         lines = [self.title, *self._wrapped()]
         got, want = self._shown()
         if got is not None and not self.verdict.passed:
-            lines += [f"yours    {_numbers(got)}", f"expected {_numbers(want)}"]
+            lines += [f"yours    {numbers(got)}", f"expected {numbers(want)}"]
         return "\n  ".join(lines)
 
     def summary(self) -> str:
@@ -111,9 +113,8 @@ class Card:
     def picture(self) -> tuple[bytes, str] | None:
         """PNG of yours, expected and their difference, with its alt text; None if it would not help."""
         got, want = self._shown()
-        if self.verdict.passed or got is None or want.ndim == 0 or want.size < 2 or got.size == 0:
-            return None
-        return heat_maps(got, want)
+        shown = None if self.verdict.passed or got is None else panels(got, want, MOST_SHOWN)
+        return shown and heat_maps(shown)
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
         colour = COLOUR.get(self.verdict.status, WRONG)
@@ -140,67 +141,27 @@ def _listed(names: list[str]) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
-def heat_maps(got: np.ndarray, want: np.ndarray) -> tuple[bytes, str]:
+def heat_maps(shown: Panels) -> tuple[bytes, str]:
     """Panels of yours and expected and, if the shapes agree, |difference|; as a PNG and its description."""
     from matplotlib.figure import Figure
 
-    same_shape = got.shape == want.shape
-    place = _most_different(got, want) if same_shape else (0,) * 64
-    yours, expected = _matrix(got, place), _matrix(want, place)
-    finite = np.concatenate([panel[np.isfinite(panel)] for panel in (yours, expected)])
-    shades = {"vmin": finite.min(), "vmax": finite.max()} if finite.size else {}
-    panels = [
-        (f"yours  {_shape(got)}", yours, {"cmap": "viridis", **shades}),
-        (f"expected  {_shape(want)}", expected, {"cmap": "viridis", **shades}),
+    shades = dict(zip(("vmin", "vmax"), shown.range or (), strict=False))
+    looks = [
+        (title, matrix, {"cmap": "viridis", **shades})
+        for title, matrix in zip(shown.titles, shown.matrices, strict=True)
     ]
-    alt = f"Heat maps. Yours: {_numbers(got)}. Expected: {_numbers(want)}."
-    if same_shape:
-        difference = _distance(yours, expected)
-        panels.append(("|difference|", difference, {"cmap": "magma"}))
-        alt += f" Largest difference shown: {difference.max():.3g}."
+    if shown.same_shape:
+        looks.append(("|difference|", shown.difference, {"cmap": "magma"}))
     figure = Figure(figsize=(8.0, 2.3), layout="constrained")
-    for ax, (title, panel, look) in zip(figure.subplots(1, len(panels)), panels, strict=True):
+    for ax, (title, panel, look) in zip(figure.subplots(1, len(looks)), looks, strict=True):
         figure.colorbar(ax.imshow(panel, aspect="auto", **look), ax=ax, shrink=0.9)
         ax.set_title(title, fontsize=9)
         ax.set_xticks([])
         ax.set_yticks([])
-    if same_shape and want.ndim > 2:
-        figure.supxlabel(f"[{', '.join(map(str, place))}] of the batch, where they differ most", fontsize=8)
+    if shown.same_shape and shown.place:
+        figure.supxlabel(
+            f"[{', '.join(map(str, shown.place))}] of the batch, where they differ most", fontsize=8
+        )
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=100)
-    return buffer.getvalue(), alt
-
-
-def _most_different(got: np.ndarray, want: np.ndarray) -> tuple[int, ...]:
-    """Indices on the leading axes of the matrix with the largest difference."""
-    if want.ndim <= 2:
-        return ()
-    worst = np.unravel_index(_distance(got, want).argmax(), want.shape)
-    return tuple(int(index) for index in worst[:-2])
-
-
-def _distance(got: np.ndarray, want: np.ndarray) -> np.ndarray:
-    """|yours − expected|; where either is not finite, 0 if they agree and infinity otherwise."""
-    got, want = got.astype(np.float64), want.astype(np.float64)
-    finite = np.isfinite(got) & np.isfinite(want)
-    apart = np.abs(np.subtract(got, want, where=finite, out=np.zeros_like(want)))
-    return np.where(finite | (got == want) | (np.isnan(got) & np.isnan(want)), apart, np.inf)
-
-
-def _matrix(array: np.ndarray, place: tuple[int, ...]) -> np.ndarray:
-    """One matrix of an array of any number of axes, as float; at most 64 × 64 of it."""
-    array = np.asarray(array, dtype=np.float64)
-    while array.ndim > 2:
-        array = array[place[0]] if array.shape[0] else np.zeros(array.shape[1:])
-        place = place[1:]
-    return np.atleast_2d(array)[:64, :64]
-
-
-def _shape(array: np.ndarray) -> str:
-    return "×".join(map(str, array.shape))
-
-
-def _numbers(array: np.ndarray) -> str:
-    shape = _shape(array) or "a number"
-    first = np.array2string(array.ravel()[:4], precision=4, separator=", ", suppress_small=True)
-    return f"shape {shape}: {first[:-1]}, …]" if array.size > 4 else f"shape {shape}: {first}"
+    return buffer.getvalue(), shown.in_words()

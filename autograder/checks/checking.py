@@ -1,4 +1,4 @@
-"""`check`, `hint` and `case`: what the cells of a notebook call about their exercises."""
+"""`check` and `case`: what the cells of a notebook call about their exercises."""
 
 import os
 import re
@@ -7,10 +7,11 @@ from typing import Any
 
 from IPython.display import display
 
-from autograder.checks import answer_key, journal, recording, skipping
+from autograder.checks import answer_key, journal, lending, recording, skipping
 from autograder.checks.asking import Answer, Case, ask
 from autograder.checks.card import Card
 from autograder.checks.failing import FailingCase, first_failing
+from autograder.checks.hinting import hint
 from autograder.checks.judging import judge
 from autograder.checks.notes import WAITING, Note
 from autograder.checks.status import Problem, Status
@@ -47,6 +48,9 @@ def check(name: str = "", call: Callable[[Case], Any] | None = None) -> None:
         )
     skipping.install()
     key = answer_key.find(name)
+    lending.renew(name)
+    if lending.is_lent(name):
+        _lent(name)
     answers = tuple(ask(call, case, key.rule.arrays) for case in key.cases)
     missing = _undefined_in_the_check(answers)
     if missing and skipping.running_cell():
@@ -54,7 +58,7 @@ def check(name: str = "", call: Callable[[Case], Any] | None = None) -> None:
     verdict = judge(answers, key.expected, key.rule, key.mistakes, cases=key.cases)
     card = Card(key, verdict, answers, _needs(name, answers), _unfinished(key))
     _last[name] = card
-    journal.save_check(name, verdict.passed)
+    journal.save_check(name, None if verdict.status == Status.MISSING else verdict.passed)
     _remember(name, verdict.status)
     if verdict.passed:
         display(card)
@@ -67,6 +71,19 @@ def check(name: str = "", call: Callable[[Case], Any] | None = None) -> None:
     if verdict.status == Status.MISSING:
         raise Unanswered(text, card.needs or _function_of(name), brief)
     raise CheckFailed(text, brief)
+
+
+def _lent(name: str) -> None:
+    """Stop the check of a function that was lent: there is no answer of the student's to look at."""
+    note = Note(
+        f"{lending.SIGN} {name}: lent, earns nothing", ("Write your own and run this again.",), WAITING
+    )
+    journal.save_check(name, None)
+    _remember(name, Status.MISSING)
+    if os.environ.get("NBGRADER_EXECUTION") != "validate":
+        display(note)
+    text = "\n  ".join([note.title, *note.lines])
+    raise Unanswered(text, _function_of(name), f"{note.title} (see above)" if skipping.running_cell() else "")
 
 
 _NOT_RUN = re.compile(rf"NameError: name '(\w+)' is not defined\b.*\n{re.escape(NOT_RUN)}")
@@ -115,10 +132,7 @@ def _function_of(name: str) -> str:
 
 def _remember(name: str, status: Status) -> None:
     if kernel := skipping.active():
-        for told in (
-            case,
-            hint,
-        ):  # the card tells of them: they must work in a notebook that did not import them
+        for told in (case, hint, lending.borrow):  # cards tell of them: a notebook may not have imported them
             kernel.shell.user_ns.setdefault(told.__name__, told)
         wrong = {_function_of(name)}
         failed = status not in (Status.PASSED, Status.MISSING)
@@ -138,7 +152,7 @@ def case(name: str = "") -> FailingCase | None:
     """
     if recording.active():
         return None
-    name = _name_of_an_exercise("case", name)
+    name = answer_key.asked_for("case", name)
     card = _last.get(name)
     failing = first_failing(card) if card else None
     if card is None:
@@ -150,33 +164,3 @@ def case(name: str = "") -> FailingCase | None:
     if failing is None:
         display(Note(f"… {name} has no failing input: {why}", (), WAITING))
     return failing
-
-
-_climbed: dict[str, int] = {}
-
-
-def hint(name: str = "", rung: int | None = None) -> None:
-    """Show the next hint of an exercise: a question, then the shapes, then pseudocode, then a near miss.
-
-    Each call climbs by one, also when the same cell is run again. `rung` (1 to 4) shows the ladder up to that rung.
-    """
-    if recording.active():
-        return
-    name = _name_of_an_exercise("hint", name)
-    hints = answer_key.find(name).hints
-    if rung is not None and not (type(rung) is int and 1 <= rung <= len(hints)):
-        raise WrongCall(f"hint({name!r}, {rung!r}): there are rungs 1 to {len(hints)}.")
-    reached = rung or min(_climbed.get(name, 0) + 1, len(hints))
-    _climbed[name] = reached
-    more = f'Run hint("{name}") again for the next one.' if hints[reached:] else "That was the last one."
-    display(Note(f"Hint {reached} of {len(hints)} for {name}", (*hints[:reached], more)))
-
-
-def _name_of_an_exercise(function: str, name: Any) -> str:
-    """The exercise that a person means: by its whole name, by what stands after the dot, or the function itself."""
-    asked_name = getattr(name, "__name__", name) if callable(name) else name
-    if not isinstance(asked_name, str) or not asked_name:
-        raise WrongCall(
-            f'{function} takes the name of an exercise, as its check has it: {function}("topic.exercise").'
-        )
-    return answer_key.meant_by(asked_name)

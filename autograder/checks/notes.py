@@ -10,8 +10,9 @@ RIGHT, WRONG, WAITING = "#0072b2", "#d55e00", "#7f7f7f"
 
 
 def in_html(text: str) -> str:
-    """Words that may be a student's, with `names` in backquotes shown as code."""
-    return re.sub(r"`([^`]{1,80})`", r"<code>\1</code>", escape(text))
+    """Words that may be a student's, with `names` in backquotes shown as code and an *emphasised* word in italics."""
+    emphasised = re.sub(r"(?<![\w*])\*([a-z]{2,20})\*(?![\w*])", r"<em>\1</em>", escape(text))
+    return re.sub(r"`([^`]{1,80})`", r"<code>\1</code>", emphasised)
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,19 @@ from html import escape
 from pathlib import Path
 from urllib.parse import quote
 
-from autograder.checks import answer_key, journal
+from autograder.checks import answer_key, journal, lending
 from autograder.checks.card import RIGHT, WAITING, WRONG
 
-SIGNS = {True: "✓", False: "✗", None: "·"}
-WORDS = {True: "passes", False: "not yet right", None: "not run yet"}
-COLOURS = {True: RIGHT, False: WRONG, None: WAITING}
+UNANSWERED, LENT = "unanswered", "lent"
+SIGNS = {True: "✓", False: "✗", None: "·", UNANSWERED: "…", LENT: lending.SIGN}
+WORDS = {
+    True: "passes",
+    False: "not yet right",
+    None: "not run yet",
+    UNANSWERED: "not answered yet",
+    LENT: "lent, earns nothing",
+}
+COLOURS = {True: RIGHT, False: WRONG, None: WAITING, UNANSWERED: WAITING, LENT: WAITING}
 
 
 @dataclass(frozen=True)
@@ -22,7 +29,7 @@ class Overview:
     """The checks of a notebook by name, and what their last run said; shown as a table or as text."""
 
     notebook: str
-    checks: dict[str, bool | None]
+    checks: dict[str, bool | str | None]
 
     @property
     def title(self) -> str:
@@ -65,7 +72,10 @@ def progress(notebook: str | None = None) -> Overviews:
     chosen = [name for name in keys if wanted and (name == wanted or name.partition("_")[0] == wanted)]
     if notebook is not None and not chosen:
         raise ValueError(f"There is no notebook {notebook!r}. There are: {', '.join(keys)}.")
-    results = journal.checks()
+    record = journal.read()
+    unanswered = {name: UNANSWERED for name, passed in record["checks"].items() if passed is None}
+    lent = {name: LENT for name in record["lent"] if record["checks"].get(name) is None}
+    results = record["checks"] | unanswered | lent
     return Overviews(tuple(
         Overview(name, {check: results.get(check) for check in answer_key.load(keys[name])})
         for name in chosen or keys

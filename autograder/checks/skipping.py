@@ -20,6 +20,7 @@ from IPython import get_ipython
 from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, InteractiveShell
 from IPython.display import display
 
+from autograder.checks import lending
 from autograder.checks.notebook_file import FileCell, bound_names, cells_of_this_notebook, filled_names
 from autograder.checks.notes import WAITING, WRONG, Note
 from autograder.checks.stops import CheckFailed, Unanswered
@@ -166,6 +167,7 @@ class Skipping:
                 del self.waiting[name]
                 if waiting.before:
                     self.shell.user_ns.setdefault(name, *waiting.before)
+        lending.renew()
         if wrong := self._wrong_ones_used(info.raw_cell):
             verb = "is" if len(wrong) == 1 else "are"
             names = ", ".join(f"`{name}`" for name in wrong)
@@ -194,7 +196,7 @@ class Skipping:
         used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
         if "check" in used or self.wrong & bound_names(source):
             return []
-        return sorted(self.wrong & self._reached(used))
+        return sorted((self.wrong & self._reached(used)) - lending.names_lent())
 
     def _reached(self, names: Iterable[str]) -> set[str]:
         """Names, and those that functions of the notebook among them use in turn."""

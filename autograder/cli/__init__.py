@@ -34,6 +34,7 @@ COMMANDS = {
     "mutants": authoring.mutants,
     "rates": authoring.rates,
     "student-release": authoring.student_release,
+    "lend": authoring.lend,
 }
 """In the order of `--help`."""
 

@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from autograder.cli.options import Json, Names, OnlyExercises, Seeds, Workers, chosen_assignments
+from autograder.cli.options import Json, Name, Names, OnlyExercises, Seeds, Workers, chosen_assignments
 from autograder.cli.terminal import console, progress_bar, warn_of_old_points
-from autograder.course import Assignment, course_root
+from autograder.course import Assignment, course_root, find_assignment
 from autograder.errors import CourseError
 
 
@@ -182,11 +182,35 @@ def student_release(
     target: Annotated[
         Path | None, typer.Argument(help="The zip file to write. Default: dist/COURSE-student.zip.")
     ] = None,
+    alone: Annotated[
+        bool,
+        typer.Option(
+            "--alone", help="For those who learn alone: with functions to borrow, and the keys to them."
+        ),
+    ] = False,
 ) -> None:
     """Pack what students get: notebooks, answer keys and what notebooks need, without solutions."""
     from autograder.authoring.student_zip import write_student_zip
 
-    console.print(f"wrote {write_student_zip(target)}")
+    console.print(f"wrote {write_student_zip(target, alone)}")
+
+
+def lend(
+    name: Name,
+    early: Annotated[
+        bool, typer.Option("--early", help="Also before the time in c.Autograder.lend_from.")
+    ] = False,
+) -> None:
+    """Print the line with which students borrow working functions of a notebook: publish it when they may.
+
+    It needs c.Autograder.lend = "key" in nbgrader_config.py before the notebook is handed out. What is borrowed earns
+    nothing; who has the key can read the functions, too, so publish it when nothing can be handed in any more, or where
+    that does not matter.
+    """
+    from autograder.authoring.lending import published_key
+
+    key = published_key(find_assignment(course_root(), name), early)
+    console.print(f'borrow(key="{key}")', highlight=False, soft_wrap=True)
 
 
 def chosen_exercises(

@@ -1,14 +1,15 @@
 """From what came out of the jail to a score and a reason for every graded cell."""
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from nbformat import NotebookNode, from_dict
 
 from autograder.checks.answer_key import ExerciseKey
 from autograder.checks.asking import Answer
-from autograder.checks.judging import judge
+from autograder.checks.judging import Verdict, judge
+from autograder.checks.panels import Panels, panels
 from autograder.checks.status import CellEnding, Ending, Status
 from autograder.course import Assignment
 from autograder.exercise import Exercise
@@ -45,6 +46,7 @@ UNFINISHED_TEST = {
     Ending.DIED: (Status.ERROR, "The notebook's process ended before this cell was run."),
 }
 LONGEST_REASON = 2000
+MOST_KEPT = 16  # rows and columns of a picture: at most 5 KB of each wrong answer
 LONGEST_NUMBER = 1000  # characters that are read as partial credit
 
 
@@ -53,7 +55,7 @@ class CellVerdict:
     """Score and reason of one graded cell.
 
     score is None while a person has to grade it. extra is what counts beyond max_score. credit is the share of both that
-    a wrong answer earned as a known mistake.
+    a wrong answer earned as a known mistake. panels is what a picture shows of a wrong answer beside the expected one.
     """
 
     grade_id: str
@@ -65,6 +67,7 @@ class CellVerdict:
     hint: str = ""
     extra: float = 0.0
     credit: float = 0.0
+    panels: Panels | None = None
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -72,7 +75,9 @@ class CellVerdict:
     @classmethod
     def from_json(cls, entry: Mapping[str, Any]) -> "CellVerdict":
         """The inverse of `to_json`. Raises KeyError, TypeError or ValueError for anything else."""
-        return cls(**{**entry, "status": Status(entry["status"])})
+        panels = entry.get("panels")
+        read = {"status": Status(entry["status"]), "panels": panels and Panels.from_json(panels)}
+        return cls(**{**entry, **read})
 
     @property
     def earned(self) -> float:
@@ -169,7 +174,18 @@ def _judge(cell: NotebookNode, exercise: Exercise, key: ExerciseKey, reply: Repl
             return automatic(cell, Status.TIMEOUT, reason)
         return automatic(cell, *UNFINISHED.get(reply.ending, UNFINISHED[Ending.DIED]))
     verdict = judge(answers, key.expected, key.rule, key.mistakes, exercise.unseen, key.cases)
-    return automatic(cell, verdict.status, verdict.reason, verdict.mistake, verdict.hint, verdict.credit)
+    judged = automatic(cell, verdict.status, verdict.reason, verdict.mistake, verdict.hint, verdict.credit)
+    return replace(judged, panels=_panels(verdict, answers, key))
+
+
+def _panels(verdict: Verdict, answers: Sequence[Answer | None], key: ExerciseKey) -> Panels | None:
+    """Of the arrays that the verdict is about, if they differ. A test of inputs ("exposes") expects no numbers."""
+    if verdict.status != Status.FAILED or verdict.case < 0 or key.rule.kind == "exposes":
+        return None
+    answer, expected = answers[verdict.case], key.expected[verdict.case]
+    got, want = (made.arrays.get(verdict.part) if made else None for made in (answer, expected))
+    shown = None if got is None or want is None else panels(got, want, MOST_KEPT)
+    return shown if shown and not (shown.same_shape and not shown.difference.any()) else None
 
 
 def _judge_test(cell: NotebookNode, reply: Reply | None) -> CellVerdict:

@@ -12,11 +12,14 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook, MissingEntry
 
+from autograder.checks.notes import in_html
+from autograder.checks.panels import Panels
 from autograder.checks.status import Ending, Status
 from autograder.course import Assignment
 from autograder.grading.history import History, in_short, recall
 from autograder.grading.verdicts import CellVerdict, extra_credit, graded_cells
 from autograder.source import grade_id, is_solution, is_task
+from autograder.untrusted.pictures import Picture, pictures, place
 
 THEIR_LIST = re.compile(r'<div id="toc">.*?</ol>\s*</div>', re.DOTALL)
 BUILDS = "It builds on "  # as `dependants` begins the line
@@ -35,6 +38,15 @@ class Row:
     hint: str = ""
     follows: str = ""
     comment: str = ""  # the cell that has one
+    panels: Panels | None = None
+
+    @property
+    def pictures(self) -> list[Picture]:
+        return pictures(self.panels) if self.panels else []
+
+    @property
+    def place(self) -> str:
+        return place(self.panels) if self.panels else ""
 
 
 def put_on_top(page: str, notebook: NotebookNode, where: Mapping[str, Any], assignment: Assignment) -> str:
@@ -48,6 +60,7 @@ def summary(notebook: NotebookNode, where: Mapping[str, Any], assignment: Assign
     environment = Environment(
         loader=PackageLoader("autograder"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
+    environment.filters["code"] = in_html  # escapes all but the elements that it makes
     history = recall(assignment, where["student"])
     waiting = _waiting(where)
     verdicts = history.by_cell() if history else {}
@@ -100,7 +113,9 @@ def _row(cell: NotebookNode, verdict: CellVerdict | None, comments: Collection[s
     follows = follows and f"{follows} Mend that first."
     if not cell.metadata.nbgrader.points:
         of = ""
-    return Row(name, title, of, _short(in_short(verdict)), _short(verdict.hint), follows, comment)
+    return Row(
+        name, title, of, _short(in_short(verdict)), _short(verdict.hint), follows, comment, verdict.panels
+    )
 
 
 def _short(text: str) -> str:

@@ -705,10 +705,11 @@ def separation(h: Float[Tensor, "n D"], senses: Int[Tensor, " n"]) -> Float[Tens
 check("static.separation", lambda case: separation(case["h"], case["senses"]))
 
 # %% [markdown]
-# **Predict** the separation of the static vectors that you trained: every occurrence of *cell* gets the same vector.
+# **Predict** the separation of the static vectors that you trained, for the occurrences of *cell*. The cell shows what you can choose from when you run it.
 
 # %%
-predict("static.separation", ...)
+NONE, BELOW, ABOVE = "exactly 0", "below 0: the senses are mixed up", "above 0: training has pulled the senses apart"
+predict("static.separation", ..., choices=(NONE, BELOW, ABOVE))
 
 # %% [markdown]
 # Against it we set the simplest function of word and context that there is. It learns nothing new: it averages the
@@ -752,7 +753,11 @@ for word in language.ambiguous:
         separations[name][word] = separation(represent(held_out[rows]), senses).item()
     mixed_up = senses[torch.randperm(len(senses), generator=torch.Generator().manual_seed(0))]
     separations["around, senses shuffled"][word] = separation(represent(held_out[rows]), mixed_up).item()
-reveal("static.separation", round(separations["f(w): one vector per word"]["cell"], 5))
+of_cell = separations["f(w): one vector per word"]["cell"]
+reveal("static.separation", NONE if abs(of_cell) < 1e-5 else ABOVE if of_cell > 0 else BELOW, because={
+    BELOW: "Two occurrences of one sense would have to be less similar than two of different senses. All pairs are equally similar here.",
+    ABOVE: "Training saw all three senses and gave them one row of the table. Every occurrence gets that row, and every cosine is 1.",
+})
 pictures.bars(separations, "separation (difference of cosines)")
 
 # %% [markdown]

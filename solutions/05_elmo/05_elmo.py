@@ -254,17 +254,21 @@ check("elmo.bilm_loss", lambda case: bilm_loss(**case))
 # Which direction is easier? Of the generated language we know the exact probabilities, so we know what the best possible reader from the left pays for
 # each token.
 #
-# **Predict:** the best reader from the left pays a certain number of nats for a whole sentence. How many times as much does the best reader from the right
-# pay (a ratio)?
+# **Predict:** the best reader from the left pays a certain number of nats for a whole sentence. What does the best reader from the right pay? The cell
+# shows what you can choose from when you run it.
 
 # %% tags=["demo"]
-predict("elmo.backward", ...)
+MORE, SAME, LESS = "more: sentences are made to be read forwards", "the same, sentence by sentence", "less: the end of a sentence says more about its beginning"
+predict("elmo.backward", ..., choices=(MORE, SAME, LESS))
 
 # %% tags=["demo"]
 sample = language.sample(1000, np.random.default_rng(1))
 from_left, from_right = language.log_loss_next(sample.ids), language.log_loss_previous(sample.ids)
-reveal("elmo.backward", from_right.sum() / from_left.sum())
 gap = np.abs(from_left.sum(axis=1) - from_right.sum(axis=1)).max()
+reveal("elmo.backward", SAME if gap < 0.01 else MORE if from_right.sum() > from_left.sum() else LESS, because={
+    MORE: "Single tokens can cost more from the right, others cost less. The sum of a sentence is the logarithm of its probability, and that knows no direction.",
+    LESS: "Single tokens can cost less from the right, others cost more. The sum of a sentence is the logarithm of its probability, and that knows no direction.",
+})
 
 encoded = language.encode("the prisoner sat in a dark cell", pad=False)[None]
 pictures.surprises(
@@ -316,11 +320,12 @@ def influence(
 check("elmo.influence", lambda case: influence(toy_model(case), case["x"]))
 
 # %% [markdown]
-# **Predict:** two layers of a bidirectional `nn.LSTM`, untrained. Take the *forward* half of the output: which share of all influence comes
-# from words to the *right* of a word (0 to 1)?
+# **Predict:** two layers of a bidirectional `nn.LSTM`, untrained. Take the *forward* half of the output: how much of a word's
+# vector there comes from words to its *right*? The cell shows what you can choose from when you run it.
 
 # %% tags=["demo"]
-predict("elmo.leak", ...)
+NOTHING, A_TRACE, A_LOT = "nothing: that half reads from the left", "a trace, below a tenth of all influence", "a tenth of all influence, or more"
+predict("elmo.leak", ..., choices=(NOTHING, A_TRACE, A_LOT))
 
 # %% tags=["demo"]
 torch.manual_seed(0)
@@ -334,7 +339,13 @@ halves = {
     "2 layers, backward half": lambda x: one_line(x)[0][:, D:],
 }
 leaks = {name: influence(half, sentence_x).numpy() for name, half in halves.items()}
-reveal("elmo.leak", pictures.share_right(leaks["2 layers, forward half"]))
+from_the_right = pictures.share_right(leaks["2 layers, forward half"])
+reveal("elmo.leak", NOTHING if from_the_right < 1e-6 else A_TRACE if from_the_right < 0.1 else A_LOT, because={
+    NOTHING: "True of the first layer. The second layer's forward half reads both halves of the first, and one of them has come from the right.",
+    A_TRACE: "Half of what the second layer reads has come from the right: it is no trace.",
+    A_LOT: "Half of what the second layer reads has come from the right, but it is mixed with much that has not.",
+})
+print(f"share of all influence that comes from the right: {from_the_right:.2f}")
 pictures.influences(leaks, sentence)
 
 # %% [markdown]

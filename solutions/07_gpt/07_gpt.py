@@ -126,11 +126,11 @@ with torch.no_grad():
 print(f"largest change of a logit with your attention inside: {change:.1e}")
 
 # %% [markdown]
-# **Predict:** compare the vector of *cell* in the two sentences, after the last layer of GPT. How long is their difference, as a share of the vector's length? (0: the
-# same vector; 1: as long as the vector itself)
+# **Predict:** compare the vector of *cell* in the two sentences, after the last layer of GPT. The cell shows what you can choose from when you run it.
 
 # %% tags=["demo"]
-predict("gpt.two_cells", ...)
+ONE_VECTOR, CLOSE, APART = "it is one and the same vector", "two vectors that are close: the words around *cell* differ", "two vectors far apart: there are two senses"
+predict("gpt.two_cells", ..., choices=(ONE_VECTOR, CLOSE, APART))
 
 # %% tags=["demo"]
 def apart(vectors: Float[Tensor, "layers two D"]) -> list[float]:
@@ -142,7 +142,11 @@ with torch.no_grad():
         "small GPT": apart(gpt(rows).hidden[:, :, place]),
         "small BERT": apart(bert(single(rows)).hidden[:, :, place]),
     }
-reveal("gpt.two_cells", two_cells["small GPT"][-1])
+difference = two_cells["small GPT"][-1]
+reveal("gpt.two_cells", ONE_VECTOR if difference < 1e-5 else CLOSE if difference < 0.1 else APART, because={
+    CLOSE: "The words after *cell* differ. Those before it are the same five, and nothing else comes into a vector of GPT.",
+    APART: "You have read on to where the sense is told. GPT's vector of *cell* is made of the words up to *cell*.",
+})
 for name, shares in two_cells.items():
     by_layer = "  ".join(f"{share:.1e}" for share in shares)
     print(f"{name:<11} difference by layer (0 is the input): {by_layer}")

@@ -1,5 +1,6 @@
 """A student's feedback begins with what to do: exercises by name, their mistakes with links, what waits for a person."""
 
+import base64
 import json
 import re
 from html import unescape
@@ -113,9 +114,25 @@ def test_a_hand_graded_score_and_comment_are_on_top(own_class):
     assert "0 of 2" in text(row) and f'href="#comment-{WRITTEN}"' in row and "waits" not in row
 
 
+PICTURE = re.compile(r'<img src="data:image/png;base64,([\w+/=]+)" width="\d+" height="\d+" alt="[^"<>]+">')
+
+
 def test_nothing_of_a_student_is_html_on_top(pages):
     for page in pages.values():
-        assert "<script" not in top(page) and "<img" not in top(page)
+        assert "<script" not in top(page) and "<img" not in PICTURE.sub("", top(page))
+
+
+def test_a_wrong_exercise_has_its_numbers_beside_the_expected_ones(pages, graded_class):
+    shown = top(pages["dua"])
+    rows = re.findall(r"<li>.*?</li>", shown, re.S)
+    (row,) = (row for row in rows if f'href="#{FIRST}-check"' in row)
+    found = PICTURE.findall(row)
+    assert all(base64.b64decode(picture).startswith(b"\x89PNG") for picture in found)
+    assert [title for title in ("yours 2", "expected 2", "|difference|") if title in text(row)] and len(
+        found
+    ) == 3
+    assert PICTURE.findall(shown) == found, "of what is wrong, and of nothing else"
+    assert not PICTURE.findall(top(pages["ada"]))
 
 
 def test_a_demonstration_that_was_not_run_says_where_its_figure_is(pages):

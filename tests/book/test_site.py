@@ -1,5 +1,6 @@
 """The built website: no solution on it, no link that leads nowhere, nothing asked of another machine."""
 
+import json
 import re
 import subprocess
 import zipfile
@@ -121,11 +122,15 @@ def test_every_page_describes_itself_for_search_engines_and_previews(site):
 
 
 def test_the_notebooks_are_one_click_away(site):
-    """On each page, in the sidebar; on a notebook's also in the note at its top. The file is the students' zip."""
+    """On each page, in the sidebar; on a notebook's also in the note at its top. The file is the zip for those who learn alone."""
     for page in (site / "index.html", site / PAGE, site / "api" / "coursekit.html"):
         (archive, *_) = re.findall(r'<a href="([^"]+\.zip)"', page.read_text())
         with zipfile.ZipFile(page.parent / archive) as students:
             assert f"words-in-context/notebooks/{NOTEBOOK.name}/{NOTEBOOK.name}.ipynb" in students.namelist()
+            lent = json.loads(
+                students.read(f"words-in-context/notebooks/{NOTEBOOK.name}/{NOTEBOOK.name}.lent")
+            )
+        assert lent["key"], "who learns alone may borrow"
     assert (site / PAGE).read_text().count('.zip"') >= 2
 
 

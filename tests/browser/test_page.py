@@ -1,6 +1,7 @@
 """The page a student works on, with what the release lays into JupyterLab: map, edges, wrapped lines, guide, sliders of yesterday."""
 
 import re
+import shutil
 
 import nbformat
 import pytest
@@ -107,6 +108,33 @@ def test_guide_and_glossary_open_as_pages_without_a_network(course, start_lab, p
     )
     picture(page, f"page_{title.split()[-1].lower()}")
     assert elsewhere == []
+
+
+NOWHERE = re.compile("exercise-page-nowhere")
+
+
+def test_a_notebook_that_was_fetched_alone_has_no_link_that_leads_nowhere(course, start_lab, page, picture):
+    """As nbgrader's exchange hands it out: the notebook and its key in a folder of their own."""
+    fetched = course / NAME
+    (course / "notebooks" / NAME).rename(fetched)
+    shutil.rmtree(course / "docs")
+    (course / "01_static_embeddings").mkdir()
+    shutil.copy(
+        course / "notebooks" / "01_static_embeddings" / "01_static_embeddings.ipynb",
+        course / "01_static_embeddings",
+    )
+    page.goto(re.sub(r"/lab/tree/\S*\?", f"/lab/tree/{NAME}/{NAME}.ipynb?", start_lab(course)))
+    front(page, ".jp-Notebook h1:has-text('Attention, step by step')").wait_for(timeout=60_000)
+    top = front(page, ".jp-MarkdownCell").first
+    for words in ("Start page", "Glossary", "03 · The transformer layer"):
+        link = top.locator("a", has_text=re.compile(f"^{words}$"))
+        expect(link).to_have_class(NOWHERE, timeout=30_000)
+        expect(link).to_have_css("pointer-events", "none")
+    neighbour = top.locator("a", has_text="01 · One vector per word")
+    expect(neighbour).not_to_have_class(NOWHERE)
+    picture(page, "fetched_alone")
+    neighbour.click()
+    front(page, ".jp-Notebook h1:has-text('One vector per word')").wait_for(timeout=60_000)
 
 
 def test_a_slider_of_yesterday_is_a_picture_and_says_what_to_do(course, start_lab, page, picture):

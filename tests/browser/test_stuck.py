@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 
+from autograder.authoring.lending import lent_bytes
 from tests.browser.conftest import wait_for_kernel
 from tests.browser.test_student import WRONG, cell, run, solution
 from tests.conftest import ASSIGNMENTS, KERNEL_SETTINGS
@@ -92,3 +93,29 @@ def test_after_a_restart_a_cell_says_what_to_do(notebook, picture):
             advice,
         )
     pictures(notebook, picture, "student_restarted", "scores = similarities(x_river")
+
+
+def test_a_borrowed_function_lets_what_builds_on_it_run(notebook, tmp_path, picture):
+    place = tmp_path / "course" / "notebooks" / NAME / f"{NAME}.lent"
+    place.write_bytes(lent_bytes(ASSIGNMENTS[NAME], alone=True))
+    run_all(notebook)
+    asking = 'hint("attention.similarities"'
+    rung = run(notebook, asking, f"{asking}, 4)")
+    assert 'borrow("attention.similarities") lends a working function' in rung.inner_text()
+    pictures(notebook, picture, "student_fourth_rung", asking)
+    lent = run(notebook, asking, 'borrow("similarities")')
+    assert "attention.similarities: lent, earns nothing" in lent.inner_text()
+    pictures(notebook, picture, "student_borrowed", 'borrow("similarities")')
+    run_all(notebook)
+    shown = dict((source, given) for source, given in notebook.evaluate(SHOWN))
+    assert not [one for given in shown.values() for one in given if one["output_type"] == "error"]
+    card, builds_on = (
+        "".join(part.get("text", "") or part["data"]["text/plain"] for part in given)
+        for source, given in shown.items()
+        if source.startswith(('check("attention.similarities"', "scores = similarities"))
+    )
+    assert card.startswith("○ attention.similarities: lent, earns nothing")
+    assert "skipped" not in builds_on
+    again = run(notebook, 'check("attention.similarities"')
+    assert "lent, earns nothing" in again.inner_text()
+    pictures(notebook, picture, "student_lent_check", 'check("attention.similarities"')

@@ -3,6 +3,7 @@
 `SCREENSHOTS=docs/images make test TEST_ARGS="-k student"` renews the pictures in docs/.
 """
 
+import json
 import re
 import shutil
 import subprocess
@@ -23,9 +24,16 @@ WRONG = "return keys @ queries.transpose(-2, -1)"
 NAMED = "Your rows belong to the keys and your columns to the queries."
 
 
+EXCHANGE = ("@jupyter/nbgrader:assignment-list", "@jupyter/nbgrader:menu")
+"""Parts of nbgrader that a student's JupyterLab has where there is an exchange, as deploy/jupyterhub says."""
+
+
 @pytest.fixture
-def course(tmp_path):
-    """A student's folder: the real notebook up to its first check, and an exchange in which it is released."""
+def course(tmp_path, request):
+    """A student's folder: the real notebook up to its first check, JupyterLab's settings, and an exchange.
+
+    The notebook is released in the exchange; JupyterLab shows that where the fixture's parameter says so.
+    """
     folder, exchange = tmp_path / "course", tmp_path / "exchange"
     exchange.mkdir(mode=0o777)
     exchange.chmod(0o777)
@@ -40,6 +48,13 @@ def course(tmp_path):
         nbformat.write(notebook, place / f"{NAME}.ipynb")
         shutil.copy(ASSIGNMENTS[NAME].key, place)
     shutil.copy(ROOT / "notebooks" / "start.ipynb", folder / "notebooks")
+    for settings in (ROOT / "tools" / "jupyterlab", ROOT / "tools" / "student" / "tools" / "jupyterlab"):
+        shutil.copytree(settings, folder / "tools" / "jupyterlab", dirs_exist_ok=True)
+    if getattr(request, "param", "") == "exchange":
+        page_config = folder / "tools" / "jupyterlab" / "etc" / "jupyter" / "labconfig" / "page_config.json"
+        parts = json.loads(page_config.read_text())
+        parts["disabledExtensions"] |= dict.fromkeys(EXCHANGE, False)
+        page_config.write_text(json.dumps(parts))
     settings = tmp_path / "home" / ".jupyter" / "nbgrader_config.py"
     settings.parent.mkdir(parents=True)
     settings.write_text(
@@ -144,6 +159,7 @@ def test_validate_shows_our_words_and_no_traceback_of_ours(notebook, picture):
     assert "Success" in dialog.inner_text()
 
 
+@pytest.mark.parametrize("course", ["exchange"], indirect=True)
 def test_an_assignment_is_fetched_and_submitted_from_the_list(notebook, course, picture):
     notebook.locator(".lm-MenuBar-itemLabel", has_text="Nbgrader").click()
     notebook.locator(".lm-Menu-itemLabel", has_text="Assignment List").click()

@@ -15,6 +15,7 @@ from autograder.checks.card import heat_maps
 from autograder.checks.checking import GradingRefused
 from autograder.checks.judging import KnownMistake, Rule
 from autograder.checks.notes import Note
+from autograder.checks.panels import panels
 from autograder.checks.stops import WrongCall
 from coursekit import CheckFailed, case, check, hint, predict, reveal
 
@@ -230,7 +231,7 @@ def test_importing_coursekit_imports_nothing_else_that_takes_long():
     ],
 )
 def test_heat_maps_of_anything_are_pictures_with_words(got, want, words):
-    png, alt = heat_maps(got, want)
+    png, alt = heat_maps(panels(got, want, 64))
     assert png.startswith(b"\x89PNG")
     assert words in alt
 

@@ -14,6 +14,8 @@ def test_it_shows_the_checks_of_this_notebook_and_what_their_last_run_said(monke
     monkeypatch.setenv("JPY_SESSION_NAME", "/home/ada/course/notebooks/02_attention/02_attention.ipynb")
     journal.save_check("attention.similarities", True)
     journal.save_check("attention.scale", False)
+    journal.save_check("attention.weighted_sum", None)
+    journal.save("lent", "attention.attention", "2026-11-22")
     journal.save_check("elmo.scalar_mix", True)
     shown = coursekit.progress()._repr_mimebundle_()
     first, *lines = shown["text/plain"].splitlines()
@@ -21,6 +23,8 @@ def test_it_shows_the_checks_of_this_notebook_and_what_their_last_run_said(monke
     assert "  ✓ attention.similarities: passes" in lines
     assert "  ✗ attention.scale: not yet right" in lines
     assert "  · attention.softmax: not run yet" in lines
+    assert "  … attention.weighted_sum: not answered yet" in lines
+    assert "  ○ attention.attention: lent, earns nothing" in lines
     assert "elmo" not in shown["text/plain"]
     assert "attention.scale</td>" in shown["text/html"]
 

@@ -83,3 +83,47 @@ def test_the_answer_in_a_folded_cell_does_not_stand_in_its_first_line():
 def test_sliders_leave_a_picture_in_the_saved_notebook(name):
     """ipywidgets' own interact draws inside a widget, which the next morning is an error."""
     assert "ipywidgets.interact" not in json.dumps(ASSIGNMENTS[name].read_release())
+
+
+def chosen(call: ast.Call, keyword: str) -> list[str]:
+    """The names of the choices in `choices=(A, B)`, or of the wrong ones in `because={A: …}`."""
+    value = next((one.value for one in call.keywords if one.arg == keyword), None)
+    parts = getattr(value, "elts", getattr(value, "keys", []))
+    return [part.id for part in parts]
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_each_wrong_choice_of_a_prediction_is_explained(name):
+    predicted = {
+        said(call): chosen(call, "choices") for cell in open_cells(name) for call in calls(cell, "predict")
+    }
+    revealed = {
+        call.args[0].value: (chosen(call, "because"), names_in(call.args[1]))
+        for cell in code_cells(ASSIGNMENTS[name].read_release())
+        for call in calls(cell, "reveal")
+    }
+    for about, choices in predicted.items():
+        because, right = revealed[about]
+        assert not choices or (set(choices) <= right and len(set(choices) - set(because)) <= 1), about
+        assert choices or not because, about
+
+
+def names_in(node: ast.AST) -> set[str]:
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+
+
+WITH_CHOICES = {
+    "01_static_embeddings": 1, "03_transformer_layer": 2, "04_recurrence": 1, "05_elmo": 2, "06_bert": 1, "07_gpt": 1,
+    "12_one_corpus": 1,
+}  # fmt: skip
+"""The predictions whose point is not a number."""
+
+
+def test_predictions_whose_point_is_no_number_offer_choices():
+    found = {
+        name: sum(
+            bool(chosen(call, "choices")) for cell in open_cells(name) for call in calls(cell, "predict")
+        )
+        for name in ASSIGNMENTS
+    }
+    assert {name: count for name, count in found.items() if count} == WITH_CHOICES

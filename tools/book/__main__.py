@@ -73,7 +73,7 @@ def build(
     if sphinx([str(argument) for argument in (*arguments, source, site)]):
         raise CourseError("Sphinx found what its messages above say: mend that and build again.")
     _drop_old_pages(site, source)
-    write_student_zip(site.resolve() / zip_name(course_settings(root)))
+    write_student_zip(site.resolve() / zip_name(course_settings(root)), alone=True)
 
 
 def origin(root: Path) -> str:

@@ -1,4 +1,5 @@
-// Marks the cells of nbgrader's notebooks, so that page.css can give them an edge. JupyterLab and Notebook 7 load this file
+// Marks the cells of nbgrader's notebooks, so that page.css can give them an edge, and the links that lead nowhere: a notebook
+// that was fetched from an exchange has no start page and no neighbours. JupyterLab and Notebook 7 load this file
 // as it stands: it is what a bundler would make of an extension (a container of webpack's module federation), written by hand.
 (() => {
   const NAME = "exercise-page";
@@ -25,9 +26,46 @@
     }
   }
 
-  function watch(tracker, panel) {
+  /** Whether there is a file. Where the server cannot say, a link stays as it is. */
+  async function isThere(server, path) {
+    try {
+      await server.contents.get(path, { content: false });
+      return true;
+    } catch (error) {
+      return ![400, 403, 404].includes(error.response?.status);
+    }
+  }
+
+  /** The file that a link of the text leads to, "" above the folder of the server; undefined for a link of another kind. */
+  function fileOf(link, files) {
+    if (!/^https?:/.test(link.getAttribute("href") ?? "")) return undefined; // not resolved yet, or within the page
+    const target = new URL(link.href);
+    if (target.origin !== files.origin) return undefined;
+    return target.pathname.startsWith(files.pathname) ? decodeURIComponent(target.pathname.slice(files.pathname.length)) : "";
+  }
+
+  /** Links of the text to files that are not there become plain words. */
+  function followLinks(server, notebook) {
+    const files = new URL("files/", new URL(server.serverSettings.baseUrl, document.baseURI));
+    const asked = new Map([["", Promise.resolve(false)]]);
+    const look = () => {
+      for (const link of notebook.node.querySelectorAll(".jp-MarkdownCell a[href]")) {
+        const file = fileOf(link, files);
+        if (file === undefined) continue;
+        if (!asked.has(file)) asked.set(file, isThere(server, file));
+        asked.get(file).then((there) => link.classList.toggle("exercise-page-nowhere", !there));
+      }
+    };
+    // JupyterLab resolves a link after it is drawn.
+    const changes = { childList: true, subtree: true, attributes: true, attributeFilter: ["href"] };
+    new MutationObserver(look).observe(notebook.node, changes);
+    look();
+  }
+
+  function watch(server, panel) {
     panel.context.ready.then(() => {
       mark(panel.content);
+      followLinks(server, panel.content);
       panel.content.model?.cells.changed.connect(() => mark(panel.content));
     });
   }
@@ -37,8 +75,9 @@
     style.rel = "stylesheet";
     style.href = new URL("page.css", here).href;
     document.head.append(style);
-    tracker.forEach((panel) => watch(tracker, panel));
-    tracker.widgetAdded.connect(watch);
+    const server = app.serviceManager;
+    tracker.forEach((panel) => watch(server, panel));
+    tracker.widgetAdded.connect((_, panel) => watch(server, panel));
   }
 
   window._JUPYTERLAB = window._JUPYTERLAB ?? {};

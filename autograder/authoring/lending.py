@@ -1,0 +1,80 @@
+"""What a release lends: the solution's functions, encrypted, and the keys that an instructor publishes.
+
+Each notebook has a key of its own. In a class they are made from a secret of the course's folder, which is in no release
+and in no repository; for those who learn alone, whose release has the keys in it, from the notebook's name.
+"""
+
+import os
+import secrets
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+from autograder.authoring.reference import solution_sources
+from autograder.checks.lent_file import KEY_BYTES, key_text, seal
+from autograder.course import Assignment, assignments
+from autograder.errors import CourseError
+
+PUBLIC = b"for everybody"
+
+
+def lent_bytes(assignment: Assignment, alone: bool = False) -> bytes | None:
+    """The file beside the release; None where nothing is lent. `alone`: in a release for those who learn alone."""
+    who = assignment.settings.lend
+    if not assignment.exercises or who == "never" or (who == "alone" and not alone):
+        return None
+    public = alone or who == "always"
+    key = _derived(PUBLIC if public else _secret(assignment.root), assignment)
+    opens = "" if public else _opens(assignment)
+    return seal(assignment.name, solution_sources(assignment), key, opens, publish=public).to_bytes()
+
+
+def published_key(assignment: Assignment, early: bool = False) -> str:
+    """The key of one notebook. Raises CourseError where none is to be published, or not yet and not `early`."""
+    who, opens = assignment.settings.lend, _opens(assignment)
+    if who != "key":
+        raise CourseError(
+            f'nbgrader_config.py sets c.Autograder.lend = "{who}": a key is published where it is "key". Set that, run '
+            "`autograder build`, and hand out the release."
+        )
+    if not assignment.lent.exists():
+        raise CourseError(f"{assignment.lent} is missing: run `autograder build` and hand out the release.")
+    if opens and not early and datetime.now(UTC) < datetime.fromisoformat(opens):
+        raise CourseError(
+            f"{assignment.name} lends from {opens} on, as nbgrader_config.py says; --early prints the key now."
+        )
+    return key_text(_derived(_secret(assignment.root), assignment))
+
+
+def _opens(assignment: Assignment) -> str:
+    """From when the key of an assignment is published, or "". Raises CourseError for a time of one that there is not."""
+    times = assignment.settings.lend_from
+    if unknown := sorted(set(times) - {other.name for other in assignments(assignment.root)}):
+        raise CourseError(
+            f"nbgrader_config.py sets c.Autograder.lend_from for {', '.join(unknown)}: no such assignment."
+        )
+    return times.get(assignment.name, "")
+
+
+def secret_file(root: Path) -> Path:
+    return root / ".autograder" / "lend.secret"
+
+
+def _secret(root: Path) -> bytes:
+    """The course's secret; made when it is first needed."""
+    path = secret_file(root)
+    path.parent.mkdir(exist_ok=True)
+    with (
+        suppress(FileExistsError),
+        os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file,
+    ):
+        file.write(f"{secrets.token_urlsafe(KEY_BYTES)}\n")
+    return path.read_text(encoding="utf-8").strip().encode()
+
+
+def _derived(secret: bytes, assignment: Assignment) -> bytes:
+    from cryptography.hazmat.primitives.hashes import SHA256
+    from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+    about = f"lend {assignment.settings.course_id} {assignment.name}".encode()
+    return HKDF(SHA256(), KEY_BYTES, salt=None, info=about).derive(secret)
