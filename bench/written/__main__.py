@@ -1,6 +1,6 @@
 """Measure groups of written answers, and write what came out to bench/written/results.md and results.json.
 
-python -m bench.written            all of it: some minutes, for the encoder reads 4,000 answers
+python -m bench.written            all of it: a quarter of an hour, for the encoder reads 12,000 answers
 python -m bench.written --size 200 a smaller class, to see that it works; nothing is written
 """
 
@@ -17,6 +17,7 @@ from bench.written.measure import Outcome, between, chosen, held_out, outcome
 from coursekit.sentence_vectors import encode
 
 CLASS = 1000
+DRAWS = 3
 MOST_OFF = 0.03
 THRESHOLDS = tuple(float(alike) for alike in np.round(np.arange(0.9, 0.14, -0.05), 2))
 SHOWN = (0.8, 0.7, 0.65, 0.6, 0.55, 0.5, 0.45, 0.4, 0.3)
@@ -119,40 +120,71 @@ def at_other_likenesses(outcomes: Measured) -> str:
     )
 
 
-def on_other_questions(outcomes: Measured) -> str:
-    rows = [
-        [
-            one.question,
-            " and ".join(name.split("-")[0] for name in one.chosen_on),
-            one.alike,
-            one.outcome.groups,
-            f"{one.outcome.off:.1%}",
-            f"{one.outcome.off_second:.1%}",
+def on_other_questions(draws: Sequence[Measured]) -> str:
+    rows = []
+    for one in held_out(draws, MOST_OFF):
+        off = [
+            span([getattr(here, part) for here in one.outcomes], "{:.1%}") for part in ("off", "off_second")
         ]
-        for one in held_out(outcomes, MOST_OFF)
-    ]
+        chosen_on = " and ".join(name.split("-")[0] for name in one.chosen_on)
+        rows.append(
+            [one.question, chosen_on, one.alike, span([here.groups for here in one.outcomes], "{}"), *off]
+        )
     return table(
         ("question", "chosen on", "likeness", "decisions", "off, first reader", "off, second reader"), rows
     )
 
 
-def page(materials: Sequence[Material], alone: Measured, classes: Sequence[Material], drawn: Measured) -> str:
-    sections = [f"## Agreement of readings\n\n{readings(materials)}"]
-    for title, parts, outcomes in (
-        ("The answers themselves", materials, alone),
-        (f"A class of {len(classes[0].texts):,} drawn from them", classes, drawn),
-    ):
-        by_rule = chosen(list(outcomes.values()), MOST_OFF)
-        sections.append(
-            f"## {title}\n\nAt the likeness that is set, {ALIKE}:\n\n{at_set_likeness(parts, outcomes)}\n\n"
-            f"The four questions together, at other likenesses:\n\n{at_other_likenesses(outcomes)}\n\n"
-            f"The likeness chosen on two questions, so that each of them has at most {MOST_OFF:.0%} off with the fewest decisions, "
-            f"and measured on the other two, in all six ways. On all four the rule chooses {by_rule}.\n\n{on_other_questions(outcomes)}"
-        )
+def span(numbers: Sequence[float], form: str) -> str:
+    """The least and the most, once where they look the same."""
+    return " to ".join(dict.fromkeys(form.format(number) for number in (min(numbers), max(numbers))))
+
+
+def in_other_draws(draws: Sequence[Measured]) -> str:
+    rows = [
+        [name, number, here.groups, f"{here.off:.1%}", f"{here.off_second:.1%}"]
+        for name in draws[0]
+        for number, one in enumerate(draws, start=1)
+        if (here := one[name][ALIKE])
+    ]
+    return table(("question", "draw", "decisions", "off, first reader", "off, second reader"), rows)
+
+
+def section(title: str, materials: Sequence[Material], draws: Sequence[Measured]) -> str:
+    by_rule = chosen([of for draw in draws for of in draw.values()], MOST_OFF)
+    several = f", in {len(draws)} draws" if len(draws) > 1 else ""
+    return (
+        f"## {title}\n\nAt the likeness that is set, {ALIKE}:\n\n{at_set_likeness(materials, draws[0])}\n\n"
+        f"The four questions together, at other likenesses:\n\n{at_other_likenesses(draws[0])}\n\n"
+        f"The likeness chosen on two questions, so that each of the two has at most {MOST_OFF:.0%} off (first reader){several} with the "
+        f"fewest decisions, and measured on the other two, in all six ways. On all four the rule chooses {by_rule}.\n\n"
+        f"{on_other_questions(draws)}"
+    )
+
+
+def page(
+    materials: Sequence[Material],
+    alone: Measured,
+    classes: Sequence[Sequence[Material]],
+    drawn: Sequence[Measured],
+) -> str:
+    sections = (
+        f"## Agreement of readings\n\n{readings(materials)}",
+        section("The answers themselves", materials, [alone]),
+        section(f"A class of {len(classes[0][0].texts):,} drawn from them", classes[0], drawn)
+        + f"\n\nAt the likeness that is set, in this draw and in {len(drawn) - 1} others:\n\n{in_other_draws(drawn)}",
+    )
     return (
         "# Groups of written answers, measured\n\nMade by `python -m bench.written`; [README.md](README.md) says on what. "
         "Off is the share of answers whose points are at least one away.\n\n" + "\n\n".join(sections) + "\n"
     )
+
+
+def all_classes(materials: Sequence[Material], size: int) -> list[list[Material]]:
+    return [
+        [material.drawn(size, len(materials) * draw + place) for place, material in enumerate(materials)]
+        for draw in range(DRAWS)
+    ]
 
 
 def main() -> None:
@@ -163,8 +195,8 @@ def main() -> None:
     size = options.parse_args().size
     materials = read()
     alone = measure(materials)
-    classes = [material.drawn(size, seed) for seed, material in enumerate(materials)]
-    drawn = measure(classes)
+    classes = all_classes(materials, size)
+    drawn = [measure(one) for one in classes]
     text = page(materials, alone, classes, drawn)
     print(text)
     if size == CLASS:
@@ -173,7 +205,10 @@ def main() -> None:
             kind: {
                 name: {str(alike): asdict(one) for alike, one in of.items()} for name, of in outcomes.items()
             }
-            for kind, outcomes in (("alone", alone), ("class", drawn))
+            for kind, outcomes in (
+                ("alone", alone),
+                *((f"class {n}", one) for n, one in enumerate(drawn, start=1)),
+            )
         }
         (FOLDER / "results.json").write_text(json.dumps(numbers, indent=1) + "\n", encoding="utf-8")
 

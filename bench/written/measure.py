@@ -124,18 +124,23 @@ def chosen(questions: Sequence[Mapping[float, Outcome]], most_off: float) -> flo
 
 @dataclass(frozen=True)
 class HeldOut:
-    """One question, graded at a likeness that was chosen on others."""
+    """One question, graded at a likeness that was chosen on others; an outcome for each draw."""
 
     question: str
     chosen_on: tuple[str, ...]
     alike: float
-    outcome: Outcome
+    outcomes: tuple[Outcome, ...]
 
 
-def held_out(outcomes: Mapping[str, Mapping[float, Outcome]], most_off: float) -> list[HeldOut]:
-    """Choose the likeness on half of the questions and measure on the others, in every way to halve them."""
+def held_out(draws: Sequence[Mapping[str, Mapping[float, Outcome]]], most_off: float) -> list[HeldOut]:
+    """Choose the likeness on half of the questions, in all draws, and measure on the others, in every way to halve them."""
+    names = list(draws[0])
     found = []
-    for half in combinations(outcomes, len(outcomes) // 2):
-        alike = chosen([outcomes[name] for name in half], most_off)
-        found += [HeldOut(name, half, alike, of[alike]) for name, of in outcomes.items() if name not in half]
-    return sorted(found, key=lambda one: list(outcomes).index(one.question))
+    for half in combinations(names, len(names) // 2):
+        alike = chosen([draw[name] for draw in draws for name in half], most_off)
+        found += [
+            HeldOut(name, half, alike, tuple(draw[name][alike] for draw in draws))
+            for name in names
+            if name not in half
+        ]
+    return sorted(found, key=lambda one: names.index(one.question))
