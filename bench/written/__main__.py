@@ -1,6 +1,6 @@
 """Measure groups of written answers, and write what came out to bench/written/results.md and results.json.
 
-python -m bench.written            all of it: a quarter of an hour, for the encoder reads 12,000 answers
+python -m bench.written            all of it: twenty minutes on one busy core, for the encoder reads 12,000 answers
 python -m bench.written --size 200 a smaller class, to see that it works; nothing is written
 """
 
