@@ -16,7 +16,7 @@ from autograder.written.likeness import (
 
 NEAR_COPY = 0.6  # in letters: the same sentences with a few words changed
 ALIKE, ALIKE_IN_WORDS = (
-    0.5,
+    0.55,
     0.2,
 )  # of the likeness below, between any two of a group; docs/written.md measures the first
 LETTERS = 0.5  # what they count beside meaning, which counts 1
