@@ -129,7 +129,7 @@ print(f"largest change of a logit with your attention inside: {change:.1e}")
 # **Predict:** compare the vector of *cell* in the two sentences, after the last layer of GPT. The cell shows what you can choose from when you run it.
 
 # %% tags=["demo"]
-ONE_VECTOR, CLOSE, APART = "it is one and the same vector", "two vectors that are close: the words around *cell* differ", "two vectors far apart: there are two senses"
+ONE_VECTOR, CLOSE, APART = "one and the same vector", "two vectors that are close: the words around *cell* differ", "two vectors far apart: there are two senses"
 predict("gpt.two_cells", ..., choices=(ONE_VECTOR, CLOSE, APART))
 
 # %% tags=["demo"]
