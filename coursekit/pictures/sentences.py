@@ -302,7 +302,8 @@ def decoder(by_layer: Mapping[str, Sequence[float]], lines: Mapping[str, float])
         place, words = (1.01, value), f"{name.split(':')[0]} {value:.2f}"
         ax.annotate(words, place, xycoords=("axes fraction", "data"), va="center", fontsize=9, color=colour)
         said.append(f"{name} {value:.2f}")
-    ax.set(xlabel="layer", ylabel="Spearman, test pairs", ylim=(0, 0.7))
+    ax.set(xlabel="layer", ylabel="Spearman, test pairs", ylim=(-0.2, 0.6))
+    ax.axhline(0, color=GREY, linewidth=0.8)
     ax.legend(fontsize=9, loc="lower right")
     show(
         figure,
