@@ -88,6 +88,14 @@ def test_training_by_rank_gains_and_by_label_does_not(measured):
     assert abs(rho["our encoder, by label"] - rho["our encoder before training"]) < 0.08
 
 
+def test_within_a_label_minilm_agrees_with_the_readers_and_counting_does_not(measured):
+    for label, row in measured["inside"].items():
+        for name in ("length alone", "words in common"):
+            assert row[name][1] < 0 < row[name][2]
+        assert row["MiniLM: trained for this"][1] > 0
+        assert (row["our encoder, by rank"][1] > 0) == (label == "entailment")
+
+
 def test_nearly_all_cosines_are_high_before_training_and_a_diagonal_appears(measured):
     (before, _, found_before), (after, _, found_after) = list(measured["matrices"].values())[:2]
     assert before.mean() > 0.75 and (before > 0.5).float().mean() > 0.95
@@ -110,9 +118,10 @@ def test_the_recorded_table_says_what_the_prose_says():
     mean, half = gain("by rank", "before training, centred")
     assert mean > half
     mean, half = gain("by label", "before training")
-    assert mean < 0.03
+    assert half < mean < 0.08  # "gain little"
+    assert gain("by rank", "before training")[0] > 3 * mean  # "far more"
     mean, half = gain("by rank, hard negatives", "by rank")
-    assert mean < -half
+    assert -half < mean < 0  # "lower, but by less than the noise of the five seeds"
     amounts = table[(table.objective == "by rank") & (table.measure == "Spearman, test")]
     by_amount = amounts.groupby("pairs").value.mean()
     assert by_amount[192] > by_amount[24]
