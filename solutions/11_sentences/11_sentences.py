@@ -341,7 +341,7 @@ first_gains = {f"{after} minus {control}": gain(after, control) for after, contr
 show_gains(first_gains)
 
 # %% [markdown]
-# Length and common words tell nothing, so holding the length changes nothing (the hollow dots). The mean of GloVe's vectors is above counting words, and not far above 0; an untrained layer on top neither helps nor harms. Taking off
+# Length and common words tell nothing, so holding the length changes nothing (the hollow dots: a **partial correlation** is what is left of one when a third quantity is held). The mean of GloVe's vectors is above counting words, and not far above 0; an untrained layer on top neither helps nor harms. Taking off
 # the common direction costs no learning: whether it helps, these 64 hypotheses cannot say, but keep it as a control. MiniLM has seen 1,170,060,424 pairs of texts (its model card); it is the one to beat. Between it and the two readers, who agree with each other far better,
 # there is room.
 
