@@ -119,6 +119,52 @@ def window(tokens: pd.DataFrame) -> csr_array:
     return csr_array(features)
 
 
+def marked(tokens: pd.DataFrame, offsets: tuple[int, ...]) -> csr_array:
+    """The words at some distances from each token, in lower case: a column for each distance and word of the training sentences."""
+    marks: list[set[str]] = []
+    for _, sentence in tokens.groupby("sentence", sort=False):
+        words = ["<s>", "<s>", *sentence["token"].str.lower(), "</s>", "</s>"]
+        marks += [{f"{k}:{words[i + k]}" for k in offsets} for i in range(2, len(words) - 2)]
+    train = (tokens["split"] == "train").to_numpy()
+    known = sorted(set().union(*(held for held, used in zip(marks, train, strict=True) if used)))
+    column = {mark: place for place, mark in enumerate(known)}
+    features = np.zeros((len(marks), len(column)))
+    for row, held in enumerate(marks):
+        features[row, [column[mark] for mark in held if mark in column]] = 1
+    return csr_array(features)
+
+
+def form_and_place(tokens: pd.DataFrame) -> np.ndarray:
+    """Of each token and its neighbours: a capital first, all capitals, a digit, a mark; length; first of its sentence; how far along."""
+    own = pd.DataFrame({
+        "capital": tokens["token"].str[0].str.isupper(),
+        "capitals": tokens["token"].str.isupper(),
+        "digit": tokens["token"].str.contains(r"\d"),
+        "mark": ~tokens["token"].str[0].str.isalnum(),
+    }).astype(float)  # fmt: skip
+    inside = tokens.groupby("sentence", sort=False)
+    beside = [own.groupby(tokens["sentence"], sort=False).shift(step).fillna(0) for step in (1, -1)]
+    place = inside.cumcount()
+    rest = [
+        tokens["token"].str.len() / 5,
+        (place == 0).astype(float),
+        place / inside["token"].transform("size"),
+    ]
+    return np.hstack([own, *beside, np.stack(rest, axis=1)])
+
+
+def trivial(tokens: pd.DataFrame) -> dict[str, str]:
+    """Token accuracy and entity F1 of taggers that know no word, or not the token itself."""
+    return {
+        "form and place of the token, no word": f1(
+            tokens, logistic_regression(form_and_place(tokens), tokens)
+        ),
+        "two words on either side, not the token": f1(
+            tokens, logistic_regression(marked(tokens, (-2, -1, 1, 2)), tokens)
+        ),
+    }
+
+
 def token_vectors(tokens: pd.DataFrame) -> tuple[np.ndarray, str]:
     """The last layer at each token's first piece, from the frozen encoder that the course loads; its name."""
     from coursekit.models import load
@@ -144,6 +190,8 @@ def main() -> None:
     torch.set_num_threads(1)
     tokens = read()
     print("\n".join(contents(tokens)))
+    for name, value in trivial(tokens).items():
+        print(f"{name}: {value}")
     vectors, name = token_vectors(tokens)
     taggers: dict[str, Callable[[], np.ndarray]] = {
         "everything O": lambda: np.full(len(tokens), "O"),

@@ -1,4 +1,4 @@
-"""The figures of the card: what the table holds, and how far one gets without understanding it (about 10 s).
+"""The figures of the card: what the table holds, what counting alone says of the grades, and how far it gets at the labels (about 10 s).
 
 python tools/figures_pairs.py
 """
@@ -10,10 +10,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from penalised import predictions
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.linear_model import Ridge
+from sklearn.metrics import cohen_kappa_score
 
 SPLITS = ["train", "validation", "test"]
 LABELS = ["entailment", "neutral", "contradiction"]
 NEGATIONS = set("no not never nobody none nothing nowhere neither nor cannot without".split())
+STEPS = range(11)  # a reading is a multiple of one half, from 0 to 5
 DECAYS = (1e-4, 1e-3, 1e-2, 1e-1)
 
 
@@ -26,7 +30,7 @@ def words(text: str) -> list[str]:
 
 
 def has_negation(text: str) -> bool:
-    return bool(NEGATIONS & set(words(text)))
+    return any(word in NEGATIONS or word.endswith("n't") for word in words(text))
 
 
 def overlap(pair: pd.Series) -> float:
@@ -35,8 +39,60 @@ def overlap(pair: pd.Series) -> float:
     return len(premise & hypothesis) / len(premise | hypothesis)
 
 
+def counts(pairs: pd.DataFrame) -> pd.DataFrame:
+    """What can be counted without knowing a word, a column each."""
+    premise, hypothesis = (pairs[side].map(words).map(len) for side in ("premise", "hypothesis"))
+    denied, denying = (pairs[side].map(has_negation) for side in ("premise", "hypothesis"))
+    own = pairs["hypothesis"].map(lambda text: set(words(text)))
+    shared = [len(own[i] & set(words(pairs["premise"][i]))) / len(own[i]) for i in pairs.index]
+    return pd.DataFrame({
+        "words, hypothesis / premise": hypothesis / premise,
+        "characters, hypothesis / premise": pairs["hypothesis"].str.len() / pairs["premise"].str.len(),
+        "words of the premise": premise.astype(float),
+        "words in common / all words": pairs.apply(overlap, axis=1),
+        "words in common / hypothesis": shared,
+        "negation in the premise": denied.astype(float),
+        "negation in one of the two": (denied != denying).astype(float),
+    })  # fmt: skip
+
+
 def spearman(first: pd.Series, second: pd.Series) -> float:
     return first.rank().corr(second.rank())
+
+
+def parts(pairs: pd.DataFrame) -> dict[str, pd.Series]:
+    """Which rows: all, each split, each label, and each label in each split."""
+    found = {"all": pairs["split"].notna()}
+    found |= {split: pairs["split"] == split for split in SPLITS}
+    found |= {label: pairs["label"] == label for label in LABELS}
+    return found | {f"{split}, {label}": found[split] & found[label] for split in SPLITS for label in LABELS}
+
+
+def counting_alone(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Spearman's correlation of each count with the grade, a row for each part."""
+    columns = counts(pairs)
+    return pd.DataFrame({
+        name: {part: spearman(values[rows], pairs["similarity"][rows]) for part, rows in parts(pairs).items()}
+        for name, values in columns.items()
+    })  # fmt: skip
+
+
+def counting_together(pairs: pd.DataFrame) -> dict[str, float]:
+    """Spearman on `test` of a grade guessed from all counts at once, learnt on `train`: along straight lines, and in any way."""
+    columns, train, test = counts(pairs), pairs["split"] == "train", pairs["split"] == "test"
+    trees = HistGradientBoostingRegressor(max_depth=3, max_iter=50, random_state=0)
+    found = {}
+    for name, model in {"ridge regression": Ridge(), "boosted trees": trees}.items():
+        model.fit(columns[train], pairs["similarity"][train])
+        guess = pd.Series(model.predict(columns[test]), index=pairs.index[test])
+        found[name] = spearman(guess, pairs["similarity"][test])
+    return found
+
+
+def kappa(pairs: pd.DataFrame) -> float:
+    """Agreement of the two readings: Cohen's kappa with squared weights (Cohen 1968); 1 is full agreement, 0 chance."""
+    first, second = ((2 * pairs[reading]).astype(int) for reading in ("first", "second"))
+    return float(cohen_kappa_score(first, second, weights="quadratic", labels=list(STEPS)))
 
 
 def explained(pairs: pd.DataFrame) -> float:
@@ -50,19 +106,48 @@ def contents(pairs: pd.DataFrame) -> Iterator[str]:
     yield f"pairs {len(pairs)}, hypotheses {pairs['hypothesis'].nunique()}, domains {pairs['domain'].nunique()}"
     for split in SPLITS:
         some = pairs[pairs["split"] == split]
-        counts = ", ".join(f"{(some['label'] == label).sum()} {label}" for label in LABELS)
-        yield f"{split}: {len(some)} ({counts})"
-    yield f"words a hypothesis: median {pairs['hypothesis'].map(words).map(len).median():.0f}"
+        of_each = ", ".join(f"{(some['label'] == label).sum()} {label}" for label in LABELS)
+        yield f"{split}: {len(some)} ({of_each})"
+    lengths = pairs["hypothesis"].map(words).map(len), pairs["premise"].map(words).map(len)
+    for side, length in zip(("hypothesis", "premise"), lengths, strict=True):
+        yield f"words a {side}: {length.min()} to {length.max()}, median {length.median():.0f}"
     for label in LABELS:
         some = pairs[pairs["label"] == label]
-        lengths, negated = some["premise"].map(words).map(len), some["premise"].map(has_negation)
+        length, negated = some["premise"].map(words).map(len), some["premise"].map(has_negation)
         low, first, middle, third, high = some["similarity"].quantile([0, 0.25, 0.5, 0.75, 1])
         yield (
-            f"{label:13} words a premise: mean {lengths.mean():.1f}; with a negation: premises {negated.mean():.1%}, "
+            f"{label:13} words a premise: mean {length.mean():.1f}; with a negation: premises {negated.mean():.1%}, "
             f"hypotheses {some['hypothesis'].map(has_negation).mean():.1%}; overlap: mean {some.apply(overlap, axis=1).mean():.2f}; "
-            f"similarity {low} to {high}, quartiles {first:.1f}, {middle:.1f}, {third:.1f}"
+            f"similarity {low} to {high}, quartiles {first:.2f}, {middle:.2f}, {third:.2f}"
         )
     yield f"share of the similarity's variance that the label explains: {explained(pairs):.2f}"
+
+
+def agreement(pairs: pd.DataFrame) -> Iterator[str]:
+    """How far the two readings agree."""
+    apart = (pairs["first"] - pairs["second"]).abs()
+    yield (
+        f"two readings: weighted kappa {kappa(pairs):.2f}; equal {(apart == 0).mean():.0%}, at most 0.5 apart {(apart <= 0.5).mean():.0%}, "
+        f"more than 1 apart {(apart > 1).mean():.1%}"
+    )
+    for label in LABELS:
+        some = pairs[pairs["label"] == label]
+        yield (
+            f"  within {label}: weighted kappa {kappa(some):.2f}; "
+            f"mean of the first {some['first'].mean():.2f}, of the second {some['second'].mean():.2f}"
+        )
+
+
+def by_counting(pairs: pd.DataFrame) -> Iterator[str]:
+    """The correlations with the grade of what can be counted: the card's table."""
+    table = counting_alone(pairs)
+    yield f"{'Spearman with the grade':34}" + "".join(f"{part[:6]:>8}" for part in table.index[:7])
+    for name, values in table.items():
+        yield f"{name:34}" + "".join(f"{value:8.2f}" for value in values[:7])
+    within = table.iloc[7:].abs()
+    for split in SPLITS:
+        rows = within[within.index.str.startswith(split)]
+        yield f"largest within one label of {split}: {rows.max().max():.2f}"
 
 
 def bag_of_words(texts: pd.Series, train: pd.Series) -> np.ndarray:
@@ -87,7 +172,7 @@ def accuracy(features: np.ndarray, pairs: pd.DataFrame) -> float:
 
 
 def baselines(pairs: pd.DataFrame) -> dict[str, float]:
-    """How far one gets on the test split without understanding the pairs."""
+    """How far one gets at the label on the test split without understanding the pairs."""
     train, test = pairs["split"] == "train", pairs["split"] == "test"
     return {
         "majority": pairs.loc[test, "label"].value_counts(normalize=True).max(),
@@ -99,17 +184,12 @@ def baselines(pairs: pd.DataFrame) -> dict[str, float]:
 
 def main() -> None:
     pairs = read()
-    print("\n".join(contents(pairs)))
+    for lines in (contents, agreement, by_counting):
+        print("\n".join(lines(pairs)))
+    for name, value in counting_together(pairs).items():
+        print(f"all counts together, {name}: {value:.3f}")
     for name, value in baselines(pairs).items():
         print(f"label, {name}: {value:.3f}")
-    test = pairs[pairs["split"] == "test"]
-    for name, some in (("all pairs", pairs), ("test", test)):
-        print(
-            f"similarity, Spearman with word overlap, {name}: {spearman(some.apply(overlap, axis=1), some['similarity']):.2f}"
-        )
-    for label in LABELS:
-        some = pairs[pairs["label"] == label]
-        print(f"  within {label}: {spearman(some.apply(overlap, axis=1), some['similarity']):.2f}")
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from penalised import predictions
 from sklearn.metrics import balanced_accuracy_score
+from trivial import lengths, punctuation
 
 SPLITS = ["train", "validation", "test"]
 ASKING = ["what", "where", "which", "who", "why", "when", "how many", "how much", "how long", "how"]
@@ -122,15 +123,49 @@ def sentence_baseline(questions: pd.DataFrame) -> tuple[float, float]:
     return float(np.mean(holds)), float(np.mean(overlaps))
 
 
-def question_only(questions: pd.DataFrame) -> float:
-    """Balanced accuracy on `test` of telling unanswerable questions by their words alone (logistic regression)."""
-    bags = questions["question"].map(lambda text: set(words(text)))
-    train, test = (np.array(questions["split"] == split) for split in ("train", "test"))
-    vocabulary = sorted(set().union(*bags[train]))
-    held = np.array([[word in bag for word in vocabulary] for bag in bags], dtype=float)
+def always_there(questions: pd.DataFrame, place: int) -> float:
+    """Of the answerable questions: how often the first (0) or the last (-1) sentence of the paragraph holds the answer."""
+    answerable = questions[questions["answerable"]]
+    bounds = [sentence_bounds(context)[place] for context in answerable["context"]]
+    return float(
+        np.mean(
+            [
+                low <= starts[0] < high
+                for (low, high), starts in zip(bounds, answerable["starts"], strict=True)
+            ]
+        )
+    )
+
+
+def told_apart(features: np.ndarray, questions: pd.DataFrame) -> float:
+    """Balanced accuracy on `test` of telling unanswerable questions by some features (logistic regression)."""
     answerable, score = questions["answerable"].to_numpy(), balanced_accuracy_score
-    guesses = predictions(held, answerable, questions["split"], DECAYS, score, class_weight="balanced")
+    guesses = predictions(features, answerable, questions["split"], DECAYS, score, class_weight="balanced")
+    test = (questions["split"] == "test").to_numpy()
     return score(answerable[test], guesses[test])
+
+
+def question_only(questions: pd.DataFrame) -> float:
+    """The same by the question's words alone."""
+    bags = questions["question"].map(lambda text: set(words(text)))
+    vocabulary = sorted(set().union(*bags[questions["split"] == "train"]))
+    return told_apart(
+        np.array([[word in bag for word in vocabulary] for bag in bags], dtype=float), questions
+    )
+
+
+def trivial(questions: pd.DataFrame) -> dict[str, float]:
+    """What reading nothing reaches on `test`: the place of the answer, and whether there is one."""
+    test = questions[questions["split"] == "test"]
+    both = np.hstack([lengths(questions["question"]), lengths(questions["context"])])
+    return {
+        "test, answerable: the first sentence holds the answer": always_there(test, 0),
+        "test, answerable: the last sentence holds the answer": always_there(test, -1),
+        "test, answerable or not, from lengths: balanced accuracy": told_apart(both, questions),
+        "test, answerable or not, from punctuation: balanced accuracy": told_apart(
+            punctuation(questions["question"]), questions
+        ),
+    }
 
 
 def main() -> None:
@@ -144,6 +179,8 @@ def main() -> None:
         print(
             f"{name}, answerable: the likeliest sentence holds the answer {holds:.3f}; F1 of that sentence {f1:.3f}"
         )
+    for name, value in trivial(questions).items():
+        print(f"{name} {value:.3f}")
     print(
         f"test, answerable or not, from the question alone: balanced accuracy {question_only(questions):.3f} (chance 0.5)"
     )

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import torch
 from penalised import predictions
+from trivial import bags, lengths, one_after_the_other, punctuation
 
 SPLITS = ["train", "validation", "test"]
 PHENOMENA = ["plain", "negation", "contrast", "sarcasm"]
@@ -85,6 +86,23 @@ def accuracies(right: np.ndarray, reviews: pd.DataFrame) -> str:
     return f"{right[test].mean():.3f} (95% {low:.3f} to {high:.3f}); {', '.join(parts)}"
 
 
+def trivial(reviews: pd.DataFrame) -> dict[str, float]:
+    """Accuracy on `test` of what does not understand: lengths, marks, and a bag of words learnt on other texts."""
+    opinions = pd.read_csv(Path(__file__).parents[1] / "data/opinions/opinions.csv")
+    halves = opinions.groupby("subject").cumcount() < 8  # the rest chooses the penalty
+    opinions = opinions.assign(split=np.where(halves, "train", "validation"))
+    elsewhere = one_after_the_other(opinions, reviews[reviews["split"] == "test"])
+    test = (reviews["split"] == "test").to_numpy()
+    known = (elsewhere["split"] == "train").to_numpy()
+    return {
+        "lengths": logistic_regression(lengths(reviews["text"]), reviews)[test].mean(),
+        "punctuation": logistic_regression(punctuation(reviews["text"]), reviews)[test].mean(),
+        "bag of words, learnt on opinions": logistic_regression(bags(elsewhere["text"], known), elsewhere)[
+            (elsewhere["split"] == "test").to_numpy()
+        ].mean(),
+    }
+
+
 def main() -> None:
     torch.set_num_threads(1)
     reviews = read()
@@ -92,6 +110,8 @@ def main() -> None:
     vectors, name = sentence_vectors(reviews)
     majority = (reviews["label"] == "positive").to_numpy()
     print(f"majority: {accuracies(majority, reviews).split(' ')[0]}")
+    for reader, value in trivial(reviews).items():
+        print(f"{reader}: {value:.3f}")
     print(f"bag of words: {accuracies(logistic_regression(bag_of_words(reviews), reviews), reviews)}")
     print(f"{name}, frozen: {accuracies(logistic_regression(vectors, reviews), reviews)}")
 

@@ -210,8 +210,8 @@ def two_cells(shares: Mapping[str, Sequence[float]], floor: float = 1e-9) -> Non
     )
 
 
-def few_shot(recorded: pd.DataFrame, questions: int) -> pd.DataFrame:
-    """Draw the recorded accuracies by number of examples; return them as a table (means over draws)."""
+def few_shot(recorded: pd.DataFrame, questions: int, bag: float) -> pd.DataFrame:
+    """Draw the recorded accuracies by number of examples, beside a bag of words'; return them as a table (means over draws)."""
     figure, axes = plt.subplots(1, 3, figsize=(10, 3.4), sharey=True)
     rows, said = {}, []
     panels = (("accuracy", BLUE), ("accuracy, calibrated", GREEN), ("pairs in order", PINK))
@@ -244,10 +244,14 @@ def few_shot(recorded: pd.DataFrame, questions: int) -> pd.DataFrame:
                 + ("" if np.isnan(half) else f" ± {half:.3f}")
             )
         ax.axhline(0.5, color=GREY, linestyle=":", linewidth=1)
+        if measure.startswith("accuracy"):
+            ax.axhline(bag, color=GREY, linestyle="--", linewidth=1)
         ax.set_xticks(range(len(kinds)), [*map(str, counts), f"{max(counts)}\nswapped"])
         ax.set(title=measure, xlabel="examples in the prompt", ylim=(0.2, 1.03))
         ax.title.set_fontsize(10)
     axes[0].set_ylabel(f"share ({questions} questions)")
+    for ax in axes[:2]:
+        ax.text(0.03, 0.03, f"dashed: bag of words {bag:.2f}", transform=ax.transAxes, fontsize=8, color=GREY)
     for name, row in rows.items():
         count, labels = int(name.split(",")[0]), "swapped" if "swapped" in name else "right"
         chosen = recorded[(recorded.examples == count) & (recorded.labels == labels)]
@@ -257,7 +261,7 @@ def few_shot(recorded: pd.DataFrame, questions: int) -> pd.DataFrame:
     show(
         figure,
         alt=f"SmolLM2 on {questions} opinions, {draws} draws of the examples, means with 95 % intervals over draws (squares), each draw a "
-        f"dot. {'; '.join(said)}. Guessing is 0.5.",
+        f"dot. {'; '.join(said)}. A bag of words learnt on other reviews has {bag:.3f}, guessing 0.5.",
     )
     return pd.DataFrame(rows).T.rename_axis("examples")
 

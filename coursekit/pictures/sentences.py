@@ -36,22 +36,50 @@ def padding(places: Sequence[int], cosines: Mapping[str, Sequence[float]]) -> No
     show(figure, alt=f"Cosine of a sentence's mean with itself, by places of padding. {said}.")
 
 
-def controls(found: Mapping[str, tuple[float, float, float]]) -> None:
-    """Spearman with the grades and its 95 % interval, a line for each kind of similarity."""
-    found = dict(sorted(found.items(), key=lambda item: item[0].startswith("MiniLM")))  # it stands below
-    figure, ax = plt.subplots(figsize=(8, 0.42 * len(found) + 1))
-    for place, (name, (rho, low, high)) in enumerate(found.items()):
+def controls(
+    found: Mapping[str, tuple[float, float, float]], held: Mapping[str, tuple[float, float, float]]
+) -> None:
+    """Spearman with the grades and its 95 % interval, a line for each kind of similarity; below it the same with length held."""
+    names = sorted(found, key=lambda name: name.startswith("MiniLM"))  # it stands below
+    figure, ax = plt.subplots(figsize=(8, 0.5 * len(names) + 1.3))
+    for place, name in enumerate(names):
         ours = name.startswith("our encoder, by")
         colour = GREEN if name.startswith("MiniLM") else BLUE if ours else GREY
-        ax.plot([low, high], [place, place], color=colour, linewidth=2)
-        ax.plot([rho], [place], "o", color=colour)
-        ax.annotate(f"{rho:.2f}", (rho, place), (0, 6), textcoords="offset points", ha="center", fontsize=9)
-    ax.set_yticks(range(len(found)), found)
+        rows = (
+            [(found[name], place, colour), (held[name], place + 0.3, "white")]
+            if name in held
+            else [(found[name], place, colour)]
+        )
+        for (rho, low, high), y, face in rows:
+            ax.plot([low, high], [y, y], color=colour, linewidth=2 if face == colour else 1)
+            ax.plot(
+                [rho], [y], "o", color=colour, markerfacecolor=face, markersize=6 if face == colour else 4.5
+            )
+        ax.annotate(
+            f"{found[name][0]:.2f}",
+            (found[name][0], place),
+            (0, 6),
+            textcoords="offset points",
+            ha="center",
+            fontsize=9,
+        )
+    ax.axvline(0, color=GREY, linewidth=0.8)
+    ax.set_yticks(range(len(names)), names)
     ax.invert_yaxis()
-    ax.margins(y=0.12)
-    ax.set(xlabel="Spearman's correlation with the grades (95 % interval over hypotheses)", xlim=(0, 0.8))
+    ax.margins(y=0.08)
+    ax.set(xlabel="Spearman's correlation with the grades (95 % interval over hypotheses)", xlim=(-0.3, 0.9))
+    solid, hollow = (ax.plot([], [], "o", color=GREY, markerfacecolor=face)[0] for face in (GREY, "white"))
+    figure.legend(
+        (solid, hollow),
+        ("as it is", "with the length ratio held (partial correlation)"),
+        loc="outside lower center",
+        ncols=2,
+        fontsize=9,
+    )
     said = "; ".join(
-        f"{name} {rho:.2f} ({low:.2f} to {high:.2f})" for name, (rho, low, high) in found.items()
+        f"{name} {found[name][0]:.2f} ({found[name][1]:.2f} to {found[name][2]:.2f})"
+        + (f", with length held {held[name][0]:.2f}" if name in held else "")
+        for name in names
     )
     show(figure, alt=f"Spearman's correlation with the grades of the test pairs, 95 % intervals: {said}.")
 
@@ -274,7 +302,8 @@ def decoder(by_layer: Mapping[str, Sequence[float]], lines: Mapping[str, float])
         place, label = (1.01, value), f"{name.split(':')[0]} {value:.2f}"
         ax.annotate(label, place, xycoords=("axes fraction", "data"), va="center", fontsize=9, color=colour)
         said.append(f"{name} {value:.2f}")
-    ax.set(xlabel="layer", ylabel="Spearman, test pairs", ylim=(0, 0.7))
+    ax.set(xlabel="layer", ylabel="Spearman, test pairs", ylim=(-0.2, 0.6))
+    ax.axhline(0, color=GREY, linewidth=0.8)
     ax.legend(fontsize=9, loc="lower right")
     show(
         figure,

@@ -27,7 +27,8 @@ def baselines(figures, pairs) -> dict[str, float]:
 
 def test_it_loads_in_one_line_and_nothing_is_missing(pairs):
     assert pairs.equals(read_table("pairs/pairs.csv"))
-    assert list(pairs) == ["id", "premise", "hypothesis", "label", "similarity", "domain", "split"]
+    columns = ["id", "premise", "hypothesis", "label", "first", "second", "similarity", "domain", "split"]
+    assert list(pairs) == columns
     assert not pairs.isna().any().any() and pairs["id"].is_unique
     for side in ("premise", "hypothesis"):
         assert pairs[side].str.fullmatch(r"[A-Z\"].*[.!?\"]").all()
@@ -48,19 +49,37 @@ def test_every_hypothesis_has_one_premise_of_each_label_in_no_fixed_order(pairs)
     assert pd.crosstab(places, pairs["label"]).min().min() > len(pairs) / 9 * 0.75
 
 
-def test_similarity_is_graded_and_is_not_the_label_again(pairs, figures):
-    assert pairs["similarity"].between(0, 5).all()
-    assert np.allclose(pairs["similarity"] * 10, (pairs["similarity"] * 10).round())
+def test_the_grade_is_the_mean_of_two_readings_that_agree(pairs, figures):
+    for reading in ("first", "second"):
+        assert pairs[reading].between(0, 5).all() and (pairs[reading] * 2 % 1 == 0).all()
+    assert np.array_equal(pairs["similarity"], (pairs["first"] + pairs["second"]) / 2)
+    assert figures.kappa(pairs) >= 0.8  # "almost perfect" begins at 0.81 (Landis and Koch 1977)
+    assert ((pairs["first"] - pairs["second"]).abs() <= 2).all()
+    assert not pairs["first"].equals(pairs["second"])
+
+
+def test_all_labels_have_grades_in_the_middle_and_only_two_reach_an_end(pairs):
     groups = pairs.groupby("label")["similarity"]
-    assert (groups.quantile(0.9) - groups.quantile(0.1)).min() >= 1.0
-    assert groups.min().max() <= 2.0 and groups.max().min() >= 4.0  # all three reach from 2 to 4
-    assert pairs["similarity"].nunique() >= 40
-    assert figures.explained(pairs) < 0.4
-
-
-def test_a_pair_is_same_only_if_it_is_entailed_and_unrelated_only_if_it_is_neutral(pairs):
-    assert set(pairs[pairs["similarity"] >= 4.5]["label"]) == {"entailment"}
+    assert (groups.quantile(0.9) - groups.quantile(0.1)).min() >= 0.75
+    assert groups.min().max() <= 2.0 and groups.max().min() >= 3.5  # all three reach from 2 to 3.5
+    assert set(pairs[pairs["similarity"] >= 4]["label"]) == {"entailment"}
     assert set(pairs[pairs["similarity"] < 1.5]["label"]) == {"neutral"}
+
+
+def test_counting_alone_tells_nothing_of_the_grade(pairs, figures):
+    """Neither in all pairs, nor in a split, nor within a label; where a label of a split has few pairs the noise is larger."""
+    table = figures.counting_alone(pairs).abs()
+    splits_and_labels = ["all", *SPLITS, *LABELS]
+    assert table.loc[splits_and_labels].max().max() <= 0.10, table.loc[splits_and_labels].round(3)
+    assert table.drop(index=splits_and_labels).max().max() <= 0.13
+
+
+def test_counting_together_tells_little_of_the_grade(figures, pairs):
+    """Curves and combinations of counts are not excluded by correlations of each alone: the card says what they reach."""
+    card = (FOLDER / "README.md").read_text(encoding="utf-8")
+    for name, value in figures.counting_together(pairs).items():
+        said = re.search(rf"all counts together, {name}: (-?[\d.]+)", card)
+        assert said and abs(float(said[1]) - value) < 0.03 and value < 0.35, name
 
 
 def test_no_sentence_is_in_two_splits_or_on_both_sides(pairs):
@@ -102,19 +121,20 @@ def test_one_sentence_alone_is_within_ten_points_of_chance(baselines):
     assert baselines["premise only, bag of words"] <= 1 / 3 + 0.11
 
 
-def test_shared_words_are_a_weak_guide(pairs, figures, baselines):
-    overlaps = pairs.apply(figures.overlap, axis=1)
-    assert 0.15 < figures.spearman(overlaps, pairs["similarity"]) < 0.5
-    assert baselines["overlap, lengths and negations"] < 0.5
+def test_shared_words_lengths_and_negations_do_not_tell_the_label(baselines):
+    assert baselines["overlap, lengths and negations"] < 0.45
 
 
 def test_the_card_has_the_figures(pairs, figures, baselines):
     card = (FOLDER / "README.md").read_text(encoding="utf-8")
-    assert "\n".join(figures.contents(pairs)) in card
+    for lines in (figures.contents, figures.agreement, figures.by_counting):
+        assert "\n".join(lines(pairs)) in card
     for name, value in baselines.items():
         said = re.search(rf"label, {re.escape(name)}: ([\d.]+)", card)
         assert said and abs(float(said[1]) - value) < 0.03, name
-    for name, some in (("all pairs", pairs), ("test", pairs[pairs["split"] == "test"])):
-        value = figures.spearman(some.apply(figures.overlap, axis=1), some["similarity"])
-        assert f"Spearman with word overlap, {name}: {value:.2f}" in card
     assert f"{len(pairs)} pairs" in card
+    for premise, hypothesis, label, grade in re.findall(
+        r"^\| (.+\.) \| (.+\.) \| (\w+) \| ([\d.]+) \|$", card, re.M
+    ):
+        row = pairs[(pairs["premise"] == premise) & (pairs["hypothesis"] == hypothesis)]
+        assert (row["label"].item(), row["similarity"].item()) == (label, float(grade)), premise

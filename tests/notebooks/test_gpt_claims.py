@@ -127,6 +127,12 @@ def test_draws_of_examples_differ_more_than_their_number(measured):
     assert answered.min()[8] < 0.4 and answered.max()[8] > 0.6
 
 
+def test_a_bag_of_words_stands_beside_the_zero_shot_accuracy(measured):
+    """ "Three of four", "the two intervals overlap"."""
+    assert measured["by_words"] == pytest.approx(0.76, abs=0.03) and measured["by_words"] < measured["none"]
+    assert measured["ends"]["bag"][1] > measured["ends"]["model"][0] > 0.5
+
+
 def test_the_live_interval_is_wide(measured):
     assert measured["live_high"] - measured["live_low"] > 0.2
 

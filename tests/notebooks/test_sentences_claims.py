@@ -57,21 +57,43 @@ def test_only_mean_ranks_do_not_depend_on_the_order_of_the_file(measured):
     assert measured["tied"] > 0.8
 
 
+def test_counting_tells_nothing_and_the_readers_agree(measured):
+    for name in ("length alone", "words in common"):
+        value, low, high = measured["found"][name]
+        assert low < 0 < high and abs(value) <= 0.1
+    assert (
+        measured["between_readers"] > measured["found"]["MiniLM: trained for this"][2] + 0.1
+    )  # "there is room"
+    for name, (value, _, _) in measured["held"].items():  # "holding the length changes nothing"
+        assert abs(value - measured["found"][name][0]) < 0.03
+
+
 def test_the_controls_stand_as_the_prose_says(measured):
+    above_counting, with_a_layer, centred = measured["first_gains"].values()
+    assert above_counting[1] > 0  # "above counting words"
+    assert measured["found"]["GloVe, mean"][0] < 0.25  # "not far above 0"
+    assert with_a_layer[1] < 0 < with_a_layer[2]  # "neither helps nor harms"
+    assert centred[1] < 0 < centred[2]  # "whether it helps, these 64 hypotheses cannot say"
     rho = {name: value for name, (value, _, _) in measured["found"].items()}
-    assert abs(rho["GloVe, mean"] - rho["words in common"]) < 0.1
-    assert abs(rho["our encoder before training"] - rho["GloVe, mean"]) < 0.06
-    assert rho["GloVe, mean, centred"] > rho["GloVe, mean"]
-    assert rho["our encoder before, centred"] > rho["our encoder before training"]
     assert max(rho, key=rho.get) == "MiniLM: trained for this"
 
 
 def test_training_by_rank_gains_and_by_label_does_not(measured):
-    _, low, _ = measured["gains"]["our encoder before training"]
-    assert low > 0
-    assert measured["ranked_course"][-1, 1] < 0.7 * measured["ranked_course"][1, 1]
+    gains = measured["gains"]
+    for control in ("our encoder before training", "words in common", "length alone"):
+        assert gains[control][1] > 0
+    assert gains["MiniLM: trained for this"][0] < 0
+    assert measured["ranked_course"][-1, 1] < 0.1  # "goes to almost nothing"
     rho = {name: value for name, (value, _, _) in measured["found"].items()}
-    assert abs(rho["our encoder, by label"] - rho["our encoder before training"]) < 0.05
+    assert abs(rho["our encoder, by label"] - rho["our encoder before training"]) < 0.08
+
+
+def test_within_a_label_minilm_agrees_with_the_readers_and_counting_does_not(measured):
+    for label, row in measured["inside"].items():
+        for name in ("length alone", "words in common"):
+            assert row[name][1] < 0 < row[name][2]
+        assert row["MiniLM: trained for this"][1] > 0
+        assert (row["our encoder, by rank"][1] > 0) == (label == "entailment")
 
 
 def test_nearly_all_cosines_are_high_before_training_and_a_diagonal_appears(measured):
@@ -96,9 +118,10 @@ def test_the_recorded_table_says_what_the_prose_says():
     mean, half = gain("by rank", "before training, centred")
     assert mean > half
     mean, half = gain("by label", "before training")
-    assert mean < 0.03
+    assert half < mean < 0.08  # "gain little"
+    assert gain("by rank", "before training")[0] > 3 * mean  # "far more"
     mean, half = gain("by rank, hard negatives", "by rank")
-    assert mean < -half
+    assert -half < mean < 0  # "lower, but by less than the noise of the five seeds"
     amounts = table[(table.objective == "by rank") & (table.measure == "Spearman, test")]
     by_amount = amounts.groupby("pairs").value.mean()
     assert by_amount[192] > by_amount[24]
@@ -132,8 +155,7 @@ def test_windows_reach_what_a_cut_loses(measured):
 def test_no_layer_of_the_decoder_agrees_as_minilm_does(measured):
     minilm = measured["found"]["MiniLM: trained for this"][0]
     for values in measured["by_layer"].values():
-        assert max(values) < minilm
-        assert values[-1] < max(values) - 0.05
+        assert max(values) < minilm - 0.1
     assert measured["by_layer"]["last token"][0] < measured["by_layer"]["mean"][0]
 
 

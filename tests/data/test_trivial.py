@@ -1,0 +1,34 @@
+"""What does not understand a text, and how far it gets: every card says it, and it comes out again."""
+
+import re
+from importlib import import_module
+
+import pytest
+
+from tests.conftest import ROOT
+
+DECIMALS = 0.02  # another build of the libraries may move a prediction or two
+
+
+@pytest.mark.parametrize("name", ["sentiment", "opinions", "entities", "questions"])
+def test_the_card_says_what_the_trivial_readers_reach(name, monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    figures = import_module(f"figures_{name}")
+    card = (ROOT / "data" / name / "README.md").read_text(encoding="utf-8")
+    found = figures.trivial(figures.read())
+    assert len(found) >= 2
+    for reader, reached in found.items():
+        said = re.search(rf"^{re.escape(reader)}:? (.+)$", card, re.M)
+        assert said, reader
+        told, measured = (
+            [float(number) for number in re.findall(r"[01]\.\d{3}", text)]
+            for text in (said[1], reached if isinstance(reached, str) else f"{reached:.3f}")
+        )
+        assert told and told == pytest.approx(measured, abs=DECIMALS), reader
+
+
+def test_no_trivial_reader_of_sentiment_or_questions_is_far_above_chance(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    for name in ("sentiment", "questions"):
+        figures = import_module(f"figures_{name}")
+        assert max(figures.trivial(figures.read()).values()) < 0.6, name
