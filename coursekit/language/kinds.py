@@ -23,22 +23,20 @@ that can be predicted only by knowing who acts on what."""
 
 
 def productions(grammar: Grammar) -> list[Production]:
-    """Every pattern with its probability, by topic."""
+    """Every pattern with its probability, by topic. Kinds without a pattern leave their share to the others."""
     if not grammar.shares:
         return rules(grammar)
     if orphans := {cue.topic for cue in grammar.right_cues.values()} - set(grammar.topics):
         raise GrammarError(f"senses name the topic {sorted(orphans)[0]!r}, which has no lines; add them")
     made = [*_lines_of_topics(grammar), *_right_sentences(grammar), *_order_sentences(grammar)]
-    if missing := set(grammar.shares) - {kind for kind, _, _ in made}:
-        raise GrammarError(
-            f"the grammar has no sentence of the kind {sorted(missing)[0]!r}; give it no share"
-        )
+    shares = {kind: grammar.shares[kind] for kind, _, _ in made if kind in grammar.shares}
     numbers = {key: number for number, key in enumerate(dict.fromkeys(key for _, key, _ in made))}
-    total = sum(grammar.shares.values())
     finished = [
-        replace(rule, probability=rule.probability * grammar.shares[kind] / total, parallel=numbers[key])
+        replace(
+            rule, probability=rule.probability * shares[kind] / sum(shares.values()), parallel=numbers[key]
+        )
         for kind, key, rule in made
-        if kind in grammar.shares
+        if kind in shares
     ]
     order = list(grammar.topics)
     return sorted(finished, key=lambda rule: order.index(rule.topic))

@@ -546,7 +546,7 @@ SENSES = {
             that the {n gardener neighbor florist} {v water prune pot}
             in the {n pot vase greenhouse balcony}
         """,
-        people="gardener farmer neighbor florist", things="flower rose leaf greenhouse", looks="green leafy young"),
+        people="gardener farmer neighbor florist", things="flower petal leaf greenhouse", looks="green leafy young"),
     "plant#factory": RightCue("industry",
         does="""
             {v1 produce assemble sell} the {nx engine tractor battery machine}
