@@ -17,11 +17,12 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from coursekit.intervals import mean_and_half
+from coursekit.intervals import half_width, mean_and_half
 from coursekit.language import EDITIONS, Language, Sentences, load_language, sense_bound
 from coursekit.language.blind import majority_accuracy, order_blind_accuracy, position_accuracy
 from coursekit.scoreboard import Exam, nearest_hits
-from coursekit.small.figures import sense_vectors
+from coursekit.small.figures import LOSSES, SENTENCES, sense_vectors
+from coursekit.small.figures import SEED as SEED_OF_LOSSES
 
 QUESTIONS = {
     "left": "cue on the left",
@@ -118,7 +119,9 @@ def main() -> None:
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     language, models = load_language(arguments.edition), {}
-    for name, recipe in RECIPES_OF[arguments.edition].items() if arguments.models else ():
+    recipes = RECIPES_OF[arguments.edition] if arguments.models else {}
+    for name in recipes.keys() & LOSSES.keys():
+        recipe = recipes[name]
         seeds = [seed for seed in arguments.seeds if checkpoint(arguments.models, name, seed).exists()]
         untrained = []
         for seed in seeds:
@@ -128,6 +131,25 @@ def main() -> None:
         models[name] = untrained, trained
     table = exam_table(language, sense_exam_of(language), models)
     print(table.to_string(float_format="{:.3f}".format, na_rep=""))
+    for name, (_, trained) in models.items():
+        for figure, (mean, half) in losses(name, trained, language).items():
+            print(f"{name}, {figure}: {mean:.4f} ± {half:.4f} ({len(trained)} seeds)")
+
+
+@torch.no_grad()
+def losses(name: str, models: Sequence[nn.Module], language: Language) -> dict[str, tuple[float, float]]:
+    """Losses in nats and how far above the exact bound, on both sides of the split: means and intervals over models."""
+    found: dict[str, list[float]] = {}
+    for side, text in (("held_out", "held-out"), ("train", "fresh training-side")):
+        sample = language.sample(SENTENCES, np.random.default_rng(SEED_OF_LOSSES), side)
+        for model in models:
+            rng = np.random.default_rng(SEED_OF_LOSSES)
+            for figure, value in LOSSES[name](model, language, sample, rng, text).items():
+                found.setdefault(figure, []).append(value)
+    return {
+        figure: (float(np.mean(values)), half_width(values) if len(values) > 1 else float("nan"))
+        for figure, values in found.items()
+    }
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from autograder.checks.storing import try_lock, write_aside
 from coursekit.language import EDITION, EDITIONS, Language, grammar_of, load_language
 from coursekit.pretrain import BLOCK, RECIPES, Recipe, schedule, weight_groups
 from coursekit.small.bert import BERT, BERTConfig
+from coursekit.translator import Translator, translator_losses
 
 MINUTES = 3.0
 """Between two saves."""
@@ -35,7 +36,14 @@ def deeper_bert(language: Language) -> BERT:
     return BERT(sizes)
 
 
-RECIPES_OF = {1: RECIPES, 2: RECIPES | {"bert": replace(RECIPES["bert"], build=deeper_bert)}}
+TRANSLATOR = Recipe(
+    lambda language: Translator(language=language), translator_losses,
+    steps=5_000, batch=64, learning_rate=3e-3, weight_decay=0.0,
+)  # fmt: skip
+RECIPES_OF = {
+    1: RECIPES | {"translator": TRANSLATOR},
+    2: RECIPES | {"translator": TRANSLATOR, "bert": replace(RECIPES["bert"], build=deeper_bert)},
+}
 """How the models of each edition of the language are trained."""
 
 
@@ -180,7 +188,9 @@ def main() -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--edition", type=int, choices=EDITIONS, default=EDITION, help="of the language")
-    parser.add_argument("--models", nargs="+", choices=RECIPES, default=list(RECIPES), metavar="NAME")
+    parser.add_argument(
+        "--models", nargs="+", choices=RECIPES_OF[EDITION], default=list(RECIPES_OF[EDITION]), metavar="NAME"
+    )
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2], metavar="SEED")
     parser.add_argument("--steps", type=int, help="of every run (default: as the recipe says)")
     parser.add_argument(

@@ -89,13 +89,14 @@ class Language:
     senses: tuple[str, ...]  # "cell#phone": the word, and what it means
     max_length: int
     tables: Tables = field(repr=False)
+    grammar: Grammar = field(repr=False)
     parts_of_speech: tuple[str, ...] = PARTS_OF_SPEECH
 
     @classmethod
     def from_grammar(cls, grammar: Grammar) -> "Language":
         """The language of any grammar in the notation of `notation.py`. Raises GrammarError, a ValueError."""
         tables = tabulate(grammar)
-        return cls(tables.vocabulary, tables.topics, tables.senses, len(tables.slot_of), tables)
+        return cls(tables.vocabulary, tables.topics, tables.senses, len(tables.slot_of), tables, grammar)
 
     @functools.cached_property
     def id_of(self) -> dict[str, int]:
