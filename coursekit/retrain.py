@@ -21,30 +21,18 @@ from torch import nn
 from autograder.checks.storing import try_lock, write_aside
 from coursekit.language import EDITION, EDITIONS, Language, grammar_of, load_language
 from coursekit.pretrain import BLOCK, RECIPES, Recipe, schedule, weight_groups
-from coursekit.small.bert import BERT, BERTConfig
 from coursekit.translator import Translator, translator_losses
 
 MINUTES = 3.0
 """Between two saves."""
 
 
-def deeper_bert(language: Language) -> BERT:
-    """Order in two clauses wants a third layer."""
-    sizes = BERTConfig(
-        len(language.vocabulary), 2 * language.max_length - 1, dim=96, layers=3, feed_forward=384
-    )
-    return BERT(sizes)
-
-
 TRANSLATOR = Recipe(
     lambda language: Translator(language=language), translator_losses,
     steps=5_000, batch=64, learning_rate=3e-3, weight_decay=0.0,
 )  # fmt: skip
-RECIPES_OF = {
-    1: RECIPES | {"translator": TRANSLATOR},
-    2: RECIPES | {"translator": TRANSLATOR, "bert": replace(RECIPES["bert"], build=deeper_bert)},
-}
-"""How the models of each edition of the language are trained."""
+ALL = RECIPES | {"translator": TRANSLATOR}
+"""How each model is trained."""
 
 
 @dataclass(frozen=True)
@@ -188,9 +176,7 @@ def main() -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--edition", type=int, choices=EDITIONS, default=EDITION, help="of the language")
-    parser.add_argument(
-        "--models", nargs="+", choices=RECIPES_OF[EDITION], default=list(RECIPES_OF[EDITION]), metavar="NAME"
-    )
+    parser.add_argument("--models", nargs="+", choices=ALL, default=list(ALL), metavar="NAME")
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2], metavar="SEED")
     parser.add_argument("--steps", type=int, help="of every run (default: as the recipe says)")
     parser.add_argument(
@@ -209,7 +195,7 @@ def main() -> None:
         if arguments.topics
         else load_language(arguments.edition)
     )
-    recipes = RECIPES_OF[arguments.edition]
+    recipes = ALL
     if arguments.steps:
         recipes = {name: replace(recipe, steps=arguments.steps) for name, recipe in recipes.items()}
     wanted = [(name, seed) for seed in arguments.seeds for name in arguments.models]
