@@ -109,7 +109,7 @@ def over_seeds(name: str, exam: Exam, models: Sequence[nn.Module]) -> dict[str, 
 
 def main() -> None:
     """Print the table."""
-    from coursekit.retrain import ALL, checkpoint, load_trained
+    from coursekit.retrain import EVERY_RECIPE, checkpoint, load_trained
 
     parser = argparse.ArgumentParser(prog="python -m coursekit.exam", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
@@ -119,7 +119,7 @@ def main() -> None:
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     language, models = load_language(arguments.edition), {}
-    recipes = ALL if arguments.models else {}
+    recipes = EVERY_RECIPE if arguments.models else {}
     for name in recipes.keys() & LOSSES.keys():
         recipe = recipes[name]
         seeds = [seed for seed in arguments.seeds if checkpoint(arguments.models, name, seed).exists()]

@@ -31,7 +31,7 @@ TRANSLATOR = Recipe(
     lambda language: Translator(language=language), translator_losses,
     steps=5_000, batch=64, learning_rate=3e-3, weight_decay=0.0,
 )  # fmt: skip
-ALL = RECIPES | {"translator": TRANSLATOR}
+EVERY_RECIPE = RECIPES | {"translator": TRANSLATOR}
 """How each model is trained."""
 
 
@@ -176,7 +176,9 @@ def main() -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--edition", type=int, choices=EDITIONS, default=EDITION, help="of the language")
-    parser.add_argument("--models", nargs="+", choices=ALL, default=list(ALL), metavar="NAME")
+    parser.add_argument(
+        "--models", nargs="+", choices=EVERY_RECIPE, default=list(EVERY_RECIPE), metavar="NAME"
+    )
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2], metavar="SEED")
     parser.add_argument("--steps", type=int, help="of every run (default: as the recipe says)")
     parser.add_argument(
@@ -195,7 +197,7 @@ def main() -> None:
         if arguments.topics
         else load_language(arguments.edition)
     )
-    recipes = ALL
+    recipes = EVERY_RECIPE
     if arguments.steps:
         recipes = {name: replace(recipe, steps=arguments.steps) for name, recipe in recipes.items()}
     wanted = [(name, seed) for seed in arguments.seeds for name in arguments.models]

@@ -6,7 +6,7 @@ import torch
 
 from coursekit.exam import QUESTIONS, by_question, counted, exam_table, sense_exam_of
 from coursekit.language import Language, grammar_of
-from coursekit.retrain import ALL
+from coursekit.retrain import EVERY_RECIPE
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def table(part, exam):
     models = []
     for seed in (0, 1):
         torch.manual_seed(seed)
-        models.append(ALL["gpt"].build(part).eval())
+        models.append(EVERY_RECIPE["gpt"].build(part).eval())
     return exam_table(part, exam, {"gpt": (models, models[:1])})
 
 

@@ -190,17 +190,35 @@ def test_partners_stand_on_the_same_side_of_the_split(second):
     assert (there == asked.sense).all() and (then != asked.sense).all()
 
 
-@pytest.mark.parametrize("side", ["train", "held_out"])
-def test_a_beginning_tells_no_more_of_the_sense_on_either_side(second, side):
-    """The mean posterior of the true sense is that of the best guess from the left, as the posterior is calibrated."""
-    sentences = second.sample(12_000, np.random.default_rng(3), side)
-    for kind in ("right", *ORDER):
-        asked = sentences[sentences.cue == kind]
-        posterior = second.sense_posterior(asked.ids, asked.position, "left")
-        hits = posterior[np.arange(len(asked)), asked.sense]
-        expected = (posterior**2).sum(axis=1)
-        spread = np.sqrt((hits - expected).var() / len(asked)) + 1e-9
-        assert abs((hits - expected).mean()) < 4 * spread
+@pytest.mark.slow
+def test_a_beginning_tells_no_more_of_the_sense_on_either_side(first, second):
+    """Where only the right tells the sense: how often a training sentence that begins alike has the sense of another.
+
+    In the first edition it has that of a held-out one less often than of a fresh training one: what was learnt of a
+    beginning misleads. So a left-to-right model with many labels scored less than a guess.
+    """
+
+    def share_right(language, side):
+        known = defaultdict(Counter)
+        for seed in range(4):
+            for row in beginnings(language, 50_000, 100 + seed, "train"):
+                known[row[:-1]][row[-1]] += 1
+        asked = [(known[row[:-1]], row[-1]) for row in beginnings(language, 20_000, 7, side, ("right",))]
+        shares = [labels[sense] / labels.total() for labels, sense in asked if labels]
+        return np.mean(shares), np.std(shares) / np.sqrt(len(shares))
+
+    (misled, _), (fresh, _) = (share_right(first, side) for side in ("held_out", "train"))
+    assert misled < fresh - 0.02
+    (there, spread), (here, other) = (share_right(second, side) for side in ("held_out", "train"))
+    assert abs(there - here) < 4 * np.hypot(spread, other)
+
+
+def beginnings(language, n, seed, side, cues=None):
+    """The words up to the ambiguous one and its sense, of n sentences."""
+    sentences = language.sample(n, np.random.default_rng(seed), side)
+    asked = sentences[sentences.position >= 0 if cues is None else np.isin(sentences.cue, cues)]
+    for row, place, sense in zip(asked.ids, asked.position, asked.sense, strict=True):
+        yield (*row[: place + 1], sense)
 
 
 def test_no_sentence_stands_on_both_sides(second):

@@ -11,7 +11,7 @@ import torch
 
 from coursekit.language import Language, grammar_of
 from coursekit.pretrain import BLOCK
-from coursekit.retrain import ALL, Progress, alone, checkpoint, left_of_all, load_trained, train
+from coursekit.retrain import EVERY_RECIPE, Progress, alone, checkpoint, left_of_all, load_trained, train
 
 ROOT = Path(__file__).parents[2]
 
@@ -22,14 +22,14 @@ def part() -> Language:
 
 
 def recipe(name: str):
-    return replace(ALL[name], steps=2 * BLOCK + 3, batch=2)
+    return replace(EVERY_RECIPE[name], steps=2 * BLOCK + 3, batch=2)
 
 
 def weights(name, language, folder):
     return load_trained(name, 1, recipe(name), language, folder).state_dict()
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", EVERY_RECIPE)
 def test_a_run_that_stopped_ends_as_one_that_did_not(name, part, tmp_path):
     whole, stopped = tmp_path / "whole", tmp_path / "stopped"
     *_, last = train(name, 1, recipe(name), part, whole, minutes=0)
