@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from autograder.checks import journal
@@ -78,6 +78,13 @@ def nearest_sense(
     `labelled` and `held_out` hold the vector of the ambiguous word in each sentence of the exam. Among equally near
     neighbours the most frequent sense wins, so vectors that do not depend on the sentence score as the majority does.
     """
+    return _by_cue(exam.held_out, nearest_hits(exam, labelled, held_out))
+
+
+def nearest_hits(
+    exam: Exam, labelled: Float[Tensor, "labelled D"], held_out: Float[Tensor, "held_out D"]
+) -> Bool[np.ndarray, " held_out"]:
+    """The same, question by question: whether each held-out word is given its sense."""
     for name, vectors, sentences in (
         ("labelled", labelled, exam.labelled),
         ("held_out", held_out, exam.held_out),
@@ -98,7 +105,7 @@ def nearest_sense(
         near = similarity >= similarity.amax(dim=1, keepdim=True) - TIE
         votes = near.double() @ torch.nn.functional.one_hot(senses[rows]).double()
         guesses[here] = votes.argmax(dim=1).numpy()
-    return _by_cue(exam.held_out, guesses == exam.held_out.sense)
+    return guesses == exam.held_out.sense
 
 
 def majority_accuracy(exam: Exam) -> Accuracy:

@@ -16,7 +16,7 @@ The code is a language with rules that can be written down, so each sentence has
 
 import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -26,16 +26,16 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from coursekit.language import BOS, EOS, PAD, Sentences, load_language
-from coursekit.language.grammar import GRAMMAR
+from coursekit.language import BOS, EOS, PAD, Grammar, Language, Sentences, load_language
 from coursekit.language.inflection import past, plural, third_person
-from coursekit.language.notation import KINDS, Grammar
+from coursekit.language.kinds import productions
+from coursekit.language.notation import KINDS
 
 SUFFIXES = ("-r", "-o", "-n", "-ta", "-s")
 PLURAL, DEFINITE, OBJECT, PAST, THIRD = SUFFIXES
 OPENS_CLAUSE = {"that", "who", "where", "when", "and"}
 LONGEST = 24
-"""Tokens of the longest target, [EOS] counted; `sample_pairs` fails where a sentence needs more."""
+"""Tokens of the longest target of the first edition, [EOS] counted; `sample_pairs` fails where a sentence needs more."""
 
 
 class CheckpointMissing(FileNotFoundError):
@@ -142,11 +142,14 @@ class Code:
         return [self._stem(item), (PAST if item.word in (past(lemma), "was", "were") else THIRD, -1)]
 
 
+def load_code(language: Language | None = None) -> Code:
+    """The code that a language is translated into (without one, the course's), built on the first call."""
+    return _code(language or load_language())
+
+
 @functools.cache
-def load_code() -> Code:
-    """The code of the course's language, built on the first call."""
-    language = load_language()
-    lemma_of = _lemmas(GRAMMAR)
+def _code(language: Language) -> Code:
+    lemma_of = _lemmas(language.grammar)
     lemmas = {
         (word, tag): lemma_of.get((word, tag), word)
         for word, tags in language.parts_of_speech_of.items()
@@ -164,11 +167,10 @@ def load_code() -> Code:
 
 def _lemmas(grammar: Grammar) -> dict[tuple[str, str], str]:
     """The base form of each inflected noun and verb that the grammar's slots can produce."""
-    cues = [text for cue in grammar.right_cues.values() for text in (cue.does, cue.has)]
-    text = "\n".join([*grammar.topics.values(), grammar.frames, *cues])
+    text = "\n".join(dict.fromkeys(rule.pattern for rule in productions(grammar)))
     result = {(form, "AUX"): "be" for form in ("is", "are", "was", "were")}
     result |= {(form, "VERB"): "be" for form in ("is", "are", "was", "were")}
-    for kind, words in re.findall(r"\{([a-z]+)\d? ([^}]*)\}", text):
+    for kind, words in re.findall(r"\{([a-z]+)\d?~? ([^}]*)\}", text):
         tag = KINDS[kind]
         for word in words.split():
             written = (
@@ -218,15 +220,24 @@ class Pairs:
         return Pairs(self.source[rows], self.target[rows], self.origin[rows])
 
 
-def sample_pairs(n: int, rng: np.random.Generator, split: str = "train") -> Pairs:
+def sample_pairs(
+    n: int, rng: np.random.Generator, split: str = "train", language: Language | None = None
+) -> Pairs:
     """n sentences of one side of the language's split, and their only right translations."""
-    return translated(load_language().sample(n, rng, split=split))
+    language = language or load_language()
+    return translated(language.sample(n, rng, split=split), language)
 
 
-def translated(sentences: Sentences) -> Pairs:
+def longest_target(language: Language) -> int:
+    """Room for the tokens of any target, [EOS] counted: LONGEST, and two more for each word that a language adds."""
+    return LONGEST + 2 * (language.max_length - 15)
+
+
+def translated(sentences: Sentences, language: Language | None = None) -> Pairs:
     """Sentences of the language with their translations."""
-    language, code = load_language(), load_code()
-    target = torch.full((len(sentences), LONGEST), PAD)
+    language = language or load_language()
+    code = load_code(language)
+    target = torch.full((len(sentences), longest_target(language)), PAD)
     origin = torch.full_like(target, -1)
     for row, (ids, tags, senses, length) in enumerate(
         zip(sentences.ids, sentences.parts_of_speech, sentences.senses, sentences.lengths, strict=True)
@@ -253,12 +264,20 @@ class Translator(nn.Module):
     returns the output or a pair that begins with it; a notebook may put its own function there.
     """
 
-    def __init__(self, dim: int = 64, feed_forward: int = 128, layers: int = 2, heads: int = 4):
+    def __init__(
+        self,
+        dim: int = 64,
+        feed_forward: int = 128,
+        layers: int = 2,
+        heads: int = 4,
+        language: Language | None = None,
+    ):
         super().__init__()
-        self.source_words = nn.Embedding(len(load_language().vocabulary), dim)
-        self.target_words = nn.Embedding(len(load_code().vocabulary), dim)
-        self.source_places = nn.Embedding(load_language().max_length, dim)
-        self.target_places = nn.Embedding(LONGEST, dim)
+        language = language or load_language()
+        self.source_words = nn.Embedding(len(language.vocabulary), dim)
+        self.target_words = nn.Embedding(len(load_code(language).vocabulary), dim)
+        self.source_places = nn.Embedding(language.max_length, dim)
+        self.target_places = nn.Embedding(longest_target(language), dim)
         self.encoder = nn.ModuleList(
             nn.TransformerEncoderLayer(
                 dim, heads, feed_forward, dropout=0.0, batch_first=True, norm_first=True
@@ -350,6 +369,20 @@ def loss_of(
     return nn.functional.cross_entropy(logits.flatten(0, 1), pairs.target.flatten(), ignore_index=PAD)
 
 
+def teacher_forced(model: Translator, pairs: Pairs) -> Tensor:
+    """The loss where each target token is predicted from those before it, as they should be."""
+    inputs = torch.cat([torch.full((len(pairs), 1), BOS), pairs.target[:, :-1]], dim=1)
+    T = inputs.shape[1]
+    return loss_of(model, pairs, inputs, torch.ones(T, T, dtype=torch.bool).tril())
+
+
+def translator_losses(model: Translator, language: Language, batch: int, seed: int) -> Iterator[Tensor]:
+    """The loss of one fresh batch after another."""
+    rng = np.random.default_rng(seed)
+    while True:
+        yield teacher_forced(model, trimmed(sample_pairs(batch, rng, "train", language)))
+
+
 def trimmed(pairs: Pairs) -> Pairs:
     """The same pairs without columns that are padding in every row."""
     source, target = (int((ids != PAD).sum(dim=1).max()) for ids in (pairs.source, pairs.target))
@@ -396,10 +429,7 @@ def train(steps: int = STEPS) -> Translator:
     bar = tqdm(range(steps), desc="translator", unit="step")
     for step in bar:
         optimiser.param_groups[0]["lr"] = learning_rate(step, steps)
-        pairs = trimmed(sample_pairs(BATCH, rng))
-        inputs = torch.cat([torch.full((len(pairs), 1), BOS), pairs.target[:, :-1]], dim=1)
-        T = inputs.shape[1]
-        loss = loss_of(model, pairs, inputs, torch.ones(T, T, dtype=torch.bool).tril())
+        loss = teacher_forced(model, trimmed(sample_pairs(BATCH, rng)))
         optimiser.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -414,7 +444,7 @@ def share_exactly_right(model: Translator, pairs: Pairs) -> float:
     """Share of sentences whose greedy translation is right in every token."""
     encoded, source_keep = model.encode(pairs.source), pairs.source != PAD
     ids = torch.full((len(pairs), 1), BOS)
-    for _ in range(LONGEST):
+    for _ in range(pairs.target.shape[1]):
         T = ids.shape[1]
         logits = model.decode(ids, encoded, source_keep, torch.ones(T, T, dtype=torch.bool).tril())
         ids = torch.cat([ids, logits[:, -1:].argmax(-1)], dim=1)

@@ -126,8 +126,8 @@ def marked(tokens: pd.DataFrame, offsets: tuple[int, ...]) -> csr_array:
         words = ["<s>", "<s>", *sentence["token"].str.lower(), "</s>", "</s>"]
         marks += [{f"{k}:{words[i + k]}" for k in offsets} for i in range(2, len(words) - 2)]
     train = (tokens["split"] == "train").to_numpy()
-    known = sorted(set().union(*(held for held, used in zip(marks, train, strict=True) if used)))
-    column = {mark: place for place, mark in enumerate(known)}
+    met = sorted(set().union(*(held for held, used in zip(marks, train, strict=True) if used)))
+    column = {mark: place for place, mark in enumerate(met)}
     features = np.zeros((len(marks), len(column)))
     for row, held in enumerate(marks):
         features[row, [column[mark] for mark in held if mark in column]] = 1

@@ -93,13 +93,13 @@ def trivial(reviews: pd.DataFrame) -> dict[str, float]:
     opinions = opinions.assign(split=np.where(halves, "train", "validation"))
     elsewhere = one_after_the_other(opinions, reviews[reviews["split"] == "test"])
     test = (reviews["split"] == "test").to_numpy()
-    known = (elsewhere["split"] == "train").to_numpy()
+    learnt_from = (elsewhere["split"] == "train").to_numpy()
     return {
         "lengths": logistic_regression(lengths(reviews["text"]), reviews)[test].mean(),
         "punctuation": logistic_regression(punctuation(reviews["text"]), reviews)[test].mean(),
-        "bag of words, learnt on opinions": logistic_regression(bags(elsewhere["text"], known), elsewhere)[
-            (elsewhere["split"] == "test").to_numpy()
-        ].mean(),
+        "bag of words, learnt on opinions": logistic_regression(
+            bags(elsewhere["text"], learnt_from), elsewhere
+        )[(elsewhere["split"] == "test").to_numpy()].mean(),
     }
 
 

@@ -26,12 +26,12 @@ def punctuation(texts: Sequence[str]) -> Float[np.ndarray, "texts marks"]:
     return np.hstack([marks, words]).astype(float)
 
 
-def bags(texts: Sequence[str], known: Bool[np.ndarray, " texts"]) -> csr_array:
-    """Which of the words of the known texts each text holds, each row of length 1."""
+def bags(texts: Sequence[str], learnt_from: Bool[np.ndarray, " texts"]) -> csr_array:
+    """Which of the words of the texts that it learns from each text holds, each row of length 1."""
     texts = np.asarray(texts, dtype=object)
     held = (
         CountVectorizer(binary=True, token_pattern=r"[a-z0-9]+(?:'[a-z]+)?")
-        .fit(texts[known])
+        .fit(texts[learnt_from])
         .transform(texts)
     )
     size = np.sqrt(np.maximum(np.asarray(held.sum(axis=1)).ravel(), 1))

@@ -15,13 +15,13 @@ from coursekit.language.bounds import (
     previous_word_bound,
     sense_bound,
 )
-from coursekit.language.model import Language, load_language
+from coursekit.language.model import EDITION, EDITIONS, Language, grammar_of, load_language
 from coursekit.language.notation import Grammar, GrammarError, RightCue
 from coursekit.language.sentences import Passages, Sentences
 from coursekit.language.tables import BOS, CLS, EOS, MASK, PAD, SEP, SPECIAL_TOKENS, UNK
 
 __all__ = [
-    "BOS", "CLS", "EOS", "MASK", "PAD", "SEP", "SPECIAL_TOKENS", "UNK", "Estimate", "Grammar", "GrammarError",
-    "Language", "Passages", "RightCue", "Sentences", "load_language", "masked_word_bound", "next_word_bound",
-    "previous_word_bound", "sense_bound",
+    "BOS", "CLS", "EDITION", "EDITIONS", "EOS", "MASK", "PAD", "SEP", "SPECIAL_TOKENS", "UNK", "Estimate", "Grammar",
+    "GrammarError", "Language", "Passages", "RightCue", "Sentences", "grammar_of", "load_language",
+    "masked_word_bound", "next_word_bound", "previous_word_bound", "sense_bound",
 ]  # fmt: skip

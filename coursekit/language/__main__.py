@@ -5,15 +5,16 @@ import argparse
 import numpy as np
 
 from coursekit.language import (
-    Estimate,
+    EDITION,
+    EDITIONS,
     Language,
-    Sentences,
     load_language,
     masked_word_bound,
     next_word_bound,
     previous_word_bound,
     sense_bound,
 )
+from coursekit.language.blind import majority_accuracy, order_blind_accuracy, position_accuracy
 from coursekit.language.bounds import choose_masked, ratio
 
 TRAINING_SENTENCES = 60_000
@@ -26,15 +27,26 @@ def main() -> None:
     parser.add_argument(
         "--sentences", type=int, default=2000, help="sentences a bound is measured on (default: 2000)"
     )
+    parser.add_argument(
+        "--edition", type=int, choices=EDITIONS, nargs="+", default=list(EDITIONS), help="(default: all)"
+    )
     arguments = parser.parse_args()
     if arguments.sentences < 100:
         parser.error("--sentences is at least 100: fewer say nothing")
-    language = load_language()
+    for edition in arguments.edition:
+        used = "which the course uses" if edition == EDITION else "which the course does not use yet"
+        print(f"Edition {edition}, {used}", "=" * 70, "", sep="\n")
+        show(load_language(edition), arguments.sentences, arguments.seed)
+
+
+def show(language: Language, n: int, seed: int) -> None:
+    """Print everything about one edition."""
     for heading, lines in (
         ("The language", inventory(language)),
-        ("Ten sentences", examples(language, np.random.default_rng(arguments.seed))),
-        ("The split", split(language, arguments.sentences, np.random.default_rng(arguments.seed))),
-        ("The best possible, on held-out sentences", bounds(language, arguments.sentences, arguments.seed)),
+        ("Ten sentences", examples(language, np.random.default_rng(seed))),
+        ("The split", split(language, n, np.random.default_rng(seed))),
+        ("The best possible, on held-out sentences", bounds(language, n, seed)),
+        ("The sense of the ambiguous word, by kind of sentence", senses(language, n, seed)),
     ):
         print(heading, "-" * len(heading), *lines, "", sep="\n")
 
@@ -103,31 +115,40 @@ def bounds(language: Language, n: int, seed: int) -> list[str]:
     }
     pairs = language.passages(n, rng, "held_out")
     guesses = language.continuation_posterior(pairs.first.ids, pairs.second.ids)
-    left, right = held_out[held_out.cue == "left"], held_out[held_out.cue == "right"]
+    nats = {side: gain / next_word_bound(language, held_out).mean for side, gain in gains.items()}
     return [
         f"next word, nats a token          {next_word_bound(language, held_out)}",
         f"previous word                    {previous_word_bound(language, held_out)}",
         f"15 % masked, nats a masked word  {masked_word_bound(language, held_out, masked)}",
-        f"(one who knew the split by heart could gain {gains['train']:.3f} nats a token in training, "
-        f"{gains['held_out']:.3f} on held-out sentences)",
-        f"sense, cue on the left: from the left        {sense_bound(language, left, 'left')}",
-        f"sense, cue only on the right: from the left  {sense_bound(language, right, 'left')}",
-        f"                              from the right {sense_bound(language, right, 'right')}",
-        f"                              from both      {sense_bound(language, right, 'both')}",
-        f"sense, always the most frequent of its word  {majority(language, held_out)}",
+        f"(one who knew the split by heart could gain {gains['train']:.4f} nats a token in training, that is "
+        f"{nats['train']:.2%}, and {gains['held_out']:.3f} on held-out sentences)",
         f"does the second sentence continue the first  {ratio(np.maximum(guesses, 1 - guesses), np.ones(n))}",
-        f"only cue on the right: {len(right) / n:.1%} of sentences; on the left {len(left) / n:.1%}",
     ]
 
 
-def majority(language: Language, sentences: Sentences) -> Estimate:
-    """Accuracy of always answering the sense that a word has most often in these very sentences."""
-    sense = sentences.sense[sentences.sense >= 0]
-    counts = np.bincount(sense, minlength=len(language.senses))
-    word = np.array([list(language.ambiguous).index(name.split("#")[0]) for name in language.senses])
-    most = np.array([counts[word == w].max() for w in range(len(language.ambiguous))])
-    hits = counts[sense] == most[word[sense]]
-    return ratio(hits.astype(float), np.ones(len(hits)))
+KINDS = ("left", "right", "order1", "order2")
+
+
+def senses(language: Language, n: int, seed: int) -> list[str]:
+    """How often the sense can be told, by what is known: the first three exactly, the others on held-out sentences."""
+    held_out = language.sample(4 * n, np.random.default_rng(seed), "held_out")
+    lines = [f"{'':8}{'share':>8}{'majority':>10}{'position':>10}{'no order':>10}{'from the left':>17}"
+             f"{'from the right':>17}{'from both':>17}"]  # fmt: skip
+    for kind in (*KINDS, None):
+        asked = held_out[held_out.cue == kind if kind else held_out.position >= 0]
+        if not len(asked):
+            continue
+        exact = [
+            f"{accuracy(language, kind and [kind]):10.3f}"
+            for accuracy in (majority_accuracy, position_accuracy, order_blind_accuracy)
+        ]
+        best = [f"{sense_bound(language, asked, context)!s:>17}" for context in ("left", "right", "both")]
+        lines.append(f"{kind or 'all':8}{len(asked) / len(held_out):8.1%}{''.join(exact)}{''.join(best)}")
+    return [
+        *lines,
+        "majority: the word is known, in its number; position: its place too, and the length of the sentence;",
+        "no order: these and all other words, but not their order.",
+    ]
 
 
 if __name__ == "__main__":

@@ -17,8 +17,8 @@ from jaxtyping import Bool, Float, Int
 
 from coursekit.language.tables import PAD
 
-# Sentences at a time: a posterior of a few thousand templates for each stays in the processor's cache.
-CHUNK = 128
+# Sentences at a time: the more there are, the more begin alike, and the more memory their beliefs take.
+CHUNK = 512
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,63 +42,127 @@ def reverse_padded(ids: Int[np.ndarray, "rows tokens"]) -> Int[np.ndarray, "rows
 
 
 @dataclass(frozen=True, eq=False)
+class Belief:
+    """p(z | visible words) of a few sentences. Sentences whose visible words so far are the same share a node.
+
+    An entry is a node, a template and its weight, where that is not 0; entries stand in the order of nodes. After two
+    or three words hardly a template in a hundred is left.
+    """
+
+    node_of: Int[np.ndarray, " sentences"]
+    node: Int[np.ndarray, " entries"]
+    template: Int[np.ndarray, " entries"]
+    weight: Float[np.ndarray, " entries"]
+
+    @classmethod
+    def prior(cls, mixture: Mixture, sentences: int) -> "Belief":
+        """Before any word."""
+        templates = np.arange(len(mixture.prior))
+        return cls(np.zeros(sentences, dtype=np.int64), np.zeros_like(templates), templates, mixture.prior)
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes there are."""
+        return int(self.node_of.max(initial=-1)) + 1
+
+    def total(self) -> Float[np.ndarray, " sentences"]:
+        """The sum of each sentence's weights: 1, or 0 where no template is left."""
+        return np.bincount(self.node, self.weight, self.nodes)[self.node_of]
+
+    def best(self) -> Int[np.ndarray, " sentences"]:
+        """The most probable template of each sentence, the first among equals. Every sentence must have one."""
+        order = np.lexsort((-self.template, self.weight, self.node))
+        last = np.searchsorted(self.node[order], np.arange(self.nodes), side="right") - 1
+        return self.template[order][last][self.node_of]
+
+    def split(self, child: Int[np.ndarray, " children"], node_of: Int[np.ndarray, " sentences"]) -> "Belief":
+        """The belief with new nodes, each with the entries of the node `child` gives; `node_of` counts new ones."""
+        starts = np.searchsorted(self.node, np.arange(self.nodes + 1))
+        counts = np.diff(starts)[child]
+        ends = np.cumsum(counts)
+        entries = np.arange(counts.sum()) + np.repeat(starts[child] - ends + counts, counts)
+        node = np.repeat(np.arange(len(child)), counts)
+        return Belief(node_of, node, self.template[entries], self.weight[entries])
+
+    def by_sentence(self) -> "Belief":
+        """The same with a node for each sentence."""
+        return self.split(self.node_of, np.arange(len(self.node_of)))
+
+
+@dataclass(frozen=True, eq=False)
 class Step:
     """One position of the filter, for a chunk of sentences.
 
-    `before` and `after` are p(z | visible words) without and with the word at the position, `likelihood` is
-    p(x_t | s(z, t)) and `evidence` p(x_t | visible words before it).
+    `before` and `after` are p(z | visible words) without and with the word at the position, `evidence` is
+    p(x_t | visible words before it), and 1 where x_t is not visible.
     """
 
     position: int
     rows: slice
-    before: Float[np.ndarray, "templates sentences"]
-    likelihood: Float[np.ndarray, "templates sentences"]
+    before: Belief
     evidence: Float[np.ndarray, " sentences"]
-    after: Float[np.ndarray, "templates sentences"]
+    after: Belief
 
 
 def walk(
     mixture: Mixture, ids: Int[np.ndarray, "sentences tokens"], visible: Bool[np.ndarray, "sentences tokens"]
 ) -> Iterator[Step]:
-    """Filter chunk by chunk, word by word. A word that is not `visible` leaves the posterior as it was.
+    """Filter chunk by chunk, word by word. A word that is not `visible` leaves the belief as it was.
 
-    After a word of probability 0 the posterior is 0 everywhere, and so is the evidence of all that follows.
+    After a word of probability 0 no template is left, and so the evidence of all visible words that follow is 0.
     """
     for start in range(0, len(ids), CHUNK):
         rows = slice(start, start + CHUNK)
-        words, seen = ids[rows].T, visible[rows].T
-        posterior = np.repeat(mixture.prior[:, None], words.shape[1], axis=1)
+        words = np.where(visible[rows], ids[rows], HIDDEN).T
+        belief = Belief.prior(mixture, words.shape[1])
         for t in range(len(words)):
-            likelihood = mixture.probability[:, words[t]][mixture.slot_of[t]]
-            after = posterior * likelihood
-            evidence = after.sum(axis=0)
-            after /= np.where(evidence > 0, evidence, 1.0)
-            after = after if seen[t].all() else np.where(seen[t], after, posterior)
-            yield Step(t, rows, posterior, likelihood, evidence, after)
-            posterior = after
+            after, evidence = observe(mixture, t, belief, words[t])
+            yield Step(t, rows, belief, evidence, after)
+            belief = after
+
+
+HIDDEN = -1
+
+
+def observe(
+    mixture: Mixture, position: int, belief: Belief, words: Int[np.ndarray, " sentences"]
+) -> tuple[Belief, Float[np.ndarray, " sentences"]]:
+    """The belief after the word at a position, and the probability that the belief gave it."""
+    pairs, node_of = np.unique(np.stack([belief.node_of, words]), axis=1, return_inverse=True)
+    parent, word = pairs
+    wider = belief.split(parent, node_of.reshape(-1))
+    slots = mixture.slot_of[position][wider.template]
+    seen = word[wider.node]
+    likelihood = np.where(seen == HIDDEN, 1.0, mixture.probability[slots, seen])
+    joint = wider.weight * likelihood
+    evidence = np.bincount(wider.node, joint, len(word))
+    weight = joint / np.where(evidence > 0, evidence, 1.0)[wider.node]
+    left = weight > 0
+    after = Belief(wider.node_of, wider.node[left], wider.template[left], weight[left])
+    return after, np.where(word == HIDDEN, 1.0, evidence)[wider.node_of]
 
 
 def posteriors(
     mixture: Mixture, ids: Int[np.ndarray, "sentences tokens"], visible: Bool[np.ndarray, "sentences tokens"]
-) -> Iterator[tuple[slice, Float[np.ndarray, "templates sentences"]]]:
+) -> Iterator[tuple[slice, Belief]]:
     """For each chunk its rows, and p(z | all visible words)."""
     for step in walk(mixture, ids, visible):
         if step.position == ids.shape[1] - 1:
             yield step.rows, step.after
 
 
-def slot_weights(
-    slots: Int[np.ndarray, " templates"], weights: Float[np.ndarray, "templates sentences"]
-) -> tuple[Int[np.ndarray, " slots"], Float[np.ndarray, "slots sentences"]]:
-    """The slots that occur, and the weight of the templates that have each: sum_z w(z) [s(z) = slot]."""
-    order = np.argsort(slots, kind="stable")
-    occurring, starts = np.unique(slots[order], return_index=True)
-    return occurring, np.add.reduceat(weights[order], starts, axis=0)
+def probability_of(
+    mixture: Mixture, position: int, belief: Belief, words: Int[np.ndarray, " sentences"]
+) -> Float[np.ndarray, " sentences"]:
+    """sum_z w(z) p(word of the sentence | s(z, position))."""
+    each = belief.by_sentence()
+    likelihood = mixture.probability[mixture.slot_of[position][each.template], words[each.node]]
+    return np.bincount(each.node, each.weight * likelihood, len(words))
 
 
-def predictive(
-    mixture: Mixture, position: int, weights: Float[np.ndarray, "templates sentences"]
-) -> Float[np.ndarray, "sentences vocabulary"]:
+def predictive(mixture: Mixture, position: int, belief: Belief) -> Float[np.ndarray, "sentences vocabulary"]:
     """The distribution of the word at a position: sum_z w(z) p(v | s(z, position))."""
-    slots, by_slot = slot_weights(mixture.slot_of[position], weights)
-    return by_slot.T @ mixture.probability[slots]
+    slots, place = np.unique(mixture.slot_of[position][belief.template], return_inverse=True)
+    shape = belief.nodes, len(slots)
+    by_slot = np.bincount(np.ravel_multi_index((belief.node, place), shape), belief.weight, np.prod(shape))
+    return (by_slot.reshape(shape) @ mixture.probability[slots])[belief.node_of]

@@ -29,13 +29,13 @@ IRREGULAR_PASTS = {
     "lose": "lost", "make": "made", "meet": "met",
     "pay": "paid", "put": "put", "read": "read", "ride": "rode",
     "ring": "rang", "rise": "rose", "run": "ran",
-    "see": "saw", "sell": "sold", "send": "sent", "set": "set",
+    "say": "said", "see": "saw", "sell": "sold", "send": "sent", "set": "set",
     "shake": "shook", "sing": "sang", "sink": "sank",
     "sit": "sat", "sleep": "slept", "slide": "slid",
     "speak": "spoke", "spend": "spent", "spread": "spread",
     "stand": "stood", "steal": "stole", "strike": "struck",
     "sweep": "swept", "swim": "swam", "swing": "swung",
-    "take": "took", "teach": "taught", "throw": "threw",
+    "take": "took", "teach": "taught", "think": "thought", "throw": "threw",
     "weep": "wept", "win": "won", "write": "wrote",
 }  # fmt: skip
 

@@ -3,13 +3,18 @@
 The model is p(x) = sum_z p(z) prod_t p(x_t | s(z, t)): a topic, a rule and its choices of number, tense and
 optional parts make a template z, whose slots are then filled independently of one another.
 
-The split. Of the combinations of words in those slots of a rule that always stand, one in q (5 to 10, by
-rule) is *held out*: "guard, keep, thieves" may be held out of "the guard keeps the thieves in a cell" while
-guards keep smugglers and wardens keep thieves. It is held out in either number and tense, and with or without
-optional parts. A training sentence is drawn from p given that its combination is not held out, rule by rule,
+The split. Of the combinations of words in those slots of a rule that always stand, one in q (by rule: 5 to
+10 in the first edition, 12 to 32 in the second) is *held out*: "guard, keep, thieves" may be held out of "the
+guard keeps the thieves in a cell" while guards keep smugglers and wardens keep thieves. It is held out in
+either number and tense, and with or without optional parts. A training sentence is drawn from p given that its combination is not held out, rule by rule,
 and a held-out sentence from p given that it is. So topic, rule, number, tense and optional parts are
 distributed alike in both, and so are all slots but the two longest; only that pair, given all the others,
 differs. A model that knows slots as independent loses nothing on held-out sentences.
+
+In the first edition each rule has a split of its own. So a beginning that training has with one sense is held
+out with another: who has learnt the training sentences guesses the sense of held-out ones *below* chance. In
+the second, the rules of the senses of a word are parallel and split alike: no beginning tells more of the
+sense on one side of the split than on the other.
 
 The bounds are losses of p, the language as a whole, on the sentences in question. Knowing the split as well
 could lower them by log(q / (q - 1)) a sentence on training sentences and by log q on held-out ones, but only
@@ -18,6 +23,7 @@ by learning combinations by heart; `split_gain` gives both.
 
 import difflib
 import functools
+import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -25,7 +31,15 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from coursekit.language.exact import Mixture, posteriors, predictive, reverse_padded, slot_weights, walk
+from coursekit.language.exact import (
+    Belief,
+    Mixture,
+    posteriors,
+    predictive,
+    probability_of,
+    reverse_padded,
+    walk,
+)
 from coursekit.language.notation import PARTS_OF_SPEECH, Grammar
 from coursekit.language.sentences import Passages, Sentences
 from coursekit.language.tables import BOS, EOS, PAD, Tables, tabulate
@@ -33,12 +47,32 @@ from coursekit.language.tables import BOS, EOS, PAD, Tables, tabulate
 Split = Literal["train", "held_out"]
 
 
-@functools.cache
-def load_language() -> "Language":
-    """The generated language of the course, built on the first call in a process and then kept."""
-    from coursekit.language.grammar import GRAMMAR
+EDITIONS = {1: "coursekit.language.grammar", 2: "coursekit.language.second"}
+EDITION = 1
+"""The edition that the notebooks, the trained models and the recorded tables stand on."""
 
-    return Language.from_grammar(GRAMMAR)
+
+def load_language(edition: int | None = None) -> "Language":
+    """The generated language of the course, built on the first call in a process and then kept.
+
+    Raises ValueError for an edition that there is not; without one, it is that of the course.
+    """
+    return _edition(EDITION if edition is None else edition)
+
+
+def grammar_of(edition: int | None = None) -> Grammar:
+    """The grammar of an edition, or of the course's."""
+    edition = EDITION if edition is None else edition
+    if edition not in EDITIONS:
+        raise ValueError(
+            f"there is no edition {edition} of the language; there are {', '.join(map(str, EDITIONS))}"
+        )
+    return importlib.import_module(EDITIONS[edition]).GRAMMAR
+
+
+@functools.cache
+def _edition(edition: int) -> "Language":
+    return Language.from_grammar(grammar_of(edition))
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,13 +89,14 @@ class Language:
     senses: tuple[str, ...]  # "cell#phone": the word, and what it means
     max_length: int
     tables: Tables = field(repr=False)
+    grammar: Grammar = field(repr=False)
     parts_of_speech: tuple[str, ...] = PARTS_OF_SPEECH
 
     @classmethod
     def from_grammar(cls, grammar: Grammar) -> "Language":
         """The language of any grammar in the notation of `notation.py`. Raises GrammarError, a ValueError."""
         tables = tabulate(grammar)
-        return cls(tables.vocabulary, tables.topics, tables.senses, len(tables.slot_of), tables)
+        return cls(tables.vocabulary, tables.topics, tables.senses, len(tables.slot_of), tables, grammar)
 
     @functools.cached_property
     def id_of(self) -> dict[str, int]:
@@ -106,9 +141,9 @@ class Language:
         """Whether each sentence has a held-out combination, and so is never a training sentence."""
         ids = self._checked(ids)
         best = np.empty(len(ids), dtype=np.int64)
-        for rows, weights in posteriors(self._forward, ids, np.ones_like(ids, dtype=bool)):
-            self._require(weights.sum(axis=0) > 0, ids[rows])
-            best[rows] = weights.argmax(axis=0)
+        for rows, belief in posteriors(self._forward, ids, np.ones_like(ids, dtype=bool)):
+            self._require(belief, ids[rows])
+            best[rows] = belief.best()
         return self.tables.held_out(best, self.tables.choices(best, ids))
 
     # --- exact distributions ---
@@ -138,11 +173,11 @@ class Language:
         ids, masked = self._checked(ids), np.asarray(masked, dtype=bool)
         result = np.zeros((*ids.shape, len(self.vocabulary)))
         np.put_along_axis(result, ids[:, :, None], 1.0, axis=2)
-        for rows, weights in posteriors(self._forward, ids, ~masked):
-            self._require(weights.sum(axis=0) > 0, ids[rows])
+        for rows, belief in posteriors(self._forward, ids, ~masked):
+            self._require(belief, ids[rows])
             for t in np.flatnonzero(masked[rows].any(axis=0)):
                 chosen = masked[rows, t]
-                result[rows, t][chosen] = predictive(self._forward, t, weights[:, chosen])
+                result[rows, t][chosen] = predictive(self._forward, t, belief)[chosen]
         return result
 
     def sense_posterior(
@@ -169,14 +204,12 @@ class Language:
             mixture = self._forward
         visible = np.ones_like(ids, dtype=bool) if context == "both" else places <= position[:, None]
         result = np.zeros((len(ids), len(self.senses)))
-        for rows, weights in posteriors(mixture, ids, visible):
-            self._require(weights.sum(axis=0) > 0, context_ids[rows])
-            for t in np.unique(position[rows]):
-                here = position[rows] == t
-                slots, by_slot = slot_weights(mixture.slot_of[t], weights[:, here])
-                for sense, weight in zip(self.tables.sense_of[slots], by_slot, strict=True):
-                    if sense >= 0:
-                        result[rows, sense][here] += weight
+        for rows, belief in posteriors(mixture, ids, visible):
+            self._require(belief, context_ids[rows])
+            each = belief.by_sentence()
+            sense = self.tables.sense_of[mixture.slot_of[position[rows][each.node], each.template]]
+            told = sense >= 0
+            np.add.at(result[rows], (each.node[told], sense[told]), each.weight[told])
         if (bad := np.flatnonzero(result.sum(axis=1) < 0.5)).size:
             word = self.vocabulary[ids[bad[0], position[bad[0]]]]
             raise ValueError(
@@ -191,10 +224,10 @@ class Language:
         ids = self._checked(ids)
         topic_of_template = self.tables.topic_of[self.tables.rule_of]
         result = np.zeros((len(ids), len(self.topics)))
-        for rows, weights in posteriors(self._forward, ids, np.ones_like(ids, dtype=bool)):
-            self._require(weights.sum(axis=0) > 0, ids[rows])
-            present, by_topic = slot_weights(topic_of_template, weights)
-            result[rows, present] = by_topic.T
+        for rows, belief in posteriors(self._forward, ids, np.ones_like(ids, dtype=bool)):
+            self._require(belief, ids[rows])
+            each = belief.by_sentence()
+            np.add.at(result[rows], (each.node, topic_of_template[each.template]), each.weight)
         return result
 
     def continuation_posterior(
@@ -233,12 +266,12 @@ class Language:
         """-log p(x_t | the words not masked) in nats where masked, 0 elsewhere; `ids` are the true words."""
         ids, masked = self._checked(ids), np.asarray(masked, dtype=bool)
         losses = np.zeros(ids.shape)
-        for rows, weights in posteriors(self._forward, ids, ~masked):
-            self._require(weights.sum(axis=0) > 0, ids[rows])
+        for rows, belief in posteriors(self._forward, ids, ~masked):
+            self._require(belief, ids[rows])
             for t in np.flatnonzero(masked[rows].any(axis=0)):
                 chosen = masked[rows, t]
-                likelihood = self._forward.probability[:, ids[rows, t][chosen]][self._forward.slot_of[t]]
-                losses[rows, t][chosen] = -np.log((weights[:, chosen] * likelihood).sum(axis=0))
+                found = probability_of(self._forward, t, belief, ids[rows, t])
+                losses[rows, t][chosen] = -np.log(found[chosen])
         return losses
 
     def log_probability(self, ids: Int[np.ndarray, "sentences tokens"]) -> Float[np.ndarray, " sentences"]:
@@ -338,14 +371,14 @@ class Language:
     def _each_word(self, ids: np.ndarray) -> np.ndarray:
         result = np.empty((*ids.shape, len(self.vocabulary)))
         for step in walk(self._forward, ids, np.ones_like(ids, dtype=bool)):
-            self._require(step.before.sum(axis=0) > 0, ids[step.rows])
+            self._require(step.before, ids[step.rows])
             result[step.rows, step.position] = predictive(self._forward, step.position, step.before)
         return result
 
     def _losses(self, mixture: Mixture, ids: np.ndarray) -> np.ndarray:
         losses = np.empty(ids.shape)
         for step in walk(mixture, ids, np.ones_like(ids, dtype=bool)):
-            self._require(step.evidence > 0, ids[step.rows])
+            self._require(step.after, ids[step.rows])
             # a certainty may come out as 1 + 1e-16
             losses[step.rows, step.position] = np.maximum(-np.log(step.evidence), 0.0)
         return losses
@@ -365,7 +398,8 @@ class Language:
             raise ValueError(f"every row of ids begins with [BOS] = {BOS}; encode() puts it there")
         return ids.astype(np.int64)
 
-    def _require(self, possible: np.ndarray, ids: np.ndarray) -> None:
+    def _require(self, belief: Belief, ids: np.ndarray) -> None:
+        possible = belief.total() > 0
         if not possible.all():
             words = self.decode(ids[np.flatnonzero(~possible)[0]])
             raise ValueError(

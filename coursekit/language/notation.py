@@ -10,10 +10,11 @@ A line is a pattern for sentences:
 - a bare word stands as it is; its part of speech is looked up in FUNCTION_WORDS. "a" becomes "an" by itself.
 - `cell#prison` is the ambiguous word "cell" in the sense "cell#prison". It has a slot to itself.
 - `@names` inside a slot stands for a list of words. `{t}` is a time adverb that goes with the tense.
+- `{nx~ ...}` is one of two slots that change places in the sentence's partner: the same words, another sense.
 
     n noun, singular      np noun, plural    nx noun, in either number   name proper name   pron pronoun
-    v verb, he/she/it     vp verb, they      vb verb, base form          a adjective        r adverb
-    p preposition         d determiner       t time adverb
+    v verb, he/she/it     vp verb, they      vb verb, base form          vd verb, past      aux auxiliary
+    p preposition         d determiner       t time adverb               a adjective        r adverb
 
 `this/these` in a slot with a group writes both forms out. A sentence with a v, vp or t slot is in the past or
 in the present tense with probability one half each.
@@ -23,6 +24,7 @@ independent of one another. On that, and on nothing else, the exact distribution
 """
 
 import itertools
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -37,7 +39,7 @@ PARTS_OF_SPEECH = (
 
 KINDS = {
     "n": "NOUN", "np": "NOUN", "nx": "NOUN", "name": "PROPN", "pron": "PRON", "v": "VERB", "vp": "VERB",
-    "vb": "VERB", "a": "ADJ", "r": "ADV", "t": "ADV", "p": "ADP", "d": "DET",
+    "vb": "VERB", "vd": "VERB", "aux": "AUX", "a": "ADJ", "r": "ADV", "t": "ADV", "p": "ADP", "d": "DET",
 }  # fmt: skip
 
 FUNCTION_WORDS = {
@@ -47,7 +49,7 @@ FUNCTION_WORDS = {
     "above": "ADP", "near": "ADP", "from": "ADP", "across": "ADP",
     "along": "ADP", "down": "ADP", "toward": "ADP", "beside": "ADP", "behind": "ADP", "inside": "ADP",
     "after": "ADP", "before": "ADP", "during": "ADP", "about": "ADP", "new": "ADJ", "hidden": "ADJ",
-    "spare": "ADJ", "to": "ADP",
+    "spare": "ADJ", "to": "ADP", "by": "ADP", "into": "ADP", "through": "ADP",
 }  # fmt: skip
 
 BE = {("past", "s"): "was", ("past", "p"): "were", ("present", "s"): "is", ("present", "p"): "are"}
@@ -59,33 +61,58 @@ class GrammarError(ValueError):
 
 @dataclass(frozen=True)
 class RightCue:
-    """How sentences go on after a sense: it `does` this as a subject, it `has` this as a phrase after it."""
+    """How sentences go on after a sense: it `does` this as a subject, it `has` this as a phrase after it.
+
+    For sentences in which order decides: its `people`, `things` like it and how it `looks`, words of a list each.
+    """
 
     topic: str
     does: str
     has: str
     person: bool = False
+    people: str = ""
+    things: str = ""
+    looks: str = ""
 
 
 @dataclass(frozen=True)
 class Grammar:
-    """A grammar in text. In a topic with senses, a `right_share` of sentences is made from `frames`."""
+    """A grammar in text. In a topic with senses, a `right_share` of sentences is made from `frames`.
+
+    With `shares`, each kind of sentence has its share instead: "none" without an ambiguous word, "left" the topics'
+    lines with one, "right" from `frames`, and the kinds of `order`, in which who does what tells the sense. Every
+    sense is then equally probable in each kind.
+    """
 
     lists: Mapping[str, str]
     topics: Mapping[str, str]
     frames: str = ""
     right_cues: Mapping[str, RightCue] = field(default_factory=dict)
     right_share: float = 0.0
+    order: Mapping[str, str] = field(default_factory=dict)
+    shares: Mapping[str, float] = field(default_factory=dict)
+
+    def only(self, *topics: str) -> "Grammar":
+        """The part of the grammar that is about these topics."""
+        return replace(
+            self,
+            topics={topic: self.topics[topic] for topic in topics},
+            right_cues={sense: cue for sense, cue in self.right_cues.items() if cue.topic in topics},
+        )
 
 
 @dataclass(frozen=True)
 class Production:
-    """One pattern and its probability. `cue` tells on which side of the ambiguous word the sense is told."""
+    """One pattern and its probability. `cue` tells on which side of the ambiguous word the sense is told.
+
+    Productions of one word that are `parallel` (the same number, not -1) differ in nothing but words.
+    """
 
     pattern: str
     topic: str
     cue: str
     probability: float
+    parallel: int = -1
 
 
 class Filler(NamedTuple):
@@ -126,6 +153,7 @@ class Piece:
     words: tuple[str, ...]
     place: int
     optional: int  # 0: always there; otherwise the number of its parentheses
+    exchanged: bool = False
 
 
 def rules(grammar: Grammar) -> list[Production]:
@@ -145,13 +173,13 @@ def rules(grammar: Grammar) -> list[Production]:
     for topic, text in grammar.topics.items():
         share = max(1, len(senses[topic])) / total
         right = grammar.right_share * share if senses[topic] else 0.0
-        lines = _lines(text)
-        for line in lines:
+        written = lines(text)
+        for line in written:
             made.append(
-                Production(line, topic, "left" if "#" in line else "none", (share - right) / len(lines))
+                Production(line, topic, "left" if "#" in line else "none", (share - right) / len(written))
             )
         for sense in senses[topic]:
-            made += _right_rules(sense, grammar, right / len(senses[topic]))
+            made += right_rules(sense, grammar, right / len(senses[topic]))
     return made
 
 
@@ -182,8 +210,10 @@ def parse(pattern: str, lists: Mapping[str, str] = MappingProxyType({})) -> list
             inside = token == "("
             optional += inside
             continue
-        kind, group, words = _slot(token, pattern, lists) if token[0] == "{" else ("", "", (token,))
-        pieces.append(Piece(kind, group, words, len(pieces), optional if inside else 0))
+        kind, group, exchanged, words = (
+            _slot(token, pattern, lists) if token[0] == "{" else ("", "", False, (token,))
+        )
+        pieces.append(Piece(kind, group, words, len(pieces), optional if inside else 0, exchanged))
     if inside:
         raise GrammarError(f"a parenthesis is never closed in {pattern!r}")
     # "to" before a verb is a particle, elsewhere a preposition
@@ -197,7 +227,11 @@ def parse(pattern: str, lists: Mapping[str, str] = MappingProxyType({})) -> list
 
 @dataclass(frozen=True)
 class Combining:
-    """Which combinations of a rule are held out: `multipliers` of the slots by place; one in how many."""
+    """Which combinations of a rule are held out: `multipliers` of the slots by place; one in how many.
+
+    The words of a slot are numbered as written. A combination is held out if the numbers, times their
+    multipliers and with that of the rule, add up to a multiple of `one_in`.
+    """
 
     multipliers: Mapping[int, int]
     one_in: int
@@ -228,19 +262,51 @@ def combining(pattern: str, lists: Mapping[str, str] = MappingProxyType({})) -> 
     return Combining(dict.fromkeys(places, 1) | {places[0]: -t}, q)
 
 
+MOST = 32
+"""One combination in so many is held out at the least."""
+
+
+def combining_all(pattern: str, lists: Mapping[str, str] = MappingProxyType({})) -> Combining:
+    """Which combinations are held out, by the words of all slots that always stand: one in q, q at most MOST.
+
+    Of the sizes of the four longest slots a divisor each is taken, so that their product q is the greatest. Slot i
+    has the product of the divisors before its own as multiplier. As in a number written with digits of several
+    bases, the sum is then uniform modulo q whatever stands in the other slots, which have multiplier 1. Slots that
+    are exchanged are among these: a sentence and its partner stand on the same side of the split.
+    Raises GrammarError for a pattern with nothing to hold out.
+    """
+    choices = {
+        piece.place: len(piece.words) * (2 if piece.kind == "nx" else 1)
+        for piece in parse(pattern, lists)
+        if not piece.optional
+    }
+    exchanged = {piece.place for piece in parse(pattern, lists) if piece.exchanged}
+    places = sorted((place for place in choices if choices[place] > 1), key=lambda place: -choices[place])
+    digits = [place for place in places if place not in exchanged][:4]
+    bases = itertools.product(*(_divisors(choices[place]) for place in digits))
+    q, bases = max((math.prod(each), each) for each in bases if math.prod(each) <= MOST)
+    if q == 1:
+        raise GrammarError(
+            f"{pattern!r} has no slot with a choice that always stands; there is nothing to hold out"
+        )
+    multipliers = [math.prod(bases[:i]) for i in range(len(digits))]
+    return Combining(dict.fromkeys(places, 1) | dict(zip(digits, multipliers, strict=True)), q)
+
+
 def _divisors(number: int) -> list[int]:
     return [divisor for divisor in range(1, number + 1) if number % divisor == 0]
 
 
-def _lines(text: str) -> list[str]:
+def lines(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-def _right_rules(sense: str, grammar: Grammar, probability: float) -> list[Production]:
-    cue, frames = grammar.right_cues[sense], _lines(grammar.frames)
+def right_rules(sense: str, grammar: Grammar, probability: float) -> list[Production]:
+    """The frames with each way in which a sense goes on."""
+    cue, frames = grammar.right_cues[sense], lines(grammar.frames)
     made = []
     for frame in frames:
-        continuations = _lines(cue.does if "DOES" in frame else cue.has)
+        continuations = lines(cue.does if "DOES" in frame else cue.has)
         for continuation in continuations:
             parts = {"X": f"{{n1 {sense}}}", "WHO": "who" if cue.person else "that"}
             parts |= {"DOES": continuation, "HAS": continuation}
@@ -251,9 +317,9 @@ def _right_rules(sense: str, grammar: Grammar, probability: float) -> list[Produ
     return made
 
 
-def _slot(token: str, pattern: str, lists: Mapping[str, str]) -> tuple[str, str, tuple[str, ...]]:
+def _slot(token: str, pattern: str, lists: Mapping[str, str]) -> tuple[str, str, bool, tuple[str, ...]]:
     head, *written = token[1:-1].split() or [""]
-    match = re.fullmatch(r"([a-z]+)(\d?)", head)
+    match = re.fullmatch(r"([a-z]+)(\d?)(~?)", head)
     if not match or match[1] not in KINDS:
         raise GrammarError(f"{head!r} in {pattern!r} is no kind of slot; the kinds are {', '.join(KINDS)}")
     words: list[str] = []
@@ -267,7 +333,7 @@ def _slot(token: str, pattern: str, lists: Mapping[str, str]) -> tuple[str, str,
         raise GrammarError(
             f"the slot {token!r} in {pattern!r} mixes an ambiguous word with others; give it its own"
         )
-    return match[1], match[2], tuple(words)
+    return match[1], match[2], bool(match[3]), tuple(words)
 
 
 def _choices(pieces: list[Piece]) -> Iterator[tuple[list[Piece], dict[str, str], str]]:
@@ -319,6 +385,7 @@ def _forms(word: str, number: int, kind: str, count: str, tense: str, pattern: s
         "np": plural,
         "v": past if tense == "past" else third_person if count == "s" else str,
         "vp": past if tense == "past" else str,
+        "vd": past,
     }.get(kind, str)
     return [Filler(inflect(base), tag, number, sense)]
 

@@ -15,8 +15,9 @@ class Sentences:
 
     `senses` holds, at the ambiguous word, its index into `Language.senses` and -1 elsewhere;
     `parts_of_speech` indices into `Language.parts_of_speech`, -1 at special tokens. `cue` says where the
-    sense is told: "left" (before the word, and perhaps after it too), "right" (only after it), or "none" (no
-    ambiguous word).
+    sense is told: "left" (before the word, and perhaps after it too), "right" (only after it), "order1" and
+    "order2" (by the order of words alone, in one clause or in two), "both" (by order and by a word), or "none"
+    (no ambiguous word).
     """
 
     ids: Int[np.ndarray, "sentences tokens"]

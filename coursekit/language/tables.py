@@ -5,13 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from coursekit.language.kinds import productions
 from coursekit.language.notation import (
     PARTS_OF_SPEECH,
     Filler,
     Grammar,
     GrammarError,
     combining,
-    rules,
+    combining_all,
     unfold,
 )
 
@@ -45,6 +46,7 @@ class Tables:
     topic_of: Int[np.ndarray, " rules"]
     cue_of: np.ndarray
     one_in: Int[np.ndarray, " rules"]
+    offset: Int[np.ndarray, " rules"]
 
     def held_out(
         self, templates: Int[np.ndarray, " sentences"], choice: Int[np.ndarray, "sentences tokens"]
@@ -52,13 +54,13 @@ class Tables:
         """Whether sentences, given by template and by the filler in each slot, hold a held-out combination.
 
         The words of every slot that always stands are numbered as written. A combination of them is held out
-        if the numbers, times their multipliers and with that of the rule, add up to a multiple of q
-        (`one_in`).
+        if the numbers, times their multipliers and with the `offset` of the rule, add up to a multiple of
+        q (`one_in`). Parallel rules have one offset.
         """
         slots = self.slot_of[:, templates].T
         numbers = (self.multipliers[:, templates].T * self.numbers[slots, choice]).sum(axis=1)
         rules = self.rule_of[templates]
-        return (numbers + rules) % self.one_in[rules] == 0
+        return (numbers + self.offset[rules]) % self.one_in[rules] == 0
 
     def choices(
         self, templates: Int[np.ndarray, " sentences"], ids: Int[np.ndarray, "sentences tokens"]
@@ -70,7 +72,7 @@ class Tables:
 
 def tabulate(grammar: Grammar) -> Tables:
     """The tables of a grammar. Raises GrammarError for a line that cannot be read."""
-    rule_list = rules(grammar)
+    rule_list = productions(grammar)
     templates = unfold(rule_list, grammar.lists)
     slots = {_special(token): number for number, token in enumerate(SPECIAL_TOKENS[:3])}
     for template in templates:
@@ -88,7 +90,8 @@ def tabulate(grammar: Grammar) -> Tables:
     # the slots of special tokens have the ids of these tokens
     slot_of = np.full((length, len(templates)), PAD, dtype=np.int32)
     multipliers = np.zeros(slot_of.shape, dtype=np.int64)
-    combinings = [combining(rule.pattern, grammar.lists) for rule in rule_list]
+    combine = combining_all if grammar.shares else combining
+    combinings = [combine(rule.pattern, grammar.lists) for rule in rule_list]
     for k, template in enumerate(templates):
         row = [BOS, *(slots[slot] for slot in template.slots), EOS]
         slot_of[: len(row), k] = row
@@ -120,6 +123,9 @@ def tabulate(grammar: Grammar) -> Tables:
         topic_of=np.array([topics.index(rule.topic) for rule in rule_list]),
         cue_of=np.array([rule.cue for rule in rule_list]),
         one_in=np.array([rule.one_in for rule in combinings]),
+        offset=np.array(
+            [number if rule.parallel < 0 else rule.parallel for number, rule in enumerate(rule_list)]
+        ),
     )
 
 

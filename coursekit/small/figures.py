@@ -164,7 +164,7 @@ def found(exam: str, accuracy: Accuracy) -> dict[str, float]:
 @torch.no_grad()
 def sense_vectors(model: nn.Module, sentences: Sentences) -> Float[Tensor, "layers sentences D"]:
     """The vector of each sentence's ambiguous word at every layer."""
-    read = hidden_states(model)
+    read = hidden_states(model, sentences.vocabulary)
     ids, position = torch.from_numpy(sentences.ids), torch.from_numpy(sentences.position)
     parts = []
     for rows, places in zip(ids.split(ROWS), position.split(ROWS), strict=True):
@@ -172,10 +172,15 @@ def sense_vectors(model: nn.Module, sentences: Sentences) -> Float[Tensor, "laye
     return torch.cat(parts, dim=1)
 
 
-def hidden_states(model: nn.Module) -> Callable[[Tensor], Float[Tensor, "layers B T D"]]:
-    """A function from rows of the language, `[BOS] words [EOS]`, to the model's hidden states at the same places."""
+def hidden_states(
+    model: nn.Module, vocabulary: tuple[str, ...] | None = None
+) -> Callable[[Tensor], Float[Tensor, "layers B T D"]]:
+    """A function from rows of the language, `[BOS] words [EOS]`, to the model's hidden states at the same places.
+
+    ELMo spells the words of the vocabulary; without one, that of the course's language.
+    """
     if isinstance(model, ELMo):
-        spelling = Spelling()
+        spelling = Spelling(vocabulary)
         return lambda ids: model(spelling.of_ids(ids), ids != 0).hidden
     if isinstance(model, BERT):
         return lambda ids: model(single(ids)).hidden

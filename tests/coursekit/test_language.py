@@ -10,13 +10,14 @@ import pytest
 
 from coursekit.language import (
     BOS,
+    EDITION,
+    EDITIONS,
     EOS,
     MASK,
     PAD,
     Grammar,
     GrammarError,
     Language,
-    RightCue,
     load_language,
     masked_word_bound,
     next_word_bound,
@@ -24,7 +25,8 @@ from coursekit.language import (
 )
 from coursekit.language.__main__ import main
 from coursekit.language.inflection import past, plural, third_person
-from coursekit.language.notation import Production, rules, unfold
+from coursekit.language.notation import Production, unfold
+from tests.coursekit.small_languages import SMALL, SMALL_ORDER, Enumeration
 
 RUNNING_EXAMPLES = [
     "the prisoner sat in a dark cell",
@@ -34,74 +36,30 @@ RUNNING_EXAMPLES = [
     "i will open a new account at my bank and deposit some money",
 ]
 
-# Small, and with everything in it: tense, agreement, optional parts, a/an, both directions of cue.
-SMALL = Grammar(
-    lists={"past": "once earlier", "present": "now"},
-    topics={
-        "owls": """
-            ({t}) a {a old young angry} {n1 bat#animal} {v1 fly} in the {n cave attic}
-            the {n1 owl fox} {v1 hunt watch} ({d1 a/some the}) {n1 bat#animal}
-        """,
-        "games": """
-            the {n1 player fan} {v1 swing hit watch} a ({a old heavy}) {n bat#club}
-            every {n player fan} {v1 watch play} the {n game match}
-        """,
-        "weather": "the {n rain storm snow} {v come stop} {p after before} the {n game flood}",
-    },
-    frames="""
-        ({t}) the X DOES
-        the {n player fox} {v see fear} the X HAS
-    """,
-    right_cues={
-        "bat#animal": RightCue("owls", does="{v1 sleep eat} in the {n cave attic}", has="that {v sleep fly}"),
-        "bat#club": RightCue(
-            "games", does="{v1 break hit} the {nx fan ball}", has="of the {n player fan}", person=True
-        ),
-    },
-    right_share=0.4,
-)
+
+@pytest.fixture(scope="module", params=EDITIONS)
+def edition(request) -> int:
+    return request.param
 
 
 @pytest.fixture(scope="module")
-def language() -> Language:
-    return load_language()
+def language(edition: int) -> Language:
+    return load_language(edition)
+
+
+@pytest.fixture(scope="module", params=[SMALL, SMALL_ORDER], ids=["first", "order"])
+def grammar(request) -> Grammar:
+    return request.param
 
 
 @pytest.fixture(scope="module")
-def small() -> Language:
-    return Language.from_grammar(SMALL)
-
-
-class Enumeration:
-    """Every sentence of a grammar, its senses, topics and probability: all slots multiplied out."""
-
-    def __init__(self, grammar: Grammar, language: Language):
-        rule_list = rules(grammar)
-        self.joint: Counter = Counter()
-        for template in unfold(rule_list, grammar.lists):
-            for fillers in itertools.product(*template.slots):
-                words = tuple(filler.word for filler in fillers)
-                sense = next((filler.sense for filler in fillers if filler.sense), None)
-                each = template.probability / np.prod([len(slot) for slot in template.slots])
-                self.joint[words, sense, rule_list[template.rule].topic] += each
-        self.probability: Counter = Counter()
-        for (words, _, _), p in self.joint.items():
-            self.probability[words] += p
-        self.tokens = {words: ("[BOS]", *words, "[EOS]") for words in self.probability}
-        self.language = language
-
-    def distribution(self, fits, word) -> np.ndarray:
-        """p(word(sentence) | fits(sentence)) over the vocabulary."""
-        result = np.zeros(len(self.language.vocabulary))
-        for words, tokens in self.tokens.items():
-            if fits(tokens):
-                result[self.language.id_of[word(tokens)]] += self.probability[words]
-        return result / result.sum()
+def small(grammar: Grammar) -> Language:
+    return Language.from_grammar(grammar)
 
 
 @pytest.fixture(scope="module")
-def enumeration(small: Language) -> Enumeration:
-    return Enumeration(SMALL, small)
+def enumeration(grammar: Grammar, small: Language) -> Enumeration:
+    return Enumeration(grammar, small)
 
 
 @pytest.fixture(scope="module")
@@ -300,7 +258,7 @@ def test_a_beginning_of_a_sentence_predicts_its_next_word(small, enumeration):
 
 
 def test_sampled_frequencies_are_the_probabilities(small, enumeration):
-    n = 60_000
+    n = int(6 / min(enumeration.probability.values()))
     sentences = small.sample(n, np.random.default_rng(11))
     counts = Counter(tuple(sentences.words(i)) for i in range(n))
     assert set(counts) <= set(enumeration.probability)
@@ -357,9 +315,9 @@ def test_a_batch_knows_its_words_senses_and_parts_of_speech(language):
 def test_the_split_parts_all_sentences_and_neither_side_has_the_other_s(small, enumeration):
     every = np.stack([small.encode(list(words)) for words in enumeration.probability])
     held_out = {row.tobytes() for row in every[small.held_out(every)]}
-    rng = np.random.default_rng(0)
-    training = {row.tobytes() for row in small.sample(30_000, rng, "train").ids}
-    rest = {row.tobytes() for row in small.sample(30_000, rng, "held_out").ids}
+    rng, n = np.random.default_rng(0), int(15 / min(enumeration.probability.values()))
+    training = {row.tobytes() for row in small.sample(n, rng, "train").ids}
+    rest = {row.tobytes() for row in small.sample(n, rng, "held_out").ids}
     assert rest == held_out
     assert training == {row.tobytes() for row in every} - held_out
 
@@ -392,7 +350,9 @@ def test_training_sentences_hold_no_held_out_combination(language):
     rng = np.random.default_rng(2)
     assert not language.held_out(language.sample(2000, rng, "train").ids).any()
     assert language.held_out(language.sample(2000, rng, "held_out").ids).all()
-    assert 0.08 < language.held_out(language.sample(2000, rng).ids).mean() < 0.2
+    share = language.held_out(language.sample(4000, rng).ids).mean()
+    exact = (language.tables.prior / language.tables.one_in[language.tables.rule_of]).sum()
+    assert share == pytest.approx(exact, abs=0.02)
 
 
 def test_most_sentences_are_new_even_after_a_large_training_sample(language):
@@ -406,7 +366,7 @@ def test_most_sentences_are_new_even_after_a_large_training_sample(language):
 @pytest.mark.parametrize("split", ["train", "held_out"])
 def test_split_gain_turns_the_language_into_one_side_of_it(small, split):
     """p(sentence) exp(gain) adds up to one over the sentences of a side."""
-    sentences = small.sample(30_000, np.random.default_rng(4), split)
+    sentences = small.sample(400_000, np.random.default_rng(4), split)
     _, first = np.unique(sentences.ids, axis=0, return_index=True)
     log_probability = small.log_probability(sentences.ids[first]) + small.split_gain(sentences[first], split)
     assert np.exp(log_probability).sum() == pytest.approx(1)
@@ -425,10 +385,10 @@ def test_the_running_examples_are_sentences_of_the_language(language, sentence):
     assert language.sense_posterior(ids, position, "left").max() > 0.99
 
 
-def test_a_cue_on_the_right_cannot_be_known_from_the_left(language):
+def test_a_cue_on_the_right_cannot_be_known_from_the_left(language, edition):
     sentences = language.sample(3000, np.random.default_rng(6), "held_out")
     left, right = sentences[sentences.cue == "left"], sentences[sentences.cue == "right"]
-    assert len(right) / 3000 == pytest.approx(0.4, abs=0.03)
+    assert len(right) / 3000 == pytest.approx({1: 0.4, 2: 0.22}[edition], abs=0.03)
     assert sense_bound(language, left, "left").mean > 0.98
     assert sense_bound(language, right, "left").mean < 0.5
     assert sense_bound(language, right, "both").mean > 0.99
@@ -440,16 +400,16 @@ def test_a_cue_on_the_right_cannot_be_known_from_the_left(language):
 @pytest.mark.parametrize(
     ("right", "wrong"),
     [
-        ("the prisoners sit in a cell", "the prisoners sits in a cell"),
-        ("yesterday the prisoner sat in a cell", "yesterday the prisoner sits in a cell"),
-        ("these cells divide under the lens", "these cell divide under the lens"),
-        ("that was clearly the bat near the cave", "those was clearly the bat near the cave"),
+        ("the prisoners sit", "the prisoners sits"),
+        ("yesterday the prisoner sat", "yesterday the prisoner sits"),
+        ("these cells", "these cell"),
+        ("that was", "those was"),
     ],
 )
 def test_number_and_tense_agree(language, right, wrong):
-    ids = np.stack([language.encode(right), language.encode(wrong)])
-    possible = np.isfinite(language.log_probability(ids))
-    assert possible.tolist() == [True, False]
+    words = [sentence.split() for sentence in (right, wrong)]
+    begun = [language.next_word_after(beginning[:-1])[language.id_of[beginning[-1]]] for beginning in words]
+    assert begun[0] > 0 and begun[1] == 0
 
 
 def test_a_word_of_two_parts_of_speech_has_one_in_each_sentence(language):
@@ -461,13 +421,13 @@ def test_a_word_of_two_parts_of_speech_has_one_in_each_sentence(language):
         assert {language.parts_of_speech[tag] for tag in found} == {"NOUN", "VERB"}
 
 
-def test_the_language_is_as_large_as_it_says(language):
-    assert 700 <= len(language.vocabulary) <= 1500
-    assert language.max_length <= 16
+def test_the_language_is_as_large_as_it_says(language, edition):
+    assert 700 <= len(language.vocabulary) <= {1: 1500, 2: 1800}[edition]
+    assert language.max_length <= {1: 16, 2: 17}[edition]
     assert language.vocabulary[:7] == ("[PAD]", "[BOS]", "[EOS]", "[MASK]", "[UNK]", "[CLS]", "[SEP]")
     assert {"cell": 3, "bank": 2}.items() <= {w: len(s) for w, s in language.ambiguous.items()}.items()
     assert len(language.ambiguous) == 12
-    assert load_language() is language
+    assert load_language(edition) is language
 
 
 @pytest.mark.slow
@@ -514,6 +474,12 @@ def test_a_word_that_is_not_ambiguous_has_no_sense(language):
         language.sense_posterior(ids, np.array([2]), "left")
     with pytest.raises(ValueError, match="context is"):
         language.sense_posterior(ids, np.array([7]), "above")
+
+
+def test_without_an_edition_it_is_the_course_s_and_an_unknown_one_is_refused():
+    assert load_language() is load_language(EDITION)
+    with pytest.raises(ValueError, match="no edition 3"):
+        load_language(3)
 
 
 def test_an_unknown_split_and_a_negative_count_are_refused(language):

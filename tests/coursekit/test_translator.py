@@ -14,6 +14,7 @@ from coursekit.translator import (
     sample_pairs,
     share_exactly_right,
     train,
+    translated,
     trimmed,
 )
 
@@ -122,3 +123,16 @@ def test_a_missing_checkpoint_says_what_to_do(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "CHECKPOINT", "nowhere.safetensors")
     with pytest.raises(CheckpointMissing, match="python -m coursekit.translator"):
         module.checkpoint_path()
+
+
+def test_order_decides_which_stem_an_ambiguous_word_has():
+    """In the second edition: the same words in another order, and another translation of the word."""
+    language = load_language(2)
+    code = load_code(language)
+    sentences = language.sample(3000, np.random.default_rng(0))
+    asked = sentences[(sentences.cue == "order2") & (sentences.sense == language.senses.index("cell#prison"))]
+    pairs = translated(asked, language)
+    own, other = (code.id_of[code.stems[f"cell#{meaning}", ""]] for meaning in ("prison", "biology"))
+    assert len(asked) > 10
+    assert (pairs.target == own).any(dim=1).all() and not (pairs.target == other).any()
+    assert ((pairs.target != PAD).sum(dim=1) < pairs.target.shape[1]).all()  # there is room to spare

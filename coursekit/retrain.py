@@ -1,0 +1,219 @@
+"""`python -m coursekit.retrain`: train every model that stands on the generated language, with several seeds.
+
+Start it a second time and two cores work: each process takes a run that no other has. Every few minutes a run is saved;
+after a power cut or `kill -9` the same command goes on from there, and ends with the very same weights. Batches depend on
+the seed and on the number of their block alone, so nothing of the stream of sentences has to be kept.
+"""
+
+import argparse
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+from safetensors import safe_open
+from safetensors.torch import save as tensors_as_bytes
+from torch import nn
+
+from autograder.checks.storing import try_lock, write_aside
+from coursekit.language import EDITION, EDITIONS, Language, grammar_of, load_language
+from coursekit.pretrain import BLOCK, RECIPES, Recipe, schedule, weight_groups
+from coursekit.translator import Translator, translator_losses
+
+MINUTES = 3.0
+"""Between two saves."""
+
+
+TRANSLATOR = Recipe(
+    lambda language: Translator(language=language), translator_losses,
+    steps=5_000, batch=64, learning_rate=3e-3, weight_decay=0.0,
+)  # fmt: skip
+EVERY_RECIPE = RECIPES | {"translator": TRANSLATOR}
+"""How each model is trained."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is: steps done of all, and seconds of processor time so far."""
+
+    name: str
+    seed: int
+    done: int
+    steps: int
+    seconds: float
+
+    def __str__(self) -> str:
+        left = in_hours(self.seconds_left) if self.done else "not measured yet"
+        return (
+            f"{self.name}, seed {self.seed}: {self.done:,} of {self.steps:,} steps, "
+            f"{self.seconds / 60:.1f} CPU minutes; left: {left}"
+        )
+
+    @property
+    def seconds_left(self) -> float:
+        """At the speed so far; 0 before the first step."""
+        return self.seconds / self.done * (self.steps - self.done) if self.done else 0.0
+
+
+def train(
+    name: str, seed: int, recipe: Recipe, language: Language, folder: Path, minutes: float = MINUTES
+) -> Iterator[Progress]:
+    """Train one model, or go on where its checkpoint stands; yields its progress after each block of batches.
+
+    The checkpoint `NAME_SEED.safetensors` holds weights, the optimizer's moments and how far the run is.
+    """
+    torch.manual_seed(seed)
+    model = recipe.build(language).train()
+    optimizer = torch.optim.AdamW(
+        weight_groups(model, recipe.weight_decay), lr=recipe.learning_rate, betas=(0.9, 0.98)
+    )
+    path = checkpoint(folder, name, seed)
+    done, before = resume(path, model, optimizer) if path.exists() else (0, 0.0)
+    start, saved = time.process_time(), time.monotonic()
+    while done < recipe.steps:
+        losses = recipe.losses(model, language, recipe.batch, seed_of(seed, done // BLOCK))
+        for _ in range(min(BLOCK, recipe.steps - done)):
+            for group in optimizer.param_groups:
+                group["lr"] = recipe.learning_rate * schedule(done, recipe.steps)
+            optimizer.zero_grad()
+            next(losses).backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            done += 1
+        progress = Progress(name, seed, done, recipe.steps, before + time.process_time() - start)
+        if done == recipe.steps or time.monotonic() - saved >= 60 * minutes:
+            save(path, model, optimizer, progress)
+            saved = time.monotonic()
+        yield progress
+
+
+def seed_of(seed: int, block: int) -> int:
+    """The seed of one block of batches: no two blocks of any runs have the same."""
+    return seed * 1_000_000 + block
+
+
+def checkpoint(folder: Path, name: str, seed: int) -> Path:
+    """Where a run's checkpoint stands."""
+    return folder / f"{name}_{seed}.safetensors"
+
+
+def save(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, progress: Progress) -> None:
+    """Write a checkpoint, whole or not at all: a kill at any moment leaves the one before."""
+    tensors = {f"weights.{key}": value.contiguous() for key, value in model.state_dict().items()}
+    for number, moments in optimizer.state_dict()["state"].items():
+        tensors |= {f"moments.{number}.{key}": value.contiguous() for key, value in moments.items()}
+    about = {"done": progress.done, "steps": progress.steps, "seconds": progress.seconds}
+    content = tensors_as_bytes(tensors, {"progress": json.dumps(about)})
+    write_aside(path, content, through_a_power_cut=True)
+
+
+def resume(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> tuple[int, float]:
+    """Read a checkpoint into a model and its optimizer; returns the steps done and the seconds they took."""
+    state = optimizer.state_dict()
+    weights: dict[str, torch.Tensor] = {}
+    with safe_open(path, framework="pt") as file:
+        for key in file.keys():  # noqa: SIM118 - the file is no dictionary
+            kind, _, rest = key.partition(".")
+            if kind == "weights":
+                weights[rest] = file.get_tensor(key)
+            else:
+                number, _, moment = rest.partition(".")
+                state["state"].setdefault(int(number), {})[moment] = file.get_tensor(key)
+        about = json.loads(file.metadata()["progress"])
+    model.load_state_dict(weights)
+    optimizer.load_state_dict(state)
+    return about["done"], about["seconds"]
+
+
+def read_progress(folder: Path, name: str, seed: int, steps: int) -> Progress:
+    """How far the checkpoint of a run is."""
+    path = checkpoint(folder, name, seed)
+    if not path.exists():
+        return Progress(name, seed, 0, steps, 0.0)
+    with safe_open(path, framework="pt") as file:
+        about = json.loads(file.metadata()["progress"])
+    return Progress(name, seed, about["done"], steps, about["seconds"])
+
+
+def load_trained(name: str, seed: int, recipe: Recipe, language: Language, folder: Path) -> nn.Module:
+    """The model of a checkpoint, in evaluation mode."""
+    model = recipe.build(language)
+    optimizer = torch.optim.AdamW(weight_groups(model, recipe.weight_decay))
+    resume(checkpoint(folder, name, seed), model, optimizer)
+    return model.eval()
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[bool]:
+    """Whether this process has the run; the lock ends with the process, however it ends."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path.with_suffix(".lock"), "w") as file:
+        yield try_lock(file)
+
+
+def in_hours(seconds: float) -> str:
+    """ "2 h 05 min"."""
+    hours, minutes = divmod(round(seconds / 60), 60)
+    return f"{hours} h {minutes:02} min"
+
+
+def left_of_all(runs: list[Progress]) -> str:
+    """Processor time of all runs that is left: unstarted ones take as long as others of their model did."""
+    pace = {run.name: run.seconds / run.done for run in runs if run.done}
+    seconds = sum(pace.get(run.name, 0.0) * (run.steps - run.done) for run in runs)
+    unknown = sorted({run.name for run in runs} - set(pace))
+    return in_hours(seconds) + (f", and {', '.join(unknown)}, not measured yet" if unknown else "")
+
+
+def main() -> None:
+    """Take one run after another until all are done."""
+    parser = argparse.ArgumentParser(
+        prog="python -m coursekit.retrain",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--edition", type=int, choices=EDITIONS, default=EDITION, help="of the language")
+    parser.add_argument(
+        "--models", nargs="+", choices=EVERY_RECIPE, default=list(EVERY_RECIPE), metavar="NAME"
+    )
+    parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2], metavar="SEED")
+    parser.add_argument("--steps", type=int, help="of every run (default: as the recipe says)")
+    parser.add_argument(
+        "--topics", nargs="+", metavar="TOPIC", help="train on this part of the language only"
+    )
+    parser.add_argument(
+        "--minutes", type=float, default=MINUTES, help=f"between saves (default: {MINUTES:g})"
+    )
+    parser.add_argument(
+        "--to", type=Path, default=Path("build/retrain"), help="folder (default: build/retrain)"
+    )
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)  # matrices this small are slower with more
+    language = (
+        Language.from_grammar(grammar_of(arguments.edition).only(*arguments.topics))
+        if arguments.topics
+        else load_language(arguments.edition)
+    )
+    recipes = EVERY_RECIPE
+    if arguments.steps:
+        recipes = {name: replace(recipe, steps=arguments.steps) for name, recipe in recipes.items()}
+    wanted = [(name, seed) for seed in arguments.seeds for name in arguments.models]
+    for name, seed in wanted:
+        with alone(checkpoint(arguments.to, name, seed)) as mine:
+            if not mine:
+                print(f"{name}, seed {seed}: another process has it", flush=True)
+                continue
+            said = 0.0
+            for progress in train(name, seed, recipes[name], language, arguments.to, arguments.minutes):
+                if time.monotonic() - said >= 60 * arguments.minutes or progress.done == progress.steps:
+                    runs = [read_progress(arguments.to, *run, recipes[run[0]].steps) for run in wanted]
+                    runs[wanted.index((name, seed))] = progress
+                    print(f"{progress}; of all: {left_of_all(runs)}", flush=True)
+                    said = time.monotonic()
+
+
+if __name__ == "__main__":
+    main()

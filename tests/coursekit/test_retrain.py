@@ -1,0 +1,82 @@
+"""Training all models: a run that was killed goes on where it was saved, and ends with the very same weights."""
+
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from coursekit.language import Language, grammar_of
+from coursekit.pretrain import BLOCK
+from coursekit.retrain import EVERY_RECIPE, Progress, alone, checkpoint, left_of_all, load_trained, train
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def part() -> Language:
+    return Language.from_grammar(grammar_of(2).only("river", "money"))
+
+
+def recipe(name: str):
+    return replace(EVERY_RECIPE[name], steps=2 * BLOCK + 3, batch=2)
+
+
+def weights(name, language, folder):
+    return load_trained(name, 1, recipe(name), language, folder).state_dict()
+
+
+@pytest.mark.parametrize("name", EVERY_RECIPE)
+def test_a_run_that_stopped_ends_as_one_that_did_not(name, part, tmp_path):
+    whole, stopped = tmp_path / "whole", tmp_path / "stopped"
+    *_, last = train(name, 1, recipe(name), part, whole, minutes=0)
+    run = train(name, 1, recipe(name), part, stopped, minutes=0)
+    first = next(run)
+    run.close()  # saved after its first block
+    assert first.done == BLOCK and last.done == 2 * BLOCK + 3
+    assert [progress.done for progress in train(name, 1, recipe(name), part, stopped)] == [
+        2 * BLOCK,
+        last.done,
+    ]
+    there, here = weights(name, part, whole), weights(name, part, stopped)
+    assert all(torch.equal(there[key], here[key]) for key in there)
+    untrained = recipe(name).build(part).state_dict()
+    assert any(not torch.equal(there[key], untrained[key]) for key in there)
+
+
+@pytest.mark.slow
+def test_a_killed_process_goes_on_from_its_last_save(tmp_path):
+    command = [
+        sys.executable, "-m", "coursekit.retrain", "--edition", "2", "--models", "gpt", "--seeds", "0",
+        "--steps", str(3 * BLOCK), "--minutes", "0", "--topics", "river", "money", "--to", str(tmp_path / "killed"),
+    ]  # fmt: skip
+    path = checkpoint(tmp_path / "killed", "gpt", 0)
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
+    while not path.exists() and process.poll() is None:
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    again = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert f"{3 * BLOCK} of {3 * BLOCK} steps" in again and f": {BLOCK} of" not in again
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert done == ""  # nothing is left to do
+
+
+def test_a_run_that_another_process_has_is_left_alone(tmp_path):
+    path = tmp_path / "gpt_0.safetensors"
+    with alone(path) as mine, alone(path) as second:
+        assert mine and not second
+    with alone(path) as mine:
+        assert mine
+
+
+def test_time_left_counts_runs_that_have_not_begun():
+    begun, done = Progress("gpt", 0, 100, 400, 60.0), Progress("gpt", 1, 400, 400, 240.0)
+    waiting, unknown = Progress("gpt", 2, 0, 400, 0.0), Progress("bert", 0, 0, 400, 0.0)
+    assert "left: 0 h 03 min" in str(begun)
+    assert left_of_all([begun, done]) == "0 h 03 min"
+    assert left_of_all([begun, waiting]) == "0 h 07 min"
+    assert left_of_all([begun, unknown]) == "0 h 03 min, and bert, not measured yet"
