@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import pytest
@@ -28,7 +27,7 @@ pytestmark = [
 ]
 
 NAME = "02_attention"
-SLOW = "import time\ntime.sleep(25)"
+SLOW = "import time\ntime.sleep(800)"
 SCRIPT = Path(sys.executable).with_name("autograder")
 
 
@@ -48,7 +47,7 @@ def course(tmp_path):
 def course_of_ada(folder: Path) -> Path:
     make_course(folder)
     config = folder / "nbgrader_config.py"
-    config.write_text(config.read_text().replace("cell_seconds = 4", "cell_seconds = 30"))
+    config.write_text(config.read_text().replace("cell_seconds = 4", "cell_seconds = 900"))
     give(folder, "ada", perfect(folder))
     return folder
 
@@ -178,10 +177,8 @@ def test_a_signal_reaches_the_command_and_not_the_daemon(course, runtime, number
     give(course, "ada", wrong(course, SLOW))
     started = begun(course, runtime)
     listening = daemon(runtime)
-    began = time.monotonic()
     started.send_signal(number)
-    assert started.wait(60) != 0
-    assert time.monotonic() - began < 12, "it waited for the notebook"
+    assert started.wait(200) != 0, "it does not wait for the notebook"
     assert daemon(runtime) == listening
     give(course, "ada", perfect(course))
     assert grade(course, runtime)["score"] > 0
