@@ -32,6 +32,8 @@ TOPICS = {
         the {a cold damp} {n prison} {n1 cell#prison} {v1 hold keep face hide} {np prisoner thief killer smuggler}
         {vb go walk climb crawl look} through {d your his her our their} {n cell#prison} {n door}
         ({t}) the {n1 guard officer warden sheriff} {v1 search check inspect lock} the ({a dark cold narrow}) {nx cell#prison} for a {n knife key}
+        the {n1 guard officer warden sheriff} {v1 lock keep hold watch} the {nx prisoner thief killer smuggler} in a ({a dark cold damp narrow}) {n cell#prison}
+        the {n1 guard officer warden sheriff} {v1 enter leave search hate} the {a dark cold damp} {nx cell#prison} (in the {n prison jail tower})
         the {n1 guard officer warden sheriff} {v1 chain watch feed guard} the {nx prisoner convict inmate} behind the {a iron steel rusty} {n gate door fence}
         the {n1 prisoner convict inmate thief} {v1 hate fear blame} the {n smuggler killer warden} with the hidden {n knife key}
     """,
@@ -40,6 +42,8 @@ TOPICS = {
         the {a red white} {n blood} {n1 cell#biology} {v1 carry absorb need release} {n oxygen sugar protein water}
         {vb look zoom peer dive move} into {d your his her our their} {n cell#biology} {n sample}
         ({t}) the {n1 scientist biologist doctor student} {v1 examine observe study stain} the ({a tiny living human}) {nx cell#biology} under a {n microscope lens}
+        the {n1 scientist biologist doctor student} {v1 find place keep watch} the {nx virus gene protein enzyme} in a ({a healthy living human tiny}) {n cell#biology}
+        the {n1 virus enzyme hormone protein} {v1 enter attack control leave} the {a healthy living human} {nx cell#biology} (in the {n blood liver lung})
         the {n1 gene hormone enzyme protein} {v1 control start stop attack} the {n growth repair} of the {n tissue liver bone muscle}
         the {n nerve muscle skin lung} {v absorb store need} the {n sugar protein water} of the {n blood body}
     """,
@@ -48,6 +52,8 @@ TOPICS = {
         the {a new cheap} {n pocket} {n1 cell#phone} {v1 play store show send} {np message photo video game}
         {vb plug hand turn bring send} in {d your his her our their} {n cell#phone} {n phone}
         ({t}) the {n1 teenager caller singer reporter} {v1 charge answer lose drop} the ({a new cheap broken}) {nx cell#phone} before a {n meeting lecture}
+        the {n1 teenager caller singer reporter} {v1 store keep find watch} the {nx photo video message game} on a ({a new cheap broken loud}) {n cell#phone}
+        the {n1 student friend caller singer} {v1 buy lose find drop} the {a new cheap broken} {nx cell#phone} (in the {n hotel airport station})
         {name @names} {v download delete open share} the {nx photo message video game} on the {n tablet phone laptop}
         {name @names} {v call phone text message} {name @friends} {p before after during from} the {n lecture meeting concert flight}
         the {n1 signal screen battery speaker} of the {n phone tablet} {v1 be look} {a weak bad dead}
