@@ -239,16 +239,13 @@ def test_a_folder_that_is_not_ours_alone_is_not_used(course, runtime, what):
 def test_other_code_or_another_environment_has_another_name(monkeypatch, tmp_path):
     before = place.identity()
     assert place.identity() == before
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    other = place.identity()
-    assert other != before
-    (tmp_path / "new_package").mkdir()
-    monkeypatch.delenv("PYTHONPATH")
+    with monkeypatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(tmp_path))
+        assert place.identity() != before
     assert place.identity() == before != place.identity([*sys.path, str(tmp_path)])
-    one, two = tmp_path / "a.py", tmp_path / "b.py"
-    one.write_text("1")
+    (tmp_path / "a.py").write_text("1")
     first = signature([tmp_path])
-    two.write_text("2")
+    (tmp_path / "b.py").write_text("2")
     assert signature([tmp_path]) != first
 
 
