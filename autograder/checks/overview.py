@@ -133,10 +133,10 @@ class CourseMap:
         )
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
-        cell = 'style="text-align:left;padding:2px 14px 2px 0"'
+        cell = 'style="text-align:left;white-space:normal;padding:2px 14px 2px 0"'
         rows = "".join(
             f'<tr><td {cell}>{escape(stage.count())}</td><td {cell}><a href="{escape(stage.link)}">'
-            f"{escape(stage.title)}</a></td><td {cell}>{f'<b>← {HERE}</b>' if stage is self.here else ''}</td></tr>"
+            f"{escape(stage.title)}</a>{f' <b>← {HERE}</b>' if stage is self.here else ''}</td></tr>"
             for stage in self.stages
         )
         return {"text/plain": str(self), "text/html": f"<table>{rows}</table>"}

@@ -45,7 +45,7 @@ def given_away(arguments: list[str]) -> int | None:
     folder = place.folder()
     if folder is None:
         return None
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, NotImplementedError):
         address = os.path.join(folder, place.identity())
         daemon = _connected(address) or (_started(address) if command in STARTS else None)
         if daemon is not None:

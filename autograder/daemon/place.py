@@ -4,9 +4,11 @@ Imports little: each command reads this first.
 """
 
 import os
+import resource
 import stat
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from hashlib import blake2b
 
 from autograder.signature import signature
@@ -41,14 +43,29 @@ def folder() -> str | None:
     return path if ours else None
 
 
+def _means() -> list[object]:
+    """What a process may use, and sees: who says `nice`, or has a control group or limits, means this command."""
+    found: list[object] = [os.getuid(), os.getgid(), sorted(os.getgroups())]
+    found += [os.getpriority(os.PRIO_PROCESS, 0), sorted(os.sched_getaffinity(0))]
+    found += [
+        resource.getrlimit(getattr(resource, name)) for name in dir(resource) if name.startswith("RLIMIT_")
+    ]
+    with suppress(OSError):
+        found += [os.readlink(f"/proc/self/ns/{name}") for name in ("mnt", "net", "pid", "user")]
+        with open("/proc/self/cgroup", encoding="utf-8") as file:
+            found.append(file.read())
+    return found
+
+
 def identity(paths: Iterable[str] = tuple(sys.path)) -> str:
-    """Of this installation: other code, other packages or another environment give another name."""
+    """Of this installation and of what it may use: other code, packages, variables or limits give another name."""
     digest = blake2b(digest_size=10)
     for part in (sys.version, sys.prefix, sys.executable, AUTOGRADER):
         digest.update(part.encode() + b"\0")
     for name in sorted(os.environ):
         if name.startswith(READ_AT_START):
             digest.update(f"{name}={os.environ[name]}\0".encode(errors="surrogateescape"))
+    digest.update(repr(_means()).encode())
     digest.update(signature([AUTOGRADER]))
     for path in paths:  # an installation changes the folder that it goes into
         if os.path.isdir(path):

@@ -243,6 +243,16 @@ def test_other_code_or_another_environment_has_another_name(monkeypatch, tmp_pat
         patch.setenv("PYTHONPATH", str(tmp_path))
         assert place.identity() != before
     assert place.identity() == before != place.identity([*sys.path, str(tmp_path)])
+    ask = [
+        sys.executable,
+        "-c",
+        "import sys; from autograder.daemon import place; print(place.identity(sys.argv))",
+    ]
+    plain, nice, few = (
+        subprocess.run([*means, *ask], capture_output=True, text=True, check=True).stdout
+        for means in ([], ["nice", "-n", "5"], ["sh", "-c", 'ulimit -n 100; exec "$@"', "sh"])
+    )
+    assert len({plain, nice, few}) == 3
     (tmp_path / "a.py").write_text("1")
     first = signature([tmp_path])
     (tmp_path / "b.py").write_text("2")
