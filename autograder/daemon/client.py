@@ -11,13 +11,11 @@ import signal
 import socket
 import sys
 
-from autograder.daemon import place
-
 STARTS = frozenset({"grade", "grade-mine"})
 """Commands that start servers, and so a daemon that keeps them."""
 USES = STARTS | {"collect", "export", "feedback", "regrade", "report", "stop", "try", "watch"}
 """Commands that a daemon does sooner, if there is one."""
-FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+FORWARDED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")
 START = "import sys; from autograder.daemon.process import main; main(sys.argv[1:])"
 
 
@@ -40,9 +38,11 @@ def main() -> None:
 def given_away(arguments: list[str]) -> int | None:
     """The exit status of the command that the daemon ran, negative for a signal; None when it ran none."""
     command = arguments[0] if arguments else ""
-    if command not in USES or not hasattr(os, "pidfd_open") or not place.stay_seconds():
+    if command not in USES or not hasattr(os, "pidfd_open"):
         return None
-    folder = place.folder()
+    from autograder.daemon import place  # which only Linux can import
+
+    folder = place.folder() if place.stay_seconds() else None
     if folder is None:
         return None
     with contextlib.suppress(OSError, NotImplementedError):
@@ -96,7 +96,10 @@ def _ran(daemon: socket.socket, arguments: list[str]) -> int | None:
         daemon, [len(body).to_bytes(8, "little")], [_open_or_nothing(number) for number in (0, 1, 2)]
     )
     daemon.sendall(body)
-    before = {number: signal.signal(number, _forwarding(daemon)) for number in FORWARDED}
+    before = {
+        number: signal.signal(number, _forwarding(daemon))
+        for number in (getattr(signal, name) for name in FORWARDED)
+    }
     before[signal.SIGTSTP] = signal.signal(signal.SIGTSTP, _stopping(daemon))
     try:
         return _status(daemon)
