@@ -4,11 +4,13 @@ ipywidgets' own `interact` draws inside a widget, which is gone with its kernel:
 Here the controls are a widget and what `draw` shows is an output like any other, renewed when a control moves.
 """
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from IPython import get_ipython
 from IPython.display import display
 from IPython.utils.capture import RichOutput, capture_output
 
@@ -51,11 +53,35 @@ def interact(draw: Callable[..., None], by_button: bool = False, **controls: Any
 
     display(ipywidgets.VBox([*visible, button] if by_button else visible))
     handle = display(drawn(), display_id=True)
+    waiting = threading.Event()  # one drawing at a time: of several moves the last counts
+
+    def renew() -> None:
+        waiting.clear()
+        handle.update(drawn())
+
+    def ask(change: Any) -> None:
+        if not waiting.is_set():
+            waiting.set()
+            _between_cells(renew)
+
     if by_button:
-        button.on_click(lambda _: handle.update(drawn()))
+        button.on_click(ask)
         return
     for widget in visible:
-        widget.observe(lambda _: handle.update(drawn()), names="value")
+        widget.observe(ask, names="value")
+
+
+def _between_cells(call: Callable[[], None]) -> None:
+    """Run `call` in the kernel's main thread, while no cell runs.
+
+    JupyterLab has what a control says handled in a thread of its own (a subshell), also while a cell is running. There
+    the drawing and the cell would get into one another's outputs.
+    """
+    loop = getattr(getattr(get_ipython(), "kernel", None), "io_loop", None)
+    if loop is None or threading.current_thread() is threading.main_thread():
+        call()
+    else:
+        loop.add_callback(call)
 
 
 def _preformatted(text: str) -> str:
