@@ -316,6 +316,7 @@ def show_gains(gains: dict[str, tuple[float, float, float]]) -> None:
         print(f"{names:<62} {difference:+.3f} (95 % {low:+.3f} to {high:+.3f})")
 
 # %% tags=["demo"]
+print("This takes five to ten seconds.")
 texts = [*pairs[pairs.split == "train"].premise, *pairs[pairs.split == "train"].hypothesis[::3]]
 torch.manual_seed(0)
 before = SentenceEncoder()

@@ -21,6 +21,7 @@ def world(tmp_path, monkeypatch):
         shutil.copy(ROOT / file, tmp_path / file)
     monkeypatch.setattr(ran, "ROOT", tmp_path)
     monkeypatch.setattr(ran, "FOLDER", tmp_path / "tests" / "notebooks" / "ran")
+    shutil.rmtree(ran.FOLDER, ignore_errors=True)
     one = ASSIGNMENTS[NAME]
     monkeypatch.setitem(ran.ASSIGNMENTS, NAME, type(one)(tmp_path, NAME))
     for cached in (ran._common, ran.digest_of):
