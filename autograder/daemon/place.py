@@ -7,7 +7,7 @@ import os
 import resource
 import stat
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from hashlib import blake2b
 
@@ -20,10 +20,10 @@ READ_AT_START = ("PYTHON", "LD_", "LC_", "LANG", "JUPYTER", "IPYTHON", "OMP_", "
 """How variables begin that Python, or what is imported, reads when it starts."""
 
 
-def stay_seconds() -> float:
+def stay_seconds(environment: Mapping[str, str] = os.environ) -> float:
     """How long servers stay after a command; 0: not at all. A value that is no number counts as 0."""
     try:
-        return max(0.0, float(os.environ.get(VARIABLE, STAY_SECONDS)))
+        return max(0.0, float(environment.get(VARIABLE, STAY_SECONDS)))
     except ValueError:
         return 0.0
 

@@ -47,15 +47,16 @@ class Session:
 
 @dataclass
 class Daemon:
-    """Serves until nobody has asked for anything for the time that the last command named."""
+    """Serves until so many seconds after the end of a command as the last one named."""
 
     listening: socket.socket
     address: str
     held: Held = field(default_factory=Held)
     sessions: dict[int, Session] = field(default_factory=dict)
-    ends: float = field(default_factory=lambda: time.monotonic() + place.stay_seconds())
+    stay: float = field(default_factory=place.stay_seconds)
 
     def __post_init__(self) -> None:
+        self.ends = time.monotonic() + self.stay
         self.made_of, self.file = place.identity(), os.stat(self.address).st_ino
         self.selector = selectors.DefaultSelector()
         self.selector.register(self.listening, selectors.EVENT_READ, self.begin)
@@ -91,7 +92,7 @@ class Daemon:
         except (OSError, ValueError):
             client.close()
             return
-        self.ends = time.monotonic() + seconds_named(request["environment"])
+        self.stay = place.stay_seconds(request["environment"])
         if request["argv"] == ["stop"]:
             self.stop(client, descriptors)
             return
@@ -164,6 +165,7 @@ class Daemon:
         session.client.close()
         session.servers.close()
         os.close(session.handle)
+        self.ends = time.monotonic() + self.stay
 
     def stop(self, client: socket.socket, descriptors: list[int]) -> None:
         """The command `autograder stop`."""
@@ -175,7 +177,7 @@ class Daemon:
         with suppress(OSError):
             client.sendall(b"begun\n0\n")
         client.close()
-        self.ends = 0.0
+        self.stay = self.ends = 0.0  # also when a command is still running
 
 
 def read_request(client: socket.socket) -> tuple[dict, list[int]]:
@@ -197,12 +199,6 @@ def read_request(client: socket.socket) -> tuple[dict, list[int]]:
             os.close(descriptor)
         raise ValueError("no request")
     return json.loads(body), descriptors
-
-
-def seconds_named(environment: dict[str, str]) -> float:
-    with suppress(ValueError):
-        return max(0.0, float(environment.get(place.VARIABLE, place.STAY_SECONDS)))
-    return 0.0
 
 
 def become(request: dict, descriptors: list[int], servers: socket.socket) -> None:

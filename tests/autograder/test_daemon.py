@@ -14,8 +14,9 @@ import pytest
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
+from autograder.cli import COMMANDS
 from autograder.course import Assignment
-from autograder.daemon import place
+from autograder.daemon import client, place
 from autograder.signature import signature
 from tests.autograder.road import hand_in, make_course, perfect_notebook, with_cell
 from tests.processes import command, is_alive, processes_below, wait_until_gone
@@ -207,6 +208,16 @@ def test_what_stays_may_be_killed(course, runtime, what):
     wait_until_gone([*stayed])
     assert grade(course, runtime)["score"] == score
     assert servers(runtime) and not servers(runtime) & stayed
+
+
+def test_its_time_begins_when_a_command_ends(course, runtime):
+    give(course, "ada", with_first_cell(course, "import time\ntime.sleep(20)"))
+    grade(course, runtime, AUTOGRADER_STAY_SECONDS="15")
+    assert servers(runtime)
+
+
+def test_it_does_sooner_what_the_command_line_has():
+    assert client.USES <= {*COMMANDS}
 
 
 def test_it_ends_by_itself(course, runtime):
