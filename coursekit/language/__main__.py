@@ -5,8 +5,6 @@ import argparse
 import numpy as np
 
 from coursekit.language import (
-    EDITION,
-    EDITIONS,
     Language,
     load_language,
     masked_word_bound,
@@ -27,20 +25,14 @@ def main() -> None:
     parser.add_argument(
         "--sentences", type=int, default=2000, help="sentences a bound is measured on (default: 2000)"
     )
-    parser.add_argument(
-        "--edition", type=int, choices=EDITIONS, nargs="+", default=list(EDITIONS), help="(default: all)"
-    )
     arguments = parser.parse_args()
     if arguments.sentences < 100:
         parser.error("--sentences is at least 100: fewer say nothing")
-    for edition in arguments.edition:
-        used = "which the course uses" if edition == EDITION else "which the course does not use yet"
-        print(f"Edition {edition}, {used}", "=" * 70, "", sep="\n")
-        show(load_language(edition), arguments.sentences, arguments.seed)
+    show(load_language(), arguments.sentences, arguments.seed)
 
 
 def show(language: Language, n: int, seed: int) -> None:
-    """Print everything about one edition."""
+    """Print everything about a language."""
     for heading, lines in (
         ("The language", inventory(language)),
         ("Ten sentences", examples(language, np.random.default_rng(seed))),

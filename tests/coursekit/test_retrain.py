@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 import torch
+from coursekit.retrain import EVERY_RECIPE, Progress, alone, checkpoint, left_of_all, load_trained, train
 
 from coursekit.language import Language, grammar_of
 from coursekit.pretrain import BLOCK
-from coursekit.retrain import EVERY_RECIPE, Progress, alone, checkpoint, left_of_all, load_trained, train
 
 ROOT = Path(__file__).parents[2]
 
