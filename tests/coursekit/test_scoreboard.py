@@ -38,7 +38,7 @@ def test_rows_survive_a_restart_and_are_replaced_in_place():
     add_row("static", STATIC)
     add_row("GPT", GPT, loss=1.1)
     add_row("static", Accuracy(0.55, 0.45, 0.5, 0.5), note="GloVe")
-    assert rows()["static"]["mean"] == {"left": 0.55, "right": 0.45, "order1": 0.5, "order2": 0.5}
+    assert [share for share, _, _ in rows()["static"]["shares"].values()] == [0.55, 0.45, 0.5, 0.5]
     assert rows()["static"]["place"] == 1 and rows()["static"]["note"] == "GloVe"
     assert rows()["GPT"]["place"] == 2 and rows()["GPT"]["loss"] == 1.1
 
@@ -46,8 +46,8 @@ def test_rows_survive_a_restart_and_are_replaced_in_place():
 def test_one_model_has_the_interval_of_its_answers():
     add_row("static", STATIC)
     row = rows()["static"]
-    assert (row["low"]["left"], row["high"]["left"]) == wilson(0.5, sense_exam().count("left"))
-    assert row["seeds"] is None
+    assert tuple(row["shares"]["left"][1:]) == wilson(0.5, sense_exam().count("left"))
+    assert row["seeds"] == 1
 
 
 def test_a_recipe_has_the_interval_over_its_seeds():
@@ -55,9 +55,9 @@ def test_a_recipe_has_the_interval_over_its_seeds():
     add_row("GPT", runs)
     row = rows()["GPT"]
     mean, half = mean_and_half([run.left for run in runs])
-    assert (row["mean"]["left"], row["low"]["left"]) == pytest.approx((mean, mean - half))
-    assert row["seeds"] == 3 and row["low"]["right"] == row["high"]["right"] == 0.5
-    assert row["high"]["order2"] == 1  # a share is not above 1
+    assert row["shares"]["left"] == pytest.approx([mean, max(mean - half, 0), min(mean + half, 1)])
+    assert row["seeds"] == 3 and row["shares"]["right"] == [0.5, 0.5, 0.5]
+    assert row["shares"]["order2"][2] == 1  # a share is not above 1
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.2, 54.0, float("nan")])
@@ -85,9 +85,9 @@ def test_the_figure_says_its_numbers_and_has_the_readers_of_counts_from_the_begi
 
 def test_the_recorded_readers_of_counts_come_out_again():
     exam, language = sense_exam(), load_language()
-    for name, row in scoreboard.readers_of_counts():
+    for name, accuracy in scoreboard.readers_of_counts():
         vectors = (counts(language, part, name == "near words") for part in (exam.labelled, exam.held_out))
-        assert row["mean"] == pytest.approx(asdict(nearest_sense(exam, *vectors)), abs=1e-4)
+        assert asdict(accuracy) == pytest.approx(asdict(nearest_sense(exam, *vectors)), abs=1e-4)
 
 
 def test_rows_of_an_older_course_are_left_out(shown, capsys):
