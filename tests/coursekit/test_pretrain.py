@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 import torch
-from coursekit.retrain import RECIPES, Progress, alone, checkpoint, left_of_all, load_trained, train
 
 from coursekit.language import Language
-from coursekit.pretrain import BLOCK
+from coursekit.language.grammar import GRAMMAR
+from coursekit.pretrain import Progress, alone, checkpoint, left_of_all, load_trained, train
+from coursekit.small.recipes import BLOCK, RECIPES
 
 ROOT = Path(__file__).parents[2]
 
