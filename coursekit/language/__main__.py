@@ -39,6 +39,7 @@ def show(language: Language, n: int, seed: int) -> None:
         ("The split", split(language, n, np.random.default_rng(seed))),
         ("The best possible, on held-out sentences", bounds(language, n, seed)),
         ("The sense of the ambiguous word, by kind of sentence", senses(language, n, seed)),
+        ("The course's models", models(language)),
     ):
         print(heading, "-" * len(heading), *lines, "", sep="\n")
 
@@ -141,6 +142,27 @@ def senses(language: Language, n: int, seed: int) -> list[str]:
         "majority: the word is known, in its number; position: its place too, and the length of the sentence;",
         "no order: these and all other words, but not their order.",
     ]
+
+
+def models(language: Language) -> list[str]:
+    """The recorded figures of the small models, over seeds, beside what needs no model."""
+    from coursekit.small.table import loss_table, sense_table
+
+    shares = sense_table(language)
+    lines = [f"{'the sense exam':28}{''.join(f'{kind:>16}' for kind in KINDS)}"]
+    for name, row in shares.iterrows():
+        cells = [f"{row[kind]:.3f}" + with_half(row.get(f"{kind} ±")) for kind in KINDS]
+        lines.append(f"{name:28}{''.join(f'{cell:>16}' for cell in cells)}")
+    lines += ["", f"{'loss above the exact bound':52}{'mean':>8}{'':>10}{'seeds':>6}"]
+    lines += [
+        f"{name + ', ' + measure.removesuffix(', above the bound'):52}{row['mean']:8.1%} ± {row.half_width:5.1%}{row.seeds:8.0f}"
+        for (name, measure), row in loss_table().iterrows()
+    ]
+    return lines
+
+
+def with_half(width: float | None) -> str:
+    return "" if width is None or np.isnan(width) else f" ± {width:.3f}"
 
 
 if __name__ == "__main__":
