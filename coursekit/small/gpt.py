@@ -17,7 +17,7 @@ from coursekit.small.attention import FeedForward, MultiHeadAttention, causal_ma
 
 @dataclass(frozen=True)
 class GPTConfig:
-    """Sizes. The course's language has 1,498 words and sentences of at most 15 tokens."""
+    """Sizes. The course's language has 1,795 words and sentences of at most 17 tokens."""
 
     vocabulary: int
     tokens: int
