@@ -227,13 +227,6 @@ def halves(recorded: pd.DataFrame, after: Mapping[str, float]) -> None:
         ("untrained", "side by side", more, f"untrained, side by side\n{more}", GREY),
     ):
         rows = recorded[(recorded[["biLM", "half", "reader"]] == [biLM, half, reader]).all(axis=1)]
-        readers.append(exam.Reader(name, _over_seeds(rows[list(QUESTIONS)]), colour))
+        runs = [Accuracy(*shares) for shares in rows[list(QUESTIONS)].to_numpy().tolist()]
+        readers.append(exam.Reader(name, exam.over_seeds(runs), colour))
     show(*exam.rows(readers))
-
-
-def _over_seeds(rows: pd.DataFrame) -> dict[str, exam.Share]:
-    """Mean and interval over seeds; of a single one, the interval over the questions."""
-    if len(rows) == 1:
-        return exam.of_answers(Accuracy(**rows.iloc[0]))
-    ends = zip(rows, *mean_and_half(rows), strict=True)
-    return {kind: exam.Share(mean, max(mean - half, 0), min(mean + half, 1)) for kind, mean, half in ends}
