@@ -56,7 +56,7 @@ def test_leaking_stack_is_what_torch_does(measured):
 
 def test_the_live_run_bends_to_the_bound_and_the_leak_goes_through_it(measured):
     curve, bound = measured["curve"], measured["bank_bound"]
-    assert (curve[-50:].mean(axis=0) > bound).all() and (curve[-50:].mean(axis=0) < 1.25 * bound).all()
+    assert (curve[-50:].mean(axis=0) > bound).all() and (curve[-50:].mean(axis=0) < 1.4 * bound).all()
     assert (curve[:5] > 4 * bound).all()
     assert measured["leaky_curve"][-30:, 0].mean() < 0.9 * bound
     assert measured["leaky_curve"][:3, 0].mean() > bound
