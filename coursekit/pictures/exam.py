@@ -7,6 +7,7 @@ from typing import NamedTuple
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from coursekit import exam
 from coursekit.exam import QUESTIONS, Accuracy, bounds, sense_exam
 from coursekit.intervals import wilson
 from coursekit.plots import GREEN, GREY, ORANGE
@@ -34,6 +35,11 @@ def of_answers(accuracy: Accuracy) -> dict[str, Share]:
     return {kind: Share(share, *wilson(share, sense_exam().count(kind))) for kind, share in shares.items()}
 
 
+def over_seeds(runs: Sequence[Accuracy]) -> dict[str, Share]:
+    """The mean shares of one recipe with several seeds, with intervals over the seeds (Student's t)."""
+    return {kind: Share(*ends) for kind, ends in exam.over_seeds(runs).items()}
+
+
 def rows(readers: Sequence[Reader]) -> tuple[Figure, str]:
     """The picture of some readers, and what it shows in words."""
     figure = Figure(figsize=(10.0, 1.5 + 0.42 * len(readers)), dpi=100, layout="constrained")
@@ -46,9 +52,16 @@ def rows(readers: Sequence[Reader]) -> tuple[Figure, str]:
         ax.set_title(f"{title}\n{sense_exam().count(kind):,} questions", fontsize=9)
         ax.spines[["top", "right"]].set_visible(False)
     panels[0].set_yticks(range(len(readers)), [reader.name for reader in readers], fontsize=9)
-    figure.supxlabel("share of words whose sense is found", fontsize=9)
     lines = panels[0].get_legend_handles_labels()
-    figure.legend(*lines, loc="outside lower center", ncols=3, fontsize=8, frameon=False)
+    figure.legend(
+        *lines,
+        title="share of words whose sense is found",
+        title_fontsize=9,
+        loc="outside lower center",
+        ncols=3,
+        fontsize=8,
+        frameon=False,
+    )
     limits = bounds()
     said = "; ".join(
         f"{reader.name.replace(chr(10), ', ')}: {_in_words(reader.shares)}" for reader in readers
