@@ -740,8 +740,8 @@ add_row("translator's encoder", recorded_senses("translator", top), note="traine
 draw()
 
 # %% [markdown]
-# The senses are there, on both sides, because the translation depends on them and the encoder reads in both directions. But translations are a rich kind
-# of supervision: someone had to write the pairs. The next notebooks get the same from text alone.
+# The translator finds nearly all senses in every kind of question: each sense has a word of its own in the code, so the translation is wrong unless the encoder tells the senses, by cues on either side and by order. Untrained,
+# it finds cues, and where order decides no more than a bag of words. But translations are a rich kind of supervision: someone had to write the pairs. How far does text alone go?
 
 # %% [markdown]
 # ## Extensions
