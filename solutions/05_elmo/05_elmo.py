@@ -1033,7 +1033,8 @@ display(Markdown("ELMo beside the bag of words: " + "; ".join(
 
 # %% [markdown]
 # Where order decides, ELMo is far above every reader of counts, because its stacks read one word after the other, and for each sentence one of them reads the side that tells. With a cue on the right it
-# is no such step: half of its vector knows nothing there, and the nearest neighbour listens to it all the same. Nobody told ELMo what senses are, or showed it translations.
+# is no such step: half of its vector knows nothing there, and the nearest neighbour listens to it all the same. There the translator of 04 stays ahead, whose vectors have no such half, and for which
+# someone had to write the pairs. ELMo has read text, and nothing else.
 
 # %% [markdown]
 # ## Extensions

@@ -75,7 +75,7 @@ def test_the_model_has_the_sets_and_favourites_within_them(measured):
 
 
 def test_the_right_is_worth_most_where_most_follows(measured):
-    assert measured["nats"]["exact, left"].mean() == pytest.approx(1.5, abs=0.1)
+    assert measured["nats"]["exact, left"].mean() == pytest.approx(1.8, abs=0.1)
     assert 0.5 < measured["worth"].mean() < 1.1
     assert 0 < measured["last_word"] < 0.2 < 1 < measured["six"]
     assert abs(measured["measured_worth"] - measured["worth"].mean()) > 0.005

@@ -145,6 +145,8 @@ def test_the_bag_of_words_is_left_behind_where_order_decides(measured):
     for found in measured["found"]:
         assert min(found.order1, found.order2) > max(measured["bag"].order1, measured["bag"].order2) + 0.3
         assert found.left > 0.98
+    translator = recorded_senses("translator", 2)
+    assert min(one.right for one in translator) > max(one.right for one in measured["found"]) + 0.03
 
 
 def test_each_task_learns_other_weights(measured):
