@@ -910,7 +910,7 @@ reveal("bert.order_layer_1", np.mean([one.order2 for one in by_layer[1]]))
 show(*small_models.senses("bert"))
 
 # %% [markdown]
-# Layer 1 finds cues on either side, and hardly more of the order than a bag of words can. Layer 2 tells most of it, in one clause as well as in two: it is not the second clause that needs the second layer,
+# Layer 1 finds cues on either side, and little more of the order than a bag of words can. Layer 2 tells most of it, in one clause as well as in two: it is not the second clause that needs the second layer,
 # it is order. One account that fits: who acts is told by the places of *other* words than ours. Layer 1 can note in the vector of each person whether this one acts; to read the note at our word takes one
 # more layer. Two cautions: this is the first layer of a model of two, which was never asked to do it alone; and nothing here shows that the model computes it so.
 #
@@ -937,8 +937,9 @@ def beside(kind: str) -> str:
 display(Markdown("BERT and ELMo: " + "; ".join(map(beside, QUESTIONS)) + "."))
 
 # %% [markdown]
-# BERT stands above ELMo where the only cue is on the right: no half of its vector knows nothing there (05). It stands far above the readers of counts where order decides, because it was asked for words that only
-# those can guess who know who acts on what. Nobody told it what senses are.
+# BERT stands above ELMo where the only cue is on the right: no half of its vector knows nothing there (05). Where order decides it stands far above the readers of counts, because it was asked for words that only
+# those can guess who know who acts on what; but it is not ahead of ELMo, whose stacks read word after word and so have the order for nothing. BERT has to learn it from its table of places. Nobody told it what
+# senses are.
 
 # %% [markdown]
 # **Question 2.** ELMo asks for every word, BERT for 15 % of them, so from the same text it gets fewer labels. Why can BERT not simply ask for all words, as ELMo does, while looking at

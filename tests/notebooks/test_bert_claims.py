@@ -119,5 +119,11 @@ def test_no_half_of_bert_is_ignorant_of_the_right(measured):
     assert min(one.right for one in bert) > max(one.right for one in elmo) + 0.03
 
 
+def test_bert_is_not_ahead_of_elmo_where_order_decides(measured):
+    for kind in ("order1", "order2"):
+        elmo, bert = (np.mean([one[kind] for one in measured["accuracy"][name]]) for name in ("ELMo", "BERT"))
+        assert bert < elmo + 0.02
+
+
 def test_the_head_of_the_extension_is_the_model_s(measured):
     assert measured["yours"] == pytest.approx(measured["course"][-1, 2], abs=1e-4)
