@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from autograder.course import Assignment, assignments
-from autograder.errors import CourseError
+from autograder.errors import CourseError, install
 from autograder.pool.servers import Settings
 from autograder.settings import course_directory, course_settings, limits, own_settings
 
@@ -72,8 +72,8 @@ def _python() -> Readiness:
     if missing := [
         name for name in ("nbgrader", "nbconvert", "sqlalchemy", "nh3", "jupytext") if not find_spec(name)
     ]:
-        remedy = "pip install 'words-in-context[grading]'"
-        return Readiness("python", Level.BAD, f"{version}, without {', '.join(missing)}.", remedy)
+        without = f"{version}, without {', '.join(missing)}."
+        return Readiness("python", Level.BAD, without, f"`{install('grading')}`")
     return Readiness("python", Level.GOOD, f"{version} in {sys.prefix}")
 
 

@@ -10,12 +10,13 @@ from types import SimpleNamespace
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-FILES = ("pyproject.toml", "constraints.txt", "requirements-models.txt")
+FILES = ("pyproject.toml", "course/pyproject.toml", "constraints.txt", "requirements-models.txt")
 
 
 @pytest.fixture
 def course(tmp_path):
-    (tmp_path / "tools").mkdir()
+    for folder in ("tools", "course"):
+        (tmp_path / folder).mkdir()
     for name in (*FILES, "tools/bootstrap.py"):
         shutil.copy(ROOT / name, tmp_path / name)
     shutil.copytree(ROOT / "tools" / "jupyterlab", tmp_path / "tools" / "jupyterlab")
@@ -47,7 +48,7 @@ def bootstrap(course, monkeypatch):
     return module
 
 
-EVERYTHING = ["PyTorch", "the course", "the model weights"]
+EVERYTHING = ["PyTorch", "the course", "the autograder", "the model weights"]
 
 
 def test_an_empty_folder_gets_everything_torch_first(bootstrap):
@@ -64,6 +65,12 @@ def test_the_second_run_installs_nothing(bootstrap):
     bootstrap.done.clear()
     assert bootstrap.main([]) == 0
     assert bootstrap.done == []
+
+
+def test_students_have_tool_and_course_in_one(bootstrap, course):
+    shutil.rmtree(course / "course")
+    assert bootstrap.main([]) == 0
+    assert bootstrap.done == ["venv", *(what for what in EVERYTHING if what != "the autograder")]
 
 
 @pytest.mark.parametrize("name", FILES)
