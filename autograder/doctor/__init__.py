@@ -18,10 +18,9 @@ LOOKS = (
 
 def examine(root: Path, isolation: str = "bwrap") -> Iterator[Readiness]:
     """Everything that a run needs, the quick things first."""
-    yield machine.python()
-    found = course.course(root)
-    yield found
-    if found.state == Level.BAD:
+    python, found = machine.python(), course.course(root)
+    yield from (python, found)
+    if Level.BAD in (python.state, found.state):  # the rest cannot be looked at
         return
     for look in LOOKS:
         yield _safely(look.__name__.replace("_", "-"), look, root)

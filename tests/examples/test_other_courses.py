@@ -215,6 +215,9 @@ def test_the_tool_alone_brings_neither_torch_nor_a_notebook_server(bare, tmp_pat
 def test_who_lacks_an_extra_is_told_a_command_that_installs_it(bare, tmp_path):
     """The tool is on no index: pip must find it where it is installed."""
     bare.run("autograder", "init", cwd=tmp_path)
+    examined = bare.run("autograder", "doctor", cwd=tmp_path, check=False)
+    assert examined.returncode == 1 and "✗ python" in examined.stdout
+    assert examined.stdout.endswith("Grading would not work: mend what has a ✗.\n")
     refused = bare.run("autograder", "build", cwd=tmp_path, check=False)
     assert refused.returncode == 1
     assert "Traceback" not in refused.stdout + refused.stderr
