@@ -293,11 +293,10 @@ def similar_on(rows: Tensor) -> Float[Tensor, "3 L+1"]:
 
 similar, similar_grammar = similar_on(test_rows & nouns), similar_on(test_rows & ~nouns)
 pictures.separation(similar)
-for name, (one_sense, two_senses, other_words) in {
-    "all nouns": similar, "another part of speech": similar_grammar
-}.items():
-    print(f"{name + ', one sense − two senses:':<52}", *(f"{gap:.3f}" for gap in one_sense - two_senses))
-    print(f"{name + ', one sense − different words:':<52}", *(f"{gap:.3f}" for gap in one_sense - other_words))
+for half, rows in {"all nouns": similar, "another part of speech": similar_grammar}.items():
+    for kind, other in {"two senses": rows[1], "different words": rows[2]}.items():
+        gaps = " ".join(f"{gap:.3f}" for gap in rows[0] - other)
+        print(f"{f'{half}, one sense − {kind}, by layer:':<63}{gaps}")
 
 # %% [markdown]
 # On the left: two senses of a word have a high cosine at every layer. It *sounds* as if the model hardly told them apart. But even one sense in two sentences is below 1, and different words have a cosine that
@@ -715,7 +714,8 @@ def right(vectors: Float[Tensor, "n D"], known: Tensor, asked: Tensor) -> Tensor
     )
     return guess == sense_ids[asked]
 
-number = torch.tensor(senses.groupby(["word", "split"]).cumcount().to_numpy().copy())    # within its word
+number = senses.groupby(["word", "split"]).cumcount()                        # within its word
+number = torch.tensor(number.to_numpy().copy())
 within_train = [
     torch.cat([right(uses[:, one], train_rows & (number != n), train_rows & (number == n))
                for n in range(number[train_rows].max() + 1)]).float().mean().item()
@@ -735,20 +735,21 @@ def with_interval(answers: np.ndarray, rows: pd.DataFrame) -> tuple[float, float
 exam = {}
 for half, parts_of_speech in HALVES.items():
     for kind in ("plain", "hard"):
-        mask = (asked.parts_of_speech == parts_of_speech) & ((asked.kind == "plain") == (kind == "plain"))
-        mask = mask.to_numpy()
+        of_kind = (asked.kind == "plain") == (kind == "plain")
+        mask = ((asked.parts_of_speech == parts_of_speech) & of_kind).to_numpy()
         exam[half, kind] = [with_interval(answers.numpy()[mask], asked[mask]) for answers in found]
 
 recorded = read_table("results/senses.csv")
 reveal("inside.hard", exam["all nouns", "hard"][chosen][0])
 pictures.exam(exam, recorded, chosen, loaded.name)
-controls_of = recorded[recorded.chosen & (recorded.judge != "probe")].set_index(["half", "vectors", "part"])
+controls_of = recorded[recorded.chosen | recorded.vectors.str.contains("above")]
+controls_of = controls_of[controls_of.judge != "probe"].set_index(["half", "vectors", "part"])
+print(f"Layer {chosen} was chosen within train.")
 for half in HALVES:
-    control_of = controls_of.value[half]
-    print(f"{half}, hard sentences: layer {chosen}, chosen within train, {exam[half, 'hard'][chosen][0]:.3f}, "
-          f"last layer {exam[half, 'hard'][L][0]:.3f};\n    bag of words {control_of['bag', 'hard']:.3f}, "
-          f"near words {control_of['near words', 'hard']:.3f}, "
-          f"window of two {control_of['window of two', 'hard']:.3f}")
+    hard, control_of = exam[half, "hard"], controls_of.value[half]
+    print(f"{half}, hard: layer {chosen} {hard[chosen][0]:.3f}, last layer {hard[L][0]:.3f},",
+          *(f"{name} {control_of[name, 'hard']:.3f}," for name in ("window of two", "near words")),
+          f"bag {control_of['bag', 'hard']:.3f}")
 
 # %% [markdown]
 # Layer 0 stays with the majority, as it must: it knows the place, not the neighbours. Then the accuracy climbs. For the nouns it stays up to the end on plain sentences; on hard ones it falls again at the last layer, though the gap of cosines in part 4 was largest there:
@@ -765,19 +766,19 @@ def of_control(half: str, vectors: str, kind: str) -> str:
     control_row = controls_of.loc[(half, vectors, kind)]
     return shown(control_row.value, control_row.low, control_row.high)
 
+recorded_layer = recorded[recorded.vectors == "context of two"].variant.iloc[0]
 ROWS = {"window of two": "window of two", "near words": "near words", "bag of words": "bag",
-        f"layer {chosen}, window only": "context of two",
+        f"{recorded_layer}, window only": "context of two",
         "sentence − window of two": "context above window of two",
         "sentence − window only": "context above context of two"}
-differences_of = recorded[recorded.vectors.str.contains("above")].set_index(["half", "vectors", "part"])
-controls_of = pd.concat([controls_of, differences_of])
 KINDS = ("plain", "far", "right", "decoy")
 by_kind = {}
 for half, parts_of_speech in HALVES.items():
     masks = {kind: ((asked.parts_of_speech == parts_of_speech) & (asked.kind == kind)).to_numpy()
              for kind in KINDS}
     by_kind[half, f"layer {chosen}, whole sentence"] = {
-        kind: shown(*with_interval(found[chosen].numpy()[mask], asked[mask])) for kind, mask in masks.items()
+        kind: shown(*with_interval(found[chosen].numpy()[mask], asked[mask]))
+        for kind, mask in masks.items()
     }
     for name, vectors in ROWS.items():
         by_kind[half, name] = {kind: of_control(half, vectors, kind) for kind in KINDS}

@@ -405,7 +405,8 @@ for half, in_half in {"all nouns": nouns, "another part of speech": ~nouns}.item
 # %% tags=["demo"]
 def width_of_words(gap: np.ndarray, by_word: np.ndarray, times: int = 2000) -> float:
     """Width of the 95 % interval of a mean, when whole words are resampled with their sentences."""
-    groups, rng = [np.flatnonzero(by_word == word) for word in np.unique(by_word)], np.random.default_rng(0)
+    groups = [np.flatnonzero(by_word == word) for word in np.unique(by_word)]
+    rng = np.random.default_rng(0)
     drawn = (rng.integers(0, len(groups), len(groups)) for _ in range(times))
     means = [gap[np.concatenate([groups[g] for g in some])].mean() for some in drawn]
     return np.quantile(means, 0.975) - np.quantile(means, 0.025)
