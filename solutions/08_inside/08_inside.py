@@ -528,7 +528,8 @@ check("inside.attention_entropy", lambda case: attention_entropy(case["attention
 # attention, and the untrained model.
 
 # %% tags=["demo"]
-some = senses[asked_nouns.numpy() & (senses.kind == "plain")].groupby("word").head(1)
+some = senses[(senses.split == "test") & (senses.kind == "plain")
+              & (senses.parts_of_speech == "same")].groupby("word").head(1)
 looks = [look(text) for text in some.sentence]
 entropy = torch.stack([attention_entropy(a) for _, _, a in looks]).mean(dim=0)          # L H
 even = np.mean([np.log(len(words_there)) for words_there, _, _ in looks])
