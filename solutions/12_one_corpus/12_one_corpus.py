@@ -357,7 +357,7 @@ for name, reader in readers.items():
 real["window of two"] = by_window()
 for name, rows in recorded[recorded.exam == "senses"].groupby("model", sort=False):
     real[name] = torch.tensor(rows.sort_values("item").right.to_numpy()).float()
-nouns = (parts[1].parts_of_speech == "same").to_numpy()
+nouns = (parts[1].parts_of_speech == "same").to_numpy().copy()
 both_halves, real = real, {name: row[nouns] for name, row in real.items()}
 
 # %% [markdown]
