@@ -51,5 +51,5 @@ python:
 	@$(PYTHON) -c '' 2>/dev/null || { echo "The course needs Python 3.11 or newer, and '$(PYTHON)' does not run: install it, or name one that you have, as in 'make lab PYTHON=python3.12'." >&2; exit 1; }
 
 clean: ## delete the environment and whatever else can be made again; your work stays
-	rm -rf .venv build dist .pytest_cache .ruff_cache .hypothesis *.egg-info
+	rm -rf .venv build dist course/build .pytest_cache .ruff_cache .hypothesis *.egg-info course/*.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

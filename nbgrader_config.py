@@ -1,4 +1,4 @@
-"""nbgrader's settings for this course. Grading needs `pip install ".[course,grading]"`."""
+"""nbgrader's settings for this course. Grading needs `pip install -e ./course -e ".[grading]"`."""
 
 from pathlib import Path
 

@@ -336,20 +336,20 @@ def alike(everybody: Class) -> dict[str, object]:
     assignment = everybody.assignment
     cells = assignment.read_release().cells
     written = {grade_id(cell) for cell in cells if is_solution(cell) and cell.cell_type != "code"}
-    answers = compared(everybody)
+    texts_of = compared(everybody)
     expected_texts = expected(assignment, written)
-    groups = similarity.find_groups(answers, expected_texts, written)
-    common = similarity.find_common(answers, expected_texts, written)
+    groups = similarity.find_groups(texts_of, expected_texts, written)
+    common = similarity.find_common(texts_of, expected_texts, written)
     return {
-        "groups": [_shown(everybody, answers, group) for group in groups[:MOST_GROUPS]],
+        "groups": [_shown(everybody, texts_of, group) for group in groups[:MOST_GROUPS]],
         "more_groups": max(0, len(groups) - MOST_GROUPS),
-        "common": [(cell, who, answers[who[0]][cell][:MOST_CODE]) for cell, who in common[:MOST_GROUPS]],
-        "usual": similarity.usual_from(len(answers)),
+        "common": [(cell, who, texts_of[who[0]][cell][:MOST_CODE]) for cell, who in common[:MOST_GROUPS]],
+        "usual": similarity.usual_from(len(texts_of)),
         "rules": similarity,
     }
 
 
-def compared(everybody: Class) -> dict[str, similarity.Answers]:
+def compared(everybody: Class) -> dict[str, similarity.CellTexts]:
     """What each student wrote, with the functions of added cells where they are called."""
     return {
         student: similarity.with_helpers(history.answers, history.added)
@@ -376,14 +376,16 @@ def expected(assignment: Assignment, written: set[str]) -> list[dict[str, str]]:
 
 
 def _shown(
-    everybody: Class, answers: Mapping[str, similarity.Answers], group: similarity.Group
+    everybody: Class, texts_of: Mapping[str, similarity.CellTexts], group: similarity.Group
 ) -> ShownGroup:
     closest = group.pairs[0]
     first = [*closest.students, *(student for student in group.students if student not in closest.students)][
         :MOST_MEMBERS
     ]
     cells = {
-        cell: [(student, answers[student][cell][:MOST_CODE]) for student in first if cell in answers[student]]
+        cell: [
+            (student, texts_of[student][cell][:MOST_CODE]) for student in first if cell in texts_of[student]
+        ]
         for cell in closest.cells
     }
     digests = Counter(everybody.histories[student].hand_ins[-1].digest for student in group.students)

@@ -3,6 +3,8 @@
 import importlib.util
 import json
 import shutil
+import subprocess
+import sys
 from collections import namedtuple
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,12 +12,13 @@ from types import SimpleNamespace
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-FILES = ("pyproject.toml", "constraints.txt", "requirements-models.txt")
+FILES = ("pyproject.toml", "course/pyproject.toml", "constraints.txt", "requirements-models.txt")
 
 
 @pytest.fixture
 def course(tmp_path):
-    (tmp_path / "tools").mkdir()
+    for folder in ("tools", "course"):
+        (tmp_path / folder).mkdir()
     for name in (*FILES, "tools/bootstrap.py"):
         shutil.copy(ROOT / name, tmp_path / name)
     shutil.copytree(ROOT / "tools" / "jupyterlab", tmp_path / "tools" / "jupyterlab")
@@ -47,7 +50,7 @@ def bootstrap(course, monkeypatch):
     return module
 
 
-EVERYTHING = ["PyTorch", "the course", "the model weights"]
+EVERYTHING = ["PyTorch", "the course", "the autograder", "the model weights"]
 
 
 def test_an_empty_folder_gets_everything_torch_first(bootstrap):
@@ -64,6 +67,12 @@ def test_the_second_run_installs_nothing(bootstrap):
     bootstrap.done.clear()
     assert bootstrap.main([]) == 0
     assert bootstrap.done == []
+
+
+def test_students_have_tool_and_course_in_one(bootstrap, course):
+    shutil.rmtree(course / "course")
+    assert bootstrap.main([]) == 0
+    assert bootstrap.done == ["venv", *(what for what in EVERYTHING if what != "the autograder")]
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -157,6 +166,41 @@ def test_a_package_that_cannot_be_had_is_one_sentence(bootstrap, monkeypatch):
     bootstrap.done.clear()
     assert bootstrap.main([]) == 0
     assert bootstrap.done == EVERYTHING, "what was there before is kept"
+
+
+@pytest.mark.slow
+def test_where_tool_and_course_were_one_distribution_the_command_stays(bootstrap, course, monkeypatch):
+    """pip removes that distribution with its command `autograder`, wherever the tool's new one already is."""
+    for package in ("autograder", "coursekit"):
+        shutil.copytree(ROOT / package, course / package, ignore=shutil.ignore_patterns("__pycache__"))
+    subprocess.run([sys.executable, "-m", "venv", bootstrap.VENV], check=True)
+    monkeypatch.setenv("PIP_NO_DEPS", "1")
+    now = (course / "pyproject.toml").read_text()
+    then = now.replace('"autograder-notebooks"', '"words-in-context"')
+    then = then.replace('["autograder*"]', '["coursekit*", "autograder*"]')
+    (course / "pyproject.toml").write_text(then)
+    bootstrap.really_pip_install("both", "-e", ".")
+    (course / "pyproject.toml").write_text(now)
+
+    def only_what_lies_here(what, *arguments):
+        if "-e" in arguments:
+            bootstrap.really_pip_install(what, *arguments)
+
+    monkeypatch.setattr(bootstrap, "pip_install", only_what_lies_here)
+    assert bootstrap.main([]) == 0
+
+    def said(*arguments):
+        command = [bootstrap.PYTHON, *arguments]
+        return subprocess.run(command, cwd=course.parent, capture_output=True, text=True, check=True).stdout
+
+    listed = json.loads(said("-m", "pip", "list", "--editable", "--format", "json"))
+    assert {one["name"]: Path(one["editable_project_location"]) for one in listed} == {
+        "autograder-notebooks": course,
+        "words-in-context": course / "course",
+    }
+    paths = said("-c", "import autograder, coursekit; print(autograder.__file__, coursekit.__file__)").split()
+    assert [Path(path).parent for path in paths] == [course / "autograder", course / "coursekit"]
+    assert [path.name for path in bootstrap.BIN.glob("autograder*")] != []
 
 
 def test_an_old_python_is_told_which_one_is_needed(bootstrap, monkeypatch):

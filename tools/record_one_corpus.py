@@ -1,6 +1,7 @@
-"""Record data/results/one_corpus.csv: the pre-trained models' answers, word by word (about 10 minutes on one core).
+"""Record data/results/one_corpus.csv: the pre-trained models' answers, word by word (about 20 minutes on one core).
 
-    python tools/record_one_corpus.py
+    python tools/record_one_corpus.py              both exams
+    python tools/record_one_corpus.py senses       this one; the other's answers stay as they are
 
 Two exams, the same for every model: the held-out sentences of the generated language (coursekit/scoreboard.py) and the
 test sentences of data/senses. Each word takes the sense of the most similar labelled occurrence of the same word, by
@@ -8,6 +9,7 @@ cosine, at the layer that does best among the labelled sentences themselves (eac
 """
 
 import os
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -117,21 +119,37 @@ def real(read: Callable) -> tuple[int, pd.DataFrame]:
     return layer, pd.DataFrame({"word": truth[0], "part": parts[1].kind.to_numpy(), "right": right})
 
 
-def main() -> None:
-    os.environ.setdefault("HF_HUB_OFFLINE", "1")  # the packaged models, which everybody has
-    torch.set_num_threads(1)
+EXAMS = {"generated": generated, "senses": real}
+
+
+def record(exams: Sequence[str]) -> pd.DataFrame:
+    """Both models' answers to these exams."""
     tables = []
     for name, causal in (("bert-base-uncased", False), ("SmolLM2-135M", True)):
         loaded = load(name)
-        for exam, take in (("generated", generated), ("senses", real)):
-            layer, table = take(lambda *where, m=loaded, c=causal: vectors(m, *where, c))
+        for exam in exams:
+            layer, table = EXAMS[exam](lambda *where, m=loaded, c=causal: vectors(m, *where, c))
             table.insert(0, "item", range(len(table)))
             tables.append(
                 table.assign(exam=exam, model=loaded.name, layer=layer, right=table.right.astype(int))
             )
             print(f"{loaded.name}, {exam}, layer {layer}: {table.right.mean():.3f}")
-    columns = ["exam", "model", "layer", "item", "word", "part", "right"]
-    pd.concat(tables)[columns].to_csv(TABLE, index=False)
+    return pd.concat(tables)[["exam", "model", "layer", "item", "word", "part", "right"]]
+
+
+def main() -> None:
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")  # the packaged models, which everybody has
+    torch.set_num_threads(1)
+    exams = sys.argv[1:] or list(EXAMS)
+    tables = [record(exams)]
+    if set(exams) < set(EXAMS):
+        before = pd.read_csv(TABLE)
+        tables.append(before[~before.exam.isin(exams)])
+    both = pd.concat(tables)
+    order = both.model.drop_duplicates().tolist()
+    both.sort_values(
+        ["model", "exam"], key=lambda column: column.map((order + list(EXAMS)).index), kind="stable"
+    ).to_csv(TABLE, index=False)
 
 
 if __name__ == "__main__":

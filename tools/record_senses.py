@@ -1,9 +1,10 @@
-"""Record data/results/senses.csv and the table in data/senses/README.md (about 20 s on one core).
+"""Record data/results/senses.csv and the table in data/senses/README.md (about 40 s on one core).
 
     python tools/record_senses.py
 
 Which sense has the word? Asked of the training sentences by 1-NN and by a linear probe, for vectors that know nothing
-of the sentence, for bags of its words, and for vectors of the word in context.
+of the sentence, for bags of its words, for the two words on either side, and for vectors of the word in context, of which one
+has read no more than these two. Every figure stands for all words, for those whose senses are all nouns, and for those whose senses are different parts of speech.
 """
 
 import os
@@ -15,6 +16,8 @@ import numpy as np
 import pandas as pd
 import torch
 from jaxtyping import Bool, Float
+from sklearn.feature_extraction import DictVectorizer
+from sklearn.linear_model import LogisticRegression
 from torch import Tensor
 from torch.nn.functional import normalize, one_hot
 
@@ -25,6 +28,9 @@ from coursekit.vectors import WordVectors, load_glove
 ROOT = Path(__file__).parents[1]
 TABLE, CARD = ROOT / "data/results/senses.csv", ROOT / "data/senses/README.md"
 PARTS = ("all", "plain", "hard", "far", "right", "decoy")
+HALVES = {"all words": ("same", "another"), "all nouns": ("same",), "another part of speech": ("another",)}
+PLACES = "the words with their places"
+REACH = 2  # words of the window, on either side
 FREQUENT = 150  # ranks of GloVe below this are words like "the", "she", "from"
 RIDGES = (0.01, 0.1, 1.0, 10.0)
 DRAWS, SEED = 2_000, 2013
@@ -32,13 +38,11 @@ DRAWS, SEED = 2_000, 2013
 # ---------------------------------------------------------------------------------------- vectors for the exam
 
 
-def around(sentence: str, start: int) -> Iterator[tuple[str, int]]:
-    """The words of a sentence in lower case, each with its distance from the one that begins at `start`, which is left out."""
-    words = [
-        (match.start(), match.group()) for match in re.finditer(r"[a-z0-9]+(?:'[a-z]+)?", sentence.lower())
-    ]
-    place = [begin for begin, _ in words].index(start)
-    yield from ((word, abs(i - place)) for i, (_, word) in enumerate(words) if i != place)
+def around(sentence: str, start: int) -> Iterator[tuple[re.Match, int]]:
+    """The words of a sentence in lower case, each with how far it stands after the one that begins at `start`, which is left out."""
+    words = list(re.finditer(r"[a-z0-9]+(?:'[a-z]+)?", sentence.lower()))
+    place = [word.start() for word in words].index(start)
+    yield from ((word, i - place) for i, word in enumerate(words) if i != place)
 
 
 def weight(scheme: str, rank: int, distance: int) -> float:
@@ -51,14 +55,45 @@ def weight(scheme: str, rank: int, distance: int) -> float:
     }[scheme]
 
 
+def beside(sentence: str, start: int) -> dict[str, int]:
+    """The two words on either side of the one that begins at `start`, each with its place: {"-1 the": 1, "1 of": 1}."""
+    return {f"{place} {word.group()}": 1 for word, place in around(sentence, start) if abs(place) <= REACH}
+
+
+def cut(senses: pd.DataFrame) -> pd.DataFrame:
+    """The same words, each sentence cut to the two words on either side: all that a reader of them sees."""
+    found = []
+    for row in senses.itertuples():
+        near = [word for word, place in around(row.sentence, row.start) if abs(place) <= REACH]
+        begin = min([row.start, *(word.start() for word in near)])
+        end = max([row.start + len(row.form), *(word.end() for word in near)])
+        found.append((row.sentence[begin:end], row.start - begin))
+    sentence, start = zip(*found, strict=True)
+    return senses.assign(sentence=sentence, start=start)
+
+
+def from_two_words(senses: pd.DataFrame) -> np.ndarray:
+    """Whether each sentence gets its sense from the two words on either side: a logistic regression for each word."""
+    right, train = np.zeros(len(senses), dtype=bool), (senses.split == "train").to_numpy()
+    marks = [beside(*where) for where in zip(senses.sentence, senses.start, strict=True)]
+    for rows in senses.groupby("word").indices.values():
+        counted, known = DictVectorizer(), rows[train[rows]]
+        model = LogisticRegression(max_iter=1_000)
+        model.fit(counted.fit_transform([marks[i] for i in known]), senses.sense.iloc[known])
+        guess = model.predict(counted.transform([marks[i] for i in rows]))
+        right[rows] = guess == senses.sense.iloc[rows].to_numpy()
+    return right
+
+
 def bags(senses: pd.DataFrame, glove: WordVectors, scheme: str) -> Float[Tensor, "n D"]:
     """The weighted sum of the GloVe vectors of the words around each target word."""
     found = torch.zeros(len(senses), glove.vectors.shape[1])
     for row, (sentence, start) in enumerate(zip(senses.sentence, senses.start, strict=True)):
-        for word, distance in around(sentence, start):
+        for match, place in around(sentence, start):
+            word = match.group()
             stem = word if word in glove else word.split("'")[0]
             if stem in glove:
-                found[row] += weight(scheme, glove.index[stem] + 1, distance) * glove[stem]
+                found[row] += weight(scheme, glove.index[stem] + 1, abs(place)) * glove[stem]
     return found
 
 
@@ -125,16 +160,16 @@ def probe(senses: pd.DataFrame, vectors: Float[Tensor, "n D"]) -> np.ndarray:
 # ------------------------------------------------------------------------------------------------------ figures
 
 
-def masks(senses: pd.DataFrame) -> dict[str, Bool[np.ndarray, " n"]]:
-    """The test sentences of each part; hard is everything that is not plain."""
-    test = (senses.split == "test").to_numpy()
+def every_part(senses: pd.DataFrame) -> Iterator[tuple[str, str, Bool[np.ndarray, " n"]]]:
+    """The test sentences of each part in each half of the words; hard is everything that is not plain."""
     kind = senses.kind.to_numpy()
-    return {
-        "all": test,
-        "plain": test & (kind == "plain"),
-        "hard": test & (kind != "plain"),
-        **{name: test & (kind == name) for name in ("far", "right", "decoy")},
-    }
+    for half, parts_of_speech in HALVES.items():
+        test = ((senses.split == "test") & senses.parts_of_speech.isin(parts_of_speech)).to_numpy()
+        yield half, "all", test
+        yield half, "plain", test & (kind == "plain")
+        yield half, "hard", test & (kind != "plain")
+        for name in ("far", "right", "decoy"):
+            yield half, name, test & (kind == name)
 
 
 def interval(values: Float[np.ndarray, " n"], words: np.ndarray) -> tuple[float, float]:
@@ -168,22 +203,37 @@ def measure() -> pd.DataFrame:
         answers[family, scheme, "1-NN"] = nearest(senses, vectors)
         if family == "near words" or scheme == bag:
             answers[family, scheme, "probe"] = probe(senses, vectors)
+    answers["window of two", PLACES, "logistic regression"] = from_two_words(senses)
     for number in range(context.shape[1]):
         answers["context", f"layer {number}", "1-NN"] = nearest(senses, context[:, number])
     answers["context", f"layer {layer}", "probe"] = probe(senses, context[:, layer])
+    answers["context of two", f"layer {layer}", "1-NN"] = nearest(
+        senses, in_context(cut(senses), loaded)[:, layer]
+    )
 
     chosen, bag_answers = answers["context", f"layer {layer}", "1-NN"], answers["bag", bag, "1-NN"]
     near = answers["near words", schemes[3], "1-NN"]
     answers["context above bag", f"layer {layer}", "1-NN"] = chosen.astype(float) - bag_answers
     answers["context above near words", f"layer {layer}", "1-NN"] = chosen.astype(float) - near
+    window = answers["window of two", PLACES, "logistic regression"]
+    answers["context above window of two", f"layer {layer}", "1-NN"] = chosen.astype(float) - window
+    alone = answers["context of two", f"layer {layer}", "1-NN"]
+    answers["context above context of two", f"layer {layer}", "1-NN"] = chosen.astype(float) - alone
 
-    names = {"majority": "", "bag": "GloVe", "near words": "GloVe"}
-    best = {("bag", bag), ("near words", schemes[3]), ("context", f"layer {layer}")}
+    names = {"majority": "", "bag": "GloVe", "near words": "GloVe", "window of two": ""}
+    best = {
+        ("bag", bag),
+        ("near words", schemes[3]),
+        ("window of two", PLACES),
+        ("context", f"layer {layer}"),
+        ("context of two", f"layer {layer}"),
+    }
     rows = []
     for (family, variant, judge), right in answers.items():
-        for part, mask in masks(senses).items():
+        for half, part, mask in every_part(senses):
             low, high = interval(right[mask].astype(float), senses.word.to_numpy()[mask])
             rows.append({
+                "half": half,
                 "vectors": family, "model": names.get(family, loaded.name), "variant": variant, "judge": judge,
                 "chosen": (family, variant) in best, "part": part, "sentences": int(mask.sum()),
                 "value": round(float(right[mask].mean()), 4), "low": round(low, 4), "high": round(high, 4),
@@ -192,7 +242,14 @@ def measure() -> pd.DataFrame:
 
 
 def card_table(results: pd.DataFrame) -> str:
-    """The rows of the card: what was chosen on train, and layer 0 as the control."""
+    """The tables of the card, one for each half of the words."""
+    return "\n\n".join(
+        f"**{half.capitalize()}**\n\n{half_table(results[results.half == half])}" for half in HALVES
+    )
+
+
+def half_table(results: pd.DataFrame) -> str:
+    """What was chosen on train, and layer 0 as the control."""
     listed = results[
         results.chosen | results.vectors.str.contains("majority|above") | (results.variant == "layer 0")
     ]
@@ -200,11 +257,17 @@ def card_table(results: pd.DataFrame) -> str:
         "majority": "most frequent sense",
         "bag": "bag of words: GloVe, {}",
         "near words": "not a bag: GloVe, {}",
+        "window of two": "two words on either side: {}",
         "context": "the word in context: {} of {}",
+        "context of two": "the word between the two words on either side, and nothing else: {} of {}",
         "context above bag": "*context above bag*",
         "context above near words": "*context above near words*",
+        "context above window of two": "*context above window of two*",
+        "context above context of two": "*whole sentence above two words on either side*",
     }
-    lines = ["| vectors | judge | " + " | ".join(PARTS) + " |", "|---|---|" + "---|" * len(PARTS)]
+    sizes = results.drop_duplicates("part").set_index("part").sentences
+    heads = " | ".join(f"{part} ({sizes[part]})" for part in PARTS)
+    lines = [f"| vectors | judge | {heads} |", "|---|---|" + "---|" * len(PARTS)]
     for (family, variant, judge), rows in listed.groupby(["vectors", "variant", "judge"], sort=False):
         cells = rows.set_index("part").loc[list(PARTS)]
         shown = [f"{row.value:.2f} ({row.low:.2f} to {row.high:.2f})" for row in cells.itertuples()]

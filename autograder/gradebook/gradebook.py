@@ -193,9 +193,9 @@ class GradebookWriter:
         self.db.commit()
         # Remembered after the commit: a run killed between the two asks for one look too many, not too few.
         left = []
-        for answers, (submission, result) in zip(remembered, batch, strict=True):
+        for recorded, (submission, result) in zip(remembered, batch, strict=True):
             try:
-                answers.save()
+                recorded.save()
                 self._write_autograded(submission, result)
                 remember(self.assignment, submission, result)
             except UNWRITABLE as error:
@@ -204,29 +204,29 @@ class GradebookWriter:
                 left.append(LeftOut(submission.student, f"the scores are recorded, but {where}: {remedy}."))
         return left
 
-    def set_rows(self, submission: Submission, verdicts: Iterable[CellVerdict]) -> "WrittenAnswers":
+    def set_rows(self, submission: Submission, verdicts: Iterable[CellVerdict]) -> "RecordedCells":
         """One student's rows. Commits nothing."""
         handed_in = rows.hand_in(self.db, self.released, submission.student, submission.timestamp)
-        answers = self.set_scores(handed_in, submission, verdicts)
+        recorded = self.set_scores(handed_in, submission, verdicts)
         self._set_late_penalty(handed_in, submission.student)
-        return answers
+        return recorded
 
     def set_scores(
         self, handed_in: rows.SubmissionRow, submission: Submission, verdicts: Iterable[CellVerdict]
-    ) -> "WrittenAnswers":
+    ) -> "RecordedCells":
         """Every graded cell gets an explicit score. What a person gave by hand stays as it is.
 
         A cell is marked for grading by hand when it has no score yet, or when what was graded by hand has
         changed since: the automatic score, the text of the answer, or the points.
         """
-        answers = WrittenAnswers(self.assignment, submission)
+        recorded = RecordedCells(self.assignment, submission)
         history = recall(self.assignment, submission.student)
         before = history.by_cell() if history else {}
         of_cell = {verdict.grade_id: verdict for verdict in verdicts}
 
         def grade(name: str, row: rows.Values) -> rows.Values:
             verdict = of_cell[name]
-            changed = row["auto_score"] != verdict.score or name in answers.changed
+            changed = row["auto_score"] != verdict.score or name in recorded.changed
             if row["manual_score"] and name in before:  # 0 points are 0 points
                 changed |= before[name].max_score != verdict.max_score
             by_hand = row["needs_manual_grade"] or changed
@@ -234,13 +234,13 @@ class GradebookWriter:
                 "auto_score": verdict.score,
                 "needs_manual_grade": verdict.score is None if row["manual_score"] is None else by_hand,
             }
-            if row["extra_credit"] in (None, 0.0, answers.extra.get(name, 0.0)):  # not typed in by a person
-                answers.extra[name] = values["extra_credit"] = verdict.extra
+            if row["extra_credit"] in (None, 0.0, recorded.extra.get(name, 0.0)):  # not typed in by a person
+                recorded.extra[name] = values["extra_credit"] = verdict.extra
             return values
 
         rows.set_grades(self.db, self.released, handed_in, grade)
         rows.set_comments(self.db, self.released, handed_in, _comments(submission.notebook))
-        return answers
+        return recorded
 
     def _set_late_penalty(self, handed_in: rows.SubmissionRow, student: str) -> None:
         """What nbgrader's AssignLatePenalties does, which opens the gradebook again for each student."""
@@ -285,9 +285,9 @@ def save_scores(
     gradebook: Gradebook, assignment: Assignment, submission: Submission, verdicts: Iterable[CellVerdict]
 ) -> None:
     """One student's scores, for nbgrader's own Autograde, which sees to everything else itself."""
-    answers = GradebookWriter(gradebook, assignment).set_rows(submission, verdicts)
+    recorded = GradebookWriter(gradebook, assignment).set_rows(submission, verdicts)
     gradebook.db.commit()
-    answers.save()
+    recorded.save()
 
 
 def _comments(notebook: NotebookNode) -> dict[str, str | None]:
@@ -301,8 +301,8 @@ def _comments(notebook: NotebookNode) -> dict[str, str | None]:
     }
 
 
-class WrittenAnswers:
-    """A student's written answers, and what was recorded of them last time: digests, and the extra credit."""
+class RecordedCells:
+    """What was recorded of a student's cells last time: digests of the written answers, and the extra credit."""
 
     def __init__(self, assignment: Assignment, submission: Submission):
         self._path = (

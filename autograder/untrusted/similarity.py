@@ -1,8 +1,8 @@
 """Submissions that share what is unusual, in groups for a person to judge.
 
-An answer is cut into phrases: runs of tokens of normalised code (no comments, docstrings, annotations, layout or
+A cell's text is cut into phrases: runs of tokens of normalised code (no comments, docstrings, annotations, layout or
 names of the student's own; code in a string counts as code, letters that only look different count as the same), or of
-words of a written answer. To an answer belong the functions that it calls from cells which the student has added.
+words of a written answer. To a text belong the functions that it calls from cells which the student has added.
 Phrases of the release, of our solutions, alternatives and mistakes, and those that many in the class share, do not count.
 The idea is that of MOSS (Schleimer, Wilkerson and Aiken, Winnowing, SIGMOD 2003), without the thinning that only long
 programs need.
@@ -55,7 +55,7 @@ STATEMENTS = (ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AugAssign, ast.Retu
 UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError, tokenize.TokenError)
 """What Python's own parsers raise at what is no Python, or too deep."""
 
-Answers = Mapping[str, str]  # {cell: text}
+CellTexts = Mapping[str, str]  # of one student, {cell: text}
 Phrase = tuple[str, ...]  # the cell and the tokens
 
 
@@ -78,20 +78,20 @@ class Group:
 
 
 def find_groups(
-    answers: Mapping[str, Answers], expected: Iterable[Answers], written: Collection[str]
+    texts_of: Mapping[str, CellTexts], expected: Iterable[CellTexts], written: Collection[str]
 ) -> list[Group]:
-    """Groups among the students in `answers`.
+    """Groups among the students in `texts_of`.
 
     `expected` are texts that everybody has or that we expect; `written` are the cells that hold prose.
     """
     expected = list(expected)
     expected_phrases = {phrase for texts in expected for phrase in phrases(texts, written)}
-    own = [phrases(texts, written) - expected_phrases for texts in answers.values()]
+    own = [phrases(texts, written) - expected_phrases for texts in texts_of.values()]
     spread = Counter(chain.from_iterable(own))
-    usual = usual_from(len(answers))
+    usual = usual_from(len(texts_of))
     rare = [{phrase for phrase in mine if spread[phrase] <= usual} for mine in own]
-    students = list(answers)
-    pairs = _rings(students, _common(own, spread, answers, expected, written))
+    students = list(texts_of)
+    pairs = _rings(students, _common(own, spread, texts_of, expected, written))
     if not any(rare):
         return _groups(students, pairs) if pairs else []
     counts = CountVectorizer(analyzer=list, dtype=np.int32).fit_transform(rare)
@@ -112,17 +112,17 @@ def find_groups(
 def _common(
     own: list[set[Phrase]],
     spread: Mapping[Phrase, int],
-    answers: Mapping[str, Answers],
-    expected: Iterable[Answers],
+    texts_of: Mapping[str, CellTexts],
+    expected: Iterable[CellTexts],
     written: Collection[str],
 ) -> list[set[Phrase]]:
     """Of each student's phrases those that more than a few, and at most half of the class, have; without alike answers."""
     listed = {
         phrase
-        for cell, who in find_common(answers, expected, written)
-        for phrase in phrases({cell: answers[who[0]][cell]}, written)
+        for cell, who in find_common(texts_of, expected, written)
+        for phrase in phrases({cell: texts_of[who[0]][cell]}, written)
     }
-    shared_by = range(usual_from(len(answers)) + 1, len(answers) // 2 + 1)
+    shared_by = range(usual_from(len(texts_of)) + 1, len(texts_of) // 2 + 1)
     return [
         {phrase for phrase in mine if spread[phrase] in shared_by and phrase not in listed} for mine in own
     ]
@@ -181,17 +181,17 @@ def _chance(groups: list[set[int]], students: int) -> float:
     return float(stats.combine_pvalues(chances).pvalue) if chances else 1.0
 
 
-def with_helpers(answers: Answers, added: str) -> Answers:
-    """Each answer with the functions and classes it calls from the cells that the student has added; and the rest of those."""
+def with_helpers(texts: CellTexts, added: str) -> CellTexts:
+    """Each text with the functions and classes it calls from the cells that the student has added; and the rest of those."""
     try:
         tree = _parsed(added[: LONGEST["compared"]])
     except UNREADABLE:
-        return {**answers, OWN_CELLS: added} if added.strip() else answers
+        return {**texts, OWN_CELLS: added} if added.strip() else texts
     kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
     helpers = {node.name: node for node in tree.body if isinstance(node, kinds)}
     used: set[str] = set()
     enriched = {}
-    for cell, text in answers.items():
+    for cell, text in texts.items():
         called = _called(text, helpers)
         used |= called
         enriched[cell] = "\n\n".join([text, *(ast.unparse(helpers[name]) for name in sorted(called))])
@@ -214,15 +214,15 @@ def _called(text: str, helpers: Mapping[str, ast.AST]) -> set[str]:
 
 
 def find_common(
-    answers: Mapping[str, Answers], expected: Iterable[Answers], written: Collection[str]
+    texts_of: Mapping[str, CellTexts], expected: Iterable[CellTexts], written: Collection[str]
 ) -> list[tuple[str, list[str]]]:
     """Answers to a cell that more students than are usual gave alike, but for names and layout; not the known ones."""
     expected_items = {item for texts in expected for item in _tokens(texts, written).items()}
     alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for student, texts in answers.items():
+    for student, texts in texts_of.items():
         for item in _tokens(texts, written).items():
             alike.setdefault(item, []).append(student)
-    usual = usual_from(len(answers))
+    usual = usual_from(len(texts_of))
     common = [
         (item[0], who) for item, who in alike.items() if len(who) > usual and item not in expected_items
     ]
@@ -247,7 +247,7 @@ def _groups(students: list[str], pairs: list[SimilarPair]) -> list[Group]:
     return sorted(named, key=lambda group: group.pairs[0].phrases, reverse=True)
 
 
-def phrases(texts: Answers, written: Collection[str]) -> set[Phrase]:
+def phrases(texts: CellTexts, written: Collection[str]) -> set[Phrase]:
     """Every run of LENGTH tokens in each cell."""
     runs = set()
     for cell, tokens in _tokens(texts, written).items():
@@ -255,7 +255,7 @@ def phrases(texts: Answers, written: Collection[str]) -> set[Phrase]:
     return runs
 
 
-def _tokens(texts: Answers, written: Collection[str]) -> dict[str, tuple[str, ...]]:
+def _tokens(texts: CellTexts, written: Collection[str]) -> dict[str, tuple[str, ...]]:
     short = {cell: text[: LONGEST["compared"]] for cell, text in texts.items()}
     return {cell: word_tokens(text) if cell in written else code_tokens(text) for cell, text in short.items()}
 

@@ -12,7 +12,7 @@ from autograder.grading.history import recall
 ALIAS = 12  # hexadecimal digits
 
 
-class Answers:
+class WrittenAnswers:
     """The written answers of an assignment. A student's file is read again only when it has changed."""
 
     def __init__(self, assignment: Assignment):

@@ -18,7 +18,7 @@ from autograder.course import Assignment
 from autograder.gradebook.by_hand import Mark, read_marks
 from autograder.gradebook.gradebook import open_gradebook
 from autograder.written.agreement import Agreement, agreement
-from autograder.written.answers import Aliases, Answers
+from autograder.written.answers import Aliases, WrittenAnswers
 from autograder.written.likeness import Encoder, same_words
 from autograder.written.moment import Conflict, Moment
 from autograder.written.questions import Question
@@ -42,7 +42,9 @@ class Refused(Exception):
 class Desk:
     """A question of an assignment. All methods may be called by several threads and programs at a time."""
 
-    def __init__(self, assignment: Assignment, question: Question, answers: Answers, encoder: Encoder | None):
+    def __init__(
+        self, assignment: Assignment, question: Question, answers: WrittenAnswers, encoder: Encoder | None
+    ):
         self.assignment, self.question, self.answers, self.encoder = assignment, question, answers, encoder
         self._aliases = Aliases(assignment.root)
         self._path = assignment.root / ".autograder" / "written" / assignment.name / f"{question.name}.json"

@@ -25,7 +25,7 @@ from autograder.course import Assignment
 from autograder.errors import CourseError
 from autograder.gradebook.by_hand import read_marks
 from autograder.gradebook.gradebook import open_gradebook
-from autograder.written.answers import Answers
+from autograder.written.answers import WrittenAnswers
 from autograder.written.desk import LONGEST_NAME, Conflict, Desk, Refused
 from autograder.written.likeness import Encoder
 from autograder.written.questions import read_questions
@@ -50,7 +50,7 @@ class Room:
 
     def __init__(self, assignment: Assignment, encoder: Encoder | None, share: float):
         self.assignment, self.share = assignment, share
-        answers = Answers(assignment)
+        answers = WrittenAnswers(assignment)
         self.desks = {
             question.name: Desk(assignment, question, answers, encoder)
             for question in read_questions(assignment)

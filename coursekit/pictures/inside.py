@@ -268,38 +268,55 @@ def explains(found: Mapping[str, tuple[float, float, float]], sentences: int) ->
     )
 
 
+CONTROLS = (
+    ("window of two", "two words on either side", PINK, (0, (1, 1))),
+    ("near words", "near words count more (GloVe)", GREEN, "-."),
+    ("bag", "bag of words (GloVe)", ORANGE, "--"),
+    ("majority", "most frequent sense", GREY, ":"),
+)
+
+
 def exam(
-    found: Mapping[str, Sequence[tuple[float, float, float]]], recorded: pd.DataFrame, chosen: int, name: str
+    found: Mapping[tuple[str, str], Sequence[tuple[float, float, float]]],
+    recorded: pd.DataFrame,
+    chosen: int,
+    name: str,
 ) -> None:
-    """Accuracy by layer on plain and hard sentences, beside the majority and two static averages."""
-    figure, axes = plt.subplots(1, 2, figsize=(9.6, 3.7), sharey=True)
+    """Accuracy by layer for each half of the words and kind of sentence, beside the recorded controls.
+
+    `found` has a row of panels for each half (the first of its keys) and a column for each kind (the second).
+    """
+    halves, kinds = (list(dict.fromkeys(key)) for key in zip(*found, strict=True))
+    figure, axes = plt.subplots(
+        len(halves), len(kinds), figsize=(9.6, 3.1 * len(halves)), sharex=True, sharey=True
+    )
     said = []
-    for ax, (kind, values) in zip(axes, found.items(), strict=True):
+    for ax, ((half, kind), values) in zip(axes.flat, found.items(), strict=True):
         means, low, high = np.array(values).T
         layers = np.arange(len(means))
         ax.fill_between(layers, low, high, color=BLUE, alpha=0.18)
         ax.plot(layers, means, color=BLUE, marker="o", label=f"the word in context ({name})")
         ax.plot(chosen, means[chosen], "o", color=BLUE, markersize=12, fillstyle="none")
+        rows = recorded[(recorded.half == half) & (recorded.part == kind) & (recorded.judge != "probe")]
         levels = []
-        for vectors, label, colour, style in (
-            ("near words", "near words count more (GloVe)", GREEN, "-."),
-            ("bag", "bag of words (GloVe)", ORANGE, "--"),
-            ("majority", "most frequent sense", GREY, ":"),
-        ):
-            row = recorded[(recorded.vectors == vectors) & (recorded.part == kind)]
-            if vectors != "majority":
-                row = row[row.chosen & (row.judge == "1-NN")]
-            ax.axhline(row.value.item(), color=colour, linestyle=style, label=label)
-            levels.append(f"{label} {row.value.item():.2f}")
+        for vectors, label, colour, style in CONTROLS:
+            level = rows[(rows.vectors == vectors) & (rows.chosen | (vectors == "majority"))].value.item()
+            ax.axhline(
+                level, color=colour, linestyle=style, label=label, zorder=2 + (vectors == "window of two")
+            )
+            levels.append(f"{label} {level:.2f}")
         ax.annotate(f"{means[chosen]:.2f}", (chosen, means[chosen]), (0, 9), textcoords="offset points", ha="center", fontsize=9)  # fmt: skip
-        ax.set(title=f"{kind} sentences", xlabel="layer", ylim=(0.35, 1.0))
+        ax.set(title=f"{half}, {kind} sentences", ylim=(0.35, 1.05))
         ax.title.set_fontsize(10)
         said.append(
-            f"{kind} sentences by layer: {_listed(means)}, at layer {chosen} {means[chosen]:.2f} ({low[chosen]:.2f} to {high[chosen]:.2f}); "
-            f"{', '.join(levels)}"
+            f"{half}, {kind} sentences by layer: {_listed(means)}, at layer {chosen} {means[chosen]:.2f} "
+            f"({low[chosen]:.2f} to {high[chosen]:.2f}); {', '.join(levels)}"
         )
-    axes[0].set_ylabel("share of senses found (1-NN)")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=8)
+    for ax in axes[-1]:
+        ax.set_xlabel("layer")
+    for ax in axes[:, 0]:
+        ax.set_ylabel("share of senses found")
+    figure.legend(*axes.flat[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8)
     show(figure, alt=f"Sense accuracy with 95 % intervals over words. {'. '.join(said)}.")
 
 

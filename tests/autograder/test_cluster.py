@@ -101,8 +101,9 @@ def test_without_dask_a_scheduler_is_refused_by_what_to_install(kind, monkeypatc
     monkeypatch.chdir(kind.course)
     result = CliRunner().invoke(app, ["grade", NAME, "--scheduler", "tcp://127.0.0.1:1"])
     assert isinstance(result.exception, CourseError)
-    assert 'needs distributed, which is not installed: run `pip install ".[cluster]"`' in str(
-        result.exception
+    assert (
+        "needs distributed, which is not installed: run `pip install 'autograder-notebooks[cluster]'`"
+        in str(result.exception)
     )
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from autograder import doctor
 from autograder.cli import app
+from autograder.doctor import machine
 from autograder.jail.outside import client
 from tests.conftest import ROOT
 
@@ -93,7 +93,7 @@ def test_a_wrong_setting_is_a_line(course, line, words):
 
 
 def test_no_room_on_the_disk(course, monkeypatch):
-    monkeypatch.setattr(doctor, "NEEDED", 1 << 60)
+    monkeypatch.setattr(machine, "NEEDED", 1 << 60)
     status, lines = ask()
     assert status == 1 and "make room" in lines["disk"]
 

@@ -10,7 +10,7 @@ from tests.conftest import ROOT
 DECIMALS = 0.02  # another build of the libraries may move a prediction or two
 
 
-@pytest.mark.parametrize("name", ["sentiment", "opinions", "entities", "questions"])
+@pytest.mark.parametrize("name", ["sentiment", "opinions", "entities", "questions", "senses"])
 def test_the_card_says_what_the_trivial_readers_reach(name, monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "tools"))
     figures = import_module(f"figures_{name}")

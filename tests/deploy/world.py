@@ -18,7 +18,7 @@ def missing() -> str | None:
     if os.getuid() != 0:
         return "a hub for several Unix users needs root"
     if find_spec("jupyterhub") is None or find_spec("jupyterhub_idle_culler") is None:
-        return 'JupyterHub is missing: pip install -c constraints.txt -e ".[hub]"'
+        return 'JupyterHub is missing: pip install -c constraints.txt -e "./course[hub]"'
     for program, package in (
         ("configurable-http-proxy", "the npm package of that name"),
         ("useradd", "the Debian package passwd"),

@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -15,7 +17,7 @@ from typer.testing import CliRunner
 
 from autograder.authoring.init import begin_course
 from autograder.authoring.student_zip import student_files
-from autograder.cli import app
+from autograder.cli import COMMANDS, app
 from autograder.course import Assignment, assignments
 from autograder.errors import CourseError
 from autograder.exercise import Exercise
@@ -201,14 +203,40 @@ def lacking(environment: Environment, *modules: str) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_the_tool_alone_brings_neither_torch_nor_a_notebook_server(bare, tmp_path):
-    heavy = ["torch", "transformers", "jupyterlab", "nbgrader", "dask"]
-    assert lacking(bare, "autograder.checks", *heavy) == heavy
+    absent = ["coursekit", "torch", "transformers", "jupyterlab", "nbgrader", "dask"]
+    assert lacking(bare, "autograder.checks", *absent) == absent
     assert "Begin a course" in bare.run("autograder", "--help", cwd=tmp_path).stdout
+    for command in COMMANDS:
+        assert "Usage" in bare.run("autograder", command, "--help", cwd=tmp_path).stdout, command
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_who_lacks_an_extra_is_told_a_command_that_installs_it(bare, tmp_path):
+    """The tool is on no index: pip must find it where it is installed."""
     bare.run("autograder", "init", cwd=tmp_path)
+    examined = bare.run("autograder", "doctor", cwd=tmp_path, check=False)
+    assert examined.returncode == 1 and "✗ python" in examined.stdout
+    assert examined.stdout.endswith("Grading would not work: mend what has a ✗.\n")
     refused = bare.run("autograder", "build", cwd=tmp_path, check=False)
     assert refused.returncode == 1
-    assert "words-in-context[grading]" in " ".join(refused.stdout.split())
     assert "Traceback" not in refused.stdout + refused.stderr
+    told = " ".join(refused.stdout.split())
+    pip, *install = shlex.split(re.search(r"`(pip install .*)`", told)[1])
+    dry = ["--dry-run", "-c", str(ROOT / "constraints.txt")]
+    would = bare.run(pip, *install, *dry, cwd=tmp_path).stdout.rpartition("Would install")[2]
+    assert "nbgrader-0.9.6" in would and "autograder" not in would
+
+
+@pytest.mark.slow
+def test_the_wheel_is_the_tool_s_alone_with_its_own_readme(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        names = [name for name in archive.namelist() if ".dist-info/" not in name]
+        (metadata,) = (archive.read(name) for name in archive.namelist() if name.endswith("/METADATA"))
+    files = (path for path in (ROOT / "autograder").rglob("*") if path.is_file())
+    assert {*names} == {path.relative_to(ROOT).as_posix() for path in files if path.suffix != ".pyc"}
+    readme = (ROOT / "autograder" / "README.md").read_text()
+    assert metadata.decode().partition("\n\n")[2].strip() == readme.strip()
 
 
 STUDENT = """

@@ -4,7 +4,6 @@ ran/NAME holds a digest of all that decides what its tests say: its source and e
 checks, the data, these tests, and the versions. A run of the whole suite writes it, and it is committed.
 """
 
-import hashlib
 import platform
 from collections.abc import Iterator
 from functools import cache
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from autograder.digests import digest
 from tests.conftest import ASSIGNMENTS, ROOT
 
 HERE = Path(__file__).parent
@@ -32,20 +32,16 @@ def remember(name: str) -> None:
 
 @cache
 def digest_of(name: str) -> str:
-    digest = _common().copy()
     one = ASSIGNMENTS[name]
-    for path in (one.source, one.exercises_file, one.release):
-        digest.update(path.name.encode() + path.read_bytes())
-    return digest.hexdigest()
+    return digest((one.source, one.exercises_file, one.release), _common())
 
 
 @cache
-def _common() -> "hashlib._Hash":
-    digest = hashlib.sha256((ROOT / "constraints.txt").read_bytes())
-    digest.update(repr([platform.python_version_tuple()[:2], platform.system(), platform.machine()]).encode())
-    for path in sorted(_files()):
-        digest.update(f"{path.relative_to(ROOT)}\0".encode() + path.read_bytes())
-    return digest
+def _common() -> str:
+    """Over what counts for all notebooks: the files with their paths, Python's version, and the machine's kind."""
+    files = [ROOT / "constraints.txt", *sorted(_files())]
+    paths = [path.relative_to(ROOT).as_posix() for path in files]
+    return digest(files, paths, platform.python_version_tuple()[:2], platform.system(), platform.machine())
 
 
 def _files() -> Iterator[Path]:

@@ -86,10 +86,12 @@ def test_the_figures_of_the_model_that_everybody_has(measured):
 def test_one_sense_above_two_above_different_words_and_layer_0_knows_nothing(measured):
     one, two, other = measured["similar"].numpy()
     gap = one - two
-    assert abs(gap[0]) < 0.01 and (gap[1:] > 0.01).all() and (np.diff(gap) > 0).all()
+    assert abs(gap[0]) < 0.01 and (gap[1:] > 0.01).all() and gap[-1] > gap[:-1].max()
     assert gap.argmax() == measured["L"] and gap.max() < 0.1  # part 8 and the second model answer say so
+    wide = (measured["similar_grammar"][0] - measured["similar_grammar"][1]).numpy()
+    assert (wide[2:] > 3 * gap[2:]).all()  # "several times as wide"
     assert (two - other > 4 * gap).all()
-    assert 0.92 < two[0] < 0.94
+    assert two[0] == pytest.approx(0.94, abs=0.01)
 
 
 @pytest.mark.slow
@@ -103,7 +105,6 @@ def test_cones_and_what_centring_does(measured):
     before, after = measured["similar"], measured["similar_centred"]
     assert after[2].abs().max() < 0.06 and (after[2] < 0).all()
     assert (after[0] - after[1] > before[0] - before[1])[1:].all()
-    assert abs(measured["difference"].mean()) < 0.02  # "hardly any neighbour"
 
 
 # ------------------------------------------------------------------------------------------ attention
@@ -132,16 +133,46 @@ def test_what_orders_the_words_as_hiding_them_does(measured):
 
 
 @pytest.mark.slow
-def test_a_layer_in_the_middle_finds_most_senses_and_a_bag_of_words_does_not(measured):
+def test_a_layer_before_the_last_finds_most_senses_and_layer_0_none(measured):
     exam, chosen, last = measured["exam"], measured["chosen"], measured["L"]
-    plain, hard = (np.array(exam[kind])[:, 0] for kind in ("plain", "hard"))
-    majority = 0.46
     assert 0 < chosen < last
-    assert abs(plain[0] - majority) < 0.05 and abs(hard[0] - majority) < 0.05
+    for half in measured["HALVES"]:
+        plain, hard = (np.array(exam[half, kind])[:, 0] for kind in ("plain", "hard"))
+        guess = measured["recorded"].query("vectors == 'majority' and half == @half").value.iloc[0]
+        assert abs(plain[0] - guess) < 0.06 and abs(hard[0] - guess) < 0.06
+    plain, hard = (np.array(exam["all nouns", kind])[:, 0] for kind in ("plain", "hard"))
     assert hard[chosen] > hard[last] + 0.03 and abs(plain[chosen] - plain[last]) < 0.03
-    bag = measured["nearest_of"].value["bag", "hard"]
-    assert hard[chosen] - bag >= 0.2 and bag < majority + 0.1
-    assert measured["found"][chosen].float().mean() > 0.8
+    assert plain[chosen] == pytest.approx(4 / 5, abs=0.04) and hard[chosen] == pytest.approx(2 / 3, abs=0.04)
+    grammar = [np.array(exam["another part of speech", kind])[chosen, 0] for kind in ("plain", "hard")]
+    assert min(grammar) > 0.9  # "nearly all senses, easy or hard"
+    assert measured["before"].float().mean() == pytest.approx(0.7, abs=0.04)  # "seven of ten"
+    assert abs(measured["difference"].mean()) < 0.03  # centring: "hardly any neighbour"
+
+
+@pytest.mark.slow
+def test_on_hard_nouns_a_window_finds_as_much_and_on_decoys_more(measured):
+    chosen, exam = measured["chosen"], measured["exam"]
+    nouns = measured["recorded"].query("half == 'all nouns'").set_index(["vectors", "part"])
+    nouns = nouns[
+        (nouns.chosen | nouns.index.get_level_values(0).str.contains("above")) & (nouns.judge != "probe")
+    ]
+    ahead = nouns.loc["context above window of two"]
+    assert ahead.low["hard"] < 0 < ahead.high["hard"] and abs(ahead.value["hard"]) < 0.03
+    assert ahead.low["plain"] > 0 and ahead.low["far"] > 0  # "clearly better than the window"
+    assert nouns.value["bag", "far"] > nouns.value["context", "far"] - 0.02  # "a bag does as well"
+    assert ahead.value["decoy"] < 0 < ahead.high["decoy"]  # "ahead", and "may be noise"
+    assert nouns.value["context above near words", "decoy"] < 0
+    assert nouns.high["context above context of two", "decoy"] < 0  # "this difference is clear"
+    assert nouns.low["context above context of two", "plain"] > 0
+    for other in ("bag", "near words", "window of two", "context of two"):
+        late = nouns.loc[f"context above {other}", "right"]
+        assert late.low < 0 < late.high, other  # "no reader is clearly better than another"
+    grammar = measured["recorded"].query("half == 'another part of speech' and part == 'decoy'")
+    assert grammar.set_index("vectors").value["context above context of two"] >= 0  # "loses nothing"
+    # what is recorded is what the notebook measures, at the same layer
+    assert set(nouns.loc["context of two"].variant) == {f"layer {chosen}"}
+    for kind in ("plain", "hard"):
+        assert exam["all nouns", kind][chosen][0] == pytest.approx(nouns.value["context", kind], abs=0.02)
 
 
 @pytest.mark.slow
@@ -154,8 +185,8 @@ def test_the_recorded_exam_has_its_controls(measured):
 @pytest.mark.slow
 def test_a_probe_learns_nonsense_too_and_only_the_noun_carries_over(measured):
     noun, lot, unmet, majority = (np.array(measured["probed"][name])[:, 0] for name in measured["NAMES"])
-    assert (noun[2:] > 0.95).all() and (lot > 0.99).all() and (lot > noun).all()
-    assert abs(unmet[0] - majority[0]) < 0.02 and (unmet[2:5] > majority[2:5] + 0.08).all()
+    assert (noun[2:] > 0.92).all() and (lot > 0.99).all() and (lot > noun).all()
+    assert abs(unmet[0] - majority[0]) < 0.03 and (unmet[2:5] > majority[2:5] + 0.2).all()
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from autograder.course import Assignment
-from autograder.written.answers import Answers
+from autograder.written.answers import WrittenAnswers
 from autograder.written.desk import Desk
 from autograder.written.questions import read_questions
 from tests.written.class_of import NAME, QUESTION, make_course, record
@@ -46,7 +46,7 @@ def new_desk(nine):
 
     def sit_down() -> Desk:
         question = next(one for one in read_questions(nine) if one.name == QUESTION)
-        return Desk(nine, question, Answers(nine), None)
+        return Desk(nine, question, WrittenAnswers(nine), None)
 
     return sit_down
 

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from autograder.cli import app
 from autograder.errors import CourseError
-from autograder.written.answers import Answers
+from autograder.written.answers import WrittenAnswers
 from autograder.written.desk import Desk
 from autograder.written.questions import read_questions
 from tests.conftest import ROOT
@@ -34,7 +34,7 @@ def test_agreement_is_a_table(nine, monkeypatch):
     ask = ["written", NAME, "--by", "words", "--agreement"]
     assert "Nothing was read twice" in CliRunner().invoke(app, ask).output
     question = next(one for one in read_questions(nine) if one.name == QUESTION)
-    desk = Desk(nine, question, Answers(nine), None)
+    desk = Desk(nine, question, WrittenAnswers(nine), None)
     rows = next(g["rows"] for g in desk.view("ann")["groups"] if SIGNS in [row["text"] for row in g["rows"]])
     for score, row in enumerate(rows):
         desk.give("ann", row["answers"], score)

@@ -1,0 +1,36 @@
+"""Would grading work on this machine? A line for each thing that it needs, with what to do where something is missing."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from autograder.doctor import course, machine
+from autograder.doctor.readiness import Level, Readiness
+from autograder.errors import CourseError
+
+__all__ = ["Level", "Readiness", "examine"]
+
+LOOKS = (
+    *(machine.modules, machine.disk),
+    *(course.gradebook, course.hand_ins, course.exchange),
+    *(machine.browser, machine.memory),
+)
+
+
+def examine(root: Path, isolation: str = "bwrap") -> Iterator[Readiness]:
+    """Everything that a run needs, the quick things first."""
+    python, found = machine.python(), course.course(root)
+    yield from (python, found)
+    if Level.BAD in (python.state, found.state):  # the rest cannot be looked at
+        return
+    for look in LOOKS:
+        yield _safely(look.__name__.replace("_", "-"), look, root)
+    if found.state == Level.GOOD:  # what servers import stands in a release
+        yield _safely("jail", lambda root: machine.jail(root, isolation), root)
+
+
+def _safely(what: str, look: Callable[[Path], Readiness], root: Path) -> Readiness:
+    """A fault of the course is a finding, too."""
+    try:
+        return look(root)
+    except CourseError as error:
+        return Readiness(what, Level.BAD, str(error))

@@ -1,0 +1,108 @@
+"""The course: its settings, its assignments, its gradebook, and how hand-ins come in."""
+
+import os
+from pathlib import Path
+
+from autograder.course import Assignment, assignments
+from autograder.doctor.readiness import Level, Readiness
+from autograder.errors import CourseError
+from autograder.settings import course_directory, course_settings, limits, own_settings
+
+
+def course(root: Path) -> Readiness:
+    try:
+        settings = course_settings(root)
+        found_assignments = assignments(root)
+        limits(root)
+        for assignment in found_assignments:
+            _ = assignment.exercises
+    except CourseError as error:
+        return Readiness("course", Level.BAD, str(error))
+    except Exception as error:  # whatever stands in the course's own files
+        fault = f"{type(error).__name__}: {error}"
+        return Readiness("course", Level.BAD, fault, "mend nbgrader_config.py or exercises.py.")
+    if not found_assignments:
+        where = f"{root / settings.source_directory} holds no assignment."
+        return Readiness("course", Level.BAD, where, "a folder NN_topic with NN_topic.py makes one.")
+    built = [assignment for assignment in found_assignments if is_built(assignment)]
+    if not built:
+        return Readiness(
+            "course", Level.NOTE, f"{len(found_assignments)} assignments, none built.", "`autograder build`"
+        )
+    unbuilt = [assignment.name for assignment in found_assignments if assignment not in built]
+    if unbuilt:
+        remedy = f"`autograder build {' '.join(unbuilt)}`"
+        return Readiness(
+            "course",
+            Level.NOTE,
+            f"{len(found_assignments)} assignments; not built: {', '.join(unbuilt)}.",
+            remedy,
+        )
+    return Readiness(
+        "course",
+        Level.GOOD,
+        f"{settings.course_id or root.name}: {len(found_assignments)} assignments, all built",
+    )
+
+
+def is_built(assignment: Assignment) -> bool:
+    return assignment.release.exists() and (not assignment.exercises or assignment.key.exists())
+
+
+def gradebook(root: Path) -> Readiness:
+    from autograder.gradebook.gradebook import SQLITE, open_gradebook
+
+    url = course_directory(root).db_url
+    path = Path(url.removeprefix(SQLITE))
+    if url.startswith(SQLITE) and not path.exists():
+        remedy = "`nbgrader db student import students.csv` before collecting, so that names are known."
+        return Readiness("gradebook", Level.NOTE, f"none yet ({path}): the first run makes it.", remedy)
+    with open_gradebook(root) as opened:
+        students = len(opened.students)
+    if url.startswith(SQLITE) and not os.access(path, os.W_OK):
+        return Readiness("gradebook", Level.BAD, f"{path} may not be written.", "mend its permissions.")
+    return Readiness(
+        "gradebook",
+        Level.GOOD,
+        f"{students} students in {path if url.startswith(SQLITE) else 'the database'}",
+    )
+
+
+def hand_ins(root: Path) -> Readiness:
+    from autograder.untrusted.submission import left_out, students
+
+    counts = {
+        assignment.name: len(list(students(root / "submitted", assignment.name)))
+        for assignment in assignments(root)
+    }
+    left = [hand_in for name in counts for hand_in in left_out(root / "submitted", name)]
+    there = ", ".join(f"{count} of {name}" for name, count in counts.items() if count)
+    if left:
+        named = "; ".join(map(str, left[:3])) + (" …" if len(left) > 3 else "")
+        return Readiness("hand-ins", Level.NOTE, f"{there or 'none'}; {len(left)} cannot be graded.", named)
+    if not there:
+        remedy = "`nbgrader collect`, or `autograder collect FILE.zip` for a download from Moodle or Canvas."
+        return Readiness("hand-ins", Level.NOTE, "none in submitted/ yet.", remedy)
+    return Readiness("hand-ins", Level.GOOD, there)
+
+
+def exchange(root: Path) -> Readiness:
+    config = own_settings(root)
+    folder = Path(config.get("Exchange", {}).get("root", "/usr/local/share/nbgrader/exchange"))
+    without = "without one: `autograder collect FILE.zip` and `autograder feedback NAME --zip`."
+    if "ExchangeFactory" in config:
+        return Readiness("exchange", Level.GOOD, "another than nbgrader's folder is set; not tried")
+    if not folder.is_dir():
+        return Readiness("exchange", Level.NOTE, f"none: there is no {folder} (c.Exchange.root).", without)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return Readiness(
+            "exchange", Level.NOTE, f"{folder} may not be written.", f"`chmod ugo+rwx {folder}`; or {without}"
+        )
+    if not course_settings(root).course_id:
+        return Readiness(
+            "exchange",
+            Level.NOTE,
+            "c.CourseDirectory.course_id is not set.",
+            "set it: the exchange needs it.",
+        )
+    return Readiness("exchange", Level.GOOD, str(folder))

@@ -1,0 +1,156 @@
+"""The machine: its Python and packages, its disk and memory, JupyterLab, and the jail."""
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+
+from autograder.course import assignments
+from autograder.doctor.course import is_built
+from autograder.doctor.readiness import Level, Readiness
+from autograder.errors import install
+from autograder.pool.servers import Settings
+from autograder.settings import course_settings, limits
+
+NEEDED, BETTER = 200 << 20, 2 << 30  # bytes of a disk
+OLDEST = (3, 11)
+EXTENSIONS = ("nbgrader.server_extensions.formgrader", "nbgrader.server_extensions.validate_assignment")
+LIMITS = "see “What the jail protects from” in docs/instructors.md; grade with fewer workers than cores."
+
+
+def python() -> Readiness:
+    version = ".".join(map(str, sys.version_info[:3]))
+    if sys.version_info[:2] < OLDEST:
+        return Readiness("python", Level.BAD, f"{version} is too old.", "install Python 3.11 or newer.")
+    if missing := [
+        name for name in ("nbgrader", "nbconvert", "sqlalchemy", "nh3", "jupytext") if not find_spec(name)
+    ]:
+        without = f"{version}, without {', '.join(missing)}."
+        return Readiness("python", Level.BAD, without, f"`{install('grading')}`")
+    return Readiness("python", Level.GOOD, f"{version} in {sys.prefix}")
+
+
+def modules(root: Path) -> Readiness:
+    """What notebooks import, and servers ahead of them."""
+    settings = course_settings(root)
+    sys.path.insert(0, str(root))
+    try:
+        missing = [name for name in (*settings.packages, *settings.preload) if not _importable(name)]
+    finally:
+        sys.path.remove(str(root))
+    if missing:
+        remedy = "install them into this Python, or take them out of nbgrader_config.py."
+        return Readiness("modules", Level.BAD, f"not installed: {', '.join(missing)}.", remedy)
+    served = Settings(
+        limits(root), "none", course=str(root), packages=settings.packages, readable=settings.readable
+    )
+    if folders := [str(place) for place in served.places if not place.is_dir()]:
+        remedy = "c.Autograder.readable names it."
+        return Readiness("modules", Level.BAD, f"there is no folder {', '.join(folders)}.", remedy)
+    return Readiness(
+        "modules", Level.GOOD, ", ".join((*settings.packages, *settings.preload)) or "none are imported ahead"
+    )
+
+
+def _importable(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def disk(root: Path) -> Readiness:
+    places = {root: "the course", Path(tempfile.gettempdir()): "temporary files"}
+    free = {place: shutil.disk_usage(place).free for place in places}
+    place = min(free, key=lambda place: free[place])
+    free_space = f"{free[place] / (1 << 30):.1f} GB free for {places[place]} ({place})"
+    if not os.access(root, os.W_OK):
+        return Readiness("disk", Level.BAD, f"{root} may not be written.", "grade as a user who may.")
+    if free[place] < NEEDED:
+        return Readiness("disk", Level.BAD, f"{free_space}.", "make room.")
+    return Readiness("disk", Level.NOTE if free[place] < BETTER else Level.GOOD, free_space)
+
+
+def browser(root: Path) -> Readiness:
+    """Formgrader and Validate in JupyterLab: a page in the browser, and its part in the server."""
+    if not find_spec("jupyterlab"):
+        return Readiness(
+            "browser", Level.NOTE, "there is no JupyterLab here: no formgrader.", "pip install jupyterlab"
+        )
+    from jupyter_core.paths import jupyter_config_path, jupyter_path
+
+    pages = any((Path(place) / "@jupyter" / "nbgrader").is_dir() for place in jupyter_path("labextensions"))
+    files = [
+        file for place in jupyter_config_path() for file in Path(place).glob("jupyter_server_config.d/*.json")
+    ]
+    enabled: dict[str, bool] = {}
+    for file in reversed(files):  # the first folder has the last word
+        enabled |= _enabled(file)
+    missing = [name.rpartition(".")[2] for name in EXTENSIONS if not enabled.get(name)]
+    if not pages or missing:
+        remedy = (
+            "`jupyter server extension enable --sys-prefix --py nbgrader`"
+            if pages
+            else "install nbgrader again with pip."
+        )
+        return Readiness(
+            "browser", Level.NOTE, f"JupyterLab lacks {', '.join(missing) or 'nbgrader’s pages'}.", remedy
+        )
+    return Readiness("browser", Level.GOOD, "formgrader and Validate are enabled in JupyterLab")
+
+
+def _enabled(file: Path) -> dict[str, bool]:
+    try:
+        return dict(json.loads(file.read_text(encoding="utf-8"))["ServerApp"]["jpserver_extensions"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def memory(root: Path) -> Readiness:
+    """Whether the memory that notebooks may use is there, and what counts it."""
+    import psutil
+
+    from autograder.jail.outside import cgroup
+    from autograder.pool.local import cores
+
+    most, free, workers = limits(root).memory_bytes, psutil.virtual_memory().available, cores()
+    needed = f"{workers} notebooks at once, each with up to {most >> 20} MB; {free >> 20} MB are free"
+    if workers * most > free:
+        enough = max(1, free // most)
+        return Readiness(
+            "memory", Level.NOTE, f"{needed}.", f"`--workers {enough}`, or a smaller c.Jail.memory_bytes."
+        )
+    if not cgroup.possible():
+        return Readiness(
+            "memory", Level.NOTE, f"{needed}; no control group counts what the kernel keeps for them.", LIMITS
+        )
+    return Readiness("memory", Level.GOOD, needed)
+
+
+def jail(root: Path, isolation: str) -> Readiness:
+    """Not asked whether it could be built, but built, with everything that a course's notebooks import."""
+    from autograder.checks.status import Ending
+    from autograder.jail.outside.client import JailError, ServerDied, find_problem
+    from autograder.jail.outside.jobs import HARMLESS
+    from autograder.pool.pool import settings_for
+    from autograder.pool.servers import ServerPool
+
+    if isolation == "bwrap" and (problem := find_problem()):
+        return Readiness(
+            "jail", Level.BAD, problem, "or `--isolation none`, which runs students' code with your rights."
+        )
+    servers = ServerPool(settings_for(next(filter(is_built, assignments(root))), isolation))
+    try:
+        outcome = servers.run(HARMLESS)
+    except (JailError, ServerDied) as error:
+        return Readiness("jail", Level.BAD, str(error))
+    finally:
+        servers.close()
+    if outcome.status != Ending.FINISHED:
+        return Readiness("jail", Level.BAD, f"a harmless notebook ended with {str(outcome.status)!r} in it.")
+    if isolation == "none":
+        return Readiness("jail", Level.NOTE, "not asked for: students' code would run with your rights.")
+    return Readiness("jail", Level.GOOD, "a notebook ran in it")
