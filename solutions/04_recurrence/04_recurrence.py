@@ -557,8 +557,8 @@ display(Markdown(
 pictures.alignment(weights[best, 0], held_out[:1], language, code)
 
 # %% [markdown]
-# The bright cells leave the diagonal where the order changes: the verb at the end of its clause looks back over its object, and the preposition behind its noun looks to the left
-# of it. Nobody gave the model an alignment; it is a by-product of predicting tokens. It is also not a proof of what the model used (02, *Sources say, we measure*): the
+# The bright cells leave the diagonal where the order changes: the verb's ending, at the end of its clause, looks back over the object, and the preposition behind its noun looks to the left
+# of it. Not every stem looks most at its own word. Nobody gave the model an alignment; it is a by-product of predicting tokens. It is also not a proof of what the model used (02, *Sources say, we measure*): the
 # encoder has mixed the words before the decoder looks at them.
 
 # %% [markdown]

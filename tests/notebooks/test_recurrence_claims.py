@@ -49,8 +49,8 @@ def test_every_cell_gets_another_word(measured):
 
 
 def test_the_alignment_is_there_and_not_in_the_controls(measured):
-    assert max(measured["found"]) > 0.8
-    assert max(*measured["untrained"], measured["same_place"]) < 0.35
+    assert max(measured["found"]) > 0.6
+    assert max(*measured["untrained"], measured["same_place"]) < 0.25
 
 
 def test_the_mask_of_2021_hides_much_and_short_training_hardly_tells(measured):
