@@ -1,6 +1,6 @@
-"""Record data/results/transformer_depth.csv: notebook 03, part 7, by depth, with and without positions, over three seeds.
+"""Record data/results/transformer_depth.csv: notebook 03, part 7, by depth, with and without positions, over five seeds.
 
-    python tools/record_transformer_depth.py        # some eight minutes on one core; what is there is kept
+    python tools/record_transformer_depth.py        # some twelve minutes on one core; what is there is kept
 
 It runs the cells of the instructor's source that define the encoder, so notebook and table cannot differ.
 """
@@ -26,7 +26,7 @@ STEPS = [0, 500, 1000, 2000]
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--layers", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
     parser.add_argument("--table", type=Path, default=TABLE)
     arguments = parser.parse_args()
     torch.set_num_threads(1)

@@ -910,12 +910,11 @@ display(Markdown(
 
 # %% [markdown]
 # Where a word tells the sense, all trained encoders are near the bound within 500 steps, and positions make no difference that these seeds could show after 2,000. Where order tells it, those without positions stay at a half, with one layer and with two. With
-# positions the order questions follow, later than the others: after 500 steps between one half and two thirds of them are found, after 2,000 more than nine in ten. So both rows stand above those of 01 and 02 in the
+# positions the order questions follow, later than the others: after 500 steps between one half and three quarters of them are found, after 2,000 more than nine in ten. So both rows stand above those of 01 and 02 in the
 # last two panels, and for one reason: the words say where they stand.
 #
 # A second layer is not what decides. Two clauses do not need two layers: one attention sees all words of the sentence with their places, and the feed-forward network behind it can combine what it gathers.
-# At none of these numbers of steps can one layer and two be told apart, in either kind of order question. (Three seeds rule out large differences only: for one layer and two clauses the interval
-# is wide.) Like the layer of 02, this
+# At none of these numbers of steps can one layer and two be told apart, in either kind of order question. (A difference smaller than the ± of the table is not ruled out.) Like the layer of 02, this
 # encoder was told the senses; from 05 on, models have to find them by themselves.
 
 # %% [markdown]
