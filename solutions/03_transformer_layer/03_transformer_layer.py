@@ -909,7 +909,8 @@ display(Markdown(
     f"seed by seed: {seeds}. Not trained, the same encoder finds {untrained['1 layer']:.2f} of the senses whose cue stands on the right: a random mixture of one sentence's words still differs from that of another."))
 
 # %% [markdown]
-# Where a word tells the sense, all trained encoders are near the bound within 500 steps, and positions make no difference that these seeds could show after 2,000. Where order tells it, those without positions stay at a half, with one layer and with two. With
+# Where a word tells the sense, all trained encoders are near the bound within 500 steps, and positions make no difference that these seeds could show after 2,000. Where order tells it, those without positions stay at a half, with one layer and with two.
+# (The ± is over seeds, which all answer the same questions. What is above a half by more than that is luck, as in 01: the exam drew one partner rather than the other.) With
 # positions the order questions follow, later than the others: after 500 steps between one half and three quarters of them are found, after 2,000 more than nine in ten. So both rows stand above those of 01 and 02 in the
 # last two panels, and for one reason: the words say where they stand.
 #
