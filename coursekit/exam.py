@@ -89,8 +89,8 @@ def sense_exam() -> Exam:
 def sense_exam_of(language: Language, labelled: int = LABELLED, held_out: int = HELD_OUT) -> Exam:
     """An exam on another language, or of another size: labelled sentences from the training side of the split."""
     rng = np.random.default_rng(SEED)
-    known, asked = language.sample(labelled, rng, "train"), language.sample(held_out, rng, "held_out")
-    return Exam(known[known.position >= 0], asked[np.isin(asked.cue, list(QUESTIONS))])
+    marked, asked = language.sample(labelled, rng, "train"), language.sample(held_out, rng, "held_out")
+    return Exam(marked[marked.position >= 0], asked[np.isin(asked.cue, list(QUESTIONS))])
 
 
 def nearest_sense(

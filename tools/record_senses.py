@@ -77,9 +77,9 @@ def from_two_words(senses: pd.DataFrame) -> np.ndarray:
     right, train = np.zeros(len(senses), dtype=bool), (senses.split == "train").to_numpy()
     marks = [beside(*where) for where in zip(senses.sentence, senses.start, strict=True)]
     for rows in senses.groupby("word").indices.values():
-        counted, known = DictVectorizer(), rows[train[rows]]
+        counted, labelled = DictVectorizer(), rows[train[rows]]
         model = LogisticRegression(max_iter=1_000)
-        model.fit(counted.fit_transform([marks[i] for i in known]), senses.sense.iloc[known])
+        model.fit(counted.fit_transform([marks[i] for i in labelled]), senses.sense.iloc[labelled])
         guess = model.predict(counted.transform([marks[i] for i in rows]))
         right[rows] = guess == senses.sense.iloc[rows].to_numpy()
     return right

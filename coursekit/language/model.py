@@ -117,12 +117,17 @@ class Language:
 
     def held_out(self, ids: Int[np.ndarray, "sentences tokens"]) -> Bool[np.ndarray, " sentences"]:
         """Whether each sentence has a held-out combination, and so is never a training sentence."""
+        best = self.best_template(ids)
+        return self.tables.held_out(best, self.tables.choices(best, self._checked(ids)))
+
+    def best_template(self, ids: Int[np.ndarray, "sentences tokens"]) -> Int[np.ndarray, " sentences"]:
+        """The template from which each sentence most probably comes."""
         ids = self._checked(ids)
         best = np.empty(len(ids), dtype=np.int64)
         for rows, belief in posteriors(self._forward, ids, np.ones_like(ids, dtype=bool)):
             self._require(belief, ids[rows])
             best[rows] = belief.best()
-        return self.tables.held_out(best, self.tables.choices(best, ids))
+        return best
 
     # --- exact distributions ---
 

@@ -11,6 +11,7 @@ from coursekit.language.blind import majority_accuracy, order_blind_accuracy, po
 from coursekit.language.grammar import GRAMMAR
 from coursekit.language.kinds import productions, word_of
 from coursekit.language.notation import combining, parse, unfold
+from coursekit.language.partners import partners
 from tests.coursekit.small_languages import SMALL_ORDER, Enumeration
 
 ORDER = ("order1", "order2")
@@ -91,6 +92,26 @@ def fillings(slots):
     for slot in slots:
         rows = [(*row, filler) for row in rows for filler in slot]
     return rows
+
+
+def test_partners_have_the_same_words_another_sense_and_the_same_probability(language):
+    sentences = language.sample(1500, np.random.default_rng(3))
+    sentences = sentences[np.isin(sentences.cue, ORDER)]
+    others = partners(language, sentences)
+    assert (np.sort(others.ids, axis=1) == np.sort(sentences.ids, axis=1)).all()
+    assert (others.position == sentences.position).all() and (others.sense != sentences.sense).all()
+    assert (others.cue == sentences.cue).all() and len(sentences) > 300
+    assert np.allclose(language.log_probability(others.ids), language.log_probability(sentences.ids))
+    posterior = language.sense_posterior(others.ids, others.position, "both")
+    assert (posterior.argmax(axis=1) == others.sense).all()
+    back = partners(language, others)
+    assert (back.ids == sentences.ids).all() and (back.sense == sentences.sense).all()
+
+
+def test_a_sentence_of_another_kind_has_no_partner(language):
+    sentences = language.sample(100, np.random.default_rng(3))
+    with pytest.raises(ValueError, match="has no partner"):
+        partners(language, sentences)
 
 
 def test_who_does_not_know_the_order_is_at_chance_exactly(language, small):
