@@ -882,7 +882,7 @@ order = ["word alone", *(f"layer {layer}" for layer in range(elmo.config.layers 
 display(cells.loc[list(TASKS), order])
 
 # %% [markdown]
-# The step from layer 1 to layer 2 is worth much for senses (it is there that order is told, see above) and next to nothing for the part of speech: that is the difference in the weights. It is not the paper's result, in which layer 2 was *worse* for the part of speech;
+# The step from layer 1 to layer 2 is worth much for senses and next to nothing for the part of speech: that is the difference in the weights. It is not the paper's result, in which layer 2 was *worse* for the part of speech;
 # perhaps so small a language leaves the top layer room for everything. (Most words have one part of speech only, so the word alone gets far.) The tense of a new verb stands in its letters: layer 0, which has read no other word, tells it at least as well as layer 1 and better than layer 2, and the weights go there. And the untrained
 # biLMs show what training is worth: most of all for the senses. (With 1,500 sentences and a linear classifier the task finds fewer of them than the exam does with its neighbours.)
 

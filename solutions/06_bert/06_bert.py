@@ -910,9 +910,24 @@ reveal("bert.order_layer_1", np.mean([one.order2 for one in by_layer[1]]))
 show(*small_models.senses("bert"))
 
 # %% [markdown]
-# Layer 1 finds cues on either side, and little more of the order than a bag of words can. Layer 2 tells most of it, in one clause as well as in two: it is not the second clause that needs the second layer,
-# it is order. One account that fits: who acts is told by the places of *other* words than ours. Layer 1 can note in the vector of each person whether this one acts; to read the note at our word takes one
-# more layer. Two cautions: this is the first layer of a model of two, which was never asked to do it alone; and nothing here shows that the model computes it so.
+# Layer 1 finds cues on either side, and little more of the order than a bag of words can. Layer 2 tells most of it, in one clause as well as in two: no sign that two clauses need more depth than one. Does
+# order need two layers, then?
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit.datasets import read_table
+
+depth = read_table("results/transformer_depth.csv")
+alone = depth[(depth.layers == 1) & depth.positions & (depth.steps == depth.steps.max())]
+display(Markdown("Order in two clauses: " + "; ".join(
+    f"{name} **{in_short(shares)}**" for name, shares in {
+        "BERT's layer 1": [one.order2 for one in by_layer[1]], "BERT's layer 2": [one.order2 for one in by_layer[2]],
+        "a model of one layer, trained to tell senses (03)": alone.order2,
+    }.items()
+) + "."))
+
+# %% [markdown]
+# It does not: one layer alone, trained for nothing but senses, finds nearly all in 03. BERT's first layer was asked for something else, to prepare what the second needs for its guesses. So a layer shows what its
+# model was trained to keep there, and not how deep a model must be.
 #
 # The untrained model finds cues, too: random attention carries the neighbours into a word's vector. Where order decides it is no better than a bag of words. That part is learnt. Now the rows of this notebook:
 

@@ -109,6 +109,12 @@ def test_one_layer_finds_cues_and_two_find_order(measured):
         assert abs(second.order1 - second.order2) < 0.06
 
 
+def test_one_layer_alone_can_tell_order_when_it_is_trained_to(measured):
+    alone = measured["alone"].order2
+    assert len(alone) >= 3 and alone.min() > 0.9
+    assert alone.min() > max(one.order2 for one in measured["by_layer"][1]) + 0.2
+
+
 def test_untrained_attention_carries_words_and_not_their_order():
     for found in recorded_senses("bert", 2, trained=False):
         assert min(found.left, found.right) > 0.6 and max(found.order1, found.order2) < 0.6
