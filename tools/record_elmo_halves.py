@@ -5,7 +5,7 @@
 
 Two readers of the same vectors: the nearest neighbour, with the scoreboard's labelled sentences and with four times as
 many, and a linear classifier. The cells of the instructor's source that make the vectors are run, so notebook and
-table cannot differ. Seeds whose checkpoint is not there are left out.
+table cannot differ. Seeds that are not trained to the end are left out.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from torch import Tensor
 
 from coursekit.exam import Accuracy, Exam, ambiguous_words, by_question, nearest_sense, sense_exam
 from coursekit.language import load_language
-from coursekit.pretrain import checkpoint, load_trained
+from coursekit.pretrain import load_trained, read_progress
 from coursekit.small import ELMo
 from coursekit.small.figures import MORE_LABELS
 from coursekit.small.recipes import RECIPES, new_model
@@ -82,8 +82,8 @@ def main() -> None:
     torch.set_num_threads(1)  # matrices this small are slower with more
     names, language, recipe, rows = names_of("05_elmo"), load_language(), RECIPES["elmo"], []
     for seed in arguments.seeds:
-        if not checkpoint(arguments.folder, "elmo", seed).exists():
-            print(f"seed {seed}: no checkpoint in {arguments.folder}", flush=True)
+        if (done := read_progress(arguments.folder, "elmo", seed, recipe.steps).done) < recipe.steps:
+            print(f"seed {seed}: {done:,} of {recipe.steps:,} steps in {arguments.folder}", flush=True)
             continue
         models = {
             "trained": load_trained("elmo", seed, recipe, language, arguments.folder),

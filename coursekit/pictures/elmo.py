@@ -228,5 +228,6 @@ def halves(recorded: pd.DataFrame, after: Mapping[str, float]) -> None:
     ):
         rows = recorded[(recorded[["biLM", "half", "reader"]] == [biLM, half, reader]).all(axis=1)]
         runs = [Accuracy(*shares) for shares in rows[list(QUESTIONS)].to_numpy().tolist()]
-        readers.append(exam.Reader(name, exam.over_seeds(runs), colour))
+        shares = exam.over_seeds(runs) if len(runs) > 1 else exam.of_answers(runs[0])
+        readers.append(exam.Reader(name, shares, colour))
     show(*exam.rows(readers))

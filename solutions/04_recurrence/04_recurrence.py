@@ -557,8 +557,8 @@ display(Markdown(
 pictures.alignment(weights[best, 0], held_out[:1], language, code)
 
 # %% [markdown]
-# The bright cells leave the diagonal where the order changes: the verb at the end of its clause looks back over its object, and the preposition behind its noun looks to the left
-# of it. Nobody gave the model an alignment; it is a by-product of predicting tokens. It is also not a proof of what the model used (02, *Sources say, we measure*): the
+# The bright cells leave the diagonal where the order changes: the verb's ending, at the end of its clause, looks back over the object, and the preposition behind its noun looks to the left
+# of it. Not every stem looks most at its own word. Nobody gave the model an alignment; it is a by-product of predicting tokens. It is also not a proof of what the model used (02, *Sources say, we measure*): the
 # encoder has mixed the words before the decoder looks at them.
 
 # %% [markdown]
@@ -740,8 +740,8 @@ add_row("translator's encoder", recorded_senses("translator", top), note="traine
 draw()
 
 # %% [markdown]
-# The senses are there, on both sides, because the translation depends on them and the encoder reads in both directions. But translations are a rich kind
-# of supervision: someone had to write the pairs. The next notebooks get the same from text alone.
+# The translator finds nearly all senses in every kind of question: each sense has a word of its own in the code, so the translation is wrong unless the encoder tells the senses, by cues on either side and by order. Untrained,
+# it finds cues, and where order decides no more than a bag of words. But translations are a rich kind of supervision: someone had to write the pairs. How far does text alone go?
 
 # %% [markdown]
 # ## Extensions

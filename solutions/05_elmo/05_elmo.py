@@ -625,9 +625,9 @@ pictures.similarities({name: (kind, cosines[name]) for name, (kind, _) in pairs.
 # At layer 0 every *cell* is the same vector: cosine 1, f(w). From layer 1 on it is f(w, C), a vector for this word in this sentence, and
 # *cell* in another sense moves away while *cell* in the same sense stays near. The other word is the control: it says what cosine two words have that do not belong together.
 #
-# Now all ambiguous words, with the exam of the course. The sentences that matter are those whose only cue stands to the *right* of the word.
+# Now all ambiguous words, with the exam of the course and its four kinds of question: a cue on the left of the word, a cue only on its *right*, and all words the same but their *order*, in one clause or in two.
 #
-# **Predict:** the share of senses found at layer 0 in those sentences (0 to 1). There are two or three senses for a word.
+# **Predict:** the share of senses found at layer 0 where the only cue is on the right (0 to 1). There are two or three senses for a word.
 
 # %% tags=["demo"]
 predict("elmo.layer_0", ...)
@@ -658,8 +658,8 @@ print(f"of {len(exam.held_out):,} questions the words before settle {told['left'
       f"{told['right'].sum():,}; neither alone: {untold.sum():,}")
 
 # %% [markdown]
-# None does: in each sentence one side alone tells the sense. So two readers are enough here, and nothing is lost by never joining a word on the left with a word on the right. (The language is made so;
-# English is not.) But which half knows it differs from sentence to sentence. What does each half of the top layer find?
+# None does: in each of them one side alone tells the sense. So two readers are enough here, and nothing is lost by never joining a word on the left with a word on the right. (The language is made so;
+# do not expect it of English.) But which half knows it differs from sentence to sentence. What does each half of the top layer find?
 #
 # **Predict:** in sentences of two clauses in which order decides, the forward half finds about four senses in five, the backward half about two in three. And both, side by side (0 to 1)?
 
@@ -698,7 +698,7 @@ pictures.halves(recorded_halves, after)
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 labelled_layers, held_out_layers = known, asked
 missed = (exam.held_out.cue == "right") & ~nearest_hits(exam, known[-1], asked[-1])
-some = [np.flatnonzero(missed)[0], *(np.flatnonzero(exam.held_out.cue == kind)[0] for kind in QUESTIONS)]
+some = [int(chosen.argmax()) for chosen in (missed, *(exam.held_out.cue == kind for kind in QUESTIONS))]
 
 def show_neighbours(sentence: int, layer: int, count: int = 3) -> None:
     """The labelled sentences with the same word whose vectors are nearest at a layer, with their senses."""
@@ -882,7 +882,7 @@ order = ["word alone", *(f"layer {layer}" for layer in range(elmo.config.layers 
 display(cells.loc[list(TASKS), order])
 
 # %% [markdown]
-# The step from layer 1 to layer 2 is worth much for senses (it is there that order is told, see above) and next to nothing for the part of speech: that is the difference in the weights. It is not the paper's result, in which layer 2 was *worse* for the part of speech;
+# The step from layer 1 to layer 2 is worth much for senses and next to nothing for the part of speech: that is the difference in the weights. It is not the paper's result, in which layer 2 was *worse* for the part of speech;
 # perhaps so small a language leaves the top layer room for everything. (Most words have one part of speech only, so the word alone gets far.) The tense of a new verb stands in its letters: layer 0, which has read no other word, tells it at least as well as layer 1 and better than layer 2, and the weights go there. And the untrained
 # biLMs show what training is worth: most of all for the senses. (With 1,500 sentences and a linear classifier the task finds fewer of them than the exam does with its neighbours.)
 
@@ -1033,7 +1033,8 @@ display(Markdown("ELMo beside the bag of words: " + "; ".join(
 
 # %% [markdown]
 # Where order decides, ELMo is far above every reader of counts, because its stacks read one word after the other, and for each sentence one of them reads the side that tells. With a cue on the right it
-# is no such step: half of its vector knows nothing there, and the nearest neighbour listens to it all the same. Nobody told ELMo what senses are, or showed it translations.
+# is no such step: half of its vector knows nothing there, and the nearest neighbour listens to it all the same. There the translator of 04 stays ahead, whose vectors have no such half, and for which
+# someone had to write the pairs. ELMo has read text, and nothing else.
 
 # %% [markdown]
 # ## Extensions

@@ -56,7 +56,7 @@ def test_leaking_stack_is_what_torch_does(measured):
 
 def test_the_live_run_bends_to_the_bound_and_the_leak_goes_through_it(measured):
     curve, bound = measured["curve"], measured["bank_bound"]
-    assert (curve[-50:].mean(axis=0) > bound).all() and (curve[-50:].mean(axis=0) < 1.25 * bound).all()
+    assert (curve[-50:].mean(axis=0) > bound).all() and (curve[-50:].mean(axis=0) < 1.4 * bound).all()
     assert (curve[:5] > 4 * bound).all()
     assert measured["leaky_curve"][-30:, 0].mean() < 0.9 * bound
     assert measured["leaky_curve"][:3, 0].mean() > bound
@@ -145,6 +145,8 @@ def test_the_bag_of_words_is_left_behind_where_order_decides(measured):
     for found in measured["found"]:
         assert min(found.order1, found.order2) > max(measured["bag"].order1, measured["bag"].order2) + 0.3
         assert found.left > 0.98
+    translator = recorded_senses("translator", 2)
+    assert min(one.right for one in translator) > max(one.right for one in measured["found"]) + 0.03
 
 
 def test_each_task_learns_other_weights(measured):
