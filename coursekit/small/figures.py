@@ -5,11 +5,11 @@ from dataclasses import asdict, replace
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from coursekit.exam import QUESTIONS, Accuracy, nearest_sense, sense_exam
-from coursekit.language import Language, Sentences, load_language
+from coursekit.language import PAD, Language, Sentences, load_language
 from coursekit.language.bounds import choose_masked
 from coursekit.small.bert import BERT, MASK, pair, single
 from coursekit.small.elmo import ELMo, Spelling, both_losses
@@ -154,16 +154,23 @@ def hidden_states(
 ) -> Callable[[Tensor], Float[Tensor, "layers B T D"]]:
     """A function from rows of the language, `[BOS] words [EOS]`, to the model's hidden states at the same places.
 
-    ELMo spells the words of the vocabulary; without one, that of the course's language.
+    ELMo spells the words of the vocabulary; without one, that of the course's language. Where a model can do without,
+    no logits are computed: they take most of the time.
     """
     if isinstance(model, ELMo):
         spelling = Spelling(vocabulary)
-        return lambda ids: model(spelling.of_ids(ids), ids != 0).hidden
+        return lambda ids: model.encode(_spelt_once(model, spelling, ids), ids != PAD)
     if isinstance(model, BERT):
-        return lambda ids: model(single(ids)).hidden
+        return lambda ids: model.encode(model.embeddings(single(ids), torch.zeros_like(ids)), ids != PAD)
     if isinstance(model, Translator):
         return model.hidden
     return lambda ids: model(ids).hidden
+
+
+def _spelt_once(model: ELMo, spelling: Spelling, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:
+    """The words' vectors; each different word is spelt once."""
+    words, place = ids.unique(return_inverse=True)
+    return model.token(spelling.of_ids(words))[place]
 
 
 LOSSES = {"gpt": gpt_loss, "elmo": elmo_loss, "bert": bert_loss}
