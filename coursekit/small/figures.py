@@ -164,7 +164,7 @@ def hidden_states(
         return lambda ids: model.encode(model.embeddings(single(ids), torch.zeros_like(ids)), ids != PAD)
     if isinstance(model, Translator):
         return model.hidden
-    return lambda ids: model(ids).hidden
+    return lambda ids: model.encode(model.embed(ids))
 
 
 def _spelt_once(model: ELMo, spelling: Spelling, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:
