@@ -8,6 +8,7 @@ Every model is asked the same way: an occurrence of the word takes the sense of 
 questions are of four kinds, by what in the sentence tells the sense.
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 
@@ -16,6 +17,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from coursekit.intervals import mean_and_half
 from coursekit.language import SPECIAL_TOKENS, Language, Sentences, load_language, sense_bound
 from coursekit.language.blind import order_blind_accuracy
 
@@ -132,6 +134,15 @@ def nearest_hits(
 def by_question(exam: Exam, right: Bool[np.ndarray, " held_out"]) -> Accuracy:
     """The share of right answers to each kind of question."""
     return Accuracy(*(float(right[exam.held_out.cue == kind].mean()) for kind in QUESTIONS))
+
+
+def over_seeds(runs: Sequence[Accuracy]) -> dict[str, tuple[float, float, float]]:
+    """By kind of question the mean over two or more seeds and its 95 % interval (Student's t), cut at 0 and 1."""
+    mean, half = mean_and_half([list(asdict(run).values()) for run in runs])
+    ends = zip(
+        mean.tolist(), np.maximum(mean - half, 0).tolist(), np.minimum(mean + half, 1).tolist(), strict=True
+    )
+    return dict(zip(QUESTIONS, ends, strict=True))
 
 
 def most_frequent(exam: Exam) -> Accuracy:

@@ -12,13 +12,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-import numpy as np
-import pandas as pd
-
 from autograder.checks import journal
 from coursekit.datasets import read_table
-from coursekit.exam import QUESTIONS, Accuracy, sense_exam
-from coursekit.intervals import mean_and_half, wilson
+from coursekit.exam import QUESTIONS, Accuracy, over_seeds, sense_exam
+from coursekit.intervals import wilson
 
 Row = dict[str, Any]
 """`shares`: mean and interval by kind of question; `seeds`, `note`, and `loss` where there is one."""
@@ -37,7 +34,7 @@ def add_row(
     for kind, share in ((kind, share) for run in runs for kind, share in asdict(run).items()):
         if not 0 <= share <= 1:
             raise ValueError(f"add_row({model!r}): {kind}={share:g} is not a share between 0 and 1.")
-    shares = _over_seeds(runs) if len(runs) > 1 else _of_one(runs[0])
+    shares = over_seeds(runs) if len(runs) > 1 else _of_one(runs[0])
     row = {"shares": shares, "seeds": len(runs), "note": note} | (
         {} if loss is None else {"loss": float(loss)}
     )
@@ -81,15 +78,6 @@ def _of_one(accuracy: Accuracy) -> dict[str, Sequence[float]]:
     return {
         kind: (share, *wilson(share, sense_exam().count(kind))) for kind, share in asdict(accuracy).items()
     }
-
-
-def _over_seeds(runs: Sequence[Accuracy]) -> dict[str, Sequence[float]]:
-    table = pd.DataFrame([asdict(run) for run in runs])
-    mean, half = mean_and_half(table)
-    ends = zip(
-        mean.tolist(), np.maximum(mean - half, 0).tolist(), np.minimum(mean + half, 1).tolist(), strict=True
-    )
-    return dict(zip(table, ends, strict=True))
 
 
 def _label(model: str, row: Row) -> str:

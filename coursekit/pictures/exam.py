@@ -7,6 +7,7 @@ from typing import NamedTuple
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from coursekit import exam
 from coursekit.exam import QUESTIONS, Accuracy, bounds, sense_exam
 from coursekit.intervals import wilson
 from coursekit.plots import GREEN, GREY, ORANGE
@@ -32,6 +33,11 @@ def of_answers(accuracy: Accuracy) -> dict[str, Share]:
     """The shares of one reader, with intervals over the questions (Wilson)."""
     shares = asdict(accuracy)
     return {kind: Share(share, *wilson(share, sense_exam().count(kind))) for kind, share in shares.items()}
+
+
+def over_seeds(runs: Sequence[Accuracy]) -> dict[str, Share]:
+    """The mean shares of one recipe with several seeds, with intervals over the seeds (Student's t)."""
+    return {kind: Share(*ends) for kind, ends in exam.over_seeds(runs).items()}
 
 
 def rows(readers: Sequence[Reader]) -> tuple[Figure, str]:
