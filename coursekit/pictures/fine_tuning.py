@@ -187,7 +187,7 @@ def sweep(table: pd.DataFrame, across: str, label: str, reference: float | None 
     figure, axes = plt.subplots(1, 2, figsize=(9.5, 3.3))
     said = []
     for task, runs in table.groupby("task", sort=False):
-        colour, marker = (BLUE, "s") if task == "order" else (GREEN, "o")
+        colour, marker = (BLUE, "s") if task == "swap" else (GREEN, "o")
         for ax, measure, scale in ((axes[0], "test", 100), (axes[1], "forgotten", 1)):
             groups = runs.groupby(across)[measure]
             means = groups.agg(lambda values, scale=scale: scale * values.mean())

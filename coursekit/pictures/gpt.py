@@ -97,11 +97,12 @@ def knobs(written: Mapping[str, tuple[float, int]], language: tuple[float, int])
             label=kind,
         )
     beside = {
-        "0.8": (-24, -11),
+        "0.5": (9, 5),
+        "0.8": (0, 7),
         "1": (-22, -14),
         "top-p 0.95": (-46, 9),
-        "top-k 10": (-40, -3),
-        "top-k 40": (-40, -3),
+        "top-k 10": (-44, -3),
+        "top-k 40": (-46, -8),
         "1.3": (-6, 9),
         "1.6": (-6, 9),
     }
@@ -112,7 +113,7 @@ def knobs(written: Mapping[str, tuple[float, int]], language: tuple[float, int])
     ax.set(
         xlabel="share of sentences the language can produce",
         ylabel="different words in 400 sentences",
-        xlim=(0.15, 1.1),
+        xlim=(0.1, 1.1),
         ylim=(0, None),
     )
     ax.legend(fontsize=9, loc="lower left")

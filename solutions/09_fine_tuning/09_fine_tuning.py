@@ -257,7 +257,7 @@ display(pd.DataFrame({"learn, in BERT-Base": learning}).map("{:,}".format))
 # ## 4 · Two tasks with a known best answer
 #
 # Our generated language has as many labels as we like, and two tasks whose best answer can be computed. *Topic*: what is the sentence about? The small BERT was trained to tell whether
-# two sentences share a topic, so this lies **near**. *Order*: have two neighbouring words changed places? Nobody ever asked it that: **far**. (It resembles CoLA, Warstadt et al. 2019.)
+# two sentences share a topic, so this lies **near**. *Swap*: have two neighbouring words changed places? Nobody ever asked it that: **far**. (It resembles CoLA, Warstadt et al. 2019.)
 
 # %% tags=["demo", "record"]
 @cache
@@ -267,7 +267,7 @@ def topic_task(n: int, seed: int, split: str) -> tuple[Int[Tensor, "n T"], Int[T
     return single(torch.from_numpy(sentences.ids)), torch.from_numpy(sentences.topic)
 
 @cache
-def order_task(n: int, seed: int, split: str) -> tuple[Int[Tensor, "n T"], Int[Tensor, "n"]]:
+def swap_task(n: int, seed: int, split: str) -> tuple[Int[Tensor, "n T"], Int[Tensor, "n"]]:
     """Sentences, in half of them two neighbouring words changed round: label 1 there."""
     rng = np.random.default_rng(seed)
     ids, labels = language.sample(n, rng, split=split).ids.copy(), rng.random(n) < 0.5
@@ -277,7 +277,7 @@ def order_task(n: int, seed: int, split: str) -> tuple[Int[Tensor, "n T"], Int[T
         ids[i, [t, t + 1]] = ids[i, [t + 1, t]]
     return single(torch.from_numpy(ids)), torch.from_numpy(labels).long()
 
-TASKS = {"topic": (topic_task, len(language.topics)), "order": (order_task, 2)}
+TASKS = {"topic": (topic_task, len(language.topics)), "swap": (swap_task, 2)}
 
 # %% tags=["demo"]
 def best_possible() -> dict[str, float]:
@@ -648,7 +648,7 @@ def tune_small(
     }
 
 # %% [markdown]
-# The live run: full fine-tuning on *order*, 512 labelled sentences seen ten times, with the rate 1e-3.
+# The live run: full fine-tuning on *swap*, 512 labelled sentences seen ten times, with the rate 1e-3.
 #
 # **Predict:** by how many nats will the loss of hidden words rise? (Before: about 0.8. All words equally probable would be about 7.3.)
 
@@ -660,7 +660,7 @@ def live(lr: float, steps: int, every: int) -> tuple[BERT, Float[np.ndarray, "po
     """The BERT, and on the way: step, both losses, validation accuracy, nats a hidden word."""
     torch.manual_seed(1)
     whole, points, recent = deepcopy(bert), [], []
-    model, validation = on_small_bert(whole, 2), order_task(500, 20_000, "held_out")
+    model, validation = on_small_bert(whole, 2), swap_task(500, 20_000, "held_out")
 
     def watch(step: int, loss: float) -> None:
         recent.append(loss)
@@ -673,7 +673,7 @@ def live(lr: float, steps: int, every: int) -> tuple[BERT, Float[np.ndarray, "po
             points.append((step, np.mean(recent[-every:]), loss, right, masked_loss(whole)))
 
     watch(0, np.nan)                                                 # before the first step
-    fine_tune(model, order_task(512, 1, "train"), "full", lr, steps, 1, every=1, watch=watch)
+    fine_tune(model, swap_task(512, 1, "train"), "full", lr, steps, 1, every=1, watch=watch)
     return whole, np.array(points)
 
 # %% tags=["demo"]
@@ -681,7 +681,7 @@ print("This takes five to ten seconds.")
 tuned, course = live(1e-3, 320, 32)
 forgotten = course[-1, 4] - course[0, 4]
 reveal("fine_tuning.forgotten", forgotten)
-pictures.live_run(course, best["order"], np.log(len(language.vocabulary)))
+pictures.live_run(course, best["swap"], np.log(len(language.vocabulary)))
 
 # %% tags=["demo"]
 lowest = course[:, 2].argmin()
@@ -712,10 +712,10 @@ print(f"rate 3e-2: training loss {too_fast[-1, 1]:.3f} (log 2 = {np.log(2):.3f})
 # One run proves little. `python tools/record_fine_tuning.py` ran the cells above for each strategy and three seeds; a seed changes the labelled sentences, the head and the batches. All runs
 # have 200 steps. Each strategy has a learning rate of its own: at 512 labels, the lowest that comes within a point of the best on validation sentences. A fifth line trains the same model *from scratch*.
 #
-# **Predict:** with 4,096 labels, what share of *order* do frozen features get right (0 to 1)?
+# **Predict:** with 4,096 labels, what share of *swap* do frozen features get right (0 to 1)?
 
 # %% tags=["demo"]
-predict("fine_tuning.frozen_order", ...)
+predict("fine_tuning.frozen_swap", ...)
 
 # %% tags=["demo"]
 from coursekit.datasets import read_table
@@ -727,12 +727,12 @@ own_rate = [row.lr == chosen[row.task, row.strategy] for row in recorded.itertup
 runs = recorded[np.array(own_rate) & recorded["table"].isin(["labels", "rates"])]
 most, least = runs["labels"].max(), runs["labels"].min()
 at_most = runs[runs["labels"] == most].set_index(["task", "strategy", "seed"]).sort_index()
-frozen_order = at_most["test"]["order"]["frozen features"].mean()
-reveal("fine_tuning.frozen_order", frozen_order)
+frozen_swap = at_most["test"]["swap"]["frozen features"].mean()
+reveal("fine_tuning.frozen_swap", frozen_swap)
 pictures.trade_off(runs, most)
 
 # %% [markdown]
-# *Topic* is solved by the head alone, with nothing forgotten: the answer was there already. *Order* is not in the vector of [CLS]; the layers have to learn it, and the more of them may move, the more is right. How much is
+# *Topic* is solved by the head alone, with nothing forgotten: the answer was there already. *Swap* is not in the vector of [CLS]; the layers have to learn it, and the more of them may move, the more is right. How much is
 # lost depends on the rate at least as much as on the number of layers: the last layer, alone, needed a higher rate, and lost most. What does a point of accuracy cost?
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -759,7 +759,7 @@ for task, strategy in chosen.index:
         "forgotten (nats)": cell(some["forgotten"]) if old_head else "—",
         "nats a point gained": f"{some['forgotten'].mean() / gain.mean():.3f}" if gained else "—",
         "seconds": cell(some["seconds"], 1, 1),
-        "learn (order)": f"{learn_in(strategy):,}",
+        "learn (swap)": f"{learn_in(strategy):,}",
     }
 display(pd.DataFrame(rows).T)
 
@@ -804,10 +804,10 @@ display(pd.DataFrame({
 rules = (
     ("few, near: train a head on frozen features", "topic", least, "frozen features", "full"),
     ("many, near: fine-tune everything", "topic", most, "full", "frozen features"),
-    ("few, far: do not fine-tune everything", "order", least, "frozen features", "full"),
-    ("many, far: fine-tune everything", "order", most, "full", "frozen features"),
-    ("many, far: still start from pre-trained weights", "order", most, "full", "from scratch"),
-    ("many, far: unfreeze gradually", "order", most, "gradual unfreezing", "full"),
+    ("few, far: do not fine-tune everything", "swap", least, "frozen features", "full"),
+    ("many, far: fine-tune everything", "swap", most, "full", "frozen features"),
+    ("many, far: still start from pre-trained weights", "swap", most, "full", "from scratch"),
+    ("many, far: unfreeze gradually", "swap", most, "gradual unfreezing", "full"),
 )
 verdicts = {}
 for advice, task, labels, better, worse in rules:
@@ -822,11 +822,11 @@ for task in TASKS:
     print(f"{task}: full − gradual unfreezing, forgotten: {in_words(less, 1, 'nats')}")
 
 # %% [markdown]
-# > **Sources say, we measure.** The rule asks for labels and nearness. In our language the *nearness* decides: on *topic* the four strategies lie within a few points of one another, with few labels and with many; on *order*
+# > **Sources say, we measure.** The rule asks for labels and nearness. In our language the *nearness* decides: on *topic* the four strategies lie within a few points of one another, with few labels and with many; on *swap*
 # > frozen features stay near chance, with few labels and with many. And *clear* is not *large*: with many labels, near, the rule "holds" by a fraction of a point, for which full fine-tuning pays in nats. Two tasks, one small model and three seeds do not
 # > refute a rule of thumb. They show how to ask whether it holds for you.
 #
-# From scratch, the same steps teach *topic* in part and *order* not at all (and more labels are no help where there is hardly time to see each once). That is what pre-training is worth, in steps and in labels.
+# From scratch, the same steps teach *topic* in part and *swap* not at all (and more labels are no help where there is hardly time to see each once). That is what pre-training is worth, in steps and in labels.
 
 # %% [markdown]
 # ## 12 · The learning rate, and for how long
@@ -1024,25 +1024,31 @@ print(f"without weight decay: {len(spared_by_them)} parameters in Trainer; {len(
 # Forgetting in another currency: the exam of the course, for the last layer of the small BERT before and after the live run.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.scoreboard import add_row, draw, nearest_sense, sense_exam
+from coursekit.exam import QUESTIONS, by_question, nearest_hits, sense_exam
+from coursekit.intervals import bootstrap
+from coursekit.scoreboard import add_row, draw
 from coursekit.small.figures import sense_vectors
 
-print("This takes a few seconds.")
+print("This takes five to ten seconds.")
 exam = sense_exam()
 
-def senses(model: BERT):
-    """Accuracy on the course's exam with the vectors of the last layer."""
+def answers(model: BERT) -> Bool[np.ndarray, "questions"]:
+    """Which questions of the exam the vectors of the last layer answer rightly."""
     labelled, held_out = (sense_vectors(model, part)[-1] for part in (exam.labelled, exam.held_out))
-    return nearest_sense(exam, labelled, held_out)
+    return nearest_hits(exam, labelled, held_out)
 
-exam_before, exam_after = senses(bert), senses(tuned)
-add_row(
-    "BERT, fine-tuned (order)", sense_left=exam_after.left, sense_right=exam_after.right,
-    loss=course[-1, 4], note="after the live run of 09",
-)
+right_before, right_after = answers(bert), answers(tuned)
+exam_before, exam_after = by_question(exam, right_before), by_question(exam, right_after)
+add_row("BERT, fine-tuned (swap)", exam_after, loss=course[-1, 4], note="after the live run of 09")
 draw()
 print(f"hidden words: {course[0, 4]:.2f} nats before, {course[-1, 4]:.2f} after")
-print(f"cue only on the right: {exam_before.right:.3f} before, {exam_after.right:.3f} after")
+changes = {}
+for kind, text in QUESTIONS.items():
+    change = 100 * (right_after.astype(float) - right_before)[exam.held_out.cue == kind]
+    low, high = bootstrap(change)
+    changes[kind] = change.mean(), low, high
+    print(f"{text}: {exam_before[kind]:.3f} before, {exam_after[kind]:.3f} after;",
+          f"{change.mean():+.1f} points ({low:+.1f} to {high:+.1f})")
 
 # %% [markdown]
 # The exam asks which vectors lie close to one another, not whether the old head can still read them, and it loses little. What forgetting is depends on what you ask: name the measure.
@@ -1077,7 +1083,7 @@ check("fine_tuning.unfreeze_at", lambda case: plan(case, unfreeze_at))
 # %% tags=["demo"]
 print("This takes a few seconds.")
 one_run = {
-    strategy: tune_small("order", strategy, 512, 1e-3, 200, 0)
+    strategy: tune_small("swap", strategy, 512, 1e-3, 200, 0)
     for strategy in ("gradual unfreezing", "full")
 }
 display(pd.DataFrame(one_run).T.map("{:.3f}".format))

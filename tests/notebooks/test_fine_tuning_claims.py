@@ -30,7 +30,7 @@ def test_the_sizes_are_those_of_the_papers_models(measured):
 def test_the_head_begins_near_log_2_and_the_best_reader_makes_no_mistake_worth_naming(measured):
     assert abs(measured["first_loss"] - np.log(2)) < 0.15
     assert min(measured["best"].values()) > 0.97
-    assert measured["chance"]["order"] < 0.55 and measured["chance"]["topic"] < 0.2
+    assert measured["chance"]["swap"] < 0.55 and measured["chance"]["topic"] < 0.2
 
 
 def test_the_schedule_is_that_of_transformers(measured):
@@ -45,7 +45,7 @@ def test_the_step_of_2018_is_several_times_too_long_for_hundreds_of_steps(measur
 
 
 def test_the_live_run_learns_by_heart_and_forgets(measured):
-    course, best = measured["course"], measured["best"]["order"]
+    course, best = measured["course"], measured["best"]["swap"]
     assert (
         course[-1, 1] < 0.1 < 0.2 < course[-1, 2] - course[:, 2].min()
     )  # training loss; validation turns up
@@ -74,14 +74,14 @@ def test_the_near_task_needs_only_a_head(measured):
 def test_the_far_task_needs_the_layers_whatever_the_labels(measured):
     runs = measured["runs"]
     for labels in runs["labels"].unique():
-        assert mean(runs, "test", task="order", strategy="frozen features", labels=labels) < 0.62
+        assert mean(runs, "test", task="swap", strategy="frozen features", labels=labels) < 0.62
     most = measured["most"]
     right = [
-        mean(runs, "test", task="order", strategy=strategy, labels=most)
+        mean(runs, "test", task="swap", strategy=strategy, labels=most)
         for strategy in ("frozen features", "last layer", "full")
     ]
     assert right == sorted(right) and right[-1] > 0.75
-    assert mean(runs, "test", task="order", strategy="from scratch", labels=most) < right[-1] - 0.1
+    assert mean(runs, "test", task="swap", strategy="from scratch", labels=most) < right[-1] - 0.1
 
 
 def test_near_all_strategies_lie_together_and_clear_is_not_large(measured):
@@ -94,10 +94,10 @@ def test_near_all_strategies_lie_together_and_clear_is_not_large(measured):
 
 
 def test_the_last_layer_needed_a_higher_rate_and_lost_most(measured):
-    chosen, runs = measured["chosen"]["order"], measured["runs"]
+    chosen, runs = measured["chosen"]["swap"], measured["runs"]
     assert chosen["last layer"] > chosen["full"]
     lost = {
-        strategy: mean(runs, "forgotten", task="order", strategy=strategy, labels=measured["most"])
+        strategy: mean(runs, "forgotten", task="swap", strategy=strategy, labels=measured["most"])
         for strategy in ("last layer", "gradual unfreezing", "full")
     }
     assert max(lost, key=lost.get) == "last layer"
@@ -106,7 +106,7 @@ def test_the_last_layer_needed_a_higher_rate_and_lost_most(measured):
 def test_from_scratch_learns_topic_in_part_and_order_not_at_all(measured):
     runs, most = measured["runs"], measured["most"]
     assert 0.4 < mean(runs, "test", task="topic", strategy="from scratch", labels=most) < 0.9
-    assert mean(runs, "test", task="order", strategy="from scratch", labels=most) < 0.56
+    assert mean(runs, "test", task="swap", strategy="from scratch", labels=most) < 0.56
 
 
 def test_gradual_unfreezing_forgets_less_on_both_tasks(measured):
