@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 SMALL, REVIEWS = (ROOT / "data/results" / name for name in ("fine_tuning.csv", "fine_tuning_reviews.csv"))
 
 TASKS, BATCH = ("topic", "swap"), 16
-LOW, HIGH = (3e-4, 1e-3, 3e-3), (1e-3, 3e-3, 1e-2)
+LOW, HIGH = (3e-4, 1e-3, 3e-3), (1e-2, 3e-2, 1e-1)
 RATES = {
     "frozen features": HIGH,
     "last layer": LOW,

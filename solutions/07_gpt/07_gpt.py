@@ -396,7 +396,7 @@ def straight_lines() -> np.ndarray:
 
 readers = {"nearest neighbour": hits, "straight line": straight_lines()}
 parts = {
-    f"{text}: {'told' if half else 'not told'} by the words before": (asked.cue == kind) & (told == half)
+    f"{text}, {'told' if half else 'not told'}": (asked.cue == kind) & (told == half)
     for kind, text in QUESTIONS.items() for half in (True, False)
 }
 display(pd.DataFrame({
@@ -600,7 +600,7 @@ def can_be(ids: Int[Tensor, "n T"]) -> np.ndarray:
     """Which sentences have a probability above 0 in the language."""
     return np.isfinite(language.log_probability(ids.numpy())) & (ids == EOS).any(dim=1).numpy()
 
-knobs = {f"{t:g}": {"temperature": t} for t in (0.2, 0.5, 0.8, 1.0, 1.3, 1.6)} | {
+knobs = {f"{t:g}": {"temperature": t} for t in (0.2, 0.5, 0.8, 1.0, 1.3)} | {
     "top-k 10": {"k": 10}, "top-k 40": {"k": 40}, "top-p 0.9": {"p": 0.9}, "top-p 0.95": {"p": 0.95},
 }
 written = {name: possible_and_varied(write(gpt, 400, **knob)) for name, knob in knobs.items()}

@@ -96,9 +96,9 @@ def test_a_model_that_never_learnt_its_end_never_ends_and_its_words_are_as_good(
 
 def test_sharper_choices_make_more_sentences_possible_and_use_fewer_words(measured):
     written = measured["written"]
-    temperatures = [written[name] for name in ("0.2", "0.5", "0.8", "1", "1.3", "1.6")]
+    temperatures = [written[name] for name in ("0.2", "0.5", "0.8", "1", "1.3")]
     possible, words = np.array(temperatures).T
-    assert possible[0] > 0.95 > possible[3] > possible[5]
+    assert possible[0] > 0.95 > possible[3] > possible[4]
     assert words[0] < words[1] < words[3]
     for name in ("top-p 0.9", "top-p 0.95"):  # "top-p lies above the line"
         share, different = written[name]
