@@ -78,7 +78,7 @@ def test_influence_is_a_triangle_for_gpt_and_for_each_half_of_elmo_and_full_for_
 def test_the_live_run_bends_to_the_bound(measured):
     losses = [loss for _, loss in measured["curve"]]
     assert measured["bound"] < losses[-1] < 1.3 * measured["bound"]
-    assert losses[0] > 4 * losses[-1]
+    assert losses[0] > 3 * losses[-1]
     late = (losses[len(losses) // 2] - losses[-1]) / (losses[0] - losses[-1])
     assert late < 0.1  # most of the way is made in the first half
 
