@@ -33,6 +33,12 @@ def test_the_head_begins_near_log_2_and_the_best_reader_makes_no_mistake_worth_n
     assert measured["chance"]["swap"] < 0.55 and measured["chance"]["topic"] < 0.2
 
 
+def test_a_bag_of_words_has_a_part_of_the_topics_and_no_swap(measured):
+    by_bag, best = measured["by_bag"], measured["best"]
+    assert measured["chance"]["topic"] + 0.3 < by_bag["topic"] < best["topic"] - 0.1
+    assert by_bag["swap"] < 0.55
+
+
 def test_the_schedule_is_that_of_transformers(measured):
     assert measured["same"] < 1e-12
 
@@ -46,13 +52,11 @@ def test_the_step_of_2018_is_several_times_too_long_for_hundreds_of_steps(measur
 
 def test_the_live_run_learns_by_heart_and_forgets(measured):
     course, best = measured["course"], measured["best"]["swap"]
-    assert (
-        course[-1, 1] < 0.1 < 0.2 < course[-1, 2] - course[:, 2].min()
-    )  # training loss; validation turns up
+    assert course[-1, 1] < 0.1 < course[-1, 2] - course[:, 2].min()  # training loss; validation turns up
     assert 0.65 < course[-1, 3] < best
     assert course[:, 3].max() - course[-1, 3] < 0.06  # the accuracy hardly minds
     assert measured["forgotten"] > 0.3
-    assert abs(course[0, 4] - 0.9) < 0.15 and round(np.log(len(measured["language"].vocabulary)), 1) == 7.3
+    assert round(course[0, 4], 1) == 1.1 and round(np.log(len(measured["language"].vocabulary)), 1) == 7.5
     early = course[len(course) // 2, 4] - course[0, 4]
     assert early > 0.6 * measured["forgotten"]  # damaged early
 
@@ -160,16 +164,23 @@ def test_trainer_spares_what_we_spare(measured):
     assert measured["trainer"].state.global_step == 6
 
 
-def test_the_exam_loses_little(measured):
-    before, after = measured["exam_before"], measured["exam_after"]
-    assert before.right - after.right < 0.2 and after.right > 0.75
+def test_the_exam_loses_who_acts_and_keeps_the_words(measured):
+    """ "Hardly a question" where a word tells the sense; much where order decides."""
+    changes = measured["changes"]
+    assert (
+        max(changes["order1"][2], changes["order2"][2])
+        < -5
+        < -3
+        < min(changes[kind][1] for kind in ("left", "right"))
+    )
 
 
 def test_early_stopping_stops_before_the_end_with_less_forgotten(measured):
     course, best = measured["course"], measured["best_epoch"]
     assert measured["stopped"] < len(course) - 2
     assert measured["stopper"].best_epoch == best
-    assert course[1 + best, 4] < course[-1, 4]
+    assert course[1 + best, 4] < course[-1, 4] - 0.2
+    assert course[1 + best, 3] == pytest.approx(course[-1, 3], abs=0.02)
 
 
 # ------------------------------------------------------------------------------------------ half-finished notebooks
