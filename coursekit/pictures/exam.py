@@ -52,9 +52,16 @@ def rows(readers: Sequence[Reader]) -> tuple[Figure, str]:
         ax.set_title(f"{title}\n{sense_exam().count(kind):,} questions", fontsize=9)
         ax.spines[["top", "right"]].set_visible(False)
     panels[0].set_yticks(range(len(readers)), [reader.name for reader in readers], fontsize=9)
-    figure.supxlabel("share of words whose sense is found", fontsize=9)
     lines = panels[0].get_legend_handles_labels()
-    figure.legend(*lines, loc="outside lower center", ncols=3, fontsize=8, frameon=False)
+    figure.legend(
+        *lines,
+        title="share of words whose sense is found",
+        title_fontsize=9,
+        loc="outside lower center",
+        ncols=3,
+        fontsize=8,
+        frameon=False,
+    )
     limits = bounds()
     said = "; ".join(
         f"{reader.name.replace(chr(10), ', ')}: {_in_words(reader.shares)}" for reader in readers

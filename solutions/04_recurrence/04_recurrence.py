@@ -488,7 +488,7 @@ display(Markdown(
 ))
 
 # %% [markdown]
-# The same model after 5,000 steps is in `data/models/` (`python -m coursekit.translator` trains it again in a few minutes). As a control it
+# The same model after 5,000 steps is in `data/models/` (`python -m coursekit.pretrain --models translator` trains it again in a few minutes). As a control it
 # translates with the source sentences dealt out anew.
 
 # %% tags=["demo"]
@@ -731,25 +731,12 @@ display(table)
 # of a translator as contextual word vectors. The control is the same encoder untrained.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.scoreboard import add_row, draw, nearest_sense, sense_exam
+from coursekit.scoreboard import add_row, draw
+from coursekit.small import recorded_senses
 
-exam = sense_exam()
-
-@torch.no_grad()
-def examine(model: Translator):
-    """Sense accuracy of the encoder's vectors of the ambiguous word."""
-    def vectors(sentences) -> Float[Tensor, "sentences D"]:
-        encoded = model.encode(torch.from_numpy(sentences.ids))
-        return encoded[torch.arange(len(sentences)), torch.from_numpy(sentences.position)]
-
-    return nearest_sense(exam, vectors(exam.labelled), vectors(exam.held_out))
-
-translator_exam, untrained_exam = examine(model), examine(Translator().eval())
-for name, found_out, note in (
-    ("translator, untrained", untrained_exam, "control"),
-    ("translator's encoder", translator_exam, "trained on translations alone"),
-):
-    add_row(name, sense_left=found_out.left, sense_right=found_out.right, note=note)
+top = 2                                                            # the encoder's last layer
+add_row("translator, untrained", recorded_senses("translator", top, trained=False), note="control")
+add_row("translator's encoder", recorded_senses("translator", top), note="trained on translations alone")
 draw()
 
 # %% [markdown]
