@@ -372,7 +372,7 @@ display(Markdown(
 ))
 
 # %% [markdown]
-# GPT stands at the dashed line, its own bound, in each of the four panels, and four times or a quarter of the labels change little. Where the dashed line lies left of the green one nothing was learnt
+# (Even untrained it finds most senses whose cue stands on the left: its random attention makes a bag of the words before.) Trained, GPT stands at the dashed line, its own bound, in each of the four panels, and four times or a quarter of the labels change little. Where the dashed line lies left of the green one nothing was learnt
 # badly: the word's vector is made before the rest is read. And where order decides, it is far to the right of a half, which is the best for anyone who does not know the order: who acts, it has understood.
 #
 # So split the questions to our own GPT by what the words before tell. And is it the nearest neighbour that is good, or the vectors? Read them in another way, too: with a straight line for each

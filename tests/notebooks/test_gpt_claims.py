@@ -59,6 +59,7 @@ def test_gpt_is_above_readers_without_order_and_below_those_that_read_the_right_
         assert max(reader[kind] for reader in counted.values()) < 0.55
         assert min(run[kind] for run in bert) > max(run[kind] for run in gpt)
         assert max(run[kind] for run in untrained) < 0.6
+    assert min(run.left for run in untrained) > 0.6  # "most senses whose cue stands on the left"
     assert max(run.right for run in gpt) < 0.55 < min(reader.right for reader in counted.values())
     assert min(run.right for run in bert) > 0.95
 
