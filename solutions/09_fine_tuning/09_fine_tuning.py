@@ -746,8 +746,8 @@ reveal("fine_tuning.frozen_swap", frozen_swap)
 pictures.trade_off(runs, most)
 
 # %% [markdown]
-# *Topic* is solved by the head alone, with nothing forgotten: the answer was there already. *Swap* is not in the vector of [CLS]; the layers have to learn it, and the more of them may move, the more is right. How much is
-# lost depends on the rate at least as much as on the number of layers: the last layer, alone, needed a higher rate, and lost most. What does a point of accuracy cost?
+# *Topic* is nearly solved by the head alone, with nothing forgotten: most of the answer was there already, and far more than a bag of words has. *Swap* is not in the vector of [CLS]; the layers have to learn it, and with
+# all of them more is right than with the last one. How much is lost depends on the rate at least as much as on the number of layers: the last layer, alone, needed a higher rate, and lost most. What does a point of accuracy cost?
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def cell(values: pd.Series, scale: float = 1.0, digits: int = 2) -> str:
@@ -836,9 +836,9 @@ for task in TASKS:
     print(f"{task}: full − gradual unfreezing, forgotten: {in_words(less, 1, 'nats')}")
 
 # %% [markdown]
-# > **Sources say, we measure.** The rule asks for labels and nearness. In our language the *nearness* decides: on *topic* the four strategies lie within a few points of one another, with few labels and with many; on *swap*
-# > frozen features stay near chance, with few labels and with many. And *clear* is not *large*: with many labels, near, the rule "holds" by a fraction of a point, for which full fine-tuning pays in nats. Two tasks, one small model and three seeds do not
-# > refute a rule of thumb. They show how to ask whether it holds for you.
+# > **Sources say, we measure.** The rule asks for labels and nearness. In our language the *nearness* decides first: on *topic* the head alone is within some points of the best, with few labels and with many; on *swap* it stays
+# > near chance with both. The *labels* decide on *topic*: with few of them the head alone is ahead of full fine-tuning, with many behind it. And *clear* is not *large*: that lead with many labels is a few points, for which full
+# > fine-tuning pays in nats. Two tasks, one small model and three seeds do not refute a rule of thumb. They show how to ask whether it holds for you.
 #
 # From scratch, the same steps teach *topic* in part and *swap* not at all (and more labels are no help where there is hardly time to see each once). That is what pre-training is worth, in steps and in labels.
 
@@ -862,7 +862,7 @@ recipe = RECIPES["bert"]
 print(f"pre-trained with rates up to {recipe.learning_rate:g}, in batches of {recipe.batch}")
 
 # %% [markdown]
-# Forgetting grows with the rate on both tasks, also where the accuracy hardly changes: on *topic* the price is paid for almost nothing. The highest rate here is the one that *pre-trained* this very model, in larger batches; as a
+# Forgetting grows with the rate on both tasks, and beyond 1e-3 it buys nothing: the accuracy falls or stays. The highest rate here is the one that *pre-trained* this very model, in larger batches; as a
 # fine-tuning rate it wipes out most of what it once wrote. One epoch is too short for the far task; more epochs help, and cost nats.
 
 # %% [markdown]
