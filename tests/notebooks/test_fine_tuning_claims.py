@@ -84,18 +84,20 @@ def test_the_far_task_needs_the_layers_whatever_the_labels(measured):
         mean(runs, "test", task="swap", strategy=strategy, labels=most)
         for strategy in ("frozen features", "last layer", "full")
     ]
-    assert right == sorted(right) and right[-1] > 0.75
+    assert right == sorted(right) and right[-1] > 0.9
+    last = measured["difference"]("swap", most, "full", "last layer")
+    assert last.mean() > half_width(last)  # "with all of them more is right than with the last one"
     assert mean(runs, "test", task="swap", strategy="from scratch", labels=most) < right[-1] - 0.1
 
 
-def test_near_few_labels_speak_for_the_head_and_many_for_full_and_clear_is_not_large(measured):
+def test_near_few_labels_speak_for_the_last_layer_and_many_for_all_and_clear_is_not_large(measured):
     runs, most, least = measured["runs"], measured["most"], measured["least"]
     near = runs[(runs["task"] == "topic") & (runs["strategy"] != "from scratch")]
     means = near.groupby(["labels", "strategy"])["test"].mean().unstack()
     assert (means.max(axis=1) - means["frozen features"]).max() < 0.06  # "within some points of the best"
     gain = measured["difference"]("topic", most, "full", "frozen features")
     assert half_width(gain) < gain.mean() < 0.05
-    few = measured["difference"]("topic", least, "frozen features", "full")
+    few = measured["difference"]("topic", least, "last layer", "full")
     assert few.mean() > half_width(few)
 
 
@@ -134,11 +136,10 @@ def test_forgetting_grows_with_the_rate_also_where_it_buys_nothing(measured):
     assert tried["lr"].max() == measured["recipe"].learning_rate
 
 
-def test_more_epochs_help_the_far_task_and_cost_nats(measured):
-    lasting = measured["lasting"].groupby("epochs")
-    assert lasting["forgotten"].mean().is_monotonic_increasing
-    right = lasting["test"].mean()
-    assert right.iloc[-1] > right.iloc[0]
+def test_with_every_seed_more_epochs_help_the_far_task_and_cost_nats(measured):
+    by_seed = measured["lasting"].pivot(index="seed", columns="epochs", values=["test", "forgotten"])
+    assert (by_seed["test"].diff(axis=1).dropna(axis=1) > 0).all(axis=None)
+    assert (by_seed["forgotten"][[4, 16]].sub(by_seed["forgotten"][1], axis=0) > 0).all(axis=None)
 
 
 def test_the_reviews_say_what_a_large_rate_does(measured):
