@@ -372,8 +372,9 @@ display(Markdown(
 ))
 
 # %% [markdown]
-# (Even untrained it finds most senses whose cue stands on the left: its random attention makes a bag of the words before.) Trained, GPT stands at the dashed line, its own bound, in each of the four panels, and four times or a quarter of the labels change little. Where the dashed line lies left of the green one nothing was learnt
-# badly: the word's vector is made before the rest is read. And where order decides, it is far to the right of a half, which is the best for anyone who does not know the order: who acts, it has understood.
+# Even untrained it finds most senses whose cue stands on the left: its random attention makes a bag of the words before. Trained, GPT stands at the dashed line, its own bound, in each of the four panels, and a quarter or
+# four times of the labels change little. Where the dashed line lies left of the green one, nothing was learnt badly: the word's vector is made before the rest is read. And where order decides, it stands to the right of
+# one half, which is the best possible for anyone who does not know the order.
 #
 # So split the questions to our own GPT by what the words before tell. And is it the nearest neighbour that is good, or the vectors? Read them in another way, too: with a straight line for each
 # word (logistic regression).
