@@ -97,13 +97,13 @@ def knobs(written: Mapping[str, tuple[float, int]], language: tuple[float, int])
             label=kind,
         )
     beside = {
+        "0.5": (9, 5),
         "0.8": (-24, -11),
         "1": (-22, -14),
         "top-p 0.95": (-46, 9),
-        "top-k 10": (-40, -3),
-        "top-k 40": (-40, -3),
+        "top-k 10": (-44, -3),
+        "top-k 40": (-46, -6),
         "1.3": (-6, 9),
-        "1.6": (-6, 9),
     }
     for name, point in written.items():
         said = name.replace("top-k", "k =").replace("top-p", "p =")
@@ -112,8 +112,8 @@ def knobs(written: Mapping[str, tuple[float, int]], language: tuple[float, int])
     ax.set(
         xlabel="share of sentences the language can produce",
         ylabel="different words in 400 sentences",
-        xlim=(0.15, 1.1),
-        ylim=(0, None),
+        xlim=(0.45, 1.05),
+        ylim=(300, None),
     )
     ax.legend(fontsize=9, loc="lower left")
     said = "; ".join(

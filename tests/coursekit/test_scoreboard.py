@@ -38,7 +38,8 @@ def test_rows_survive_a_restart_and_are_replaced_in_place():
     add_row("static", STATIC)
     add_row("GPT", GPT, loss=1.1)
     add_row("static", Accuracy(0.55, 0.45, 0.5, 0.5), note="GloVe")
-    assert [share for share, _, _ in rows()["static"]["shares"].values()] == [0.55, 0.45, 0.5, 0.5]
+    shares = {kind: share for kind, (share, _, _) in rows()["static"]["shares"].items()}
+    assert shares == {"left": 0.55, "right": 0.45, "order1": 0.5, "order2": 0.5}
     assert rows()["static"]["place"] == 1 and rows()["static"]["note"] == "GloVe"
     assert rows()["GPT"]["place"] == 2 and rows()["GPT"]["loss"] == 1.1
 
