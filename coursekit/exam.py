@@ -1,156 +1,183 @@
-"""The sense exam by kind of question: where, or by what, a sentence tells the sense of its ambiguous word.
+"""The sense exam of the course: which sense has the ambiguous word of a held-out sentence?
 
-    exam = sense_exam_of(load_language(2))
-    table = exam_table(exam, {"bert": (untrained_models, trained_models)})
+    exam = sense_exam()                                   # the same sentences for every model
+    accuracy = nearest_sense(exam, vectors_of(exam.labelled), vectors_of(exam.held_out))
+    accuracy.order2, bounds().words_before.order2         # a model's share, and the best possible from the words before
 
-Every reader is asked the same way: an occurrence of the word takes the sense of its nearest labelled occurrence.
-`python -m coursekit.exam --edition 2 --models build/retrain` prints the table of models that coursekit.retrain made.
+Every model is asked the same way: an occurrence of the word takes the sense of its nearest labelled occurrence. The
+questions are of four kinds, by what in the sentence tells the sense.
 """
 
-import argparse
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
 
 import numpy as np
-import pandas as pd
 import torch
-from jaxtyping import Bool, Float
-from torch import Tensor, nn
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
 
-from coursekit.intervals import half_width, mean_and_half
-from coursekit.language import EDITIONS, Language, Sentences, load_language, sense_bound
-from coursekit.language.blind import majority_accuracy, order_blind_accuracy, position_accuracy
-from coursekit.scoreboard import Exam, nearest_hits
-from coursekit.small.figures import LOSSES, SENTENCES, sense_vectors
-from coursekit.small.figures import SEED as SEED_OF_LOSSES
+from coursekit.intervals import mean_and_half
+from coursekit.language import SPECIAL_TOKENS, Language, Sentences, load_language, sense_bound
+from coursekit.language.blind import order_blind_accuracy
 
+LABELLED, HELD_OUT, SEED = 24_000, 6_000, 2013
+"""Sentences that are drawn; those without an ambiguous word are left out."""
+TIE = 1e-5
+"""Cosines closer than this count as equal: the same vector computed twice may differ in its last bits."""
 QUESTIONS = {
     "left": "cue on the left",
     "right": "cue only on the right",
     "order1": "order, one clause",
     "order2": "order, two clauses",
 }
-LABELLED, HELD_OUT, SEED = 24_000, 6_000, 2013
+"""The kinds of question, and what they are called in pictures."""
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """Shares of right answers by kind of question.
+
+    left      words before the ambiguous one tell its sense;    right     only words after it do.
+    order1    the words tell nothing without their order, in a sentence of one clause;    order2    of two.
+    """
+
+    left: float
+    right: float
+    order1: float
+    order2: float
+
+    def __getitem__(self, kind: str) -> float:
+        return getattr(self, kind)
+
+    def __str__(self) -> str:
+        return ", ".join(f"{QUESTIONS[kind]} {share:.3f}" for kind, share in asdict(self).items())
+
+
+@dataclass(frozen=True)
+class Exam:
+    """Sentences with one ambiguous word each: `labelled` to learn from, `held_out` to be asked about."""
+
+    labelled: Sentences
+    held_out: Sentences
+
+    def count(self, kind: str) -> int:
+        """How many questions of a kind there are."""
+        return int((self.held_out.cue == kind).sum())
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What the exam allows: shares of these questions, but `no_order`, which is exact over the whole language.
+
+    majority        the most frequent sense of the word;    no_order          the best from all words, but not their order;
+    words_before    the best from the words before it;      whole_sentence    the best from the whole sentence.
+    """
+
+    majority: Accuracy
+    no_order: Accuracy
+    words_before: Accuracy
+    whole_sentence: Accuracy
+
+
+@cache
+def sense_exam() -> Exam:
+    """The exam that every model of the course takes."""
+    return sense_exam_of(load_language())
 
 
 def sense_exam_of(language: Language, labelled: int = LABELLED, held_out: int = HELD_OUT) -> Exam:
-    """Sentences of both sides of the split, those with an ambiguous word."""
+    """An exam on another language, or of another size: labelled sentences from the training side of the split."""
     rng = np.random.default_rng(SEED)
-    labelled, asked = (
-        language.sample(n, rng, side) for n, side in ((labelled, "train"), (held_out, "held_out"))
-    )
-    return Exam(labelled[labelled.position >= 0], asked[np.isin(asked.cue, list(QUESTIONS))])
+    marked, asked = language.sample(labelled, rng, "train"), language.sample(held_out, rng, "held_out")
+    return Exam(marked[marked.position >= 0], asked[np.isin(asked.cue, list(QUESTIONS))])
 
 
-def by_question(exam: Exam, right: Bool[np.ndarray, " held_out"]) -> dict[str, float]:
+def nearest_sense(
+    exam: Exam, labelled: Float[Tensor, "labelled D"], held_out: Float[Tensor, "held_out D"]
+) -> Accuracy:
+    """Accuracy when each held-out word takes the sense of the most similar labelled occurrence of the same word.
+
+    `labelled` and `held_out` hold the vector of the ambiguous word in each sentence of the exam. Among equally near
+    neighbours the most frequent sense wins, so vectors that do not depend on the sentence score as the majority does.
+    """
+    return by_question(exam, nearest_hits(exam, labelled, held_out))
+
+
+def nearest_hits(
+    exam: Exam, labelled: Float[Tensor, "labelled D"], held_out: Float[Tensor, "held_out D"]
+) -> Bool[np.ndarray, " held_out"]:
+    """The same, question by question: whether each held-out word is given its sense."""
+    for name, vectors, sentences in (
+        ("labelled", labelled, exam.labelled),
+        ("held_out", held_out, exam.held_out),
+    ):
+        if vectors.ndim != 2 or len(vectors) != len(sentences):
+            raise ValueError(
+                f"nearest_sense: {name} has shape {tuple(vectors.shape)}; give one vector for each of the exam's "
+                f"{len(sentences)} {name.replace('_', '-')} sentences."
+            )
+    unit = torch.nn.functional.normalize
+    labelled, held_out = unit(labelled.detach().float(), dim=1), unit(held_out.detach().float(), dim=1)
+    words, senses = ambiguous_words(exam.labelled), torch.from_numpy(exam.labelled.sense)
+    held_out_words = ambiguous_words(exam.held_out)
+    guesses = np.full(len(held_out_words), -1)
+    for word in np.unique(held_out_words):
+        rows, here = np.flatnonzero(words == word), np.flatnonzero(held_out_words == word)
+        similarity = held_out[here] @ labelled[rows].T
+        near = similarity >= similarity.amax(dim=1, keepdim=True) - TIE
+        votes = near.double() @ torch.nn.functional.one_hot(senses[rows]).double()
+        guesses[here] = votes.argmax(dim=1).numpy()
+    return guesses == exam.held_out.sense
+
+
+def by_question(exam: Exam, right: Bool[np.ndarray, " held_out"]) -> Accuracy:
     """The share of right answers to each kind of question."""
-    return {kind: float(right[exam.held_out.cue == kind].mean()) for kind in QUESTIONS}
+    return Accuracy(*(float(right[exam.held_out.cue == kind].mean()) for kind in QUESTIONS))
 
 
-def counted(language: Language, sentences: Sentences, near: bool) -> Float[Tensor, "sentences V"]:
-    """Each sentence as counts of its words but the ambiguous one; with `near`, a word at distance d counts 1 / d."""
+def over_seeds(runs: Sequence[Accuracy]) -> dict[str, tuple[float, float, float]]:
+    """By kind of question the mean over two or more seeds and its 95 % interval (Student's t), cut at 0 and 1."""
+    mean, half = mean_and_half([list(asdict(run).values()) for run in runs])
+    ends = zip(
+        mean.tolist(), np.maximum(mean - half, 0).tolist(), np.minimum(mean + half, 1).tolist(), strict=True
+    )
+    return dict(zip(QUESTIONS, ends, strict=True))
+
+
+def most_frequent(exam: Exam) -> Accuracy:
+    """Accuracy of always answering with the most frequent sense of the word among the labelled sentences."""
+    words, held_out_words = ambiguous_words(exam.labelled), ambiguous_words(exam.held_out)
+    guess = {word: np.bincount(exam.labelled.sense[words == word]).argmax() for word in np.unique(words)}
+    guesses = np.array([guess.get(word) for word in held_out_words])
+    return by_question(exam, guesses == exam.held_out.sense)
+
+
+@cache
+def bounds() -> Bounds:
+    """What is known of the exam without a model."""
+    exam, language = sense_exam(), load_language()
+
+    def best(context: str) -> Accuracy:
+        asked = [exam.held_out[exam.held_out.cue == kind] for kind in QUESTIONS]
+        return Accuracy(*(sense_bound(language, sentences, context).mean for sentences in asked))
+
+    no_order = Accuracy(*(order_blind_accuracy(language, [kind]) for kind in QUESTIONS))
+    return Bounds(most_frequent(exam), no_order, best("left"), best("both"))
+
+
+def counts(language: Language, sentences: Sentences, near: bool) -> Float[Tensor, "sentences V"]:
+    """Each sentence as counts of its words but the ambiguous one; with `near`, a word at distance d counts 1 / d.
+
+    `nearest_sense` of these are the readers "bag of words" and "near words" of the scoreboard.
+    """
     ids = torch.from_numpy(sentences.ids)
     distance = (torch.arange(ids.shape[1]) - torch.from_numpy(sentences.position)[:, None]).abs()
     weight = torch.where(distance > 0, 1.0 / distance.clamp(min=1) if near else 1.0, 0.0)
-    weight = weight.masked_fill(ids < 7, 0.0)  # special tokens
+    weight = weight.masked_fill(ids < len(SPECIAL_TOKENS), 0.0)
     return torch.zeros(len(ids), len(language.vocabulary)).scatter_add_(1, ids, weight)
 
 
-def exact_rows(language: Language, exam: Exam) -> dict[str, dict[str, float]]:
-    """What is known without a model: the bounds on these very questions; the others over the whole language."""
-    asked = {kind: exam.held_out[exam.held_out.cue == kind] for kind in QUESTIONS}
-    rows = {
-        f"bound, {words}": {kind: sense_bound(language, asked[kind], context).mean for kind in QUESTIONS}
-        for context, words in (("both", "whole sentence"), ("left", "words before"), ("right", "words after"))
-    }
-    blind = {
-        "majority": majority_accuracy,
-        "position and length": position_accuracy,
-        "no order (the best)": order_blind_accuracy,
-    }
-    return rows | {
-        name: {kind: accuracy(language, [kind]) for kind in QUESTIONS} for name, accuracy in blind.items()
-    }
-
-
-def exam_table(
-    language: Language, exam: Exam, models: Mapping[str, tuple[Sequence[nn.Module], Sequence[nn.Module]]]
-) -> pd.DataFrame:
-    """Share of senses found. Rows: bounds, readers of counts, and models by name: untrained ones and trained ones.
-
-    Columns: the kinds of question, and each with "±": half of the 95 % interval over the seeds (Student's t), not given
-    where there are fewer than two models. A model has a row for each layer; layer 0 are its embeddings.
-    """
-    rows: dict[str, dict[str, float]] = exact_rows(language, exam)
-    for name, near in (("bag of words", False), ("near words", True)):
-        vectors = [counted(language, sentences, near) for sentences in (exam.labelled, exam.held_out)]
-        rows[name] = by_question(exam, nearest_hits(exam, *vectors))
-    for name, both in models.items():
-        for text, group in zip(("untrained", "trained"), both, strict=True):
-            if group:
-                rows |= over_seeds(f"{name}, {text}", exam, group)
-    return pd.DataFrame(rows).T
-
-
-def over_seeds(name: str, exam: Exam, models: Sequence[nn.Module]) -> dict[str, dict[str, float]]:
-    """One row for each layer, means and intervals over the models; 0 are the embeddings."""
-    found = []  # model, layer, kind
-    for model in models:
-        layers = zip(sense_vectors(model, exam.labelled), sense_vectors(model, exam.held_out), strict=True)
-        found.append([list(by_question(exam, nearest_hits(exam, *pair)).values()) for pair in layers])
-    shares = np.array(found)
-    half = mean_and_half(shares)[1] if len(models) > 1 else np.full(shares.shape[1:], np.nan)
-    return {
-        f"{name}, layer {layer}": dict(zip(QUESTIONS, mean, strict=True))
-        | {f"{kind} ±": width for kind, width in zip(QUESTIONS, half[layer], strict=True)}
-        for layer, mean in enumerate(shares.mean(axis=0))
-    }
-
-
-def main() -> None:
-    """Print the table."""
-    from coursekit.retrain import EVERY_RECIPE, checkpoint, load_trained
-
-    parser = argparse.ArgumentParser(prog="python -m coursekit.exam", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
-    parser.add_argument("--edition", type=int, choices=EDITIONS, default=2, help="(default: 2)")
-    parser.add_argument("--models", type=Path, metavar="FOLDER", help="checkpoints of coursekit.retrain")
-    parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2], metavar="SEED")
-    arguments = parser.parse_args()
-    torch.set_num_threads(1)
-    language, models = load_language(arguments.edition), {}
-    recipes = EVERY_RECIPE if arguments.models else {}
-    for name in recipes.keys() & LOSSES.keys():
-        recipe = recipes[name]
-        seeds = [seed for seed in arguments.seeds if checkpoint(arguments.models, name, seed).exists()]
-        untrained = []
-        for seed in seeds:
-            torch.manual_seed(seed)
-            untrained.append(recipe.build(language).eval())
-        trained = [load_trained(name, seed, recipe, language, arguments.models) for seed in seeds]
-        models[name] = untrained, trained
-    table = exam_table(language, sense_exam_of(language), models)
-    print(table.to_string(float_format="{:.3f}".format, na_rep=""))
-    for name, (_, trained) in models.items():
-        for figure, (mean, half) in losses(name, trained, language).items():
-            print(f"{name}, {figure}: {mean:.4f} ± {half:.4f} ({len(trained)} seeds)")
-
-
-@torch.no_grad()
-def losses(name: str, models: Sequence[nn.Module], language: Language) -> dict[str, tuple[float, float]]:
-    """Losses in nats and how far above the exact bound, on both sides of the split: means and intervals over models."""
-    found: dict[str, list[float]] = {}
-    for side, text in (("held_out", "held-out"), ("train", "fresh training-side")):
-        sample = language.sample(SENTENCES, np.random.default_rng(SEED_OF_LOSSES), side)
-        for model in models:
-            rng = np.random.default_rng(SEED_OF_LOSSES)
-            for figure, value in LOSSES[name](model, language, sample, rng, text).items():
-                found.setdefault(figure, []).append(value)
-    return {
-        figure: (float(np.mean(values)), half_width(values) if len(values) > 1 else float("nan"))
-        for figure, values in found.items()
-    }
-
-
-if __name__ == "__main__":
-    main()
+def ambiguous_words(sentences: Sentences) -> Int[np.ndarray, " sentences"]:
+    """The id of each sentence's ambiguous word, in its number: "cell" and "cells" are two words."""
+    return sentences.ids[np.arange(len(sentences)), sentences.position]

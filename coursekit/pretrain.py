@@ -1,238 +1,240 @@
-"""`python -m coursekit.pretrain gpt|bert|elmo`: train a small model of the course on the generated language.
+"""`python -m coursekit.pretrain`: train every model that stands on the generated language, with several seeds.
 
-Minutes on one core: 4 for gpt, 10 for elmo, 30 for bert. Every batch is fresh from the training side of the split;
-steps and seed are fixed, so the same machine makes the same model. Writes NAME.safetensors (weights) and NAME.json (sizes, digest, figures).
+Start it a second time and two cores work: each process takes a run that no other has. Every few minutes a run is saved;
+after a power cut or `kill -9` the same command goes on from there, and ends with the very same weights. Batches depend on
+the seed and on the number of their block alone, so nothing of the stream of sentences has to be kept.
+
+With `--record`, when all runs are done: `data/models` gets the models of the first seed, `data/results/small_NAME.csv` the
+figures of all seeds, trained and untrained (about ten minutes).
 """
 
 import argparse
-import math
+import json
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
 import torch
-from jaxtyping import Int
-from torch import Tensor, nn
-from tqdm import tqdm
+from safetensors import safe_open
+from safetensors.torch import save as tensors_as_bytes
+from torch import nn
 
-from coursekit.language import PAD, Language, load_language
-from coursekit.small.bert import BERT, MASK, SEP, UNCHOSEN, BERTConfig, corrupt, pair
-from coursekit.small.elmo import ELMo, ELMoConfig, Spelling
-from coursekit.small.figures import Remembering, measure
-from coursekit.small.gpt import GPT, GPTConfig, next_word_losses
+from autograder.checks.storing import try_lock, write_aside
+from coursekit.language import Language, load_language
+from coursekit.language.grammar import GRAMMAR
+from coursekit.small import files
+from coursekit.small.figures import measure
+from coursekit.small.recipes import BLOCK, RECIPES, Recipe, new_model, schedule, weight_groups
+from coursekit.small.recorded import write_rows
+from coursekit.translator import save_translator
 
-WARM_UP = 200
-BLOCK = 32
-"""Batches sampled at a time: a large sample costs hardly more than a small one."""
+MINUTES = 3.0
+"""Between two saves."""
 
 
 @dataclass(frozen=True)
-class Recipe:
-    """How a model is trained. `losses` yields the loss of one fresh batch after another, in nats."""
+class Progress:
+    """How far a run is: steps done of all, and seconds of processor time so far."""
 
-    build: Callable[[Language], nn.Module]
-    losses: Callable[[nn.Module, Language, int, int], Iterator[Tensor]]
+    name: str
+    seed: int
+    done: int
     steps: int
-    batch: int
-    learning_rate: float
-    weight_decay: float = 0.1
+    seconds: float
+
+    def __str__(self) -> str:
+        left = in_hours(self.seconds_left) if self.done else "not measured yet"
+        return (
+            f"{self.name}, seed {self.seed}: {self.done:,} of {self.steps:,} steps, "
+            f"{self.seconds / 60:.1f} CPU minutes; left: {left}"
+        )
+
+    @property
+    def seconds_left(self) -> float:
+        """At the speed so far; 0 before the first step."""
+        return self.seconds / self.done * (self.steps - self.done) if self.done else 0.0
 
 
-def pretrain(
-    name: str,
-    seed: int = 0,
-    steps: int | None = None,
-    progress: bool = True,
-    language: Language | Remembering | None = None,
-) -> nn.Module:
-    """A model trained from scratch: AdamW, linear warm-up, then a cosine to 0. Raises ValueError for fewer than 1 step."""
-    recipe, language = RECIPES[name], language or load_language()
-    steps = recipe.steps if steps is None else steps
-    if steps < 1:
-        raise ValueError(f"{steps} steps train nothing; ask for at least one.")
-    model = new_model(name, language, seed)
+def train(
+    name: str, seed: int, recipe: Recipe, language: Language, folder: Path, minutes: float = MINUTES
+) -> Iterator[Progress]:
+    """Train one model, or go on where its checkpoint stands; yields its progress after each block of batches.
+
+    The checkpoint `NAME_SEED.safetensors` holds weights, the optimizer's moments and how far the run is.
+    """
+    model = new_model(recipe, language, seed).train()
     optimizer = torch.optim.AdamW(
         weight_groups(model, recipe.weight_decay), lr=recipe.learning_rate, betas=(0.9, 0.98)
     )
-    batches = recipe.losses(model, language, recipe.batch, seed)
-    for step in (bar := tqdm(range(steps), desc=name, unit="step", disable=not progress, mininterval=2)):
-        for group in optimizer.param_groups:
-            group["lr"] = recipe.learning_rate * schedule(step, steps)
-        loss = next(batches)
-        optimizer.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        if step % 50 == 0:
-            bar.set_postfix(loss=f"{loss.item():.3f}")
+    path = checkpoint(folder, name, seed)
+    done, before = resume(path, model, optimizer) if path.exists() else (0, 0.0)
+    start, saved = time.process_time(), time.monotonic()
+    while done < recipe.steps:
+        losses = recipe.losses(model, language, recipe.batch, seed_of(seed, done // BLOCK))
+        for _ in range(min(BLOCK, recipe.steps - done)):
+            for group in optimizer.param_groups:
+                group["lr"] = recipe.learning_rate * schedule(done, recipe.steps)
+            optimizer.zero_grad()
+            next(losses).backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            done += 1
+        progress = Progress(name, seed, done, recipe.steps, before + time.process_time() - start)
+        if done == recipe.steps or time.monotonic() - saved >= 60 * minutes:
+            save(path, model, optimizer, progress)
+            saved = time.monotonic()
+        yield progress
+
+
+def seed_of(seed: int, block: int) -> int:
+    """The seed of one block of batches: no two blocks of any runs have the same."""
+    return seed * 1_000_000 + block
+
+
+def checkpoint(folder: Path, name: str, seed: int) -> Path:
+    """Where a run's checkpoint stands."""
+    return folder / f"{name}_{seed}.safetensors"
+
+
+def save(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, progress: Progress) -> None:
+    """Write a checkpoint, whole or not at all: a kill at any moment leaves the one before."""
+    tensors = {f"weights.{key}": value.contiguous() for key, value in model.state_dict().items()}
+    for number, moments in optimizer.state_dict()["state"].items():
+        tensors |= {f"moments.{number}.{key}": value.contiguous() for key, value in moments.items()}
+    about = {"done": progress.done, "steps": progress.steps, "seconds": progress.seconds}
+    content = tensors_as_bytes(tensors, {"progress": json.dumps(about)})
+    write_aside(path, content, through_a_power_cut=True)
+
+
+def resume(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> tuple[int, float]:
+    """Read a checkpoint into a model and its optimizer; returns the steps done and the seconds they took."""
+    state = optimizer.state_dict()
+    weights: dict[str, torch.Tensor] = {}
+    with safe_open(path, framework="pt") as file:
+        for key in file.keys():  # noqa: SIM118 - the file is no dictionary
+            kind, _, rest = key.partition(".")
+            if kind == "weights":
+                weights[rest] = file.get_tensor(key)
+            else:
+                number, _, moment = rest.partition(".")
+                state["state"].setdefault(int(number), {})[moment] = file.get_tensor(key)
+        about = json.loads(file.metadata()["progress"])
+    model.load_state_dict(weights)
+    optimizer.load_state_dict(state)
+    return about["done"], about["seconds"]
+
+
+def read_progress(folder: Path, name: str, seed: int, steps: int) -> Progress:
+    """How far the checkpoint of a run is."""
+    path = checkpoint(folder, name, seed)
+    if not path.exists():
+        return Progress(name, seed, 0, steps, 0.0)
+    with safe_open(path, framework="pt") as file:
+        about = json.loads(file.metadata()["progress"])
+    return Progress(name, seed, about["done"], steps, about["seconds"])
+
+
+def load_trained(name: str, seed: int, recipe: Recipe, language: Language, folder: Path) -> nn.Module:
+    """The model of a checkpoint, in evaluation mode."""
+    model = recipe.build(language)
+    optimizer = torch.optim.AdamW(weight_groups(model, recipe.weight_decay))
+    resume(checkpoint(folder, name, seed), model, optimizer)
     return model.eval()
 
 
-def new_model(name: str, language: Language, seed: int) -> nn.Module:
-    """The untrained model of a seed."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        return RECIPES[name].build(language)
+@contextmanager
+def alone(path: Path) -> Iterator[bool]:
+    """Whether this process has the run; the lock ends with the process, however it ends."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path.with_suffix(".lock"), "w") as file:
+        yield try_lock(file)
 
 
-def schedule(step: int, steps: int) -> float:
-    """The share of the full learning rate at a step: up in a line, then down a cosine."""
-    warm_up = min(WARM_UP, steps // 10 + 1)
-    return min(1.0, (step + 1) / warm_up) * 0.5 * (1 + math.cos(math.pi * step / steps))
+def in_hours(seconds: float) -> str:
+    """ "2 h 05 min"."""
+    hours, minutes = divmod(round(seconds / 60), 60)
+    return f"{hours} h {minutes:02} min"
 
 
-def weight_groups(model: nn.Module, decay: float) -> list[dict]:
-    """Matrices decay; biases and layer norms do not."""
-    matrices = [weight for weight in model.parameters() if weight.ndim > 1]
-    vectors = [weight for weight in model.parameters() if weight.ndim < 2]
-    return [{"params": matrices, "weight_decay": decay}, {"params": vectors, "weight_decay": 0.0}]
+def left_of_all(runs: list[Progress]) -> str:
+    """Processor time of all runs that is left: unstarted ones take as long as others of their model did."""
+    pace = {run.name: run.seconds / run.done for run in runs if run.done}
+    seconds = sum(pace.get(run.name, 0.0) * (run.steps - run.done) for run in runs)
+    unknown = sorted({run.name for run in runs} - set(pace))
+    return in_hours(seconds) + (f", and {', '.join(unknown)}, not measured yet" if unknown else "")
 
 
-def sentences(language: Language, batch: int, seed: int) -> Iterator[Int[Tensor, "B T"]]:
-    """Fresh training sentences without end, each batch cut to its longest."""
-    rng = np.random.default_rng(seed)
-    while True:
-        ids = torch.from_numpy(language.sample(BLOCK * batch, rng, "train").ids)
-        yield from (cut(rows) for rows in ids.split(batch))
-
-
-def cut(ids: Int[Tensor, "B T"]) -> Int[Tensor, "B T"]:
-    """Without the columns that are padding in every row."""
-    return ids[:, : int((ids != PAD).sum(dim=1).max())]
-
-
-# --- GPT: the next word ---
-
-
-def build_gpt(language: Language) -> GPT:
-    return GPT(GPTConfig(len(language.vocabulary), language.max_length))
-
-
-def gpt_losses(model: GPT, language: Language, batch: int, seed: int) -> Iterator[Tensor]:
-    for ids in sentences(language, batch, seed):
-        yield next_word_losses(model(ids), ids).sum() / (ids[:, 1:] != PAD).sum()
-
-
-# --- ELMo: the next word and the word before ---
-
-
-def build_elmo(language: Language) -> ELMo:
-    return ELMo(ELMoConfig(len(language.vocabulary), Spelling(language.vocabulary).characters, dim=96))
-
-
-def elmo_losses(model: ELMo, language: Language, batch: int, seed: int) -> Iterator[Tensor]:
-    spelling = Spelling(language.vocabulary)
-    for ids in sentences(language, batch, seed):
-        words, place = ids.unique(return_inverse=True)  # each word of the batch is spelt once
-        vectors = model.token(spelling.of_ids(words))[place]  # B T D
-        left, right = model.encode(vectors, ids != PAD)[-1].chunk(2, dim=-1)  # B T D each
-        real = ids[:, 1:] != PAD  # B T-1
-        following = nn.functional.cross_entropy(model.softmax(left[:, :-1][real]), ids[:, 1:][real])
-        preceding = nn.functional.cross_entropy(model.softmax(right[:, 1:][real]), ids[:, :-1][real])
-        yield following + preceding
-
-
-# --- BERT: masked words, and whether the second sentence continues the first ---
-
-ALONE = 0.4
-"""The share of passages of which BERT reads the first sentence alone: it meets single sentences later, too."""
-MORE_MASKS = 0.2
-"""Of the words that the paper's 15 % left alone, so many become [MASK] and are asked for, too: more to learn a step."""
-
-
-def build_bert(language: Language) -> BERT:
-    return BERT(BERTConfig(len(language.vocabulary), 2 * language.max_length - 1, dim=96, feed_forward=384))
-
-
-def bert_losses(model: BERT, language: Language, batch: int, seed: int) -> Iterator[Tensor]:
-    generator = torch.Generator().manual_seed(seed)
-    for ids, segments, not_next in passages(language, batch, seed):
-        corrupted, labels = corrupt(ids, len(language.vocabulary), generator)
-        more = (torch.rand(ids.shape, generator=generator) < MORE_MASKS) & (ids > SEP) & (labels == UNCHOSEN)
-        corrupted, labels = corrupted.masked_fill(more, MASK), torch.where(more, ids, labels)
-        top = model.encode(model.embeddings(corrupted, segments), ids != PAD)[-1]  # B T D
-        chosen = labels != UNCHOSEN  # B T: only these go on, the logits of the rest would be thrown away
-        logits = model.masked_word(top[chosen], model.embeddings.token.weight)
-        masked_word = nn.functional.cross_entropy(logits, labels[chosen])
-        yield masked_word + nn.functional.cross_entropy(model.next_sentence(top), not_next)
-
-
-def passages(
-    language: Language, batch: int, seed: int
-) -> Iterator[tuple[Int[Tensor, "B T"], Int[Tensor, "B T"], Int[Tensor, " B"]]]:
-    """Fresh passages as ids, segments and labels (0 "continues", 1 "does not", UNCHOSEN where a stands alone)."""
-    rng = np.random.default_rng(seed)
-    while True:
-        block = language.passages(BLOCK * batch, rng, "train")
-        first, second = torch.from_numpy(block.first.ids), torch.from_numpy(block.second.ids)
-        alone = torch.from_numpy(rng.random(len(block)) < ALONE)
-        second = second.masked_fill(alone[:, None], PAD)
-        not_next = torch.from_numpy(~block.continues).long().masked_fill(alone, UNCHOSEN)
-        ids, segments = pair(first, second)
-        for rows in torch.arange(len(ids)).split(batch):
-            shorter = cut(ids[rows])
-            yield shorter, segments[rows, : shorter.shape[1]], not_next[rows]
-
-
-RECIPES = {
-    "gpt": Recipe(build_gpt, gpt_losses, steps=4000, batch=128, learning_rate=5e-3),
-    "bert": Recipe(build_bert, bert_losses, steps=36_000, batch=64, learning_rate=3e-3),
-    "elmo": Recipe(build_elmo, elmo_losses, steps=10_000, batch=64, learning_rate=8e-3, weight_decay=0.01),
-}
+def record(folder: Path, seeds: Sequence[int], names: Iterable[str], data: Path) -> None:
+    """Measure the runs of these seeds, and ship the models of the first: writes `data/models` and `data/results`."""
+    language = load_language()
+    for name in names:
+        recipe, table = RECIPES[name], data / "results" / f"small_{name}.csv"
+        table.unlink(missing_ok=True)
+        for seed in seeds:
+            print(f"{name}, seed {seed}: measuring", flush=True)
+            write_rows(table, seed, 0, measure(name, new_model(recipe, language, seed).eval()))
+            model = load_trained(name, seed, recipe, language, folder)
+            figures = measure(name, model)
+            minutes = read_progress(folder, name, seed, recipe.steps).seconds / 60
+            write_rows(table, seed, recipe.steps, figures | {"CPU minutes": minutes})
+            if seed == seeds[0] and name == "translator":
+                save_translator(model, data / "models")
+            elif seed == seeds[0]:
+                files.save(name, model, data / "models", seed=seed, steps=recipe.steps, figures=figures)
 
 
 def main() -> None:
-    """Train, measure on fresh sentences, write."""
+    """Take one run after another until all are done."""
     parser = argparse.ArgumentParser(
         prog="python -m coursekit.pretrain",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("name", choices=RECIPES)
+    parser.add_argument("--models", nargs="+", choices=RECIPES, default=list(RECIPES), metavar="NAME")
+    parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2], metavar="SEED")
+    parser.add_argument("--steps", type=int, help="of every run (default: as the recipe says)")
     parser.add_argument(
-        "--seeds", type=int, nargs="+", default=[0], metavar="SEED",
-        help="of the weights and the sentences, one run for each; the first run's model is written (default: 0)",
-    )  # fmt: skip
-    parser.add_argument("--steps", type=int, help="how many (default: as many as the shipped model had)")
-    parser.add_argument(
-        "--output", type=Path, default=Path("data/models"), help="folder (default: data/models)"
+        "--topics", nargs="+", metavar="TOPIC", help="train on this part of the language only"
     )
     parser.add_argument(
-        "--record", type=Path, metavar="TABLE.csv",
-        help="write the figures of every run, trained and untrained, into a new table",
-    )  # fmt: skip
+        "--minutes", type=float, default=MINUTES, help=f"between saves (default: {MINUTES:g})"
+    )
+    parser.add_argument(
+        "--to",
+        type=Path,
+        default=Path("build/pretrain"),
+        help="folder of checkpoints (default: build/pretrain)",
+    )
+    parser.add_argument(
+        "--record", type=Path, metavar="DATA", help="then write models and tables into this folder: data"
+    )
     arguments = parser.parse_args()
     if arguments.steps is not None and arguments.steps < 1:
         parser.error("--steps is at least 1")
+    if arguments.record and (arguments.steps or arguments.topics):
+        parser.error("--record is for whole runs on the whole language")
     torch.set_num_threads(1)  # matrices this small are slower with more
+    language = Language.from_grammar(GRAMMAR.only(*arguments.topics)) if arguments.topics else load_language()
+    recipes = dict(RECIPES)
+    if arguments.steps:
+        recipes = {name: replace(recipe, steps=arguments.steps) for name, recipe in recipes.items()}
+    wanted = [(name, seed) for seed in arguments.seeds for name in arguments.models]
+    for name, seed in wanted:
+        with alone(checkpoint(arguments.to, name, seed)) as mine:
+            if not mine:
+                print(f"{name}, seed {seed}: another process has it", flush=True)
+                continue
+            said = 0.0
+            for progress in train(name, seed, recipes[name], language, arguments.to, arguments.minutes):
+                if time.monotonic() - said >= 60 * arguments.minutes or progress.done == progress.steps:
+                    runs = [read_progress(arguments.to, *run, recipes[run[0]].steps) for run in wanted]
+                    runs[wanted.index((name, seed))] = progress
+                    print(f"{progress}; of all: {left_of_all(runs)}", flush=True)
+                    said = time.monotonic()
     if arguments.record:
-        arguments.record.unlink(missing_ok=True)
-    for seed in arguments.seeds:
-        output = arguments.output if seed == arguments.seeds[0] else None
-        run(arguments.name, seed, arguments.steps or RECIPES[arguments.name].steps, output, arguments.record)
-
-
-def run(name: str, seed: int, steps: int, output: Path | None, table: Path | None) -> None:
-    """Train one model and print its figures; write the model to a folder and the figures to a table where one is named."""
-    from coursekit.small.files import save
-    from coursekit.small.recorded import write_rows
-
-    if table:
-        write_rows(table, seed, 0, measure(name, new_model(name, load_language(), seed).eval()))
-    start, language = time.process_time(), Remembering(load_language())
-    model = pretrain(name, seed, steps, language=language)
-    minutes = (time.process_time() - start) / 60
-    figures = measure(name, model, read=language.drawn)
-    if output:
-        path = save(name, model, output, seed=seed, steps=steps, figures=figures)
-        print(path)
-    if table:
-        write_rows(table, seed, steps, figures | {"CPU minutes": minutes})
-    for measured, value in figures.items():
-        print(f"{measured:48} {value:.4f}")
-    print(f"seed {seed}: {steps} steps in {minutes:.1f} minutes of one core")
+        record(arguments.to, arguments.seeds, arguments.models, arguments.record)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ The code is a language with rules that can be written down, so each sentence has
 - verbs stand at the end of their clause, prepositions after their noun, adjectives and determiners behind it;
 - "the" is the suffix -o of the noun, "a" is left out; plural -r, object -n; verbs: past -ta, third person -s.
 
-`python -m coursekit.translator` trains the model of `data/models/translator.safetensors` again.
+`python -m coursekit.pretrain --models translator --record data` trains the model of `data/models` again.
 """
 
 import functools
@@ -34,8 +34,8 @@ from coursekit.language.notation import KINDS
 SUFFIXES = ("-r", "-o", "-n", "-ta", "-s")
 PLURAL, DEFINITE, OBJECT, PAST, THIRD = SUFFIXES
 OPENS_CLAUSE = {"that", "who", "where", "when", "and"}
-LONGEST = 24
-"""Tokens of the longest target of the first edition, [EOS] counted; `sample_pairs` fails where a sentence needs more."""
+LONGEST = 28
+"""Tokens of the longest target of a sentence of 15 words, [EOS] counted; `sample_pairs` fails where one needs more."""
 
 
 class CheckpointMissing(FileNotFoundError):
@@ -228,16 +228,11 @@ def sample_pairs(
     return translated(language.sample(n, rng, split=split), language)
 
 
-def longest_target(language: Language) -> int:
-    """Room for the tokens of any target, [EOS] counted: LONGEST, and two more for each word that a language adds."""
-    return LONGEST + 2 * (language.max_length - 15)
-
-
 def translated(sentences: Sentences, language: Language | None = None) -> Pairs:
     """Sentences of the language with their translations."""
     language = language or load_language()
     code = load_code(language)
-    target = torch.full((len(sentences), longest_target(language)), PAD)
+    target = torch.full((len(sentences), LONGEST), PAD)
     origin = torch.full_like(target, -1)
     for row, (ids, tags, senses, length) in enumerate(
         zip(sentences.ids, sentences.parts_of_speech, sentences.senses, sentences.lengths, strict=True)
@@ -277,7 +272,7 @@ class Translator(nn.Module):
         self.source_words = nn.Embedding(len(language.vocabulary), dim)
         self.target_words = nn.Embedding(len(load_code(language).vocabulary), dim)
         self.source_places = nn.Embedding(language.max_length, dim)
-        self.target_places = nn.Embedding(longest_target(language), dim)
+        self.target_places = nn.Embedding(LONGEST, dim)
         self.encoder = nn.ModuleList(
             nn.TransformerEncoderLayer(
                 dim, heads, feed_forward, dropout=0.0, batch_first=True, norm_first=True
@@ -291,10 +286,14 @@ class Translator(nn.Module):
             nn.init.normal_(table.weight, std=0.1)
 
     def encode(self, source: Int[Tensor, "B Ts"]) -> Float[Tensor, "B Ts D"]:
-        x = self.source_words(source) + self.source_places.weight[: source.shape[1]]
+        return self.hidden(source)[-1]
+
+    def hidden(self, source: Int[Tensor, "B Ts"]) -> Float[Tensor, "layers B Ts D"]:
+        """The encoder's vectors: embeddings, then those of each layer, the last of them normalised."""
+        layers = [self.source_words(source) + self.source_places.weight[: source.shape[1]]]
         for layer in self.encoder:
-            x = layer(x, src_key_padding_mask=source == PAD)
-        return self.encoder_norm(x)
+            layers.append(layer(layers[-1], src_key_padding_mask=source == PAD))
+        return torch.stack([*layers[:-1], self.encoder_norm(layers[-1])])
 
     def decode(
         self,
@@ -344,7 +343,8 @@ def fused_cross_attention(
 # ----------------------------------------------------------------------------------------- training
 
 
-STEPS, BATCH, SEED, RATE = 5_000, 64, 20140910, 3e-3
+RATE = 3e-3
+"""Of a short run, as in notebook 04."""
 CHECKPOINT = "translator.safetensors"
 
 
@@ -403,7 +403,7 @@ def checkpoint_path() -> Path:
             return path
     raise CheckpointMissing(
         f"data/models/{CHECKPOINT} is not in this course folder. Copy the folder `data` beside `notebooks`, "
-        "or train it with `python -m coursekit.translator` (some minutes)."
+        "or train it with `python -m coursekit.pretrain --models translator --record data` (some minutes)."
     )
 
 
@@ -418,25 +418,12 @@ def load_translator(path: Path | None = None) -> Translator:
     return model.eval()
 
 
-def train(steps: int = STEPS) -> Translator:
-    """The shipped model, trained from its fixed seed, with a progress bar."""
-    from tqdm import tqdm
+def save_translator(model: Translator, folder: Path) -> None:
+    """Write the weights in half precision."""
+    from safetensors.torch import save_file
 
-    torch.manual_seed(SEED)
-    rng = np.random.default_rng(SEED)
-    model = Translator()
-    optimiser = torch.optim.Adam(model.parameters(), lr=RATE)
-    bar = tqdm(range(steps), desc="translator", unit="step")
-    for step in bar:
-        optimiser.param_groups[0]["lr"] = learning_rate(step, steps)
-        loss = teacher_forced(model, trimmed(sample_pairs(BATCH, rng)))
-        optimiser.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimiser.step()
-        if step % 50 == 0:
-            bar.set_postfix(loss=f"{loss.item():.3f}")
-    return model.eval()
+    weights = {name: value.half().contiguous() for name, value in model.state_dict().items()}
+    save_file(weights, folder / CHECKPOINT)
 
 
 @torch.no_grad()
@@ -450,32 +437,3 @@ def share_exactly_right(model: Translator, pairs: Pairs) -> float:
         ids = torch.cat([ids, logits[:, -1:].argmax(-1)], dim=1)
     guesses, wanted = ids[:, 1:], pairs.target
     return float(((guesses == wanted) | (wanted == PAD)).all(dim=1).float().mean())
-
-
-def main() -> None:
-    import argparse
-
-    from safetensors.torch import save_file
-
-    parser = argparse.ArgumentParser(
-        description="Train the translator of notebook 04 and write its checkpoint."
-    )
-    default = Path(__file__).parents[1] / "data" / "models" / CHECKPOINT
-    parser.add_argument(
-        "--to", type=Path, default=default, help=f"where the checkpoint goes (default: {default})"
-    )
-    parser.add_argument("--steps", type=int, default=STEPS)
-    arguments = parser.parse_args()
-    torch.set_num_threads(1)
-    model = train(arguments.steps)
-    arguments.to.parent.mkdir(parents=True, exist_ok=True)
-    save_file({name: value.half().contiguous() for name, value in model.state_dict().items()}, arguments.to)
-    held_out = sample_pairs(2_000, np.random.default_rng(SEED + 1), split="held_out")
-    share = share_exactly_right(load_translator(arguments.to), held_out)
-    print(
-        f"{arguments.to}: {arguments.to.stat().st_size / 1e6:.2f} MB, {share:.1%} of 2,000 held-out sentences exactly right"
-    )
-
-
-if __name__ == "__main__":
-    main()

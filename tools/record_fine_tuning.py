@@ -1,13 +1,14 @@
 """Record data/results/fine_tuning.csv and fine_tuning_reviews.csv: the runs of notebook 09 (15 minutes of one core).
 
-    python tools/record_fine_tuning.py
+    python tools/record_fine_tuning.py             # both; "small" or "reviews" behind it: one of them
 
-A row is one fine-tuning. A seed is other sentences (or other reviews), another head and another order of the
+Runs that stand in a table are not run again: delete a table to record it anew. A row is one fine-tuning. A seed is other sentences (or other reviews), another head and another order of the
 batches. First every strategy is tried with several learning rates; the lowest one that comes within a point of the best
 on validation sentences is used for all numbers of labels and epochs. The cells of the instructor's source that define what is
 measured are run, so notebook and tables cannot differ.
 """
 
+import argparse
 from pathlib import Path
 from time import process_time
 
@@ -19,8 +20,8 @@ from tqdm import tqdm
 ROOT = Path(__file__).parents[1]
 SMALL, REVIEWS = (ROOT / "data/results" / name for name in ("fine_tuning.csv", "fine_tuning_reviews.csv"))
 
-TASKS, BATCH = ("topic", "order"), 16
-LOW, HIGH = (3e-4, 1e-3, 3e-3), (1e-3, 3e-3, 1e-2)
+TASKS, BATCH = ("topic", "swap"), 16
+LOW, HIGH = (3e-4, 1e-3, 3e-3), (1e-2, 3e-2, 1e-1)
 RATES = {
     "frozen features": HIGH,
     "last layer": LOW,
@@ -49,13 +50,16 @@ def best_rates(table: pd.DataFrame) -> dict[tuple[str, str], float]:
     return chosen
 
 
-def record(path: Path, runs: list[dict], measure, rows: list[dict], digits: int = 4) -> list[dict]:
-    """Add the rows of some runs to those there are, and write the table after each: a run that is cut short is seen."""
+def record(path: Path, runs: list[dict], measure, digits: int = 4) -> pd.DataFrame:
+    """The table with the rows of some runs. It is written after each: what is cut short goes on where it stopped."""
+    rows = pd.read_csv(path).to_dict("records") if path.exists() else []
     for run in tqdm(runs, desc=path.stem, unit="run", mininterval=5):
+        if any(run.items() <= row.items() for row in rows):
+            continue
         asked = {name: value for name, value in run.items() if name != "table"}
         rows.append(run | {name: round(value, digits) for name, value in measure(**asked).items()})
         pd.DataFrame(rows).to_csv(path, index=False)
-    return rows
+    return pd.DataFrame(rows)
 
 
 def small_bert(names: dict) -> None:
@@ -63,19 +67,19 @@ def small_bert(names: dict) -> None:
         {"table": "rates", "task": task, "strategy": strategy, "labels": RATE_LABELS, "lr": lr, "steps": STEPS, "seed": seed}
         for task in TASKS for strategy, tried in RATES.items() for lr in tried for seed in SEEDS
     ]  # fmt: skip
-    rows = record(SMALL, rates, names["tune_small"], [])
-    best = best_rates(pd.DataFrame(rows))
+    tried = record(SMALL, rates, names["tune_small"])
+    best = best_rates(tried[tried["table"] == "rates"])
     labels = [
         {"table": "labels", "task": task, "strategy": strategy, "labels": labels, "lr": best[task, strategy], "steps": STEPS, "seed": seed}
         for seed in SEEDS for task in TASKS for strategy in RATES for labels in OTHER_LABELS
     ]  # fmt: skip
-    rows = record(SMALL, labels, names["tune_small"], rows)
+    record(SMALL, labels, names["tune_small"])
     epochs = [
-        {"table": "epochs", "task": "order", "strategy": "full", "labels": RATE_LABELS, "lr": best["order", "full"],
+        {"table": "epochs", "task": "swap", "strategy": "full", "labels": RATE_LABELS, "lr": best["swap", "full"],
          "steps": epochs * RATE_LABELS // BATCH, "seed": seed}
         for seed in SEEDS for epochs in EPOCHS
     ]  # fmt: skip
-    record(SMALL, epochs, names["tune_small"], rows)
+    record(SMALL, epochs, names["tune_small"])
 
 
 def reviews(names: dict) -> None:
@@ -84,8 +88,8 @@ def reviews(names: dict) -> None:
         {"table": loaded.name, "strategy": strategy, "labels": REVIEW_LABELS, "lr": lr, "epochs": REVIEW_EPOCHS, "seed": seed}
         for seed in REVIEW_SEEDS for strategy, rates in REVIEW_RATES.items() for lr in rates
     ]  # fmt: skip
-    rows = record(REVIEWS, runs, lambda **run: names["tune_reviews"](loaded, **run), [])
-    record(REVIEWS, [TRAINER], lambda **run: by_trainer(names, loaded), rows)
+    record(REVIEWS, runs, lambda **run: names["tune_reviews"](loaded, **run))
+    record(REVIEWS, [TRAINER], lambda **run: by_trainer(names, loaded))
 
 
 def by_trainer(names: dict, loaded) -> dict[str, float]:
@@ -95,11 +99,21 @@ def by_trainer(names: dict, loaded) -> dict[str, float]:
     return {"test": said["test_accuracy"], "seconds": process_time() - start}
 
 
+TABLES = {"small": small_bert, "reviews": reviews}
+
+
 def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"{' or '.join(TABLES)} (default: both)")
+    chosen = parser.parse_args().tables or list(TABLES)
+    if unknown := set(chosen) - set(TABLES):
+        parser.error(f"{min(unknown)!r} is no table; there are {', '.join(TABLES)}")
     torch.set_num_threads(1)  # matrices this small are slower with more
     names = names_of("09_fine_tuning")
-    small_bert(names)
-    reviews(names)
+    for table in chosen:
+        TABLES[table](names)
 
 
 if __name__ == "__main__":

@@ -22,8 +22,8 @@ from torch.nn.functional import normalize
 from tqdm import tqdm
 
 from coursekit.datasets import read_table
+from coursekit.exam import ambiguous_words, sense_exam
 from coursekit.models import Loaded, load
-from coursekit.scoreboard import ambiguous_words, sense_exam
 
 TABLE = Path(__file__).parents[1] / "data/results/one_corpus.csv"
 ROWS = 128

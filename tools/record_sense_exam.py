@@ -1,23 +1,23 @@
-"""Record data/results/sense_exam.csv: the scoreboard's exam with a pre-trained encoder (about a minute on one core).
+"""Record data/results/sense_exam.csv: the scoreboard's exam with readers of counts and with a pre-trained encoder.
 
-    python tools/record_sense_exam.py
+    python tools/record_sense_exam.py         # some minutes on one core
 
-The vector of the ambiguous word in each sentence of the generated language, at every layer, and the share of senses
-that its nearest labelled neighbour gets right.
+The share of senses that the nearest labelled neighbour gets right, by kind of question: for counts of the other words
+("bag of words", "near words"), and for the encoder's vector of the ambiguous word at every layer.
 """
 
 import os
+from dataclasses import asdict
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from coursekit.exam import QUESTIONS, counts, nearest_sense, sense_exam
 from coursekit.language import Sentences, load_language
 from coursekit.models import Loaded, load
-from coursekit.scoreboard import nearest_sense, sense_exam
 
 TABLE = Path(__file__).parents[1] / "data/results/sense_exam.csv"
 BATCH = 128
@@ -49,13 +49,16 @@ def in_context(loaded: Loaded, sentences: Sentences) -> Float[Tensor, "n layers 
 def main() -> None:
     os.environ.setdefault("HF_HUB_OFFLINE", "1")  # the packaged model, which everybody has
     torch.set_num_threads(1)
-    loaded, exam = load("bert-base-uncased"), sense_exam()
-    labelled, held_out = (in_context(loaded, part) for part in (exam.labelled, exam.held_out))
+    loaded, exam, language = load("bert-base-uncased"), sense_exam(), load_language()
     rows = []
+    for name, near in (("bag of words", False), ("near words", True)):
+        vectors = (counts(language, part, near) for part in (exam.labelled, exam.held_out))
+        rows.append({"model": name, "layer": -1} | asdict(nearest_sense(exam, *vectors)))
+    labelled, held_out = (in_context(loaded, part) for part in (exam.labelled, exam.held_out))
     for layer in range(labelled.shape[1]):
         accuracy = nearest_sense(exam, labelled[:, layer], held_out[:, layer])
-        rows.append((loaded.name, layer, np.round(accuracy.left, 4), np.round(accuracy.right, 4)))
-    table = pd.DataFrame(rows, columns=["model", "layer", "left", "right"])
+        rows.append({"model": loaded.name, "layer": layer} | asdict(accuracy))
+    table = pd.DataFrame(rows).round(dict.fromkeys(QUESTIONS, 4))
     table.to_csv(TABLE, index=False)
     print(table.to_string(index=False))
 

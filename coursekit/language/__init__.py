@@ -5,7 +5,8 @@
     language.log_loss_next(sentences.ids)        # what the best possible left-to-right model pays, in nats
 
 `python -m coursekit.language` prints what it holds and how well it can be known.
-Read `grammar.py` for the sentences, `notation.py` for how they are written, `exact.py` for the mathematics.
+Read `grammar.py` for the sentences, `notation.py` for how they are written, `kinds.py` for the kinds of them, `exact.py`
+for the mathematics.
 """
 
 from coursekit.language.bounds import (
@@ -15,13 +16,13 @@ from coursekit.language.bounds import (
     previous_word_bound,
     sense_bound,
 )
-from coursekit.language.model import EDITION, EDITIONS, Language, grammar_of, load_language
+from coursekit.language.model import Language, load_language
 from coursekit.language.notation import Grammar, GrammarError, RightCue
 from coursekit.language.sentences import Passages, Sentences
 from coursekit.language.tables import BOS, CLS, EOS, MASK, PAD, SEP, SPECIAL_TOKENS, UNK
 
 __all__ = [
-    "BOS", "CLS", "EDITION", "EDITIONS", "EOS", "MASK", "PAD", "SEP", "SPECIAL_TOKENS", "UNK", "Estimate", "Grammar",
-    "GrammarError", "Language", "Passages", "RightCue", "Sentences", "grammar_of", "load_language",
+    "BOS", "CLS", "EOS", "MASK", "PAD", "SEP", "SPECIAL_TOKENS", "UNK", "Estimate", "Grammar",
+    "GrammarError", "Language", "Passages", "RightCue", "Sentences", "load_language",
     "masked_word_bound", "next_word_bound", "previous_word_bound", "sense_bound",
 ]  # fmt: skip

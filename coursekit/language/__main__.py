@@ -5,8 +5,6 @@ import argparse
 import numpy as np
 
 from coursekit.language import (
-    EDITION,
-    EDITIONS,
     Language,
     load_language,
     masked_word_bound,
@@ -27,26 +25,21 @@ def main() -> None:
     parser.add_argument(
         "--sentences", type=int, default=2000, help="sentences a bound is measured on (default: 2000)"
     )
-    parser.add_argument(
-        "--edition", type=int, choices=EDITIONS, nargs="+", default=list(EDITIONS), help="(default: all)"
-    )
     arguments = parser.parse_args()
     if arguments.sentences < 100:
         parser.error("--sentences is at least 100: fewer say nothing")
-    for edition in arguments.edition:
-        used = "which the course uses" if edition == EDITION else "which the course does not use yet"
-        print(f"Edition {edition}, {used}", "=" * 70, "", sep="\n")
-        show(load_language(edition), arguments.sentences, arguments.seed)
+    show(load_language(), arguments.sentences, arguments.seed)
 
 
 def show(language: Language, n: int, seed: int) -> None:
-    """Print everything about one edition."""
+    """Print everything about a language."""
     for heading, lines in (
         ("The language", inventory(language)),
         ("Ten sentences", examples(language, np.random.default_rng(seed))),
         ("The split", split(language, n, np.random.default_rng(seed))),
         ("The best possible, on held-out sentences", bounds(language, n, seed)),
         ("The sense of the ambiguous word, by kind of sentence", senses(language, n, seed)),
+        ("The course's models", models(language)),
     ):
         print(heading, "-" * len(heading), *lines, "", sep="\n")
 
@@ -149,6 +142,27 @@ def senses(language: Language, n: int, seed: int) -> list[str]:
         "majority: the word is known, in its number; position: its place too, and the length of the sentence;",
         "no order: these and all other words, but not their order.",
     ]
+
+
+def models(language: Language) -> list[str]:
+    """The recorded figures of the small models, over seeds, beside what needs no model."""
+    from coursekit.small.table import loss_table, sense_table
+
+    shares = sense_table(language)
+    lines = [f"{'the sense exam':28}{''.join(f'{kind:>16}' for kind in KINDS)}"]
+    for name, row in shares.iterrows():
+        cells = [f"{row[kind]:.3f}" + with_half(row.get(f"{kind} ±")) for kind in KINDS]
+        lines.append(f"{name:28}{''.join(f'{cell:>16}' for cell in cells)}")
+    lines += ["", f"{'loss above the exact bound':52}{'mean':>8}{'':>10}{'seeds':>6}"]
+    lines += [
+        f"{name + ', ' + measure.removesuffix(', above the bound'):52}{row['mean']:8.1%} ± {row.half_width:5.1%}{row.seeds:8.0f}"
+        for (name, measure), row in loss_table().iterrows()
+    ]
+    return lines
+
+
+def with_half(width: float | None) -> str:
+    return "" if width is None or np.isnan(width) else f" ± {width:.3f}"
 
 
 if __name__ == "__main__":

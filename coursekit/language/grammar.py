@@ -1,11 +1,11 @@
-"""The grammar of the generated language, written by hand. How a line is read stands in `notation.py`.
+"""The grammar of the course's generated language, as text. `notation.py` says how to read it, `kinds.py` what is made of it.
 
-In short: `{n1 guard thief}` is a slot for a noun, `{v1 lock keep}` for a verb that agrees with it, `( … )` stands
-in every second sentence, `cell#prison` is the word "cell" in the sense "prison". Each topic owns lines; a line that
-holds an ambiguous word has a cue to the left of it. Sentences whose only cue stands on the right are composed
-from FRAMES, which fit every sense alike, and from what each sense *does* or *has* (RIGHT_CUES).
+The lines of the senses of one word are *parallel*: the first line of "bank#river" has as many words, choices and
+optional parts as the first of "bank#money", and so on for what a sense does and has. So neither the place of the
+word nor the length of the sentence tells the sense, and no word before it tells the side of the split.
 
-The five running examples of the course are sentences of this language, word for word.
+In ORDER both the people of a sense and those of another sense of the same word appear, and only who does what says to
+whom the word belongs. The five running examples of the course are sentences of this language, word for word.
 """
 
 from coursekit.language.notation import Grammar, RightCue
@@ -15,91 +15,130 @@ LISTS = {
     "friends": "david sofia felix clara ivan rosa",
     "past": "yesterday recently once earlier",
     "present": "today now often usually",
+    # what anybody does to anything; perceive, meet and judge in sentences in which order decides
     "noticing": "see notice remember describe mention discuss",
+    "acts": "describe mention discuss remember notice admire imagine sketch want like check paint",
+    "meets": "visit thank help greet warn follow call know meet blame trust watch",
+    "says": "say think know hear believe hope",
+    "pleases": "please surprise worry bore delight frighten",
+    "beside": "for beside behind near",
     # adjectives that say nothing of the sense of the word they stand before
     "any": "same other first last strange famous big little",
 }
 
-# {t}, a time adverb, goes with the tense of the sentence.
 TOPICS = {
     "prison": """
         ({t}) the {n1 prisoner convict inmate thief robber} {v1 sit sleep wait rest} in a ({a dark cold damp narrow}) {n cell#prison}
+        the {a cold damp} {n prison} {n1 cell#prison} {v1 hold keep face hide} {np prisoner thief killer smuggler}
+        {vb go walk climb crawl look} through {d your his her our their} {n cell#prison} {n door}
+        ({t}) the {n1 guard officer warden sheriff} {v1 search check inspect lock} the ({a dark cold narrow}) {nx cell#prison} for a {n knife key}
         the {n1 guard officer warden sheriff} {v1 lock keep hold watch} the {nx prisoner thief killer smuggler} in a ({a dark cold damp narrow}) {n cell#prison}
-        ({t}) the {n1 guard officer warden sheriff} {v1 search check inspect} the {nx cell#prison} for a hidden {n knife key}
-        the {n1 convict inmate robber thief} {v1 share leave paint hate} the ({a dark cold damp narrow}) {n cell#prison} of the {n killer smuggler}
+        the {n1 guard officer warden sheriff} {v1 enter leave search hate} the {a dark cold damp} {nx cell#prison} (in the {n prison jail tower})
         the {n1 guard officer warden sheriff} {v1 chain watch feed guard} the {nx prisoner convict inmate} behind the {a iron steel rusty} {n gate door fence}
+        the {n1 prisoner convict inmate thief} {v1 hate fear blame} the {n smuggler killer warden} with the hidden {n knife key}
     """,
     "biology": """
+        ({t}) the {n1 virus enzyme hormone protein gene} {v1 hide grow mutate move} in a ({a healthy living human tiny}) {n cell#biology}
         the {a red white} {n blood} {n1 cell#biology} {v1 carry absorb need release} {n oxygen sugar protein water}
-        the ({a healthy living young}) {n nerve muscle skin bone} {n1 cell#biology} {v1 need absorb release store} {n sugar protein water}
+        {vb look zoom peer dive move} into {d your his her our their} {n cell#biology} {n sample}
         ({t}) the {n1 scientist biologist doctor student} {v1 examine observe study stain} the ({a tiny living human}) {nx cell#biology} under a {n microscope lens}
+        the {n1 scientist biologist doctor student} {v1 find place keep watch} the {nx virus gene protein enzyme} in a ({a healthy living human tiny}) {n cell#biology}
         the {n1 virus enzyme hormone protein} {v1 enter attack control leave} the {a healthy living human} {nx cell#biology} (in the {n blood liver lung})
-        the {n1 gene hormone enzyme protein} {v1 control start stop} the {n growth repair} of the {n tissue liver bone muscle}
+        the {n1 gene hormone enzyme protein} {v1 control start stop attack} the {n growth repair} of the {n tissue liver bone muscle}
+        the {n nerve muscle skin lung} {v absorb store need} the {n sugar protein water} of the {n blood body}
     """,
     "phone": """
+        ({t}) the {n1 teenager caller singer reporter friend} {v1 talk speak chat write} on a ({a new cheap broken loud}) {n cell#phone}
+        the {a new cheap} {n pocket} {n1 cell#phone} {v1 play store show send} {np message photo video game}
         {vb plug hand turn bring send} in {d your his her our their} {n cell#phone} {n phone}
-        ({t}) {name @names} {v call phone text message} {name @friends} {p on from} a ({a new cheap broken}) {n cell#phone}
-        {name @names} {v answer charge lose drop} the ({a new cheap broken}) {n cell#phone} {p before after during} the {n lecture meeting concert flight}
-        ({t}) the {n1 signal screen battery speaker} of the {n cell#phone} {v1 be look} {a weak bad dead}
+        ({t}) the {n1 teenager caller singer reporter} {v1 charge answer lose drop} the ({a new cheap broken}) {nx cell#phone} before a {n meeting lecture}
+        the {n1 teenager caller singer reporter} {v1 store keep find watch} the {nx photo video message game} on a ({a new cheap broken loud}) {n cell#phone}
+        the {n1 student friend caller singer} {v1 buy lose find drop} the {a new cheap broken} {nx cell#phone} (in the {n hotel airport station})
         {name @names} {v download delete open share} the {nx photo message video game} on the {n tablet phone laptop}
+        {name @names} {v call phone text message} {name @friends} {p before after during from} the {n lecture meeting concert flight}
+        the {n1 signal screen battery speaker} of the {n phone tablet} {v1 be look} {a weak bad dead}
+        ({t}) the {n1 phone tablet laptop} {v1 need find lose} a {a strong better} {n signal network battery}
     """,
     "river": """
         {pron i we you they} will {vb hike walk stroll wander} along the ({a muddy grassy rocky}) {n bank#river} of a {n river stream creek canal}
-        ({t}) the {n1 fisherman angler heron otter} {v1 sit stand rest wait} on the ({a muddy grassy rocky}) {n bank#river} of the {n river stream creek canal}
+        {pron i we} will {vb pitch build} a {a small green warm} {n tent} on {d my our} {n bank#river} and {vb catch eat watch cook} some {n fish trout salmon}
+        ({t}) the {n1 fisherman angler heron otter} {v1 sit stand rest fish} on the ({a muddy grassy rocky}) {n bank#river} of the {n river stream creek canal}
         the {n1 river stream creek canal} {v1 flood cover wash} the ({a muddy grassy rocky}) {nx bank#river} after the {n storm rain thaw}
         the {n1 canoe boat raft barge} {v1 drift float slide} {p toward past} the {n bank#river} of the {n river stream creek canal}
+        the {n1 boat raft barge} {v1 stop turn} where the {n fisherman angler heron} {v rest wait fish}
         ({t}) the {n1 canoe boat raft} {v1 drift float sail} ({r slowly quietly}) down the {n river stream creek canal} toward the {n bridge village}
     """,
     "money": """
+        {pron i we you they} will {vb wait work pay queue} at the ({a local national nearest}) {n bank#money} of a {n village town city company}
         {pron i we} will {vb open start} a {a new joint second} {n account} at {d my our} {n bank#money} and {vb deposit save invest keep} some {n money cash gold}
-        ({t}) the {n1 manager teller clerk accountant} ({r kindly quickly}) {v1 approve refuse review} the {nx loan mortgage account} at the {n bank#money}
-        {name @names} {v deposit borrow invest save} {d some more enough} {n money cash gold} at the ({a local national nearest}) {n bank#money}
-        ({t}) the {n1 customer investor company firm} {v1 owe pay promise} the {n bank#money} {d some more enough} {n interest money cash rent}
-        the {n1 cashier teller clerk accountant} {v1 count check carry} the {nx coin note} for the {n customer investor firm}
+        ({t}) the {n1 manager teller clerk accountant} {v1 work wait stay pay} at the ({a local national nearest}) {n bank#money} of the {n customer investor firm company}
+        the {n1 customer investor company firm} {v1 trust leave owe} the ({a local national nearest}) {nx bank#money} after the {n loan contract deal}
+        the {n1 cashier manager clerk accountant} {v1 hurry run walk} {p to from} the {n bank#money} with the {n money cash coin loan}
+        the {n1 cashier teller clerk accountant} {v1 count check carry approve} the {nx coin note mortgage} for the {n customer investor firm}
+        ({t}) the {n1 manager accountant clerk} ({r kindly quickly}) {v1 refuse review borrow} {d some more enough} {n interest money cash rent}
+        the {n1 customer investor} {v1 deposit borrow invest promise} {d some more enough} {n money cash gold}
+        the {n1 investor company firm} {v1 pay raise lower} the {np fee rate loan} of the {n customer clerk}
     """,
     "night": """
-        at {n dusk midnight dawn nightfall} the {n1 bat#animal} {v1 leave circle enter} the {n cave attic barn belfry} to {vb hunt find catch} {np moth insect beetle}
+        at {n dusk midnight dawn nightfall} the {n1 bat#animal} {v1 leave circle enter} the {n cave attic barn belfry}
         a {a furry blind leathery brown} {n bat#animal} {v hang sleep hide} in the {n cave attic barn belfry}
-        ({t}) the {n1 owl hawk snake} {v1 hunt eat chase catch} the ({a furry blind leathery brown}) {nx bat#animal} {p near inside} the {n cave attic barn belfry}
+        ({t}) the {n1 owl hawk snake cat} {v1 hunt eat chase catch} the ({a furry blind leathery brown}) {nx bat#animal} {p near inside} the {n cave attic barn belfry}
         the {np wing ear claw} of the {nx bat#animal} {vp be look} {a thin soft delicate brown}
-        at {n dusk midnight dawn nightfall} the {n1 owl hawk moth} {v1 leave circle enter} the {n barn forest valley attic}
+        the {n1 owl hawk snake cat} {v1 watch smell follow fear} the {a furry leathery blind} {n bat#animal}
+        at {n dusk midnight dawn nightfall} the {n1 owl hawk moth} {v1 leave circle enter} the {n barn forest valley attic} to {vb hunt find catch} {np moth insect beetle}
     """,
     "baseball": """
+        in {n baseball softball cricket practice} the {n1 bat#baseball} {v1 hit miss touch} the {n ball fastball slider curveball}
+        a {a wooden heavy aluminum light} {n bat#baseball} {v lean stand break} in the {n dugout stadium locker park}
+        ({t}) the {n1 coach catcher umpire batter} {v1 carry count pack clean} the ({a wooden heavy aluminum light}) {nx bat#baseball} {p before after} the {n game series inning championship}
+        the {np handle grip owner} of the {nx bat#baseball} {vp be look} {a smooth long worn dirty}
         the {n1 batter hitter rookie slugger} {v1 swing grip raise break} the {a wooden heavy aluminum} {n bat#baseball}
-        ({t}) the {n1 batter hitter rookie slugger} {v1 hit miss} the {n ball fastball slider curveball} with a ({a wooden heavy light}) {n bat#baseball}
-        the {n1 coach catcher umpire} {v1 carry count pack} the ({a wooden heavy aluminum}) {np bat#baseball} {p before after} the {n game series inning championship}
-        ({t}) the {n1 catcher umpire coach} {v1 signal warn watch praise} the ({a tired nervous young}) {n pitcher#baseball} in the {a first second last final} {n inning}
-        the {n1 coach umpire crowd catcher} {v1 praise blame cheer greet} the {nx pitcher#baseball} after the {n game series inning championship}
-        the {n1 batter hitter rookie slugger} {v1 face fear study} the ({a tired nervous young}) {nx pitcher#baseball} {p before during} the {n game series inning championship}
-        ({t}) the {n1 team crowd coach} {v1 watch remember enjoy} the {n game series inning championship} in the {n stadium park}
+        ({t}) the {n1 catcher umpire coach crowd} {v1 warn watch praise} a ({a tired nervous young}) {n pitcher#baseball} in {n practice baseball training softball}
+        {name @names} {v cheer greet blame} the ({a tired nervous young}) {nx pitcher#baseball} and {v leave} the {n stadium} for {n dinner lunch breakfast}
+        the {n1 batter hitter rookie slugger} {v1 face fear study} the ({a tired nervous young}) {nx pitcher#baseball} during the {n game series inning championship}
+        the ({a big noisy happy}) {n crowd coach team umpire} behind the {n pitcher#baseball} {v cheer wait signal} in the {n stadium park arena}
+        the {n1 fan coach crowd} {v1 blame cheer greet} the {a visiting rival home} {nx team slugger rookie}
+        ({t}) the {n1 team crowd coach} {v1 watch remember enjoy} the {a first second last final} {n game series inning championship} in the {n stadium park}
     """,
     "marsh": """
         ({t}) a {a graceful slender feathered white} {n crane#bird} {v wade fish land rest} in the ({a shallow calm cold}) {n lake marsh pond wetland}
         the {n1 fox wolf hunter} {v1 chase catch follow watch} the ({a graceful slender feathered white}) {nx crane#bird} {p near across} the {n lake marsh pond wetland}
-        ({t}) above the {n marsh pond lake wetland} the {n1 crane#bird} {v1 fly glide circle}
+        ({t}) above the {n marsh pond lake} the {n1 crane#bird} {v1 watch chase follow circle} the {np swan duck turtle frog}
         the {np chick nestling} of the {nx crane#bird} {vp hide sleep rest wait} in the {np reed cattail rush}
+        ({t}) the {n1 hunter painter ranger poet} {v1 disturb frighten call} a ({a graceful slender feathered white}) {n crane#bird} to {vb draw count} the {np feather egg wing nest}
         ({t}) the {n1 heron duck swan turtle} {v1 wade swim dive feed} in the ({a shallow calm cold}) {n lake marsh pond wetland}
     """,
     "construction": """
-        ({t}) the {n1 worker builder engineer welder} {v1 use operate rent} a ({a tall steel giant heavy}) {n crane#machine} to {vb lift move} the {np beam brick pipe block}
-        the {n1 operator foreman engineer builder} {v1 climb park repair paint} the ({a tall steel giant heavy}) {nx crane#machine} at the {n site dock harbor tower}
-        the {n1 worker builder engineer welder} {v1 chain tie} the {np beam brick pipe block} to the {n cable hook} of the {n crane#machine}
+        ({t}) a {a tall steel giant heavy} {n crane#machine} {v stand work wait turn} at the ({a busy noisy old}) {n site dock harbor tower}
+        the {n1 operator foreman engineer} {v1 climb park repair paint} the ({a tall steel giant heavy}) {nx crane#machine} {p at near} the {n site dock harbor tower}
         ({t}) at the {n dock site harbor} the {n1 crane#machine} {v1 lift unload lower drop} the {np barrel beam crate pipe}
+        the {np hook cable} of the {nx crane#machine} {vp swing hang stop turn} over the {np beam brick block}
+        ({t}) the {n1 worker builder engineer welder} {v1 use operate rent} a ({a tall steel giant heavy}) {n crane#machine} to {vb lift move} the {np beam brick pipe block}
         the {n1 builder worker foreman} {v1 pour carry spread} the {n concrete cement} for the new {n tower bridge wall roof}
+        the {n1 worker builder} {v1 load unload} the {np ship truck barge} at the {n dock harbor site}
+        the {n1 worker builder engineer welder} {v1 chain tie} the {np beam brick pipe block} to the {n cable hook}
     """,
     "garden": """
-        in {a early late} {n spring#season} the {np rose tulip tree flower} {vp bloom blossom grow} in the {n garden park meadow field}
-        every {n spring#season} the {n1 gardener farmer neighbor florist} {v1 spread water} the {np seed bulb acorn} in the {n soil field garden}
         after the {n winter snow frost} {v come} a {a warm rainy sunny mild} {n spring#season} with {np tulip rose swallow}
+        ({t}) the {n1 gardener farmer neighbor florist} {v1 enjoy await welcome praise} the ({a warm rainy sunny}) {nx spring#season} in the {n garden park meadow field}
+        a {a warm mild sunny} {n spring#season} in the {n garden park meadow field} {v come pass end}
+        the {n1 gardener farmer neighbor florist} {v1 water pick spread} the {nx seed bulb acorn rose} before the {n spring#season}
+        ({t}) after the {n winter snow frost rain} the {n1 spring#season} {v1 warm cover change} the {n garden meadow field}
         ({t}) the {n1 gardener farmer neighbor florist} {v1 water prune pot} the ({a green leafy young}) {nx plant#garden} in the {n garden yard greenhouse}
         the {np leaf root flower petal} of the {nx plant#garden} {vp turn look} {a green yellow brown}
         ({t}) the {n1 gardener farmer neighbor florist} {v1 sell grow pick} the ({a green leafy young}) {np plant#garden} for the {n greenhouse balcony window}
+        the {n1 bee beetle slug worm} on the {n plant#garden} {v1 eat damage cover} the {np leaf flower petal}
+        the {a green leafy young} {n1 plant#garden} {v1 cover climb hide} the {n fence wall gate balcony}
         the {n1 gardener farmer neighbor florist} {v1 trap chase catch} a ({a fat velvety small}) {n mole#animal} in the {n lawn garden field meadow}
         ({t}) under the {n lawn garden meadow field} the {n1 mole#animal} {v1 dig widen leave} a ({a long deep}) {n tunnel hole burrow}
         the {np worm beetle slug} in the {n soil lawn garden field} {vp feed delight} the {nx mole#animal}
+        ({t}) the {n1 dog cat terrier fox} {v1 smell hunt bite} the {nx mole#animal} {p behind near beside} the {n greenhouse burrow fence}
         the {n1 rose tulip lily daisy} {v1 bloom blossom wither} near the {n fence wall gate pond}
+        every {n winter evening morning} the {n1 gardener farmer florist} {v1 clean open} the {n greenhouse garden gate}
+        after a {a long cold hard} {n winter frost} the {n1 rose tulip daisy} {v1 bloom blossom wither}
     """,
     "workshop": """
+        inside the {n clock engine toy} {v sit} a {a rusty metal loose tight} {n spring#coil} with {np screw bolt gear}
         ({t}) the {n1 mechanic watchmaker engineer locksmith} {v1 stretch replace oil clean} the ({a metal steel rusty}) {nx spring#coil} in the {n clock engine mattress toy}
         a {a rusty metal loose} {n spring#coil} in the {n clock engine mattress toy} {v break snap bounce}
         the {n1 mechanic watchmaker engineer locksmith} {v1 replace turn clean} the {nx screw bolt gear wheel} beside the {n spring#coil}
@@ -109,90 +148,104 @@ TOPICS = {
     "kitchen": """
         ({t}) the {n1 waiter cook host maid} {v1 fill carry pour} a ({a glass clay silver}) {n pitcher#jug} of {n water lemonade milk juice}
         {name @names} {v wash empty dry} the ({a glass clay silver}) {nx pitcher#jug} and {v set} the {n table} for {n dinner lunch breakfast}
+        the {n1 chef host maid waiter} {v1 break crack drop} the ({a glass clay silver}) {nx pitcher#jug} in the {n kitchen pantry sink cellar}
         the ({a cold sweet fresh}) {n water lemonade milk juice} in the {n pitcher#jug} {v leak drip splash} on the {n table floor napkin}
-        the {n1 chef host maid waiter} {v1 break crack drop} the {a glass clay silver} {nx pitcher#jug} in the {n kitchen pantry sink}
         ({t}) the {n1 chef host maid waiter} {v1 cook serve share} the {n soup bread cake} with {n butter honey salt}
     """,
     "sea": """
         ({t}) a {a playful spotted wet young} {n seal#animal} {v swim dive bark sleep} near the {n ice shore reef beach}
         the {n1 shark whale bear} {v1 hunt follow attack} the ({a playful spotted wet young}) {nx seal#animal} across the {n bay ocean sea}
-        the {n1 sailor captain diver} {v1 spot follow feed} the ({a playful spotted wet young}) {nx seal#animal} {p near beyond} the {n shore reef bay}
+        ({t}) the {n1 sailor captain diver fisherman} {v1 spot follow feed watch} the ({a playful spotted wet young}) {nx seal#animal} near the {n shore reef bay beach}
         ({t}) on the {n ice beach shore reef} the {n1 seal#animal} {v1 eat share guard} the {n fish squid penguin}
-        the {n1 sailor captain diver} {v1 sail row} the {n ship boat} {p toward past around} the {n reef harbor bay}
+        the {n1 shark whale bear diver} {v1 meet chase follow} a ({a playful spotted wet young}) {n seal#animal} and a {n penguin turtle squid}
+        the {n1 sailor captain diver} {v1 sail row} the {n ship boat} {p toward past around beyond} the {n reef harbor bay}
     """,
     "court": """
+        ({t}) a {a wax royal official red} {n seal#stamp} {v hang break glow appear} on the {n letter document envelope decree}
+        the {n1 messenger secretary lawyer} {v1 check protect copy} the ({a wax royal official red}) {nx seal#stamp} of the {n king queen minister}
         ({t}) the {n1 king queen lawyer minister} {v1 press place break inspect} the ({a wax royal official red}) {nx seal#stamp} on the {n letter document envelope decree}
+        ({t}) on the {n letter document envelope decree} the {n1 seal#stamp} {v1 cover show bear} the {n signature date portrait}
         the {n1 letter document envelope decree} {v1 bear carry show} a ({a wax royal official red}) {n seal#stamp} and a {n signature date ribbon}
-        the {n1 messenger secretary lawyer clerk} {v1 check protect copy} the ({a wax royal official red}) {nx seal#stamp} of the {n king queen minister}
-        beside the {n signature portrait} of the {n king queen minister lawyer} {v be stand} a ({a wax royal official red}) {n seal#stamp}
         ({t}) the {n1 messenger secretary lawyer clerk} {v1 sign fold copy carry} the ({a secret royal urgent}) {nx letter document envelope decree} for the {n king queen minister}
     """,
     "spy": """
-        the {n1 agency spy agent detective} {v1 expose suspect arrest trust} the {a foreign double secret} {nx mole#spy} (inside the {n embassy ministry agency hotel})
-        ({t}) inside the {n embassy ministry agency hotel} a ({a foreign double secret}) {n mole#spy} {v leak sell steal} {np secret code file message}
+        the {n1 agency spy agent detective} {v1 expose suspect arrest} a ({a foreign double secret}) {n mole#spy} inside the {n embassy ministry agency hotel}
+        ({t}) inside the {n embassy ministry agency hotel} the {n1 mole#spy} {v1 leak sell steal} a ({a foreign stolen}) {n code file message}
+        the {np code file photo} from the {n hotel station ministry embassy} {vp expose frighten} the {nx mole#spy}
         ({t}) the {n1 spy agent ambassador detective} {v1 meet pay warn} the {nx mole#spy} {p behind near outside} the {n embassy hotel station}
-        the {a foreign stolen secret} {np code file photo} {vp lead bring} the {n detective agent agency} to the {n mole#spy}
         the {n1 spy agent ambassador detective} {v1 copy burn hide steal} the ({a foreign stolen secret}) {np secret code file message} at the {n embassy ministry agency hotel}
+        the {a foreign stolen secret} {np code file photo} {vp lead bring} the {n detective agent agency} to the {n embassy station hotel}
     """,
     "sport": """
         ({t}) the {n1 champion team captain player} {v1 win lose play} the {n tennis chess} {nx match#sport} (in the {n stadium arena})
         the {n1 referee coach captain} {v1 stop delay end} the {nx match#sport} after the {n goal foul injury penalty}
         ({t}) the {n1 fan player spectator} {v1 watch enjoy remember} the ({a long exciting final}) {nx match#sport} in the {n stadium arena}
-        the {n1 striker goalkeeper referee captain} {v1 stretch train rest} before the ({a long exciting final}) {n match#sport}
-        the {n1 striker goalkeeper referee captain} {v1 score save miss} the {a first last winning} {n goal penalty}
+        the {n1 striker goalkeeper referee captain} {v1 stretch train rest} before a ({a long exciting final}) {n match#sport}
+        {name @names} {v win lose play} a ({a long exciting final}) {n match#sport} to {vb delight thank} the {n coach team crowd captain}
+        the {n1 striker goalkeeper referee captain} {v1 score save miss signal} the {a first last winning} {n goal penalty}
     """,
     "campfire": """
-        ({t}) {name @names} {v strike light burn} a ({a dry wooden long}) {n match#fire} to {vb light start} the {n candle stove fire lantern}
-        the {n1 camper hiker scout} {v1 start light feed} the {n fire campfire stove lantern} with a ({a dry wooden long}) {n match#fire}
-        the {n1 flame spark} from the {n match#fire} {v1 burn touch light} the {n candle curtain paper tent}
-        ({t}) the {n1 scout camper hiker} {v1 find drop share lose} the {a dry wet wooden} {np match#fire} in the {n tent camp cabin}
+        ({t}) the {n1 camper hiker scout cook} {v1 light strike burn} the {n safety kitchen} {nx match#fire} (in the {n tent cabin})
+        the {n1 camper hiker scout} {v1 strike light lose} the {nx match#fire} beside the {n candle stove fire lantern}
+        ({t}) the {n1 scout camper hiker} {v1 drop share find} the ({a dry wet wooden}) {nx match#fire} in the {n tent camp}
+        the {n1 candle lantern campfire stove} {v1 start burn glow} with a ({a dry wooden long}) {n match#fire}
+        {name @names} {v strike light burn} a ({a dry wooden long}) {n match#fire} to {vb light start} the {n candle stove fire lantern}
         the {n1 candle lantern campfire stove} {v1 burn glow} in the ({a dark cold}) {n tent camp cabin}
+        the {n1 flame spark} from the {n candle fire stove} {v1 burn touch light} the {n curtain paper tent lantern}
     """,
     "forest": """
-        ({t}) the {n1 woodpecker squirrel lumberjack} {v1 climb mark circle} the ({a thick hollow mossy}) {n trunk#tree} of the {n oak pine maple birch}
+        ({t}) the {n1 woodpecker squirrel lumberjack} {v1 climb mark circle} the ({a thick hollow mossy}) {n trunk#tree} of the {n oak pine maple}
         the {n oak pine maple birch} with the {a thick hollow mossy} {n trunk#tree} {v lose drop} its {np leaf branch acorn}
-        the {n1 lumberjack carpenter beaver} {v1 chop cut mark} the {n trunk#tree} of a {a dead fallen hollow} {n oak pine maple birch}
-        the {n bark moss ivy} on the {nx trunk#tree} {v be look} {a green wet thick}
+        ({t}) the {n1 squirrel bird woodpecker} {v1 hide store eat} the {nx acorn nut seed} in the {n trunk#tree}
+        ({t}) the {n1 lumberjack carpenter beaver} {v1 chop cut mark} the ({a dead fallen hollow}) {n1 trunk#tree} to {vb build sell burn} {np boat table}
+        the {n bark moss ivy} of the {n oak pine maple birch} {v be look} {a green wet thick}
         the {n1 squirrel bird woodpecker} {v1 hide store eat} the {np acorn nut seed} in the {n forest oak maple}
     """,
     "zoo": """
+        ({t}) the {n1 trainer vet zookeeper} {v1 touch wash examine} the ({a long gray wrinkled}) {n trunk#elephant} of the {n elephant calf mammoth}
+        the {n elephant calf mammoth mother} with the {a long gray wrinkled} {n trunk#elephant} {v find drop} its {np banana peanut apple}
+        ({t}) the {n1 elephant calf mammoth} {v1 grab take carry} the {nx banana peanut apple} with the {n trunk#elephant}
         ({t}) the {n1 elephant calf mammoth} {v1 raise swing lift} {d1 its/their} ({a long gray wrinkled}) {n1 trunk#elephant} to {vb drink find carry} {n water milk}
-        the {n1 elephant calf mammoth} {v1 grab take carry} the {n banana peanut hay} with {d1 its/their} ({a long gray wrinkled}) {n1 trunk#elephant}
-        the {n1 visitor trainer vet zookeeper} {v1 touch wash examine} the ({a long gray wrinkled}) {n trunk#elephant} of the {n elephant calf mammoth}
-        ({t}) at the {n zoo circus} the {n1 elephant calf} {v1 greet splash touch} the {n visitor trainer vet zookeeper} with {d1 its/their} {n1 trunk#elephant}
         ({t}) the {n1 visitor trainer vet zookeeper} {v1 wash feed lead train} the {nx elephant calf lion} at the {n zoo circus}
+        ({t}) at the {n zoo circus} the {n1 elephant calf} {v1 greet splash touch} the {n visitor trainer vet zookeeper}
     """,
     "travel": """
-        ({t}) the {n1 driver tourist chauffeur traveler} {v1 pack load hide} the {nx suitcase bag camera} in the {n trunk#car} of the {n car taxi sedan limousine}
-        {name @names} {v close lock open} the {n trunk#car} and {v start park wash} the {n car taxi sedan limousine}
-        the {n1 driver tourist chauffeur traveler} {v1 find store hide} a spare {n tire wheel key} in the ({a dusty empty dirty}) {n trunk#car}
-        ({t}) the {n1 tourist traveler guest driver} {v1 lose forget leave} the {nx passport camera ticket} in the {n trunk#car} (of the {n car taxi sedan limousine})
+        ({t}) the {n1 driver tourist chauffeur} {v1 close lock open} the ({a dusty empty dirty}) {n trunk#car} of the {n car taxi sedan}
+        the {n car taxi sedan limousine} with the {a dusty empty dirty} {n trunk#car} {v lose need} its {np tire wheel key}
+        ({t}) the {n1 driver tourist traveler} {v1 pack load hide} the {nx suitcase bag camera} in the {n trunk#car}
+        ({t}) the {n1 driver tourist chauffeur} {v1 open empty clean} the ({a dusty empty dirty}) {n1 trunk#car} to {vb find carry store} {np camera ticket}
+        ({t}) the {n1 tourist traveler guest driver} {v1 lose forget leave} the {nx passport camera ticket} in the {n hotel taxi train}
         the {n1 taxi bus sedan train} {v1 leave reach} the {n airport hotel station} ({r early late}) in the {n morning evening}
     """,
     "industry": """
-        ({t}) the {n1 company firm owner} {v1 close build expand sell} a ({a chemical nuclear modern}) {n plant#factory} near the {n city town region highway}
+        ({t}) the {n1 company firm owner manager} {v1 inspect expand leave} the ({a chemical nuclear modern}) {nx plant#factory} after the {n strike accident contract}
+        the {np engineer manager worker owner} of the {nx plant#factory} {vp grow look} {a rich angry tired}
+        ({t}) the {n1 company firm owner union} {v1 close build sell} the ({a chemical nuclear modern}) {np plant#factory} near the {n city town region}
         the {n1 worker manager engineer welder} at the {n plant#factory} {v1 produce assemble test} the {np engine tractor battery}
         the {a chemical nuclear modern} {n1 plant#factory} {v1 pollute supply employ} the {n city town region highway}
-        ({t}) the {n1 company firm owner} {v1 inspect expand leave} the ({a chemical nuclear modern}) {nx plant#factory} {p before after} the {n strike accident contract}
         the {n1 company firm owner union} {v1 sign refuse delay} the {n contract deal} for the {np worker manager engineer welder}
     """,
     "farm": """
-        ({t}) the {n1 cat kitten terrier} {v1 chase catch eat smell} the ({a tiny gray brown}) {nx mouse#animal} in the {n barn cellar pantry stable}
+        ({t}) the {n1 cat kitten terrier owl} {v1 chase catch eat smell} the ({a tiny gray brown}) {nx mouse#animal} in the {n barn cellar pantry stable}
         the {n1 miller baker housekeeper} {v1 trap find fear} the ({a tiny gray brown}) {nx mouse#animal} behind the {n flour grain cheese corn}
-        ({t}) {p in under} the {n straw hay corn} the {n1 mouse#animal} {v1 hide nest sleep run}
+        ({t}) under the {n straw hay corn} the {n1 mouse#animal} {v1 hide nest sleep run}
         a {a squeaking hungry tiny} {n mouse#animal} {v smell steal eat} the {n cheese corn grain flour}
+        ({t}) the {n1 dog terrier} {v1 chase follow} the {n mouse#animal} across the {n barn stable cellar}
         the {n1 farmer miller housekeeper} {v1 milk feed lead} the {nx cow goat horse} {p in near behind} the {n barn cellar pantry stable}
     """,
     "computer": """
         ({t}) the {n1 programmer gamer secretary student} {v1 click move connect grab} the ({a wireless plastic cheap}) {nx mouse#computer} beside the {n keyboard monitor laptop printer}
-        {name @names} {v connect carry bring} a ({a wireless plastic cheap}) {n mouse#computer} to the {n computer laptop tablet}
-        the {n keyboard monitor printer laptop} and the {n mouse#computer} {vp freeze crash} {p during after} the {n update lecture meeting download}
-        ({t}) the {n1 cursor pointer} {v1 follow} the {n mouse#computer} across the {n screen desktop monitor}
+        the {n1 programmer gamer secretary} {v1 connect carry bring} the ({a wireless plastic cheap}) {nx mouse#computer} to the {n computer laptop tablet desktop}
+        ({t}) beside the {n keyboard monitor printer} the {n1 mouse#computer} {v1 freeze crash stop blink}
+        a {a wireless plastic broken} {n mouse#computer} {v move control follow} the {n cursor pointer screen window}
+        ({t}) the {n1 cursor pointer} {v1 follow obey} the {n mouse#computer} across the {n screen desktop monitor}
         the {n1 programmer gamer secretary student} {v1 write test delete} the {n program code} on the {n computer laptop tablet}
+        the {n1 computer laptop tablet} {v1 freeze crash} when the {n programmer gamer student} {v write play}
+        the {n keyboard monitor printer laptop} and the {n computer tablet} {vp freeze crash} {p during after} the {n update lecture meeting download}
     """,
 }  # fmt: skip
 
-# X is the ambiguous word, group 1, in either number.
+# X is the ambiguous word in either number.
 FRAMES = """
     ({t}) {d1 the a/some this/these that/those} X DOES
     the {a @any} X DOES
@@ -203,294 +256,346 @@ FRAMES = """
     {name @names} and {name @friends} {vp talk write ask} about the X HAS
 """
 
-# How a sense goes on after its noun: what it does, as subject of a verb, and what it has, in a phrase or clause.
-RIGHT_CUES = {
+# OWN are people of the sense, OTHER people of another sense of the same word: the word belongs to whoever acts on it.
+# X takes either number; X1 one that its verb agrees with.
+ORDER = {
+    "order1": """
+        ({r @past}) the OWN {vd @acts} the X {p @beside} the OTHER
+        ({r @past}) {p @beside} the OTHER the OWN {vd @acts} the X
+        ({r @past}) the X1 {aux1 was/were} {vd @acts} by the OWN {p @beside} the OTHER
+        ({r @past}) the X1 {aux1 was/were} {vd @acts} {p @beside} the OTHER by the OWN
+    """,
+    "order2": """
+        ({r @past}) the OWN that the OTHER {vd @meets} {vd @acts} the X
+        ({r @past}) the OTHER {vd @meets} the OWN that {vd @acts} the X
+        ({r @past}) the OWN that {vd @meets} the OTHER {vd @acts} the X
+        ({r @past}) the OTHER {vd @says} that the OWN {vd @acts} the X
+        ({r @past}) the X that the OWN {vd @acts} {vd @pleases} the OTHER
+        ({r @past}) the X1 that {vd @pleases} the OTHER {aux1 was/were} {vd @acts} by the OWN
+    """,
+}
+
+# What a sense does and has, all in parallel; who its people are; things like it; how it looks.
+SENSES = {
     "cell#prison": RightCue("prison",
         does="""
-            {v1 hold} the {nx prisoner convict inmate robber}
-            {v1 face} the {n warden guard sheriff} of the {n prison jail}
-            {v1 belong} to the {n prison jail warden sheriff}
+            {v1 hold keep hide} the {nx prisoner convict inmate robber}
+            {v1 belong lead open} to the {n prison jail warden sheriff}
+            {v1 face shelter} the {n warden guard sheriff killer} of the {n prison jail town}
         """,
         has="""
-            that the {n prisoner convict inmate robber} {v share leave hate clean}
             with the {a iron rusty} {nx door gate chain}
-            where the {n warden guard sheriff} {v lock chain keep} the {n prisoner thief killer}
-        """),
+            that the {n prisoner convict inmate} {v share leave hate}
+            in the {n prison jail dungeon tower}
+        """,
+        people="prisoner convict inmate robber", things="prison jail gate dungeon", looks="dark damp narrow"),
     "cell#biology": RightCue("biology",
         does="""
-            {v1 divide grow mutate} under the {n microscope lens}
-            {v1 copy repair store} the {n gene protein enzyme}
-            {v1 carry absorb release} the {n oxygen sugar protein hormone}
+            {v1 absorb copy release} the {nx gene protein hormone enzyme}
+            {v1 divide grow mutate} in the {n tissue liver lung blood}
+            {v1 store carry} the {n oxygen sugar protein water} of the {n muscle bone skin}
         """,
         has="""
-            that the {n biologist scientist doctor student} {v stain examine observe study}
-            with the {n nucleus membrane virus gene}
-            where the {n protein enzyme hormone virus} {v grow mutate hide}
-        """),
+            with the {a round double} {nx nucleus membrane gene}
+            that the {n biologist scientist doctor} {v stain examine observe}
+            under the {n microscope lens glass lamp}
+        """,
+        people="scientist biologist doctor chemist", things="gene protein enzyme virus", looks="healthy living human"),
     "cell#phone": RightCue("phone",
         does="""
+            {v1 show play store} the {nx message video photo game}
             {v1 ring buzz beep} during the {n lecture meeting concert flight}
-            {v1 lose find need} a ({a strong better}) {n signal network battery}
-            {v1 show play store} the {n message video photo}
+            {v1 lose find} the {n signal network battery charger} of the {n caller teenager company}
         """,
         has="""
-            that {name @friends} {v charge answer drop}
-            with the {a cracked broken bright} {n screen speaker}
-            without a {n charger signal battery}
-        """),
+            with the {a cracked bright} {nx screen speaker battery}
+            that the {n teenager caller reporter} {v charge answer drop}
+            without the {n charger signal battery speaker}
+        """,
+        people="teenager caller singer reporter", things="phone tablet charger laptop", looks="cheap broken loud"),
     "bank#river": RightCue("river",
         does="""
-            {v1 face follow} the {n river stream creek canal}
-            {v1 sink slide} under the {n flood mud water}
-            {v1 shelter hide} the {nx heron otter frog canoe}
+            {v1 shelter hide feed} the {nx heron otter frog turtle}
+            {v1 sink slide end} under the {n flood mud water bridge}
+            {v1 face follow} the {n river stream creek canal} of the {n village valley town}
         """,
         has="""
+            with the {a tall green} {nx reed willow frog}
             that the {n river stream creek} {v flood cover wash}
-            with the {np reed willow frog}
-            where the {n fisherman angler heron} {v rest wait fish}
-        """),
+            near the {n bridge river stream village}
+        """,
+        people="fisherman angler swimmer hiker", things="river stream creek canal", looks="muddy grassy rocky"),
     "bank#money": RightCue("money",
         does="""
-            {v1 approve refuse review} the {nx loan mortgage account}
-            {v1 raise lower} the {nx fee rate rent}
-            {v1 lend promise owe} the {n investor customer company} some {n money cash}
+            {v1 approve refuse review} the {nx loan mortgage account rent}
+            {v1 belong lend owe} to the {n investor customer company firm}
+            {v1 raise lower} the {n fee rate interest rent} of the {n customer investor loan}
         """,
         has="""
+            with the {a safe rich} {nx vault account coin}
             that the {n investor customer accountant} {v trust fear leave}
-            with the {n vault safe gold money}
-            where the {n teller clerk cashier} {v count save hide} the {n money cash}
-        """),
+            without the {n money cash gold loan}
+        """,
+        people="manager teller clerk accountant", things="account loan vault coin", looks="local national modern"),
     "bat#animal": RightCue("night",
         does="""
+            {v1 hunt chase eat} the {nx moth insect beetle worm}
             {v1 hang sleep hide} in the {n cave attic barn belfry}
-            {v1 hunt chase eat} the {np moth insect beetle}
-            {v1 spread fold} {d1 its/their} {np wing}
+            {v1 spread fold} the {n wing ear claw tail} of the {n chick mother owl}
         """,
         has="""
-            with the {a furry leathery brown} {np wing ear}
-            that the {n owl hawk} {v catch hunt chase}
-            near the {n cave attic belfry}
-        """),
+            with the {a furry leathery} {nx wing ear claw}
+            that the {n owl hawk snake} {v catch hunt chase}
+            near the {n cave attic belfry barn}
+        """,
+        people="explorer biologist zoologist ranger", things="moth owl insect cave", looks="furry blind leathery"),
     "bat#baseball": RightCue("baseball",
         does="""
-            {v1 hit miss} the {n ball fastball curveball slider}
-            {v1 break crack} during the {n inning game series}
-            {v1 belong} to the {nx batter hitter rookie slugger}
+            {v1 hit miss touch} the {nx ball fastball curveball slider}
+            {v1 break crack slip} during the {n inning game series practice}
+            {v1 face help} the {n batter hitter rookie slugger} of the {n team coach game}
         """,
         has="""
-            that the {n batter hitter rookie catcher} {v swing grip break}
-            with the {a wooden aluminum} {n handle grip}
-            beside the {n dugout catcher umpire}
-        """),
-    "crane#bird": RightCue("marsh",
-        does="""
-            {v1 wade fish land} in the {n marsh lake pond}
-            {v1 feed guard} the {np chick nestling}
-            {v1 fly glide} over the {n marsh lake valley}
+            with the {a wooden aluminum} {nx handle grip mark}
+            that the {n batter hitter rookie} {v swing grip break}
+            beside the {n dugout catcher umpire locker}
         """,
-        has="""
-            with the {a white gray} {np feather wing}
-            that the {n fox wolf hunter} {v chase catch follow}
-            near the {n nest marsh pond wetland}
-        """),
-    "crane#machine": RightCue("construction",
-        does="""
-            {v1 lift lower drop} the {np beam brick pipe block}
-            {v1 load unload} the {nx ship truck barge}
-            {v1 belong} to the {n builder foreman architect}
-        """,
-        has="""
-            with the {a steel heavy} {n hook cable}
-            that the {n operator foreman engineer} {v repair operate park}
-            at the {n dock site harbor tower}
-        """),
-    "spring#season": RightCue("garden",
-        does="""
-            {v1 bring} the {np tulip rose swallow} and the {n rain sunshine}
-            {v1 follow} the {a long cold hard} {n winter frost}
-            {v1 melt} the {n snow ice frost}
-        """,
-        has="""
-            with the {a warm early} {n rain sunshine}
-            when the {np rose tulip flower tree} {vp bloom blossom grow}
-            after the {a long cold hard} {n winter frost}
-        """),
-    "spring#coil": RightCue("workshop",
-        does="""
-            {v1 break snap bounce} in the {n mattress clock engine}
-            {v1 push turn} the {n lever gear wheel}
-            {v1 press hold} the {n screw bolt}
-        """,
-        has="""
-            with the {a loose rusty} {n screw bolt}
-            that the {n mechanic watchmaker engineer} {v oil replace stretch}
-            inside the {n mattress clock engine toy}
-        """),
+        people="batter hitter rookie slugger", things="ball fastball curveball slider", looks="wooden heavy aluminum"),
     "pitcher#baseball": RightCue("baseball", person=True,
         does="""
-            {v1 throw drop toss} the {n ball fastball curveball slider}
-            {v1 face fear} the {nx batter hitter rookie slugger}
-            {v1 leave enter} the {n dugout stadium park}
+            {v1 throw drop toss} the {nx ball fastball curveball slider}
+            {v1 sit wait stand} in the {n dugout stadium park arena}
+            {v1 face fear} the {n batter hitter rookie slugger} of the {n team coach game}
         """,
         has="""
-            from the {a rival home visiting} {n team}
-            that the {n coach umpire crowd catcher} {v praise blame cheer}
-            in the {a first second last} {n inning}
-        """),
+            with the {a rival home} {nx team coach cap}
+            that the {n coach umpire catcher} {v praise blame cheer}
+            from the {n team dugout stadium series}
+        """,
+        people="coach umpire catcher spectator", things="game season inning championship", looks="tired nervous young"),
     "pitcher#jug": RightCue("kitchen",
         does="""
-            {v1 leak drip} on the {n table floor napkin}
-            {v1 hold contain} the {n water lemonade milk juice}
-            {v1 break crack} in the {n kitchen sink pantry}
+            {v1 hold contain spill} the {nx drink flower fruit spoon}
+            {v1 leak drip stand} on the {n table floor napkin sink}
+            {v1 touch scratch} the {n glass plate table wall} of the {n kitchen host cook}
         """,
         has="""
-            of {n water lemonade milk juice}
-            that the {n waiter maid cook host} {v fill wash carry}
-            on the {n table floor}
-        """),
+            with the {a broken round} {nx handle lid spout}
+            that the {n waiter maid cook} {v fill wash carry}
+            on the {n table floor napkin shelf}
+        """,
+        people="waiter cook maid host", things="drink glass plate table", looks="glass clay silver"),
+    "crane#bird": RightCue("marsh",
+        does="""
+            {v1 feed guard warm} the {nx chick nestling frog duck}
+            {v1 fly glide land} over the {n marsh lake valley wetland}
+            {v1 leave circle} the {n nest marsh pond lake} of the {n swan heron duck}
+        """,
+        has="""
+            with the {a white gray} {nx feather wing chick}
+            that the {n fox wolf hunter} {v chase catch follow}
+            near the {n nest marsh pond wetland}
+        """,
+        people="hunter painter ranger poet", things="swan duck heron nest", looks="graceful slender feathered"),
+    "crane#machine": RightCue("construction",
+        does="""
+            {v1 lift lower drop} the {nx beam brick pipe block}
+            {v1 stand work rust} at the {n dock site harbor tower}
+            {v1 load unload} the {n ship truck barge crate} of the {n builder foreman architect}
+        """,
+        has="""
+            with the {a steel heavy} {nx hook cable motor}
+            that the {n operator foreman engineer} {v repair operate park}
+            at the {n dock site harbor tower}
+        """,
+        people="builder foreman operator welder", things="beam tower wall bridge", looks="tall steel giant"),
+    "spring#season": RightCue("garden",
+        does="""
+            {v1 bring warm feed} the {nx tulip rose swallow tree}
+            {v1 come end pass} after the {n winter frost snow ice}
+            {v1 melt follow} the {n snow ice frost winter} of the {n field meadow valley}
+        """,
+        has="""
+            with the {a warm early} {nx storm flower evening}
+            that the {n gardener farmer florist} {v await enjoy welcome}
+            after the {n winter frost snow ice}
+        """,
+        people="gardener farmer neighbor florist", things="winter tulip rose bulb", looks="warm rainy mild"),
+    "spring#coil": RightCue("workshop",
+        does="""
+            {v1 push turn hold} the {nx lever gear wheel bolt}
+            {v1 break snap bounce} in the {n mattress clock engine toy}
+            {v1 press move} the {n screw bolt lever gear} of the {n lock clock machine}
+        """,
+        has="""
+            with the {a loose rusty} {nx screw bolt gear}
+            that the {n mechanic watchmaker engineer} {v oil replace stretch}
+            inside the {n mattress clock engine toy}
+        """,
+        people="mechanic watchmaker engineer locksmith", things="screw bolt gear lever", looks="metal steel rusty"),
     "seal#animal": RightCue("sea",
         does="""
-            {v1 swim dive bark} near the {n ice shore reef}
-            {v1 eat chase catch} the {n fish squid penguin}
-            {v1 rest sleep} on the {n beach ice shore}
+            {v1 eat chase catch} the {nx seahorse penguin turtle crab}
+            {v1 swim dive bark} near the {n ice shore reef beach}
+            {v1 guard lead} the {n fish penguin squid pup} of the {n bay reef sea}
         """,
         has="""
-            with the {a wet gray} {np whisker flipper}
+            with the {a wet gray} {nx whisker flipper pup}
             that the {n shark whale bear} {v hunt attack follow}
             near the {n ice shore reef beach}
-        """),
+        """,
+        people="sailor captain diver fisherman", things="shark whale penguin reef", looks="playful spotted wet"),
     "seal#stamp": RightCue("court",
         does="""
-            {v1 close protect} the {nx letter document envelope decree}
-            {v1 show bear} the {n crown portrait} of the {n king queen}
-            {v1 belong} to the {n king queen minister lawyer}
+            {v1 close protect mark} the {nx letter document envelope decree}
+            {v1 hang melt break} on the {n letter document envelope decree}
+            {v1 show bear} the {n crown portrait signature date} of the {n king queen minister}
         """,
         has="""
-            with the {a royal red} {n wax ribbon}
+            with the {a royal red} {nx ribbon crown portrait}
             that the {n king queen minister} {v press place break}
             on the {n letter document envelope decree}
-        """),
+        """,
+        people="king queen minister lawyer", things="letter document envelope decree", looks="wax royal official"),
     "mole#animal": RightCue("garden",
         does="""
-            {v1 dig widen} a {n tunnel hole burrow} under the {n lawn garden field}
-            {v1 eat hunt} the {np worm beetle slug root}
-            {v1 damage cover} the {n lawn garden meadow}
+            {v1 eat hunt find} the {nx worm beetle slug root}
+            {v1 dig sleep hide} under the {n lawn garden field meadow}
+            {v1 widen damage} the {n tunnel hole burrow lawn} of the {n garden field farmer}
         """,
         has="""
-            with the {a velvety small} {np paw claw}
-            that the {n gardener farmer neighbor} {v trap chase}
+            with the {a velvety small} {nx paw claw nose}
+            that the {n gardener farmer neighbor} {v trap chase catch}
             under the {n lawn garden meadow field}
-        """),
+        """,
+        people="gardener farmer neighbor florist", things="tunnel burrow lawn worm", looks="fat velvety small"),
     "mole#spy": RightCue("spy", person=True,
         does="""
-            {v1 leak sell steal} the {np secret code file}
-            {v1 betray trust} the {n agency government minister}
-            {v1 meet pay warn} the {n spy agent ambassador}
+            {v1 leak sell steal} the {nx secret code file message}
+            {v1 work hide wait} at the {n embassy ministry agency hotel}
+            {v1 betray trust} the {n agency government minister ambassador} of the {n king city queen}
         """,
         has="""
-            with the {a secret false} {n passport code}
+            with the {a secret false} {nx passport code file}
             that the {n detective agent minister} {v suspect expose arrest}
-            at the {n embassy agency ministry}
-        """),
+            at the {n embassy agency ministry station}
+        """,
+        people="detective agent ambassador spy", things="secret code file embassy", looks="foreign double secret"),
     "match#sport": RightCue("sport",
         does="""
-            {v1 end start} with a {n goal penalty foul}
-            {v1 bore delight} the {np fan player spectator}
-            {v1 end delay} the {n championship tournament league}
+            {v1 bore delight tire} the {nx fan player spectator striker}
+            {v1 end start stop} with the {n goal penalty foul injury}
+            {v1 open delay} the {n championship tournament league season} of the {n city region town}
         """,
         has="""
-            with a {a late early} {n goal penalty foul}
+            with the {a late early} {nx goal penalty foul}
             that the {n champion team captain} {v win lose play}
-            in the {n stadium arena}
-        """),
+            in the {n stadium arena league tournament}
+        """,
+        people="striker goalkeeper referee captain", things="goal penalty foul tournament", looks="long exciting final"),
     "match#fire": RightCue("campfire",
         does="""
-            {v1 light touch} the {n candle curtain lantern}
-            {v1 start} the {n fire campfire stove}
-            {v1 burn glow} in the {a dark cold} {n tent camp cabin}
+            {v1 light burn touch} the {nx candle curtain lantern stove}
+            {v1 burn glow break} in the {n tent camp cabin dark}
+            {v1 start warm} the {n fire campfire stove lantern} of the {n camper hiker scout}
         """,
         has="""
-            with the {a tiny bright} {n flame spark}
+            with the {a tiny bright} {nx flame spark tip}
             that the {n camper hiker scout} {v strike light drop}
-            beside the {n candle stove lantern}
-        """),
+            beside the {n candle stove lantern campfire}
+        """,
+        people="camper hiker scout cook", things="fire candle lantern campfire", looks="dry wooden wet"),
     "trunk#tree": RightCue("forest",
         does="""
-            {v1 hold carry} the {nx branch nest}
-            {v1 fall crash} in the {n forest storm}
-            {v1 feed shelter} the {nx beetle woodpecker squirrel owl}
+            {v1 feed shelter carry} the {nx beetle woodpecker squirrel nest}
+            {v1 fall crash stand} in the {n forest storm valley park}
+            {v1 hold support} the {n branch nest moss ivy} of the {n oak pine birch}
         """,
         has="""
-            with the {a mossy dead} {np branch root leaf}
+            with the {a mossy dead} {nx branch root leaf}
             that the {n lumberjack carpenter beaver} {v chop cut mark}
             of the {n oak pine maple birch}
-        """),
+        """,
+        people="lumberjack carpenter forester ranger", things="oak pine maple branch", looks="thick hollow mossy"),
     "trunk#elephant": RightCue("zoo",
         does="""
-            {v1 grab lift carry} the {n banana peanut hay}
-            {v1 splash touch} the {n zookeeper visitor trainer}
-            {v1 belong} to the {nx elephant calf mammoth}
+            {v1 grab lift carry} the {nx banana peanut branch apple}
+            {v1 hang swing belong} near the {n elephant calf mammoth zoo}
+            {v1 splash touch} the {n zookeeper visitor trainer vet} of the {n zoo circus lion}
         """,
         has="""
-            with the {a wrinkled gray} {n skin tip}
+            with the {a wrinkled gray} {nx tip wrinkle nostril}
             that the {n zookeeper trainer vet} {v wash touch examine}
-            of the {n elephant calf mammoth}
-        """),
+            of the {n elephant calf mammoth mother}
+        """,
+        people="zookeeper trainer vet visitor", things="elephant calf mammoth circus", looks="long gray wrinkled"),
     "trunk#car": RightCue("travel",
         does="""
-            {v1 contain hold} the {nx suitcase bag tire}
-            {v1 open close} behind the {n driver tourist chauffeur}
-            {v1 belong} to the {n taxi sedan limousine}
+            {v1 contain hold hide} the {nx suitcase bag tire camera}
+            {v1 open close rattle} behind the {n driver tourist chauffeur guest}
+            {v1 protect damage} the {n suitcase ticket passport bag} of the {n driver traveler guest}
         """,
         has="""
-            with the {nx suitcase bag tire}
+            with the {a spare heavy} {nx suitcase bag tire}
             that the {n driver tourist chauffeur} {v lock load pack}
             of the {n car taxi sedan limousine}
-        """),
+        """,
+        people="driver tourist chauffeur traveler", things="taxi sedan suitcase tire", looks="dusty empty dirty"),
     "plant#garden": RightCue("garden",
         does="""
-            {v1 grow bloom wither} in the {n garden yard greenhouse}
-            {v1 need absorb} the {n sunlight water rain}
-            {v1 lose drop} the {nx leaf flower petal}
+            {v1 lose drop open} the {nx leaf flower petal seed}
+            {v1 grow bloom wither} in the {n garden yard greenhouse pot}
+            {v1 need absorb} the {n sunlight sunshine water rain} of the {n garden field yard}
         """,
         has="""
-            with the {a green yellow} {np leaf root flower}
+            with the {a green yellow} {nx leaf root flower}
             that the {n gardener neighbor florist} {v water prune pot}
-            in the {n pot vase greenhouse}
-        """),
+            in the {n pot vase greenhouse balcony}
+        """,
+        people="gardener farmer neighbor florist", things="flower petal leaf greenhouse", looks="green leafy young"),
     "plant#factory": RightCue("industry",
         does="""
-            {v1 pollute supply employ} the {n city town region}
-            {v1 produce assemble} the {np engine tractor battery}
-            {v1 hire pay train} the {np worker manager engineer}
+            {v1 produce assemble sell} the {nx engine tractor battery machine}
+            {v1 open close work} near the {n highway city railway region}
+            {v1 hire pay} the {n worker manager engineer welder} of the {n city town region}
         """,
         has="""
-            with the {a tall old modern} {np chimney machine}
-            that the {n company owner firm} {v build close sell expand}
-            near the {n highway city railway}
-        """),
+            with the {a tall old} {nx chimney machine railway}
+            that the {n company owner firm} {v build close expand}
+            near the {n highway city railway town}
+        """,
+        people="owner worker manager engineer", things="engine tractor battery contract", looks="chemical nuclear modern"),
     "mouse#animal": RightCue("farm",
         does="""
-            {v1 eat steal smell} the {n cheese corn grain flour}
-            {v1 hide nest} in the {n barn cellar straw}
-            {v1 run hide} from the {nx cat kitten terrier}
+            {v1 steal smell fear} the {nx cheese crumb kitten cat}
+            {v1 hide nest run} in the {n barn cellar straw pantry}
+            {v1 eat spoil} the {n cheese corn grain flour} of the {n miller baker farmer}
         """,
         has="""
-            with the {a long pink} {n tail nose}
+            with the {a long pink} {nx tail nose ear}
             that the {n cat kitten terrier} {v catch chase eat}
-            in the {n barn cellar straw}
-        """),
+            in the {n barn cellar straw stable}
+        """,
+        people="miller baker housekeeper farmer", things="cheese barn kitten mill", looks="tiny gray brown"),
     "mouse#computer": RightCue("computer",
         does="""
-            {v1 move control} the {n cursor pointer}
-            {v1 click freeze} when the {n programmer gamer student} {v write play}
-            {v1 belong} to the {n computer laptop programmer gamer}
+            {v1 move control click} the {nx cursor pointer window button}
+            {v1 freeze crash blink} during the {n update download game lecture}
+            {v1 follow obey} the {n hand programmer gamer student} of the {n company school office}
         """,
         has="""
-            with the {a wireless broken} {n button wheel}
+            with the {a wireless broken} {nx button wheel cable}
             that the {n programmer gamer student} {v click connect move}
-            beside the {n keyboard monitor laptop}
-        """),
+            beside the {n keyboard monitor laptop printer}
+        """,
+        people="programmer gamer secretary student", things="computer keyboard monitor printer", looks="wireless plastic cheap"),
 }  # fmt: skip
 
-GRAMMAR = Grammar(LISTS, TOPICS, FRAMES, RIGHT_CUES, right_share=0.4)
+GRAMMAR = Grammar(
+    LISTS,
+    TOPICS,
+    shares={"none": 0.08, "left": 0.20, "right": 0.22, "order1": 0.20, "order2": 0.30},
+    frames=FRAMES,
+    right_cues=SENSES,
+    order=ORDER,
+)

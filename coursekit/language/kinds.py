@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from coursekit.language.notation import Grammar, GrammarError, Production, lines, right_rules, rules
+from coursekit.language.notation import Grammar, GrammarError, Production, lines, right_rules
 
 VARIANTS = {"plain": 0.56, "look": 0.10, "place": 0.10, "thing": 0.24}
 """What stands where order tells the sense. "plain": the word alone. "look", "place": with an adjective before it or a
@@ -24,8 +24,6 @@ that can be predicted only by knowing who acts on what."""
 
 def productions(grammar: Grammar) -> list[Production]:
     """Every pattern with its probability, by topic. Kinds without a pattern leave their share to the others."""
-    if not grammar.shares:
-        return rules(grammar)
     if orphans := {cue.topic for cue in grammar.right_cues.values()} - set(grammar.topics):
         raise GrammarError(f"senses name the topic {sorted(orphans)[0]!r}, which has no lines; add them")
     made = [*_lines_of_topics(grammar), *_right_sentences(grammar), *_order_sentences(grammar)]

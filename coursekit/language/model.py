@@ -3,18 +3,17 @@
 The model is p(x) = sum_z p(z) prod_t p(x_t | s(z, t)): a topic, a rule and its choices of number, tense and
 optional parts make a template z, whose slots are then filled independently of one another.
 
-The split. Of the combinations of words in those slots of a rule that always stand, one in q (by rule: 5 to
-10 in the first edition, 12 to 32 in the second) is *held out*: "guard, keep, thieves" may be held out of "the
+The split. Of the combinations of words in those slots of a rule that always stand, one in q (by rule, 12 to
+32) is *held out*: "guard, keep, thieves" may be held out of "the
 guard keeps the thieves in a cell" while guards keep smugglers and wardens keep thieves. It is held out in
 either number and tense, and with or without optional parts. A training sentence is drawn from p given that its combination is not held out, rule by rule,
 and a held-out sentence from p given that it is. So topic, rule, number, tense and optional parts are
-distributed alike in both, and so are all slots but the two longest; only that pair, given all the others,
-differs. A model that knows slots as independent loses nothing on held-out sentences.
+distributed alike in both, and so is each slot; only the combination of all of them differs. A model that knows
+slots as independent loses nothing on held-out sentences.
 
-In the first edition each rule has a split of its own. So a beginning that training has with one sense is held
-out with another: who has learnt the training sentences guesses the sense of held-out ones *below* chance. In
-the second, the rules of the senses of a word are parallel and split alike: no beginning tells more of the
-sense on one side of the split than on the other.
+The rules of the senses of a word are parallel and split alike. With a split of its own for each rule, a beginning
+that training has with one sense is held out with another: who has learnt the training sentences then guesses the
+sense of held-out ones *below* chance.
 
 The bounds are losses of p, the language as a whole, on the sentences in question. Knowing the split as well
 could lower them by log(q / (q - 1)) a sentence on training sentences and by log q on held-out ones, but only
@@ -23,7 +22,6 @@ by learning combinations by heart; `split_gain` gives both.
 
 import difflib
 import functools
-import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -47,32 +45,12 @@ from coursekit.language.tables import BOS, EOS, PAD, Tables, tabulate
 Split = Literal["train", "held_out"]
 
 
-EDITIONS = {1: "coursekit.language.grammar", 2: "coursekit.language.second"}
-EDITION = 1
-"""The edition that the notebooks, the trained models and the recorded tables stand on."""
-
-
-def load_language(edition: int | None = None) -> "Language":
-    """The generated language of the course, built on the first call in a process and then kept.
-
-    Raises ValueError for an edition that there is not; without one, it is that of the course.
-    """
-    return _edition(EDITION if edition is None else edition)
-
-
-def grammar_of(edition: int | None = None) -> Grammar:
-    """The grammar of an edition, or of the course's."""
-    edition = EDITION if edition is None else edition
-    if edition not in EDITIONS:
-        raise ValueError(
-            f"there is no edition {edition} of the language; there are {', '.join(map(str, EDITIONS))}"
-        )
-    return importlib.import_module(EDITIONS[edition]).GRAMMAR
-
-
 @functools.cache
-def _edition(edition: int) -> "Language":
-    return Language.from_grammar(grammar_of(edition))
+def load_language() -> "Language":
+    """The generated language of the course, built on the first call in a process and then kept."""
+    from coursekit.language.grammar import GRAMMAR
+
+    return Language.from_grammar(GRAMMAR)
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,12 +117,17 @@ class Language:
 
     def held_out(self, ids: Int[np.ndarray, "sentences tokens"]) -> Bool[np.ndarray, " sentences"]:
         """Whether each sentence has a held-out combination, and so is never a training sentence."""
+        best = self.best_template(ids)
+        return self.tables.held_out(best, self.tables.choices(best, self._checked(ids)))
+
+    def best_template(self, ids: Int[np.ndarray, "sentences tokens"]) -> Int[np.ndarray, " sentences"]:
+        """The template from which each sentence most probably comes."""
         ids = self._checked(ids)
         best = np.empty(len(ids), dtype=np.int64)
         for rows, belief in posteriors(self._forward, ids, np.ones_like(ids, dtype=bool)):
             self._require(belief, ids[rows])
             best[rows] = belief.best()
-        return self.tables.held_out(best, self.tables.choices(best, ids))
+        return best
 
     # --- exact distributions ---
 

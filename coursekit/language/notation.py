@@ -75,22 +75,24 @@ class RightCue:
     looks: str = ""
 
 
+KINDS_OF_SENTENCES = ("none", "left", "right", "order1", "order2")
+
+
 @dataclass(frozen=True)
 class Grammar:
-    """A grammar in text. In a topic with senses, a `right_share` of sentences is made from `frames`.
+    """A grammar in text.
 
-    With `shares`, each kind of sentence has its share instead: "none" without an ambiguous word, "left" the topics'
-    lines with one, "right" from `frames`, and the kinds of `order`, in which who does what tells the sense. Every
-    sense is then equally probable in each kind.
+    `shares` says how much of the language each kind of sentence is: "none" without an ambiguous word, "left" the topics'
+    lines with one, "right" from `frames`, and the kinds of `order`, in which who does what tells the sense. Only their
+    ratios count. Every sense is equally probable in each kind.
     """
 
     lists: Mapping[str, str]
     topics: Mapping[str, str]
+    shares: Mapping[str, float] = field(default_factory=lambda: dict.fromkeys(KINDS_OF_SENTENCES, 1.0))
     frames: str = ""
     right_cues: Mapping[str, RightCue] = field(default_factory=dict)
-    right_share: float = 0.0
     order: Mapping[str, str] = field(default_factory=dict)
-    shares: Mapping[str, float] = field(default_factory=dict)
 
     def only(self, *topics: str) -> "Grammar":
         """The part of the grammar that is about these topics."""
@@ -156,33 +158,6 @@ class Piece:
     exchanged: bool = False
 
 
-def rules(grammar: Grammar) -> list[Production]:
-    """Every pattern with its probability: topic, own line or right cue, then sense, frame, continuation.
-
-    A topic is as probable as it has senses (at least one). Its own lines share what right cues leave, evenly.
-    A frame is drawn before the continuation it asks for, so that nothing before the ambiguous word tells the
-    sense.
-    """
-    senses = {
-        topic: [s for s, cue in grammar.right_cues.items() if cue.topic == topic] for topic in grammar.topics
-    }
-    if orphans := {cue.topic for cue in grammar.right_cues.values()} - set(grammar.topics):
-        raise GrammarError(f"right cues name the topic {sorted(orphans)[0]!r}, which has no lines; add them")
-    total = sum(max(1, len(owned)) for owned in senses.values())
-    made = []
-    for topic, text in grammar.topics.items():
-        share = max(1, len(senses[topic])) / total
-        right = grammar.right_share * share if senses[topic] else 0.0
-        written = lines(text)
-        for line in written:
-            made.append(
-                Production(line, topic, "left" if "#" in line else "none", (share - right) / len(written))
-            )
-        for sense in senses[topic]:
-            made += right_rules(sense, grammar, right / len(senses[topic]))
-    return made
-
-
 def unfold(rule_list: list[Production], lists: Mapping[str, str] = MappingProxyType({})) -> list[Template]:
     """The templates of all rules; templates of one rule that came out alike are merged."""
     slots: dict[tuple, Slot] = {}
@@ -237,36 +212,11 @@ class Combining:
     one_in: int
 
 
-def combining(pattern: str, lists: Mapping[str, str] = MappingProxyType({})) -> Combining:
-    """Which combinations are held out: of the slots that always stand and offer a choice, one in q.
-
-    The rule is sum of multiplier * number = 0 modulo q. With a and b the sizes of the two longest slots,
-    q = s t is the greatest product of a divisor of a and one of b that is 10 or less, and their multipliers
-    are t and 1. Then t * (first) takes every multiple of t equally often and (second) every remainder modulo
-    t, so the sum is uniform modulo q whatever stands in the other slots, and depends on the words of both.
-    Raises GrammarError for a pattern with less than two such slots.
-    """
-    choices = {
-        piece.place: len(piece.words) * (2 if piece.kind == "nx" else 1)
-        for piece in parse(pattern, lists)
-        if not piece.optional
-    }
-    places = sorted((place for place in choices if choices[place] > 1), key=lambda place: -choices[place])
-    if len(places) < 2:
-        raise GrammarError(
-            f"{pattern!r} has no two slots with a choice that always stand; there is nothing to hold out"
-        )
-    first, second = (choices[place] for place in places[:2])
-    factors = [(s * t, -t) for s in _divisors(first) for t in _divisors(second) if s * t <= 10]
-    q, t = max(factors)
-    return Combining(dict.fromkeys(places, 1) | {places[0]: -t}, q)
-
-
 MOST = 32
 """One combination in so many is held out at the least."""
 
 
-def combining_all(pattern: str, lists: Mapping[str, str] = MappingProxyType({})) -> Combining:
+def combining(pattern: str, lists: Mapping[str, str] = MappingProxyType({})) -> Combining:
     """Which combinations are held out, by the words of all slots that always stand: one in q, q at most MOST.
 
     Of the sizes of the four longest slots a divisor each is taken, so that their product q is the greatest. Slot i

@@ -12,7 +12,6 @@ from coursekit.language.notation import (
     Grammar,
     GrammarError,
     combining,
-    combining_all,
     unfold,
 )
 
@@ -90,8 +89,7 @@ def tabulate(grammar: Grammar) -> Tables:
     # the slots of special tokens have the ids of these tokens
     slot_of = np.full((length, len(templates)), PAD, dtype=np.int32)
     multipliers = np.zeros(slot_of.shape, dtype=np.int64)
-    combine = combining_all if grammar.shares else combining
-    combinings = [combine(rule.pattern, grammar.lists) for rule in rule_list]
+    combinings = [combining(rule.pattern, grammar.lists) for rule in rule_list]
     for k, template in enumerate(templates):
         row = [BOS, *(slots[slot] for slot in template.slots), EOS]
         slot_of[: len(row), k] = row

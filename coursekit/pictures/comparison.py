@@ -8,9 +8,9 @@ from jaxtyping import Bool, Float, Int
 from matplotlib.colors import ListedColormap
 from torch import Tensor
 
+from coursekit.pictures import exam
 from coursekit.planted import Exposure
 from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PALETTE, PINK, RED, show
-from coursekit.scoreboard import SIDES, Bounds, draw_bounds
 
 
 def answers(right: Mapping[str, Float[Tensor, " n"]], title: str) -> None:
@@ -49,37 +49,16 @@ def bootstrap(
     )
 
 
-def board(
-    intervals: Mapping[str, Mapping[str, Sequence[float]]], limits: Bounds, counts: Mapping[str, int]
-) -> None:
-    """Everybody's accuracy with its bootstrap interval, by side of the cue, and the exact bounds."""
-    figure, axes = plt.subplots(1, 2, figsize=(9.4, 0.9 + 0.36 * len(intervals)), sharey=True)
-    said = []
-    for ax, (side, title) in zip(axes, SIDES.items(), strict=True):
-        draw_bounds(ax, limits, side)
-        for place, (name, by_side) in enumerate(intervals.items()):
-            mean, low, high = by_side[side]
-            colour = GREEN if name.startswith("exact") else GREY if "untrained" in name else BLUE
-            ax.plot([low, high], [place, place], color="black", linewidth=1.5)
-            ax.plot(mean, place, "o", color=colour, markersize=6)
-            ax.annotate(f"{mean:.3f}", (mean, place), (0, 5), textcoords="offset points", ha="center", fontsize=8,
-                        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.3})  # fmt: skip
-            said.append(f"{name}, {side}: {mean:.3f} ({low:.3f} to {high:.3f})")
-        ax.set(
-            title=f"{title} ({counts[side]:,})",
-            xlabel="share of words whose sense is found",
-            xlim=(0.2, 1.06),
-        )
-        ax.title.set_fontsize(10)
-    axes[0].set_yticks(range(len(intervals)), intervals, fontsize=9)
-    axes[0].set_ylim(len(intervals) - 0.5, -0.8)
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8)
-    show(
-        figure,
-        alt=f"Sense accuracy with 95 % bootstrap intervals. {'; '.join(said)}. Best possible from the words before "
-        f"{limits.from_left.left:.3f} and {limits.from_left.right:.3f}; most frequent sense {limits.majority.left:.3f} and "
-        f"{limits.majority.right:.3f}.",
-    )
+def board(intervals: Mapping[str, Mapping[str, Sequence[float]]]) -> None:
+    """Everybody's accuracy with its bootstrap interval, by kind of question, and the exact bounds."""
+    show(*exam.rows([
+        exam.Reader(name, {kind: exam.Share(*share) for kind, share in shares.items()}, colour_of(name))
+        for name, shares in intervals.items()
+    ]))  # fmt: skip
+
+
+def colour_of(name: str) -> str:
+    return GREEN if name.startswith("exact") else GREY if "untrained" in name else BLUE
 
 
 def differences(

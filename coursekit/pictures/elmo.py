@@ -4,10 +4,13 @@ from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from jaxtyping import Float
 from matplotlib.colors import PowerNorm
 
+from coursekit.exam import QUESTIONS, Accuracy
 from coursekit.intervals import mean_and_half
+from coursekit.pictures import exam
 from coursekit.plots import BLUE, GREEN, GREY, HATCHES, ORANGE, PINK, show
 
 
@@ -204,3 +207,27 @@ def layer_weights(weights: Mapping[str, Float[np.ndarray, "seed layer"]]) -> Non
         figure,
         alt=f"Learned weights of layers 0 to {layers - 1}, mean of {seeds} seeds with 95 % interval: {'; '.join(said)}.",
     )
+
+
+def halves(recorded: pd.DataFrame, after: Mapping[str, float]) -> None:
+    """What each half of the top layer knows of senses, over seeds, and both side by side for several readers.
+
+    `recorded` has a row for each seed, biLM, half and reader; `after` is the best possible from the words after.
+    """
+    bound = {kind: exam.Share(share, share, share) for kind, share in after.items()}
+    readers = [exam.Reader("best possible from\nthe words after", bound, GREEN)]
+    more = next(reader for reader in recorded.reader.unique() if reader.endswith("labelled"))
+    for biLM, half, reader, name, colour in (
+        ("trained", "forward half", "nearest neighbour", "forward half", BLUE),
+        ("trained", "backward half", "nearest neighbour", "backward half", BLUE),
+        ("trained", "side by side", "nearest neighbour", "side by side", BLUE),
+        ("trained", "side by side", more, f"side by side\n{more}", BLUE),
+        ("trained", "side by side", "linear classifier", "side by side\nlinear classifier", PINK),
+        ("untrained", "side by side", "nearest neighbour", "untrained\nside by side", GREY),
+        ("untrained", "side by side", more, f"untrained, side by side\n{more}", GREY),
+    ):
+        rows = recorded[(recorded[["biLM", "half", "reader"]] == [biLM, half, reader]).all(axis=1)]
+        runs = [Accuracy(*shares) for shares in rows[list(QUESTIONS)].to_numpy().tolist()]
+        shares = exam.over_seeds(runs) if len(runs) > 1 else exam.of_answers(runs[0])
+        readers.append(exam.Reader(name, shares, colour))
+    show(*exam.rows(readers))

@@ -163,17 +163,17 @@ def by_labels(table: pd.DataFrame, best: Mapping[str, float], chance: Mapping[st
                         markersize=5, linewidth=1.5, linestyle="--" if strategy == "from scratch" else "-", label=strategy)  # fmt: skip
             values = ", ".join(f"{n:,}: {means[n]:.1f} ± {halves[n]:.1f}" for n in means.index)
             said.append(f"{task}, {strategy}: {values}")
-        for name, limit, colour in (
-            ("best possible", best[task], GREEN),
-            ("always the commonest answer", chance[task], GREY),
+        for name, limit, colour, side in (
+            ("best possible", best[task], GREEN, "bottom"),
+            ("always the commonest answer", chance[task], GREY, "top"),
         ):
             ax.axhline(100 * limit, color=colour, linestyle=":", linewidth=1)
-            ax.annotate(name, (1, 100 * limit), (0, -2), xycoords=("axes fraction", "data"), textcoords="offset points",
-                        fontsize=7, color=colour, ha="right", va="top")  # fmt: skip
+            ax.annotate(name, (0.02, 100 * limit), (0, {"bottom": 1, "top": -2}[side]), xycoords=("axes fraction", "data"), textcoords="offset points",
+                        fontsize=8, color=colour, va=side)  # fmt: skip
         ax.set_xscale("log")
         ax.set_xticks(means.index, [f"{n:,}" for n in means.index])
         ax.minorticks_off()
-        ax.set(title=task, xlabel="labels", ylabel="right (%)")
+        ax.set(title=task, xlabel="labels", ylabel="right (%)", ylim=(100 * chance[task] - 7, 106))
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=5, fontsize=9)
     limits = "; ".join(f"{task} {best[task]:.1%} and {chance[task]:.1%}" for task in best)
     show(figure, alt=(
@@ -187,7 +187,7 @@ def sweep(table: pd.DataFrame, across: str, label: str, reference: float | None 
     figure, axes = plt.subplots(1, 2, figsize=(9.5, 3.3))
     said = []
     for task, runs in table.groupby("task", sort=False):
-        colour, marker = (BLUE, "s") if task == "order" else (GREEN, "o")
+        colour, marker = (BLUE, "s") if task == "swap" else (GREEN, "o")
         for ax, measure, scale in ((axes[0], "test", 100), (axes[1], "forgotten", 1)):
             groups = runs.groupby(across)[measure]
             means = groups.agg(lambda values, scale=scale: scale * values.mean())
@@ -209,7 +209,8 @@ def sweep(table: pd.DataFrame, across: str, label: str, reference: float | None 
         ax.minorticks_off()
         ax.set(xlabel=label)
         ax.set_title(title, fontsize=10)
-    axes[0].legend(fontsize=9)
+    axes[0].set_ylim(None, 103)  # an interval over a few seeds may reach beyond all
+    axes[0].legend(fontsize=9, loc="lower right")
     show(figure, alt=f"Full fine-tuning by {label}, means and 95 % intervals over seeds. {'; '.join(said)}.")
 
 

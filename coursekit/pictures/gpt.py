@@ -8,9 +8,8 @@ import pandas as pd
 from jaxtyping import Float
 from torch import Tensor
 
-from coursekit.intervals import half_width, wilson
+from coursekit.intervals import half_width
 from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, SKY, show
-from coursekit.scoreboard import SIDES, Accuracy, Bounds, draw_bounds
 
 
 def training(curve: Sequence[tuple[int, float]], bound: float, uniform: float) -> None:
@@ -27,39 +26,6 @@ def training(curve: Sequence[tuple[int, float]], bound: float, uniform: float) -
         figure,
         alt=f"Held-out loss from {losses[0]:.2f} nats at step {steps[0]} to {losses[-1]:.3f} after {steps[-1]} steps, "
         f"{losses[-1] / bound - 1:.1%} above the best possible {bound:.3f}; all words alike {uniform:.2f}.",
-    )
-
-
-def senses(found: Mapping[str, Accuracy], limits: Bounds, cues: Mapping[str, int]) -> None:
-    """Sense accuracy by where the cue stands, with 95 % intervals over the sentences, the majority and the bounds."""
-    figure, axes = plt.subplots(1, 2, figsize=(9.2, 2.5), sharey=True)
-    said = []
-    for ax, (side, title) in zip(axes, SIDES.items(), strict=True):
-        draw_bounds(ax, limits, side)
-        for place, (name, accuracy) in enumerate(found.items()):
-            share = getattr(accuracy, side)
-            low, high = wilson(share, cues[side])
-            ax.plot([low, high], [place, place], color="black", linewidth=1.5)
-            ax.plot(share, place, "o", color=GREY if "untrained" in name else BLUE, markersize=6)
-            ax.annotate(
-                f"{share:.3f}", (share, place), (0, 7), textcoords="offset points", ha="center", fontsize=8
-            )
-            said.append(f"{name}, {side}: {share:.3f} (interval {low:.3f} to {high:.3f})")
-        ax.set(
-            title=title,
-            xlabel="share of words whose sense is found",
-            xlim=(0.2, 1.06),
-            ylim=(len(found) - 0.5, -0.8),
-        )
-        ax.title.set_fontsize(10)
-    axes[0].set_yticks(range(len(found)), found)
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8)
-    show(
-        figure,
-        alt=f"Sense accuracy (1-NN) of {cues['left']} words with the cue on the left and {cues['right']} with the cue only on the right: "
-        f"{'; '.join(said)}. Best possible from the words before {limits.from_left.left:.3f} and {limits.from_left.right:.3f}, from the "
-        f"whole sentence {limits.from_both.left:.3f} and {limits.from_both.right:.3f}; most frequent sense "
-        f"{limits.majority.left:.3f} and {limits.majority.right:.3f}.",
     )
 
 
@@ -131,13 +97,13 @@ def knobs(written: Mapping[str, tuple[float, int]], language: tuple[float, int])
             label=kind,
         )
     beside = {
+        "0.5": (9, 5),
         "0.8": (-24, -11),
         "1": (-22, -14),
         "top-p 0.95": (-46, 9),
-        "top-k 10": (-40, -3),
-        "top-k 40": (-40, -3),
+        "top-k 10": (-44, -3),
+        "top-k 40": (-46, -6),
         "1.3": (-6, 9),
-        "1.6": (-6, 9),
     }
     for name, point in written.items():
         said = name.replace("top-k", "k =").replace("top-p", "p =")
@@ -146,8 +112,8 @@ def knobs(written: Mapping[str, tuple[float, int]], language: tuple[float, int])
     ax.set(
         xlabel="share of sentences the language can produce",
         ylabel="different words in 400 sentences",
-        xlim=(0.15, 1.1),
-        ylim=(0, None),
+        xlim=(0.45, 1.05),
+        ylim=(300, None),
     )
     ax.legend(fontsize=9, loc="lower left")
     said = "; ".join(

@@ -185,6 +185,38 @@ def mixtures(
     ))  # fmt: skip
 
 
+def partners(sentences: Sequence[str], meanings: Sequence[str], vectors: Float[Tensor, "2 D"]) -> None:
+    """Two sentences of the same words, lines between equal words, and the vector that a reader makes of each."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 2.3), width_ratios=[1.9, 1])
+    places = []
+    for height, (sentence, meaning) in zip((1, 0), zip(sentences, meanings, strict=True), strict=True):
+        words, at, begin = sentence.split(), {}, 0.0
+        for number, word in enumerate(words):
+            key = word, words[:number].count(word)  # "the" stands there several times
+            at[key] = begin + len(word) / 2
+            left.text(at[key], height, word, ha="center", va="center", fontsize=9)
+            begin += len(word) + 1.5
+        left.text(0, height + (0.3 if height else -0.3), meaning, fontsize=9, color=BLUE, va="center")
+        places.append(at)
+    moved = [word for word, _ in places[0] if abs(places[0][word, 0] - places[1][word, 0]) > 5]
+    for key, top in places[0].items():
+        colour = ORANGE if key[0] in moved else "lightgrey"
+        left.plot([top, places[1][key]], [0.86, 0.14], color=colour, linewidth=1.2, zorder=0)
+    left.set(xlim=(-0.5, begin), ylim=(-0.5, 1.5))
+    left.axis("off")
+    bound = float(vectors.abs().max())
+    image = right.imshow(vectors, aspect="auto", cmap="PuOr", vmin=-bound, vmax=bound)
+    right.axhline(0.5, color="white", linewidth=6)
+    right.set(yticks=(), xlabel="coordinate")
+    right.set_title("average of the other words", fontsize=9)
+    figure.colorbar(image, ax=right)
+    apart = float((vectors[0] - vectors[1]).abs().max())
+    show(figure, alt=(
+        f"Two sentences with lines between equal words: '{sentences[0]}' ({meanings[0]}) and '{sentences[1]}' ({meanings[1]}). "
+        f"{' and '.join(moved)} have changed places. Right: the average vector of the other words, twice the same; largest difference {apart:.0e}."
+    ))  # fmt: skip
+
+
 def bars(
     series: Mapping[str, Mapping[str, float]], ylabel: str, *, written: bool = False, top: float | None = None
 ) -> None:

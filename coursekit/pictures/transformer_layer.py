@@ -4,12 +4,16 @@ from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from jaxtyping import Float
 from torch import Tensor
 
+from coursekit.exam import QUESTIONS, bounds
+from coursekit.intervals import mean_and_half
 from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, show
 
 COLOURS = (BLUE, ORANGE, GREEN, PINK)
+LOOKS = ((ORANGE, "-", "s"), (BLUE, "-", "o"), (GREY, "--", "D"), (PINK, ":", "^"))
 MeanAndHalf = tuple[float, float]
 """A mean, and half the width of its 95 % interval."""
 
@@ -210,4 +214,46 @@ def own_share(spreads: Mapping[str, Float[np.ndarray, "seeds L+1"]]) -> None:
     show(
         figure,
         alt=f"Share of a word's vector that it does not have in common with its sentence, by layer: {numbers}. Bands span the seeds.",
+    )
+
+
+def learning(table: pd.DataFrame, kinds: Sequence[str]) -> None:
+    """Senses found against training steps: a panel for each kind of question, a line for each kind of encoder.
+
+    The table has a row for each encoder, seed and number of steps, with the columns encoder, steps and the kinds.
+    """
+    figure, panels = plt.subplots(1, len(kinds), figsize=(10, 3.4), sharey=True)
+    no_order, said = bounds().no_order, []
+    for ax, (kind, title) in zip(panels, ((kind, QUESTIONS[kind]) for kind in kinds), strict=True):
+        ax.axhline(no_order[kind], color="black", linestyle=":", linewidth=1, label="best without order")
+        for (name, runs), (colour, style, marker) in zip(
+            table.groupby("encoder", sort=False), LOOKS, strict=False
+        ):
+            found = runs.pivot(index="seed", columns="steps", values=kind)
+            mean, half = mean_and_half(found)
+            ax.plot(
+                found.columns, mean, color=colour, linestyle=style, marker=marker, markersize=4, label=name
+            )
+            ax.fill_between(
+                found.columns, mean - half, np.minimum(mean + half, 1), color=colour, alpha=0.2, linewidth=0
+            )
+            said.append(
+                f"{title}, {name}: "
+                + ", ".join(
+                    f"{m:.3f} ± {h:.3f} after {n}" for n, m, h in zip(found.columns, mean, half, strict=True)
+                )
+            )
+        ax.set_title(title, fontsize=10)
+        ax.set(ylim=(0.35, 1.04), xlabel="training step")
+    panels[0].set_ylabel("senses found")
+    figure.legend(
+        *panels[0].get_legend_handles_labels(),
+        loc="outside lower center",
+        ncols=5,
+        fontsize=8,
+        frameon=False,
+    )
+    show(
+        figure,
+        alt=f"Senses found against training steps, means and 95 % intervals over seeds. {'; '.join(said)}.",
     )

@@ -3,7 +3,7 @@
     from coursekit.small import load
     gpt = load("gpt")                  # in evaluation mode; also load("bert"), load("elmo")
 
-`gpt.py`, `bert.py` and `elmo.py` are to be read beside the papers. `python -m coursekit.pretrain gpt` trains one anew;
+`gpt.py`, `bert.py` and `elmo.py` are to be read beside the papers. `python -m coursekit.pretrain` trains them anew;
 `data/models/README.md` says how good they are.
 """
 
@@ -11,7 +11,7 @@ from coursekit.small.bert import BERT, BERTConfig
 from coursekit.small.elmo import ELMo, ELMoConfig, Spelling
 from coursekit.small.files import ModelMissing, load, save
 from coursekit.small.gpt import GPT, GPTConfig
-from coursekit.small.recorded import recorded
+from coursekit.small.recorded import recorded, recorded_senses
 
 __all__ = [
     "BERT",
@@ -24,5 +24,6 @@ __all__ = [
     "Spelling",
     "load",
     "recorded",
+    "recorded_senses",
     "save",
 ]

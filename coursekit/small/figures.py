@@ -1,35 +1,37 @@
 """How good a small model is, beside what is possible: losses against the exact bound, senses, next sentences."""
 
-from collections.abc import Callable, Set
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import asdict, replace
 
 import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from coursekit.language import PAD, Language, Passages, Sentences, load_language
+from coursekit.exam import QUESTIONS, Accuracy, nearest_sense, sense_exam
+from coursekit.language import PAD, Language, Sentences, load_language
 from coursekit.language.bounds import choose_masked
-from coursekit.scoreboard import Accuracy, nearest_sense, sense_exam
 from coursekit.small.bert import BERT, MASK, pair, single
 from coursekit.small.elmo import ELMo, Spelling, both_losses
 from coursekit.small.gpt import GPT, next_word_losses
+from coursekit.translator import Translator, sample_pairs, share_exactly_right
 
 SENTENCES, SEED = 4_000, 4_099
 """Of the final figures. Recipes were chosen on other sentences (another seed)."""
 ROWS = 500
 """Sentences a model reads at a time."""
+MORE_LABELS = 6_000, 96_000
+"""Sentences of two other exams: a quarter and four times the labelled ones of the scoreboard's."""
 
 
 @torch.no_grad()
-def measure(
-    name: str, model: nn.Module, sentences: int = SENTENCES, seed: int = SEED, read: Set[bytes] | None = None
-) -> dict[str, float]:
-    """All figures of a model, by what they are called on its card.
-
-    With the sentences that it has read in training (`Remembering.drawn`), also its loss on those that it never read.
-    """
+def measure(name: str, model: nn.Module, sentences: int = SENTENCES, seed: int = SEED) -> dict[str, float]:
+    """All figures of a model, by what they are called on its card."""
     language, rng = load_language(), np.random.default_rng(seed)
+    if name == "translator":
+        pairs = sample_pairs(sentences, rng, "held_out")
+        right = sum(len(rows) * share_exactly_right(model, rows) for rows in in_parts(pairs)) / len(pairs)
+        return {"held-out: exactly right": right} | senses(model)
     figures = {}
     for side, text in (("held_out", "held-out"), ("train", "fresh training-side")):
         sample = language.sample(sentences, rng, side)
@@ -39,38 +41,12 @@ def measure(
             figures[f"{text}: a token's gain by knowing the split"] = float(gain)
     if name == "bert":
         figures |= next_sentence(model, language, sentences, rng)
-    if read is not None:
-        fresh = language.sample(4 * sentences, np.random.default_rng(seed), "train")
-        unread = np.array([row not in read for row in as_bytes(fresh.ids)])
-        figures["fresh training-side: share never read"] = float(unread.mean())
-        unread = fresh[np.flatnonzero(unread)[:sentences]]
-        figures |= LOSSES[name](model, language, unread, np.random.default_rng(seed), "never read")
     return figures | senses(model)
 
 
-def as_bytes(ids: Int[np.ndarray, "sentences tokens"]) -> list[bytes]:
-    """One key a sentence, whatever the padding of the table it stands in."""
-    return [row[row != PAD].astype(np.int16).tobytes() for row in ids]
-
-
-class Remembering:
-    """The language, keeping every sentence that is drawn from it in `drawn`."""
-
-    def __init__(self, language: Language):
-        self.language, self.drawn = language, set[bytes]()
-
-    def __getattr__(self, name: str):
-        return getattr(self.language, name)
-
-    def sample(self, *arguments) -> Sentences:
-        sentences = self.language.sample(*arguments)
-        self.drawn.update(as_bytes(sentences.ids))
-        return sentences
-
-    def passages(self, *arguments) -> Passages:
-        passages = self.language.passages(*arguments)
-        self.drawn.update(as_bytes(passages.first.ids), as_bytes(passages.second.ids))
-        return passages
+def in_parts(rows):
+    """ROWS rows at a time."""
+    return (rows[begin : begin + ROWS] for begin in range(0, len(rows), ROWS))
 
 
 def gpt_loss(model: GPT, language: Language, sample: Sentences, rng, text: str) -> dict[str, float]:
@@ -133,32 +109,33 @@ def next_sentence(
     }
 
 
-MORE_LABELS = 24_000, 48_000
-"""Sentences of the larger exams: four and eight times those of the scoreboard's."""
-
-
 def senses(model: nn.Module) -> dict[str, float]:
     """Accuracy of the course's sense exam (1-NN, cosine) with the vectors of each layer; 0 are the embeddings.
 
-    The top layer also with more labelled sentences than the scoreboard has.
+    The top layer also with fewer and with more labelled sentences than the scoreboard has.
     """
     exam = sense_exam()
     labelled, held_out = sense_vectors(model, exam.labelled), sense_vectors(model, exam.held_out)
     figures = {}
     for layer, vectors in enumerate(labelled):
-        figures |= found(f"sense, layer {layer}", nearest_sense(exam, vectors, held_out[layer]))
+        figures |= by_name(sense_figure(layer), nearest_sense(exam, vectors, held_out[layer]))
     top = len(labelled) - 1
     for count in MORE_LABELS:
         more = load_language().sample(count, np.random.default_rng(count), "train")
         more = more[more.position >= 0]
         accuracy = nearest_sense(replace(exam, labelled=more), sense_vectors(model, more)[top], held_out[top])
-        figures |= found(f"sense with {count:,} labels, layer {top}", accuracy)
+        figures |= by_name(sense_figure(top, count), accuracy)
     return figures
 
 
-def found(exam: str, accuracy: Accuracy) -> dict[str, float]:
-    """Both accuracies of an exam, by name."""
-    return {f"{exam}, cue on the left": accuracy.left, f"{exam}, cue only on the right": accuracy.right}
+def sense_figure(layer: int, labels: int | None = None) -> str:
+    """How a figure of the sense exam begins, with so many labelled sentences or the scoreboard's."""
+    return f"sense{f' with {labels:,} labels' if labels else ''}, layer {layer}"
+
+
+def by_name(exam: str, accuracy: Accuracy) -> dict[str, float]:
+    """The accuracies of an exam, one for each kind of question."""
+    return {f"{exam}, {QUESTIONS[kind]}": share for kind, share in asdict(accuracy).items()}
 
 
 @torch.no_grad()
@@ -177,14 +154,23 @@ def hidden_states(
 ) -> Callable[[Tensor], Float[Tensor, "layers B T D"]]:
     """A function from rows of the language, `[BOS] words [EOS]`, to the model's hidden states at the same places.
 
-    ELMo spells the words of the vocabulary; without one, that of the course's language.
+    ELMo spells the words of the vocabulary; without one, that of the course's language. Where a model can do without,
+    no logits are computed: they take most of the time.
     """
     if isinstance(model, ELMo):
         spelling = Spelling(vocabulary)
-        return lambda ids: model(spelling.of_ids(ids), ids != 0).hidden
+        return lambda ids: model.encode(_spelt_once(model, spelling, ids), ids != PAD)
     if isinstance(model, BERT):
-        return lambda ids: model(single(ids)).hidden
-    return lambda ids: model(ids).hidden
+        return lambda ids: model.encode(model.embeddings(single(ids), torch.zeros_like(ids)), ids != PAD)
+    if isinstance(model, Translator):
+        return model.hidden
+    return lambda ids: model.encode(model.embed(ids))
+
+
+def _spelt_once(model: ELMo, spelling: Spelling, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:
+    """The words' vectors; each different word is spelt once."""
+    words, place = ids.unique(return_inverse=True)
+    return model.token(spelling.of_ids(words))[place]
 
 
 LOSSES = {"gpt": gpt_loss, "elmo": elmo_loss, "bert": bert_loss}

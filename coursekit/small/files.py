@@ -40,7 +40,7 @@ def load(name: str, folder: Path | str | None = None) -> nn.Module:
     if name not in KINDS:
         raise ValueError(f"There is no small model {name!r}; there are {', '.join(KINDS)}.")
     folder = models_folder() if folder is None else Path(folder)
-    remedy = f"Fetch data/models again, or train it anew: python -m coursekit.pretrain {name}"
+    remedy = f"Fetch data/models again, or train it anew: python -m coursekit.pretrain --models {name} --record data"
     try:
         about = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
         weights = (folder / f"{name}.safetensors").read_bytes()
@@ -99,8 +99,8 @@ def card(about: dict) -> str:
     rows = "\n".join(f"| {key} | {value:.4f} |" for key, value in about["figures"].items())
     return (
         f"# {name}\n\n{TITLES[name][0].upper()}{TITLES[name][1:]}. {about['parameters']:,} parameters.\n\n"
-        f"Made by `python -m coursekit.pretrain {name} --seeds {about['seed']} --steps {about['steps']}`, which also "
-        f"writes this page.\nLosses are in nats; README.md says how the figures are measured.\n\n"
+        f"Made by `python -m coursekit.pretrain --models {name} --record data` ({about['steps']:,} steps, seed "
+        f"{about['seed']}), which also writes this page.\nLosses are in nats; README.md says how the figures are measured.\n\n"
         f"| figure | value |\n|---|---|\n{rows}\n"
     )
 

@@ -17,7 +17,7 @@ from coursekit.small.attention import FeedForward, MultiHeadAttention, causal_ma
 
 @dataclass(frozen=True)
 class GPTConfig:
-    """Sizes. The course's language has 1,498 words and sentences of at most 15 tokens."""
+    """Sizes. The course's language has 1,795 words and sentences of at most 17 tokens."""
 
     vocabulary: int
     tokens: int
@@ -64,12 +64,17 @@ class GPT(nn.Module):
 
     def run(self, x: Float[Tensor, "B T D"]) -> GPTOutput:
         """Everything after the embeddings: for gradients with respect to them."""
+        hidden = self.encode(x)
+        return GPTOutput(hidden[-1] @ self.token.weight.T, hidden)  # B T V, L+1 B T D
+
+    def encode(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "layers B T D"]:
+        """The hidden states alone: the logits take most of the time."""
         keep = causal_mask(x.shape[1])  # 1 T T
         hidden = [x]
         for layer in self.layers:
             hidden.append(layer(hidden[-1], keep))  # B T D
         hidden[-1] = self.norm(hidden[-1])
-        return GPTOutput(hidden[-1] @ self.token.weight.T, torch.stack(hidden))  # B T V, L+1 B T D
+        return torch.stack(hidden)
 
 
 class DecoderLayer(nn.Module):

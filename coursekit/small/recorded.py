@@ -1,9 +1,10 @@
 """What training the small models with several seeds gave: `data/results/small_NAME.csv`, read with intervals.
 
-table = recorded("gpt")
-table.loc["held-out: next word, above the bound", ["mean", "half_width"]]
+    table = recorded("gpt")
+    table.loc["held-out: next word, above the bound", ["mean", "half_width"]]
+    add_row("GPT", recorded_senses("gpt", layer=2))
 
-`python -m coursekit.pretrain gpt --seeds 0 1 2 --record data/results/small_gpt.csv` makes such a table anew.
+`python -m coursekit.pretrain --record data` makes the tables anew.
 """
 
 import csv
@@ -12,11 +13,13 @@ from pathlib import Path
 import pandas as pd
 
 from coursekit.datasets import read_table
+from coursekit.exam import QUESTIONS, Accuracy
 from coursekit.intervals import half_width
+from coursekit.small.figures import sense_figure
 
 
 def recorded(name: str) -> pd.DataFrame:
-    """Every measure of the model "gpt", "bert" or "elmo" over its seeds.
+    """Every measure of the model "gpt", "bert", "elmo" or "translator" over its seeds.
 
     Index: the measure. Columns: `mean` and `half_width` of its 95 % interval (Student's t over seeds), `seeds` (how
     many), `untrained` (the mean of the same models before the first step). Raises DataMissing when there is no table.
@@ -28,6 +31,14 @@ def recorded(name: str) -> pd.DataFrame:
         {"mean": values.mean(), "half_width": values.agg(half_width), "seeds": values.count()}
     )
     return table.join(untrained.groupby("measure").value.mean().rename("untrained"))
+
+
+def recorded_senses(name: str, layer: int, labels: int | None = None, trained: bool = True) -> list[Accuracy]:
+    """Accuracies of a layer in the sense exam, one for each seed, with the scoreboard's labelled sentences or so many."""
+    rows = read_table(f"results/small_{name}.csv")
+    rows = rows[(rows.steps > 0) == trained].pivot(index="seed", columns="measure", values="value")
+    figures = [f"{sense_figure(layer, labels)}, {text}" for text in QUESTIONS.values()]
+    return [Accuracy(*shares) for shares in rows[figures].to_numpy().tolist()]
 
 
 def write_rows(path: Path, seed: int, steps: int, figures: dict[str, float]) -> None:

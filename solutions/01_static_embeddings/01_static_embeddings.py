@@ -22,7 +22,8 @@
 # - turn counts of neighbouring words into vectors, and compare vectors by their angle;
 # - write the loss of word2vec and train it, and say how close it came to the best possible loss;
 # - show by measurement that the vector of an ambiguous word is a mixture of its senses;
-# - tell a function of a word, f(w), from a function of a word in its context, f(w, C), with one number.
+# - tell a function of a word, f(w), from a function of a word in its context, f(w, C), with one number;
+# - say what an average of the words around can find out, and what it cannot.
 #
 # **You need** Python, a little PyTorch (indexing, `sum`, `@`), and logarithms. **Time** about an hour: seven
 # exercises, two questions, two extensions.
@@ -715,12 +716,16 @@ predict("static.separation", ..., choices=(NONE, BELOW, ABOVE))
 # Against it we set the simplest function of word and context that there is. It learns nothing new: it averages the
 # static vectors of the *other* words in the sentence, a "bag of words". We take it twice, once with the words before
 # the ambiguous word only, once with those on both sides. All models of the course are asked about the same
-# held-out sentences, the exam.
+# held-out sentences, the exam. Its questions are of four kinds: the words before the ambiguous one tell its sense; only words
+# after it do; or all words are there and only their *order* tells, in one clause or in two.
 
 # %% tags=["demo"]
-from coursekit.scoreboard import add_row, ambiguous_words, bounds, draw, nearest_sense, sense_exam
+from coursekit.exam import QUESTIONS, ambiguous_words, bounds, nearest_sense, sense_exam
+from coursekit.scoreboard import add_row, draw
 
 exam = sense_exam()
+for kind, what in QUESTIONS.items():
+    print(f"{what:22}", *exam.held_out[exam.held_out.cue == kind].words(0))
 
 
 # %% tags=["demo"]
@@ -729,18 +734,18 @@ def word_vector(sentences) -> Tensor:
     return static.word[torch.from_numpy(ambiguous_words(sentences))]
 
 
-def average_of_neighbours(sentences, only_before: bool) -> Tensor:
+def average_of_neighbours(ids: np.ndarray, position: np.ndarray, only_before: bool = False) -> Float[Tensor, "n D"]:
     """f(w, C): the average vector of the words around the ambiguous word, or of those before it."""
-    ids, place = torch.from_numpy(sentences.ids), torch.arange(sentences.ids.shape[1])
-    position = torch.from_numpy(sentences.position).unsqueeze(1)
+    ids, position = torch.from_numpy(ids), torch.from_numpy(position).unsqueeze(1)
+    place = torch.arange(ids.shape[1])
     used = (ids >= len(SPECIAL_TOKENS)) & (place < position if only_before else place != position)
     return (static.word[ids] * used.unsqueeze(2)).sum(1) / used.sum(1, keepdim=True).clamp(min=1)
 
 
 representations = {
     "f(w): one vector per word": word_vector,
-    "f(w, C): average of the words before": lambda s: average_of_neighbours(s, only_before=True),
-    "f(w, C): average of the words around": lambda s: average_of_neighbours(s, only_before=False),
+    "f(w, C): average of the words before": lambda s: average_of_neighbours(s.ids, s.position, only_before=True),
+    "f(w, C): average of the words around": lambda s: average_of_neighbours(s.ids, s.position),
 }
 
 # %% tags=["demo"]
@@ -764,46 +769,92 @@ pictures.bars(separations, "separation (difference of cosines)")
 # A function of the word alone has separation 0, whatever its table holds: there is nothing left to be different.
 # Now the exam itself. Each held-out word takes the sense of the most similar labelled occurrence. For identical vectors that
 # would only be a way of breaking ties, so ties go to the more frequent sense: $f(w)$ then scores exactly what
-# answering with each word's most frequent sense would.
+# answering with each word's most frequent sense would. Two readers that learn no vectors stand on the board from the beginning: *bag of
+# words* compares the counts of the other words, and in *near words* a word counts the more, the nearer it stands.
 
 # %% tags=["demo"]
 scores = {name: nearest_sense(exam, f(exam.labelled), f(exam.held_out)) for name, f in representations.items()}
 limits = bounds()
 for name, accuracy in scores.items():
     note = "skip-gram" if name.startswith("f(w):") else "control: a bag of skip-gram vectors"
-    add_row(name, sense_left=accuracy.left, sense_right=accuracy.right, note=note)
+    add_row(name, accuracy, note=note)
 draw()
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 one, before, around = scores.values()
+of_one = sorted(one[kind] for kind in QUESTIONS)
 display(Markdown(
-    f"The static vector gets {one.left:.2f} and {one.right:.2f}: the majority. Averaging the words *before* answers {before.left:.2f} of the questions whose cue stands on "
-    f"the left, and {before.right:.2f} of those whose cue comes only afterwards, where no reader of the words before can expect more than {limits.from_left.right:.2f}. (That bound "
-    f"is an expectation; on one exam a score may lie a little above it, within its interval.) Averaging the words on *both* sides answers {around.left:.2f} and {around.right:.2f}.\n\n"
-    "Two things follow. What is missing from f(w) is the context, not a better table: even an average repairs it. And in this language the words around are enough, in "
-    "any order. Real sentences ask for more: a bag of words cannot say who did what to whom. So this control stays on the board, and later notebooks bring sentences on which it "
-    "fails. A model that reads from left to right, GPT, will meet the wall in the right-hand panel again."))
+    f"The static vector gets the majority of every kind, {of_one[0]:.2f} to {of_one[-1]:.2f}: it is the same in all sentences. "
+    f"Averaging the words *before* answers {before.left:.2f} of the questions whose cue stands on "
+    f"the left, and {before.right:.2f} of those whose cue comes only afterwards, where no reader of the words before can expect more than {limits.words_before.right:.2f}. (That bound "
+    f"is an expectation; on one exam a score may lie a little above it, within its interval.) Averaging the words on *both* sides answers {around.left:.2f} and {around.right:.2f}. "
+    "So what is missing from f(w) is the context, not a better table: wherever the words themselves tell the sense, even an average repairs it.\n\n"
+    f"The last two panels are another matter. All the other words give {around.order1:.2f} and {around.order2:.2f}, about a half, and counts do no better. "
+    f"The words before give {before.order1:.2f} and {before.order2:.2f}. The first is more than a half, although this reader knows less: that a word stands *before* another is a piece of "
+    "order, and where the people of one sense alone stand there, it tells."))
+
+# %% [markdown]
+# ### What a bag of words cannot hold
+#
+# Why a half? Here are two sentences of the language, with the exact probability of their sense. What people act upon is theirs: the prisoner paints
+# a prison's cell, the biologist one that can be stained.
+
+# %% tags=["demo"]
+from coursekit.exam import Exam, nearest_hits
+from coursekit.language.partners import partners
+
+pair = [
+    "the prisoner that the biologist visited painted the cell",
+    "the biologist that the prisoner visited painted the cell",
+]
+ids = np.stack([language.encode(sentence) for sentence in pair])
+position = (ids == language.id_of["cell"]).argmax(axis=1)
+beliefs = language.sense_posterior(ids, position, "both")
+bags = average_of_neighbours(ids, position)
+first, second = language.log_probability(ids)
+pictures.partners(pair, [f"{language.senses[belief.argmax()]}, p = {belief.max():.2f}" for belief in beliefs], bags)
+print(f"probability of the first sentence divided by that of the second: {np.exp(first - second):.2f}")
+
+# %% tags=["demo"]
+ordered = exam.held_out[np.isin(exam.held_out.cue, ["order1", "order2"])]
+bag = representations["f(w, C): average of the words around"]
+right_of_question, right_of_partner = (
+    nearest_hits(Exam(exam.labelled, asked), bag(exam.labelled), bag(asked))
+    for asked in (ordered, partners(language, ordered))
+)
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+display(Markdown(
+    "The same words, so the same average and the same answer: it can be right for one of the two only. All sentences of these two kinds have such a *partner* "
+    "in the language: the same words, another sense, the same probability. So no reader of the words without their order, however clever, can expect more than "
+    f"{limits.no_order.order1:.2f}. We asked the average about the partners of all {len(ordered):,} questions, too. It is right for {right_of_question.mean():.3f} of the questions, for "
+    f"{right_of_partner.mean():.3f} of their partners, and for both in {np.sum(right_of_question & right_of_partner)} cases: {(right_of_question.mean() + right_of_partner.mean()) / 2:.3f} of all. "
+    "What it has above a half in one panel or the other is luck: the exam happened to draw one partner rather than the other.\n\n"
+    "Real sentences ask for order as well: a bag of words cannot say who did what to whom. This control stays on the board. A later "
+    "model that is above it in the last two panels knows something of *order*. One that reads from left to right, GPT, will meet the wall in the second panel again."))
 
 # %% [markdown]
 # ## Questions
 #
 # **1.** *cell* in GloVe is a mixture of its senses. A program gets only this vector for the word, no other word of the
 # sentence. Can any network on top of it, however deep, find out which sense was meant? What could it find out? What
-# changes when it also gets the vectors of the other words? Support your answer with numbers from this notebook.
+# changes when it also gets the vectors of the other words, and what when it gets only their average? Support your answer with numbers from this notebook.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "static-reflection-1", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}
 # No. The vector is a function of the word, so it is the same in every sentence; whatever a network computes from it is
 # the same in every sentence, too. It can find out which senses the word *has* and about how frequent they are, because
 # they are present as a weighted sum (the best mixture of its senses has cosine 0.9 or more with the word, that of random
-# words about 0.3), and so it can answer with the most frequent one: about half of the exam, the score of f(w).
+# words about 0.3), and so it can answer with the most frequent one: a little less than half of the exam, the score of f(w).
 #
 # With the other words' vectors as well, the input is a function of word and context. Even their plain average finds
-# nearly every sense in the exam when it sees both sides, and no more than the majority when it sees only words
-# before the cue. So the information is in the other words, and the task of the following notebooks is to bring it into
+# nearly every sense in the exam where a word tells it and the average sees both sides, and no more than the majority when it sees only words
+# before the cue. Where only the order of the words tells the sense, the average is right in half of the cases: two sentences of the same words get the same
+# vector. So the information is in the other words and in their order, and the task of the following notebooks is to bring it into
 # the word's own vector.
 #
 # *Marking guide.* 1 point: same input, same output, for any network. 1 point: what is in the vector (the senses and their
-# frequencies, with a number). 1 point: what the context adds, with a number that names its control.
+# frequencies, with a number). 1 point: what the context adds, with a number that names its control (that an average loses
+# the order is a welcome addition).
 
 # %% [markdown]
 # **2.** Use your `cosine` on GloVe for *hot* with *cold*, *warm* and *piano*, and for one more pair of opposites of your
@@ -921,7 +972,8 @@ display(Markdown(
 # - A word's vector can be counted (PPMI) or learnt (skip-gram); the two agree, because the learnt scores approach PMI − ln k.
 # - Compare vectors by their cosine, and every cosine with that of random pairs.
 # - One vector per word is a mixture of the word's senses, with weights that follow their frequency, flattened.
-# - f(w) cannot separate senses: separation 0, and the majority's score in the exam. The information is in the other words.
+# - f(w) cannot separate senses: separation 0, and the majority's score in the exam. The information is in the other words, and in their order.
+# - A bag of words, such as an average, finds the sense where a word tells it. Where order tells it, it is right in one case of two at best.
 # - A gradient derived by hand is compared with autograd before it is believed.
 #
 # **Next:** notebook 02 lets a word look at its neighbours and decide how much of each to take: attention. It begins

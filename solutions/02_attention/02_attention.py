@@ -734,7 +734,7 @@ lines = [f"| {kind} | **{both[kind]:.3f}** | {alone[kind]:.3f} |" for kind in KI
 display(Markdown("| cue only on the right | text of two sentences | first sentence alone |\n|:--|--:|--:|\n" + "\n".join(lines)))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.scoreboard import bounds
+from coursekit.exam import bounds
 
 LOOKS = dict(zip(KINDS, ((GREY, "D"), (ORANGE, "s"), (BLUE, "o"))))
 figure, axes = plt.subplots(1, 2, figsize=(10, 3.4), width_ratios=(1, 1.2))
@@ -752,17 +752,18 @@ for place, side in enumerate(("left", "right")):
     lowest = getattr(bounds().majority, side)
     axes[1].plot([place - 0.35, place + 0.35], [lowest, lowest], ":", color="black", lw=1)
 axes[1].text(1.38, bounds().majority.right, "most\nfrequent\nsense", va="center", fontsize=8)
-axes[1].set_xticks([0, 1], ["cue on the left,\nor on both sides", "cue only\non the right"])
+axes[1].set_xticks([0, 1], ["cue on\nthe left", "cue only\non the right"])
 axes[1].set(ylim=(0.4, 1.05), xlim=(-0.5, 1.75), ylabel="senses found, held-out texts")
 show(figure, alt="Left: training loss of equal, plain and learned weights. Right: share of senses found on held-out texts, cue left and cue right: "
      + "; ".join(f"{kind} {np.mean(found[kind, 'left']):.2f} and {np.mean(found[kind, 'right']):.2f}" for kind in KINDS)
      + f". Most frequent sense: {bounds().majority.left:.2f} and {bounds().majority.right:.2f}.")
 
 # %% [markdown]
-# Each point is one seed. Three things can be read off. Plain weights are *worse* than equal ones: looking mostly at yourself
-# is worse than looking at everyone. Learned weights are better than both, most of all where the cue stands on the right.
+# Each point is one seed, for the two kinds of sentences in which a word tells the sense. Three things can be read off. Plain weights are *worse* than equal ones: looking mostly at yourself
+# is worse than looking at everyone. Learned weights are better than both, more so where the cue stands on the right.
 # And equal weights are a strong opponent: they know which words are there. In the table, without the second sentence,
 # they come closer: a good part of the lead lies in leaving out what does not belong.
+# (Why does the loss stay so far from 0? In a third of the training texts no word tells the sense at all: section 7.)
 
 # %% [markdown]
 # And our two sentences, which were not trained on?
@@ -816,8 +817,8 @@ reveal("attention.cue_weight", np.mean([bank_gives("river", "the cues", W) for W
 
 # %% [markdown]
 # The cues (*hike*, *river*; *account*, *deposit*, *money*) now hold most of the weight, with every seed, and *bank* hardly looks at itself: it
-# learned to ask others. The pattern of the two sentences is new to the model, and so are five of their words. One of these, *deposit*, gets the
-# most weight of its sentence: the model never met it and can only know its GloVe vector, which resembles those of words that it met. A harder
+# learned to ask others. The pattern of the two sentences is new to the model, and so are five of their words. One of these, *deposit*, gets more than three
+# times an equal share with every seed: the model never met it and can only know its GloVe vector, which resembles those of words that it met. A harder
 # test follows: sentences written by hand, far from the generated language.
 
 # %% tags=["demo"]
@@ -1133,43 +1134,99 @@ draw_sees(sees(mended_heads), "mended")
 #
 # All models of this course take the same exam: for an ambiguous word in a held-out sentence, find the most similar occurrence among labelled
 # ones, and take over its sense. We enter our trained layer, and as a control the plain average of the sentence's vectors.
+#
+# In two of the exam's four kinds of question, words that speak for two senses are always there, and only the *order* of the words tells which one is meant:
+# "the prisoner that the biologist visited painted the cell" and "the biologist that the prisoner visited painted the cell". Sentences of these kinds were
+# among the training texts, with their senses. **Predict:** which share of the order questions does the trained layer find, between 0 and 1?
 
 # %% tags=["demo"]
-from coursekit.scoreboard import add_row, draw, nearest_sense, sense_exam
+predict("attention.order", ...)
+
+# %% tags=["demo"]
+from coursekit.exam import QUESTIONS, Accuracy, Exam, nearest_hits, nearest_sense, sense_exam
 
 exam = sense_exam()
 
-def examine(W: dict[str, Tensor]) -> tuple[float, float]:
-    """Sense accuracy of the contextual vectors: cue on the left (or both sides), cue only on the right."""
-    result = nearest_sense(exam, *(
-        contextual(torch.from_numpy(s.ids), torch.from_numpy(s.position), W)
-        for s in (exam.labelled, exam.held_out)
-    ))
-    return result.left, result.right
+def of_sentences(sentences, W: dict[str, Tensor]) -> Float[Tensor, "B 50"]:
+    """The ambiguous word of each sentence, after attention."""
+    return contextual(torch.from_numpy(sentences.ids), torch.from_numpy(sentences.position), W)
 
+def examine(W: dict[str, Tensor]) -> Accuracy:
+    """Share of senses found by kind of question, from the vectors after attention."""
+    return nearest_sense(exam, *(of_sentences(s, W) for s in (exam.labelled, exam.held_out)))
+
+# %% tags=["demo"]
+from coursekit.scoreboard import add_row, draw
+
+print("This takes five to ten seconds.")
 one = {"v": torch.eye(50)}
 average, plain = examine(KINDS["equal weights"] | one), examine(KINDS["plain weights"] | one)
-equal = np.mean([examine(W) for W, _ in runs["equal weights"]], axis=0)
+equal = [examine(W) for W, _ in runs["equal weights"]]
 learned = [examine(W) for W, _ in runs["learned weights"]]
-left, right = np.mean(learned, axis=0)
-add_row("average of GloVe vectors", sense_left=average[0], sense_right=average[1], note="no training")
-add_row("attention, 1 layer", sense_left=left, sense_right=right, note=f"told the senses, {len(learned)} seeds")
+add_row("average of GloVe vectors", average, note="no training")
+add_row("attention, 1 layer", learned, note="told the senses")
+reveal("attention.order", np.mean([[accuracy.order1, accuracy.order2] for accuracy in learned]))
 draw()
 
-seeds = ", ".join(f"{right:.3f}" for _, right in learned)
-
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-display(Markdown(
-    f"Cue only on the right: the seeds of the trained layer {seeds}; the same layer with equal weights, its values trained, {equal[1]:.3f}; "
-    f"nothing trained: plain attention {plain[1]:.3f}, the average {average[1]:.3f}."
-))
+def over_seeds(accuracies: list[Accuracy], kind: str) -> str:
+    mean, half = mean_and_half([accuracy[kind] for accuracy in accuracies])
+    return f"{mean:.3f} ± {half:.3f}"
+
+lines = ["| | " + " | ".join(QUESTIONS.values()) + " |", "|:--" + "|--:" * len(QUESTIONS) + "|"]
+for name, found_by in (("average, nothing trained", average), ("plain weights, nothing trained", plain)):
+    lines.append(f"| {name} | " + " | ".join(f"{found_by[kind]:.3f}" for kind in QUESTIONS) + " |")
+for name, found_by in (("equal weights, values trained", equal), ("**learned weights**", learned)):
+    lines.append(f"| {name} | " + " | ".join(over_seeds(found_by, kind) for kind in QUESTIONS) + " |")
+display(Markdown("\n".join(lines) + f"\n\n± is half a 95 % interval over {len(learned)} seeds."))
 
 # %% [markdown]
-# Read the board with care. The exam's sentences are short and stand alone, and a nearest neighbour finds even a small difference. This is why
-# an average without any training comes so far, and why plain attention, whose two *banks* hardly differed, is not lost either. Against
-# the average, the trained layer gains a few points where the cue stands on the right; with equal weights, W_v alone brings a good part of them.
-# The average of 01 (if it is on your board) does about as well: its vectors were learned from this very language. Our layer was told the senses in training; most later
-# models will have to find them by themselves. And none of these knows the *order* of the words: that is notebook 03.
+# Read the board with care, kind by kind. Where a word before the ambiguous one tells the sense, all rows but that of the static vectors are within three points of the bound; our
+# layer is a little *below* the plain average there, with every seed. Where a word after it tells, our layer is a little *above* the plain average, with every seed; equal weights with
+# trained values cannot be told apart from it. The exam's sentences are short and stand alone: there is little to leave out, and a nearest neighbour finds even a small difference. This
+# is why an average without any training comes so far, and why plain attention, whose two *banks* hardly differed, is not lost either. The average of 01 (if it is on your board) is above
+# our layer in both panels: its vectors were learned from this very language. Our layer was told the senses in training; most later models will have to find them by themselves.
+#
+# And where order tells the sense, every row is at about a half: training has gained nothing.
+
+# %% [markdown]
+# ### What attention cannot see
+#
+# Look at the formulas again: which word stands *where* occurs in none of them. A sum over the words has no first term. So if the words of a sentence are
+# put in another order, each of them keeps its new vector: the outputs are the same rows in the new order. (The field says: attention is *equivariant* under
+# permutations.) The vector of *cell* is a function of *cell* and of which words stand with it, and how often each; in this it is no better than a bag of words.
+#
+# For each order question of the exam we make its **partner**: the two people change places, and the sense changes.
+
+# %% tags=["demo"]
+from coursekit.language.partners import partners
+
+turned = [4, 0, 7, 2, 8, 1, 6, 3, 5]
+everyone = torch.ones(1, 9, dtype=torch.bool)
+shuffled_first, shuffled_after = multi_head(x_river[None, turned], *full, 5, everyone), multi_head(x_river[None], *full, 5, everyone)[:, turned]
+print(f"river sentence, shuffled before or after multi_head: largest difference {(shuffled_first - shuffled_after).abs().max():.0e}")
+
+asked = exam.held_out[np.isin(exam.held_out.cue, ["order1", "order2"])]
+exchanged = partners(language, asked)
+for sentences in (asked, exchanged):
+    print(f"{language.senses[sentences.sense[0]]:<14} {language.decode(sentences.ids[0])}")
+vectors, vectors_exchanged = of_sentences(asked, trained), of_sentences(exchanged, trained)
+print(f"{len(asked):,} pairs of partners: largest difference of the two vectors {(vectors - vectors_exchanged).abs().max():.0e}; "
+      f"length of a vector {vectors.norm(dim=1).mean():.0f}")
+
+# %% tags=["demo"]
+labelled_vectors = of_sentences(exam.labelled, trained)
+right = nearest_hits(Exam(exam.labelled, asked), labelled_vectors, vectors)
+right_exchanged = nearest_hits(Exam(exam.labelled, exchanged), labelled_vectors, vectors_exchanged)
+times_right = np.bincount(right.astype(int) + right_exchanged, minlength=3) / len(asked)
+display(Markdown(
+    f"Of a sentence and its partner, the trained layer gets both right in **{times_right[2]:.1%}** of the pairs, one in {times_right[1]:.1%} and none in {times_right[0]:.1%}: "
+    f"{(right.mean() + right_exchanged.mean()) / 2:.3f} of all these questions."))
+
+# %% [markdown]
+# Equal vectors get equal answers, and partners have different senses: at most one of two can be right. In the language, partners are equally probable. So nobody
+# who does not see the order can expect more than one half of the order questions, with any weights, any number of heads and any training. (On one exam a share may lie a little above, within
+# its interval: the exam has drawn one partner more often than the other.) The remedy is not more attention. It is to write into each word's vector where it stands: notebook 03.
 
 # %% [markdown]
 # ## Extensions
@@ -1226,6 +1283,7 @@ print(f"largest difference between all heads at once and the loop: {(at_once - i
 # - A mask acts before the softmax, so that the words that stay share the full weight. A row without any word left needs a decision: here zeros.
 # - Heads are slices of the projections. Slices of the input are the special case of block-diagonal matrices.
 # - An average of all words is a strong control. Choosing pays when there is something to leave out.
+# - Attention does not see the order of the words. Where only order tells the sense, it finds one half at best, whatever it has learned.
 #
 # **Next**: 03 puts attention into a layer, tells it the order of the words, and stacks it.
 

@@ -37,8 +37,6 @@ from torch.nn.functional import conv1d, cross_entropy
 from coursekit import check, hint, predict, reveal
 
 # %% tags=["demo", "record"]
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 from IPython.display import Markdown, display
@@ -453,18 +451,13 @@ pictures.influences(mended, sentence)
 # %% [markdown]
 # ## 4 · Train it
 #
-# The whole language takes minutes. For a run of seconds we take the part of it that is about *bank*: two topics of it, river and money, with an exact bound of their own. Your `char_cnn`, `two_stacks` and `bilm_loss` are the
+# The whole language takes minutes. For a run of seconds we take the part of it that is about *bank*: its topics river and money, with an exact bound of their own. Your `char_cnn`, `two_stacks` and `bilm_loss` are the
 # working parts. Afterwards we give the trained model second layers that read both halves, as the leaking stack does, and go on for a shorter while.
 
 # %% tags=["demo"]
 from coursekit.language.grammar import GRAMMAR
 
-topics = ("river", "money")
-about_bank = Language.from_grammar(replace(
-    GRAMMAR,
-    topics={name: GRAMMAR.topics[name] for name in topics},
-    right_cues={sense: cue for sense, cue in GRAMMAR.right_cues.items() if cue.topic in topics},
-))
+about_bank = Language.from_grammar(GRAMMAR.only("river", "money"))
 bank_spelling = Spelling(about_bank.vocabulary)
 print(f"{len(about_bank.vocabulary)} of {len(language.vocabulary):,} words; senses {about_bank.senses}")
 
@@ -552,7 +545,7 @@ table = pd.DataFrame(
 display(np.exp(table).round(3).rename_axis("perplexity"))
 
 # %% [markdown]
-# Forward and backward come out close to each other, as the chain rule says they should. The checkpoint in `data/models/` was trained on the whole language for some minutes (`python -m coursekit.pretrain elmo`). Trained again with other
+# Forward and backward come out close to each other, as the chain rule says they should. The checkpoint in `data/models/` was trained on the whole language (`python -m coursekit.pretrain --models elmo`, about a quarter of an hour of one core). Trained again with other
 # seeds, it comes this close to the bound:
 
 # %% tags=["demo"]
@@ -561,8 +554,8 @@ from coursekit.pictures import small_models
 show(*small_models.losses("elmo"))
 
 # %% [markdown]
-# Two numbers stand at each line. *Never read* are new sentences of the kind that it was trained on. The held-out sentences ask for more: they hold combinations of words that no training sentence has, and a model that
-# reads long enough learns that these do not come. The bound knows nothing of that split (`data/models/README.md`).
+# Held-out sentences hold combinations of words that no training sentence has. A model that learns which combinations never come loses on these; how much it does so can be seen from the number in brackets, for
+# fresh sentences of the training side. The bound knows nothing of the split (`data/models/README.md`).
 #
 # ## 5 · From 2L + 1 vectors to L + 1
 #
@@ -600,6 +593,18 @@ def layers(model: ELMo, ids: Int[Tensor, "B T"]) -> Float[Tensor, "L+1 B T 2*D"]
         found.append(representations(x, *states))
     return torch.cat(found, dim=1)
 
+# %% tags=["demo", "record"]
+def exam_vectors(model: ELMo, sentences) -> Float[Tensor, "L+1 sentences 2*D"]:
+    """The ambiguous word's vector of each sentence, at every layer."""
+    rows, places = (torch.from_numpy(part).split(500) for part in (sentences.ids, sentences.position))
+    found = [layers(model, ids)[:, torch.arange(len(ids)), at] for ids, at in zip(rows, places)]
+    return torch.cat(found, dim=1)
+
+def halves_of(model: ELMo) -> dict[str, slice]:
+    """Where the two directions stand in a vector."""
+    D = model.config.dim
+    return {"forward half": slice(None, D), "backward half": slice(D, None), "side by side": slice(None)}
+
 # %% tags=["demo"]
 def vector(text: str, word: str) -> Float[Tensor, "L+1 2*D"]:
     """A word's vector at every layer, in a sentence."""
@@ -620,53 +625,80 @@ pictures.similarities({name: (kind, cosines[name]) for name, (kind, _) in pairs.
 # At layer 0 every *cell* is the same vector: cosine 1, f(w). From layer 1 on it is f(w, C), a vector for this word in this sentence, and
 # *cell* in another sense moves away while *cell* in the same sense stays near. The other word is the control: it says what cosine two words have that do not belong together.
 #
-# Now all ambiguous words, with the exam of the course. The sentences that matter are those whose only cue stands to the *right* of the word.
+# Now all ambiguous words, with the exam of the course and its four kinds of question: a cue on the left of the word, a cue only on its *right*, and all words the same but their *order*, in one clause or in two.
 #
-# **Predict:** the share of senses found at layer 0 in those sentences (0 to 1). There are two or three senses for a word.
+# **Predict:** the share of senses found at layer 0 where the only cue is on the right (0 to 1). There are two or three senses for a word.
 
 # %% tags=["demo"]
 predict("elmo.layer_0", ...)
 
 # %% tags=["demo"]
-from coursekit.scoreboard import add_row, draw, nearest_sense, sense_exam
+from coursekit.exam import QUESTIONS, nearest_hits, nearest_sense, sense_exam
 
 exam = sense_exam()
-
-def exam_vectors(model: ELMo, sentences) -> Float[Tensor, "L+1 sentences 2*D"]:
-    """The ambiguous word's vector of each sentence, at every layer."""
-    places = torch.arange(len(sentences)), torch.from_numpy(sentences.position)
-    return layers(model, torch.from_numpy(sentences.ids))[:, *places]
-
-torch.manual_seed(1)
-untrained = ELMo(elmo.config).eval()
-accuracy = {}
-for name, model in (("ELMo, untrained", untrained), ("ELMo", elmo)):
-    known, asked = exam_vectors(model, exam.labelled), exam_vectors(model, exam.held_out)
-    accuracy[name] = [nearest_sense(exam, *layer) for layer in zip(known, asked)]
-
-reveal("elmo.layer_0", accuracy["ELMo"][0].right)
+known, asked = exam_vectors(elmo, exam.labelled), exam_vectors(elmo, exam.held_out)
+accuracy = [nearest_sense(exam, *layer) for layer in zip(known, asked)]
+reveal("elmo.layer_0", accuracy[0].right)
 show(*small_models.senses("elmo"))
 
 # %% [markdown]
-# Layer 0 stays at the most frequent sense: it has not read the sentence. A model that reads from the left alone could not do better than the dashed line on the right-hand side. The
-# backward stack can: *which* side a model sees decides. Why does the top layer not find them all? The last two rows, with four and eight times as many labelled sentences to be near to, find
-# more, in the end nearly all. Look at the two halves one by one:
+# Layer 0 stays at the most frequent sense in every kind of question: it has not read the sentence. A reader from the left alone cannot get beyond the dashed line; wherever that line leaves
+# room, both trained layers are beyond it. The last two kinds are the hard ones: *order* decides, and no reader of a bag of words gets beyond 0.5 (01). The untrained stacks stay near that, even with
+# the most labelled sentences; the trained top layer finds nearly all with these.
+#
+# But no state of ELMo has read both sides. Is there a question that needs both?
 
 # %% tags=["demo"]
-parts = {"forward half alone": slice(None, D), "backward half alone": slice(D, None), "both": slice(None)}
-halves_right = {name: nearest_sense(exam, known[-1][:, part], asked[-1][:, part]).right for name, part in parts.items()}
-for name, share in halves_right.items():
-    print(f"{name:<20} {share:.3f} of the senses, cue only on the right")
+surest = {
+    side: language.sense_posterior(exam.held_out.ids, exam.held_out.position, side).max(axis=1) for side in ("left", "right")
+}
+told = {side: best > 0.999 for side, best in surest.items()}
+untold = ~(told["left"] | told["right"])
+print(f"of {len(exam.held_out):,} questions the words before settle {told['left'].sum():,}, the words after "
+      f"{told['right'].sum():,}; neither alone: {untold.sum():,}")
 
 # %% [markdown]
-# The backward half alone finds more than both together. The forward half knows nothing of these senses, but it counts as much when the nearest neighbour is looked for, and pulls
-# towards sentences that merely begin alike. Putting vectors side by side leaves to the reader which half to trust; a classifier can learn that, a nearest neighbour cannot.
+# None does: in each of them one side alone tells the sense. So two readers are enough here, and nothing is lost by never joining a word on the left with a word on the right. (The language is made so;
+# do not expect it of English.) But which half knows it differs from sentence to sentence. What does each half of the top layer find?
 #
-# Who are the neighbours? A sentence of the exam with its cue on the right, and the three labelled sentences that are nearest to it at each layer:
+# **Predict:** in sentences of two clauses in which order decides, the forward half finds about four senses in five, the backward half about two in three. And both, side by side (0 to 1)?
+
+# %% tags=["demo"]
+predict("elmo.both_halves", ...)
+
+# %% tags=["demo"]
+halves = halves_of(elmo)
+by_half = {name: nearest_sense(exam, known[-1][:, part], asked[-1][:, part]) for name, part in halves.items()}
+reveal("elmo.both_halves", by_half["side by side"].order2)
+for name, found in by_half.items():
+    print(f"{name:<14} {found}")
+
+# %% [markdown]
+# Each half comes close to what its side allows: the forward half to the dashed line of the figure above, the backward half to a bound of its own, the first row of the next figure. Side by side they find more
+# than either in both kinds in which order decides. But where the only cue is on the *right*, the backward half alone finds more than both together: the forward half knows nothing of these senses, yet counts as
+# much when the nearest neighbour is looked for, and pulls towards sentences that merely begin alike. Putting vectors side by side leaves to the reader which half to trust.
+#
+# Over all seeds, with other readers of the same vectors, recorded (`python tools/record_elmo_halves.py`):
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit.datasets import read_table
+from coursekit.intervals import half_width, mean_and_half
+
+after = {kind: surest["right"][exam.held_out.cue == kind].mean() for kind in QUESTIONS}
+recorded_halves = read_table("results/elmo_halves.csv")
+pictures.halves(recorded_halves, after)
+
+# %% [markdown]
+# With four times as many labelled sentences there is nearly always one that agrees in *both* halves, and nearly all senses are found. A linear classifier of the very same vectors finds fewer where
+# order decides. So a number like these belongs to a vector *and* its reader. The untrained stacks find cues, and better than one would think: a random LSTM mixes its neighbours into a word's
+# state, as near words are mixed in a count. What they do not tell is who did what to whom. *That* is what training adds.
+#
+# Who are the neighbours? A question with its cue only on the right that ELMo gets wrong, and the three labelled sentences that are nearest to it at each layer:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 labelled_layers, held_out_layers = known, asked
-with_cue_right = np.flatnonzero(exam.held_out.cue == "right")[:6].tolist()
+missed = (exam.held_out.cue == "right") & ~nearest_hits(exam, known[-1], asked[-1])
+some = [int(chosen.argmax()) for chosen in (missed, *(exam.held_out.cue == kind for kind in QUESTIONS))]
 
 def show_neighbours(sentence: int, layer: int, count: int = 3) -> None:
     """The labelled sentences with the same word whose vectors are nearest at a layer, with their senses."""
@@ -679,23 +711,19 @@ def show_neighbours(sentence: int, layer: int, count: int = 3) -> None:
         print(f"    {cosine:.3f}  {' '.join(exam.labelled.words(one))}  ({language.senses[exam.labelled.sense[one]]})")
 
 for layer in range(len(labelled_layers)):
-    show_neighbours(with_cue_right[0], layer)
+    show_neighbours(some[0], layer)
 
 # %% [markdown]
-# At layer 0 all occurrences of the word are one vector, and any three are nearest. Above it the neighbours begin as the sentence does, and for this sentence
-# that outweighs the gene at its end: they speak of another sense. Choose other sentences and layers (this needs a running notebook; nothing is graded here):
+# At layer 0 all occurrences of the word are one vector, and any three are nearest. At the top the nearest is of another sense: it begins as our sentence does, almost word for word, and the words behind,
+# which tell the senses apart, weigh no more than that. Choose other sentences and layers (this needs a running notebook; nothing is graded here):
 
 # %% tags=["demo"]
 import ipywidgets
 
 from coursekit.sliders import interact
 
-named = {" ".join(exam.held_out.words(one)): one for one in with_cue_right}
+named = {" ".join(exam.held_out.words(one)): one for one in some}
 interact(show_neighbours, sentence=named, layer=(0, len(labelled_layers) - 1), count=ipywidgets.fixed(5))
-
-# %% [markdown]
-# Two warnings. The *untrained* stacks come a good part of the way: even a random LSTM mixes its neighbours into a word's state, and sentences of this small language resemble each other. What
-# training adds is the distance from that row. And a bag of words is strong here (01): the language does not prove that a contextual model is *needed*, it shows what each model can *see*.
 
 # %% [markdown]
 # ## 6 · Which layers? The task decides
@@ -821,7 +849,7 @@ reveal("elmo.morphology", weights["morphology"][:, 0].mean())
 pictures.layer_weights(weights)
 
 # %% [markdown]
-# Each task wants something else (five seeds: other sentences, other first weights, other verbs kept out). *Morphology* takes most from layer 0, where the characters are. *Sense* takes most from the
+# Each task wants something else (five seeds: other sentences, other first weights, other verbs kept out). *Morphology* takes most from layer 0, where the characters are. *Sense* takes nearly all from the
 # top, more than *syntax* does; syntax gives layer 1 clearly more than sense does.
 #
 # In the paper layer 1 was best for the part of speech (accuracy 97.3, layer 2: 96.8) and layer 2 best for senses (F1 69.0, layer 1: 67.4). Why does layer 1 not win here for syntax? One reason is the
@@ -845,9 +873,6 @@ pictures.layer_weights(apart)
 # the label that the word has most often (for a verb kept out: the most frequent label).
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.datasets import read_table
-from coursekit.intervals import half_width, mean_and_half
-
 recorded_layers = read_table("results/elmo_layers.csv")
 spread = recorded_layers.groupby(["task", "biLM", "measure"]).value.agg(["mean", half_width])
 accuracies = spread[spread.index.get_level_values("measure").str.startswith("accuracy")]
@@ -857,9 +882,9 @@ order = ["word alone", *(f"layer {layer}" for layer in range(elmo.config.layers 
 display(cells.loc[list(TASKS), order])
 
 # %% [markdown]
-# The step from layer 1 to layer 2 is worth much for senses and little for the part of speech: that is the difference in the weights. It is not the paper's result, in which layer 2 was *worse* for the part of speech;
-# perhaps so small a language leaves the top layer room for everything. (Most words have one part of speech only, so the word alone gets far.) The tense of a new verb stands in its letters: layer 0, which has read no other word, tells it as well as layer 1 and better than layer 2, and the weights go there. And the untrained
-# biLMs show what training is worth: most of all for the part of speech.
+# The step from layer 1 to layer 2 is worth much for senses and next to nothing for the part of speech: that is the difference in the weights. It is not the paper's result, in which layer 2 was *worse* for the part of speech;
+# perhaps so small a language leaves the top layer room for everything. (Most words have one part of speech only, so the word alone gets far.) The tense of a new verb stands in its letters: layer 0, which has read no other word, tells it at least as well as layer 1 and better than layer 2, and the weights go there. And the untrained
+# biLMs show what training is worth: most of all for the senses. (With 1,500 sentences and a linear classifier the task finds fewer of them than the exam does with its neighbours.)
 
 # %% [markdown]
 # **Question 2.** ELMo's task networks learn a weight for each layer and leave the biLM frozen. Name one advantage of frozen layers with learned weights over using the top layer alone, and
@@ -983,13 +1008,33 @@ display(table)
 # ## 9 · Scoreboard
 
 # %% tags=["demo"]
-before, after = accuracy["ELMo, untrained"][-1], accuracy["ELMo"][-1]
-add_row("ELMo, untrained", sense_left=before.left, sense_right=before.right, note="control")
-add_row("ELMo", sense_left=after.left, sense_right=after.right, loss=elmo_nats[0], note="top layer")
+from coursekit.scoreboard import add_row, draw
+from coursekit.small import recorded, recorded_senses
+
+top, figures = elmo.config.layers, recorded("elmo")
+found = recorded_senses("elmo", top)
+add_row("ELMo, untrained", recorded_senses("elmo", top, trained=False), note="control")
+add_row("ELMo, 2 layers", found, loss=figures.loc["held-out: next word, loss", "mean"], note="top layer")
 draw()
 
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit.scoreboard import readers_of_counts
+
+def beside(senses: list, kind: str, other: float) -> str:
+    """Where the interval over seeds lies: above a number, below it, or around it."""
+    mean, half = mean_and_half([one[kind] for one in senses])
+    place = "above" if mean - half > other else "below" if mean + half < other else "not to be told apart from"
+    return f"**{mean:.3f} ± {half:.3f}**, {place} {other:.3f}"
+
+bag = dict(readers_of_counts())["bag of words"]
+display(Markdown("ELMo beside the bag of words: " + "; ".join(
+    f"{text} {beside(found, kind, bag[kind])}" for kind, text in QUESTIONS.items()
+) + "."))
+
 # %% [markdown]
-# Trained on nothing but text, ELMo tells senses on both sides, where the static vectors of 01 could only take the most frequent one. The control says how much of that two random readers do already.
+# Where order decides, ELMo is far above every reader of counts, because its stacks read one word after the other, and for each sentence one of them reads the side that tells. With a cue on the right it
+# is no such step: half of its vector knows nothing there, and the nearest neighbour listens to it all the same. There the translator of 04 stays ahead, whose vectors have no such half, and for which
+# someone had to write the pairs. ELMo has read text, and nothing else.
 
 # %% [markdown]
 # ## Extensions
@@ -1077,6 +1122,8 @@ check("elmo.with_elmo", lambda case: output_and_gradients(with_elmo, case))
 
 # %% tags=["demo"]
 print("This takes five to ten seconds.")
+torch.manual_seed(1)
+untrained = ELMo(elmo.config).eval()
 
 def tagging_accuracy(model: ELMo | None, sentences, asked, seed: int, steps: int = 80) -> float:
     """Share of words whose part of speech a small task network finds, trained on `sentences`."""

@@ -83,10 +83,11 @@ import pandas as pd
 from IPython.display import Markdown, display
 
 from coursekit.datasets import read_table
+from coursekit.exam import QUESTIONS, Accuracy, ambiguous_words, bounds, sense_exam
 from coursekit.language import load_language
 from coursekit.pictures import comparison as pictures
 from coursekit.plots import use_style
-from coursekit.scoreboard import add_row, ambiguous_words, bounds, draw, sense_exam
+from coursekit.scoreboard import add_row, draw
 from coursekit.sliders import interact
 from coursekit.small import load
 from coursekit.small.figures import sense_vectors
@@ -96,8 +97,8 @@ use_style()
 torch.set_num_threads(1)
 language, exam, glove = load_language(), sense_exam(), load_glove()
 known, asked = exam.labelled, exam.held_out
-print(f"{len(known):,} labelled and {len(asked):,} held-out sentences;",
-      f"in {(asked.cue == 'right').sum():,} of these the cue stands only on the right of the word")
+print(f"{len(known):,} labelled and {len(asked):,} held-out sentences;", "of these")
+print("\n".join(f"  {exam.count(kind):,}  {text}" for kind, text in QUESTIONS.items()))
 
 # %% tags=["demo"]
 print("This takes five to ten seconds.")
@@ -138,9 +139,14 @@ def ids(values) -> Int[Tensor, "n"]:
 
 truth = ids(asked.sense)
 words = [ids(ambiguous_words(side)) for side in (known, asked)]
-guesses = {name: evaluate(one, words[0], ids(known.sense), other, words[1])
-           for name, (one, other) in vectors.items()}
-right = {name: (guess == truth).float() for name, guess in guesses.items()}
+
+def answers(labelled: Float[Tensor, "m D"], unlabelled: Float[Tensor, "n D"]) -> Float[Tensor, "n"]:
+    """1 where your `evaluate` finds the sense; a thousand sentences at a time, for memory's sake."""
+    parts = zip(unlabelled.split(1000), words[1].split(1000))
+    found = [evaluate(labelled, words[0], ids(known.sense), *part) for part in parts]
+    return (torch.cat(found) == truth).float()
+
+right = {name: answers(*both) for name, both in vectors.items()}
 reveal("comparison.single", right["GloVe, one vector"].mean().item())
 some = np.flatnonzero(asked.cue == "right")[:40]
 pictures.answers({name: row[some] for name, row in right.items()},
@@ -188,13 +194,13 @@ predict("comparison.width", ...)
 def draw_items(n: int, times: int = 1000, seed: int = 0) -> Int[Tensor, "times n"]:
     return torch.randint(n, (times, n), generator=torch.Generator().manual_seed(seed))
 
-limits, side = bounds(), {cue: torch.from_numpy(asked.cue == cue) for cue in ("left", "right")}
+limits, side = bounds(), {kind: torch.from_numpy(asked.cue == kind) for kind in QUESTIONS}
 gpt_right = right["GPT"][side["right"]]
 draws = draw_items(len(gpt_right))
 low, high = (end.item() for end in bootstrap_interval(gpt_right, draws, 0.95))
 reveal("comparison.width", high - low)
 means = gpt_right[draws].mean(dim=1)
-pictures.bootstrap(means, gpt_right.mean().item(), (low, high), limits.from_left.right)
+pictures.bootstrap(means, gpt_right.mean().item(), (low, high), limits.words_before.right)
 
 # %% [markdown]
 # The interval says how far other *sentences* would move the number. It says nothing about another training run, another prompt or another language: what is not resampled does not vary. In 05 to 07 the models were trained with several seeds
@@ -218,9 +224,7 @@ def exact_reader(context: str) -> Float[Tensor, "n"]:
 torch.manual_seed(0)
 for name, model in small.items():
     untrained = type(model)(model.config).eval()
-    one, other = (sense_vectors(untrained, part)[-1] for part in (known, asked))
-    guess = evaluate(one, words[0], ids(known.sense), other, words[1])
-    right[f"{name}, untrained"] = (guess == truth).float()
+    right[f"{name}, untrained"] = answers(*(sense_vectors(untrained, part)[-1] for part in (known, asked)))
 
 recorded = read_table("results/one_corpus.csv")
 for name, rows in recorded[recorded.exam == "generated"].groupby("model", sort=False):
@@ -238,9 +242,9 @@ def with_interval(row: Float[Tensor, "n"]) -> list[float]:
     low, high = bootstrap_interval(row, draw_items(len(row)), 0.95)
     return [row.mean().item(), low.item(), high.item()]
 
-intervals = {name: {cue: with_interval(right[name][here]) for cue, here in side.items()}
+intervals = {name: {kind: with_interval(right[name][here]) for kind, here in side.items()}
              for name in ORDER}
-pictures.board(intervals, limits, {cue: int(here.sum()) for cue, here in side.items()})
+pictures.board(intervals)
 
 # %% [markdown]
 # Read the columns one at a time. With the cue on the left, everything that reads gets nearly all of it. With the cue on the right, two groups: who has seen the right side, and who has not. GPT and SmolLM2 differ in size by a factor of about seven
@@ -251,8 +255,7 @@ pictures.board(intervals, limits, {cue: int(here.sum()) for cue, here in side.it
 notes = {"GloVe, one vector": "static", "GloVe, bag of words": "bag"}
 notes |= dict.fromkeys(recorded.model.unique(), "pre-trained, 1-NN")
 for name, note in notes.items():
-    (left, *_), (late, *_) = intervals[name]["left"], intervals[name]["right"]
-    add_row(name, sense_left=left, sense_right=late, note=note)
+    add_row(name, Accuracy(**{kind: mean for kind, (mean, *_) in intervals[name].items()}), note=note)
 draw()
 
 # %% [markdown]
@@ -777,7 +780,7 @@ for attempt in ATTEMPTS:
     show_sentence(attempt)
 
 # %% tags=["demo"]
-box = ipywidgets.Text("this is clearly the bank with the willows", layout={"width": "90%"})
+box = ipywidgets.Text("this is clearly the bank with the green willows", layout={"width": "90%"})
 interact(show_sentence, by_button=True, text=box)
 
 # %% [markdown]

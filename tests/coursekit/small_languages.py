@@ -34,7 +34,7 @@ SMALL = Grammar(
             "games", does="{v1 break hit} the {nx fan ball}", has="of the {n player fan}", person=True
         ),
     },
-    right_share=0.4,
+    shares={"none": 0.2, "left": 0.4, "right": 0.4},
 )
 
 

@@ -10,8 +10,6 @@ import pytest
 
 from coursekit.language import (
     BOS,
-    EDITION,
-    EDITIONS,
     EOS,
     MASK,
     PAD,
@@ -37,14 +35,9 @@ RUNNING_EXAMPLES = [
 ]
 
 
-@pytest.fixture(scope="module", params=EDITIONS)
-def edition(request) -> int:
-    return request.param
-
-
 @pytest.fixture(scope="module")
-def language(edition: int) -> Language:
-    return load_language(edition)
+def language() -> Language:
+    return load_language()
 
 
 @pytest.fixture(scope="module", params=[SMALL, SMALL_ORDER], ids=["first", "order"])
@@ -385,10 +378,10 @@ def test_the_running_examples_are_sentences_of_the_language(language, sentence):
     assert language.sense_posterior(ids, position, "left").max() > 0.99
 
 
-def test_a_cue_on_the_right_cannot_be_known_from_the_left(language, edition):
+def test_a_cue_on_the_right_cannot_be_known_from_the_left(language):
     sentences = language.sample(3000, np.random.default_rng(6), "held_out")
     left, right = sentences[sentences.cue == "left"], sentences[sentences.cue == "right"]
-    assert len(right) / 3000 == pytest.approx({1: 0.4, 2: 0.22}[edition], abs=0.03)
+    assert len(right) / 3000 == pytest.approx(0.22, abs=0.03)
     assert sense_bound(language, left, "left").mean > 0.98
     assert sense_bound(language, right, "left").mean < 0.5
     assert sense_bound(language, right, "both").mean > 0.99
@@ -421,13 +414,13 @@ def test_a_word_of_two_parts_of_speech_has_one_in_each_sentence(language):
         assert {language.parts_of_speech[tag] for tag in found} == {"NOUN", "VERB"}
 
 
-def test_the_language_is_as_large_as_it_says(language, edition):
-    assert 700 <= len(language.vocabulary) <= {1: 1500, 2: 1800}[edition]
-    assert language.max_length <= {1: 16, 2: 17}[edition]
+def test_the_language_is_as_large_as_it_says(language):
+    assert 700 <= len(language.vocabulary) <= 1800
+    assert language.max_length <= 17
     assert language.vocabulary[:7] == ("[PAD]", "[BOS]", "[EOS]", "[MASK]", "[UNK]", "[CLS]", "[SEP]")
     assert {"cell": 3, "bank": 2}.items() <= {w: len(s) for w, s in language.ambiguous.items()}.items()
     assert len(language.ambiguous) == 12
-    assert load_language(edition) is language
+    assert load_language() is language
 
 
 @pytest.mark.slow
@@ -474,12 +467,6 @@ def test_a_word_that_is_not_ambiguous_has_no_sense(language):
         language.sense_posterior(ids, np.array([2]), "left")
     with pytest.raises(ValueError, match="context is"):
         language.sense_posterior(ids, np.array([7]), "above")
-
-
-def test_without_an_edition_it_is_the_course_s_and_an_unknown_one_is_refused():
-    assert load_language() is load_language(EDITION)
-    with pytest.raises(ValueError, match="no edition 3"):
-        load_language(3)
 
 
 def test_an_unknown_split_and_a_negative_count_are_refused(language):

@@ -1,12 +1,19 @@
-"""The scoreboard: the exam is fair, rows survive, and the figure says in words what it shows."""
+"""The scoreboard: rows survive, intervals are what they say, and the figure says in words what it shows."""
 
-import numpy as np
+from dataclasses import asdict
+
 import pytest
-import torch
 
 from autograder.checks import journal
 from coursekit import plots, scoreboard
-from coursekit.scoreboard import add_row, bounds, draw, majority_accuracy, nearest_sense, sense_exam
+from coursekit.datasets import read_table
+from coursekit.exam import QUESTIONS, Accuracy, bounds, counts, nearest_sense, sense_exam
+from coursekit.intervals import mean_and_half, wilson
+from coursekit.language import load_language
+from coursekit.scoreboard import add_row, draw
+
+STATIC = Accuracy(0.5, 0.4, 0.45, 0.46)
+GPT = Accuracy(0.9, 0.45, 0.7, 0.8)
 
 
 @pytest.fixture(autouse=True)
@@ -22,93 +29,76 @@ def shown(monkeypatch) -> list[str]:
     return alts
 
 
-def vectors_by(function) -> tuple[torch.Tensor, torch.Tensor]:
-    """One vector for each labelled and each held-out sentence of the exam."""
-    exam = sense_exam()
-    return function(exam.labelled), function(exam.held_out)
-
-
-def test_the_exam_is_the_same_every_time():
-    first = sense_exam()
-    scoreboard.sense_exam.cache_clear()
-    assert np.array_equal(first.held_out.ids, sense_exam().held_out.ids)
-
-
-def test_every_sentence_of_the_exam_has_an_ambiguous_word_and_both_cues_occur():
-    exam = sense_exam()
-    assert (exam.held_out.sense >= 0).all() and (exam.labelled.sense >= 0).all()
-    assert min((exam.held_out.cue == side).sum() for side in ("left", "right")) > 1000
-
-
-def test_no_held_out_sentence_is_among_the_labelled_ones():
-    exam = sense_exam()
-    labelled = {row.tobytes() for row in exam.labelled.ids}
-    assert not any(row.tobytes() in labelled for row in exam.held_out.ids)
-
-
-def test_vectors_that_know_the_sense_score_one():
-    know = vectors_by(lambda sentences: torch.nn.functional.one_hot(torch.from_numpy(sentences.sense), 40))
-    accuracy = nearest_sense(sense_exam(), *know)
-    assert (accuracy.left, accuracy.right) == (1.0, 1.0)
-
-
-def test_one_vector_per_word_scores_exactly_as_the_majority():
-    table = torch.randn(5000, 20, generator=torch.Generator().manual_seed(0))
-    static = vectors_by(lambda sentences: table[torch.from_numpy(scoreboard.ambiguous_words(sentences))])
-    assert nearest_sense(sense_exam(), *static) == majority_accuracy(sense_exam())
-
-
-def test_last_bits_do_not_break_ties():
-    table = torch.randn(5000, 20, generator=torch.Generator().manual_seed(0))
-    noise = torch.Generator().manual_seed(1)
-
-    def static(sentences):
-        vectors = table[torch.from_numpy(scoreboard.ambiguous_words(sentences))]
-        return vectors * (1 + 1e-6 * torch.randn(vectors.shape, generator=noise))
-
-    assert nearest_sense(sense_exam(), *vectors_by(static)) == majority_accuracy(sense_exam())
-
-
-def test_random_vectors_score_no_better_than_chance_allows():
-    rng = torch.Generator().manual_seed(0)
-    accuracy = nearest_sense(sense_exam(), *vectors_by(lambda s: torch.randn(len(s), 20, generator=rng)))
-    assert 0.4 < accuracy.left < 0.55 and 0.4 < accuracy.right < 0.55
-
-
-def test_vectors_of_other_sentences_are_refused():
-    with pytest.raises(ValueError, match="one vector for each of the exam's"):
-        nearest_sense(sense_exam(), torch.zeros(3, 4), torch.zeros(3, 4))
-
-
-def test_the_bounds_tell_the_two_kinds_of_sentence_apart():
-    limits = bounds()
-    assert limits.from_left.left > 0.98 and limits.from_both.right > 0.98
-    assert limits.from_left.right < 0.55  # nothing before the word tells the sense
-    assert limits.majority.right < 0.55
+def rows() -> dict:
+    """As they are on disk."""
+    return journal.read()["scoreboard"]
 
 
 def test_rows_survive_a_restart_and_are_replaced_in_place():
-    add_row("static", sense_left=0.5, sense_right=0.4)
-    add_row("GPT", sense_left=0.9, sense_right=0.45, loss=1.1)
-    add_row("static", sense_left=0.55, sense_right=0.45, note="GloVe")
-    rows = journal.read()["scoreboard"]  # read from disk
-    assert rows["static"] == {"sense_left": 0.55, "sense_right": 0.45, "place": 1, "note": "GloVe"}
-    assert rows["GPT"]["place"] == 2 and rows["GPT"]["loss"] == 1.1
+    add_row("static", STATIC)
+    add_row("GPT", GPT, loss=1.1)
+    add_row("static", Accuracy(0.55, 0.45, 0.5, 0.5), note="GloVe")
+    shares = {kind: share for kind, (share, _, _) in rows()["static"]["shares"].items()}
+    assert shares == {"left": 0.55, "right": 0.45, "order1": 0.5, "order2": 0.5}
+    assert rows()["static"]["place"] == 1 and rows()["static"]["note"] == "GloVe"
+    assert rows()["GPT"]["place"] == 2 and rows()["GPT"]["loss"] == 1.1
+
+
+def test_one_model_has_the_interval_of_its_answers():
+    add_row("static", STATIC)
+    row = rows()["static"]
+    assert tuple(row["shares"]["left"][1:]) == wilson(0.5, sense_exam().count("left"))
+    assert row["seeds"] == 1
+
+
+def test_a_recipe_has_the_interval_over_its_seeds():
+    runs = [Accuracy(0.9, 0.5, 0.7, 0.99), Accuracy(0.8, 0.5, 0.6, 1.0), Accuracy(0.7, 0.5, 0.5, 0.98)]
+    add_row("GPT", runs)
+    row = rows()["GPT"]
+    mean, half = mean_and_half([run.left for run in runs])
+    assert row["shares"]["left"] == pytest.approx([mean, max(mean - half, 0), min(mean + half, 1)])
+    assert row["seeds"] == 3 and row["shares"]["right"] == [0.5, 0.5, 0.5]
+    assert row["shares"]["order2"][2] == 1  # a share is not above 1
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.2, 54.0, float("nan")])
 def test_an_accuracy_that_is_no_share_is_refused(share):
-    with pytest.raises(ValueError, match="sense_right=.*not a share"):
-        add_row("static", sense_left=0.5, sense_right=share)
+    with pytest.raises(ValueError, match="order2=.*not a share"):
+        add_row("static", Accuracy(0.5, 0.5, 0.5, share))
 
 
-def test_the_figure_says_its_numbers(shown):
-    add_row("one vector per word", sense_left=0.512, sense_right=0.437)
+def test_a_row_without_an_accuracy_is_refused():
+    with pytest.raises(ValueError, match="give one for each seed"):
+        add_row("static", [])
+
+
+def test_the_figure_says_its_numbers_and_has_the_readers_of_counts_from_the_beginning(shown):
+    add_row("one vector per word", Accuracy(0.512, 0.437, 0.441, 0.449))
     draw()
     assert len(shown) == 1
-    limits = bounds()
-    for number in (0.512, 0.437, limits.majority.left, limits.from_left.right, limits.from_both.right):
+    limits, recorded = bounds(), read_table("results/sense_exam.csv").set_index("model")
+    told = [0.512, 0.437, 0.441, 0.449, limits.majority.left, limits.words_before.right]
+    told += [limits.whole_sentence.order2, *recorded.loc["near words", list(QUESTIONS)]]
+    for number in told:
         assert f"{number:.3f}" in shown[0]
+    assert "bag of words" in shown[0]
+
+
+def test_the_recorded_readers_of_counts_come_out_again():
+    exam, language = sense_exam(), load_language()
+    for name, accuracy in scoreboard.readers_of_counts():
+        vectors = (counts(language, part, name == "near words") for part in (exam.labelled, exam.held_out))
+        assert asdict(accuracy) == pytest.approx(asdict(nearest_sense(exam, *vectors)), abs=1e-4)
+
+
+def test_rows_of_an_older_course_are_left_out(shown, capsys):
+    with journal.changing("scoreboard") as entries:
+        entries["GPT"] = {"sense_left": 1.0, "sense_right": 0.4, "note": "", "place": 1}
+    draw()
+    assert not shown and "empty" in capsys.readouterr().out
+    add_row("BERT", GPT)
+    draw()
+    assert "GPT" not in shown[0]
 
 
 def test_an_empty_board_says_how_to_fill_it(shown, capsys):

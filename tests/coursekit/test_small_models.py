@@ -4,21 +4,20 @@ import json
 import shutil
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 
 from coursekit.datasets import read_table
 from coursekit.intervals import half_width
 from coursekit.language import load_language
-from coursekit.pretrain import RECIPES, pretrain
 from coursekit.small import ModelMissing, Spelling, load, save
 from coursekit.small.bert import CLS, MASK, SEP, UNCHOSEN, corrupt, pair
-from coursekit.small.figures import Remembering, as_bytes, measure
+from coursekit.small.figures import measure
 from coursekit.small.files import card, models_folder
+from coursekit.small.recipes import RECIPES
 from coursekit.small.recorded import recorded, write_rows
 
-NAMES = list(RECIPES)
+NAMES = ["gpt", "bert", "elmo"]
 SHIPPED = [name for name in NAMES if (models_folder() / f"{name}.json").exists()]
 
 
@@ -103,7 +102,7 @@ def test_a_pair_is_cls_a_sep_b_sep_with_its_segments():
 def test_corruption_is_80_10_10_of_15_percent_and_spares_special_tokens():
     ids = torch.full((400, 100), 50)
     ids[:, ::10] = CLS
-    corrupted, labels = corrupt(ids, 1498, torch.Generator().manual_seed(0))
+    corrupted, labels = corrupt(ids, len(load_language().vocabulary), torch.Generator().manual_seed(0))
     chosen = labels != UNCHOSEN
     assert not chosen[:, ::10].any() and (labels[chosen] == 50).all()
     assert torch.equal(corrupted[~chosen], ids[~chosen])
@@ -161,7 +160,7 @@ def saved(untrained, tmp_path) -> Path:
 def fails(folder: Path, words: str) -> None:
     with pytest.raises(ModelMissing, match=words) as caught:
         load("gpt", folder)
-    assert "python -m coursekit.pretrain gpt" in str(caught.value) and "\n" not in str(caught.value)
+    assert "python -m coursekit.pretrain --models gpt" in str(caught.value) and "\n" not in str(caught.value)
 
 
 def test_an_absent_model_gets_a_sentence(saved, tmp_path):
@@ -205,42 +204,15 @@ def test_shipped_models_load_are_small_and_have_their_card(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
-def test_pretraining_repeats_itself_for_a_seed_and_only_for_it(name):
-    first, again, other = (pretrain(name, seed, steps=20, progress=False) for seed in (3, 3, 4))
-    for key, value in first.state_dict().items():
-        assert torch.equal(value, again.state_dict()[key]), key
-    assert any(not torch.equal(value, other.state_dict()[key]) for key, value in first.state_dict().items())
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("name", SHIPPED)
 def test_shipped_models_reach_the_figures_of_their_card(name):
     """On other sentences than the card's, so with a margin: four standard errors of 1,000 sentences are about 0.02."""
     said = json.loads((models_folder() / f"{name}.json").read_text())["figures"]
     found = measure(name, load(name), sentences=1000, seed=5)
-    assert set(found) == {what for what in said if "never read" not in what}
+    assert set(found) == set(said)
     for what in found:
         if "above the bound" in what or "accuracy" in what or "sense" in what:
             assert found[what] == pytest.approx(said[what], abs=0.03), what
-
-
-def test_sentences_are_remembered_whatever_their_padding():
-    language = Remembering(load_language())
-    one, other = (language.sample(200, np.random.default_rng(seed), "train").ids for seed in (1, 2))
-    assert language.drawn == {*as_bytes(one), *as_bytes(other)}
-    assert as_bytes(one) == as_bytes(np.pad(one, ((0, 0), (0, 3))))
-    both = language.passages(50, np.random.default_rng(3), "train")
-    assert language.drawn >= {*as_bytes(both.first.ids), *as_bytes(both.second.ids)}
-
-
-@pytest.mark.slow
-def test_what_a_run_never_read_is_measured_apart():
-    language = Remembering(load_language())
-    model = pretrain("gpt", steps=2, progress=False, language=language)
-    found = measure("gpt", model, sentences=50, read=language.drawn)
-    assert 0.5 < found["fresh training-side: share never read"] < 1  # two steps draw 4,096 sentences
-    assert found["never read: next word, loss"] == pytest.approx(found["held-out: next word, loss"], rel=0.1)
 
 
 def test_recorded_runs_are_read_with_intervals_and_beside_the_untrained(tmp_path, monkeypatch):
@@ -257,29 +229,22 @@ def test_recorded_runs_are_read_with_intervals_and_beside_the_untrained(tmp_path
     assert table.untrained.isna()["minutes"]
 
 
-RIGHT, RIGHT_MANY = (
-    f"sense{labels}, layer 2, cue only on the right" for labels in ("", " with 48,000 labels")
-)
 REACHED = {
     "gpt": {
-        "never read: next word, above the bound": (0, 0.03),
         "held-out: next word, above the bound": (0, 0.03),
-        RIGHT: (0.3, 0.55),
-        RIGHT_MANY: (0.3, 0.55),
+        "sense, layer 2, cue only on the right": (0.43, 0.49),  # a guess: not below it either
+        "sense with 96,000 labels, layer 2, cue only on the right": (0.43, 0.49),
+        "sense, layer 2, order, two clauses": (0.7, 0.83),  # the words before allow 0.82
     },
     "bert": {
-        "never read: masked word, above the bound": (0, 0.08),
-        "held-out: masked word, above the bound": (0, 0.14),
-        RIGHT: (0.97, 1),
-        RIGHT_MANY: (0.98, 1),
+        "held-out: masked word, above the bound": (0, 0.08),
+        "sense, layer 2, cue only on the right": (0.97, 1),
+        "sense, layer 2, order, two clauses": (0.95, 1),
     },
     "elmo": {
-        "never read: next word, above the bound": (0, 0.03),
-        "never read: word before, above the bound": (0, 0.03),
-        "held-out: next word, above the bound": (0, 0.06),
-        "held-out: word before, above the bound": (0, 0.06),
-        RIGHT: (0.8, 1),
-        RIGHT_MANY: (0.97, 1),
+        "held-out: next word, above the bound": (0, 0.03),
+        "held-out: word before, above the bound": (0, 0.03),
+        "sense, layer 2, cue only on the right": (0.8, 1),
     },
 }
 """What the models reach; data/models/README.md says where that is short of the aim."""

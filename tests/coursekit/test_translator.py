@@ -13,7 +13,6 @@ from coursekit.translator import (
     load_translator,
     sample_pairs,
     share_exactly_right,
-    train,
     translated,
     trimmed,
 )
@@ -111,23 +110,17 @@ def test_the_checkpoint_is_small():
     assert checkpoint_path().stat().st_size <= 1_000_000
 
 
-@pytest.mark.slow
-def test_training_is_the_same_twice():
-    one, other = (train(3).state_dict() for _ in range(2))
-    assert all(torch.equal(one[name], other[name]) for name in one)
-
-
 def test_a_missing_checkpoint_says_what_to_do(tmp_path, monkeypatch):
     import coursekit.translator as module
 
     monkeypatch.setattr(module, "CHECKPOINT", "nowhere.safetensors")
-    with pytest.raises(CheckpointMissing, match="python -m coursekit.translator"):
+    with pytest.raises(CheckpointMissing, match="python -m coursekit.pretrain --models translator"):
         module.checkpoint_path()
 
 
 def test_order_decides_which_stem_an_ambiguous_word_has():
-    """In the second edition: the same words in another order, and another translation of the word."""
-    language = load_language(2)
+    """The same words in another order, and another translation of the word."""
+    language = load_language()
     code = load_code(language)
     sentences = language.sample(3000, np.random.default_rng(0))
     asked = sentences[(sentences.cue == "order2") & (sentences.sense == language.senses.index("cell#prison"))]

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 import torch
 
+from coursekit.intervals import mean_and_half
+
 pytestmark = pytest.mark.slow
 NOTEBOOKS = ["02_attention"]
 
@@ -119,7 +121,7 @@ def test_plain_weights_are_worse_than_equal_ones_and_learned_ones_best_with_ever
         assert max(plain) < min(equal) and max(equal) < min(learned)
     lead = {side: np.mean(found["learned weights", side]) - np.mean(found["equal weights", side])
             for side in ("left", "right")}  # fmt: skip
-    assert lead["right"] > 2 * lead["left"]
+    assert lead["right"] > 1.2 * lead["left"]
 
 
 def test_without_the_second_sentence_equal_and_learned_weights_come_closer(measured):
@@ -137,11 +139,11 @@ def test_trained_bank_gives_most_weight_to_the_cues_and_little_to_itself_with_ev
     assert np.mean([measured["bank_gives"]("river", "the cues", matrices) for matrices in untrained]) < 0.5
 
 
-def test_deposit_gets_the_most_weight_of_its_sentence_with_every_seed(measured):
+def test_deposit_gets_more_than_three_times_an_equal_share_with_every_seed(measured):
     words = measured["money"]
     for matrices in seeds_of(measured, "learned weights"):
         weights = measured["weights_of"](words, measured["focal_money"], matrices)
-        assert words[weights.argmax()] == "deposit"
+        assert weights[words.index("deposit")] > 3 / len(words)
 
 
 def test_equal_and_learned_weights_cannot_be_told_apart_on_twenty_new_sentences(measured):
@@ -188,14 +190,39 @@ def test_the_code_of_2022_is_blind_for_most_pairs_and_bank_cannot_see_river(meas
     assert old[river.index("bank")].nonzero().flatten().tolist() == [3, 4, 5, 6, 7]
 
 
-def test_the_exam_puts_the_trained_layer_a_few_points_above_averages(measured):
-    average, equal, plain = (measured[name][1] for name in ("average", "equal", "plain"))
-    learned = [right for _, right in measured["learned"]]
-    assert average > 0.9 and plain > 0.9
-    assert 0.02 < np.mean(learned) - average < 0.06
-    assert average < equal < min(learned)
-    assert equal - average > 0.3 * (np.mean(learned) - average)
-    assert abs(np.mean(learned) - 0.970) < 0.02  # the average of 01, with vectors of this language
+def test_where_a_word_tells_the_trained_layer_is_above_the_average_and_not_above_equal_weights(measured):
+    average, plain, equal, learned = (measured[name] for name in ("average", "plain", "equal", "learned"))
+    assert min(accuracy.right for accuracy in learned) > average.right > 0.9 and plain.right > 0.9
+    mean, half = mean_and_half([accuracy.right for accuracy in learned])
+    mean_equal, half_equal = mean_and_half([accuracy.right for accuracy in equal])
+    assert abs(mean - mean_equal) < half + half_equal  # "cannot be told apart"
+    everybody = [average, plain, *equal, *learned]
+    assert max(accuracy.left for accuracy in learned) < average.left
+    assert min(accuracy.left for accuracy in everybody) > 0.97  # "within three points"
+    assert mean + half < 0.975  # the average of 01, with vectors of this language
+
+
+def test_where_order_tells_every_row_is_at_about_a_half(measured):
+    rows = [measured["average"], measured["plain"], *measured["equal"], *measured["learned"]]
+    shares = np.array([[accuracy.order1, accuracy.order2] for accuracy in rows])
+    assert np.abs(shares - 0.5).max() < 0.06
+
+
+def test_partners_have_one_vector_and_are_never_both_right(measured):
+    vectors, other = measured["vectors"], measured["vectors_exchanged"]
+    assert torch.allclose(vectors, other, atol=1e-4) and vectors.norm(dim=1).min() > 0.1
+    asked, exchanged = measured["asked"], measured["exchanged"]
+    assert (asked.sense != exchanged.sense).all() and len(asked) > 1500
+    assert (np.sort(asked.ids, axis=1) == np.sort(exchanged.ids, axis=1)).all()
+    assert measured["times_right"][2] == 0 and measured["times_right"][1] > 0.9
+    assert torch.allclose(measured["shuffled_first"], measured["shuffled_after"], atol=1e-5)
+
+
+def test_sentences_of_order_were_among_the_training_texts_with_their_senses(measured):
+    *_, cue = measured["texts"](12_000, seed=1, split="train")
+    assert (
+        len(cue) == len(measured["ids"]) and min((cue == kind).mean() for kind in ("order1", "order2")) > 0.05
+    )
 
 
 def test_all_heads_at_once_give_what_the_loop_gives(measured):

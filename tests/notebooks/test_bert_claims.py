@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from coursekit.scoreboard import majority_accuracy
-from coursekit.small import recorded
+from coursekit.exam import QUESTIONS, bounds
+from coursekit.small import recorded_senses
 
 pytestmark = pytest.mark.slow
 NOTEBOOKS = ["06_bert"]
@@ -75,7 +75,7 @@ def test_the_model_has_the_sets_and_favourites_within_them(measured):
 
 
 def test_the_right_is_worth_most_where_most_follows(measured):
-    assert measured["nats"]["exact, left"].mean() == pytest.approx(1.5, abs=0.1)
+    assert measured["nats"]["exact, left"].mean() == pytest.approx(1.8, abs=0.1)
     assert 0.5 < measured["worth"].mean() < 1.1
     assert 0 < measured["last_word"] < 0.2 < 1 < measured["six"]
     assert abs(measured["measured_worth"] - measured["worth"].mean()) > 0.005
@@ -96,15 +96,39 @@ def test_the_original_s_parameters(measured):
     assert sizes.loc["with both heads", "BERT-Large"] == 336_226_108
 
 
-def test_senses_count_as_much_on_the_right_and_more_than_untrained(measured):
-    bert = measured["accuracy"]["BERT"]
-    assert bert.right > 0.95 and bert.left - bert.right < 0.05
-    more = recorded("bert").filter(regex="48,000 labels, layer 2, cue only on the right", axis="index")[
-        "mean"
-    ]
-    assert len(more) == 1 and more.min() > max(0.99, bert.right)
-    majority = majority_accuracy(measured["exam"])
-    assert majority.right + 0.1 < measured["untrained_accuracy"].right < bert.right - 0.1
+def test_a_place_tells_nothing_of_a_sense(measured):
+    for found in measured["by_layer"][0]:
+        for kind in QUESTIONS:
+            assert found[kind] == pytest.approx(bounds().majority[kind], abs=0.05)
+
+
+def test_one_layer_finds_cues_and_two_find_order(measured):
+    for first, second in zip(measured["by_layer"][1], measured["by_layer"][2], strict=True):
+        assert min(first.left, first.right) > 0.95 and max(first.order1, first.order2) < 0.7
+        assert min(second.left, second.right) > 0.98 and min(second.order1, second.order2) > 0.88
+        assert abs(second.order1 - second.order2) < 0.06
+
+
+def test_one_layer_alone_can_tell_order_when_it_is_trained_to(measured):
+    alone = measured["alone"].order2
+    assert len(alone) >= 3 and alone.min() > 0.9
+    assert alone.min() > max(one.order2 for one in measured["by_layer"][1]) + 0.2
+
+
+def test_untrained_attention_carries_words_and_not_their_order():
+    for found in recorded_senses("bert", 2, trained=False):
+        assert min(found.left, found.right) > 0.6 and max(found.order1, found.order2) < 0.6
+
+
+def test_no_half_of_bert_is_ignorant_of_the_right(measured):
+    elmo, bert = measured["accuracy"]["ELMo"], measured["accuracy"]["BERT"]
+    assert min(one.right for one in bert) > max(one.right for one in elmo) + 0.03
+
+
+def test_bert_is_not_ahead_of_elmo_where_order_decides(measured):
+    for kind in ("order1", "order2"):
+        elmo, bert = (np.mean([one[kind] for one in measured["accuracy"][name]]) for name in ("ELMo", "BERT"))
+        assert bert < elmo + 0.02
 
 
 def test_the_head_of_the_extension_is_the_model_s(measured):

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from coursekit.scoreboard import bounds
+from coursekit.exam import QUESTIONS, ambiguous_words, bounds
+from coursekit.small import recorded_senses
 
 pytestmark = pytest.mark.slow
 NOTEBOOKS = ["05_elmo"]
@@ -55,7 +56,7 @@ def test_leaking_stack_is_what_torch_does(measured):
 
 def test_the_live_run_bends_to_the_bound_and_the_leak_goes_through_it(measured):
     curve, bound = measured["curve"], measured["bank_bound"]
-    assert (curve[-50:].mean(axis=0) > bound).all() and (curve[-50:].mean(axis=0) < 1.25 * bound).all()
+    assert (curve[-50:].mean(axis=0) > bound).all() and (curve[-50:].mean(axis=0) < 1.4 * bound).all()
     assert (curve[:5] > 4 * bound).all()
     assert measured["leaky_curve"][-30:, 0].mean() < 0.9 * bound
     assert measured["leaky_curve"][:3, 0].mean() > bound
@@ -77,17 +78,75 @@ def test_the_same_sense_stays_near_and_the_other_sense_moves_away(measured):
         assert all(a > b for a, b in zip(by_kind["same sense"][0][1:], values[1:], strict=True))
 
 
-def test_layer_0_is_the_majority_and_the_top_layer_is_far_above_what_the_left_allows(measured):
-    accuracy, limits = measured["accuracy"], bounds()
-    assert accuracy["ELMo"][0].right == pytest.approx(limits.majority.right, abs=0.01)
-    assert accuracy["ELMo"][-1].right > limits.from_left.right + 0.3
-    assert limits.majority.right < accuracy["ELMo, untrained"][-1].right < accuracy["ELMo"][-1].right
+def test_layer_0_is_the_majority_and_the_top_layer_is_above_what_the_left_allows(measured):
+    first, *_, top = measured["accuracy"]
+    majority, before = bounds().majority, bounds().words_before
+    for kind in QUESTIONS:
+        assert first[kind] == pytest.approx(majority[kind], abs=0.01)
+    assert top.left > 0.99
+    for layer in measured["accuracy"][1:]:
+        assert all(layer[kind] > before[kind] + 0.05 for kind in ("right", "order1", "order2"))
 
 
-def test_the_backward_half_alone_finds_more_than_both_on_right_only_cues(measured):
-    found = measured["halves_right"]
-    assert found["backward half alone"] > found["both"] + 0.03
-    assert found["forward half alone"] < 0.5
+def test_only_training_tells_order(measured):
+    for labels in (None, 96_000):
+        for found in recorded_senses("elmo", 2, labels, trained=False):
+            assert max(found.order1, found.order2) < 0.65 and found.left > 0.95
+    assert all(
+        found[kind] > 0.95 for found in recorded_senses("elmo", 2, 96_000) for kind in ("order1", "order2")
+    )
+
+
+def test_one_side_alone_settles_every_question(measured):
+    assert measured["untold"].sum() == 0
+    assert 0.2 < measured["told"]["left"].mean() < 0.8 and 0.2 < measured["told"]["right"].mean() < 0.9
+
+
+def test_each_half_comes_to_its_bound_and_both_find_more_where_order_decides(measured):
+    forward, backward, both = measured["by_half"].values()
+    before, after = bounds().words_before, measured["after"]
+    for kind in QUESTIONS:
+        assert forward[kind] == pytest.approx(before[kind], abs=0.04)
+        assert backward[kind] == pytest.approx(after[kind], abs=0.04)
+    for kind in ("order1", "order2"):
+        assert both[kind] > max(forward[kind], backward[kind]) + 0.08
+    assert backward.right > both.right + 0.03
+
+
+def test_more_labels_help_and_a_linear_classifier_does_not(measured):
+    recorded = measured["recorded_halves"].set_index(["biLM", "half", "reader"]).sort_index()
+    both = recorded.loc["trained", "side by side"]
+    nearest, linear = both.loc["nearest neighbour"], both.loc["linear classifier"]
+    more = both.loc["96,000 labelled"]
+    assert (more[["right", "order1", "order2"]] > 0.95).all(axis=None)
+    for kind in ("order1", "order2"):
+        assert np.max(linear[kind]) < np.min(nearest[kind]) - 0.02
+    untrained = recorded.loc["untrained", "backward half", "nearest neighbour"]
+    assert (untrained["right"] > 0.9).all() and (untrained[["order1", "order2"]] < 0.65).all(axis=None)
+
+
+def test_the_neighbour_that_misleads_begins_alike(measured):
+    exam, first = measured["exam"], measured["some"][0]
+    same = np.flatnonzero(ambiguous_words(exam.labelled) == ambiguous_words(exam.held_out[[first]])[0])
+    near = measured["torch"].cosine_similarity(
+        measured["labelled_layers"][-1][same], measured["held_out_layers"][-1][first], dim=-1
+    )
+    nearest = same[near.argmax()]
+    assert exam.labelled.sense[nearest] != exam.held_out.sense[first]
+    place = exam.held_out.position[first]
+    before = (
+        exam.held_out.ids[first, 1:place],
+        exam.labelled.ids[nearest, 1 : exam.labelled.position[nearest]],
+    )
+    assert before[0][-1] == before[1][-1]
+
+
+def test_the_bag_of_words_is_left_behind_where_order_decides(measured):
+    for found in measured["found"]:
+        assert min(found.order1, found.order2) > max(measured["bag"].order1, measured["bag"].order2) + 0.3
+        assert found.left > 0.98
+    translator = recorded_senses("translator", 2)
+    assert min(one.right for one in translator) > max(one.right for one in measured["found"]) + 0.03
 
 
 def test_each_task_learns_other_weights(measured):
@@ -123,7 +182,7 @@ def test_the_recorded_layers_explain_the_weights(measured):
     gain = {
         task: max(alone(task)) - max(alone(task, "untrained")) for task in ("syntax", "sense", "morphology")
     }
-    assert max(gain, key=gain.get) == "syntax"
+    assert max(gain, key=gain.get) == "sense"
 
 
 def test_the_original_has_ninety_three_million_parameters(measured):

@@ -30,7 +30,13 @@ def test_the_sizes_are_those_of_the_papers_models(measured):
 def test_the_head_begins_near_log_2_and_the_best_reader_makes_no_mistake_worth_naming(measured):
     assert abs(measured["first_loss"] - np.log(2)) < 0.15
     assert min(measured["best"].values()) > 0.97
-    assert measured["chance"]["order"] < 0.55 and measured["chance"]["topic"] < 0.2
+    assert measured["chance"]["swap"] < 0.55 and measured["chance"]["topic"] < 0.2
+
+
+def test_a_bag_of_words_has_a_part_of_the_topics_and_no_swap(measured):
+    by_bag, best = measured["by_bag"], measured["best"]
+    assert measured["chance"]["topic"] + 0.3 < by_bag["topic"] < best["topic"] - 0.1
+    assert by_bag["swap"] < 0.55
 
 
 def test_the_schedule_is_that_of_transformers(measured):
@@ -45,14 +51,12 @@ def test_the_step_of_2018_is_several_times_too_long_for_hundreds_of_steps(measur
 
 
 def test_the_live_run_learns_by_heart_and_forgets(measured):
-    course, best = measured["course"], measured["best"]["order"]
-    assert (
-        course[-1, 1] < 0.1 < 0.2 < course[-1, 2] - course[:, 2].min()
-    )  # training loss; validation turns up
+    course, best = measured["course"], measured["best"]["swap"]
+    assert course[-1, 1] < 0.1 < course[-1, 2] - course[:, 2].min()  # training loss; validation turns up
     assert 0.65 < course[-1, 3] < best
     assert course[:, 3].max() - course[-1, 3] < 0.06  # the accuracy hardly minds
     assert measured["forgotten"] > 0.3
-    assert abs(course[0, 4] - 0.9) < 0.15 and round(np.log(len(measured["language"].vocabulary)), 1) == 7.3
+    assert round(course[0, 4], 1) == 1.1 and round(np.log(len(measured["language"].vocabulary)), 1) == 7.5
     early = course[len(course) // 2, 4] - course[0, 4]
     assert early > 0.6 * measured["forgotten"]  # damaged early
 
@@ -63,10 +67,10 @@ def test_a_rate_too_large_learns_nothing_and_loses_all(measured):
     assert last[4] > np.log(len(measured["language"].vocabulary))
 
 
-def test_the_near_task_needs_only_a_head(measured):
+def test_the_near_task_needs_little_more_than_a_head(measured):
     runs, most = measured["runs"], measured["most"]
     near = mean(runs, "test", task="topic", strategy="frozen features", labels=most)
-    assert near > 0.97
+    assert near > 0.94 > measured["by_bag"]["topic"] + 0.1
     assert mean(runs, "forgotten", strategy="frozen features") == 0
     assert mean(runs, "forgotten", task="topic", strategy="full", labels=most) > 0.3
 
@@ -74,39 +78,43 @@ def test_the_near_task_needs_only_a_head(measured):
 def test_the_far_task_needs_the_layers_whatever_the_labels(measured):
     runs = measured["runs"]
     for labels in runs["labels"].unique():
-        assert mean(runs, "test", task="order", strategy="frozen features", labels=labels) < 0.62
+        assert mean(runs, "test", task="swap", strategy="frozen features", labels=labels) < 0.65
     most = measured["most"]
     right = [
-        mean(runs, "test", task="order", strategy=strategy, labels=most)
+        mean(runs, "test", task="swap", strategy=strategy, labels=most)
         for strategy in ("frozen features", "last layer", "full")
     ]
-    assert right == sorted(right) and right[-1] > 0.75
-    assert mean(runs, "test", task="order", strategy="from scratch", labels=most) < right[-1] - 0.1
+    assert right == sorted(right) and right[-1] > 0.9
+    last = measured["difference"]("swap", most, "full", "last layer")
+    assert last.mean() > half_width(last)  # "with all of them more is right than with the last one"
+    assert mean(runs, "test", task="swap", strategy="from scratch", labels=most) < right[-1] - 0.1
 
 
-def test_near_all_strategies_lie_together_and_clear_is_not_large(measured):
-    runs, most = measured["runs"], measured["most"]
+def test_near_few_labels_speak_for_the_last_layer_and_many_for_all_and_clear_is_not_large(measured):
+    runs, most, least = measured["runs"], measured["most"], measured["least"]
     near = runs[(runs["task"] == "topic") & (runs["strategy"] != "from scratch")]
     means = near.groupby(["labels", "strategy"])["test"].mean().unstack()
-    assert (means.max(axis=1) - means.min(axis=1)).max() < 0.05
+    assert (means.max(axis=1) - means["frozen features"]).max() < 0.06  # "within some points of the best"
     gain = measured["difference"]("topic", most, "full", "frozen features")
-    assert half_width(gain) < gain.mean() < 0.01
+    assert half_width(gain) < gain.mean() < 0.05
+    few = measured["difference"]("topic", least, "last layer", "full")
+    assert few.mean() > half_width(few)
 
 
 def test_the_last_layer_needed_a_higher_rate_and_lost_most(measured):
-    chosen, runs = measured["chosen"]["order"], measured["runs"]
+    chosen, runs = measured["chosen"]["swap"], measured["runs"]
     assert chosen["last layer"] > chosen["full"]
     lost = {
-        strategy: mean(runs, "forgotten", task="order", strategy=strategy, labels=measured["most"])
+        strategy: mean(runs, "forgotten", task="swap", strategy=strategy, labels=measured["most"])
         for strategy in ("last layer", "gradual unfreezing", "full")
     }
     assert max(lost, key=lost.get) == "last layer"
 
 
-def test_from_scratch_learns_topic_in_part_and_order_not_at_all(measured):
+def test_from_scratch_learns_topic_in_part_and_swap_not_at_all(measured):
     runs, most = measured["runs"], measured["most"]
-    assert 0.4 < mean(runs, "test", task="topic", strategy="from scratch", labels=most) < 0.9
-    assert mean(runs, "test", task="order", strategy="from scratch", labels=most) < 0.56
+    assert 0.25 < mean(runs, "test", task="topic", strategy="from scratch", labels=most) < 0.9
+    assert mean(runs, "test", task="swap", strategy="from scratch", labels=most) < 0.56
 
 
 def test_gradual_unfreezing_forgets_less_on_both_tasks(measured):
@@ -117,22 +125,21 @@ def test_gradual_unfreezing_forgets_less_on_both_tasks(measured):
         )
 
 
-def test_forgetting_grows_with_the_rate_also_where_accuracy_does_not_change(measured):
+def test_forgetting_grows_with_the_rate_also_where_it_buys_nothing(measured):
     tried = measured["tried"]
     for task in measured["TASKS"]:
         means = tried[tried["task"] == task].groupby("lr")["forgotten"].mean()
         assert means.is_monotonic_increasing
         assert means.iloc[-1] > 0.6 * measured["nothing_left"]  # most of it wiped out
-    topic = tried[tried["task"] == "topic"].groupby("lr")["test"].mean()
-    assert topic.max() - topic.min() < 0.04
+        right = tried[tried["task"] == task].groupby("lr")["test"].mean()
+        assert right.loc[1e-3] > right.loc[3e-3] - 0.005  # "beyond 1e-3 it buys nothing"
     assert tried["lr"].max() == measured["recipe"].learning_rate
 
 
-def test_more_epochs_help_the_far_task_and_cost_nats(measured):
-    lasting = measured["lasting"].groupby("epochs")
-    assert lasting["forgotten"].mean().is_monotonic_increasing
-    right = lasting["test"].mean()
-    assert right.iloc[-1] > right.iloc[0]
+def test_with_every_seed_more_epochs_help_the_far_task_and_cost_nats(measured):
+    by_seed = measured["lasting"].pivot(index="seed", columns="epochs", values=["test", "forgotten"])
+    assert (by_seed["test"].diff(axis=1).dropna(axis=1) > 0).all(axis=None)
+    assert (by_seed["forgotten"][[4, 16]].sub(by_seed["forgotten"][1], axis=0) > 0).all(axis=None)
 
 
 def test_the_reviews_say_what_a_large_rate_does(measured):
@@ -160,16 +167,23 @@ def test_trainer_spares_what_we_spare(measured):
     assert measured["trainer"].state.global_step == 6
 
 
-def test_the_exam_loses_little(measured):
-    before, after = measured["exam_before"], measured["exam_after"]
-    assert before.right - after.right < 0.2 and after.right > 0.75
+def test_the_exam_loses_who_acts_and_keeps_the_words(measured):
+    """ "Hardly a question" where a word tells the sense; much where order decides."""
+    changes = measured["changes"]
+    assert (
+        max(changes["order1"][2], changes["order2"][2])
+        < -5
+        < -3
+        < min(changes[kind][1] for kind in ("left", "right"))
+    )
 
 
 def test_early_stopping_stops_before_the_end_with_less_forgotten(measured):
     course, best = measured["course"], measured["best_epoch"]
     assert measured["stopped"] < len(course) - 2
     assert measured["stopper"].best_epoch == best
-    assert course[1 + best, 4] < course[-1, 4]
+    assert course[1 + best, 4] < course[-1, 4] - 0.2
+    assert course[1 + best, 3] == pytest.approx(course[-1, 3], abs=0.02)
 
 
 # ------------------------------------------------------------------------------------------ half-finished notebooks

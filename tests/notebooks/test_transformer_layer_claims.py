@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 import torch
 
+from coursekit.exam import bounds
+from coursekit.intervals import mean_and_half
+
 pytestmark = pytest.mark.slow
 NOTEBOOKS = ["03_transformer_layer"]
 
@@ -135,14 +138,64 @@ def test_the_bug_makes_the_direction_a_coin_toss(measured):
     assert abs(found - 0.5) < 0.03
 
 
-def test_positions_help_in_the_exam_with_every_seed_and_a_second_layer_hardly(measured):
-    untrained, alone, one, two = ([right for _, right in runs] for runs in measured["results"].values())
-    assert min(one) > max(alone) and np.mean(one) - np.mean(alone) > 0.02
-    assert abs(np.mean(two) - np.mean(one)) < 0.03
-    from coursekit.scoreboard import bounds
+KINDS_OF_ORDER = ("order1", "order2")
 
-    assert min(untrained) > bounds().majority.right + 0.1
-    assert min(alone) > max(untrained)
+
+def shares(measured, encoder, steps, *kinds):
+    """By seed (rows) and kind of question (columns), from the recorded table."""
+    table = measured["recorded"]
+    rows = table[(table.encoder == encoder) & (table.steps == steps)]
+    assert rows.seed.nunique() == len(rows) >= 3
+    return rows[list(kinds)].to_numpy()
+
+
+def test_without_positions_order_questions_stay_at_a_half_however_deep(measured):
+    for encoder in ("1 layer, no positions", "2 layers, no positions"):
+        for steps in (500, 1000, 2000):
+            assert np.abs(shares(measured, encoder, steps, *KINDS_OF_ORDER) - 0.5).max() < 0.06
+
+
+def test_where_a_word_tells_all_trained_encoders_are_near_the_bound_early(measured):
+    for encoder in measured["found_at_last"]:
+        for steps in (500, 1000, 2000):
+            assert shares(measured, encoder, steps, "left", "right").min() > 0.95
+    for layers in ("1 layer", "2 layers"):
+        for kind in ("left", "right"):
+            (placed, half), (bare, half_bare) = (
+                mean_and_half(shares(measured, layers + rest, 2000, kind)[:, 0])
+                for rest in ("", ", no positions")
+            )
+            assert abs(placed - bare) < half + half_bare
+
+
+def test_with_positions_order_is_learned_later_than_words_and_with_every_seed(measured):
+    for encoder in ("1 layer", "2 layers"):
+        early, late = (shares(measured, encoder, steps, *KINDS_OF_ORDER) for steps in (500, 2000))
+        assert early.min() > 0.5 and early.max() < 0.75 and late.min() > 0.9
+        bare = shares(measured, f"{encoder}, no positions", 2000, *KINDS_OF_ORDER)
+        assert late.min() > bare.max() + 0.3
+
+
+def test_one_layer_and_two_cannot_be_told_apart_after_any_number_of_steps(measured):
+    for kind in KINDS_OF_ORDER:
+        for steps in (500, 1000, 2000):
+            (one, half), (two, half_two) = (
+                mean_and_half(shares(measured, encoder, steps, kind)[:, 0])
+                for encoder in ("1 layer", "2 layers")
+            )
+            assert abs(one - two) < half + half_two
+
+
+def test_the_live_runs_are_the_beginning_of_the_recorded_ones(measured):
+    for encoder, live in measured["brief"].items():
+        first = shares(measured, encoder, 500, "left", "right", *KINDS_OF_ORDER)[0]
+        assert np.abs(first - [live.left, live.right, live.order1, live.order2]).max() < 0.04
+
+
+def test_even_the_untrained_encoder_is_above_the_most_frequent_sense(measured):
+    for encoder in ("1 layer", "2 layers"):
+        assert shares(measured, encoder, 0, "right").min() > bounds().majority.right + 0.1
+        assert shares(measured, encoder, 2000, "right").min() > shares(measured, encoder, 0, "right").max()
 
 
 def test_one_matrix_moves_all_positions(measured):

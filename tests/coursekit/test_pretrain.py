@@ -9,27 +9,28 @@ from pathlib import Path
 import pytest
 import torch
 
-from coursekit.language import Language, grammar_of
-from coursekit.pretrain import BLOCK
-from coursekit.retrain import EVERY_RECIPE, Progress, alone, checkpoint, left_of_all, load_trained, train
+from coursekit.language import Language
+from coursekit.language.grammar import GRAMMAR
+from coursekit.pretrain import Progress, alone, checkpoint, left_of_all, load_trained, train
+from coursekit.small.recipes import BLOCK, RECIPES
 
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
 def part() -> Language:
-    return Language.from_grammar(grammar_of(2).only("river", "money"))
+    return Language.from_grammar(GRAMMAR.only("river", "money"))
 
 
 def recipe(name: str):
-    return replace(EVERY_RECIPE[name], steps=2 * BLOCK + 3, batch=2)
+    return replace(RECIPES[name], steps=2 * BLOCK + 3, batch=2)
 
 
 def weights(name, language, folder):
     return load_trained(name, 1, recipe(name), language, folder).state_dict()
 
 
-@pytest.mark.parametrize("name", EVERY_RECIPE)
+@pytest.mark.parametrize("name", RECIPES)
 def test_a_run_that_stopped_ends_as_one_that_did_not(name, part, tmp_path):
     whole, stopped = tmp_path / "whole", tmp_path / "stopped"
     *_, last = train(name, 1, recipe(name), part, whole, minutes=0)
@@ -50,7 +51,7 @@ def test_a_run_that_stopped_ends_as_one_that_did_not(name, part, tmp_path):
 @pytest.mark.slow
 def test_a_killed_process_goes_on_from_its_last_save(tmp_path):
     command = [
-        sys.executable, "-m", "coursekit.retrain", "--edition", "2", "--models", "gpt", "--seeds", "0",
+        sys.executable, "-m", "coursekit.pretrain", "--models", "gpt", "--seeds", "0",
         "--steps", str(3 * BLOCK), "--minutes", "0", "--topics", "river", "money", "--to", str(tmp_path / "killed"),
     ]  # fmt: skip
     path = checkpoint(tmp_path / "killed", "gpt", 0)

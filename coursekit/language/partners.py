@@ -1,0 +1,40 @@
+"""Partners: sentences of the same words and another sense, in which only the order of words tells which.
+
+In a sentence of the kinds "order1" and "order2" stand three nouns: the ambiguous word, and people of two of its senses.
+With the people in each other's place the word belongs to the others. Both sentences are equally probable.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from coursekit.language.model import Language
+from coursekit.language.sentences import Sentences
+
+
+def partners(language: Language, sentences: Sentences) -> Sentences:
+    """Each sentence with its people exchanged, in the same row.
+
+    Raises ValueError for a sentence that has no partner: one whose cue is not "order1" or "order2".
+    """
+    if (other := ~np.isin(sentences.cue, ("order1", "order2"))).any():
+        row = int(other.argmax())
+        raise ValueError(
+            f"sentence {row}, {language.decode(sentences.ids[row])!r}, has no partner: its cue is {sentences.cue[row]!r}"
+        )
+    noun = language.parts_of_speech.index("NOUN")
+    people = (sentences.parts_of_speech == noun) & (sentences.senses < 0)
+    first, last = people.argmax(axis=1), people.shape[1] - 1 - people[:, ::-1].argmax(axis=1)
+    rows, ids = np.arange(len(sentences)), sentences.ids.copy()
+    ids[rows, first], ids[rows, last] = sentences.ids[rows, last], sentences.ids[rows, first]
+    template = language.best_template(ids)
+    rule = language.tables.rule_of[template]
+    senses = language.tables.sense_of[language.tables.slot_of[:, template].T[:, : ids.shape[1]]]
+    return replace(
+        sentences,
+        ids=ids,
+        senses=senses,
+        topic=language.tables.topic_of[rule],
+        cue=language.tables.cue_of[rule],
+        template=template,
+    )

@@ -1,0 +1,155 @@
+"""How the small models are trained: what each reads, what it is asked for, how many steps, and how fast it learns."""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Int
+from torch import Tensor, nn
+
+from coursekit.language import PAD, Language
+from coursekit.small.bert import BERT, MASK, SEP, UNCHOSEN, BERTConfig, corrupt, pair
+from coursekit.small.elmo import ELMo, ELMoConfig, Spelling
+from coursekit.small.gpt import GPT, GPTConfig, next_word_losses
+from coursekit.translator import Translator, translator_losses
+
+WARM_UP = 200
+BLOCK = 32
+"""Batches sampled at a time: a large sample costs hardly more than a small one."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a model is trained. `losses` yields the loss of one fresh batch after another, in nats."""
+
+    build: Callable[[Language], nn.Module]
+    losses: Callable[[nn.Module, Language, int, int], Iterator[Tensor]]
+    steps: int
+    batch: int
+    learning_rate: float
+    weight_decay: float = 0.1
+
+
+def new_model(recipe: Recipe, language: Language, seed: int) -> nn.Module:
+    """The untrained model of a seed."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return recipe.build(language)
+
+
+def schedule(step: int, steps: int) -> float:
+    """The share of the full learning rate at a step: up in a line, then down a cosine."""
+    warm_up = min(WARM_UP, steps // 10 + 1)
+    return min(1.0, (step + 1) / warm_up) * 0.5 * (1 + math.cos(math.pi * step / steps))
+
+
+def weight_groups(model: nn.Module, decay: float) -> list[dict]:
+    """Matrices decay; biases and layer norms do not."""
+    matrices = [weight for weight in model.parameters() if weight.ndim > 1]
+    vectors = [weight for weight in model.parameters() if weight.ndim < 2]
+    return [{"params": matrices, "weight_decay": decay}, {"params": vectors, "weight_decay": 0.0}]
+
+
+def sentences(language: Language, batch: int, seed: int) -> Iterator[Int[Tensor, "B T"]]:
+    """Fresh training sentences without end, each batch cut to its longest."""
+    rng = np.random.default_rng(seed)
+    while True:
+        ids = torch.from_numpy(language.sample(BLOCK * batch, rng, "train").ids)
+        yield from (cut(rows) for rows in ids.split(batch))
+
+
+def cut(ids: Int[Tensor, "B T"]) -> Int[Tensor, "B T"]:
+    """Without the columns that are padding in every row."""
+    return ids[:, : int((ids != PAD).sum(dim=1).max())]
+
+
+# --- GPT: the next word ---
+
+
+def build_gpt(language: Language) -> GPT:
+    return GPT(GPTConfig(len(language.vocabulary), language.max_length))
+
+
+def gpt_losses(model: GPT, language: Language, batch: int, seed: int) -> Iterator[Tensor]:
+    for ids in sentences(language, batch, seed):
+        yield next_word_losses(model(ids), ids).sum() / (ids[:, 1:] != PAD).sum()
+
+
+# --- ELMo: the next word and the word before ---
+
+
+def build_elmo(language: Language) -> ELMo:
+    return ELMo(ELMoConfig(len(language.vocabulary), Spelling(language.vocabulary).characters, dim=96))
+
+
+def elmo_losses(model: ELMo, language: Language, batch: int, seed: int) -> Iterator[Tensor]:
+    spelling = Spelling(language.vocabulary)
+    for ids in sentences(language, batch, seed):
+        words, place = ids.unique(return_inverse=True)  # each word of the batch is spelt once
+        vectors = model.token(spelling.of_ids(words))[place]  # B T D
+        left, right = model.encode(vectors, ids != PAD)[-1].chunk(2, dim=-1)  # B T D each
+        real = ids[:, 1:] != PAD  # B T-1
+        following = nn.functional.cross_entropy(model.softmax(left[:, :-1][real]), ids[:, 1:][real])
+        preceding = nn.functional.cross_entropy(model.softmax(right[:, 1:][real]), ids[:, :-1][real])
+        yield following + preceding
+
+
+# --- BERT: masked words, and whether the second sentence continues the first ---
+
+ALONE = 0.4
+"""The share of passages of which BERT reads the first sentence alone: it meets single sentences later, too."""
+MORE_MASKS = 0.2
+"""Of the words that the paper's 15 % left alone, so many become [MASK] and are asked for, too: more to learn a step."""
+
+
+def build_bert(language: Language) -> BERT:
+    return BERT(BERTConfig(len(language.vocabulary), 2 * language.max_length - 1, dim=96, feed_forward=384))
+
+
+def bert_losses(model: BERT, language: Language, batch: int, seed: int) -> Iterator[Tensor]:
+    generator = torch.Generator().manual_seed(seed)
+    for ids, segments, not_next in passages(language, batch, seed):
+        corrupted, labels = corrupt(ids, len(language.vocabulary), generator)
+        more = (torch.rand(ids.shape, generator=generator) < MORE_MASKS) & (ids > SEP) & (labels == UNCHOSEN)
+        corrupted, labels = corrupted.masked_fill(more, MASK), torch.where(more, ids, labels)
+        top = model.encode(model.embeddings(corrupted, segments), ids != PAD)[-1]  # B T D
+        chosen = labels != UNCHOSEN  # B T: only these go on, the logits of the rest would be thrown away
+        logits = model.masked_word(top[chosen], model.embeddings.token.weight)
+        masked_word = nn.functional.cross_entropy(logits, labels[chosen])
+        yield masked_word + nn.functional.cross_entropy(model.next_sentence(top), not_next)
+
+
+def passages(
+    language: Language, batch: int, seed: int
+) -> Iterator[tuple[Int[Tensor, "B T"], Int[Tensor, "B T"], Int[Tensor, " B"]]]:
+    """Fresh passages as ids, segments and labels (0 "continues", 1 "does not", UNCHOSEN where a stands alone)."""
+    rng = np.random.default_rng(seed)
+    while True:
+        block = language.passages(BLOCK * batch, rng, "train")
+        first, second = torch.from_numpy(block.first.ids), torch.from_numpy(block.second.ids)
+        alone = torch.from_numpy(rng.random(len(block)) < ALONE)
+        second = second.masked_fill(alone[:, None], PAD)
+        not_next = torch.from_numpy(~block.continues).long().masked_fill(alone, UNCHOSEN)
+        ids, segments = pair(first, second)
+        for rows in torch.arange(len(ids)).split(batch):
+            shorter = cut(ids[rows])
+            yield shorter, segments[rows, : shorter.shape[1]], not_next[rows]
+
+
+# --- the translator: each token of the translation, from the sentence and the tokens before it ---
+
+
+def build_translator(language: Language) -> Translator:
+    return Translator(language=language)
+
+
+RECIPES = {
+    "gpt": Recipe(build_gpt, gpt_losses, steps=6_000, batch=128, learning_rate=5e-3),
+    "bert": Recipe(build_bert, bert_losses, steps=36_000, batch=64, learning_rate=3e-3),
+    "elmo": Recipe(build_elmo, elmo_losses, steps=10_000, batch=64, learning_rate=8e-3, weight_decay=0.01),
+    "translator": Recipe(
+        build_translator, translator_losses, steps=5_000, batch=64, learning_rate=3e-3, weight_decay=0.0
+    ),
+}
