@@ -3,7 +3,7 @@
     python tools/record_one_corpus.py              both exams
     python tools/record_one_corpus.py senses       this one; the other's answers stay as they are
 
-Two exams, the same for every model: the held-out sentences of the generated language (coursekit/scoreboard.py) and the
+Two exams, the same for every model: the held-out sentences of the generated language (coursekit/exam.py) and the
 test sentences of data/senses. Each word takes the sense of the most similar labelled occurrence of the same word, by
 cosine, at the layer that does best among the labelled sentences themselves (each asked of all the others).
 """
@@ -22,7 +22,7 @@ from torch.nn.functional import normalize
 from tqdm import tqdm
 
 from coursekit.datasets import read_table
-from coursekit.exam import ambiguous_words, sense_exam
+from coursekit.exam import ambiguous_words, nearest_hits, sense_exam
 from coursekit.models import Loaded, load
 
 TABLE = Path(__file__).parents[1] / "data/results/one_corpus.csv"
@@ -76,15 +76,12 @@ def right_answers(
     return right
 
 
-def answers(
-    labelled: Tensor, unlabelled: Tensor, labels: tuple, truth: tuple
-) -> tuple[int, Bool[np.ndarray, " n"]]:
-    """The layer that is best among the labelled words, and the answers at it. Layer 0 has not read the sentence."""
+def best_layer(labelled: Float[Tensor, "m layers D"], labels: tuple[np.ndarray, np.ndarray]) -> int:
+    """The layer that is best among the labelled words. Layer 0 has not read the sentence."""
     layers = range(1, labelled.shape[1])
-    best = max(
+    return max(
         layers, key=lambda i: right_answers(labelled[:, i], labelled[:, i], labels, labels, True).mean()
     )
-    return best, right_answers(labelled[:, best], unlabelled[:, best], labels, truth)
 
 
 def spans(sentences) -> tuple[list[str], list[int], list[int]]:
@@ -102,10 +99,11 @@ def spans(sentences) -> tuple[list[str], list[int], list[int]]:
 def generated(read: Callable) -> tuple[int, pd.DataFrame]:
     """The exam of the scoreboard."""
     exam = sense_exam()
-    labels, truth = ((ambiguous_words(part), part.sense) for part in (exam.labelled, exam.held_out))
-    layer, right = answers(read(*spans(exam.labelled)), read(*spans(exam.held_out)), labels, truth)
-    return layer, pd.DataFrame({"word": np.array(exam.held_out.vocabulary)[truth[0]], "part": exam.held_out.cue,
-                                "right": right})  # fmt: skip
+    labelled, held_out = read(*spans(exam.labelled)), read(*spans(exam.held_out))
+    layer = best_layer(labelled, (ambiguous_words(exam.labelled), exam.labelled.sense))
+    right = nearest_hits(exam, labelled[:, layer], held_out[:, layer])
+    words = np.array(exam.held_out.vocabulary)[ambiguous_words(exam.held_out)]
+    return layer, pd.DataFrame({"word": words, "part": exam.held_out.cue, "right": right})
 
 
 def real(read: Callable) -> tuple[int, pd.DataFrame]:
@@ -115,7 +113,8 @@ def real(read: Callable) -> tuple[int, pd.DataFrame]:
     parts = [table[table.split == side] for side in ("train", "test")]
     found = [read(*(part[name].tolist() for name in ("sentence", "start", "end"))) for part in parts]
     labels, truth = ((part.word.to_numpy(), part.sense.to_numpy()) for part in parts)
-    layer, right = answers(*found, labels, truth)
+    layer = best_layer(found[0], labels)
+    right = right_answers(found[0][:, layer], found[1][:, layer], labels, truth)
     return layer, pd.DataFrame({"word": truth[0], "part": parts[1].kind.to_numpy(), "right": right})
 
 

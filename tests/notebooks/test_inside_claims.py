@@ -1,8 +1,14 @@
 """What the prose of notebook 08 says without computing it holds in what the notebook measures."""
 
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 
+from coursekit.exam import QUESTIONS, Accuracy, bounds, over_seeds, sense_exam
+from coursekit.intervals import wilson
+from coursekit.small import load
+from coursekit.small.recorded import recorded_senses
 from tests.notebooks.answers import right_cells
 from tests.notebooks.running import run_solution
 
@@ -218,3 +224,27 @@ def test_the_published_figures_of_bert_base(tmp_path, real_hub):
         assert vault[-1].item() == pytest.approx(0.52, abs=0.12)  # the sentences behind it are not known
         assert 0.55 < two[-1].item() < 0.75
         assert four[2] == pytest.approx(0.94, abs=0.02) and four[3] == pytest.approx(0.69, abs=0.03)
+
+
+# ------------------------------------------------------------------------------------------ the scoreboard
+
+
+def test_minilm_on_the_generated_language_knows_the_words_and_hardly_their_order(measured):
+    minilm, bert = Accuracy(**measured["minilm"]), over_seeds(recorded_senses("bert", layer=2))
+    gpt = over_seeds(recorded_senses("gpt", layer=2))
+    exam = sense_exam()
+    assert gpt["right"][2] < wilson(minilm.right, exam.count("right"))[0]  # far above GPT
+    assert abs(minilm.right - bert["right"][0]) < 0.06  # near BERT
+    for kind in ("order1", "order2"):
+        low, high = wilson(minilm[kind], exam.count(kind))
+        assert low > 0.46 and high < 0.6 and high < bert[kind][1]  # hardly above one half
+    at_layer = measured["taken"].loc[measured["minilm_layer"], list(QUESTIONS)]
+    assert dict(at_layer.astype(float)) == pytest.approx(asdict(minilm), abs=3e-3)  # recorded by other code
+    for kind in QUESTIONS:
+        low, high = wilson(measured["unread"][kind], exam.count(kind))
+        assert low - 0.01 < bounds().majority[kind] < high + 0.01
+
+
+def test_bert_is_some_fifty_times_smaller(measured):
+    ours = sum(weight.numel() for weight in load("bert").parameters())
+    assert 45 < 22_713_216 / ours < 60
