@@ -146,7 +146,7 @@ def senses(language: Language, n: int, seed: int) -> list[str]:
 
 def models(language: Language) -> list[str]:
     """The recorded figures of the small models, over seeds, beside what needs no model."""
-    from coursekit.small.table import loss_table, sense_table
+    from coursekit.small.table import loss_table, sense_table, training_minutes
 
     shares = sense_table(language)
     lines = [f"{'the sense exam':28}{''.join(f'{kind:>16}' for kind in KINDS)}"]
@@ -158,7 +158,8 @@ def models(language: Language) -> list[str]:
         f"{name + ', ' + measure.removesuffix(', above the bound'):52}{row['mean']:8.1%} ± {row.half_width:5.1%}{row.seeds:8.0f}"
         for (name, measure), row in loss_table().iterrows()
     ]
-    return lines
+    spent = ", ".join(f"{name} {minutes:.0f}" for name, minutes in training_minutes().items())
+    return [*lines, f"minutes of one core that training a seed took: {spent}"]
 
 
 def with_half(width: float | None) -> str:

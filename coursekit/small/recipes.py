@@ -148,7 +148,7 @@ def build_translator(language: Language) -> Translator:
 RECIPES = {
     "gpt": Recipe(build_gpt, gpt_losses, steps=6_000, batch=128, learning_rate=5e-3),
     "bert": Recipe(build_bert, bert_losses, steps=36_000, batch=64, learning_rate=3e-3),
-    "elmo": Recipe(build_elmo, elmo_losses, steps=10_000, batch=64, learning_rate=8e-3, weight_decay=0.01),
+    "elmo": Recipe(build_elmo, elmo_losses, steps=40_000, batch=32, learning_rate=8e-3, weight_decay=0.01),
     "translator": Recipe(
         build_translator, translator_losses, steps=5_000, batch=64, learning_rate=3e-3, weight_decay=0.0
     ),

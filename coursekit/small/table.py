@@ -51,6 +51,11 @@ def loss_table() -> pd.DataFrame:
     })  # fmt: skip
 
 
+def training_minutes() -> dict[str, float]:
+    """Minutes of one core that training a seed took, the mean of the seeds, on the machine of the recording."""
+    return {name: float(recorded(name).loc["CPU minutes", "mean"]) for name in LAYERS}
+
+
 def _over_seeds(runs: list[Accuracy]) -> dict[str, float]:
     shares = pd.DataFrame([asdict(run) for run in runs])
     half = mean_and_half(shares)[1] if len(runs) > 1 else [float("nan")] * shares.shape[1]
