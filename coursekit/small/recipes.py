@@ -98,7 +98,7 @@ def elmo_losses(model: ELMo, language: Language, batch: int, seed: int) -> Itera
 
 # --- BERT: masked words, and whether the second sentence continues the first ---
 
-ALONE = 0.4
+ALONE = 0.2
 """The share of passages of which BERT reads the first sentence alone: it meets single sentences later, too."""
 MORE_MASKS = 0.2
 """Of the words that the paper's 15 % left alone, so many become [MASK] and are asked for, too: more to learn a step."""
@@ -147,7 +147,7 @@ def build_translator(language: Language) -> Translator:
 
 RECIPES = {
     "gpt": Recipe(build_gpt, gpt_losses, steps=6_000, batch=128, learning_rate=5e-3),
-    "bert": Recipe(build_bert, bert_losses, steps=36_000, batch=64, learning_rate=3e-3),
+    "bert": Recipe(build_bert, bert_losses, steps=54_000, batch=64, learning_rate=5e-3, weight_decay=0.3),
     "elmo": Recipe(build_elmo, elmo_losses, steps=40_000, batch=32, learning_rate=8e-3, weight_decay=0.01),
     "translator": Recipe(
         build_translator, translator_losses, steps=5_000, batch=64, learning_rate=3e-3, weight_decay=0.0
