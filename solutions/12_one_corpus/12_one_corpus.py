@@ -275,8 +275,8 @@ draw()
 # %% [markdown]
 # ## 4 · Which differences are real?
 #
-# Two intervals that overlap, so no difference? That is too strict. Both models answered the *same* sentences, and what is hard for one is mostly hard for the other. So resample
-# the sentences once, for both, and look at the **difference** in each draw (Koehn 2004 did so for translation). Where nearly all draws prefer the same model, the difference is larger than the noise of the
+# Two intervals that overlap, so no difference? That is too strict. Both models answered the *same* sentences. Where both fail on the same ones, that cancels in the difference. So resample
+# the sentences once, for both, and look at the **difference** in each draw: a *paired* comparison (Koehn 2004 did so for translation). Where nearly all draws prefer the same model, the difference is larger than the noise of the
 # sentences.
 
 # %% nbgrader={"grade": false, "grade_id": "comparison-clear_differences", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -400,7 +400,7 @@ for half, in_half in {"all nouns": nouns, "another part of speech": ~nouns}.item
     display(Markdown(f"**{half}**"), pd.DataFrame(rows))
 
 # %% [markdown]
-# On real sentences the order is another one, and the distances are small. Among the nouns the bag falls behind; near words and the window of two repair most of it; MiniLM adds about five points to them, on plain sentences and on far ones. On decoys it is not ahead even of the window: the words that mislead
+# On real sentences the order is another one, and the distances are small. Among the nouns the bag falls behind; near words and the window of two repair most of it. MiniLM is about five points above them, more on plain sentences and on far ones; taken alone each of these two differences is clear (more on that below). On decoys it is not ahead even of the window: the words that mislead
 # get into its vector (08 takes that apart). ELMo of the course, which has never seen English, is close to a guess.
 #
 # SmolLM2's mean is hardly below MiniLM's, and the kinds say that this is no tie. Where every cue comes after the word it guesses, as in our language: the wall of part 3 stands here, too. On decoys it is ahead; it has not read those that come after the word. With another part of speech it finds most senses even where the cues are on the right: articles,
@@ -415,25 +415,74 @@ def width_of_words(gap: np.ndarray, by_word: np.ndarray, times: int = 2000) -> f
     means = [gap[np.concatenate([groups[g] for g in some])].mean() for some in drawn]
     return np.quantile(means, 0.975) - np.quantile(means, 0.025)
 
-widths = {}
-for half, in_half in {"all words": nouns | True, "all nouns": nouns}.items():
-    pair = torch.stack([both_halves[name] for name in ("GloVe, near words", encoder)])[:, in_half]
-    pair_draws = draw_items(pair.shape[1], times=2000)
-    apart = pair[1] - pair[0]
-    ends = [bootstrap_interval(row, pair_draws, 0.95) for row in (*pair, apart)]
-    own_near, own_encoder, in_pairs = (high - low for low, high in ends)
-    by_word = parts[1].word_id.to_numpy()[in_half]
-    widths[half] = {
-        "its own interval, near words": own_near,
-        f"its own interval, {encoder}": own_encoder,
-        "difference, sentences resampled in pairs": in_pairs,
-        "difference, whole words resampled": width_of_words(apart.numpy(), by_word),
-    }
+def widths_of(one: Float[Tensor, "n"], two: Float[Tensor, "n"], by_word=None) -> dict[str, float]:
+    """Widths of 95 % intervals: of either model, and of their difference, resampled in three ways."""
+    draws = draw_items(len(one), times=2000)
+    ends = [bootstrap_interval(row, draws, 0.95) for row in (one, two, two - one)]
+    first, second, in_pairs = ((high - low).item() for low, high in ends)
+    apart = {"difference, each model on sentences of its own": (first**2 + second**2) ** 0.5,
+             "difference, the same sentences for both": in_pairs}
+    if by_word is not None:
+        apart["difference, whole words"] = width_of_words((two - one).numpy(), by_word)
+    return {"the first alone": first, "the second alone": second, **apart}
+
+in_order = side["order1"] | side["order2"]
+near, words_of = "GloVe, near words", parts[1].word_id.to_numpy()
+widths = {
+    f"near words, MiniLM: {half}":
+        widths_of(both_halves[near][here], both_halves[encoder][here], words_of[here])
+    for half, here in {"all words": nouns | True, "all nouns": nouns}.items()
+}
+widths["GPT, exact up to the word: order"] = widths_of(
+    right["GPT"][in_order], right["exact, words up to the word"][in_order])
 display((100 * pd.DataFrame(widths).astype(float)).round(1).rename_axis("points, 95 % intervals"))
 
 # %% [markdown]
+# What do pairs gain? Nothing worth having for near words and MiniLM: they fail on different sentences. GPT and the exact reader who has the same words fail on the same ones, and there the interval is much narrower.
+#
 # The bootstrap takes items for independent. Twenty sentences about *saw* are not: whoever tells the verb from the noun gets nearly all of them right. Resampling whole
 # *words* asks how the difference would be with other words, and over all words its interval is the wider one. Among the nouns it is not: each word has as many sentences of each kind, and beyond that they have little in common here. You cannot know this before you look. Say which of the two you did.
+
+# %% [markdown]
+# ### Twenty-one comparisons at once
+#
+# Seven readers make 21 pairs, and an interval of 95 % misses in one of twenty cases by design. So how often is something "clear" where nothing is? We make worlds without differences: for each sentence the seven answers are dealt to the readers anew.
+# A difference has its **p-value** here: twice the share of draws on the other side of 0. **Holm** (1979) asks more of the 21 together: the smallest p may be 0.05 / 21, the next 0.05 / 20, and so on up to the first that fails.
+
+# %% tags=["demo"]
+duels = torch.triu_indices(len(real), len(real), 1)                         # a column for each pair
+
+def p_values(
+    answers: Float[Tensor, "models n"], draws: Int[Tensor, "times n"]
+) -> Float[Tensor, "pairs"]:
+    means = answers[:, draws].mean(dim=2)                                   # models times
+    gaps = means[duels[0]] - means[duels[1]]                                # pairs times
+    other_side = torch.minimum((gaps <= 0).float().mean(dim=1), (gaps >= 0).float().mean(dim=1))
+    return (2 * other_side).clamp(max=1)
+
+def holm(p: Float[Tensor, "pairs"], level: float = 0.05) -> Bool[Tensor, "pairs"]:
+    """Which differences stay."""
+    order = p.argsort()
+    passes = p[order] <= level / torch.arange(len(p), 0, -1)
+    return passes.int().cumprod(dim=0).bool()[order.argsort()]
+
+print("This takes a few seconds.")
+draws = draw_items(stacked.shape[1])
+generator, worlds = torch.Generator().manual_seed(0), []
+for _ in range(200):
+    dealt = torch.rand(stacked.shape, generator=generator).argsort(dim=0)
+    worlds.append(p_values(stacked.gather(0, dealt), draws))
+falsely = {"each at 95 %": np.mean([(p < 0.05).any().item() for p in worlds]),
+           "Holm": np.mean([holm(p).any().item() for p in worlds])}
+p = p_values(stacked, draw_items(stacked.shape[1], times=4000))
+stays = holm(p)
+print("worlds without any difference in which at least one is found:",
+      ", ".join(f"{rule} {share:.0%}" for rule, share in falsely.items()))
+print(f"in ours: each at 95 % {(p < 0.05).sum()} of {len(p)}, Holm {stays.sum()}")
+pictures.holm([(list(real)[i], list(real)[j]) for i, j in duels.T], p, stays, falsely)
+
+# %% [markdown]
+# With 21 looks, something is found in four of ten worlds that hold nothing. Holm's rule keeps that near one in twenty. In ours two differences do not survive it: MiniLM against near words, and against the window of two. Who had asked for one of these *before* looking may say that it is clear; who picks it from 21 may not.
 
 # %% [markdown]
 # How many sentences does it take? Take n of ours, at random, and ask your function whether the difference is clear.
@@ -459,7 +508,7 @@ pictures.power(sizes, power)
 
 # %% [markdown]
 # > **Sources say, we measure.** Card et al. (2020) find that many comparisons in our field are *underpowered*: the test sets are too small to notice the differences that are reported. Dror et al. (2018) find that many papers
-# > do not test at all. The figure shows our own share of it. The difference of the second curve is clear with all 693 sentences, and most test sets of 400 miss it. The third is so small that hardly any shows it. What a small test set
+# > do not test at all. The figure shows our own share of it. The difference of the second curve, taken alone, is clear with all 693 sentences, and most test sets of 400 miss it. The third is so small that hardly any shows it. What a small test set
 # > *does* call different is on top of that too large on average.
 
 # %% [markdown]
@@ -943,7 +992,8 @@ pictures.calibration(curves)
 #
 # - Evaluate item by item and keep the answers. Means, intervals and comparisons all come from them.
 # - An interval without saying what was resampled (sentences, words, seeds) says little. Compare models in pairs, on the same draws.
-# - On our language, who has seen the cue tells the senses apart, and who has not stands at the exact bound. On real sentences about nouns a model that reads is a few points ahead of two words on either side, and who is ahead of whom depends on where the cue stands.
+# - On our language, who has seen the cue tells the senses apart, and who has not stands at the exact bound. On real sentences about nouns MiniLM is a few points ahead of two words on either side, which 693 sentences cannot tell from chance among 21 comparisons. Who is ahead of whom depends on where the cue stands.
+# - The more comparisons you make, the more is clear by chance: say how many you made, and correct for it.
 # - Which word can reach which output is a property of the architecture; trained models obey it to the last bit.
 # - Static, recurrent, bidirectional, causal: the question is always which words a vector depends on, and what it was trained to say.
 # - Tests are judged by the faults they expose and by the right code they leave in peace.
@@ -958,6 +1008,7 @@ pictures.calibration(curves)
 # - Dror, R., Baumer, G., Shlomov, S. and Reichart, R. (2018). The hitchhiker's guide to testing statistical significance in natural language processing. *ACL*, 1383–1392.
 # - Efron, B. (1979). Bootstrap methods: another look at the jackknife. *Annals of Statistics* 7(1), 1–26.
 # - Guo, C., Pleiss, G., Sun, Y. and Weinberger, K. Q. (2017). On calibration of modern neural networks. *ICML*. arXiv:1706.04599.
+# - Holm, S. (1979). A simple sequentially rejective multiple test procedure. *Scandinavian Journal of Statistics* 6(2), 65–70.
 # - Koehn, P. (2004). Statistical significance tests for machine translation evaluation. *EMNLP*, 388–395.
 # - PyTorch (2019). Incorrect validation accuracy due to distributed sampler. github.com/pytorch/pytorch/issues/25162; see also 22584.
 # - torchvision (2021). Evaluation code of references is slightly off. github.com/pytorch/vision/issues/4559.
