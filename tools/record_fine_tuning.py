@@ -1,6 +1,6 @@
-"""Record data/results/fine_tuning.csv and fine_tuning_reviews.csv: the runs of notebook 09 (15 minutes of one core).
+"""Record data/results/fine_tuning*.csv: the runs of notebook 09 (20 minutes of one core).
 
-    python tools/record_fine_tuning.py             # both; "small" or "reviews" behind it: one of them
+    python tools/record_fine_tuning.py             # all; "small", "reviews" or "heads" behind it: one of them
 
 Runs that stand in a table are not run again: delete a table to record it anew. A row is one fine-tuning. A seed is other sentences (or other reviews), another head and another order of the
 batches. First every strategy is tried with several learning rates; the lowest one that comes within a point of the best
@@ -18,7 +18,9 @@ from notebook_names import names_of
 from tqdm import tqdm
 
 ROOT = Path(__file__).parents[1]
-SMALL, REVIEWS = (ROOT / "data/results" / name for name in ("fine_tuning.csv", "fine_tuning_reviews.csv"))
+SMALL, REVIEWS, HEADS = (
+    ROOT / "data/results" / f"fine_tuning{name}.csv" for name in ("", "_reviews", "_heads")
+)
 
 TASKS, BATCH = ("topic", "swap"), 16
 LOW, HIGH = (3e-4, 1e-3, 3e-3), (1e-2, 3e-2, 1e-1)
@@ -38,6 +40,9 @@ REVIEW_RATES = {
     "full": (5e-5, 2e-4, 1e-3),
 }
 REVIEW_LABELS, REVIEW_EPOCHS, REVIEW_SEEDS = 256, 2, range(3)
+HEAD_VECTORS = ("[CLS] behind the pooler", "[CLS]", "mean of the tokens")
+HEAD_STEPS = (32, 1024)
+"""As many as fine-tuning takes on so many reviews, and so many that more change nothing."""
 TRAINER = {"table": "Trainer", "strategy": "full", "labels": 780, "lr": 5e-5, "epochs": 3, "seed": 0}
 
 
@@ -92,6 +97,15 @@ def reviews(names: dict) -> None:
     record(REVIEWS, [TRAINER], lambda **run: by_trainer(names, loaded))
 
 
+def heads(names: dict) -> None:
+    loaded = names["load_pretrained"]("bert-base-uncased")
+    runs = [
+        {"table": loaded.name, "vector": vector, "labels": REVIEW_LABELS, "lr": 1e-2, "steps": steps, "seed": seed}
+        for vector in HEAD_VECTORS for steps in HEAD_STEPS for seed in REVIEW_SEEDS
+    ]  # fmt: skip
+    record(HEADS, runs, lambda **run: names["tune_head"](loaded, **run))
+
+
 def by_trainer(names: dict, loaded) -> dict[str, float]:
     """All of the notebook's optional cell: every review, three epochs."""
     start = process_time()
@@ -99,14 +113,14 @@ def by_trainer(names: dict, loaded) -> dict[str, float]:
     return {"test": said["test_accuracy"], "seconds": process_time() - start}
 
 
-TABLES = {"small": small_bert, "reviews": reviews}
+TABLES = {"small": small_bert, "reviews": reviews, "heads": heads}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"{' or '.join(TABLES)} (default: both)")
+    parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"{' or '.join(TABLES)} (default: all)")
     chosen = parser.parse_args().tables or list(TABLES)
     if unknown := set(chosen) - set(TABLES):
         parser.error(f"{min(unknown)!r} is no table; there are {', '.join(TABLES)}")
