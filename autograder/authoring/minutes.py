@@ -28,7 +28,7 @@ class Section:
     """A part of a notebook under a heading of the second level; the part above the first one has no title."""
 
     title: str
-    words: int
+    word_count: int
     exercises: float
     """Minutes, as the docstrings say."""
     written: int
@@ -40,7 +40,7 @@ class Section:
 
     @property
     def minutes(self) -> float:
-        return self.words / WORDS_PER_MINUTE + self.exercises + PER_WRITTEN_ANSWER * self.written
+        return self.word_count / WORDS_PER_MINUTE + self.exercises + PER_WRITTEN_ANSWER * self.written
 
 
 def sections(notebook: NotebookNode) -> Iterator[Section]:
@@ -66,14 +66,14 @@ def in_fives(value: float) -> int:
 
 
 def _section(title: str, cells: Iterable[NotebookNode]) -> Section:
-    words = written = 0
+    word_count = written = 0
     exercises = 0.0
     for cell in cells:
         if cell.cell_type == "markdown":
             if is_grade(cell) and is_solution(cell):
                 written += 1
             elif title not in NOT_READ:
-                words += len(WORD.findall(NOT_WORDS.sub(" ", cell.source)))
+                word_count += len(WORD.findall(NOT_WORDS.sub(" ", cell.source)))
         elif is_solution(cell) and (stated := STATED.search(cell.source)):
             exercises += float(stated[1])
-    return Section(title, words, exercises, written)
+    return Section(title, word_count, exercises, written)

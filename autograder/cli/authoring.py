@@ -236,13 +236,13 @@ def minutes(
         parts = list(sections(notebook))
         for part in parts if by_section else ():
             table.add_row(
-                assignment.name, part.title or "(beginning)", f"{part.words:,}", f"{part.exercises:g}",
+                assignment.name, part.title or "(beginning)", f"{part.word_count:,}", f"{part.exercises:g}",
                 str(part.written), f"{part.minutes:.0f}{' further' if part.further else ''}",
             )  # fmt: skip
         core = [part for part in parts if not part.further]
         table.add_row(
             assignment.name, *(("core path",) if by_section else ()),
-            f"{sum(part.words for part in core):,}", f"{sum(part.exercises for part in core):g}",
+            f"{sum(part.word_count for part in core):,}", f"{sum(part.exercises for part in core):g}",
             str(sum(part.written for part in core)),
             f"{minutes_of(notebook):.0f} + {minutes_of(notebook, further=True):.0f} further", end_section=by_section,
         )  # fmt: skip

@@ -11,7 +11,9 @@ from autograder.cli import app
 from autograder.source import read_source
 from tests.conftest import ASSIGNMENTS, ROOT
 
-SOLUTION = {"nbgrader": {"solution": True, "grade": False, "grade_id": "a-b", "schema_version": 3, "locked": False}}
+SOLUTION = {
+    "nbgrader": {"solution": True, "grade": False, "grade_id": "a-b", "schema_version": 3, "locked": False}
+}
 ANSWER = {"nbgrader": {"solution": True, "grade": True, "grade_id": "a-q", "schema_version": 3, "points": 2, "locked": False}}  # fmt: skip
 CODE = 'def f():\n    """Says so.  (difficulty ●●○, 7 minutes)"""'
 
@@ -32,10 +34,12 @@ def notebook():
 
 def test_words_exercises_and_written_answers_count_and_solutions_code_and_references_do_not():
     first, one, further, extensions, references = sections(notebook())
-    assert (first.title, first.words, first.minutes) == ("", 150, 1)
-    assert one.words == 149 + 1 + 2 and one.exercises == 7 and one.written == 1  # the heading, "and", "a"
-    assert further.further and further.words == 300 and further.exercises == 7
-    assert extensions.further and references.words == 0 and not one.further
+    assert (first.title, first.word_count, first.minutes) == ("", 150, 1)
+    assert (
+        one.word_count == 149 + 1 + 2 and one.exercises == 7 and one.written == 1
+    )  # the heading, "and", "a"
+    assert further.further and further.word_count == 300 and further.exercises == 7
+    assert extensions.further and references.word_count == 0 and not one.further
     assert minutes(notebook()) == pytest.approx(1 + 152 / 150 + 7 + 5)
     assert minutes(notebook(), further=True) == pytest.approx(2 + 7 + 2 / 150)
 
