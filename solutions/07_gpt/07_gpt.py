@@ -18,7 +18,7 @@
 # - write causal attention and the shifted loss, and find a bug in a training script that no loss shows;
 # - sample with temperature, top-k and top-p, and write one token at a time with a key–value cache;
 # - show what a decoder's vectors hold and what they cannot hold, beside BERT's;
-# - classify with examples in a prompt, and say what an interval allows you to say about it.
+# - classify zero-shot and few-shot, and say what an interval allows you to say about it.
 #
 # **You need** notebooks 03 and 04; 06 for the comparison with BERT. **Time** about 70 minutes: seven exercises, a bug to find, two
 # questions that a person reads; one extension.
@@ -37,8 +37,8 @@ from coursekit import check, hint, predict, reveal
 # %% [markdown]
 # ## 1 · Looking back only
 #
-# In 02 every word attended to every word. A model that is to predict the next word must not see it. A model that sees only one side of a word is called **unidirectional**. In 04 we
-# hid the future with True and False. The papers write it as a matrix M that is *added* to the scores (Vaswani et al. 2017; Radford et al. 2018):
+# In 02 every word attended to every word. A model that is to predict the next word must not see it: it has to be unidirectional, as the decoder of 04. There we hid the future with
+# True and False. The papers write it as a matrix M that is *added* to the scores (Vaswani et al. 2017; Radford et al. 2018):
 #
 # $$\mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt d} + M\right)V, \qquad M_{ij} = \begin{cases}0 & j \le i\\ -\infty & j > i\end{cases}$$
 
@@ -154,15 +154,13 @@ print("best possible from the left:",
       {language.senses[i]: round(float(posterior[i]), 3) for i in posterior.nonzero()[0]})
 
 # %% [markdown]
-# The same vector in every layer: more layers do not help, since each one only sees what lies to the left, and to the left the sentences are equal. It
-# is not a weakness of this model. From these five words nobody can know which cell it is: the exact posterior is a third each. BERT's
-# vectors part in the first layer.
+# The same vector in every layer: more layers do not help, since each one only sees what lies to the left, and to the left the sentences are equal. It is not a weakness of this
+# model. From these five words nobody can know which cell it is: the exact posterior is a third each. BERT's two vectors differ from the first layer on.
 
 # %% [markdown]
 # ## 2 · One loss at every position
 #
-# The reward for not looking ahead: *every* position of a sentence is an exercise with a known answer, the next token. A model that predicts each token from those before it is called
-# **autoregressive**. By the chain rule,
+# The reward for not looking ahead: the model is autoregressive (04), and *every* position of a sentence is an exercise with a known answer, the next token. By the chain rule,
 # $\log p(x) = \sum_t \log p(x_{t+1} \mid x_{\le t})$, so one pass gives the loss of the whole sentence. In 04 we moved the *input* to the right; here the model
 # reads the sentence as it is, and the loss does the shifting.
 
@@ -183,7 +181,7 @@ check("gpt.shift_loss", lambda case: shift_loss(case["logits"], case["ids"], cas
 
 # %% [markdown]
 # Now train. So that something can be seen within seconds, the language is cut down to the five topics of *cell* and *bank*. It is a language of the same kind, and the best possible
-# loss on its held-out sentences, and so the best **perplexity** (05), is known exactly.
+# loss on its held-out sentences, and so the best perplexity (05), is known exactly.
 
 # %% tags=["demo"]
 from coursekit.language.grammar import GRAMMAR

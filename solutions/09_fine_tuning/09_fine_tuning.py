@@ -629,8 +629,8 @@ def accuracy(model: Classifier, data: tuple[Tensor, Tensor]) -> float:
 # %% [markdown]
 # ## 9 · What is forgotten
 #
-# The small BERT still has its old head, for masked words. Asked on the same thousand held-out sentences before and after, it tells in nats what a fine-tuning has cost. Losing what
-# was learnt before is called **catastrophic forgetting**. (The old head itself is not trained. It reads vectors that have moved.)
+# The small BERT still has its old head, that of the masked language model. Asked on the same thousand held-out sentences before and after, it tells in nats what a fine-tuning has
+# cost. Losing what was learnt before is called **catastrophic forgetting**. (The old head itself is not trained. It reads vectors that have moved.)
 
 # %% tags=["demo", "record"]
 held_out = language.sample(1000, np.random.default_rng(60), split="held_out")
@@ -712,7 +712,7 @@ display(Markdown(
 
 # %% [markdown]
 # Three things to see. The training loss goes to almost nothing while the validation loss turns up again: the sentences are learnt by heart, which is called **overfitting**. The
-# accuracy hardly minds. And the old task is damaged early, while the rate is high. The second extension stops such a run in time.
+# accuracy hardly changes. And the old task is damaged early, while the rate is high. The second extension stops such a run in time.
 
 # %% tags=["demo"]
 _, too_fast = live(3e-2, 128, 32)
