@@ -415,9 +415,9 @@ display(Markdown(
 ))
 
 # %% [markdown]
-# What it is told it knows, with either reader; on the rest it is at chance, no better *and no worse*. Worse would be possible. Held-out sentences are new combinations of words.
-# Suppose each sense had a split of its own. A beginning that training has with one sense would be held out with another, and a model that has learnt the training sentences well
-# would predict against the truth. Here the senses of a word are split alike (`coursekit/language/model.py`). If a model scores below chance on held-out data, look at the split
+# What it is told it knows, with either reader; on the rest it is as good as a guess, no better *and no worse*. Worse would be possible. Held-out sentences are new combinations of
+# words. Suppose each sense had a split of its own. A beginning that training has with one sense would be held out with another, and a model that has learnt the training sentences
+# well would predict against the truth. Here the senses of a word are split alike (`coursekit/language/model.py`). If a model scores below chance on held-out data, look at the split
 # first.
 
 # %% [markdown]
@@ -1345,7 +1345,7 @@ print(f"400 samples: from {of_samples.min():.1f} to {of_samples.max():.1f} nats,
 # ## Summary
 #
 # - A causal mask adds −∞ to the scores of later positions. One pass then trains every position, and the loss does the shifting.
-# - A decoder's vector of a word is fixed before anything to its right is read. No number of layers and no size changes that. What the words before tell, order included, ours holds; on the rest it is at chance.
+# - A decoder's vector of a word is fixed before anything to its right is read. No number of layers and no size changes that. What the words before tell, order included, ours holds; on the rest it is as good as a guess.
 # - Temperature and top-k reshape the distribution, top-p cuts it where p is reached, the crossing token included. All of them trade variety for safety.
 # - With a key–value cache, T tokens cost T passes instead of T(T + 1)/2, with the same logits. Positions go on counting.
 # - Few-shot examples move a pre-trained model's threshold as much as its knowledge: without draws, wrong labels and intervals nothing is shown.

@@ -1112,7 +1112,7 @@ display(pd.DataFrame(one_run).T.map("{:.3f}".format))
 # %% [markdown]
 # One seed, so an example and no result; the table of section 11 has the intervals.
 #
-# The second extension stops a training that gets worse. It watches the validation loss.
+# The second extension stops a training that overfits. It watches the validation loss.
 
 # %% nbgrader={"grade": false, "grade_id": "fine_tuning-early_stopping", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class EarlyStopping:
@@ -1175,7 +1175,7 @@ print(f"stopped after epoch {stopped} of 0 to {len(said) - 1}")
 # - Frozen features, last layers, gradual unfreezing and full fine-tuning differ in what requires a gradient.
 # - Weight decay spares biases and layer norms. Warm-up protects the encoder from a random head and from Adam's empty averages.
 # - A step: zero the gradients, loss of the logits, backward, clip, step.
-# - Near tasks need a head, far tasks need the layers, and what learns forgets, more with a larger rate.
+# - Near tasks need a head, far tasks need the layers. What learns forgets: catastrophic forgetting grows with the rate.
 # - A rate too large raises no error: the loss stays at log C, or seeds disagree.
 # - Without seeds and intervals a difference of two points is no difference.
 #

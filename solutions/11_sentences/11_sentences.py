@@ -945,8 +945,8 @@ same = (theirs - normalize(minilm_vectors(exam.premise[:64]), dim=1)).abs().max(
 print(f"largest difference from your mean_pool, at length 1: {same:.1e}")
 
 # %% [markdown]
-# What you built is what the library does. It also holds the training losses: `MultipleNegativesRankingLoss` is your loss with in-batch negatives, `SoftmaxLoss` your classification
-# objective.
+# What you built is what the library does. It also holds the training losses: `MultipleNegativesRankingLoss` is your loss with in-batch negatives (InfoNCE), `SoftmaxLoss` your
+# classification objective.
 
 # %% [markdown]
 # ## Summary

@@ -154,7 +154,7 @@ pictures.answers({name: row[some] for name, row in right.items()},
 
 # %% [markdown]
 # Each row is a model, each column a sentence. This is what an accuracy is made of, and it shows what the accuracy hides. Where the cue comes too late for them, GloVe's single vector
-# and GPT are at chance, each in its own way. *Keep the answers, not the mean*: all that follows is made of these rows.
+# and GPT are no better than a guess, each in its own way. *Keep the answers, not the mean*: all that follows is made of these rows.
 
 # %% [markdown]
 # ## 2 · How sure is a number?
@@ -403,10 +403,10 @@ for half, in_half in {"all nouns": nouns, "another part of speech": ~nouns}.item
 # On real sentences the order is another one, and the distances are small. Among the nouns the bag falls behind; near words and the window of two repair most of it; MiniLM adds about five points to them, on plain sentences and on far ones. On decoys it is not ahead even of the window: the words that mislead
 # get into its vector (08 takes that apart). ELMo of the course, which has never seen English, is close to a guess.
 #
-# SmolLM2's mean is hardly below MiniLM's, and the kinds say that this is no tie. Where every cue comes after the word it is at chance, as in our language: it is unidirectional, and
-# the wall of part 3 stands here, too. On decoys it is ahead; it has not read those that come after the word. With another part of speech it finds most senses even where the cues are
-# on the right. Articles, auxiliaries and the order of words tell a verb from a noun from the left, and the wall is hard to see. One mean over kinds and halves would have shown none
-# of this.
+# SmolLM2's mean is hardly below MiniLM's, and the kinds say that this is no tie. Where every cue comes after the word it is no better than a guess, as in our language: it is
+# unidirectional, and the wall of part 3 stands here, too. On decoys it is ahead; it has not read those that come after the word. With another part of speech it finds most senses
+# even where the cues are on the right. Articles, auxiliaries and the order of words tell a verb from a noun from the left, and the wall is hard to see. One mean over kinds and
+# halves would have shown none of this.
 
 # %% tags=["demo"]
 def width_of_words(gap: np.ndarray, by_word: np.ndarray, times: int = 2000) -> float:
