@@ -82,8 +82,8 @@ print("attentions:   ", len(output.attentions), "of", list(output.attentions[0].
 
 # %% [markdown]
 # One sentence, 11 tokens, D numbers for each: bert-base-uncased prints `[1, 11, 768]`, MiniLM 384 in the last place. Why 11? Each of the nine words is one piece of the vocabulary,
-# and [CLS] and [SEP] stand around them. There is one hidden state more than layers: **layer 0** is what enters the first layer. Each layer adds to a token's vector (and BERT
-# normalises the sum); what is handed on in this way is the **residual stream** (03). The attentions are one matrix of 11 × 11 for each head of each layer.
+# and [CLS] and [SEP] stand around them. There is one hidden state more than layers: **layer 0** is what enters the first layer. Each layer adds its part to a token's vector, the
+# **residual stream** (03); BERT, being post-norm, also normalises it. The attentions are one matrix of 11 × 11 for each head of each layer.
 
 # %% [markdown]
 # ## 2 · A word's vector
