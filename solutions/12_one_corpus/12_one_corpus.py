@@ -490,28 +490,32 @@ pictures.holm([(list(real)[i], list(real)[j]) for i, j in duels.T], p, stays, fa
 # How many sentences does it take? Take n of ours, at random, and ask your function whether the difference is clear.
 
 # %% tags=["demo"]
-def share_clear(pair: Float[Tensor, "two n"], n: int, subsets: int = 60) -> float:
-    """Of random test sets of n items: in which share is the difference clear?"""
-    generator, found = torch.Generator().manual_seed(n), 0
+def test_sets(pair: Float[Tensor, "two n"], n: int, subsets: int = 60) -> list[tuple[float, bool]]:
+    """Of random test sets of n items: the difference, the second minus the first, and whether it is clear."""
+    generator, found = torch.Generator().manual_seed(n), []
     for subset in range(subsets):
         chosen = torch.randperm(pair.shape[1], generator=generator)[:n]
-        _, clear = clear_differences(pair[:, chosen], draw_items(n, 300, subset), 0.95)
-        found += clear[0, 1].item()
-    return found / subsets
+        gaps, clear = clear_differences(pair[:, chosen], draw_items(n, 300, subset), 0.95)
+        found.append((gaps[1, 0].item(), clear[1, 0].item()))
+    return found
 
 sizes = [20, 50, 100, 200, 400]
 pairs = [("GloVe, one vector", encoder), ("GloVe, near words", encoder), (decoder, encoder)]
+sets = [[test_sets(torch.stack([real[one], real[two]]), n) for n in sizes] for one, two in pairs]
 power = {
     f"{two} against {one}\n({100 * differences[place[two], place[one]]:+.0f} points)":
-        [share_clear(torch.stack([real[one], real[two]]), n) for n in sizes]
-    for one, two in pairs
+        [np.mean([clear for _, clear in of_size]) for of_size in of_pair]
+    for (one, two), of_pair in zip(pairs, sets)
 }
+called = [100 * abs(gap) for gap, clear in sets[1][sizes.index(100)] if clear]
+print(f"{pairs[1][1]} against {pairs[1][0]}: of 60 test sets of 100 sentences {len(called)} call it clear,",
+      f"and find {np.mean(called):.0f} points on average; all {stacked.shape[1]} sentences give",
+      f"{100 * differences[place[encoder], place[near]]:.0f}.")
 pictures.power(sizes, power)
 
 # %% [markdown]
 # > **Sources say, we measure.** Card et al. (2020) find that many comparisons in our field are *underpowered*: the test sets are too small to notice the differences that are reported. Dror et al. (2018) find that many papers
-# > do not test at all. The figure shows our own share of it. The difference of the second curve, taken alone, is clear with all 693 sentences, and most test sets of 400 miss it. The third is so small that hardly any shows it. What a small test set
-# > *does* call different is on top of that too large on average.
+# > do not test at all. The figure shows our own share of it. The difference of the second curve, taken alone, is clear with all 693 sentences, and most test sets of 400 miss it. The third is so small that hardly any shows it. What a small test set *does* call different is, on average, too large: only a test set that overstates the difference finds it, as the printed line says.
 
 # %% [markdown]
 # ## 5 · Find the bug
@@ -927,7 +931,7 @@ print(f"one query's scores: around {exact.mean():.0f}, {exact.std():.2f} apart,"
 # Adding the same vector to all keys adds the same number to all of a query's scores, and a softmax does not see it. On paper the output is unchanged. In float32 the digits that matter are gone. A test that fails right code
 # is worse than none: people learn to ignore it.
 #
-# Planting faults to judge tests is called *mutation testing* (DeMillo, Lipton and Sayward 1978). Every check of this course has been through it: its solutions were changed in small ways, and the checks had to notice.
+# Planting faults to judge tests is called *mutation testing* (DeMillo, Lipton and Sayward 1978). Every check of this course has been through it: its solutions were changed in small ways, and a check had to notice, or somebody had to say why the changed solution is as right.
 
 # %% [markdown]
 # **Question 2.** Your inputs expose nearly every planted fault. Does an attention that passes them have no fault? Name a kind of fault that no inputs of *this* form can expose, and say how you would test for it.
@@ -945,8 +949,7 @@ print(f"one query's scores: around {exact.mean():.0f}, {exact.std():.2f} apart,"
 # %% [markdown]
 # ## Extension: calibration
 #
-# "0.8 for the prison": is it right in eight of ten such cases? Sort all answers by the confidence that came with them into bins, and compare what was *said* with what was *found*. The mean gap is the **expected calibration error** (Guo et
-# al. 2017). It counts as extra credit.
+# "0.8 for the prison": is it right in eight of ten such cases? Sort all answers by the confidence that came with them into bins, and compare what was *said* with what was *found*. The mean gap is the **expected calibration error** (Naeini et al. 2015; of networks, Guo et al. 2017). It counts as extra credit.
 
 # %% nbgrader={"grade": false, "grade_id": "comparison-calibration", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def calibration(
@@ -1015,6 +1018,7 @@ pictures.calibration(curves)
 # - Guo, C., Pleiss, G., Sun, Y. and Weinberger, K. Q. (2017). On calibration of modern neural networks. *ICML*. arXiv:1706.04599.
 # - Holm, S. (1979). A simple sequentially rejective multiple test procedure. *Scandinavian Journal of Statistics* 6(2), 65–70.
 # - Koehn, P. (2004). Statistical significance tests for machine translation evaluation. *EMNLP*, 388–395.
+# - Naeini, M. P., Cooper, G. F. and Hauskrecht, M. (2015). Obtaining well calibrated probabilities using Bayesian binning. *AAAI*, 2901–2907.
 # - PyTorch (2019). Incorrect validation accuracy due to distributed sampler. github.com/pytorch/pytorch/issues/25162; see also 22584.
 # - torchvision (2021). Evaluation code of references is slightly off. github.com/pytorch/vision/issues/4559.
 

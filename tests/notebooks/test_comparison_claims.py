@@ -161,6 +161,13 @@ def test_small_test_sets_miss_clear_differences(measured):
     assert rows[0][-1] > 0.95
     assert rows[1][-1] < 0.5  # "most test sets of 400 miss it"
     assert rows[2][-1] < 0.2  # "hardly any"
+    gap = (
+        100
+        * measured["differences"][
+            measured["place"][measured["encoder"]], measured["place"]["GloVe, near words"]
+        ]
+    )
+    assert len(measured["called"]) >= 3 and np.mean(measured["called"]) > 1.5 * gap  # "too large"
 
 
 # ------------------------------------------------------------------------------------------ the bug, the table
