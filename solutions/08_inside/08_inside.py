@@ -595,16 +595,24 @@ neuron_view(attention, queries, keys, tokens, layer=layer, head=head)
 # %% tags=["demo"]
 from coursekit.intervals import bootstrap
 
-def hidden_one_by_one(text: str, target: int) -> Float[Tensor, "T"]:
-    """How far the last vector of token `target` moves (1 − cosine) if each token is hidden."""
+WAYS = "hidden from attention", "[MASK] in its place", "left out"
+
+@torch.no_grad()
+def moved_without(text: str, target: int) -> dict[str, Float[Tensor, "T"]]:
+    """How far the last vector of token `target` moves (1 − cosine) if each token is taken away."""
     ids = tokenizer(text, return_tensors="pt").input_ids
-    T = ids.shape[1]
-    keep = torch.ones(T + 1, T, dtype=torch.long)
-    keep[:T].fill_diagonal_(0)                             # row t hides token t, the last row none
-    with torch.no_grad():
-        last = model(input_ids=ids.repeat(T + 1, 1), attention_mask=keep).last_hidden_state
-    last = last[:, target]
-    return 1 - cosine(last[:T], last[T:], dim=-1)
+    places = torch.arange(T := ids.shape[1])
+    keep, masked = torch.ones(T, T, dtype=torch.long).fill_diagonal_(0), ids.repeat(T, 1)
+    masked.fill_diagonal_(tokenizer.mask_token_id)
+    shorter = torch.stack([ids[0, places != t] for t in places])
+    moved_up = target - (places < target).long()           # where the target stands in these
+    runs = (
+        model(input_ids=ids.repeat(T, 1), attention_mask=keep).last_hidden_state[:, target],
+        model(input_ids=masked).last_hidden_state[:, target],
+        model(input_ids=shorter).last_hidden_state[places, moved_up],
+    )
+    whole = model(input_ids=ids).last_hidden_state[:, target]
+    return {way: 1 - cosine(run, whole, dim=-1) for way, run in zip(WAYS, runs)}
 
 def slope(text: str, target: int) -> Float[Tensor, "T"]:
     """Size of the derivative of the target's last vector, in a random direction, for each input."""
@@ -639,7 +647,7 @@ for text, start, (tokens_there, states, a) in zip(some.sentence, some.start, loo
     others = (places != target) & (places > 0) & (places < len(tokens_there) - 1)
     cases.append({
         "a": a, "target": target, "others": others,
-        "moved": hidden_one_by_one(text, target)[others],
+        "moved": {way: moved[others] for way, moved in moved_without(text, target).items()},
         "guesses": {
             "nearness": -(places - target).abs().float(),
             "attention, last layer": a[-1].mean(dim=0)[target],
@@ -648,14 +656,20 @@ for text, start, (tokens_there, states, a) in zip(some.sentence, some.start, loo
             "gradient": slope(text, target),
         },
     })
-agreements = pd.DataFrame([
-    {name: agreement(guess[case["others"]], case["moved"])
+by_way = {way: pd.DataFrame([
+    {name: agreement(guess[case["others"]], case["moved"][way])
      for name, guess in case["guesses"].items()}
     for case in cases
-])
+]) for way in WAYS}
+agreements = by_way[WAYS[0]]
 reveal("inside.explains", agreements["attention, last layer"].mean())
 pictures.explains({name: (agreements[name].mean(), *bootstrap(agreements[name].to_numpy()))
                    for name in agreements}, len(agreements))
+display(pd.DataFrame({
+    way: {name: "{:.2f} ({:.2f} to {:.2f})".format(found[name].mean(), *bootstrap(found[name].to_numpy()))
+          for name in found}
+    for way, found in by_way.items()
+}).rename_axis("rank correlation with how far the target moves", axis=0))
 values = [lengths_of_values(states).mean(dim=(0, 1, 2)) for _, states, _ in looks]
 at_cls, elsewhere = (np.mean([v[part].mean() for v in values]) for part in (slice(1), slice(1, -1)))
 print(f"mean length of a head's value vector: {at_cls:.2f} at [CLS], {elsewhere:.2f} at the words")
@@ -955,7 +969,7 @@ def without_sink(a: Float[Tensor, "L H T T"]) -> Float[Tensor, "L H T T"]:
     return a / a.sum(dim=-1, keepdim=True)
 
 def agreement_of_rollout(case: dict, a: Float[Tensor, "L H T T"]) -> float:
-    return agreement(attention_rollout(a)[case["target"]][case["others"]], case["moved"])
+    return agreement(attention_rollout(a)[case["target"]][case["others"]], case["moved"][WAYS[0]])
 
 both = agreements.assign(**{
     "rollout": [agreement_of_rollout(case, case["a"]) for case in cases],
