@@ -113,7 +113,7 @@ def live_run(curve: Sequence[tuple[int, float, float, float]], floor: tuple[floa
     steps, losses, accuracies, f1s = zip(*curve, strict=True)
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.4, 3.3))
     left.plot(steps, losses, color=BLUE, marker="o", markersize=4)
-    left.set(xlabel="step (16 sentences each)", ylabel="training loss (nats a word)", ylim=(0, None))
+    left.set(xlabel="step (16 sentences each)", ylabel="training loss (nats per word)", ylim=(0, None))
     right.plot(steps, accuracies, color=ORANGE, marker="s", markersize=4, label="token accuracy")
     right.plot(steps, f1s, color=BLUE, marker="o", markersize=4, label="entity F1")
     right.axhline(

@@ -90,12 +90,12 @@ def first_steps(lengths: Mapping[str, Float[np.ndarray, " steps"]]) -> None:
 
 
 def live_run(course: Float[np.ndarray, "points 5"], best: float, uniform: float) -> None:
-    """Step, training loss, validation loss, validation accuracy, nats a hidden word: one fine-tuning as it goes."""
+    """Step, training loss, validation loss, validation accuracy, nats per masked word: one fine-tuning as it goes."""
     steps, train, validation, right, words = course.T
     figure, axes = plt.subplots(1, 3, figsize=(10, 3.3))
     axes[0].plot(steps, train, color=ORANGE, linestyle="--", marker="s", markersize=3, label="training")
     axes[0].plot(steps, validation, color=BLUE, marker="o", markersize=3, label="validation")
-    axes[0].set(title="loss (nats a sentence)", ylim=(0, None))
+    axes[0].set(title="loss (nats per sentence)", ylim=(0, None))
     axes[0].legend(fontsize=8)
     axes[1].plot(steps, right, color=BLUE, marker="o", markersize=3)
     axes[1].axhline(best, color=GREEN, linestyle=":")
@@ -107,7 +107,7 @@ def live_run(course: Float[np.ndarray, "points 5"], best: float, uniform: float)
     axes[2].axhline(uniform, color=GREY, linestyle=":")
     axes[2].annotate(f"all words equally probable {uniform:.1f}", (steps[0], uniform), (0, -4),
                      textcoords="offset points", va="top", fontsize=8, color=GREY)  # fmt: skip
-    axes[2].set(title="its old task (nats a hidden word)", ylim=(0, 1.08 * uniform))
+    axes[2].set(title="its old task (nats per masked word)", ylim=(0, 1.08 * uniform))
     for ax in axes:
         ax.set_xlabel("step")
         ax.title.set_fontsize(10)
@@ -144,7 +144,7 @@ def trade_off(table: pd.DataFrame, labels: int) -> None:
                 f"{task}, {strategy}: {right:.1f} ± {up:.1f} % right, {lost:.2f} ± {side:.2f} nats forgotten"
             )
         ax.set(
-            title=f"{task}, {labels:,} labels", xlabel="forgotten (nats a hidden word)", ylabel="right (%)"
+            title=f"{task}, {labels:,} labels", xlabel="forgotten (nats per masked word)", ylabel="right (%)"
         )
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=9)
     show(figure, alt=f"Test accuracy against forgetting, means and 95 % intervals over {some['seed'].nunique()} seeds. {'; '.join(said)}.")  # fmt: skip
@@ -201,7 +201,7 @@ def sweep(table: pd.DataFrame, across: str, label: str, reference: float | None 
         axes[1].annotate("all forgotten", (table[across].min(), reference), (0, -3), textcoords="offset points", va="top",
                          fontsize=8, color=GREY)  # fmt: skip
     for ax, title in zip(
-        axes, ("right on test sentences (%)", "forgotten (nats a hidden word)"), strict=True
+        axes, ("right on test sentences (%)", "forgotten (nats per masked word)"), strict=True
     ):
         ax.set_xscale("log")
         ticks = sorted(table[across].unique())

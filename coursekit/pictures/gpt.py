@@ -20,7 +20,7 @@ def training(curve: Sequence[tuple[int, float]], bound: float, uniform: float) -
     ax.axhline(bound, color=GREEN, linestyle="--", label=f"best possible: {bound:.3f}")
     ax.axhline(uniform, color=GREY, linestyle=":", label=f"all words alike: {uniform:.2f}")
     ax.annotate(f"{losses[-1]:.3f}", (steps[-1], losses[-1]), (0, 8), textcoords="offset points", ha="center")
-    ax.set(xlabel="step (32 sentences each)", ylabel="loss (nats a token)", ylim=(0, uniform * 1.05))
+    ax.set(xlabel="step (32 sentences each)", ylabel="loss (nats per token)", ylim=(0, uniform * 1.05))
     ax.legend(fontsize=9)
     show(
         figure,
@@ -242,7 +242,7 @@ def in_context(
     left.axhline(best_loss, color=GREEN, linestyle="--")
     left.set(
         xlabel="step (64 new rules each)",
-        ylabel="loss (nats a question)",
+        ylabel="loss (nats per question)",
         title="training",
         ylim=(best_loss - 0.15, None),
     )

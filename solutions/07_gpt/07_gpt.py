@@ -18,7 +18,7 @@
 # - write causal attention and the shifted loss, and find a bug in a training script that no loss shows;
 # - sample with temperature, top-k and top-p, and write one token at a time with a key–value cache;
 # - show what a decoder's vectors hold and what they cannot hold, beside BERT's;
-# - classify with examples in a prompt, and say what an interval allows you to say about it.
+# - classify zero-shot and few-shot, and say what an interval allows you to say about it.
 #
 # **You need** notebooks 03 and 04; 06 for the comparison with BERT. **Time** about 70 minutes: seven exercises, a bug to find, two
 # questions that a person reads; one extension.
@@ -37,8 +37,8 @@ from coursekit import check, hint, predict, reveal
 # %% [markdown]
 # ## 1 · Looking back only
 #
-# In 02 every word attended to every word. A model that is to predict the next word must not see it. In 04 we hid the future with True and False. The papers
-# write it as a matrix M that is *added* to the scores (Vaswani et al. 2017; Radford et al. 2018):
+# In 02 every word attended to every word. A model that is to predict the next word must not see it: it has to be unidirectional, as the decoder of 04. There we hid the future with
+# True and False. The papers write it as a matrix M that is *added* to the scores (Vaswani et al. 2017; Radford et al. 2018):
 #
 # $$\mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt d} + M\right)V, \qquad M_{ij} = \begin{cases}0 & j \le i\\ -\infty & j > i\end{cases}$$
 
@@ -154,14 +154,13 @@ print("best possible from the left:",
       {language.senses[i]: round(float(posterior[i]), 3) for i in posterior.nonzero()[0]})
 
 # %% [markdown]
-# The same vector in every layer: more layers do not help, since each one only sees what lies to the left, and to the left the sentences are equal. It
-# is not a weakness of this model. From these five words nobody can know which cell it is: the exact posterior is a third each. BERT's
-# vectors part in the first layer.
+# The same vector in every layer: more layers do not help, since each one only sees what lies to the left, and to the left the sentences are equal. It is not a weakness of this
+# model. From these five words nobody can know which cell it is: the exact posterior is a third each. BERT's two vectors differ from the first layer on.
 
 # %% [markdown]
 # ## 2 · One loss at every position
 #
-# The reward for not looking ahead: *every* position of a sentence is an exercise with a known answer, the next token. By the chain rule,
+# The reward for not looking ahead: the model is autoregressive (04), and *every* position of a sentence is an exercise with a known answer, the next token. By the chain rule,
 # $\log p(x) = \sum_t \log p(x_{t+1} \mid x_{\le t})$, so one pass gives the loss of the whole sentence. In 04 we moved the *input* to the right; here the model
 # reads the sentence as it is, and the loss does the shifting.
 
@@ -181,8 +180,8 @@ def shift_loss(logits: Float[Tensor, "B T V"], ids: Int[Tensor, "B T"], pad: int
 check("gpt.shift_loss", lambda case: shift_loss(case["logits"], case["ids"], case["pad"]))
 
 # %% [markdown]
-# Now train. So that something can be seen within seconds, the language is cut down to the five topics of *cell* and *bank*. It is a language of the same
-# kind, and the best possible loss on its held-out sentences is known exactly.
+# Now train. So that something can be seen within seconds, the language is cut down to the five topics of *cell* and *bank*. It is a language of the same kind, and the best possible
+# loss on its held-out sentences, and so the best perplexity (05), is known exactly.
 
 # %% tags=["demo"]
 from coursekit.language.grammar import GRAMMAR
@@ -194,8 +193,8 @@ train_ids = torch.from_numpy(short.sample(BATCH * STEPS, np.random.default_rng(0
 test = short.sample(400, np.random.default_rng(1), "held_out")
 test_ids = torch.from_numpy(test.ids)
 bound = short.log_loss_next(test.ids).sum() / (test.lengths - 1).sum()
-print(f"{len(short.vocabulary)} words; best possible on held-out sentences {bound:.3f} nats a token;",
-      f"all words alike {np.log(len(short.vocabulary)):.3f}")
+print(f"{len(short.vocabulary)} words; best possible on held-out sentences {bound:.3f} nats per token",
+      f"(perplexity {np.exp(bound):.2f}); all words alike {np.log(len(short.vocabulary)):.3f}")
 
 # %% tags=["demo"]
 def learning_rate(step: int, steps: int, highest: float = 8e-3) -> float:
@@ -228,8 +227,8 @@ live, curve = train(lambda logits, ids: shift_loss(logits, ids, PAD), STEPS)
 pictures.training(curve, bound, np.log(len(short.vocabulary)))
 
 # %% [markdown]
-# The loss falls fast while the model learns which words are frequent, then bends: what is left above the dashed line is what it does not know yet. What lies
-# below the line no left-to-right model can have, however large.
+# The loss falls fast while the model learns which words are frequent, then bends: what is left above the dashed line is what it does not know yet. What lies below the line no
+# autoregressive model can have, however large.
 
 # %% [markdown]
 # ## 3 · Find the bug
@@ -273,7 +272,7 @@ def loss_with(labels_of):
 
 @torch.no_grad()
 def judged(model) -> dict[str, float]:
-    """Nats a word, nats an [EOS], and the share of 200 sampled sentences that end within the longest length."""
+    """Nats per word, nats per [EOS], and the share of 200 sampled sentences that end within the longest length."""
     target, ids = test_ids[:, 1:], torch.full((200, 1), BOS)
     losses = cross_entropy(model(test_ids).logits[:, :-1].transpose(1, 2), target, reduction="none")
     generator = torch.Generator().manual_seed(0)
@@ -281,8 +280,8 @@ def judged(model) -> dict[str, float]:
         probabilities = model(ids).logits[:, -1].softmax(dim=-1)
         ids = torch.cat([ids, torch.multinomial(probabilities, 1, generator=generator)], dim=1)
     return {
-        "nats a word": losses[(target != PAD) & (target != EOS)].mean().item(),
-        "nats an [EOS]": losses[target == EOS].mean().item(),
+        "nats per word": losses[(target != PAD) & (target != EOS)].mean().item(),
+        "nats per [EOS]": losses[target == EOS].mean().item(),
         "sentences that end": (ids == EOS).any(dim=1).float().mean().item(),
     }
 
@@ -416,9 +415,10 @@ display(Markdown(
 ))
 
 # %% [markdown]
-# What it is told it knows, with either reader; the rest it guesses, no better *and no worse*. Worse would be possible. Held-out sentences are new combinations of words. If each sense had a split of its own, a
-# beginning that training has with one sense would be held out with another, and who has learnt the training sentences well would guess against the truth. Here the senses of a word are split alike
-# (`coursekit/language/model.py`). If a model scores below chance on held-out data, look at the split first.
+# What it is told it knows, with either reader; on the rest it is as good as a guess, no better *and no worse*. Worse would be possible. Held-out sentences are new combinations of
+# words. Suppose each sense had a split of its own. A beginning that training has with one sense would be held out with another, and a model that has learnt the training sentences
+# well would predict against the truth. Here the senses of a word are split alike (`coursekit/language/model.py`). If a model scores below chance on held-out data, look at the split
+# first.
 
 # %% [markdown]
 # What each vector *can* depend on, a derivative tells: the **influence** of 05, the size of the gradient of each output with respect to each
@@ -755,16 +755,16 @@ reveal("gpt.passes", costs[128]["without cache"][0] / costs[128]["with cache"][0
 pictures.cost(costs)
 
 # %% [markdown]
-# T(T + 1)/2 passes become T. The clock gains less in a model as small as this one, where each step pays a fixed price for being started (04), and the more the longer the
-# text. The price is memory: keys and values of every layer for every word, which for long texts can fill more memory than the weights. Where the position is counted from matters: a cache
-# that restarts at 0 gives each new word the vector of a first word, without an error message.
+# T(T + 1)/2 passes become T. The clock gains less in a model as small as this one, where each step pays a fixed price for being started (04); it gains more, the longer the text. The
+# price is memory: keys and values of every layer for every word, which for long texts can fill more memory than the weights. Where the position is counted from matters: a cache that
+# restarts at 0 gives each new word the vector of a first word, without an error message.
 
 # %% [markdown]
 # ## 7 · Scaling up: GPT, GPT-2, GPT-3, LLaMA
 #
-# The code above is, up to size, the model of 2018. What followed was more of it, better data, and few changes inside: layer norm moved to the front of each part (GPT-2); in LLaMA (Touvron et al. 2023),
-# norms without a mean, positions as rotations of queries and keys, and a gated feed-forward network. We count their matrices from the published sizes: attention 4D² a layer, feed-forward 2DF (gated: 3DF),
-# the token table VD, learned positions TD.
+# The code above is, up to size, the model of 2018. What followed was more of it, better data, and few changes inside. In GPT-2 layer norm moved to the front of each part. LLaMA
+# (Touvron et al. 2023) has norms without a mean, positions as rotations of queries and keys, and a gated feed-forward network. We count their matrices from the published sizes:
+# attention 4D² per layer, feed-forward 2DF (gated: 3DF), the token table VD, learned positions TD.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 family = pd.DataFrame(
@@ -785,8 +785,8 @@ family.insert(6, "counted", counted)
 display(family)
 
 # %% [markdown]
-# On a laptop we take a small one of the last kind: SmolLM2 with 135 million parameters (Ben Allal et al. 2025), which the course carries as a package, in the version that was
-# tuned to follow instructions. The first load unpacks it, once.
+# On a laptop we take a small one of the last kind: SmolLM2 with 135 million parameters (Ben Allal et al. 2025). The course carries it as a package, in the version that was tuned to
+# follow instructions. The first load unpacks it, once.
 
 # %% tags=["demo"]
 from coursekit.models import load as load_pretrained
@@ -819,8 +819,9 @@ two_cells[f"{big.name}, left changed"] = apart_in(big, other_left)
 pictures.two_cells(two_cells)
 
 # %% [markdown]
-# Hundreds of times larger, and the same: the decoder's two vectors of *cell* agree in every layer (at equal length to the last bit; sentences of different length take different paths through the
-# arithmetic, so compare with a tolerance, not with `==`). The encoder's part. As a control, other words to the *left* move the decoder's vector at once.
+# Hundreds of times larger, and the same: the decoder's two vectors of *cell* agree in every layer. (At equal length they agree to the last bit. Sentences of different length take
+# different paths through the arithmetic, so compare with a tolerance, not with `==`.) The encoder's two vectors differ. As a control, other words to the *left* move the decoder's
+# vector at once.
 
 # %% [markdown]
 # Your `sample` and `top_p` make it write. The four rows run side by side, with the library's cache.
@@ -865,9 +866,9 @@ for name, text in zip(settings, continued):
     print_text(f"{name}:", text)
 
 # %% [markdown]
-# A model that only continues texts summarises when a summary is the likely continuation (GPT-2 was given "TL;DR:"; Radford et al. 2019), and talks when the text is a
-# dialogue. The instruction-tuned version has seen dialogues with marks for who speaks. Whether an answer is *right* is another matter: check each against the text, word by word, and against the
-# usual control, the text's first sentence. Expect inventions from a model of this size.
+# A model that only continues texts summarises when a summary is the likely continuation (GPT-2 was given "TL;DR:"; Radford et al. 2019), and talks when the text is a dialogue. The
+# instruction-tuned version has seen dialogues with marks for who speaks. Whether an answer is *right* is another matter: check each against the text, word by word, and against the
+# usual control, the text's first sentence. What it says fluently and no source supports is called a **hallucination**: expect some from a model of this size.
 
 # %% tags=["demo"]
 print("This takes a few seconds.")
@@ -900,8 +901,8 @@ print_text(second_question, ask(first, first_answer, second_question, tokens=30)
 # %% [markdown]
 # ## 8 · A task in the prompt
 #
-# GPT-3 made this famous (Brown et al. 2020): no training, no new weights; a few solved examples in the prompt, then the question. The model continues, and the continuation is the answer. The
-# prompt has to be built so that the label *is* the natural next token.
+# GPT-3 made this famous (Brown et al. 2020): no training, no new weights; a few solved examples in the prompt, then the question. The model continues, and the continuation is the
+# answer. Such a prompt is called **few-shot**; one without a solved example is **zero-shot**. The prompt has to be built so that the label *is* the natural next token.
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-few_shot_prompt", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def few_shot_prompt(
@@ -1020,8 +1021,9 @@ display(Markdown(
 ))
 
 # %% [markdown]
-# So from these rows little can be said about the number of examples: the interval is wide, and all of them stand on one set of examples. It needs all 96 questions, and other examples. That takes minutes, so it is recorded
-# (`python tools/record_gpt_few_shot.py`): several draws of the examples, and as a control the same with all labels of the examples *swapped*.
+# So from these rows little can be said about the number of examples: the interval is wide, and all of them stand on one set of examples. We need all 96 questions, and other
+# examples. That takes minutes, so it is recorded (`python tools/record_gpt_few_shot.py`): several draws of the examples, and as a control the same with all labels of the examples
+# *swapped*.
 
 # %% tags=["demo"]
 from sklearn.feature_extraction.text import CountVectorizer
@@ -1049,22 +1051,26 @@ display(Markdown(
 ))
 
 # %% [markdown]
-# Three of four of these opinions are found by counting words, without a model of language: the zero-shot accuracy has to be read from there and not from one half, and on 96 questions the two intervals overlap. (The bag needed 1,280 labels, the model none.)
+# Three of four of these opinions are found by counting words, without a language model. So the zero-shot accuracy has to be compared with that and not with one half, and on 96
+# questions the two intervals overlap. (The bag needed 1,280 labels, the model none.)
 #
-# What the intervals allow us to say: in accuracy, nothing here shows that examples help. No number of them does better than none, and the intervals are wide. (One example, calibrated, comes out above none, calibrated; above none as it is, it does not.) One draw of examples differs from another more than
-# one number of examples from the next, because the examples move the *threshold*: look at the least and the most often that "positive" is answered. Whether the model can tell the opinions apart is seen in the pairs: of a positive and a negative
-# opinion the positive one has the higher score in about nine pairs of ten without an example, and in hardly more with any number of them. Zhao et al. (2021) measure the threshold with empty texts and subtract it (*calibrated*).
+# What the intervals allow us to say: in accuracy, nothing here shows that examples help. No number of them does better than none, and the intervals are wide. (Calibrated, one
+# example comes out above zero-shot calibrated, but hardly above zero-shot as it is.) One draw of examples differs from another more than one number of examples from the next,
+# because the examples move the *threshold*: look at how rarely and how often "positive" is answered. Whether the model can tell the opinions apart is seen in the pairs of a positive
+# and a negative opinion. Zero-shot, the positive one has the higher score in about nine pairs of ten; with any number of examples, in hardly more. Zhao et al. (2021) measure the
+# threshold with empty texts and subtract it (*calibrated*).
 
 # %% [markdown]
-# > **Sources say, we measure.** Brown et al. (2020, figure 1.2) show accuracy rising with the number of examples, steeply for 175 B parameters, hardly for 1.3 B. Min et al. (2022) report that wrong labels in the
-# > examples cost little: the examples show the form, not the task. With 135 M parameters we find no rise of the accuracy that stands out of its interval. With swapped labels the order of the pairs suffers little, where a model that had learned the task from
-# > the labels would have reversed it. It knew the task before.
+# > **Sources say, we measure.** Brown et al. (2020, figure 1.2) show accuracy rising with the number of examples, steeply for 175 B parameters, hardly for 1.3 B. Min et al. (2022)
+# > report that wrong labels in the examples cost little: the examples show the form, not the task. With 135 M parameters we find no rise of the accuracy that stands out of its
+# > interval. With swapped labels the order of the pairs suffers little, where a model that had learnt the task from the labels would have reversed it. It knew the task before.
 
 # %% [markdown]
 # ## 9 · A model that must learn from its prompt
 #
-# Is there such a thing as *learning* in a prompt? To be sure that a model did not know the task before, draw every task anew. Ours: 8 symbols, each with one of 4 labels, by a rule made up for this
-# one prompt. Examples come as a symbol and its label; after k of them a symbol is asked. The best possible answer is simple: the label seen for it, or a guess if it has not come yet, so after k examples
+# Getting better at a task from examples in the prompt alone is called **in-context learning**. Is it really *learning*? To be sure that a model did not know the task before, draw
+# every task anew. Ours: 8 symbols, each with one of 4 labels, by a rule made up for this one prompt. Examples come as a symbol and its label; after k of them a symbol is asked. The
+# best possible answer is simple: the label seen for it, or a guess if it has not come yet, so after k examples
 #
 # $$p(\text{right}) = 1 - \tfrac34 \left(\tfrac78\right)^k .$$
 #
@@ -1148,19 +1154,20 @@ print(f"symbol shown once, with a random label: the learner says that label: {co
 print(f"trained on one rule, asked about that rule: {own_rule[0]:.3f} right without an example")
 
 # %% [markdown]
-# The learner reaches the best possible at every number of examples, on rules that did not exist when it was trained. What its weights hold is not a rule but a way to find one: the label shown with a symbol comes back when the
-# symbol is asked, right or wrong. Olsson et al. (2022) found heads that do so in large models, and call them induction heads. The one that met a single rule has it in the weights and does not listen. SmolLM2 in part 8
-# was more like the second: it knew what a review is.
+# In-context learning exists: the learner reaches the best possible at every number of examples, on rules that did not exist when it was trained. What its weights hold is not a rule
+# but a way to find one: the label shown with a symbol comes back when the symbol is asked, right or wrong. Olsson et al. (2022) found heads that do so in large models, and call them
+# induction heads. The one that met a single rule has it in the weights and does not listen. SmolLM2 in part 8 was more like the second: it knew what a review is.
 
 # %% [markdown]
 # **Question 2.** "With eight examples the model learned to classify reviews." Using the swapped labels of part 8 and the two models of part 9, explain what would have to be measured before you
 # believe this sentence, and what the measurements of this notebook say about it. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "gpt-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# Accuracy with examples does not show learning if the model could do the task without them: it has to be compared with zero examples, over several draws of examples and with an interval. And the answers have to depend on
-# what the examples *say*: with swapped labels a model that learns from them must swap its answers, as the model of part 9 does, which falls to chance when the labels of its examples are random. SmolLM2 orders the
-# opinions nearly as well without examples and with swapped labels as with right ones, so it brought the task along; the examples moved its threshold, and the intervals are too wide to say that their number helps. A
-# task that cannot have been known before (new labels, made-up words) would be the fair test.
+# Accuracy with examples does not show learning if the model could do the task without them: it has to be compared with zero examples, over several draws of examples and with an
+# interval. And the answers have to depend on what the examples *say*. With swapped labels a model that learns in context must swap its answers. The model of part 9 does listen to
+# them: it falls to chance when the labels of its examples are random. SmolLM2 orders the opinions nearly as well zero-shot and with swapped labels as with right ones, so it brought
+# the task along. The examples moved its threshold, and the intervals are too wide to say that their number helps. A task that cannot have been known before (new labels, made-up
+# words) would be the fair test.
 #
 # *Marking: 1 point for the comparison with zero examples and with wrong labels (over draws, with intervals); 1 point for the reading of the results: task known before, examples move the threshold,
 # the small model of part 9 is the contrast.*
@@ -1199,8 +1206,8 @@ against = pd.DataFrame({
     },
 })
 display(against)
-print(f"GPT on 1,000 held-out sentences: {gpt_loss:.3f} nats a token;",
-      f"best possible {gpt_bound:.3f} ({gpt_loss / gpt_bound - 1:.1%} above)")
+print(f"GPT on 1,000 held-out sentences: {gpt_loss:.3f} nats per token",
+      f"(perplexity {np.exp(gpt_loss):.2f}); best possible {gpt_bound:.3f} ({gpt_loss / gpt_bound - 1:.1%} above)")
 
 # %% [markdown]
 # Each pays for what it has. BERT sees both sides, and learns from 15 % of the words of a sentence; GPT learns from every token but the first and writes, and its vectors know the left. Now the decoder's line in the
@@ -1265,8 +1272,8 @@ add_row("GPT, 2 layers", seeds["GPT"], loss=nats["mean"], note="next word only")
 draw()
 
 # %% [markdown]
-# GPT's row ends at the dashed line in every panel. So it stands above all rows that do not know the order where order decides, and below every row that reads the right side where the cue stands only there,
-# even below a bag of words.
+# GPT's row ends at the dashed line in every panel. It stands above all rows that do not know the order where order decides, and below every row that reads the right side where the
+# cue stands only there, even below a bag of words.
 
 # %% [markdown]
 # ## Extension: the most probable sentence
@@ -1330,19 +1337,19 @@ print(f"400 samples: from {of_samples.min():.1f} to {of_samples.max():.1f} nats,
       f"half of them below {of_samples.median():.1f}; {below:.0%} less probable than what width 128 finds")
 
 # %% [markdown]
-# A wider beam does not always find a better sentence: with 2 beginnings it finds a less probable one than greedy writing, since beginnings that are cheap now and dear later have crowded the other one out. Wide enough,
-# it finds sentences that are more probable than nearly all samples, and each time the same ones. In a language nearly all sentences are improbable one by one; that is why beam search serves
-# translation, where few answers are right, and why stories are sampled (Holtzman et al. 2020).
+# A wider beam does not always find a better sentence. With 2 beginnings it finds a less probable one than greedy writing, since beginnings that are probable now and improbable later
+# have crowded the other one out. Wide enough, it finds sentences that are more probable than nearly all samples, and each time the same ones. In a language nearly all sentences are
+# improbable one by one; that is why beam search serves translation, where few answers are right, and why stories are sampled (Holtzman et al. 2020).
 
 # %% [markdown]
 # ## Summary
 #
 # - A causal mask adds −∞ to the scores of later positions. One pass then trains every position, and the loss does the shifting.
-# - A decoder's vector of a word is fixed before anything to its right is read. No number of layers and no size changes that. What the words before tell, order included, ours holds; the rest it guesses.
+# - A decoder's vector of a word is fixed before anything to its right is read. No number of layers and no size changes that. What the words before tell, order included, ours holds; on the rest it is as good as a guess.
 # - Temperature and top-k reshape the distribution, top-p cuts it where p is reached, the crossing token included. All of them trade variety for safety.
 # - With a key–value cache, T tokens cost T passes instead of T(T + 1)/2, with the same logits. Positions go on counting.
-# - Examples in a prompt move a pre-trained model's threshold as much as its knowledge: without draws, wrong labels and intervals nothing is shown.
-# - A model trained on ever new tasks learns from its prompt as well as the exact posterior does.
+# - Few-shot examples move a pre-trained model's threshold as much as its knowledge: without draws, wrong labels and intervals nothing is shown.
+# - A model trained on ever new tasks learns in context as well as the exact posterior does.
 #
 # **Next**: 08 opens pre-trained transformers, layer by layer.
 

@@ -9,9 +9,9 @@
 # %% [markdown]
 # # 08 · Inside a pre-trained transformer
 #
-# So far we built models and trained small ones. Now we open one that others trained on billions of words. Nothing in it is labelled: it gives tensors, layer by layer.
-# We take a word's vector out of every layer, ask which layer knows its sense, look at what the word attends to, and ask of every number what it would be for words that
-# have nothing in common.
+# So far we built models and trained small ones. Now we open one that others trained on billions of words. Nothing in it is labelled: it gives tensors, layer by layer. We take a
+# word's contextual embedding out of every layer, ask which layer knows its sense, and look at what the word attends to. Of every number we ask what it would be for words that have
+# nothing in common.
 #
 # **Afterwards you can**
 #
@@ -34,8 +34,9 @@ from coursekit import check, hint, predict, reveal
 # %% [markdown]
 # ## 1 · Load, tokenise, embed
 #
-# We ask for bert-base-uncased (Devlin et al. 2019). Where neither a network nor a cache has it, a smaller BERT takes its place: all-MiniLM-L6-v2, distilled from larger models (Wang et al. 2020) and then tuned so that
-# similar *sentences* get similar vectors (as in Reimers and Gurevych 2019; notebook 11). The first line below says which one you have. Both cut text into the same 30,522 pieces.
+# We ask for bert-base-uncased (Devlin et al. 2019). Where neither a network nor a cache has it, a smaller BERT takes its place: all-MiniLM-L6-v2. It was distilled from larger models
+# (Wang et al. 2020) and then tuned so that similar *sentences* get similar vectors (as in Reimers and Gurevych 2019; notebook 11). The first line below says which one you have. Both
+# cut text into the same 30,522 pieces.
 
 # %% tags=["demo"]
 import re
@@ -80,14 +81,15 @@ print("hidden states:", len(output.hidden_states), "of", list(output.hidden_stat
 print("attentions:   ", len(output.attentions), "of", list(output.attentions[0].shape))
 
 # %% [markdown]
-# One sentence, 11 tokens, D numbers for each: bert-base-uncased prints `[1, 11, 768]`, MiniLM 384 in the last place. Why 11? Each of the nine words is one piece of the vocabulary, and [CLS] and [SEP] stand around
-# them. There is one hidden state more than layers: **layer 0** is what enters the first layer. The attentions are one matrix of 11 × 11 for each head of each layer.
+# One sentence, 11 tokens, D numbers for each: bert-base-uncased prints `[1, 11, 768]`, MiniLM 384 in the last place. Why 11? Each of the nine words is one piece of the vocabulary,
+# and [CLS] and [SEP] stand around them. There is one hidden state more than layers: **layer 0** is what enters the first layer. Each layer adds its part to a token's vector, the
+# **residual stream** (03); BERT, being post-norm, also normalises it. The attentions are one matrix of 11 × 11 for each head of each layer.
 
 # %% [markdown]
 # ## 2 · A word's vector
 #
-# A rarer word is several pieces, and then it has several vectors. Two customs: take the first piece, or the mean of all. We take the mean. If you get stuck in an exercise:
-# `hint("inside.word_vectors")`, in a cell of your own, asks a question first and then says more.
+# A rarer word is several subwords, or pieces, and then it has several vectors. Two customs: take the first piece, or the mean of all. We take the mean. If you get stuck in an
+# exercise: `hint("inside.word_vectors")`, in a cell of your own, asks a question first and then says more.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-word_vectors", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def word_vectors(
@@ -177,9 +179,9 @@ for name, count in wrong.items():
 # %% [markdown]
 # ## 3 · Three vectors called static
 #
-# In 01 a word had one vector. Three things in use today go by the name "static", and they are not the same:
+# In 01 a word had one vector, its static embedding. Three things in use today go by the name "static", and they are not the same:
 #
-# - a **row of the embedding table** of this model: f(w), learned with everything above it;
+# - a **row of the embedding table** of this model: f(w), learnt with everything above it;
 # - **layer 0**: this row, plus vectors for the position and the segment, normalised. It depends on the word and its *place*;
 # - a **GloVe** vector: f(w) from counts of neighbours, in a space of its own.
 #
@@ -226,8 +228,8 @@ for name in here:
 # %% [markdown]
 # ## 4 · How similar is similar?
 #
-# In 07 we compared two vectors. Now all pairs of occurrences in many sentences, of three kinds: the same word in the same sense; the same word in two senses; different words. The last is the
-# control of everything else, the first is what two senses have to stay below.
+# In 07 we compared two vectors. A word's vector in its sentence is its **contextual embedding**. Now we compare all pairs of them from many sentences, of three kinds: the same word
+# in the same sense; the same word in two senses; different words. The last is the control of everything else; the first is what two senses have to stay below.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-sense_similarity", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def sense_similarity(
@@ -304,8 +306,9 @@ for half, rows in {"all nouns": similar, "another part of speech": similar_gramm
 # not its sense. Where the senses are other parts of speech, the gap is several times as wide: in this model grammar moves a vector further than meaning does. Which layer knows the sense *best* is not decided by a mean of cosines; part 8 asks in another way.
 
 # %% [markdown]
-# Now single pairs, with figures that are in circulation for bert-base-uncased. For *bank* and *vault* 0.29 in the embedding table and 0.52 in context; for *bank* in two senses 0.6 to 0.7. The sentences behind them are not
-# always given, so only the direction can be compared; a tutorial by McCormick and Ryan (2019) gives its sentence and adds up the last four layers, so that one can.
+# Now single pairs, with figures that are in circulation for bert-base-uncased. For *bank* and *vault* 0.29 in the embedding table and 0.52 in context; for *bank* in two senses 0.6
+# to 0.7. The sentences behind them are not always given, so only the direction can be compared. A tutorial by McCormick and Ryan (2019) gives its sentence and adds up the last four
+# layers, so its numbers can be compared, too.
 #
 # **Predict:** *bank* in our two running sentences, last layer of the model you have: which cosine?
 
@@ -436,8 +439,9 @@ reveal("inside.cone", cones[decoder.name][0][middle])
 pictures.cones(cones)
 
 # %% [markdown]
-# In the decoder any two tokens have a cosine that in MiniLM only related ones reach. MiniLM, tuned so that different sentences get different vectors, ends almost without a cone. And a cone needs no training: layer 0 of the untrained model adds up three random
-# vectors, for word, place and segment, and the segment's is the same for all, about a third of the whole. After centring all come near 0. What does it do to our senses?
+# In the decoder any two tokens have a cosine that in MiniLM only related ones reach. MiniLM, tuned so that different sentences get different vectors, ends almost without a cone. And
+# a cone needs no training: layer 0 of the untrained model adds up three random vectors, for word, place and segment. The segment's is the same for all, about a third of the whole.
+# After centring all come near 0. What does it do to our senses?
 
 # %% tags=["demo"]
 train_rows = ~test_rows
@@ -448,8 +452,8 @@ similar_centred = sense_similarity(centred, words[asked_nouns], sense_ids[asked_
 pictures.centred(similar, similar_centred)
 
 # %% [markdown]
-# The controls fall to about 0 at every layer (just below: 30 words around one mean lie on different sides of it), and the gap between one sense and two widens a little. So centring makes a cosine *readable*. Whether it makes
-# senses easier to find is another question; part 8 answers it.
+# The controls fall to about 0 at every layer, and the gap between one sense and two widens a little. (They end just below 0, since 30 words around one mean lie on different sides of
+# it.) So centring makes a cosine *readable*. Whether it makes senses easier to find is another question; part 8 answers it.
 
 # %% [markdown]
 # ## 6 · What a word attends to
@@ -666,17 +670,19 @@ print(f"mean length of a head's value vector: {at_cls:.2f} at [CLS], {elsewhere:
 # believe it, each with what you would measure. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "inside-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# First, whether *river* matters: hide it (or take the gradient) and see whether the vector of *bank*, or the sense found from it, changes, beside what hiding any other word does. Second, whether this head matters: a head has
-# dozens of colleagues and a residual connection beside it, a weight is multiplied with a value that may be short, and above the first layer the place of *river* holds a mixture of words. Third, whether the picture was chosen: in how many of many sentences
-# does this head do so, compared with other heads, with an untrained model and with sentences in which *bank* is the other one; with enough heads some will always show what one hopes for.
+# First, whether *river* matters: hide it (or take the gradient) and see whether the vector of *bank*, or the sense found from it, changes, beside what hiding any other word does.
+# Second, whether this head matters. It is one of dozens that write into the residual stream, and a weight is multiplied with a value that may be short. Above the first layer the
+# place of *river* holds a mixture of words. Third, whether the picture was chosen: in how many of many sentences does this head do so, compared with other heads, with an untrained
+# model and with sentences in which *bank* is the other one? With enough heads some will always show what one hopes for.
 #
 # *Marking: 2 points for three sound checks of different kinds with a measurement each (effect of the word, part of the head or the value in the whole, selection and controls); 1 point for two.*
 
 # %% [markdown]
 # ## 8 · Finding the sense
 #
-# The exam of 01: which sense has the word? Ask the training sentence with the most similar vector. Seven of eleven test sentences are *hard*: the cue stands far away, or only to the right, or words of the other sense stand around ("At the
-# waterfall my bank card slipped out of my pocket and sank."). Both halves of the words take the exam, each for itself. What we say about meaning we say of the nouns.
+# The exam of 01: which sense has the word? Ask the training sentence with the most similar vector. Seven of eleven test sentences are *hard*: the cue stands far away, or only to the
+# right, or words of the other sense stand around. "At the waterfall my bank card slipped out of my pocket and sank" is one of them. Each half of the words takes the exam for itself.
+# What we say about meaning we say of the nouns.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-disambiguate", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def disambiguate(
@@ -699,8 +705,9 @@ def disambiguate(
 check("inside.disambiguate", lambda case: disambiguate(**case))
 
 # %% [markdown]
-# The layer is a choice, and a choice made on the test would flatter. So each layer is tried within the training sentences: each is asked of all the others of its word. Then the test is asked, once. The controls are
-# recorded (`python tools/record_senses.py`): majority; a bag of the GloVe vectors of the words around; an average of them in which near words count more; and a **window of two**, a logistic regression that sees which two words stand on either side, and nothing else.
+# The layer is a choice, and a choice made on the test would flatter. So each layer is tried on the training sentences: each of them takes its sense from the nearest of the others of
+# its word. Then the test is asked, once. The controls are recorded (`python tools/record_senses.py`): majority; a bag of the GloVe vectors of the words around; an average of them in
+# which near words count more; and a **window of two**. The last is a logistic regression that sees which two words stand on either side, and nothing else.
 #
 # **Predict:** share of *hard* test sentences whose sense is found, at the layer chosen, for words whose senses are all nouns.
 
@@ -753,8 +760,9 @@ for half in HALVES:
           f"bag {control_of['bag', 'hard']:.3f}")
 
 # %% [markdown]
-# Layer 0 stays with the majority, as it must: it knows the place, not the neighbours. Then the accuracy climbs. For the nouns it stays up to the end on plain sentences; on hard ones it falls again at the last layer, though the gap of cosines in part 4 was largest there:
-# the last layer serves what the model was tuned for, whole sentences. That a layer before the last serves other tasks better has been found often (Liu, N. F. et al. 2019).
+# Layer 0 stays with the majority, as it must: it knows the place, not the neighbours. Then the accuracy climbs. For the nouns it stays high to the end on plain sentences. On hard
+# ones it falls again at the last layer, though the gap of cosines in part 4 was largest there: the last layer serves what the model was tuned for, whole sentences. That a layer
+# before the last serves other tasks better has been found often (Liu, N. F. et al. 2019).
 #
 # The two halves differ more than the kinds of sentences do. With another part of speech the vector finds nearly all senses, easy or hard. With nouns it finds four of five on plain sentences, and on hard ones two of three: no more than the *two words on either side* do. Whoever
 # reports one number over both reports mostly how many of the words change their part of speech. Now by kind. One more row helps to understand it: the same layer of the same model when it reads nothing but the five words of the window (recorded, too). The last two rows of each half are differences.
@@ -786,9 +794,12 @@ for half, parts_of_speech in HALVES.items():
 display(pd.DataFrame(by_kind).T)
 
 # %% [markdown]
-# **On decoys of the nouns the window of two is ahead of the vector in context**, and near words are, too. (The difference may be noise; being *clearly better* is what one would have expected of a transformer.) Why? Not because the model cannot use the cue: when it reads the five words of the window alone,
-# it finds far more of these senses than from the whole sentence, and this difference is clear. The rest of the sentence does the harm. A decoy sentence has one cue beside the word and two or more words that usually go with the other sense. Attention takes from all of them, and nothing that the model was
-# trained on asked which of them decides the sense of *this* word. The window cannot see them, and the exam was built so that this is a merit. On plain sentences, where more words mean more evidence, the whole sentence is clearly better than the window; on far ones, too, but there a bag does as well.
+# **On decoys of the nouns the window of two is ahead of the contextual embedding**, and near words are, too. (The difference may be noise; being *clearly better* is what one would
+# have expected of a transformer.) Why? Not because the model cannot use the cue: when it reads the five words of the window alone, it finds far more of these senses than from the
+# whole sentence, and this difference is clear. The rest of the sentence does the harm. A decoy sentence has one cue beside the word and two or more words that usually go with the
+# other sense. Attention takes from all of them, and nothing that the model was trained on asked which of them decides the sense of *this* word. The window cannot see them, and the
+# exam was built so that this is a merit. On plain sentences, where more words mean more evidence, the whole sentence is clearly better than the window; on far ones, too, but there a
+# bag does as well.
 #
 # With another part of speech the whole sentence loses nothing on decoys: topic words do not change whether *saw* is a verb. And where the cues are only on the right, no reader of the nouns is clearly better than another; look at the widths.
 
@@ -827,17 +838,19 @@ display(Markdown(
 # beside it? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "inside-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# A cosine has no meaning without a scale: in a narrow cone random words may have 0.6, elsewhere 0.04, and one sense in two sentences does not reach 1 either. What counts is whether uses of one sense are closer than uses of two, and the gap may be small
-# and still reliable: the mean gap in MiniLM is below 0.1 at every layer, and yet the nearest neighbour has the right sense in seven of ten test sentences of words whose senses are all nouns, while layer 0, with cosines of 0.94, finds no more than a guess, about half. So beside
-# the 0.80 belong the cosine of the same sense, that of random pairs, the layer, and an accuracy on held-out sentences with its control.
+# A cosine has no meaning without a scale: in a narrow cone random words may have 0.6, elsewhere 0.04, and one sense in two sentences does not reach 1 either. What counts is whether
+# uses of one sense are closer than uses of two, and the gap may be small and still reliable. The mean gap in MiniLM is below 0.1 at every layer, and yet the nearest neighbour has
+# the right sense in seven of ten test sentences of words whose senses are all nouns. Layer 0, with cosines of 0.94, finds no more than a guess, about half. So beside the 0.80 belong
+# the cosine of the same sense, that of random pairs, the layer, and an accuracy on held-out sentences with its control.
 #
 # *Marking: 1 point for the missing scale (anisotropy, same-sense and random pairs); 1 point for a test of the distinction itself, such as accuracy by layer beside majority, bag of words or the two words on either side.*
 
 # %% [markdown]
 # ## 9 · What came after BERT
 #
-# Three successors, each with one question. **DistilBERT** (Sanh et al. 2019): can a smaller model learn from the larger one's answers? **RoBERTa** (Liu et al. 2019b): what if BERT is simply trained longer and better? **DeBERTa** (He et al. 2021): should
-# place be added to the word at all? Their shapes can be counted without their weights, on the meta device.
+# Three successors, each with one question. **DistilBERT** (Sanh et al. 2019): can a smaller model learn from the larger one's answers (**distillation**)? **RoBERTa** (Liu et al.
+# 2019b): what if BERT is simply trained longer and better? **DeBERTa** (He et al. 2021): should place be added to the word at all? Their shapes can be counted without their weights,
+# on the meta device.
 
 # %% tags=["demo"]
 from transformers import AutoModel, BertConfig, DebertaConfig, DistilBertConfig, RobertaConfig
@@ -914,8 +927,8 @@ draw_scoreboard()
 # %% [markdown]
 # ## Extension: rollout
 #
-# Above layer 1 attention is paid to mixtures. Abnar and Zuidema (2020) unmix them: average the heads, let half of each token's vector come from the residual connection, and multiply the layers, so that
-# a row of the result says from which *input* tokens a vector's parts came, if nothing but shares counted. It counts as extra credit.
+# Above layer 1 attention is paid to mixtures. Abnar and Zuidema (2020) unmix them: average the heads, let half of each token's vector come from the residual stream, and multiply the
+# layers. A row of the result then says from which *input* tokens a vector's parts came, if nothing but shares counted. It counts as extra credit.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-attention_rollout", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def attention_rollout(attention: Float[Tensor, "L H T T"]) -> Float[Tensor, "T T"]:
@@ -1030,10 +1043,10 @@ pictures.probes(probed)
 # ## Summary
 #
 # - Tokens are not words: find a word's pieces by characters, average them, and print what you average.
-# - Table row, layer 0 and GloVe are three different "static" vectors. Layer 0 depends on the place.
+# - Table row, layer 0 and GloVe are three different "static" embeddings. Layer 0 depends on the place.
 # - A cosine needs its controls, one sense and random pairs, at the same layer of the same model. Centring makes cosines readable and changes few neighbours.
 # - Which layer tells senses apart is measured, on training data. It is rarely the last, and never layer 0.
-# - An exam measures what it lets through. Senses of another part of speech are told apart by grammar; of nouns, two words on either side tell as many hard ones as a vector in context, and on decoys the rest of the sentence misleads it.
+# - An exam measures what it lets through. Senses of another part of speech are told apart by grammar. Of nouns, two words on either side tell as many hard ones as a contextual embedding, and on decoys the rest of the sentence misleads it.
 # - An attention weight is a share, not an amount. What a word owes to another has to be tested, by hiding or by gradient.
 # - A probe's accuracy means something beside that of its control labels.
 #

@@ -37,9 +37,10 @@ from coursekit import check, hint, predict, reveal
 # %% [markdown]
 # ## 1 · Two phases and a head
 #
-# Pre-training finds weights θ_pre that predict words. Fine-tuning starts *there* and goes on with labelled examples of a task, to θ*. New is only the *head*: a map from one vector to C
-# classes, begun with random numbers. BERT's head reads the vector of [CLS], behind the pooler that you met in 06, with dropout in training (Devlin et al. 2019, section 4.1; the pooler and
-# the dropout stand in their code).
+# Self-supervised pre-training finds weights θ_pre that predict words. Fine-tuning starts *there* and goes on with labelled examples of a task, to θ*. Using on one task what was
+# learnt on another is called **transfer learning**. Radford et al. (2018) call raw text first and labels afterwards **semi-supervised** learning. New is only the *head*: a map from
+# one vector to C classes, begun with random numbers. BERT's head reads the vector of [CLS], behind the pooler that you met in 06, with dropout in training (Devlin et al. 2019,
+# section 4.1; the pooler and the dropout stand in their code).
 
 # %% nbgrader={"grade": false, "grade_id": "fine_tuning-classification_head", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def classification_head(
@@ -67,8 +68,8 @@ def classification_head(
 check("fine_tuning.classification_head", lambda case: classification_head(**case))
 
 # %% [markdown]
-# Here is your head on the small BERT of 06, before any training. Its answers are worth nothing: where a coin has thrown the labels, nobody does better than log 2, and the new head does not do
-# much worse. A first loss far above log C would be a sign that the head begins with numbers that are too large.
+# Here is your head on the small BERT of 06, before any training. Its answers are worth nothing: where the labels are coin flips, nobody does better than log 2, and the new head does
+# not do much worse. A first loss far above log C would be a sign that the head begins with numbers that are too large.
 
 # %% tags=["demo", "record"]
 from copy import deepcopy
@@ -503,9 +504,10 @@ print(f"after 50 steps, largest difference from torch.optim.AdamW: {adam_differe
 # lower rates for lower layers how it answers that. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "fine_tuning-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The gradient reaches the layers through the head's weights; while these are random, it pushes the encoder in directions that have to do with the random start and not with the task, and what pre-training put
-# there is damaged for nothing. With few labels there are few steps in which the damage could be made good, and a few examples can be fitted by many wrong changes. Warm-up makes the steps small for all parts until the
-# head points somewhere. Gradual unfreezing lets the head learn first and sends no gradient into the encoder before. Lower rates below let the head move fast and the lower layers, which hold what is most general, hardly at all.
+# The gradient reaches the layers through the head's weights. While these are random, it pushes the encoder in directions that have to do with the random start and not with the task,
+# and what pre-training put there is damaged for nothing. With few labels there are few steps in which the damage could be made good, and a few examples can be fitted by many wrong
+# changes. Warm-up makes the steps small for all parts until the head points somewhere. Gradual unfreezing lets the head learn first and sends no gradient into the encoder before.
+# Lower rates below let the head move fast and the lower layers, which hold what is most general, hardly at all.
 #
 # *Marking: 1 point for the random head whose gradient harms the encoder (with few labels: not repaired, or overfitted); 1 point for all three remedies, each with its own mechanism.*
 
@@ -627,8 +629,8 @@ def accuracy(model: Classifier, data: tuple[Tensor, Tensor]) -> float:
 # %% [markdown]
 # ## 9 · What is forgotten
 #
-# The small BERT still has its old head, for hidden words. Asked on the same thousand held-out sentences before and after, it tells in nats what a fine-tuning has cost: *forgetting*. (The old head itself is not trained. It
-# reads vectors that have moved.)
+# The small BERT still has its old head, that of the masked language model. Asked on the same thousand held-out sentences before and after, it tells in nats what a fine-tuning has
+# cost. Losing what was learnt before is called **catastrophic forgetting**. (The old head itself is not trained. It reads vectors that have moved.)
 
 # %% tags=["demo", "record"]
 held_out = language.sample(1000, np.random.default_rng(60), split="held_out")
@@ -637,7 +639,7 @@ hidden_words = (torch.rand(old.shape, generator=generator) < 0.15) & (old > SEP)
 
 @torch.no_grad()
 def masked_loss(whole: BERT) -> float:
-    """Nats a hidden word, on the same thousand held-out sentences each time."""
+    """Nats per masked word, on the same thousand held-out sentences each time."""
     masked = old.masked_fill(hidden_words, MASK)
     top = whole.encode(whole.embeddings(masked, torch.zeros_like(old)), old != PAD)[-1]
     logits = whole.masked_word(top[hidden_words], whole.embeddings.token.weight)
@@ -664,14 +666,14 @@ def tune_small(
 # %% [markdown]
 # The live run: full fine-tuning on *swap*, 512 labelled sentences seen ten times, with the rate 1e-3.
 #
-# **Predict:** by how many nats will the loss of hidden words rise? (Before: about 1.1. All words equally probable would be about 7.5.)
+# **Predict:** by how many nats will the loss of masked words rise? (Before: about 1.1. All words equally probable would be about 7.5.)
 
 # %% tags=["demo"]
 predict("fine_tuning.forgotten", ...)
 
 # %% tags=["demo"]
 def live(lr: float, steps: int, every: int) -> tuple[BERT, Float[np.ndarray, "points 5"]]:
-    """The BERT, and on the way: step, both losses, validation accuracy, nats a hidden word."""
+    """The BERT, and on the way: step, both losses, validation accuracy, nats per masked word."""
     torch.manual_seed(1)
     whole, points, recent = deepcopy(bert), [], []
     model, validation = on_small_bert(whole, 2), swap_task(500, 20_000, "held_out")
@@ -709,8 +711,8 @@ display(Markdown(
 ))
 
 # %% [markdown]
-# Three things to see. The training loss goes to almost nothing while the validation loss turns up again: the sentences are learnt by heart. The accuracy hardly minds. And the old task is damaged
-# early, while the rate is high. The second extension stops such a run in time.
+# Three things to see. The training loss goes to almost nothing while the validation loss turns up again: the sentences are learnt by heart, which is called **overfitting**. The
+# accuracy hardly changes. And the old task is damaged early, while the rate is high. The second extension stops such a run in time.
 
 # %% tags=["demo"]
 _, too_fast = live(3e-2, 128, 32)
@@ -718,7 +720,8 @@ print(f"rate 3e-2: training loss {too_fast[-1, 1]:.3f} (log 2 = {np.log(2):.3f})
       f"validation {too_fast[-1, 3]:.1%}, hidden words {too_fast[-1, 4]:.1f} nats")
 
 # %% [markdown]
-# With thirty times the rate nothing is learnt, and everything is lost: the hidden words cost more than if all words had equal chances. No error is raised. A training loss that stays at log C is the sign.
+# With thirty times the rate nothing is learnt, and everything is lost: the masked words cost more than if all words had equal chances. No error is raised. A training loss that stays
+# at log C is the sign.
 
 # %% [markdown]
 # ## 10 · Four strategies, several seeds
@@ -771,7 +774,7 @@ for task, strategy in chosen.index:
         "rate": f"{chosen[task, strategy]:g}",
         "right (%)": cell(some["test"], 100, 1),
         "forgotten (nats)": cell(some["forgotten"]) if old_head else "—",
-        "nats a point gained": f"{some['forgotten'].mean() / gain.mean():.3f}" if gained else "—",
+        "nats per point gained": f"{some['forgotten'].mean() / gain.mean():.3f}" if gained else "—",
         "seconds": cell(some["seconds"], 1, 1),
         "learn (swap)": f"{learn_in(strategy):,}",
     }
@@ -811,8 +814,8 @@ display(pd.DataFrame({
 }))
 
 # %% [markdown]
-# A rule for when to do what is handed on from course to course; in this form it stands in the notes of Stanford's CS231n, on images. It has two questions: how many labels, how near is the task? We hold it against our
-# table, and with it two more pieces of advice: to start from pre-trained weights, and to unfreeze gradually.
+# Many courses teach the same rule for when to do what; in this form it stands under "transfer learning" in the notes of Stanford's CS231n, on images. It has two questions: how many
+# labels, how near is the task? We hold it against our table, and with it two more pieces of advice: to start from pre-trained weights, and to unfreeze gradually.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 rules = (
@@ -840,7 +843,8 @@ for task in TASKS:
 # > near chance with both. The *labels* decide within *topic*: with few of them full fine-tuning is behind the last layer alone, with many it is ahead of the head alone. And *clear* is not *large*: that lead is a few points, for which full
 # > fine-tuning pays in nats. Two tasks, one small model and three seeds do not refute a rule of thumb. They show how to ask whether it holds for you.
 #
-# From scratch, the same steps teach *topic* in part and *swap* not at all (and more labels are no help where there is hardly time to see each once). That is what pre-training is worth, in steps and in labels.
+# From scratch, the same steps teach *topic* in part and *swap* not at all (and more labels are no help where there is hardly time to see each once). That is what transfer is worth,
+# in steps and in labels.
 
 # %% [markdown]
 # ## 12 · The learning rate, and for how long
@@ -956,9 +960,10 @@ for name, vector in vectors.items():
 # What would you ask for before you agree, and what does the accuracy not tell at all? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "fine_tuning-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The test set is a sample: with 320 reviews one accuracy is known to about ± 5 points. The training is random too: another head, other batches, another choice of labelled reviews change the result, as the spread over
-# seeds in the figure shows. A difference of two points is smaller than either. I would ask for several seeds of both, differences taken seed by seed on the same reviews with an interval, the rate chosen on validation and not on test
-# reviews, and the same care (number of rates tried) for both. The accuracy does not tell what it costs: seconds, a copy of the whole model for each task, and what was forgotten.
+# The test set is a sample: with 320 reviews one accuracy is known to about ± 5 points. The training is random too: another head, other batches, another choice of labelled reviews
+# change the result, as the spread over seeds in the figure shows. A difference of two points is smaller than either. I would ask for several seeds of both, and differences taken
+# seed by seed on the same reviews with an interval. The rate has to be chosen on validation and not on test reviews, with the same care (number of rates tried) for both. The
+# accuracy does not tell what it costs: seconds, a copy of the whole model for each task, and what was forgotten.
 #
 # *Marking: 1 point for both noises with a size (test sampling about 5 points; seeds); 1 point for paired repetitions or validation choice, and at least one cost that accuracy does not show.*
 
@@ -1056,7 +1061,7 @@ right_before, right_after = answers(bert), answers(tuned)
 exam_before, exam_after = by_question(exam, right_before), by_question(exam, right_after)
 add_row("BERT, fine-tuned (swap)", exam_after, loss=course[-1, 4], note="after the live run of 09")
 draw()
-print(f"hidden words: {course[0, 4]:.2f} nats before, {course[-1, 4]:.2f} after")
+print(f"masked words: {course[0, 4]:.2f} nats before, {course[-1, 4]:.2f} after")
 changes = {}
 for kind, text in QUESTIONS.items():
     change = 100 * (right_after.astype(float) - right_before)[exam.held_out.cue == kind]
@@ -1107,7 +1112,7 @@ display(pd.DataFrame(one_run).T.map("{:.3f}".format))
 # %% [markdown]
 # One seed, so an example and no result; the table of section 11 has the intervals.
 #
-# The second extension stops a training that gets worse. It watches the validation loss.
+# The second extension stops a training that overfits. It watches the validation loss.
 
 # %% nbgrader={"grade": false, "grade_id": "fine_tuning-early_stopping", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class EarlyStopping:
@@ -1155,7 +1160,7 @@ said = [bool(stopper.step(loss)) for loss in validation_losses]
 stopped = said.index(True) if True in said else len(said) - 1
 best_epoch = int(validation_losses[: stopped + 1].argmin())
 for name, row in (("kept", course[1 + best_epoch]), ("at the end", course[-1])):
-    right, nats = f"validation {row[3]:.1%} right", f"hidden words {row[4]:.2f} nats"
+    right, nats = f"validation {row[3]:.1%} right", f"masked words {row[4]:.2f} nats"
     print(f"{name:<10} step {row[0]:.0f}: {right}, {nats}")
 print(f"stopped after epoch {stopped} of 0 to {len(said) - 1}")
 
@@ -1166,11 +1171,11 @@ print(f"stopped after epoch {stopped} of 0 to {len(said) - 1}")
 # %% [markdown]
 # ## Summary
 #
-# - Fine-tuning starts from θ_pre. Only the head is new: 1,538 of 109,483,778 numbers in BERT-Base.
+# - Fine-tuning is transfer learning: it starts from θ_pre. Only the head is new: 1,538 of 109,483,778 numbers in BERT-Base.
 # - Frozen features, last layers, gradual unfreezing and full fine-tuning differ in what requires a gradient.
 # - Weight decay spares biases and layer norms. Warm-up protects the encoder from a random head and from Adam's empty averages.
 # - A step: zero the gradients, loss of the logits, backward, clip, step.
-# - Near tasks need a head, far tasks need the layers, and what learns forgets, more with a larger rate.
+# - Near tasks need a head, far tasks need the layers. What learns forgets: catastrophic forgetting grows with the rate.
 # - A rate too large raises no error: the loss stays at log C, or seeds disagree.
 # - Without seeds and intervals a difference of two points is no difference.
 #
@@ -1185,6 +1190,7 @@ print(f"stopped after epoch {stopped} of 0 to {len(said) - 1}")
 # - Howard, J. and Ruder, S. (2018). Universal language model fine-tuning for text classification. *ACL*, 328–339. arXiv:1801.06146.
 # - Kingma, D. P. and Ba, J. (2015). Adam: a method for stochastic optimization. *ICLR*. arXiv:1412.6980.
 # - Loshchilov, I. and Hutter, F. (2019). Decoupled weight decay regularization. *ICLR*. arXiv:1711.05101.
+# - Radford, A., Narasimhan, K., Salimans, T. and Sutskever, I. (2018). Improving language understanding by generative pre-training. OpenAI.
 # - Warstadt, A., Singh, A. and Bowman, S. R. (2019). Neural network acceptability judgments. *TACL* 7, 625–641. arXiv:1805.12471.
 # - Zhang, T., Wu, F., Katiyar, A., Weinberger, K. Q. and Artzi, Y. (2021). Revisiting few-sample BERT fine-tuning. *ICLR*. arXiv:2006.05987.
 

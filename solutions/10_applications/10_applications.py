@@ -270,9 +270,9 @@ for name, right in probes.items():
 # %% [markdown]
 # This encoder was trained with the mean of its vectors, but here the three intervals overlap almost wholly. For another encoder it may matter more: BERT was trained to use [CLS] (06).
 #
-# Now the upper layers learn, too. All figures of the next picture are recorded (`python tools/record_applications.py`): each model's answer to each test review, three seeds where something is drawn. The controls are the majority
-# (0.5), a *bag of words*, the *frozen* encoder with a trained head, and the same training from *random weights*. SmolLM2 of 07 is not trained but
-# asked, about every second review.
+# Now the upper layers learn, too. All figures of the next picture are recorded (`python tools/record_applications.py`): each model's answer to each test review, three seeds where
+# something is drawn. The controls are the majority (0.5), a *bag of words*, the *frozen* encoder with a trained head, and the same training from *random weights*. SmolLM2 of 07 is
+# not trained but asked zero-shot, about every second review.
 #
 # **Predict:** some reviews hold praise *and* blame, and their end decides (*contrast*). The frozen encoder is little better than a coin there. Which share does the fine-tuned model get right?
 
@@ -331,8 +331,8 @@ print(f"fine-tuned, accuracy by seed: {seeds} (± {half_width(by_seed):.3f})")
 # %% [markdown]
 # ## 3 · A tag for every word
 #
-# Who and what is named in a sentence? Each *word* gets a tag: B- begins an entity, I- continues it, O is outside (Ramshaw and Marcus 1995). But the encoder reads *pieces*. The usual way: the label stands at the first piece of a word, and nothing is
-# asked at the others, nor at [CLS], [SEP] and padding.
+# Who and what is named in a sentence? This task is **named-entity recognition**. Each *word* gets a tag: B- begins an entity, I- continues it, O is outside (Ramshaw and Marcus
+# 1995). But the encoder reads *pieces*. The usual way: the label stands at the first piece of a word, and nothing is asked at the others, nor at [CLS], [SEP] and padding.
 
 # %% nbgrader={"grade": false, "grade_id": "applications-align_labels", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def align_labels(word_ids: list[int | None], tags: list[int]) -> Int[Tensor, "T"]:
@@ -546,8 +546,9 @@ precision, recall, f1 = entity_f1(true_tags, live_tags)
 print(f"precision {precision:.3f}, recall {recall:.3f}, F1 {f1:.3f}")
 
 # %% [markdown]
-# Recorded over three seeds, with five rounds instead of three, and beside what needs no encoder: everything O, the most frequent tag of each word in the training sentences, and a classifier that sees a word, its neighbours and
-# their capitals. One more idea is among them: *with capitals* tells the head, with two more numbers beside the 384, whether a piece's word begins with a capital and whether it is all capitals.
+# Recorded over three seeds, with five rounds instead of three. Beside it stands what needs no encoder: everything O, the most frequent tag of each word in the training sentences,
+# and a classifier that sees a word, its neighbours and their capitals. One more idea is among them: *with capitals* tells the head, with two more numbers beside the 384, whether a
+# piece's word begins with a capital and whether it is all capitals.
 
 # %% tags=["demo"]
 recorded_tags = read_table("results/applications_entities.csv")
@@ -605,8 +606,8 @@ for (a, b), (middle, low, high) in f1_gains.items():
     print(f"{a} − {b}: {middle:+.3f} (95 % {low:+.3f} to {high:+.3f}): {verdict}")
 
 # %% [markdown]
-# Fine-tuning is worth much here, since the frozen encoder was made for whole sentences. And the obvious repair, to hand the capitals back, is not: what a name is, the fine-tuned encoder sees from its
-# neighbours.
+# Fine-tuning is worth much here, since the frozen encoder was made for whole sentences. Handing the capitals back, the obvious repair, is not worth much: the fine-tuned encoder sees
+# from its neighbours what a name is.
 
 # %% [markdown]
 # > **Sources say, we measure.** Devlin et al. (2019, table 7) report an F1 of 92.4 on CoNLL-2003 for BERT-Base. It was a *cased* model that also read the sentence's document, trained on about 14,000 sentences; ours is uncased, has half of the layers and
@@ -618,9 +619,10 @@ for (a, b), (middle, low, high) in f1_gains.items():
 # hard, and can you think of a use for which that is too hard? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "applications-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The first control is a tagger that says O to everything: it has about 0.8 without finding a single entity, so that 0.92 has come a bit more than half of the way from nothing. The second is a simple tagger that needs no
-# encoder (the most frequent tag of each word, or a window of words): it has 0.85 or 0.91 in accuracy, while its F1 is below one half. F1 takes an entity as one answer: who looks up "York" for "New York" has not found the place, and two thirds of a
-# name is not a name. Where a person reads the result anyway, or where names are only to be blacked out or counted, an overlap may be good enough, and a measure that gives part of the marks for it is fairer.
+# The first control is a tagger that says O to everything: it has about 0.8 without finding a single entity, so that 0.92 has come a bit more than half of the way from nothing. The
+# second is a simple tagger that needs no encoder (the most frequent tag of each word, or a window of words). It has 0.85 or 0.91 in accuracy, while its F1 is below one half. F1
+# takes an entity as one answer: who looks up "York" for "New York" has not found the place, and two thirds of a name is not a name. Where a person reads the result anyway, or where
+# names are only to be blacked out or counted, an overlap may be good enough. Then a measure that gives part of the marks for it is fairer.
 #
 # *Marking: 1 point for two controls with their numbers (accuracy high, F1 zero or low); 1 point for the entity as the unit and a use for which partial credit is sensible.*
 
@@ -961,14 +963,16 @@ seeds = ", ".join(f"{x:.3f}" for x in by_seed)
 print(f"fine-tuned, F1 where there is an answer, by seed: {seeds} (± {half_width(by_seed):.3f})")
 
 # %% [markdown]
-# A few hundred questions teach the head to find the neighbourhood of an answer, well above the likeliest sentence, and not much more: BERT-Base reached an F1 of 88.5 on SQuAD after 87,599 training questions (Devlin et al. 2019, table 2). With silence allowed every model has to beat
-# *always silent*, which is as good as the share of unanswerable questions; the frozen head hardly does, and SmolLM2 does not. When to be silent is a decision of its own: the extension takes it up.
+# A few hundred questions teach the head to find the neighbourhood of an answer, well above the likeliest sentence, and not much more. BERT-Base reached an F1 of 88.5 on SQuAD after
+# 87,599 training questions (Devlin et al. 2019, table 2). With silence allowed every model has to beat *always silent*, which is as good as the share of unanswerable questions; the
+# frozen head hardly does, and SmolLM2 does not. When to be silent is a decision of its own: the extension takes it up.
 
 # %% [markdown]
 # ## 6 · Which model for which task
 #
-# A decoder can do such tasks as well: put the text and the request into its prompt. SmolLM2 (135 million parameters, instruction-tuned) was asked about every second test review and test question, once. Its label is the likelier of
-# two words behind *This review is*. Its answer to a question is what it writes, and that may be no span of the text; *None* and *The text does not …* count as silence. (Tags would have to be read out of a list of names; we did not try.)
+# A decoder can do such tasks as well: put the text and the request into its prompt. SmolLM2 (135 million parameters, instruction-tuned) was asked zero-shot about every second test
+# review and test question, once. Its label is the likelier of two words behind *This review is*. Its answer to a question is what it writes, and that may be no span of the text, or
+# a hallucination (07); *None* and *The text does not …* count as silence. (Tags would have to be read out of a list of names; we did not try.)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 asked_reviews, asked_questions = right["SmolLM2, asked"].index, said_by_smol.index
@@ -1002,8 +1006,10 @@ versus = {
 display(pd.DataFrame(versus))
 
 # %% [markdown]
-# The decoder calls most reviews positive (a threshold of its own, as in 07), and it answers in sentences, which SQuAD's marks punish even where they are right. This compares two ways to work, not two architectures: one had a few hundred labels and the other none, and a decoder answers better the larger it is (07). What stays is the *shape* of the task. If the answer is one of a few labels or a place in the
-# text, a head can give nothing else, takes one pass, and comes with scores that can be compared with a threshold. If the answer is a text that nobody has written yet, only a model that writes can give it.
+# The decoder calls most reviews positive (a threshold of its own, as in 07), and it answers in sentences, which SQuAD's marks punish even where they are right. This compares two
+# ways to work, not two architectures: one had a few hundred labels and the other none. (A decoder answers better the larger it is: 07.) What stays is the *shape* of the task. If the
+# answer is one of a few labels or a place in the text, a head can give nothing else, takes one pass, and comes with scores that can be compared with a threshold. If the answer is a
+# text that nobody has written yet, only a model that writes can give it.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 tagged_well, by_memory = table["fine-tuned"], table["most frequent tag"]
@@ -1023,19 +1029,21 @@ pictures.decision(leaves)
 # measure, and which control would you show beside it? (4–6 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "applications-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# (a) One label for a text: an encoder with a head on a pooled vector, fine-tuned on some hundred labelled letters; measured by accuracy or, if complaints are rare, by precision and recall of "complains", beside the majority and a bag of words. (b) A place in a text, or
-# none: start and end scores chosen as a pair, or tags; exact match and F1 with silence allowed, beside *always silent*, which is right for every letter that does not cancel; the threshold is chosen on letters that are not in the test. (c) A new text: a decoder (or an
-# encoder–decoder), which alone can write it. No word overlap with one reference reply says much, so people judge drafts without knowing where they come from, and the control is the standard letter that the library sends today. For two
-# million letters one pass of a small encoder instead of one written answer each is a difference in cost as well.
+# (a) One label for a text: an encoder with a head on a pooled vector, fine-tuned on some hundred labelled letters. It is measured by accuracy or, if complaints are rare, by
+# precision and recall of "complains", beside the majority and a bag of words. (b) A place in a text, or none: start and end scores chosen as a pair, or tags. The measures are exact
+# match and F1 with silence allowed, beside *always silent*, which is right for every letter that does not cancel. The threshold is chosen on letters that are not in the test. (c) A
+# new text: a decoder (or an encoder–decoder), which alone can write it. No word overlap with one reference reply says much, so people judge drafts without knowing where they come
+# from, and the control is the standard letter that the library sends today. For two million letters one pass of a small encoder instead of one written answer each is a difference in
+# cost as well.
 #
 # *Marking: 1 point for the three shapes (row, span or none, new text) with fitting models; 1 point for measures that fit, each with a control that could embarrass the model.*
 
 # %% [markdown]
 # ## 7 · Scoreboard
 #
-# This notebook adds no row: the course's exam asks for the sense of a word of the generated language, and the models of today were trained to answer other questions. Their board is the table of part 6. The real data sets behind our three
-# (SST-2, CoNLL-2003, SQuAD) have 45 to 160 times as many training examples; where the model hub
-# can be reached, `coursekit.public_data.load_public` brings them in the same columns, for the same code.
+# This notebook adds no row: the course's exam asks for the sense of a word of the generated language, and the models of today were trained to answer other questions. Their board is
+# the table of part 6. The real data sets behind our three (SST-2, CoNLL-2003, SQuAD) have 45 to 160 times as many training examples. Where the model hub can be reached,
+# `coursekit.public_data.load_public` brings them in the same columns, for the same code.
 
 # %% [markdown]
 # ## Extension: when to be silent

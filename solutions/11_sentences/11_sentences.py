@@ -347,8 +347,9 @@ show_gains(first_gains)
 # there is room.
 
 # %% [markdown]
-# > **Sources say, we measure.** Reimers and Gurevych (2019, table 1) found that the mean of BERT's vectors agrees *less* with people than the mean of GloVe's (46 against 58 on the STS benchmark, Spearman × 100),
-# > and [CLS] least of all (17): a large pre-trained model is not a sentence encoder by itself. Where BERT-Base can be loaded, the next cell says what it gives here.
+# > **Sources say, we measure.** Reimers and Gurevych (2019, table 1) found that the mean of BERT's vectors agrees *less* with people than the mean of GloVe's: 46 against 58 on the STS
+# > benchmark (Spearman × 100). [CLS] agrees least of all (17). A large pre-trained model is not a sentence encoder by itself. Where BERT-Base can be loaded, the next cell says what it
+# > gives here.
 
 # %% tags=["demo"]
 from functools import partial
@@ -379,14 +380,16 @@ else:
 # %% [markdown]
 # ## 4 · Two sentences, one encoder
 #
-# To teach an encoder about pairs we read both sentences with the *same* weights (a siamese network: Bromley et al. 1993), put their vectors u and v together, and let a classifier say
-# whether one entails the other, contradicts it, or neither. The classifier is thrown away afterwards; the encoder stays. The alternative reads both in one row, as BERT did in 06.
+# To teach an encoder about pairs we read both sentences with the *same* weights (a **siamese network**: Bromley et al. 1993) and put their vectors u and v together. A classifier
+# says whether one entails the other, contradicts it, or neither; **SNLI** (Bowman et al. 2015) holds 570,000 pairs with such labels. The classifier is thrown away afterwards; the
+# encoder stays. The alternative reads both in one row, as BERT did in 06.
 
 # %% tags=["demo"]
 pictures.two_readers()
 
 # %% [markdown]
-# What does the classifier see? Reimers and Gurevych (2019) compared several ways of putting u and v together; the difference |u − v| was the part that mattered most.
+# What does the classifier see? BERT trained in this way is called **Sentence-BERT** (Reimers and Gurevych 2019). Its authors compared several ways of putting u and v together; the
+# difference |u − v| mattered most.
 
 # %% nbgrader={"grade": false, "grade_id": "sentences-siamese_features", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def siamese_features(
@@ -423,8 +426,10 @@ check("sentences.classification_objective", lambda case: classification_objectiv
 # %% [markdown]
 # ## 5 · A question with many wrong answers
 #
-# The classifier may use u and v as it likes; nothing says that their *cosine* must be large where they mean the same. A ranking loss says just that. Each anchor gets a multiple-choice
-# question: which of these sentences is yours? The right answer is its partner; the wrong ones cost nothing, for they are the partners of the others in the batch (Henderson et al. 2017).
+# The classifier may use u and v as it likes; nothing says that their *cosine* must be large where they mean the same. A **contrastive loss** says just that: it pulls partners
+# together and pushes others apart. Ours is a ranking loss. Each anchor gets a multiple-choice question: which of these sentences is yours? The right answer is its partner; the wrong
+# ones cost nothing, for they are the partners of the others in the batch, **in-batch negatives** (Henderson et al. 2017). With a softmax over the cosines it is also called
+# **InfoNCE** (van den Oord et al. 2018).
 
 # %% nbgrader={"grade": false, "grade_id": "sentences-ranking_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def ranking_loss(
@@ -472,7 +477,7 @@ for name, vectors_of in (("before training", before.encode), ("MiniLM", minilm_v
 # ## 6 · Train it
 #
 # 192 hypotheses with three premises each are for training. By label: a random one of the three, and your classification objective. By rank: the entailing premise, and your ranking
-# loss. A third way adds the contradicting premises as hard negatives. 300 batches of 32.
+# loss. A third way adds the contradicting premises as **hard negatives**. 300 batches of 32.
 
 # %% tags=["demo", "record"]
 of_training = pairs[pairs.split == "train"]
@@ -552,7 +557,7 @@ show_gains({f"by rank minus {control}": values for control, values in gains.item
 
 # %% [markdown]
 # Read the second line as well as the first: is it more than what a subtracted mean vector would have given? An interval that contains 0 says that this exam, with its 64 hypotheses,
-# cannot tell the two apart. And the training loss by rank goes to almost nothing while Spearman stops rising: 192 pairs are soon known by heart.
+# cannot tell the two apart. And the training loss by rank goes to almost nothing while Spearman stops rising: 192 pairs are soon overfitted.
 #
 # One more control. The grade goes with the *label*: what is entailed says more or less the same, what is neutral often something else. Does a cosine know more than the label?
 
@@ -591,11 +596,12 @@ said = pictures.seeds(recorded, minilm=found["MiniLM: trained for this"][0])
 display(Markdown(said))
 
 # %% [markdown]
-# These intervals tell how much the *seed* matters, on one exam; how much the choice of its 64 hypotheses matters, the figure before last told. By rank, 24 hypotheses already do more than half of it.
+# These intervals tell how much the *seed* matters, on one exam; how much the choice of its 64 hypotheses matters is told by the intervals of the live run above. By rank, 24
+# hypotheses already do more than half of it.
 #
-# > **Sources say, we measure.** Reimers and Gurevych (2019) train with the classification objective on about a million pairs, and the cosine follows: 77 on the STS benchmark in place of 46. With our 576 pairs the
-# > loss falls and the cosines gain little: the classifier finds other ways to its labels than closeness. The ranking loss asks for the cosine itself, and gains far more from fewer than 200 pairs. (Today's
-# > sentence encoders are trained by ranking, MiniLM among them.)
+# > **Sources say, we measure.** Reimers and Gurevych (2019) train Sentence-BERT with the classification objective on about a million pairs, SNLI's among them, and the cosine follows:
+# > 77 on the STS benchmark in place of 46. With our 576 pairs the loss falls and the cosines gain little: the classifier finds other ways to its labels than closeness. The contrastive
+# > loss asks for the cosine itself, and gains far more from fewer than 200 pairs. (Today's sentence encoders are trained with contrastive losses, MiniLM among them.)
 
 # %% [markdown]
 # **Question 1.** "Wages have risen faster than rents." contradicts "Rents have risen faster than wages.", and the pair has the grade 3.5 of 5. Training with hard negatives pushes just such pairs
@@ -613,8 +619,8 @@ display(Markdown(said))
 # %% [markdown]
 # ## 7 · 49,995,000 readings, or 10,000
 #
-# Reading two sentences in one row lets every word of one attend to every word of the other, and usually judges pairs better (Thakur et al. 2021). But such a *cross-encoder* has no vector for a
-# sentence. To find the two most similar of n sentences it must read every pair. A *bi-encoder* reads each sentence once, and the rest is cosines.
+# Reading two sentences in one row lets every word of one attend to every word of the other, and usually judges pairs better (Thakur et al. 2021). But such a **cross-encoder** has no
+# vector for a sentence. To find the two most similar of n sentences it must read every pair. A **bi-encoder** reads each sentence once, and the rest is cosines.
 #
 # **Predict:** with MiniLM on one core, how many hours for all pairs of 10,000 sentences, read together?
 
@@ -921,9 +927,9 @@ controls = ("GloVe, mean", "MiniLM: trained for this")
 pictures.decoder(by_layer, {name: found[name][0] for name in controls})
 
 # %% [markdown]
-# Each point has an interval of about ±0.1, so do not read the wiggles, and whoever takes the best layer of this figure has chosen it on the exam. What stands out: no layer of a language model with six times MiniLM's
-# parameters agrees with the readers as MiniLM does. In the first layer the last token's vector is still mostly that of one token. A decoder can be made a sentence
-# encoder, but by training on pairs (Muennighoff 2022), as every other model.
+# Each point has an interval of about ±0.1, so do not read the wiggles, and whoever takes the best layer of this figure has chosen it on the exam. What stands out: no layer of a
+# language model with six times MiniLM's parameters agrees with the readers as MiniLM does. In the first layer the last token's vector is still mostly that of one token. A decoder
+# can be made a sentence encoder, but by training on pairs (Muennighoff 2022), like every other model.
 
 # %% [markdown]
 # ## The same in five lines
@@ -939,7 +945,8 @@ same = (theirs - normalize(minilm_vectors(exam.premise[:64]), dim=1)).abs().max(
 print(f"largest difference from your mean_pool, at length 1: {same:.1e}")
 
 # %% [markdown]
-# What you built is what the library does. It also holds the training losses: `MultipleNegativesRankingLoss` is your ranking loss, `SoftmaxLoss` your classification objective.
+# What you built is what the library does. It also holds the training losses: `MultipleNegativesRankingLoss` is your loss with in-batch negatives (InfoNCE), `SoftmaxLoss` your
+# classification objective.
 
 # %% [markdown]
 # ## Summary
@@ -947,7 +954,7 @@ print(f"largest difference from your mean_pool, at length 1: {same:.1e}")
 # - A sentence's vector is the mean over its own tokens. Padding in the mean makes it depend on the batch.
 # - Compare models with people by rank, with mean ranks for ties, and with an interval over what is independent.
 # - An encoder that was not trained for it agrees little with readers. Controls: length, overlap, GloVe's mean, centring, no training; an exam in which length alone agrees with the grades measures length.
-# - Classification on [u; v; |u − v|] asks for labels, the ranking loss for the cosine itself; its wrong answers are the rest of the batch.
+# - Classification on [u; v; |u − v|] asks for labels, a contrastive loss for the cosine itself; its in-batch negatives cost nothing.
 # - Two sentences in one row are judged better; one vector each can be kept and searched. n(n − 1)/2 readings against n.
 # - A text longer than the window is cut into windows. For search keep the windows.
 #
@@ -957,7 +964,7 @@ print(f"largest difference from your mean_pool, at length 1: {same:.1e}")
 
 # %% [markdown]
 # ## References
-#
+# - Bowman, S. R., Angeli, G., Potts, C. and Manning, C. D. (2015). A large annotated corpus for learning natural language inference. *EMNLP*. arXiv:1508.05326.
 # - Bromley, J., Guyon, I., LeCun, Y., Säckinger, E. and Shah, R. (1993). Signature verification using a "siamese" time delay neural network. *NIPS 6*.
 # - Efron, B. (1979). Bootstrap methods: another look at the jackknife. *Annals of Statistics* 7, 1–26.
 # - Henderson, M. et al. (2017). Efficient natural language response suggestion for Smart Reply. arXiv:1705.00652.
@@ -968,6 +975,7 @@ print(f"largest difference from your mean_pool, at length 1: {same:.1e}")
 # - Thakur, N., Reimers, N., Daxenberger, J. and Gurevych, I. (2021). Augmented SBERT: data augmentation method for improving bi-encoders for pairwise sentence scoring tasks.
 #   *NAACL-HLT*, 296–310. arXiv:2010.08240.
 # - transformers (2022). Issue 17463. github.com/huggingface/transformers.
+# - van den Oord, A., Li, Y. and Vinyals, O. (2018). Representation learning with contrastive predictive coding. arXiv:1807.03748.
 # - Wang, W. et al. (2020). MiniLM: deep self-attention distillation for task-agnostic compression of pre-trained transformers. *NeurIPS 33*. arXiv:2002.10957.
 
 # %% [markdown]

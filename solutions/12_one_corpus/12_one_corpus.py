@@ -9,8 +9,8 @@
 # %% [markdown]
 # # 12 · One corpus, four models
 #
-# Static vectors, ELMo, BERT and GPT have each had a notebook of their own. Here they sit in one room and answer the same questions, beside two pre-trained
-# models and beside the best that anyone could do. That is the smaller half of the work. The larger half is to say which of the differences are real.
+# Static embeddings, ELMo, BERT and GPT have each had a notebook of their own. Here they answer the same questions, beside two pre-trained models and beside the best that anyone
+# could do. That is the smaller half of the work. The larger half is to say which of the differences are real.
 #
 # **Afterwards you can**
 #
@@ -36,11 +36,11 @@ from coursekit import check, hint, predict, reveal
 # %% [markdown]
 # ## 1 · The same question for everyone
 #
-# A word, a sentence, two or three senses: which one? The exam of the course asks this of held-out sentences of our generated language. A model is not asked
-# in words. It gives a vector for the word in each sentence, and the word takes the sense of the most similar *labelled* occurrence of the same word (1-NN).
+# A word, a sentence, two or three senses: which one? The exam of the course asks this of held-out sentences of our generated language. A model is not asked in words. It gives a
+# vector for the word in each sentence, its **contextual embedding**, and the word takes the sense of the most similar *labelled* occurrence of the same word (1-NN).
 #
-# A rule is needed for **ties**. A static vector is the same in every sentence, so all labelled sentences are equally near. Whoever takes "the first" of them gets
-# a number that depends on the order of a file. Ours: the equally near ones vote.
+# A rule is needed for **ties**. A static embedding is the same in every sentence, so all labelled sentences are equally near. Whoever takes "the first" of them gets a number that
+# depends on the order of a file. Ours: the equally near ones vote.
 
 # %%
 TIE = 1e-5      # cosines this close are equal: the same vector, computed twice, may differ a little
@@ -153,8 +153,8 @@ pictures.answers({name: row[some] for name, row in right.items()},
                  "40 sentences with the cue only on the right")
 
 # %% [markdown]
-# Each row is a model, each column a sentence. This is what an accuracy is made of, and it shows what the accuracy hides: where the cue comes too late for them, GloVe's single vector and GPT guess, each in its own way. *Keep the answers, not the mean*:
-# all that follows is made of these rows.
+# Each row is a model, each column a sentence. This is what an accuracy is made of, and it shows what the accuracy hides. Where the cue comes too late for them, GloVe's single vector
+# and GPT are no better than a guess, each in its own way. *Keep the answers, not the mean*: all that follows is made of these rows.
 
 # %% [markdown]
 # ## 2 · How sure is a number?
@@ -403,8 +403,10 @@ for half, in_half in {"all nouns": nouns, "another part of speech": ~nouns}.item
 # On real sentences the order is another one, and the distances are small. Among the nouns the bag falls behind; near words and the window of two repair most of it; MiniLM adds about five points to them, on plain sentences and on far ones. On decoys it is not ahead even of the window: the words that mislead
 # get into its vector (08 takes that apart). ELMo of the course, which has never seen English, is close to a guess.
 #
-# SmolLM2's mean is hardly below MiniLM's, and the kinds say that this is no tie. Where every cue comes after the word it guesses, as in our language: the wall of part 3 stands here, too. On decoys it is ahead; it has not read those that come after the word. With another part of speech it finds most senses even where the cues are on the right: articles,
-# auxiliaries and the order of words tell a verb from a noun from the left, and the wall is hard to see. One mean over kinds and halves would have shown none of this.
+# SmolLM2's mean is hardly below MiniLM's, and the kinds say that this is no tie. Where every cue comes after the word it is no better than a guess, as in our language: it is
+# unidirectional, and the wall of part 3 stands here, too. On decoys it is ahead; it has not read those that come after the word. With another part of speech it finds most senses
+# even where the cues are on the right. Articles, auxiliaries and the order of words tell a verb from a noun from the left, and the wall is hard to see. One mean over kinds and
+# halves would have shown none of this.
 
 # %% tags=["demo"]
 def width_of_words(gap: np.ndarray, by_word: np.ndarray, times: int = 2000) -> float:
@@ -604,7 +606,7 @@ def far(name: str) -> str:
 PROPERTIES = ("a word sees", "attention", "trained to say", "writes text",
               "cells from first to last word", "steps in sequence", "time, four times the words",
               "used for")
-steps = {"recurrent": "T", "attention": "1 a layer"}
+steps = {"recurrent": "T", "attention": "1 per layer"}
 table_rows = {
     "recurrent LM": ("its left", agrees["recurrent"], "none", "next word", "yes",
                      far("recurrent"), "recurrent", "scores of sentences"),
@@ -624,7 +626,8 @@ display(pd.DataFrame({
 }, index=PROPERTIES))
 
 # %% [markdown]
-# The decoder writes one word after another, of course: "1 a layer" is training. And the times are those of this machine, for one layer: sixteen times as many pairs of words need not take sixteen times as long.
+# The decoder writes one word after another, of course: "1 per layer" is training. And the times are those of this machine, for one layer: sixteen times as many pairs of words need
+# not take sixteen times as long.
 
 # %% [markdown]
 # ## 7 · Explain a sentence
@@ -755,7 +758,7 @@ def opinions(text: str) -> dict[str, Float[Tensor, "S"]]:
 pictures.opinions({text: opinions(text) for text in TWO}, language.senses)
 
 # %% [markdown]
-# GPT gives both sentences the same answer, about a third each, as the reader does who stops at the word. BERT agrees with the one who has read everything; ELMo leans that way.
+# GPT gives both sentences the same answer, about a third each, like the exact reader who stops at the word. BERT agrees with the one who has read everything; ELMo leans that way.
 #
 # Now **type a sentence** of your own. It has to consist of words that the language knows; of those that it does not know, the cell says which, and what comes close. The first two below are the same words in another order.
 
@@ -882,9 +885,11 @@ print(f"one query's scores: around {exact.mean():.0f}, {exact.std():.2f} apart,"
 # And why does the grade use faults that you have not seen? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "comparison-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# No: passing shows that the code is right on these inputs, at these sizes, up to the tolerance; the planted faults are a sample of the faults that people make. Not visible in the output of one call are, for example, an input that is written into,
-# a wrong gradient (a detached tensor), a dependence on global state or on a second call, time and memory that grow too fast, and errors below the tolerance. Each needs another kind of test: compare the inputs before and after, check gradients
-# numerically, call twice, measure at two lengths. Faults that are known can be aimed at one by one; whether tests are good for faults that nobody thought of can only be estimated with faults they were not made for, as a model is judged on held-out data.
+# No: passing shows that the code is right on these inputs, at these sizes, up to the tolerance; the planted faults are a sample of the faults that people make. Not visible in the
+# output of one call are, for example, an input that is written into, a wrong gradient (a detached tensor), and a dependence on global state or on a second call. Nor are time and
+# memory that grow too fast, or errors below the tolerance. Each needs another kind of test: compare the inputs before and after, check gradients numerically, call twice, measure at
+# two lengths. Faults that are known can be aimed at one by one. Whether tests are good for faults that nobody thought of can only be estimated with faults they were not made for, as
+# a model is judged on held-out data.
 #
 # *Marking: 1 point for a fault that outputs of one call do not show, with a test that fits; 1 point for held-out faults as the analogue of held-out data.*
 
@@ -945,7 +950,7 @@ pictures.calibration(curves)
 # - An interval without saying what was resampled (sentences, words, seeds) says little. Compare models in pairs, on the same draws.
 # - On our language, who has seen the cue tells the senses apart, and who has not stands at the exact bound. On real sentences about nouns a model that reads is a few points ahead of two words on either side, and who is ahead of whom depends on where the cue stands.
 # - Which word can reach which output is a property of the architecture; trained models obey it to the last bit.
-# - Static, recurrent, bidirectional, causal: the question is always which words a vector depends on, and what it was trained to say.
+# - Static or contextual, bidirectional or autoregressive: the question is always which words a vector depends on, and what it was trained to predict.
 # - Tests are judged by the faults they expose and by the right code they leave in peace.
 #
 # You have built each of these models from its equations and measured it against what is possible. That is a good place from which to read the next paper.

@@ -89,7 +89,7 @@ def test_a_model_that_never_learnt_its_end_never_ends_and_its_words_are_as_good(
     assert (
         endings["labels of 2023"]["sentences that end"] < 0.1 < 0.9 < endings["mended"]["sentences that end"]
     )
-    assert abs(endings["labels of 2023"]["nats a word"] - endings["mended"]["nats a word"]) < 0.25
+    assert abs(endings["labels of 2023"]["nats per word"] - endings["mended"]["nats per word"]) < 0.25
 
 
 # ------------------------------------------------------------------------------------------ writing
