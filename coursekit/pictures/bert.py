@@ -79,7 +79,7 @@ def live_run(runs: Mapping[str, Float[np.ndarray, "points 4"]], bounds: tuple[fl
     """Both losses on held-out pairs against steps, beside the best possible; and the accuracy at the second task."""
     figure, axes = plt.subplots(1, 3, figsize=(10, 3.5))
     steps = max(points[-1, 0] for points in runs.values())
-    titles = ("hidden words (nats a word)", "next sentence (nats a pair)", "next sentence (share right)")
+    titles = ("hidden words (nats per word)", "next sentence (nats per pair)", "next sentence (share right)")
     lines = ((bounds[0], "best possible"), (bounds[1], "best possible"), (0.5, "by chance"))
     for number, (ax, title, (line, label)) in enumerate(zip(axes, titles, lines, strict=True), start=1):
         for (name, points), colour, style in zip(runs.items(), (BLUE, ORANGE), ("-", "--"), strict=True):
@@ -103,8 +103,8 @@ def live_run(runs: Mapping[str, Float[np.ndarray, "points 4"]], bounds: tuple[fl
         for name, points in runs.items()
     )
     show(figure, alt=(
-        f"Held-out losses. {losses}. Best possible: {bounds[0]:.2f} nats a hidden word, "
-        f"{bounds[1]:.2f} nats a pair."
+        f"Held-out losses. {losses}. Best possible: {bounds[0]:.2f} nats per hidden word, "
+        f"{bounds[1]:.2f} nats per pair."
     ))  # fmt: skip
 
 
@@ -169,5 +169,5 @@ def right_context(nats: Mapping[str, Float[np.ndarray, " words"]]) -> None:
              "GPT, left": "small GPT, words before", "BERT, both": "small BERT, both sides"}  # fmt: skip
     ax.set_yticks(range(len(nats)), [names[name] for name in nats])
     ax.invert_yaxis()
-    ax.set_xlabel("nats a word")
+    ax.set_xlabel("nats per word")
     show(figure, alt=f"Mean loss of a held-out word in nats, with 95 % intervals: {'; '.join(said)}.")

@@ -73,7 +73,7 @@ def five_vectors(words: Sequence[str], focal: int, layers: int = 2) -> None:
         ax.text(-0.6, height + 0.16, f"forward layer {layer}", ha="right", va="center", color=BLUE)
         ax.text(-0.6, height - 0.16, f"backward layer {layer}", ha="right", va="center", color=GREEN)
     top = heights[-1] + 0.55
-    said = f"“{words[focal]}”: its top forward state has to say “{words[focal + 1]}”, its top backward state “{words[focal - 1]}”"
+    said = f"“{words[focal]}”: its top forward state predicts “{words[focal + 1]}”, its top backward state “{words[focal - 1]}”"
     ax.text(-0.3, top, said, ha="left", color=GREY, fontsize=9)
     ax.set(xlim=(-2.6, len(words) - 0.4), ylim=(-0.1, top + 0.3))
     ax.axis("off")
@@ -82,7 +82,7 @@ def five_vectors(words: Sequence[str], focal: int, layers: int = 2) -> None:
         alt=f"Drawing of a biLM over {len(words)} words. Each word has one vector from its characters, and one in each of "
         f"{layers} forward and {layers} backward layers: {2 * layers + 1} vectors, marked for {words[focal]}. Forward states go "
         f"on to the right, backward states to the left, and the two stacks are not connected. The top forward state of "
-        f"{words[focal]} says {words[focal + 1]}, the top backward state says {words[focal - 1]}.",
+        f"{words[focal]} predicts {words[focal + 1]}, the top backward state predicts {words[focal - 1]}.",
     )
 
 
@@ -150,13 +150,13 @@ def training(curves: Mapping[str, Sequence[float]], bound: float) -> None:
         smooth = np.convolve(values, np.ones(15) / 15, mode="valid")
         ax.plot(np.arange(len(smooth)) + 7, smooth, color=colour, label=name)
     ax.axhline(bound, color=GREY, linestyle=":", label=f"best possible for an honest model: {bound:.2f}")
-    ax.set(xlabel="step", ylabel="nats a token", ylim=(0, None))
+    ax.set(xlabel="step", ylabel="nats per token", ylim=(0, None))
     figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=9)
     losses = "; ".join(
         f"{name} from {values[0]:.2f} to {np.mean(values[-30:]):.2f} in {len(values)} steps"
         for name, values in curves.items()
     )
-    show(figure, alt=f"Loss against steps, in nats a token: {losses}. The best possible is {bound:.2f}.")
+    show(figure, alt=f"Loss against steps, in nats per token: {losses}. The best possible is {bound:.2f}.")
 
 
 def similarities(pairs: Mapping[str, tuple[str, Sequence[float]]]) -> None:

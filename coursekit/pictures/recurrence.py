@@ -74,7 +74,7 @@ def training(losses: Mapping[str, Sequence[float]], right: Mapping[str, float]) 
         linewidth=1,
         label="best possible: each sentence has one right translation",
     )
-    ax.set(xlabel="step", ylabel="training loss (nats a token)")
+    ax.set(xlabel="step", ylabel="training loss (nats per token)")
     figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", fontsize=8)
     first_and_last = "; ".join(
         f"{name} from {values[0]:.2f} to {np.mean(values[-10:]):.3f} nats in {len(values)} steps, {right[name]:.1%} right"

@@ -116,7 +116,7 @@ def training(
     losses: Sequence[float], untrained: float, best: float, optimum: Float[Tensor, " n"], score: Float[Tensor, " n"],
     correlation: float, shuffled: float,
 ) -> None:  # fmt: skip
-    """The loss of skip-gram on its way to the best possible one, and learnt scores against the optimal ones."""
+    """The loss of skip-gram on its way to the best possible one, and learned scores against the optimal ones."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.5))
     smooth = np.convolve(losses, np.ones(20) / 20, mode="valid")
     left.plot(
@@ -127,19 +127,19 @@ def training(
     )
     left.axhline(untrained, color=GREY, linestyle=":", label=f"untrained: {untrained:.2f}")
     left.axhline(best, color=ORANGE, linestyle="--", label=f"best possible: {best:.2f}")
-    left.set(xlabel="step", ylabel="loss (nats a pair)", ylim=(1, 4.5))
+    left.set(xlabel="step", ylabel="loss (nats per pair)", ylim=(1, 4.5))
     left.legend(fontsize=8)
     right.scatter(optimum, score, s=3, alpha=0.3, color=BLUE, rasterized=True)
     ends = [float(optimum.min()), float(optimum.max())]
     right.plot(ends, ends, color=ORANGE, linestyle="--", linewidth=1.5, label="equal")
     right.set(
         xlabel="optimal score, ln p/(k q)",
-        ylabel="learnt score, u · v",
+        ylabel="learned score, u · v",
         title=f"correlation {correlation:.2f}",
     )
     right.legend(fontsize=8)
     show(figure, alt=(
-        f"Left: the loss falls from {losses[0]:.2f} nats to {np.mean(losses[-100:]):.2f}; best possible {best:.2f}. Right: learnt "
+        f"Left: the loss falls from {losses[0]:.2f} nats to {np.mean(losses[-100:]):.2f}; best possible {best:.2f}. Right: learned "
         f"scores of {len(score)} pairs against the optimal ones, correlation {correlation:.2f}; with scores shuffled {shuffled:.2f}."
     ))  # fmt: skip
 

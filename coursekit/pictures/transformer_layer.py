@@ -103,7 +103,7 @@ def who_moves_whom(maps: Mapping[str, Float[Tensor, "T T"]], words: Sequence[str
 
 
 def two_layers() -> None:
-    """A post-norm and a pre-norm layer from bottom to top: the road of sums on the left, its branches on the right."""
+    """A post-norm and a pre-norm layer from bottom to top: the residual stream on the left, its branches on the right."""
     figure, axes = plt.subplots(1, 2, figsize=(8.6, 5.0))
     plans = {
         "post-norm (2017)": (["attention"], "norm 1", ["feed-forward"], "norm 2"),

@@ -13,7 +13,7 @@
 # %% [markdown]
 # # 01 · One vector per word
 #
-# For most of the 2010s, a word went into a program as one vector, looked up in a table. The table was learnt from
+# For most of the 2010s, a word went into a program as one vector, looked up in a table. The table was learned from
 # nothing but text, and it worked well enough to end up in most systems that handled language. In this
 # notebook we build such a table twice, take one apart, and find what it cannot do: the reason for the eleven
 # notebooks that follow.
@@ -22,7 +22,7 @@
 # - turn counts of neighbouring words into vectors, and compare vectors by their angle;
 # - write the loss of word2vec and train it, and say how close it came to the best possible loss;
 # - show by measurement that the vector of an ambiguous word is a mixture of its senses;
-# - tell a function of a word, f(w), from a function of a word in its context, f(w, C), with one number;
+# - tell by one number whether vectors depend on the word alone, f(w), or on its context as well, f(w, C);
 # - say what an average of the words around can find out, and what it cannot.
 #
 # **You need** Python, a little PyTorch (indexing, `sum`, `@`), and logarithms. **Time** about an hour: seven
@@ -58,7 +58,8 @@ torch.set_num_threads(1)  # small matrices are faster on one
 # %% [markdown]
 # ## Five sentences
 #
-# Two words stay with us through the whole course: *cell* in three senses, *bank* in two. You never had to stop and
+# Two words stay with us through the whole course: *cell* in three senses, *bank* in two. That one
+# word has several senses is called **polysemy**. You never had to stop and
 # think which is which. A table with one row per word cannot even ask: it holds one row for *cell*.
 
 # %% tags=["demo"]
@@ -69,8 +70,8 @@ for row in examples.itertuples():
     print(f"{row.sense:14} {row.sentence}")
 
 # %% [markdown]
-# We write $f(w)$ for a representation that is a function of the word alone, and $f(w, C)$ for one that also depends
-# on its context $C$, the words around it. This notebook is about $f(w)$. The figure shows when each kind appeared;
+# A vector that is a function of the word alone, $f(w)$, is called a **static embedding**. One that also depends on the
+# context $C$, the words around it, $f(w, C)$, is a **contextual embedding** (also *contextualised*). This notebook is about the first kind. The figure shows when each kind appeared;
 # the numbers in brackets are the notebooks of this course.
 
 # %% tags=["demo"]
@@ -79,8 +80,8 @@ pictures.timeline(read_table("timeline/timeline.csv"))
 # %% [markdown]
 # ## 1 · Count the company a word keeps
 #
-# "You shall know a word by the company it keeps" (Firth, 1957). Let us take that literally and count, by hand,
-# which words stand within two places of *cell* and of *bank* in our five sentences.
+# "You shall know a word by the company it keeps" (Firth, 1957). That words of similar meaning occur in similar company is called
+# the **distributional hypothesis**. Let us take it literally and count which words stand within two places of *cell* and of *bank* in our five sentences.
 
 # %% tags=["demo"]
 from collections import Counter
@@ -95,8 +96,8 @@ for word, neighbours in company.items():
     print(f"{word}: {dict(neighbours)}")
 
 # %% [markdown]
-# Five sentences are too few to learn from, so the course brings a small artificial English whose probabilities are
-# known exactly. Its sentences are made from topics and templates; our five are among them. Here are some, and the
+# Five sentences are too few to learn from, so the course brings a **generated language**, a small artificial English whose probabilities are
+# known exactly. Its words are called its **vocabulary**; its sentences are made from topics and templates, our five among them. Here are some, and the
 # table of counts from twenty thousand: entry $n(w, c)$ says how often $c$ stood within four places of $w$.
 
 # %% tags=["demo"]
@@ -259,7 +260,7 @@ print(f"1000 random pairs of the 20,000 most frequent words: mean {chance.mean()
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
     f"*bank* is closer to *money* ({similarity_of_bank[1]:.2f}) and *loan* ({similarity_of_bank[3]:.2f}) than to *shore* "
-    f"({similarity_of_bank[5]:.2f}) or *river* ({similarity_of_bank[4]:.2f}), and the last is no more than some random pairs get: they average {chance.mean():.2f}, and one in forty "
+    f"({similarity_of_bank[5]:.2f}) or *river* ({similarity_of_bank[4]:.2f}). The last cosine is no higher than that of some random pairs: they average {chance.mean():.2f}, and one in forty "
     f"lies above {chance.quantile(0.975):.2f}. News is about one kind of bank more often than about the other, and the single vector "
     "follows the majority. A cosine means little until you know what unrelated words get."))
 
@@ -334,7 +335,7 @@ pictures.stranded("cell", centred @ axes_of_most_spread.T, groups, to_group, wit
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
     f"In the plane, *cell* is stranded between three groups. The bars say how it got there: it is as close to *biology* ({to_group['biology']:.2f}) as the words of "
-    f"biology are to one another ({within['biology']:.2f}), less close to *phone* ({to_group['phone']:.2f} against {within['phone']:.2f}), and "
+    f"biology are to one another ({within['biology']:.2f}). It is less close to *phone* ({to_group['phone']:.2f} against {within['phone']:.2f}), and "
     f"far from *prison* ({to_group['prison']:.2f} against {within['prison']:.2f}). One vector, pulled three ways, by how much each sense is "
     "written about. (A plane keeps two of fifty dimensions: read distances off the bars, not off the map.)"))
 
@@ -342,13 +343,14 @@ display(Markdown(
 # ## 4 · Learn the vectors: word2vec
 #
 # PPMI gives each word as many coordinates as there are words. Word2vec (Mikolov et al., 2013a, b) learns short vectors
-# instead, by a game. Take a pair that really occurred, *center* and *context*, and $k$ *negatives*: words drawn
+# instead. The labels stand in the text itself, nobody has to write them: such learning is called **self-supervised**. Take a pair that really occurred, *center* and *context*, and $k$
+# *negatives*: words drawn
 # at random. Score each pair by a dot product, turn the score into the probability σ(score) that the pair is real, and
 # pay for every wrong belief:
 #
 # $$\ell = -\ln \sigma(u \cdot v) - \sum_{i=1}^{k} \ln \sigma(-u \cdot n_i)$$
 #
-# with $u$ the center, $v$ the true context and $n_i$ the negatives. This is *skip-gram with negative sampling*.
+# with $u$ the vector of *center*, $v$ that of the true *context*, $n_i$ those of the negatives. This is **skip-gram** with **negative sampling**.
 
 # %% nbgrader={"grade": false, "grade_id": "static-sgns_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def sgns_loss(
@@ -377,7 +379,7 @@ check("static.sgns_loss", lambda case: sgns_loss(case["center"], case["context"]
 predict("static.untrained", ...)
 
 # %% [markdown]
-# The training loop fits in a few lines. Each word has two vectors, one for its role as center and one as context; we
+# The training loop fits in a few lines. Each word has two vectors, one for its role as *center* and one as *context*; we
 # keep the first. Negatives are drawn in proportion to count to the power ¾ (an extension below asks why). Fifteen hundred
 # steps take some five seconds.
 
@@ -417,8 +419,8 @@ def train_skip_gram(
 
 # %% [markdown]
 # How low can the loss go? If every pair could have any score it liked, each would choose the one that fits its own
-# count. That is the best possible loss on this corpus, and it can be written down: at the optimum a pair is
-# believed real with probability $p/(p + k q)$, where $p$ is its share of the true pairs and $q$ its share of the noise.
+# count. That is the best possible loss on this corpus, and it can be written down. At the optimum a pair is
+# believed real with probability $p/(p + k q)$: $p$ is its share of the true pairs, $q$ its share of the noise.
 
 # %% tags=["demo"]
 print("This takes five to ten seconds.")
@@ -463,14 +465,13 @@ for word in ("river", "oxygen", "guard", "cell", "bank"):
 
 # %% [markdown]
 # *river*, *oxygen* and *guard* sit among words of their own topic. *cell* and *bank* have company of several kinds, or
-# of the kind that happened to win. Nothing is wrong with the training: there is one vector, and it has to serve every
-# sentence.
+# of the kind that happened to win. Nothing is wrong with the training: a static embedding has to serve every sentence.
 
 # %% [markdown]
 # ## 5 · Find the bug
 #
 # Word2vec has a second model, CBOW: it predicts the *target* word from the **average** of the context words around
-# it. Its loss is your `sgns_loss` with that average in the place of the center. CBOW was long thought to be the weaker
+# it. Its loss is your `sgns_loss` with that average in the place of `center`. CBOW was long thought to be the weaker
 # of the two. In 2021 İrsoy, Benton and Stratos traced this to the gradient, written by hand in C, of the original program;
 # Gensim had inherited it. Two lines of `word2vec.c` (© Google, Apache 2.0). In the first, `neu1` becomes the average
 # of `cw` words; in the second, each of these words is changed:
@@ -550,7 +551,7 @@ for C in (2, 4, 10):
 #
 # In our artificial English we can do what nobody can do with a newspaper: look up which sense every *cell* has. So we
 # write the sense into one half of the corpus (*cell* becomes *cell#prison*, *cell#biology* or *cell#phone*), leave the
-# other half as it is, and train once on both. Now *cell* and its three senses have vectors in one space, learnt from
+# other half as it is, and train once on both. Now *cell* and its three senses have vectors in one space, learned from
 # different sentences.
 #
 # If the vector of the word is a mixture of those of its senses, there are weights with
@@ -671,7 +672,7 @@ display(Markdown(
     f"{low['senses of other words']:.2f} to {high['senses of other words']:.2f}. The cosine alone does not say which average: a plain one reaches "
     f"{means['plain average']:.2f}.\n\n"
     f"The best weights do. The more frequent a sense, the larger its weight: correlation {follows:.2f} (recorded: {low['correlation']:.2f} to "
-    f"{high['correlation']:.2f}). But the line is flatter than frequency itself, with slope {slope:.2f} ({low['slope']:.2f} to {high['slope']:.2f}): a sense that makes up a "
+    f"{high['correlation']:.2f}). But the line is flatter than frequency itself, with slope {slope:.2f} ({low['slope']:.2f} to {high['slope']:.2f}). A sense that makes up a "
     f"tenth of the occurrences has a weight of about {intercept + 0.1 * slope:.2f}, not 0.10.\n\n"
     "**Sources say, we measure.** Arora et al. (2018) merge pairs of words into artificial ones and report the same: the vectors add up linearly, and the weight of the rarer "
     "meaning falls only with the logarithm of the frequency ratio. All senses are in the vector; what it cannot hold is which of them this sentence means."))
@@ -713,10 +714,10 @@ NONE, BELOW, ABOVE = "exactly 0", "below 0: the senses are mixed up", "above 0: 
 predict("static.separation", ..., choices=(NONE, BELOW, ABOVE))
 
 # %% [markdown]
-# Against it we set the simplest function of word and context that there is. It learns nothing new: it averages the
+# Against it we set the simplest contextual embedding that there is. It learns nothing new: it averages the
 # static vectors of the *other* words in the sentence, a "bag of words". We take it twice, once with the words before
 # the ambiguous word only, once with those on both sides. All models of the course are asked about the same
-# held-out sentences, the exam. Its questions are of four kinds: the words before the ambiguous one tell its sense; only words
+# held-out sentences, the exam. Its questions are of four kinds. The words before the ambiguous one tell its sense; only words
 # after it do; or all words are there and only their *order* tells, in one clause or in two.
 
 # %% tags=["demo"]
@@ -769,8 +770,8 @@ pictures.bars(separations, "separation (difference of cosines)")
 # A function of the word alone has separation 0, whatever its table holds: there is nothing left to be different.
 # Now the exam itself. Each held-out word takes the sense of the most similar labelled occurrence. For identical vectors that
 # would only be a way of breaking ties, so ties go to the more frequent sense: $f(w)$ then scores exactly what
-# answering with each word's most frequent sense would. Two readers that learn no vectors stand on the board from the beginning: *bag of
-# words* compares the counts of the other words, and in *near words* a word counts the more, the nearer it stands.
+# answering with each word's most frequent sense would. Two readers that learn no vectors stand on the **scoreboard** from the beginning. *Bag of
+# words* compares the counts of the other words; in *near words* a word counts the more, the nearer it stands.
 
 # %% tags=["demo"]
 scores = {name: nearest_sense(exam, f(exam.labelled), f(exam.held_out)) for name, f in representations.items()}
@@ -786,7 +787,7 @@ of_one = sorted(one[kind] for kind in QUESTIONS)
 display(Markdown(
     f"The static vector gets the majority of every kind, {of_one[0]:.2f} to {of_one[-1]:.2f}: it is the same in all sentences. "
     f"Averaging the words *before* answers {before.left:.2f} of the questions whose cue stands on "
-    f"the left, and {before.right:.2f} of those whose cue comes only afterwards, where no reader of the words before can expect more than {limits.words_before.right:.2f}. (That bound "
+    f"the left, and {before.right:.2f} of those whose cue comes only afterwards. There no reader of the words before can expect more than {limits.words_before.right:.2f}. (That bound "
     f"is an expectation; on one exam a score may lie a little above it, within its interval.) Averaging the words on *both* sides answers {around.left:.2f} and {around.right:.2f}. "
     "So what is missing from f(w) is the context, not a better table: wherever the words themselves tell the sense, even an average repairs it.\n\n"
     f"The last two panels are another matter. All the other words give {around.order1:.2f} and {around.order2:.2f}, about a half, and counts do no better. "
@@ -842,13 +843,13 @@ display(Markdown(
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "static-reflection-1", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}
 # No. The vector is a function of the word, so it is the same in every sentence; whatever a network computes from it is
-# the same in every sentence, too. It can find out which senses the word *has* and about how frequent they are, because
-# they are present as a weighted sum (the best mixture of its senses has cosine 0.9 or more with the word, that of random
-# words about 0.3), and so it can answer with the most frequent one: a little less than half of the exam, the score of f(w).
+# the same in every sentence, too. It can find out which senses the word *has* and about how frequent they are. They are
+# present as a weighted sum: the best mixture of its senses has cosine 0.9 or more with the word, that of random words
+# about 0.3. So it can answer with the most frequent one: a little less than half of the exam, the score of f(w).
 #
 # With the other words' vectors as well, the input is a function of word and context. Even their plain average finds
-# nearly every sense in the exam where a word tells it and the average sees both sides, and no more than the majority when it sees only words
-# before the cue. Where only the order of the words tells the sense, the average is right in half of the cases: two sentences of the same words get the same
+# nearly every sense in the exam where a word tells it and the average sees both sides. It finds no more than the majority when it
+# sees only words before the cue. Where only the order of the words tells the sense, the average is right in half of the cases: two sentences of the same words get the same
 # vector. So the information is in the other words and in their order, and the task of the following notebooks is to bring it into
 # the word's own vector.
 #
@@ -862,7 +863,7 @@ display(Markdown(
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "static-reflection-2", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}
 # Opposites keep the same company: *hot* and *cold* both stand beside *water*, *weather*, *days* and *very*. A vector that is
-# learnt from company records in which sentences a word can stand, and opposites can replace each other in nearly all of
+# learned from company records in which sentences a word can stand, and opposites can replace each other in nearly all of
 # them. So their cosine is far above that of a random pair, and about as high as that of *hot* and *warm*: the vector says
 # "a temperature", not which one. Harmless: finding the topic of a text, or documents about the weather. Harmful: judging
 # opinions (*good* against *bad*), or whether two sentences contradict each other.
@@ -969,10 +970,10 @@ display(Markdown(
 # %% [markdown]
 # ## Summary
 #
-# - A word's vector can be counted (PPMI) or learnt (skip-gram); the two agree, because the learnt scores approach PMI − ln k.
+# - A word's vector can be counted (PPMI) or learned (skip-gram); the two agree, because the learned scores approach PMI − ln k.
 # - Compare vectors by their cosine, and every cosine with that of random pairs.
-# - One vector per word is a mixture of the word's senses, with weights that follow their frequency, flattened.
-# - f(w) cannot separate senses: separation 0, and the majority's score in the exam. The information is in the other words, and in their order.
+# - The static embedding of a polysemous word is a mixture of its senses, with weights that follow their frequency, flattened.
+# - Static embeddings cannot separate senses: separation 0, and the majority's score in the exam. The information is in the other words, and in their order.
 # - A bag of words, such as an average, finds the sense where a word tells it. Where order tells it, it is right in one case of two at best.
 # - A gradient derived by hand is compared with autograd before it is believed.
 #

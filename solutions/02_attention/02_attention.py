@@ -9,10 +9,10 @@
 # %% [markdown]
 # # 02 · Attention, step by step
 #
-# In the first notebook every word got one vector, and *bank* got one vector for the river and the money alike.
+# In the first notebook every word got a static embedding: *bank* had one vector for the river and the money alike.
 # Here a word looks at the words around it and takes on some of their meaning. The operation that does this is
-# called **attention**. We compute it with a loop for one word, then for a sentence, then for a batch; we watch it
-# fail on real word vectors; and we find out what has to be learned to make it work.
+# called **attention**. We compute it with a loop for one word, then for a sentence, then for a batch. We watch it
+# fail on real word vectors, and find out what has to be learned to make it work.
 #
 # **Afterwards you can**
 #
@@ -36,7 +36,7 @@ from coursekit import check, hint, predict, reveal, show
 # %% [markdown]
 # ## 1 · A word among others
 #
-# Two sentences go with us through the whole course. Each becomes a matrix: one row for a word, 50 numbers in a row,
+# Two sentences go with us through the whole course. Each becomes a matrix: one row per word, 50 numbers per row,
 # read from the GloVe table (Pennington et al. 2014) of the first notebook.
 
 # %% tags=["demo"]
@@ -394,8 +394,8 @@ interact(show_temperature, temperature=slider)
 #
 # Vaswani et al. (2017, section 3.2.1) give the reason for √d: "We suspect that for large values of $d_k$, the dot products
 # grow large in magnitude, pushing the softmax function into regions where it has extremely small gradients."
-# They *suspect*; no figure in the paper shows it. We measure two things on random queries and 16 random keys:
-# the entropy of the weights (ln 16 = 2.77 nats when all are equal, 0 when one takes all), and the size of the softmax's
+# They *suspect*; no figure in the paper shows it. We measure two things on random queries and 16 random keys. One is
+# the entropy of the weights (ln 16 = 2.77 nats when all are equal, 0 when one takes all). The other is the size of the softmax's
 # derivative, the Frobenius norm of $\operatorname{diag}(p) - p\,p^\top$.
 
 # %% tags=["demo"]
@@ -869,7 +869,7 @@ display(Markdown(f"{unseen:.0%} of the words never occur in training.\n\n| sense
 # %% [markdown]
 # ### Sources say, we measure
 #
-# Shaded sentences are persuasive. Jain and Wallace (2019) called their paper "Attention is not Explanation": in their recurrent
+# Shaded sentences are persuasive. Jain and Wallace (2019) called their paper "Attention is not Explanation". In their recurrent
 # models the weights agreed only weakly with what happens when a word is taken away, and shuffled weights often led to the same
 # prediction. Wiegreffe and Pinter (2019) answered that this depends on the model, and on what one calls an explanation. We ask our
 # model. Hiding one word after the other is easy: that is what `keep` is for.
@@ -1056,7 +1056,7 @@ show(figure, alt="Heat maps of 50 output by 50 input coordinates, 5 heads. Share
 # ## 6 · Find the bug
 #
 # On a GPU one wants all heads in one product, without a loop. The code below cuts and joins heads the way FuxiCTR did, a library of models
-# that predict clicks, until its issue 30 of June 2022: three models were affected, and the pattern had come from a reference on the web. It runs,
+# that predict clicks, until its issue 30 of June 2022. Three models were affected, and the pattern had come from a reference on the web. It runs,
 # the shapes are right, and a model with it can be trained. What is wrong?
 
 # %%
@@ -1135,8 +1135,8 @@ draw_sees(sees(mended_heads), "mended")
 # All models of this course take the same exam: for an ambiguous word in a held-out sentence, find the most similar occurrence among labelled
 # ones, and take over its sense. We enter our trained layer, and as a control the plain average of the sentence's vectors.
 #
-# In two of the exam's four kinds of question, words that speak for two senses are always there, and only the *order* of the words tells which one is meant:
-# "the prisoner that the biologist visited painted the cell" and "the biologist that the prisoner visited painted the cell". Sentences of these kinds were
+# In two of the exam's four kinds of question, words that speak for two senses are always there, and only the *order* of the words tells which one is meant. Compare "the prisoner that the
+# biologist visited painted the cell" and "the biologist that the prisoner visited painted the cell". Sentences of these kinds were
 # among the training texts, with their senses. **Predict:** which share of the order questions does the trained layer find, between 0 and 1?
 
 # %% tags=["demo"]
@@ -1181,8 +1181,8 @@ for name, found_by in (("equal weights, values trained", equal), ("**learned wei
 display(Markdown("\n".join(lines) + f"\n\n± is half a 95 % interval over {len(learned)} seeds."))
 
 # %% [markdown]
-# Read the board with care, kind by kind. Where a word before the ambiguous one tells the sense, all rows but that of the static vectors are within three points of the bound; our
-# layer is a little *below* the plain average there, with every seed. Where a word after it tells, our layer is a little *above* the plain average, with every seed; equal weights with
+# Read the board with care, kind by kind. Where a word before the ambiguous one tells the sense, all rows but that of the static vectors are within three points of the bound. Our layer is a
+# little *below* the plain average there, with every seed. Where a word after it tells, our layer is a little *above* the plain average, with every seed; equal weights with
 # trained values cannot be told apart from it. The exam's sentences are short and stand alone: there is little to leave out, and a nearest neighbour finds even a small difference. This
 # is why an average without any training comes so far, and why plain attention, whose two *banks* hardly differed, is not lost either. The average of 01 (if it is on your board) is above
 # our layer in both panels: its vectors were learned from this very language. Our layer was told the senses in training; most later models will have to find them by themselves.

@@ -140,7 +140,7 @@ print(f"all words: outputs of the shuffled sentence, against shuffled outputs: {
 # it has to be *in the vectors*: we add to each word a vector that says where it stands.
 
 # %% [markdown]
-# What should this vector look like? The numbers 0, 1, 2, … would outgrow the words. Vaswani et al. (2017, section 3.5) use the hands of many
+# What should this vector, the **positional encoding**, look like? The numbers 0, 1, 2, … would outgrow the words. Vaswani et al. (2017, section 3.5) use the hands of many
 # clocks, each slower than the one before. With $\omega_i = 10000^{-2i/D}$,
 #
 # $$\mathrm{PE}_{p,\,2i} = \sin(p\,\omega_i), \qquad \mathrm{PE}_{p,\,2i+1} = \cos(p\,\omega_i).$$
@@ -201,7 +201,7 @@ display(Markdown("| | change of *bank* |\n|:--|--:|\n" + "\n".join(lines)))
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "transformer-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # The number of the word has no bound: at position 500 this one coordinate is far larger than all others together and dominates every dot product
-# and every norm, and sentences longer than those of the training give values that were never seen. Also, the dot product of two such numbers is their
+# and every norm. Sentences longer than those of the training give values that were never seen. Also, the dot product of two such numbers is their
 # product: it grows with the positions themselves and says nothing about how near they are to each other. In the sinusoid all rows have one length, and
 # the dot product depends on the distance alone. A learned table can fit what the task needs, such as a special role of
 # the first word, and need not be smooth. But it has a last row: there is no vector for a position beyond the table, rare late positions are trained seldom, and
@@ -252,7 +252,7 @@ print(f"3 added to every coordinate:   the result changes by {lifted:.0e}")
 print(f"largest coordinate, for comparison: {normed.abs().max():.1f}")
 
 # %% [markdown]
-# Up to ε, the mean of the coordinates and the length are what is lost; the direction of the rest stays. No other word takes part, neither of the sentence nor of
+# Up to ε, a vector loses its length and the mean of its coordinates; the direction of the rest stays. No other word takes part, neither of the sentence nor of
 # the batch. In this it differs from batch normalisation, where a sentence would get another result in other company. Now the sums: we add
 # attention to the words twelve times, each time with fresh matrices, with and without your function behind the sum. **Predict:** without it, how many times longer than at the start are the
 # vectors in the end?
@@ -360,7 +360,7 @@ print(f"{whole:,} numbers in a layer:")
 print(", ".join(f"{name} {size:,}" for name, size in sizes.items()))
 
 # %% [markdown]
-# Two thirds: attention has four matrices of D × D, the network two of D × 4D, eight times D² against four. The parts named after attention hold the smaller half.
+# Two thirds: attention has four matrices of D × D, the network two of D × 4D, eight times D² against four. Attention holds one third.
 #
 # Which of the parts lets words see each other? As in 02 we ask the derivative: how strongly does each input word move each output word?
 
@@ -388,8 +388,8 @@ pictures.who_moves_whom(maps, river)
 # %% [markdown]
 # ## 4 · The layer of 2017
 #
-# Now we put the parts together. Two ideas hold them. A **residual** connection (He et al. 2016) adds to what a part computes what went into it: a part
-# only has to say what should be *changed*. And each sum is normalised. In the paper the norm stands after the sum; today it mostly stands inside the branch.
+# Now we put the parts together. Two ideas hold them. A **residual** connection (He et al. 2016) adds the input of a part to its output: the part only has to compute what should be *changed*.
+# And each sum is normalised. In the paper the norm stands after the sum; today it mostly stands inside the branch.
 
 # %% tags=["demo"]
 pictures.two_layers()
@@ -474,7 +474,7 @@ for what, gap in apart.items():
 # %% [markdown]
 # ## 5 · Norm first
 #
-# In the right drawing the norm has moved into the branch. Nothing but sums is left on the straight road from the bottom to the top. GPT-2 and most large
+# In the right drawing the norm has moved into the branch. Nothing but sums is left on the straight road from the bottom to the top, the **residual stream**. GPT-2 and most large
 # models since have their norms there.
 
 # %% nbgrader={"grade": false, "grade_id": "transformer-pre_norm_layer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -599,9 +599,10 @@ for kind in KINDS:
     print(f"{kind:<9} length of the vectors after the last layer: {lengths}")
 
 # %% [markdown]
-# The theorem holds well in our stacks: the slopes are near 0 and −0.5 on the logarithmic axes, and at 16 layers the ratio is near √16. The drawing of the two layers shows the cause. In pre-norm, each
-# layer adds to a sum that is never cut back: its length grows like √L (printed above), and the norm at the top divides by it. Among sixteen terms, the last counts for less. The right picture adds something that the theorem does not say: in *our* post-norm stacks the early
-# layers get gradients of about the same size as the last, and in pre-norm the early ones get the larger. What this does to training, and how much warm-up helps, is not measured here.
+# The theorem holds well in our stacks: the slopes are near 0 and −0.5 on the logarithmic axes, and at 16 layers the ratio is near √16. The drawing of the two layers shows the cause. In
+# pre-norm, each layer adds to the residual stream, which is never cut back: its length grows like √L (printed above), and the norm at the top divides by it. Among sixteen terms, the last
+# counts for less. The right picture adds something that the theorem does not say. In *our* post-norm stacks the early
+# layers get gradients of about the same size as the last; in pre-norm the early ones get the larger. What this does to training, and how much warm-up helps, is not measured here.
 
 # %% [markdown]
 # And the residuals? Attention is an average, and averages of averages become alike. We ask how much of a word's vector is its *own*: its distance from the mean of its sentence, as a share
@@ -634,10 +635,10 @@ pictures.own_share(spreads)
 # above, and what the measurements do *not* tell you. (4–6 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "transformer-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# For pre-norm: at the start, the gradients near the top get smaller with depth instead of staying large, which according to Xiong et al. is why it trains without warm-up; and the
-# words of a sentence stay distinct for longer, because the sums on the straight road are never rescaled. For post-norm: every layer's output is normalised, so the top layers count as
+# For pre-norm: at the start, the gradients near the top get smaller with depth instead of staying large. According to Xiong et al. this is why it trains without warm-up. And the
+# words of a sentence stay distinct for longer, because the residual stream is never rescaled. For post-norm: every layer's output is normalised, so the top layers count as
 # much as the others; in pre-norm one more term in a growing sum changes little, and late layers may contribute less. The measurements were made before the first step, on small stacks with
-# random weights: they do not tell which model is better after training, how much warm-up costs, or how either behaves at another width or learning rate. For that, both would have to be trained.
+# random weights. They do not tell which model is better after training, how much warm-up costs, or how either behaves at another width or learning rate. For that, both would have to be trained.
 #
 # *Marking: 1 point for an argument for each choice, at least one tied to a measurement; 1 point for the limit (initialisation only, small, nothing about the
 # quality after training).*
@@ -813,7 +814,8 @@ symptoms(mended_positions)
 # ## 7 · Scoreboard
 #
 # The same encoder takes the course's exam. As in 02, it is told the senses in training; its word vectors start from random numbers this time. In two of
-# the four kinds of question the order of the words alone tells the sense, in a sentence of one clause or of two. An encoder without positions gets at most one half of these, with any number of layers: 02
+# the four kinds of question the order of the words alone tells the sense, in a sentence of one clause or of two. An encoder without positions gets at most one half of these, with any number
+# of layers. 02
 # showed it for one layer, and a stack of layers that carry shuffled words to shuffled outputs does the same. How much do positions give, and does a second layer matter?
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
@@ -957,10 +959,10 @@ for what, gap in shifted.items():
 # %% [markdown]
 # ## Summary
 #
-# - Attention without positions knows no order: shuffled words give shuffled outputs. Positions are added to the words; sinusoidal ones compare by distance.
+# - Attention without positions knows no order: shuffled words give shuffled outputs. A positional encoding is added to each word; sinusoidal ones compare by distance.
 # - Layer normalisation works on each word alone. It takes away mean and length. ε stands inside the root, which matters for small vectors.
 # - The feed-forward network works on each word alone and holds two thirds of a layer's numbers. Only attention lets words meet.
-# - Residuals keep a word from being averaged away. Post-norm (2017) normalises the sums; pre-norm leaves the road of sums free.
+# - Residuals keep a word from being averaged away. Post-norm (2017) normalises the sums; pre-norm leaves the residual stream free.
 # - Where only order tells the sense, an encoder without positions finds a half at best, however deep. With positions, one layer finds most, and takes longer to learn it than what single words tell.
 # - At the start, the last layer's gradient does not depend on depth in post-norm, and falls like 1/√L in pre-norm.
 # - Your layer is PyTorch's layer: the same weights give the same numbers.

@@ -189,8 +189,8 @@ difference = (theirs(sentence)[0][-1] - run_lstm(sentence, ours)).abs().max().it
 print(f"largest difference from nn.LSTM after 20 words: {difference:.1e}")
 
 # %% [markdown]
-# Now four ways to the first word: the plain network; an LSTM as drawn; an LSTM whose forget gate starts with a bias of 3, so that f ≈ 0.95; and one
-# attention of the last word over all words, with random projections.
+# Now four ways to the first word. Three are recurrent: the plain network, an LSTM as drawn, and one whose forget gate starts open (bias 3,
+# f ≈ 0.95). The fourth is one attention of the last word over all words, with random projections.
 
 # %% tags=["demo"]
 print("This takes five to ten seconds.")
@@ -217,16 +217,16 @@ reach = {"plain recurrence": plain} | {name: over_seeds(run, lengths) for name, 
 pictures.gradients(reach, lengths)
 
 # %% [markdown]
-# A straight line on these axes is a constant share lost at *every* step. The plain network and the LSTM with small forget gates both fall that way;
-# what saves the LSTM is not its form but a gate that stays open, which is why the bias of the forget gate is started high (Jozefowicz et al. 2015).
-# Attention loses only because the weight is shared among more words, as 1/T: the first word is *one* step away.
+# A straight line on these axes is a constant share lost at *every* step. The plain network and the LSTM with small forget gates both fall that way.
+# What saves the LSTM is not its form but a gate that stays open. This is why the bias of the forget gate is started high (Jozefowicz et al. 2015).
+# Attention loses only because the weight is shared among more words, as 1/T: its **path length** to the first word is *one* step.
 
 # %% [markdown]
 # **Question 1.** An LSTM could in principle keep its forget gate at 1 for ever. Why does that not make it as good as attention at using a word from
 # 500 words ago? Name one cost of a memory of fixed size, and one advantage it has over attention. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "recurrence-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# With the forget gate at 1 nothing is ever erased: all 500 words add into the same H numbers, so that the trace of one of them survives but
+# With the forget gate at 1 nothing is ever erased: all 500 words add into the same H numbers. The trace of one of them survives, but
 # is hard to separate from the others. The network has to decide *when it reads* a word whether it will be needed, while attention
 # keeps all words and decides when the question is known. A fixed size is a bottleneck for what can be remembered. Its advantage is that memory and
 # time for each new word do not grow with the length of the text, whereas attention compares the new word with all words before it.
@@ -299,7 +299,7 @@ families = {
 pictures.visibility(families, source)
 
 # %% [markdown]
-# An encoder alone sees everything and writes nothing. A decoder alone writes, and reads its source with the same one-sided view. The
+# An encoder alone is **bidirectional**: it sees both sides of every word, and writes nothing. A decoder alone writes and is **unidirectional**, in its source as well. The
 # encoder–decoder reads its source from both sides and still writes: its upper right block is empty because the source is finished before the target begins.
 
 # %% [markdown]
@@ -326,7 +326,8 @@ print(f"\n{len(language.vocabulary):,} English words, {len(code.vocabulary):,} t
       f"targets of up to {longest} tokens")
 
 # %% [markdown]
-# How is a decoder trained? At every position it gets the *right* beginning of the target, and has to say the next token: **teacher forcing**
+# A decoder is **autoregressive**: it predicts each token from those before it. How is it trained? At every position it gets the
+# *right* beginning of the target, and has to predict the next token: **teacher forcing**
 # (Williams and Zipser 1989). With the mask all positions learn at once. The input is the target moved one place to the right, behind a start sign.
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-shift_right", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -345,7 +346,8 @@ def shift_right(target: Int[Tensor, "B T"], bos: int) -> Int[Tensor, "B T"]:
 check("recurrence.shift_right", lambda case: shift_right(case["target"], case["bos"]))
 
 # %% [markdown]
-# After training there is no right beginning. The decoder goes on from what it has written itself, taking the most probable token each time. In the check
+# After training there is no right beginning. The decoder goes on from what it has written itself (this mismatch is called **exposure
+# bias**), taking the most probable token each time (**greedy decoding**). In the check
 # the decoder is a toy made of tables, so that the numbers are in your hands.
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
@@ -392,7 +394,7 @@ check("recurrence.greedy_translate", lambda case: greedy_translate(
 # ## 5 · Train it, and let it cheat
 #
 # The model from `coursekit` has two layers in each stack; your `cross_attention`, `decoder_mask` and `shift_right` are its working parts. We train it twice:
-# as it should be, and with the shift forgotten, so that position t receives the very token it has to say.
+# as it should be, and with the shift forgotten, so that position t receives the very token it has to predict.
 #
 # **Predict:** how many held-out sentences does the model without the shift translate exactly? The cell shows what you can choose from when you run it.
 
@@ -447,7 +449,7 @@ cheat, cheat_losses = train(140, lambda target: target)
 live_right, cheat_right = (exactly_right(translate(trained, held_out.source), held_out.target)
                            for trained in (live, cheat))
 reveal("recurrence.copied", NOT_ONE if cheat_right < 0.05 else SOME if cheat_right < 0.9 else NEARLY_ALL, because={
-    SOME: "Both are trained on the same pairs, but only one had to look at the source: the other was handed the token that it has to say.",
+    SOME: "Both are trained on the same pairs, but only one had to look at the source: the other was handed the token that it has to predict.",
     NEARLY_ALL: "The loss does fall close to 0, by copying the input. When it translates nobody hands it the right token, and it has nothing to copy.",
 })
 
@@ -463,7 +465,7 @@ print("live run:        ", code.decode(translate(live, first)[0]))
 print("shift forgotten: ", code.decode(translate(cheat, first)[0]))
 
 # %% [markdown]
-# The cheat's loss falls first, and close to zero: it only copies its input. Left alone with a start sign, it has learnt nothing about the source. A loss
+# The cheat's loss falls first, and close to zero: it only copies its input. Left alone with a start sign, it has learned nothing about the source. A loss
 # near zero was the warning, not the success; the test is to let the model write by itself.
 #
 # The honest run is not finished, and it shows what teacher forcing hides:
@@ -557,7 +559,7 @@ display(Markdown(
 pictures.alignment(weights[best, 0], held_out[:1], language, code)
 
 # %% [markdown]
-# The bright cells leave the diagonal where the order changes: the verb's ending, at the end of its clause, looks back over the object, and the preposition behind its noun looks to the left
+# The bright cells leave the diagonal where the order changes. The verb's ending, at the end of its clause, looks back over the object; the preposition behind its noun looks to the left
 # of it. Not every stem looks most at its own word. Nobody gave the model an alignment; it is a by-product of predicting tokens. It is also not a proof of what the model used (02, *Sources say, we measure*): the
 # encoder has mixed the words before the decoder looks at them.
 
@@ -603,7 +605,7 @@ print("This takes a few seconds.")
 
 @torch.no_grad()
 def held_out_loss(model: Translator, mask) -> float:
-    """Nats a token with this cross mask."""
+    """Nats per token with this cross mask."""
     inputs = shift_right(held_out.target, BOS)
     return loss_of(model, held_out, inputs, decoder_mask(LONGEST), mask).item()
 
@@ -620,7 +622,7 @@ blind = (held_out.origin > torch.arange(LONGEST))[stems].float().mean().item()
 print(f"stems whose word lies beyond the mask of 2021: {blind:.0%}")
 
 # %% [markdown]
-# Target position i could see only the first i + 1 source positions, as if the source were being written along with the target; and how much of the rest was hidden depended on the
+# Target position i could see only the first i + 1 source positions, as if the source were being written along with the target. How much of the rest was hidden depended on the
 # target's padding. The trained translator is lost under it. But a model *trained* with it finds a way round, because the encoder's vectors of the first words can carry what
 # comes later, and the two short runs hardly differ. So nobody saw an error. "Which word can see which?", the question of 02, shows it at once.
 
@@ -713,13 +715,13 @@ display(table)
 
 # %% [markdown]
 # **Question 2.** A decoder is trained on all positions at once but writes one token at a time. Explain with the mask and the shift why the first is possible and the second is
-# not avoidable, and name one difference between what the model sees in training and in use that can hurt it. (3–5 sentences)
+# not avoidable. Name one difference between what the model sees in training and in use that can hurt it. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "recurrence-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # In training the whole target is known. Shifted right, it gives every position the right beginning as its input, and the mask keeps each position from seeing
-# what comes later; so all positions can be computed in one pass and none can copy its answer. In use the token at t is part of the input for t + 1 and does not exist before
-# it has been written: T tokens take T passes. The difference is that in training the beginning is always right, while in use it is the model's own, so
-# that one wrong token puts the model where training has never been (exposure bias), and errors follow on errors.
+# what comes later. So all positions can be computed in one pass and none can copy its answer. In use the token at t is part of the input for t + 1 and does not exist before
+# it has been written: T tokens take T passes. The difference is that in training the beginning is always right, while in use it is the model's own. One
+# wrong token then puts the model where training has never been (exposure bias), and errors follow on errors.
 #
 # *Marking: 1 point for mask and shift making training parallel and for the dependence on the own output in use; 1 point for the mismatch between right and own
 # beginnings.*
@@ -740,7 +742,8 @@ add_row("translator's encoder", recorded_senses("translator", top), note="traine
 draw()
 
 # %% [markdown]
-# The translator finds nearly all senses in every kind of question: each sense has a word of its own in the code, so the translation is wrong unless the encoder tells the senses, by cues on either side and by order. Untrained,
+# The translator finds nearly all senses in every kind of question. Each sense has a word of its own in the code, so the translation is wrong unless the encoder tells the senses, by cues on
+# either side and by order. Untrained,
 # it finds cues, and where order decides no more than a bag of words. But translations are a rich kind of supervision: someone had to write the pairs. How far does text alone go?
 
 # %% [markdown]

@@ -9,14 +9,15 @@
 # %% [markdown]
 # # 05 · ELMo
 #
-# The translator of 04 found the senses of words because translations told them apart. Plain text has no translations. But it asks a question at every
-# word: what comes next? **ELMo** (Peters et al. 2018) trains one language model that reads from the left and one that reads from the right.
-# What their layers compute about a word *in its sentence* becomes the word's vector.
+# The translator of 04 found the senses of words because translations told them apart. Plain text has no translations, but
+# training can be self-supervised: a **language model** predicts at every word what comes next. **ELMo** (Peters et al. 2018) trains one language model that reads from the left and one that
+# reads from the right.
+# What their layers compute about a word *in its sentence* becomes its contextual embedding.
 #
 # **Afterwards you can**
 #
 # - make a word's vector from its characters, also for words never seen;
-# - train a language model in each direction, and *show* that neither sees the word it has to say;
+# - train a language model in each direction, and *show* that neither sees the word it has to predict;
 # - turn the layers of both into one vector for a word, with weights that a task learns;
 # - find out by measurement which layer a task wants.
 #
@@ -57,7 +58,7 @@ stems = {plural(word): word for word in nouns if plural(word) in nouns}         
 # ## 1 · A word from its characters
 #
 # A table has no row for a word it has never seen. ELMo has no table of words. It reads a word as a row of characters, and small filters slide over
-# them (Kim et al. 2016). A filter of width 3 answers strongly where it meets the three letters it likes. Only its best place counts, so it reports *whether* its pattern
+# them, a **character convolution** (Kim et al. 2016). A filter of width 3 answers strongly where it meets the three letters it likes. Only its best place counts, so it reports *whether* its pattern
 # occurs, not where.
 
 # %% tags=["demo"]
@@ -183,8 +184,8 @@ display(Markdown(
 # %% [markdown]
 # ## 2 · Two readers
 #
-# The forward model reads x from left to right with a stack of LSTM layers, and says at each word which word comes next. The backward model has a stack of its own, reads from right
-# to left and says which word came before. They share x and the final softmax, nothing else.
+# The forward model reads x from left to right with a stack of LSTM layers, and predicts at each word the next one. The backward model has a stack of its own, reads from right
+# to left and predicts the word before. They share x and the final softmax, nothing else. Each is autoregressive; together they are a **bidirectional language model** (biLM).
 
 # %% tags=["demo"]
 sentence = "the prisoner sat in a dark cell".split()
@@ -224,7 +225,7 @@ for row in reverse_padded(ids, lengths):
 #
 # $$-\sum_t \Big( \log p(x_t \mid x_1 \dots x_{t-1};\ \Theta_x, \overrightarrow{\Theta}, \Theta_s) + \log p(x_t \mid x_{t+1} \dots x_T;\ \Theta_x, \overleftarrow{\Theta}, \Theta_s) \Big) .$$
 #
-# $\Theta_x$ (characters) and $\Theta_s$ (softmax) stand in both terms: they are **tied**. The stacks are not.
+# $\Theta_x$ (characters) and $\Theta_s$ (softmax) stand in both terms: they are **tied weights**. The stacks are not tied.
 
 # %% nbgrader={"grade": false, "grade_id": "elmo-bilm_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def bilm_loss(
@@ -285,14 +286,14 @@ display(Markdown(
 #
 # $$p(x_1 \dots x_T) = \prod_t p(x_t \mid x_1 \dots x_{t-1}) = \prod_t p(x_t \mid x_{t+1} \dots x_T) .$$
 #
-# (The reader from the left is given [BOS] and has to say [EOS]; for the reader from the right it is the other way round.)
-# So a forward and a backward *perplexity* (the exponential of the mean nats) can differ only by what the models fail to learn. In the
+# (The reader from the left is given [BOS] and has to predict [EOS]; for the reader from the right it is the other way round.)
+# So a forward and a backward **perplexity** (the exponential of the mean nats) can differ only by what the models fail to learn. In the
 # paper they were approximately equal, the backward one slightly lower.
 
 # %% [markdown]
 # ## 3 · Who sees what?
 #
-# Why not one line, `nn.LSTM(D, D, num_layers=2, bidirectional=True)`, with the forward half of its output saying the next word and the backward half the word before? To find
+# Why not one line, `nn.LSTM(D, D, num_layers=2, bidirectional=True)`, whose forward half would predict the next word and the backward half the word before? To find
 # out what an output depends on, we differentiate: change the input at word j a little, how much does the output at word i move?
 
 # %%
@@ -444,7 +445,7 @@ pictures.influences(mended, sentence)
 # If the state that predicts a word has read both sides, it has read the word itself, through its neighbours' states; predicting it is then copying and teaches nothing. So each
 # language model must stay blind to one side in all of its layers. ELMo trains two such models and puts their states side by side afterwards, so that the resulting vector knows the left and the right.
 # What is lost: no layer ever combines a cue on the left with a cue on the right; the two halves meet only in the sum or in the task's network. (BERT, in 06, sees both
-# sides in every layer by hiding the word it has to say.)
+# sides in every layer by hiding the word it has to predict.)
 #
 # *Marking: 1 point for the leak (a state with both sides contains the answer); 1 point for "side by side only" together with what is lost (no interaction between the sides inside the model).*
 
@@ -452,7 +453,7 @@ pictures.influences(mended, sentence)
 # ## 4 · Train it
 #
 # The whole language takes minutes. For a run of seconds we take the part of it that is about *bank*: its topics river and money, with an exact bound of their own. Your `char_cnn`, `two_stacks` and `bilm_loss` are the
-# working parts. Afterwards we give the trained model second layers that read both halves, as the leaking stack does, and go on for a shorter while.
+# working parts. Afterwards we give the trained model second layers that read both halves, as in the leaking stack, and train on for a shorter while.
 
 # %% tags=["demo"]
 from coursekit.language.grammar import GRAMMAR
@@ -622,12 +623,12 @@ cosines = {name: torch.cosine_similarity(prison, other).tolist() for name, (_, o
 pictures.similarities({name: (kind, cosines[name]) for name, (kind, _) in pairs.items()})
 
 # %% [markdown]
-# At layer 0 every *cell* is the same vector: cosine 1, f(w). From layer 1 on it is f(w, C), a vector for this word in this sentence, and
+# At layer 0 every *cell* is the same vector: cosine 1, a static embedding. From layer 1 on it is a contextual one, f(w, C):
 # *cell* in another sense moves away while *cell* in the same sense stays near. The other word is the control: it says what cosine two words have that do not belong together.
 #
-# Now all ambiguous words, with the exam of the course and its four kinds of question: a cue on the left of the word, a cue only on its *right*, and all words the same but their *order*, in one clause or in two.
+# Now all ambiguous words, in the exam of the course. Its questions have a cue on the left of the word, a cue only on its *right*, or all words the same but their *order*, in one clause or in two.
 #
-# **Predict:** the share of senses found at layer 0 where the only cue is on the right (0 to 1). There are two or three senses for a word.
+# **Predict:** the share of senses found at layer 0 where the only cue is on the right (0 to 1). There are two or three senses per word.
 
 # %% tags=["demo"]
 predict("elmo.layer_0", ...)
@@ -646,7 +647,7 @@ show(*small_models.senses("elmo"))
 # room, both trained layers are beyond it. The last two kinds are the hard ones: *order* decides, and no reader of a bag of words gets beyond 0.5 (01). The untrained stacks stay near that, even with
 # the most labelled sentences; the trained top layer finds nearly all with these.
 #
-# But no state of ELMo has read both sides. Is there a question that needs both?
+# But no state of ELMo has read both sides: each stack is unidirectional. Is there a question that needs both?
 
 # %% tags=["demo"]
 surest = {
@@ -674,8 +675,10 @@ for name, found in by_half.items():
     print(f"{name:<14} {found}")
 
 # %% [markdown]
-# Each half comes close to what its side allows: the forward half to the dashed line of the figure above, the backward half to a bound of its own, the first row of the next figure. Side by side they find more
-# than either in both kinds in which order decides. But where the only cue is on the *right*, the backward half alone finds more than both together: the forward half knows nothing of these senses, yet counts as
+# Each half comes close to what its side allows: the forward half to the dashed line of the figure above, the backward half to its own bound, the first row of the next figure. Side by side
+# they find more
+# than either in both kinds in which order decides. But where the only cue is on the *right*, the backward half alone finds more than both together. The forward half knows nothing of these
+# senses, yet counts as
 # much when the nearest neighbour is looked for, and pulls towards sentences that merely begin alike. Putting vectors side by side leaves to the reader which half to trust.
 #
 # Over all seeds, with other readers of the same vectors, recorded (`python tools/record_elmo_halves.py`):
@@ -728,7 +731,7 @@ interact(show_neighbours, sentence=named, layer=(0, len(labelled_layers) - 1), c
 # %% [markdown]
 # ## 6 · Which layers? The task decides
 #
-# Not the top layer, not all layers end to end: ELMo *adds* all L + 1 layers, with weights that each task learns for itself:
+# Not the top layer, not all layers end to end: ELMo *adds* all L + 1 layers, with weights that each task learns for itself. This is a **scalar mix**:
 #
 # $$\mathrm{ELMo} = \gamma \sum_{l=0}^{L} w_l \, h_l, \qquad w = \operatorname{softmax}(s) .$$
 #
@@ -790,7 +793,7 @@ def examples(task: str, sentences, held_out: bool, seed: int) -> tuple[np.ndarra
 def learn(R, labels: Int[Tensor, "N"], asked, right, seed: int, strength=1e-3, only=None):
     """Weights learned for a task, and its accuracy on the words asked.
 
-    R and asked hold vectors (L+1, N, E), labels and right what is to be said. strength is a penalty on
+    R and asked hold vectors (L+1, N, E), labels and right what is to be predicted. strength is a penalty on
     s (see Extensions). `only`: a single layer in place of the mix.
     """
     torch.manual_seed(seed)
@@ -883,7 +886,8 @@ display(cells.loc[list(TASKS), order])
 
 # %% [markdown]
 # The step from layer 1 to layer 2 is worth much for senses and next to nothing for the part of speech: that is the difference in the weights. It is not the paper's result, in which layer 2 was *worse* for the part of speech;
-# perhaps so small a language leaves the top layer room for everything. (Most words have one part of speech only, so the word alone gets far.) The tense of a new verb stands in its letters: layer 0, which has read no other word, tells it at least as well as layer 1 and better than layer 2, and the weights go there. And the untrained
+# perhaps so small a language leaves the top layer room for everything. (Most words have one part of speech only, so the word alone gets far.) The tense of a new verb stands in its letters.
+# Layer 0, which has read no other word, tells it at least as well as layer 1 and better than layer 2, and the weights go there. And the untrained
 # biLMs show what training is worth: most of all for the senses. (With 1,500 sentences and a linear classifier the task finds fewer of them than the exam does with its neighbours.)
 
 # %% [markdown]
@@ -935,7 +939,7 @@ print(f"our ELMo, softmax included: {ours:,}")
 # spelt, only its *output* needs a list of words.
 #
 # > **Sources say, we measure.** *"ELMo concatenates the layers."* The two **directions** of a layer are concatenated (your `representations`); the **layers** are added, with learned weights (your `scalar_mix`;
-# > Peters et al. 2018, equation 1). Concatenating layers would give (2L + 1) · 512 = 2560 numbers a word; ELMo's vector has 1024. *"ELMo is a word-level model"*, *"ELMo is character-based"*: both are
+# > Peters et al. 2018, equation 1). Concatenating layers would give (2L + 1) · 512 = 2560 numbers per word; ELMo's vector has 1024. *"ELMo is a word-level model"*, *"ELMo is character-based"*: both are
 # > half right. It *reads* characters, so no word is unknown, and its LSTMs step and predict **word by word**. *"Layer norm before mixing"*: the paper reports that it helped in some cases; AllenNLP's guide advises
 # > against it (`do_layer_norm=False`).
 #

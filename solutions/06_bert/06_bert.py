@@ -9,14 +9,14 @@
 # %% [markdown]
 # # 06 · BERT
 #
-# ELMo (Peters et al. 2018) put two readers side by side, one from each end. Neither ever saw both sides of a word at once. BERT (Devlin et al. 2019) takes the encoder of 03, lets
-# every word look at every other, and asks it to guess words that we have hidden. We build all that stands around the encoder: pieces of words, pairs of sentences, hidden
+# ELMo (Peters et al. 2018) put two unidirectional readers side by side, one from each end. Neither ever saw both sides of a word at once. BERT (Devlin et al. 2019) takes the encoder of 03, lets
+# every word look at every other, and asks it to predict words that we have hidden. We build all that stands around the encoder: pieces of words, pairs of sentences, hidden
 # words, two losses. Then we train it and measure what reading both sides is worth.
 #
 # **Afterwards you can**
 #
 # - cut words into pieces from a fixed vocabulary, and lay out two sentences as BERT reads them;
-# - hide words the way BERT was trained, and score the guesses on the hidden words alone;
+# - hide words the way BERT was trained, and score the predictions at the hidden words alone;
 # - train a small BERT on both of its objectives, beside the best possible loss;
 # - say, with numbers, how BERT differs from ELMo and how large the original is.
 #
@@ -37,9 +37,9 @@ UNCHOSEN = -100                      # the label of a place where nothing is ask
 # %% [markdown]
 # ## 1 · A text is its own teacher
 #
-# The translator of 04 needed pairs that someone had written. A language model needs only text: the labels are the words themselves. Two ways to ask are in use.
-# A *causal* model says each word from those before it. A *masked* model says words that were hidden from it, from both sides (Taylor 1953 did this with people, and called it
-# the cloze procedure).
+# The translator of 04 needed pairs that someone had written. A language model is self-supervised: the labels are the words themselves. Two ways to ask are in use.
+# A *causal*, that is, autoregressive model predicts each word from those before it. A **masked language model** (MLM) predicts words that were hidden from it, from both sides
+# (Taylor 1953 did this with people, and called it the cloze procedure).
 
 # %% nbgrader={"grade": false, "grade_id": "bert-lm_examples", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def lm_examples(
@@ -85,18 +85,18 @@ def word_of(i: int) -> str:
     """The word of an id, · where there is none."""
     return "·" if i == UNCHOSEN else language.vocabulary[i]
 
-rows = {"text": sentence, "causal: say the next": causal, "masked: say what is hidden": masked}
+rows = {"text": sentence, "causal: predict the next": causal, "masked: predict the hidden": masked}
 display(pd.DataFrame({name: [word_of(i) for i in ids[0].tolist()] for name, ids in rows.items()}).T)
 
 # %% [markdown]
 # The causal model gets a label at every place but the last, the masked one only where a word is hidden. That is the price of looking both ways. Why not ask the
-# masked model for all words? Because it could see them: in a deep network that looks both ways, every word reaches its own place through its neighbours, the leak that you
+# masked model for all words? It could see them: in a deep network that looks both ways, every word reaches its own place through its neighbours, the leak that you
 # found in 05.
 
 # %% [markdown]
 # ## 2 · Pieces of words
 #
-# A vocabulary of all words never ends, one of letters makes long rows. BERT takes 30,522 *pieces* (WordPiece: Schuster and Nakajima 2012; Wu et al. 2016): frequent
+# A vocabulary of all words never ends, one of letters makes long rows. BERT takes 30,522 *pieces*, or **subwords** (WordPiece: Schuster and Nakajima 2012; Wu et al. 2016): frequent
 # words whole, the rest put together. A piece that continues a word begins with ##. Cutting is greedy: the longest piece that fits, then the longest
 # that fits the rest.
 
@@ -176,14 +176,14 @@ display(Markdown(
 
 # %% [markdown]
 # The toy has *##forget*; BERT's vocabulary does not, so the greedy match stops at *##for*, and *##get* follows. The pieces need not be parts that mean
-# something: they were chosen by their counts in a large text. *wardens* shares a piece with *warden*, and what was learnt for one helps the other. A word that
+# something: they were chosen by their counts in a large text. *wardens* shares a piece with *warden*, and what was learned for one helps the other. A word that
 # was never seen has pieces that were.
 
 # %% [markdown]
 # ## 3 · Two sentences in one row
 #
-# BERT reads one or two sentences as a single row: *[CLS]* in front, *[SEP]* behind each sentence, padding at the end. The vector of [CLS] will speak for
-# the whole row. *Segments* say to which sentence a token belongs.
+# BERT reads one or two sentences as a single row: *[CLS]* in front, *[SEP]* behind each sentence, padding at the end. The vector of this **[CLS] token** will speak for the whole row.
+# *Segments* say to which sentence a token belongs.
 
 # %% nbgrader={"grade": false, "grade_id": "bert-encode_pair", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def encode_pair(
@@ -235,8 +235,8 @@ pictures.input_row(wordpieces.convert_ids_to_tokens(ids.tolist()), segments, kee
 # %% [markdown]
 # ## 4 · Three vectors, added
 #
-# Attention does not know places (03) and would not know sentences either. So each token starts as a sum of three vectors, all learnt: which piece it is, to which sentence it
-# belongs, where it stands. The sines of 03 are gone; 512 rows of a table take their place, and so BERT-Base cannot read further than 512 tokens.
+# Attention does not know places (03) and would not know sentences either. So each token starts as a sum of three vectors, all learned: which piece it is, to which sentence it
+# belongs, where it stands. The sines of 03 are gone: the positional encoding is a table of 512 learned rows, and so BERT-Base cannot read further than 512 tokens.
 
 # %% nbgrader={"grade": false, "grade_id": "bert-embed", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def embed(
@@ -280,7 +280,7 @@ print(f"cosine of the two 'the': 1.00 in the token table, {same_word:.2f} after 
 # %% [markdown]
 # ## 5 · Hide words
 #
-# Of all words 15 % are *chosen*: the model has to say them. But [MASK] never occurs in the texts it will read later. So of the chosen words only 80 % become
+# Of all words 15 % are *chosen*: the model has to predict them. But [MASK] never occurs in the texts it will read later. So of the chosen words only 80 % become
 # [MASK]; 10 % become a random word, and 10 % stay as they are (Devlin et al., section 3.1). At any word the model has to keep a vector that could answer.
 #
 # **Predict:** of 100 words, how many does the model see as something else than was written?
@@ -357,7 +357,7 @@ pictures.corruption(shares)
 # [MASK], and why would that hurt when we use its vectors on clean text? What does each of the two tenths do against it? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "bert-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The loss would ask for a word only where [MASK] stands, so that the vectors at all other places would have to serve the masked places alone; they need not hold
+# The loss would ask for a word only where [MASK] stands, so that the vectors at all other places would have to serve the masked places alone. They need not hold
 # what fits at their own place. On clean text there is no [MASK], and every vector that we use would be of the kind that was never asked for anything.
 # With the tenth that stays, the model is asked at words that it can see, so their vectors must know the word. With the tenth of random words it cannot simply copy what it
 # sees: any word may be wrong, so it has to weigh the word against its context.
@@ -388,7 +388,7 @@ def mlm_loss(logits: Float[Tensor, "B T V"], labels: Int[Tensor, "B T"]) -> Floa
 check("bert.mlm_loss", lambda case: mlm_loss(**case))
 
 # %% [markdown]
-# Before we train anything: what is a good number? Our language has an exact answer. With *all* chosen words as [MASK], the best possible guess is known (`language.masked_word`). Three
+# Before we train anything: what is a good number? Our language has an exact answer. With *all* chosen words as [MASK], the best possible prediction is known (`language.masked_word`). Three
 # controls stand beside it.
 
 # %% tags=["demo"]
@@ -411,17 +411,18 @@ with torch.no_grad():
         "best possible from both sides": best,
     }
 for name, nats in ladder.items():
-    print(f"{name:<32} {nats:.2f} nats a hidden word, as sure as among {np.exp(nats):,.1f} words")
+    print(f"{name:<32} {nats:.2f} nats per hidden word, perplexity {np.exp(nats):8,.1f}")
 
 # %% [markdown]
-# Before training the model is no better than equal chances. Even the best possible guess pays something: what stays open is open in the language itself, and no model can learn it
+# Before training the model is no better than equal chances, whose perplexity (05) is the number of words. Even the best possible prediction pays something: what stays open is open in the
+# language itself, and no model can learn it
 # away.
 
 # %% [markdown]
 # ## 7 · The next sentence, and a bug to find
 #
-# BERT has a second task. In half of the pairs the second sentence follows the first one in the text, in the others it comes from elsewhere; from the vector
-# of [CLS] the model says which. Label 0 is "b continues a", as in Hugging Face's library. In our language a continuation keeps the topic:
+# BERT has a second task, **next-sentence prediction** (NSP). In half of the pairs the second sentence follows the first one in the text, in the others it comes from elsewhere; from the vector
+# of [CLS] the model predicts which. Label 0 is "b continues a", as in Hugging Face's library. In our language a continuation keeps the topic:
 
 # %% tags=["demo"]
 examples = language.passages(4, np.random.default_rng(9), split="train")
@@ -468,8 +469,10 @@ check("bert.pretraining_loss", lambda case: pretraining_loss(**case))
 # %% [markdown]
 # ## 8 · Train it
 #
-# To see something in less than twenty seconds, we take a corner of the language: the topics *prison*, *river* and *night*, and of their sentences the simpler kinds, without those in which order decides or
-# the cue stands on the right. It is a language of its own, with exact bounds of its own. All 720 batches go through your functions: pairs, corruption, loss. Then 360 batches with the loss of 2018.
+# Training on text alone, before any task, is called **pre-training**. To see something in less than twenty seconds, we take a corner of the language: the topics *prison*, *river* and *night*.
+# Of their sentences we leave
+# out those in which order decides or the cue stands on the right. It is a language of its own, with exact bounds of its own. All 720 batches go through your functions: pairs, corruption,
+# loss. Then 360 batches with the loss of 2018.
 #
 # **Predict:** what does a model learn about the next sentence from the loss of 2018? The cell shows what you can choose from when you run it.
 
@@ -501,7 +504,7 @@ exam_rows = rows_of(examined)
 print(f"{V} words instead of {len(language.vocabulary):,}; {len(text[0]):,} pairs of up to {T} tokens")
 
 # %% [markdown]
-# For the bounds: where a pair does not continue, the other sentence tells nothing, and the best possible guess of a hidden word is that of `masked_word` on its own sentence. So
+# For the bounds: where a pair does not continue, the other sentence tells nothing, and the best possible prediction of a hidden word is that of `masked_word` on its own sentence. So
 # hidden words are examined on those pairs, all of them as [MASK]; the next sentence on all pairs, with nothing hidden.
 
 # %% tags=["demo"]
@@ -511,7 +514,7 @@ _, exam_labels = corrupt(strangers, V, torch.Generator().manual_seed(1))
 exam_hidden = exam_labels != UNCHOSEN
 
 def exact_losses() -> tuple[float, float]:
-    """The best possible: nats a hidden word, nats a pair."""
+    """The best possible: nats per hidden word, nats per pair."""
     losses = []
     for side, segment in ((examined.first, 0), (examined.second, 1)):
         ids = side.ids[~examined.continues]
@@ -525,7 +528,7 @@ def exact_losses() -> tuple[float, float]:
 
 @torch.no_grad()
 def examine(model: BERT) -> tuple[float, float, float]:
-    """Nats a hidden word, nats a pair, share of pairs right: on held-out pairs."""
+    """Nats per hidden word, nats per pair, share of pairs right: on held-out pairs."""
     ids, segments, not_next = exam_rows
     output = model(strangers.masked_fill(exam_hidden, MASK), segments[apart])
     next_logits = model(ids, segments).next_sentence
@@ -580,14 +583,14 @@ as_it_was = torch.nn.CrossEntropyLoss(ignore_index=0)(answers, exam_rows[2]).ite
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
-    f"Your loss: **{course[-1, 3]:.1%}** of the held-out pairs right. Loss of 2018: **{wild_course[-1, 3]:.1%}**; it says "
+    f"Your loss: **{course[-1, 3]:.1%}** of the held-out pairs right. Loss of 2018: **{wild_course[-1, 3]:.1%}**; it predicts "
     f"\"does not continue\" in **{says_not:.0%}** of the pairs, and its own next-sentence loss is {as_it_was:.4f} nats. "
     f"Share of pairs that do not continue: {apart.float().mean().item():.1%}."
 ))
 
 # %% [markdown]
-# With the label 0 ignored, only pairs that do not continue are left in the loss, and one answer for all makes it vanish. (In the code of 2018 a 1 meant "continues", so there the model said yes.)
-# Scored on *all* pairs, its loss leaves the picture at the top. The hidden words are learnt all the same, so that the sum falls as it should: it takes an accuracy, and a look at the
+# With the label 0 ignored, only pairs that do not continue are left in the loss, and one answer for all makes it vanish. (In the code of 2018 a 1 meant "continues", so there the model predicted yes.)
+# Scored on *all* pairs, its loss leaves the picture at the top. The hidden words are learned all the same, so that the sum falls as it should: it takes an accuracy, and a look at the
 # answers, to see the hole.
 
 # %% [markdown]
@@ -652,7 +655,7 @@ interact(show_hidden, sentence=[words for words, _ in hidden_words], place=ipywi
 # How much does it help to see the words *after* a gap? In our language this is a number: the best possible loss from the left, minus the best possible from both sides, on the
 # same words. (One word hidden at a time, all words of 300 held-out sentences.)
 #
-# **Predict:** how many nats a word? The best possible from the left is about 1.8 nats a word.
+# **Predict:** how many nats per word? The best possible from the left is about 1.8.
 
 # %% tags=["demo"]
 predict("bert.right_worth", ...)
@@ -686,7 +689,7 @@ last_word, six = by_right["mean"].iloc[0], by_right["mean"].loc[6]
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
-    f"The right context is worth **{worth.mean():.2f} nats** a word (exact); the two trained models differ by "
+    f"The right context is worth **{worth.mean():.2f} nats** per word (exact); the two trained models differ by "
     f"**{measured_worth:.2f}**. It is worth {last_word:.2f} nats at the last word of a sentence and {six:.2f} where six "
     "words follow."
 ))
@@ -801,7 +804,7 @@ encoder_column = {
     "attention": "both sides, every layer",
     "objective": "hidden words, next sentence",
     "writes text": "no",
-    "steps in sequence": "1 a layer",
+    "steps in sequence": "1 per layer",
     "first word's derivative, 64 words over 2": f"{survives:.1e}",
     "ms at T = 64": f"{one_layer_ms(64):.2f}",
     "ms at T = 4096": f"{one_layer_ms(4096):.0f}",
@@ -811,13 +814,13 @@ display(pd.DataFrame({"encoder only (BERT)": encoder_column}))
 
 # %% [markdown]
 # As for the single attention of 04: the first of 64 words still reaches the last one, with a share of the order of 1/T, not vanishing step by step. The price is in the times, because every word meets every
-# word, T² pairs; and in the row of writing: this column cannot.
+# word, T² pairs. And this column cannot write.
 
 # %% [markdown]
 # ## 12 · Fill the mask
 #
-# What does the original say? Here bert-base-uncased fills gaps, where it can be had: from this machine's cache or from the Hugging Face hub. Without a network there is only a stand-in, and
-# that was published without the part that names words.
+# What does the original predict? Here bert-base-uncased fills gaps, if it lies in this machine's cache or can be fetched from the Hugging Face hub. Otherwise the small BERT of this course does: the
+# real encoder that the course brings in its place, MiniLM, was published without the head that predicts words.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from textwrap import fill
@@ -858,7 +861,7 @@ with torch.no_grad():
         print(f"    {gap:<42} {best_guesses(gap)}")
 
 # %% [markdown]
-# Had we asked transformers for the stand-in *with* such a head, it would have built one out of random numbers and filled the gaps with nonsense, without an error. The course's `load` refuses
+# Had we asked transformers for MiniLM *with* such a head, it would have made one of random numbers and filled the gaps with nonsense, without an error. The course's `load` refuses
 # instead: a missing head is a fact about a model, not a detail.
 
 # %% [markdown]
@@ -961,10 +964,10 @@ display(Markdown("BERT and ELMo: " + "; ".join(map(beside, QUESTIONS)) + "."))
 # both sides in every layer? And why is its loss nothing to compare with the loss of a language model that writes from left to right? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "bert-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# If every layer looks at both sides, then after two layers each place has received its own word back through its neighbours; asked for that word it only has to copy, as the
+# If every layer looks at both sides, then after two layers each place has received its own word back through its neighbours. Asked for that word it only has to copy, as the
 # leaking bidirectional LSTM of 05 did. Hiding the word at the input takes it away from all layers at once, but a word that is hidden cannot help with the others, so only few can be
 # hidden at a time. The masked loss is the mean cost of a word given nearly all others. Added up over a sentence these costs are not the probability of the sentence, because every
-# word is used to predict its neighbours and then predicted from them; a causal model's costs add up to −log p of the sentence by the chain rule.
+# word is used to predict its neighbours and then predicted from them. An autoregressive model's costs add up to −log p of the sentence by the chain rule.
 #
 # *Marking: 1 point for the word that reaches its own place (and hiding as the remedy with its price); 1 point for the different conditioning (no chain rule, more context known,
 # each loss with its own bound).*
@@ -972,7 +975,7 @@ display(Markdown("BERT and ELMo: " + "; ".join(map(beside, QUESTIONS)) + "."))
 # %% [markdown]
 # ## Extensions
 #
-# They count as extra credit. First the pairs: from documents, as BERT's training data were made.
+# They count as extra credit. First the pairs for NSP: from documents, as BERT's training data were made.
 
 # %% nbgrader={"grade": false, "grade_id": "bert-nsp_pairs", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def nsp_pairs(
@@ -1064,8 +1067,8 @@ def pool_pieces(
 check("bert.pool_pieces", lambda case: pool_pieces(**case))
 
 # %% [markdown]
-# With a real model: ten words of several pieces, each with a word of one piece or two that means nearly the same. In one sentence for all of them: is that word the nearest of the ten? By chance
-# it would be one time in ten.
+# With a real model: ten words of several pieces, and for each a word of one piece or two that means nearly the same. All are put into the same sentence, one at a time. Is a word's own companion
+# the nearest of the ten? By chance it would be one time in ten.
 
 # %% tags=["demo"]
 encoder = load_pretrained("bert-base-uncased")
@@ -1132,10 +1135,10 @@ for name, c in configurations.items():
 # %% [markdown]
 # ## Summary
 #
-# - Text labels itself: the next word, or words that were hidden.
-# - WordPiece takes the longest piece from the left. 30,522 pieces write every word, or [UNK].
+# - Text labels itself: an autoregressive model predicts the next word, a masked one words that were hidden.
+# - WordPiece takes the longest piece from the left. 30,522 subwords write every word, or [UNK].
 # - A row is [CLS] a [SEP] b [SEP]; a token starts as the sum of its piece, its segment and its place.
-# - 15 % of the words are asked for: 80 % of them as [MASK], 10 % as another word, 10 % as they are. The loss is on those alone.
+# - 15 % of the words are to be predicted: 80 % of them as [MASK], 10 % as another word, 10 % as they are. The loss is on those alone.
 # - An ignored label is a hole in a loss. Look at the answers, not only at the number.
 # - Both sides are seen by every coordinate of BERT, in every layer. In ELMo each coordinate sees one.
 # - What the right context is worth can be said in nats, for the truth and for a model.
