@@ -16,7 +16,7 @@ PER_WRITTEN_ANSWER = 5.0
 FURTHER = re.compile(r"(?i)extensions?\b|further\b")
 """How the heading of a section begins that does not belong to the core path."""
 NOT_READ = ("References",)
-STATED = re.compile(r"\((?:extension, |difficulty )?[●○]+, (\d+) minutes\)")
+STATED = re.compile(r"[●○]+, (\d+) minutes")
 """The line of a docstring that says how hard an exercise is, and how long it takes."""
 NOT_WORDS = re.compile(r"```.*?```|\$\$.*?\$\$|\$[^$]*\$|\]\([^)]*\)|<[^>]+>|`[^`]*`", re.DOTALL)
 """Code, formulas, and the addresses of links: they are looked at, not read word by word."""

@@ -25,7 +25,7 @@
 # - tell by one number whether vectors depend on the word alone, f(w), or on its context as well, f(w, C);
 # - say what an average of the words around can find out, and what it cannot.
 #
-# **You need** Python, a little PyTorch (indexing, `sum`, `@`), and logarithms. **Time** about an hour: seven
+# **You need** Python, a little PyTorch (indexing, `sum`, `@`), and logarithms. **Time** about 70 minutes: seven
 # exercises, two questions, two extensions.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · next: [02 · Attention, step by step](../02_attention/02_attention.ipynb)

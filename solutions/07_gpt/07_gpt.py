@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 07 · GPT
 #
-# A **decoder** predicts the next word from the words before it, and nothing else. So it can write; and so it cannot know, at the word *cell*, what
+# A **decoder-only model** predicts the next word from the words before it, and nothing else. So it can write; and so it cannot know, at the word *cell*, what
 # comes after. We build its mask, its loss and its ways of choosing a word, train a small one, and measure exactly what it cannot see. Then we take
 # one with 135 million parameters and give it a task in nothing but a prompt.
 #
@@ -20,7 +20,7 @@
 # - show what a decoder's vectors hold and what they cannot hold, beside BERT's;
 # - classify zero-shot and few-shot, and say what an interval allows you to say about it.
 #
-# **You need** notebooks 03 and 04; 06 for the comparison with BERT. **Time** about 70 minutes: seven exercises, a bug to find, two
+# **You need** notebooks 03 and 04; 06 for the comparison with BERT. **Time** about 90 minutes: seven exercises, a bug to find, two
 # questions that a person reads; one extension.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [06 · BERT](../06_bert/06_bert.ipynb) · next: [08 · Inside a pre-trained transformer](../08_inside/08_inside.ipynb)
@@ -764,7 +764,7 @@ pictures.cost(costs)
 # %% [markdown]
 # ## 7 · Scaling up: GPT, GPT-2, GPT-3, LLaMA
 #
-# The code above is, up to size and dropout, the block of GPT-2 (2019): the norm stands in front of each part, and once more at the end. In the GPT of 2018 it stood behind the sums, as in 03's
+# The code above is, up to size and dropout, the block of GPT-2 (2019): the norm stands in front of each part, and once more at the end. In the GPT of 2018 (Radford et al. 2018) it stood behind the sums, as in 03's
 # layer of 2017. GPT-3 is more of it, with better data. LLaMA
 # (Touvron et al. 2023) has norms without a mean, positions as rotations of queries and keys, and a gated feed-forward network. We count their matrices from the published sizes:
 # attention 4D² per layer, feed-forward 2DF (gated: 3DF), the token table VD, learned positions TD.

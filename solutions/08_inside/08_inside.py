@@ -20,7 +20,7 @@
 # - read attention with bertviz, and say what it does not explain;
 # - tell senses apart with vectors from inside, on sentences that mislead a bag of words, and say what of it is grammar.
 #
-# **You need** notebooks 06 and 07. **Time** about 65 minutes: six exercises, a bug to find, two questions that a person reads; two extensions.
+# **You need** notebooks 06 and 07. **Time** about 75 minutes: six exercises, a bug to find, two questions that a person reads; two extensions.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [07 · GPT](../07_gpt/07_gpt.ipynb) · next: [09 · Fine-tuning](../09_fine_tuning/09_fine_tuning.ipynb)
 
@@ -356,7 +356,7 @@ pictures.pairs(by_layer, similar)
 # %% [markdown]
 # ## 5 · All vectors point the same way
 #
-# Ethayarajh (2019) compared *random* words in the upper layers of ELMo, BERT and GPT-2, and found cosines far above 0; in GPT-2's last layer nearly 1. The vectors fill a narrow cone. Such a space is called **anisotropic**,
+# Ethayarajh (2019) compared *random* words in the upper layers of ELMo, BERT and GPT-2, and found cosines far above 0; in GPT-2's last layer nearly 1. The vectors fill a narrow cone. This is called **anisotropy**,
 # and its measure is the control we used all along: the mean cosine of random pairs.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-anisotropy", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -588,7 +588,7 @@ neuron_view(attention, queries, keys, tokens, layer=layer, head=head)
 # %% [markdown]
 # ## 7 · Is attention an explanation?
 #
-# "Bank attends to *deposit*, so *deposit* is why the model knows the sense." Jain and Wallace (2019) found that attention weights agree poorly with other measures of importance, and that
+# "Bank attends to *deposit*, so *deposit* is why the model knows the sense." Jain and Wallace (2019) found, in classifiers with an LSTM, that attention weights agree poorly with other measures of importance, and that
 # very different weights can give the same answer. Wiegreffe and Pinter (2019) replied that it depends on what one calls an explanation, and on fair controls. Abnar and Zuidema (2020) pointed out that above layer 1 attention is paid to *mixtures* of
 # words. We can ask the model itself. Hide one word from all heads, and see how far the vector of the target word moves.
 
@@ -675,9 +675,9 @@ at_cls, elsewhere = (np.mean([v[part].mean() for v in values]) for part in (slic
 print(f"mean length of a head's value vector: {at_cls:.2f} at [CLS], {elsewhere:.2f} at the words")
 
 # %% [markdown]
-# Attention is no nonsense: it orders words better than their distance does. It is no explanation either: the last layer alone orders them poorly, and the best orders come from numbers that need more than weights. The
-# reason stands below the figure. The value vector of [CLS] is short, so the most popular token delivers least (Kobayashi et al. 2020 showed this for BERT's [SEP]): a weight is a share, not an amount. And our yardstick is one of several:
-# hidden words leave a sentence that nobody wrote.
+# Attention is no nonsense: it orders words better than their distance does. The last layer alone orders them less well than all layers do, and better orders come from numbers that need more than weights. The
+# reason stands below the figure. The value vector of [CLS] is short, so the most popular token delivers least (Kobayashi et al. 2020 showed this for BERT's [SEP]): a weight is a share, not an amount. Our first yardstick sets attention weights to 0, which is close to what the guesses
+# multiply; but [MASK] in the word's place, or a sentence without the word, give the same ranking of the guesses (the table). What none of them shows: whether the *sense* that is found would change.
 
 # %% [markdown]
 # **Question 1.** A colleague shows a head view: in one head of layer 3, *bank* attends to *river* with weight 0.8. "So the model decides from *river* that it is a shore." Name three things that have to be checked before you
@@ -941,7 +941,7 @@ draw_scoreboard()
 # %% [markdown]
 # ## Extension: rollout
 #
-# Above layer 1 attention is paid to mixtures. Abnar and Zuidema (2020) unmix them: average the heads, let half of each token's vector come from the residual stream, and multiply the
+# Above layer 1 attention is paid to mixtures. Abnar and Zuidema (2020) unmix them by **attention rollout**: average the heads, let half of each token's vector come from the residual stream, and multiply the
 # layers. A row of the result then says from which *input* tokens a vector's parts came, if nothing but shares counted. It counts as extra credit.
 
 # %% nbgrader={"grade": false, "grade_id": "inside-attention_rollout", "locked": false, "schema_version": 3, "solution": true, "task": false}

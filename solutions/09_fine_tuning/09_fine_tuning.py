@@ -20,7 +20,7 @@
 # - tell four strategies apart by accuracy, forgetting, seconds and size, with intervals;
 # - recognise a learning rate that is too large, and use `Trainer`.
 #
-# **You need** notebooks 06 and 08. **Time** about 60 minutes: seven exercises, one of them a bug to mend, two questions that a person reads; two
+# **You need** notebooks 06 and 08. **Time** about 75 minutes: seven exercises, one of them a bug to mend, two questions that a person reads; two
 # extensions.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [08 · Inside a pre-trained transformer](../08_inside/08_inside.ipynb) · next: [10 · Applications: sentiment, entities, questions](../10_applications/10_applications.ipynb)
@@ -210,6 +210,8 @@ display(pd.DataFrame(counted).map("{:,}".format))
 # %% [markdown]
 # ## 3 · What learns: four strategies
 #
+# # What does not learn is **frozen**; so the strategies differ in their **freezing**.
+#
 # - **Frozen features** (feature extraction, linear probing): the encoder stays, the head learns.
 # - **Last layers** (partial fine-tuning): the head and the top of the encoder learn.
 # - **Gradual unfreezing** (Howard and Ruder 2018): the head first, then one layer more each epoch.
@@ -323,7 +325,7 @@ for task, (make, classes) in TASKS.items():
 # %% [markdown]
 # ## 5 · How fast: a rate for each part
 #
-# Two things are set parameter by parameter. *Weight decay* (apart from the gradient: Loshchilov and Hutter 2019) pulls weights towards 0. A matrix can bear it; biases and the scales of layer norms are spared in BERT's code. And the lower a layer, the more general what
+# Two things are set for each **parameter group**. *Weight decay* (apart from the gradient: Loshchilov and Hutter 2019) pulls weights towards 0. A matrix can bear it; biases and the scales of layer norms are spared in BERT's code. And the lower a layer, the more general what
 # it holds, so some give lower layers lower rates ("discriminative fine-tuning", Howard and Ruder 2018).
 
 # %% nbgrader={"grade": false, "grade_id": "fine_tuning-parameter_groups", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1144,7 +1146,7 @@ display(pd.DataFrame(one_run).T.map("{:.3f}".format))
 # %% [markdown]
 # One seed, so an example and no result; the table of section 11 has the intervals.
 #
-# The second extension stops a training that overfits. It watches the validation loss.
+# # The second extension stops a training that overfits (**early stopping**). It watches the validation loss.
 
 # %% nbgrader={"grade": false, "grade_id": "fine_tuning-early_stopping", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class EarlyStopping:

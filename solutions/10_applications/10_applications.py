@@ -19,7 +19,7 @@
 # - say why token accuracy flatters, and what two independent choices of start and end do to a span;
 # - choose a model for a task, with a control beside each number.
 #
-# **You need** notebook 09. **Time** about 70 minutes: eight exercises, one of them a bug to mend, two questions that a person reads; one
+# **You need** notebook 09. **Time** about 85 minutes: eight exercises, one of them a bug to mend, two questions that a person reads; one
 # extension.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [09 · Fine-tuning](../09_fine_tuning/09_fine_tuning.ipynb) · next: [11 · Sentences and documents](../11_sentences/11_sentences.ipynb)
@@ -331,7 +331,7 @@ print(f"fine-tuned, accuracy by seed: {seeds} (± {half_width(by_seed):.3f})")
 # %% [markdown]
 # ## 3 · A tag for every word
 #
-# Who and what is named in a sentence? This task is **named-entity recognition**. Each *word* gets a tag: B- begins an entity, I- continues it, O is outside (Ramshaw and Marcus 1995; with a B- at *every* beginning, as here, it is called IOB2, Tjong Kim Sang and Veenstra 1999). But the encoder reads *pieces*. The usual way: the label stands at the first piece of a word, and nothing is asked at the others, nor at [CLS], [SEP] and padding.
+# Who and what is named in a sentence? This task is **named-entity recognition**. Each *word* gets one of the **BIO tags**: B- begins an entity, I- continues it, O is outside (Ramshaw and Marcus 1995; with a B- at *every* beginning, as here, it is called IOB2, Tjong Kim Sang and Veenstra 1999). But the encoder reads *pieces*. The usual **token alignment**: the label stands at the first piece of a word, and nothing is asked at the others, nor at [CLS], [SEP] and padding.
 
 # %% nbgrader={"grade": false, "grade_id": "applications-align_labels", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def align_labels(word_ids: list[int | None], tags: list[int]) -> Int[Tensor, "T"]:
@@ -703,7 +703,7 @@ for name in in_labels:
 # %% [markdown]
 # ## 5 · A span for a question
 #
-# The third head gives two scores for each token: how well would an answer *start* here, how well would it *end* here? The row is [CLS] question [SEP] text [SEP]; an answer is a span of the text
+# # **Question answering**: the third head gives two scores for each token: how well would an answer *start* here, how well would it *end* here? The row is [CLS] question [SEP] text [SEP]; an answer is a span of the text
 # (Rajpurkar et al. 2016). Some questions have no answer in the text; then both point at [CLS] (Rajpurkar et al. 2018; Devlin et al. 2019, section 4.3).
 
 # %% tags=["demo", "record"]

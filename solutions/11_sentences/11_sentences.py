@@ -36,7 +36,7 @@ normalize = torch.nn.functional.normalize
 # %% [markdown]
 # ## 1 · One vector for a sentence
 #
-# An encoder gives a vector for each token. Their mean is the usual vector of the sentence. Sentences of a batch differ in length, so the short ones end in
+# An encoder gives a vector for each token. Their mean (**mean pooling**) is the usual **sentence embedding**. Sentences of a batch differ in length, so the short ones end in
 # padding, and at the padding stand vectors too: numbers that mean nothing. They must not enter the mean.
 
 # %% nbgrader={"grade": false, "grade_id": "sentences-mean_pool", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -111,7 +111,7 @@ pictures.padding(padding, cosines)
 # ## 2 · What readers say
 #
 # `data/pairs` holds pairs of sentences with a grade from 0 (nothing to do with each other) to 5 (they say the same). Two readers graded every pair, each without the other's grades; the grade is their mean. A model gives each pair a cosine. The two scales differ, so we
-# ask only for the same *order*: Spearman's correlation is Pearson's, of the ranks (Spearman 1904).
+# ask only for the same *order*: the **Spearman correlation** is Pearson's, of the ranks (Spearman 1904).
 
 # %% tags=["demo", "record"]
 import re
@@ -678,7 +678,7 @@ print(f"all pairs read together: {hours:,.0f} hours, {times:,.0f} times as long"
 # %% [markdown]
 # ## 8 · Search by meaning
 #
-# With one vector for each text, a search is a table of cosines and its largest entries.
+# With one vector for each text, **semantic search** is a table of cosines and its largest entries.
 
 # %% nbgrader={"grade": false, "grade_id": "sentences-search", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def search(

@@ -20,7 +20,7 @@
 # - compute the exact posterior over the senses of a word, and show how it changes while a sentence is read;
 # - write tests that tell wrong code from right code, and measure how good they are.
 #
-# **You need** notebooks 01 to 07; 08 and 09 help. **Time** about 75 minutes: seven exercises, a bug to find, two questions that a person
+# **You need** notebooks 01 to 07; 08 and 09 help. **Time** about 95 minutes: seven exercises, a bug to find, two questions that a person
 # reads; one extension.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [11 · Sentences and documents](../11_sentences/11_sentences.ipynb)
@@ -160,7 +160,7 @@ pictures.answers({name: row[some] for name, row in right.items()},
 # ## 2 · How sure is a number?
 #
 # With other sentences of the same kind we would have got another number. How different? We have no other sentences, but we can pretend: draw a new test set *from our own*, as many
-# items as there are, with replacement, so that some come twice and some not at all. The mean of each such set is a number that we might have reported. This is the **bootstrap** (Efron 1979).
+# items as there are, with replacement, so that some come twice and some not at all. The mean of each such set is a number that we might have reported. This is the bootstrap (Efron 1979), and the middle 95 % of these numbers are a **bootstrap interval**.
 
 # %% nbgrader={"grade": false, "grade_id": "comparison-bootstrap_interval", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def bootstrap_interval(

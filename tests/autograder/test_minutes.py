@@ -6,9 +6,9 @@ import pytest
 from nbformat import v4
 from typer.testing import CliRunner
 
-from autograder.authoring.minutes import in_fives, minutes, sections
+from autograder.authoring.minutes import STATED, in_fives, minutes, sections
 from autograder.cli import app
-from autograder.source import read_source
+from autograder.source import grade_id, read_source
 from tests.conftest import ASSIGNMENTS, ROOT
 
 SOLUTION = {
@@ -61,6 +61,13 @@ def stated(name: str) -> int:
     """The minutes in a notebook's header."""
     header = read_source(ASSIGNMENTS[name].source).cells[0].source
     return int(re.search(r"\*\*Time\*\* about (\d+) minutes", header)[1])
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_every_exercise_states_its_minutes(name):
+    exercises = {exercise.solution_id for exercise in ASSIGNMENTS[name].exercises.values()}
+    cells = [cell for cell in read_source(ASSIGNMENTS[name].source).cells if grade_id(cell) in exercises]
+    assert len(cells) == len(exercises) and all(STATED.search(cell.source) for cell in cells)
 
 
 @pytest.mark.parametrize("name", ASSIGNMENTS)
