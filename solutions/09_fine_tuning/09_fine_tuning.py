@@ -738,7 +738,7 @@ predict("fine_tuning.frozen_swap", ...)
 
 # %% tags=["demo"]
 from coursekit.datasets import read_table
-from coursekit.intervals import half_width
+from coursekit.intervals import half_width, mean_and_half
 
 recorded = read_table("results/fine_tuning.csv")
 chosen = recorded.query("table == 'labels'").groupby(["task", "strategy"], sort=False)["lr"].first()
@@ -986,7 +986,7 @@ for name, vector in frozen_vectors(encoder, review_task(encoder.tokenizer, "test
     print(f"{name:<24} mean cosine of two reviews {alike[name]:.2f}, size of a number {size:.2f}")
 
 # %% [markdown]
-# Behind the pooler the numbers are small, and one review looks much like another: 32 steps are too few for them. A head on the mean needs no more, and with 1,024 steps it learns 256 reviews by heart. So most of the difference above is not fine-tuning against frozen features; it is the vector that was read, and the
+# Behind the pooler the numbers are small, and one review looks much like another; more steps help with each of the three seeds. A head on the mean needs no more, and with 1,024 steps it learns 256 reviews by heart. So most of the difference above is not fine-tuning against frozen features; it is the vector that was read, and the
 # number of steps. Against the head on the mean, full fine-tuning is not clearly ahead with these seeds. Notebook 10 reads the mean.
 
 # %% [markdown]

@@ -428,15 +428,13 @@ def widths_of(one: Float[Tensor, "n"], two: Float[Tensor, "n"], by_word=None) ->
         apart["difference, whole words"] = width_of_words((two - one).numpy(), by_word)
     return {"the first alone": first, "the second alone": second, **apart}
 
-in_order = side["order1"] | side["order2"]
 near, words_of = "GloVe, near words", parts[1].word_id.to_numpy()
 widths = {
     f"near words, MiniLM: {half}":
         widths_of(both_halves[near][here], both_halves[encoder][here], words_of[here])
     for half, here in {"all words": nouns | True, "all nouns": nouns}.items()
 }
-widths["GPT, exact up to the word: order"] = widths_of(
-    right["GPT"][in_order], right["exact, words up to the word"][in_order])
+widths["GPT, exact up to the word"] = widths_of(right["GPT"], right["exact, words up to the word"])
 display((100 * pd.DataFrame(widths).astype(float)).round(1).rename_axis("points, 95 % intervals"))
 
 # %% [markdown]

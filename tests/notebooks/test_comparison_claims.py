@@ -140,7 +140,7 @@ def test_pairs_gain_where_both_fail_on_the_same_sentences(measured):
         )
         return 1 - paired / own
 
-    assert gained("GPT, exact up to the word: order") > 0.2  # "much narrower"
+    assert gained("GPT, exact up to the word") > 0.2  # "much narrower"
     for half in ("all words", "all nouns"):
         assert gained(f"near words, MiniLM: {half}") < 0.08  # "nothing worth having"
 
@@ -153,7 +153,7 @@ def test_among_twenty_one_comparisons_two_clear_ones_do_not_stay(measured):
     assert len(p) == 21 and ((p < 0.01) | (p > 0.015)).all()  # no verdict hangs on the draws
     low, high = wilson(measured["falsely"]["each at 95 %"], 200)
     assert low > 0.3 and high < 0.55  # "four of ten"
-    assert wilson(measured["falsely"]["Holm"], 200)[0] < 0.05 < 0.15 > measured["falsely"]["Holm"]
+    assert measured["falsely"]["Holm"] < 0.12  # "near one in twenty"
 
 
 def test_small_test_sets_miss_clear_differences(measured):
