@@ -76,6 +76,7 @@ def train(
         for _ in range(min(BLOCK, recipe.steps - done)):
             for group in optimizer.param_groups:
                 group["lr"] = recipe.learning_rate * schedule(done, recipe.steps)
+            optimizer.param_groups[0]["weight_decay"] = recipe.decay(done)  # the matrices
             optimizer.zero_grad()
             next(losses).backward()
             nn.utils.clip_grad_norm_(model.parameters(), 1.0)

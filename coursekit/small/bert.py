@@ -82,8 +82,8 @@ class Embeddings(nn.Module):
         self.segment = nn.Embedding(2, config.dim)
         self.position = nn.Embedding(config.tokens, config.dim)
         self.norm = nn.LayerNorm(config.dim)
-        for table in (self.token, self.segment, self.position):
-            nn.init.normal_(table.weight, std=0.05)
+        for table, std in ((self.token, 0.2), (self.segment, 0.02), (self.position, 0.02)):
+            nn.init.normal_(table.weight, std=std)  # in the sum the word counts most, or training takes longer
 
     def forward(self, ids: Int[Tensor, "B T"], segments: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:
         tokens = ids.shape[1]

@@ -30,6 +30,13 @@ class Recipe:
     batch: int
     learning_rate: float
     weight_decay: float = 0.1
+    decay_until: float = 1.0
+    """The share of the steps in which weights decay. Short weights turn further at each step, which helps at first; at
+    the end decay holds weights of rare words back."""
+
+    def decay(self, step: int) -> float:
+        """The weight decay at a step."""
+        return self.weight_decay if step < self.decay_until * self.steps else 0.0
 
 
 def new_model(recipe: Recipe, language: Language, seed: int) -> nn.Module:
@@ -147,7 +154,7 @@ def build_translator(language: Language) -> Translator:
 
 RECIPES = {
     "gpt": Recipe(build_gpt, gpt_losses, steps=6_000, batch=128, learning_rate=5e-3),
-    "bert": Recipe(build_bert, bert_losses, steps=54_000, batch=64, learning_rate=5e-3, weight_decay=0.3),
+    "bert": Recipe(build_bert, bert_losses, steps=30_000, batch=64, learning_rate=3e-3, decay_until=0.5),
     "elmo": Recipe(build_elmo, elmo_losses, steps=40_000, batch=32, learning_rate=8e-3, weight_decay=0.01),
     "translator": Recipe(
         build_translator, translator_losses, steps=5_000, batch=64, learning_rate=3e-3, weight_decay=0.0
