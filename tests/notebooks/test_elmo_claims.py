@@ -17,6 +17,12 @@ def test_the_filter_that_tells_plurals_answers_to_a_final_s_also_in_bus(measured
     assert best["bus"] > max(best["cell"], best["guard"])
 
 
+def test_training_sharpens_a_filter_that_untrained_models_have_too(measured):
+    effects, shares = zip(*[(by, share) for by, share, *_ in measured["untrained"]], strict=True)
+    assert measured["effect"] > 1.3 * max(effects) and measured["risen"] >= max(shares)
+    assert min(shares) > 0.5  # "has such a filter, too"
+
+
 def test_words_never_seen_have_neighbours_that_are_spelt_alike(measured):
     assert measured["neighbours"] > 2 * measured["anyone"]
 
