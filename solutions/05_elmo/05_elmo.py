@@ -901,7 +901,7 @@ display(cells.loc[list(TASKS), order])
 # %% [markdown]
 # The step from layer 1 to layer 2 is worth much for senses and next to nothing for the part of speech: that is the difference in the weights. It is not the paper's result, in which layer 2 was *worse* for the part of speech;
 # perhaps so small a language leaves the top layer room for everything. (Most words have one part of speech only, so the word alone gets far.) The tense of a new verb stands in its letters.
-# Layer 0, which has read no other word, tells it at least as well as layer 1 and better than layer 2, and the weights go there. And the untrained
+# Layer 0, which has read no other word, tells it at least as well as layer 1 and better than layer 2, and the weights go there. And the mix of all? In no task is it clearly above the best layer alone; the paper's tasks gained from it, ours cannot show that. The untrained
 # biLMs show what training is worth: most of all for the senses. (With 1,500 sentences and a linear classifier the task finds fewer of them than the exam does with its neighbours.)
 
 # %% [markdown]
@@ -954,8 +954,7 @@ print(f"our ELMo, softmax included: {ours:,}")
 #
 # > **Sources say, we measure.** *"ELMo concatenates the layers."* The two **directions** of a layer are concatenated (your `representations`); the **layers** are added, with learned weights (your `scalar_mix`;
 # > Peters et al. 2018, equation 1). Concatenating layers would give (2L + 1) · 512 = 2560 numbers per word; ELMo's vector has 1024. *"ELMo is a word-level model"*, *"ELMo is character-based"*: both are
-# > half right. It *reads* characters, so no word is unknown, and its LSTMs step and predict **word by word**. *"Layer norm before mixing"*: the paper reports that it helped in some cases; AllenNLP's guide advises
-# > against it (`do_layer_norm=False`).
+# > half right. It *reads* characters, so no word is unknown, and its LSTMs step and predict **word by word**. *"Layer norm before mixing"*: the paper reports that it helped in some cases; in AllenNLP it became an option that is off by default (`do_layer_norm=False`).
 #
 # With the original, all this was one call. AllenNLP (Gardner et al. 2018) is archived, so it stands here as text:
 #
