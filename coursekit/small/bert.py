@@ -83,7 +83,9 @@ class Embeddings(nn.Module):
         self.position = nn.Embedding(config.tokens, config.dim)
         self.norm = nn.LayerNorm(config.dim)
         for table, std in ((self.token, 0.2), (self.segment, 0.02), (self.position, 0.02)):
-            nn.init.normal_(table.weight, std=std)  # in the sum the word counts most, or training takes longer
+            nn.init.normal_(
+                table.weight, std=std
+            )  # in the sum the word counts most, or training takes longer
 
     def forward(self, ids: Int[Tensor, "B T"], segments: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:
         tokens = ids.shape[1]

@@ -79,12 +79,31 @@ class CharacterCNN(nn.Module):
         self.projection = nn.Linear(total, config.dim)
 
     def forward(self, characters: Int[Tensor, "*B T C"]) -> Float[Tensor, "*B T D"]:
-        letters = self.character(characters.flatten(0, -2)).transpose(1, 2)  # N c C
+        found = self.features(characters.flatten(0, -2))  # N F
+        return self.projection(found).unflatten(0, characters.shape[:-1])  # *B T D
+
+    def features(self, characters: Int[Tensor, "N C"]) -> Float[Tensor, "N F"]:
+        """Everything before the projection."""
+        letters = self.character(characters).transpose(1, 2)  # N c C
         found = [convolve(letters).amax(dim=-1) for convolve in self.convolutions]  # N filters, each width
         x = torch.relu(torch.cat(found, dim=-1))  # N F
         for highway in self.highways:
             x = highway(x)
-        return self.projection(x).unflatten(0, characters.shape[:-1])  # *B T D
+        return x
+
+    @torch.no_grad()
+    def spread(self, characters: Int[Tensor, "N C"], size: float = 0.3) -> None:
+        """Set the projection so that the vectors of these words start out whitened: mean 0, alike in no direction.
+
+        `size` is the standard deviation of each number. At random they would share most of their length, and training
+        takes longer. Needs at least as many filters as dimensions, and more words than filters.
+        """
+        x = self.features(characters)
+        _, sizes, directions = torch.linalg.svd(x - x.mean(dim=0), full_matrices=False)
+        scale = size * len(x) ** 0.5 / sizes.clamp(min=1e-3 * sizes[0])  # F
+        dim = self.projection.out_features
+        self.projection.weight.copy_((directions * scale[:, None])[:dim])  # D F
+        self.projection.bias.copy_(-self.projection.weight @ x.mean(dim=0))
 
 
 class Highway(nn.Module):
@@ -153,7 +172,7 @@ class Spelling:
     """
 
     LETTERS = "<>abcdefghijklmnopqrstuvwxyz'-?"
-    LONGEST = 14
+    LONGEST = 16
 
     def __init__(self, vocabulary: tuple[str, ...] | None = None):
         """The words that ids stand for: the course's language, unless others are given."""

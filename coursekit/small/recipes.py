@@ -88,7 +88,10 @@ def gpt_losses(model: GPT, language: Language, batch: int, seed: int) -> Iterato
 
 
 def build_elmo(language: Language) -> ELMo:
-    return ELMo(ELMoConfig(len(language.vocabulary), Spelling(language.vocabulary).characters, dim=96))
+    spelling = Spelling(language.vocabulary)
+    model = ELMo(ELMoConfig(len(language.vocabulary), spelling.characters, dim=96))
+    model.token.spread(spelling.table)
+    return model
 
 
 def elmo_losses(model: ELMo, language: Language, batch: int, seed: int) -> Iterator[Tensor]:
