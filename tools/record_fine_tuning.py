@@ -17,7 +17,9 @@ from notebook_names import names_of
 from tqdm import tqdm
 
 ROOT = Path(__file__).parents[1]
-SMALL, REVIEWS = (ROOT / "data/results" / name for name in ("fine_tuning.csv", "fine_tuning_reviews.csv"))
+SMALL, REVIEWS, HEADS = (
+    ROOT / "data/results" / f"fine_tuning{name}.csv" for name in ("", "_reviews", "_heads")
+)
 
 TASKS, BATCH = ("topic", "order"), 16
 LOW, HIGH = (3e-4, 1e-3, 3e-3), (1e-3, 3e-3, 1e-2)
@@ -37,6 +39,9 @@ REVIEW_RATES = {
     "full": (5e-5, 2e-4, 1e-3),
 }
 REVIEW_LABELS, REVIEW_EPOCHS, REVIEW_SEEDS = 256, 2, range(3)
+HEAD_VECTORS = ("[CLS] behind the pooler", "[CLS]", "mean of the tokens")
+HEAD_STEPS = (32, 1024)
+"""As many as fine-tuning takes on so many reviews, and so many that more change nothing."""
 TRAINER = {"table": "Trainer", "strategy": "full", "labels": 780, "lr": 5e-5, "epochs": 3, "seed": 0}
 
 
@@ -86,6 +91,15 @@ def reviews(names: dict) -> None:
     ]  # fmt: skip
     rows = record(REVIEWS, runs, lambda **run: names["tune_reviews"](loaded, **run), [])
     record(REVIEWS, [TRAINER], lambda **run: by_trainer(names, loaded), rows)
+
+
+def heads(names: dict) -> None:
+    loaded = names["load_pretrained"]("bert-base-uncased")
+    runs = [
+        {"table": loaded.name, "vector": vector, "labels": REVIEW_LABELS, "lr": 1e-2, "steps": steps, "seed": seed}
+        for vector in HEAD_VECTORS for steps in HEAD_STEPS for seed in REVIEW_SEEDS
+    ]  # fmt: skip
+    record(HEADS, runs, lambda **run: names["tune_head"](loaded, **run))
 
 
 def by_trainer(names: dict, loaded) -> dict[str, float]:

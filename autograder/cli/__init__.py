@@ -33,6 +33,7 @@ COMMANDS = {
     "try": authoring.try_exercises,
     "mutants": authoring.mutants,
     "rates": authoring.rates,
+    "minutes": authoring.minutes,
     "student-release": authoring.student_release,
     "lend": authoring.lend,
 }

@@ -213,6 +213,42 @@ def lend(
     console.print(f'borrow(key="{key}")', highlight=False, soft_wrap=True)
 
 
+def minutes(
+    names: Names = None,
+    by_section: Annotated[bool, typer.Option("--sections", help="Also of every section.")] = False,
+) -> None:
+    """Say how long notebooks take a student: words read at 150 per minute, exercises by their docstrings, five minutes per
+    written answer. The core path is everything outside sections whose headings begin with "Extension" or "Further".
+    """
+    from rich.table import Table
+
+    from autograder.authoring.minutes import minutes as minutes_of
+    from autograder.authoring.minutes import sections
+    from autograder.source import read_source
+
+    table = Table(
+        "notebook", *(("section",) if by_section else ()), "words", "exercises", "answers", "minutes"
+    )
+    for column in table.columns[-4:]:
+        column.justify = "right"
+    for assignment in chosen_assignments(course_root(), names):
+        notebook = read_source(assignment.source)
+        parts = list(sections(notebook))
+        for part in parts if by_section else ():
+            table.add_row(
+                assignment.name, part.title or "(beginning)", f"{part.word_count:,}", f"{part.exercises:g}",
+                str(part.written), f"{part.minutes:.0f}{' further' if part.further else ''}",
+            )  # fmt: skip
+        core = [part for part in parts if not part.further]
+        table.add_row(
+            assignment.name, *(("core path",) if by_section else ()),
+            f"{sum(part.word_count for part in core):,}", f"{sum(part.exercises for part in core):g}",
+            str(sum(part.written for part in core)),
+            f"{minutes_of(notebook):.0f} + {minutes_of(notebook, further=True):.0f} further", end_section=by_section,
+        )  # fmt: skip
+    console.print(table)
+
+
 def chosen_exercises(
     names: Iterable[str] | None, exercises: list[str] | None
 ) -> list[tuple[Assignment, list[str]]]:

@@ -141,6 +141,51 @@ def power(sizes: Sequence[int], shares: Mapping[str, Sequence[float]]) -> None:
     show(figure, alt=f"Share of random test sets in which a difference is clear. {said}.")
 
 
+def holm(
+    names: Sequence[tuple[str, str]],
+    p: Float[Tensor, " pairs"],
+    stays: Bool[Tensor, " pairs"],
+    falsely: Mapping[str, float],
+) -> None:
+    """The p-values of all pairs in order, under the one line of 0.05 and under Holm's; names beside those between."""
+    order, count = p.argsort().tolist(), len(p)
+    places, lowest = np.arange(1, count + 1), 5e-4
+    sorted_p = np.maximum(p[order].numpy(), lowest)
+    figure, ax = plt.subplots(figsize=(8.6, 3.5))
+    ax.axhline(0.05, color=GREY, linestyle=":", label="0.05 for each")
+    ax.step(
+        places,
+        0.05 / (count + 1 - places),
+        where="mid",
+        color=GREEN,
+        linestyle="--",
+        label="Holm, 0.05 for all",
+    )
+    for colour, marker, text, shown in (
+        (BLUE, "o", "stays", stays[order].numpy()),
+        (ORANGE, "D", "clear only if taken alone", (~stays[order] & (p[order] < 0.05)).numpy()),
+        (GREY, "x", "not clear", (p[order] >= 0.05).numpy()),
+    ):
+        ax.plot(places[shown], sorted_p[shown], marker, color=colour, label=f"{text} ({shown.sum()})")
+    between = [i for i in order if p[i] < 0.05 and not stays[i]]
+    for i in between:
+        place = order.index(i) + 1
+        text = f"{names[i][1]} − {names[i][0]}"
+        ax.annotate(text, (place, p[i]), (place - 0.4, p[i]), ha="right", va="center", fontsize=8)
+    ax.set(yscale="log", xlabel="pairs of readers, by their p-value", ylabel="p-value")
+    ax.set_yticks([lowest, 0.005, 0.05, 0.5], ["< 0.0005", "0.005", "0.05", "0.5"])
+    ax.minorticks_off()
+    ax.set_xticks(places[::5])
+    ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
+    picked = "; ".join(f"{names[i][1]} minus {names[i][0]} (p = {p[i]:.3f})" for i in between)
+    found = ", ".join(f"{rule} {share:.2f}" for rule, share in falsely.items())
+    show(
+        figure,
+        alt=f"p-values of {count} pairs of readers. Below 0.05: {int((p < 0.05).sum())}; with Holm's rule {int(stays.sum())} stay. "
+        f"Clear only if taken alone: {picked or 'none'}. Share of worlds without differences in which one is found: {found}.",
+    )
+
+
 def reach(
     claimed: Mapping[str, Int[Tensor, "T T"]],
     measured: Mapping[str, Float[Tensor, "T T"]],

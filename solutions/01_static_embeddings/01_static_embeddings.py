@@ -24,7 +24,7 @@
 # - show by measurement that the vector of an ambiguous word is a mixture of its senses;
 # - tell a function of a word, f(w), from a function of a word in its context, f(w, C), with one number.
 #
-# **You need** Python, a little PyTorch (indexing, `sum`, `@`), and logarithms. **Time** about an hour: seven
+# **You need** Python, a little PyTorch (indexing, `sum`, `@`), and logarithms. **Time** about 65 minutes: seven
 # exercises, two questions, two extensions.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · next: [02 · Attention, step by step](../02_attention/02_attention.ipynb)

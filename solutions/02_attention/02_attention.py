@@ -22,7 +22,7 @@
 # - split attention into heads, and tell the two ways of doing so apart.
 #
 # **You need** the first notebook, matrix products, and slicing in PyTorch.
-# **Time** about 60 minutes: six exercises, a bug to find, five questions that a person reads; two extensions.
+# **Time** about 85 minutes: six exercises, a bug to find, five questions that a person reads; two extensions.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [01 · One vector per word](../01_static_embeddings/01_static_embeddings.ipynb) · next: [03 · The transformer layer](../03_transformer_layer/03_transformer_layer.ipynb)
 

@@ -20,7 +20,7 @@
 # - assemble the layer of 2017 (post-norm) and that of today (pre-norm), and stack them;
 # - measure what residuals and the place of the norm do to gradients and to the words in a deep stack.
 #
-# **You need** notebook 02. **Time** about 60 minutes: six exercises, a bug to find, two questions that a person reads; one
+# **You need** notebook 02. **Time** about 65 minutes: six exercises, a bug to find, two questions that a person reads; one
 # extension.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [02 · Attention, step by step](../02_attention/02_attention.ipynb) · next: [04 · Recurrence, encoder–decoder, and what attention costs](../04_recurrence/04_recurrence.ipynb)

@@ -20,7 +20,7 @@
 # - translate greedily, and read the alignment off the attention;
 # - say what attention and recurrence cost, in theory and on your machine.
 #
-# **You need** notebooks 02 and 03. **Time** about 60 minutes: six exercises, a bug to find, two questions that a person reads; three
+# **You need** notebooks 02 and 03. **Time** about 65 minutes: six exercises, a bug to find, two questions that a person reads; three
 # extensions.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [03 · The transformer layer](../03_transformer_layer/03_transformer_layer.ipynb) · next: [05 · ELMo](../05_elmo/05_elmo.ipynb)

@@ -20,7 +20,7 @@
 # - turn the layers of both into one vector for a word, with weights that a task learns;
 # - find out by measurement which layer a task wants.
 #
-# **You need** notebook 04. **Time** about 60 minutes: six exercises, a bug to find, two questions that a person reads; three
+# **You need** notebook 04. **Time** about 80 minutes: six exercises, a bug to find, two questions that a person reads; three
 # extensions.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [04 · Recurrence, encoder–decoder, and what attention costs](../04_recurrence/04_recurrence.ipynb) · next: [06 · BERT](../06_bert/06_bert.ipynb)

@@ -20,7 +20,7 @@
 # - show what a decoder's vectors hold and what they cannot hold, beside BERT's;
 # - classify with examples in a prompt, and say what an interval allows you to say about it.
 #
-# **You need** notebooks 03 and 04; 06 for the comparison with BERT. **Time** about 70 minutes: seven exercises, a bug to find, two
+# **You need** notebooks 03 and 04; 06 for the comparison with BERT. **Time** about 85 minutes: seven exercises, a bug to find, two
 # questions that a person reads; one extension.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [06 · BERT](../06_bert/06_bert.ipynb) · next: [08 · Inside a pre-trained transformer](../08_inside/08_inside.ipynb)
@@ -37,8 +37,8 @@ from coursekit import check, hint, predict, reveal
 # %% [markdown]
 # ## 1 · Looking back only
 #
-# In 02 every word attended to every word. A model that is to predict the next word must not see it. In 04 we hid the future with True and False. The papers
-# write it as a matrix M that is *added* to the scores (Vaswani et al. 2017; Radford et al. 2018):
+# In 02 every word attended to every word. A model that is to predict the next word must not see it. In 04 we hid the future with True and False. Vaswani et al. (2017, section 3.2.3) say in words that forbidden scores become −∞. Code often *adds* a
+# matrix M to the scores:
 #
 # $$\mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt d} + M\right)V, \qquad M_{ij} = \begin{cases}0 & j \le i\\ -\infty & j > i\end{cases}$$
 
@@ -298,7 +298,8 @@ endings = {
 display(pd.DataFrame(endings).T.round(2))
 
 # %% [markdown]
-# On the words both models are alike, and whoever watches the training loss sees no difference, since the loss does not count what was left out. The `end`
+# On the words both models are alike, and the training loss of either looks healthy. That of 2023 is even no warning when it stands beside the other: a mean over other tokens is another
+# number, and it does not count what was left out. The `end`
 # was hidden from the one lesson it was needed for. Test a model by what it does: let it write.
 
 # %% [markdown]
@@ -688,8 +689,8 @@ pictures.cost(costs)
 # %% [markdown]
 # ## 7 · Scaling up: GPT, GPT-2, GPT-3, LLaMA
 #
-# The code above is, up to size, the model of 2018. What followed was more of it, better data, and few changes inside: layer norm moved to the front of each part (GPT-2); in LLaMA (Touvron et al. 2023),
-# norms without a mean, positions as rotations of queries and keys, and a gated feed-forward network. We count their matrices from the published sizes: attention 4D² a layer, feed-forward 2DF (gated: 3DF),
+# The code above is, up to size and dropout, the block of GPT-2 (2019): the norm stands in front of each part, and once more at the end. In the GPT of 2018 (Radford et al. 2018) it stood behind the sums, as in 03's
+# layer of 2017. GPT-3 is more of it, with better data. LLaMA (Touvron et al. 2023) has norms without a mean, positions as rotations of queries and keys, and a gated feed-forward network. We count their matrices from the published sizes: attention 4D² a layer, feed-forward 2DF (gated: 3DF),
 # the token table VD, learned positions TD.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -711,8 +712,7 @@ family.insert(6, "counted", counted)
 display(family)
 
 # %% [markdown]
-# On a laptop we take a small one of the last kind: SmolLM2 with 135 million parameters (Ben Allal et al. 2025), which the course carries as a package, in the version that was
-# tuned to follow instructions. The first load unpacks it, once.
+# On a laptop we take a small one of the last kind: SmolLM2 with 135 million parameters (Ben Allal et al. 2025). The course carries it as a package, in the version that was tuned to follow instructions, with its matrices rounded to 4 bits per weight: what follows is about *that* model. The first load unpacks it, once.
 
 # %% tags=["demo"]
 from coursekit.models import load as load_pretrained
@@ -1078,7 +1078,8 @@ print(f"trained on one rule, asked about that rule: {own_rule[0]:.3f} right with
 
 # %% [markdown]
 # The learner reaches the best possible at every number of examples, on rules that did not exist when it was trained. What its weights hold is not a rule but a way to find one: the label shown with a symbol comes back when the
-# symbol is asked, right or wrong. Olsson et al. (2022) found heads that do so in large models, and call them induction heads. The one that met a single rule has it in the weights and does not listen. SmolLM2 in part 8
+# symbol is asked, right or wrong. Our task is easy in one respect: symbol and label are one token, so a single look back finds the label. In text they are two tokens, and it takes two layers: one head writes into each token what stood before it, another looks for the place with the right note. Olsson et al. (2022)
+# found such pairs in language models and call the second an induction head. The one that met a single rule has it in the weights and does not listen. SmolLM2 in part 8
 # was more like the second: it knew what a review is.
 
 # %% [markdown]
@@ -1263,7 +1264,7 @@ print(f"400 samples: from {of_samples.min():.1f} to {of_samples.max():.1f} nats,
 # - A decoder's vector of a word is fixed before anything to its right is read. No number of layers and no size changes that.
 # - Temperature and top-k reshape the distribution, top-p cuts it where p is reached, the crossing token included. All of them trade variety for safety.
 # - With a key–value cache, T tokens cost T passes instead of T(T + 1)/2, with the same logits. Positions go on counting.
-# - Examples in a prompt move a pre-trained model's threshold as much as its knowledge: without draws, wrong labels and intervals nothing is shown.
+# - Examples in a prompt moved the threshold of SmolLM2 far and its ranking of opinions hardly: without draws, wrong labels and intervals nothing is shown.
 # - A model trained on ever new tasks learns from its prompt as well as the exact posterior does.
 #
 # **Next**: 08 opens pre-trained transformers, layer by layer.

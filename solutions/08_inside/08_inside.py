@@ -20,7 +20,7 @@
 # - read attention with bertviz, and say what it does not explain;
 # - tell senses apart with vectors from inside, on sentences that mislead a bag of words, and say what of it is grammar.
 #
-# **You need** notebooks 06 and 07. **Time** about 65 minutes: six exercises, a bug to find, two questions that a person reads; two extensions.
+# **You need** notebooks 06 and 07. **Time** about 75 minutes: six exercises, a bug to find, two questions that a person reads; two extensions.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [07 · GPT](../07_gpt/07_gpt.ipynb) · next: [09 · Fine-tuning](../09_fine_tuning/09_fine_tuning.ipynb)
 
@@ -584,23 +584,31 @@ neuron_view(attention, queries, keys, tokens, layer=layer, head=head)
 # %% [markdown]
 # ## 7 · Is attention an explanation?
 #
-# "Bank attends to *deposit*, so *deposit* is why the model knows the sense." Jain and Wallace (2019) found that attention weights agree poorly with other measures of importance, and that
+# "Bank attends to *deposit*, so *deposit* is why the model knows the sense." Jain and Wallace (2019) found, in classifiers with an LSTM, that attention weights agree poorly with other measures of importance, and that
 # very different weights can give the same answer. Wiegreffe and Pinter (2019) replied that it depends on what one calls an explanation, and on fair controls. Abnar and Zuidema (2020) pointed out that above layer 1 attention is paid to *mixtures* of
 # words. We can ask the model itself. Hide one word from all heads, and see how far the vector of the target word moves.
 
 # %% tags=["demo"]
 from coursekit.intervals import bootstrap
 
-def hidden_one_by_one(text: str, target: int) -> Float[Tensor, "T"]:
-    """How far the last vector of token `target` moves (1 − cosine) if each token is hidden."""
+WAYS = "hidden from attention", "[MASK] in its place", "left out"
+
+@torch.no_grad()
+def moved_without(text: str, target: int) -> dict[str, Float[Tensor, "T"]]:
+    """How far the last vector of token `target` moves (1 − cosine) if each token is taken away."""
     ids = tokenizer(text, return_tensors="pt").input_ids
-    T = ids.shape[1]
-    keep = torch.ones(T + 1, T, dtype=torch.long)
-    keep[:T].fill_diagonal_(0)                             # row t hides token t, the last row none
-    with torch.no_grad():
-        last = model(input_ids=ids.repeat(T + 1, 1), attention_mask=keep).last_hidden_state
-    last = last[:, target]
-    return 1 - cosine(last[:T], last[T:], dim=-1)
+    places = torch.arange(T := ids.shape[1])
+    keep, masked = torch.ones(T, T, dtype=torch.long).fill_diagonal_(0), ids.repeat(T, 1)
+    masked.fill_diagonal_(tokenizer.mask_token_id)
+    shorter = torch.stack([ids[0, places != t] for t in places])
+    moved_up = target - (places < target).long()           # where the target stands in these
+    runs = (
+        model(input_ids=ids.repeat(T, 1), attention_mask=keep).last_hidden_state[:, target],
+        model(input_ids=masked).last_hidden_state[:, target],
+        model(input_ids=shorter).last_hidden_state[places, moved_up],
+    )
+    whole = model(input_ids=ids).last_hidden_state[:, target]
+    return {way: 1 - cosine(run, whole, dim=-1) for way, run in zip(WAYS, runs)}
 
 def slope(text: str, target: int) -> Float[Tensor, "T"]:
     """Size of the derivative of the target's last vector, in a random direction, for each input."""
@@ -635,7 +643,7 @@ for text, start, (tokens_there, states, a) in zip(some.sentence, some.start, loo
     others = (places != target) & (places > 0) & (places < len(tokens_there) - 1)
     cases.append({
         "a": a, "target": target, "others": others,
-        "moved": hidden_one_by_one(text, target)[others],
+        "moved": {way: moved[others] for way, moved in moved_without(text, target).items()},
         "guesses": {
             "nearness": -(places - target).abs().float(),
             "attention, last layer": a[-1].mean(dim=0)[target],
@@ -644,22 +652,28 @@ for text, start, (tokens_there, states, a) in zip(some.sentence, some.start, loo
             "gradient": slope(text, target),
         },
     })
-agreements = pd.DataFrame([
-    {name: agreement(guess[case["others"]], case["moved"])
+by_way = {way: pd.DataFrame([
+    {name: agreement(guess[case["others"]], case["moved"][way])
      for name, guess in case["guesses"].items()}
     for case in cases
-])
+]) for way in WAYS}
+agreements = by_way[WAYS[0]]
 reveal("inside.explains", agreements["attention, last layer"].mean())
 pictures.explains({name: (agreements[name].mean(), *bootstrap(agreements[name].to_numpy()))
                    for name in agreements}, len(agreements))
+display(pd.DataFrame({
+    way: {name: "{:.2f} ({:.2f} to {:.2f})".format(found[name].mean(), *bootstrap(found[name].to_numpy()))
+          for name in found}
+    for way, found in by_way.items()
+}).rename_axis("rank correlation with how far the target moves", axis=0))
 values = [lengths_of_values(states).mean(dim=(0, 1, 2)) for _, states, _ in looks]
 at_cls, elsewhere = (np.mean([v[part].mean() for v in values]) for part in (slice(1), slice(1, -1)))
 print(f"mean length of a head's value vector: {at_cls:.2f} at [CLS], {elsewhere:.2f} at the words")
 
 # %% [markdown]
-# Attention is no nonsense: it orders words better than their distance does. It is no explanation either: the last layer alone orders them poorly, and the best orders come from numbers that need more than weights. The
-# reason stands below the figure. The value vector of [CLS] is short, so the most popular token delivers least (Kobayashi et al. 2020 showed this for BERT's [SEP]): a weight is a share, not an amount. And our yardstick is one of several:
-# hidden words leave a sentence that nobody wrote.
+# Attention is no nonsense: it orders words better than their distance does. The last layer alone orders them less well than all layers do, and better orders come from numbers that need more than weights. The
+# reason stands below the figure. The value vector of [CLS] is short, so the most popular token delivers least (Kobayashi et al. 2020 showed this for BERT's [SEP]): a weight is a share, not an amount. Our first yardstick sets attention weights to 0, which is close to what the guesses
+# multiply; but [MASK] in the word's place, or a sentence without the word, give the same ranking of the guesses (the table). What none of them shows: whether the *sense* that is found would change.
 
 # %% [markdown]
 # **Question 1.** A colleague shows a head view: in one head of layer 3, *bank* attends to *river* with weight 0.8. "So the model decides from *river* that it is a shore." Name three things that have to be checked before you
@@ -938,7 +952,7 @@ def without_sink(a: Float[Tensor, "L H T T"]) -> Float[Tensor, "L H T T"]:
     return a / a.sum(dim=-1, keepdim=True)
 
 def agreement_of_rollout(case: dict, a: Float[Tensor, "L H T T"]) -> float:
-    return agreement(attention_rollout(a)[case["target"]][case["others"]], case["moved"])
+    return agreement(attention_rollout(a)[case["target"]][case["others"]], case["moved"][WAYS[0]])
 
 both = agreements.assign(**{
     "rollout": [agreement_of_rollout(case, case["a"]) for case in cases],

@@ -19,7 +19,7 @@
 # - say why token accuracy flatters, and what two independent choices of start and end do to a span;
 # - choose a model for a task, with a control beside each number.
 #
-# **You need** notebook 09. **Time** about 70 minutes: eight exercises, one of them a bug to mend, two questions that a person reads; one
+# **You need** notebook 09. **Time** about 85 minutes: eight exercises, one of them a bug to mend, two questions that a person reads; one
 # extension.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [09 · Fine-tuning](../09_fine_tuning/09_fine_tuning.ipynb) · next: [11 · Sentences and documents](../11_sentences/11_sentences.ipynb)
@@ -325,13 +325,13 @@ seeds = ", ".join(f"{x:.3f}" for x in by_seed)
 print(f"fine-tuned, accuracy by seed: {seeds} (± {half_width(by_seed):.3f})")
 
 # %% [markdown]
-# On plain reviews the gain over the frozen encoder is within the noise. Two thirds of it are *contrast*, one review in eight: the upper layers have learnt that the end has the last word, which a linear layer on the mean of frozen vectors had not found.
+# On plain reviews the gain over the frozen encoder is within the noise. Two thirds of it are *contrast*, one review in eight. There the second half decides, and a linear layer on the mean of frozen vectors does not see which half is the second.
 # *Negation* is not learnt from some hundred examples. On sarcasm the words point the wrong way, and the model is right about as often as a coin; the interval is wide, since there are only 20 such reviews.
 
 # %% [markdown]
 # ## 3 · A tag for every word
 #
-# Who and what is named in a sentence? Each *word* gets a tag: B- begins an entity, I- continues it, O is outside (Ramshaw and Marcus 1995). But the encoder reads *pieces*. The usual way: the label stands at the first piece of a word, and nothing is
+# Who and what is named in a sentence? Each *word* gets a tag: B- begins an entity, I- continues it, O is outside (Ramshaw and Marcus 1995; with a B- at *every* beginning, as here, it is called IOB2, Tjong Kim Sang and Veenstra 1999). But the encoder reads *pieces*. The usual way: the label stands at the first piece of a word, and nothing is
 # asked at the others, nor at [CLS], [SEP] and padding.
 
 # %% nbgrader={"grade": false, "grade_id": "applications-align_labels", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1115,6 +1115,7 @@ pictures.thresholds(*(values.numpy() for values in margins_and_marks(0, "test"))
 # - Rajpurkar, P., Zhang, J., Lopyrev, K. and Liang, P. (2016). SQuAD: 100,000+ questions for machine comprehension of text. *EMNLP*. arXiv:1606.05250.
 # - Rajpurkar, P., Jia, R. and Liang, P. (2018). Know what you don't know: unanswerable questions for SQuAD. *ACL*. arXiv:1806.03822.
 # - Ramshaw, L. A. and Marcus, M. P. (1995). Text chunking using transformation-based learning. *Third Workshop on Very Large Corpora*. arXiv:cmp-lg/9505040.
+# - Tjong Kim Sang, E. F. and Veenstra, J. (1999). Representing text chunks. *EACL*, 173–179. arXiv:cs/9907006.
 # - Tjong Kim Sang, E. F. and De Meulder, F. (2003). Introduction to the CoNLL-2003 shared task: language-independent named entity recognition. *CoNLL*. arXiv:cs/0306050.
 # - transformers (2021). Running run_ner_no_trainer.py with --label_all_tokens falsifies seqeval results. github.com/huggingface/transformers/issues/14043, mended in pull request 14055.
 

@@ -20,7 +20,7 @@
 # - compute the exact posterior over the senses of a word, and show how it changes while a sentence is read;
 # - write tests that tell wrong code from right code, and measure how good they are.
 #
-# **You need** notebooks 01 to 07; 08 and 09 help. **Time** about 75 minutes: seven exercises, a bug to find, two questions that a person
+# **You need** notebooks 01 to 07; 08 and 09 help. **Time** about 95 minutes: seven exercises, a bug to find, two questions that a person
 # reads; one extension.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [11 · Sentences and documents](../11_sentences/11_sentences.ipynb)
@@ -271,8 +271,8 @@ draw()
 # %% [markdown]
 # ## 4 · Which differences are real?
 #
-# Two intervals that overlap, so no difference? That is too strict. Both models answered the *same* sentences, and what is hard for one is mostly hard for the other. So resample
-# the sentences once, for both, and look at the **difference** in each draw (Koehn 2004 did so for translation). Where nearly all draws prefer the same model, the difference is larger than the noise of the
+# Two intervals that overlap, so no difference? That is too strict. Both models answered the *same* sentences. Where both fail on the same ones, that cancels in the difference. So resample
+# the sentences once, for both, and look at the **difference** in each draw: a *paired* comparison (Koehn 2004 did so for translation). Where nearly all draws prefer the same model, the difference is larger than the noise of the
 # sentences.
 
 # %% nbgrader={"grade": false, "grade_id": "comparison-clear_differences", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -396,7 +396,7 @@ for half, in_half in {"all nouns": nouns, "another part of speech": ~nouns}.item
     display(Markdown(f"**{half}**"), pd.DataFrame(rows))
 
 # %% [markdown]
-# On real sentences the order is another one, and the distances are small. Among the nouns the bag falls behind; near words and the window of two repair most of it; MiniLM adds about five points to them, on plain sentences and on far ones. On decoys it is not ahead even of the window: the words that mislead
+# On real sentences the order is another one, and the distances are small. Among the nouns the bag falls behind; near words and the window of two repair most of it. MiniLM is about five points above them, more on plain sentences and on far ones; taken alone each of these two differences is clear (more on that below). On decoys it is not ahead even of the window: the words that mislead
 # get into its vector (08 takes that apart). ELMo of the course, which has never seen English, is close to a guess.
 #
 # SmolLM2's mean is hardly below MiniLM's, and the kinds say that this is no tie. Where every cue comes after the word it guesses, as in our language: the wall of part 3 stands here, too. On decoys it is ahead; it has not read those that come after the word. With another part of speech it finds most senses even where the cues are on the right: articles,
@@ -411,52 +411,103 @@ def width_of_words(gap: np.ndarray, by_word: np.ndarray, times: int = 2000) -> f
     means = [gap[np.concatenate([groups[g] for g in some])].mean() for some in drawn]
     return np.quantile(means, 0.975) - np.quantile(means, 0.025)
 
-widths = {}
-for half, in_half in {"all words": nouns | True, "all nouns": nouns}.items():
-    pair = torch.stack([both_halves[name] for name in ("GloVe, near words", encoder)])[:, in_half]
-    pair_draws = draw_items(pair.shape[1], times=2000)
-    apart = pair[1] - pair[0]
-    ends = [bootstrap_interval(row, pair_draws, 0.95) for row in (*pair, apart)]
-    own_near, own_encoder, in_pairs = (high - low for low, high in ends)
-    by_word = parts[1].word_id.to_numpy()[in_half]
-    widths[half] = {
-        "its own interval, near words": own_near,
-        f"its own interval, {encoder}": own_encoder,
-        "difference, sentences resampled in pairs": in_pairs,
-        "difference, whole words resampled": width_of_words(apart.numpy(), by_word),
-    }
+def widths_of(one: Float[Tensor, "n"], two: Float[Tensor, "n"], by_word=None) -> dict[str, float]:
+    """Widths of 95 % intervals: of either model, and of their difference, resampled in three ways."""
+    draws = draw_items(len(one), times=2000)
+    ends = [bootstrap_interval(row, draws, 0.95) for row in (one, two, two - one)]
+    first, second, in_pairs = ((high - low).item() for low, high in ends)
+    apart = {"difference, each model on sentences of its own": (first**2 + second**2) ** 0.5,
+             "difference, the same sentences for both": in_pairs}
+    if by_word is not None:
+        apart["difference, whole words"] = width_of_words((two - one).numpy(), by_word)
+    return {"the first alone": first, "the second alone": second, **apart}
+
+near, words_of = "GloVe, near words", parts[1].word_id.to_numpy()
+widths = {
+    f"near words, MiniLM: {half}":
+        widths_of(both_halves[near][here], both_halves[encoder][here], words_of[here])
+    for half, here in {"all words": nouns | True, "all nouns": nouns}.items()
+}
+widths["GPT, exact up to the word"] = widths_of(right["GPT"], right["exact, words up to the word"])
 display((100 * pd.DataFrame(widths).astype(float)).round(1).rename_axis("points, 95 % intervals"))
 
 # %% [markdown]
+# What do pairs gain? Nothing worth having for near words and MiniLM: they fail on different sentences. GPT and the exact reader who has the same words fail on the same ones, and there the interval is much narrower.
+#
 # The bootstrap takes items for independent. Twenty sentences about *saw* are not: whoever tells the verb from the noun gets nearly all of them right. Resampling whole
 # *words* asks how the difference would be with other words, and over all words its interval is the wider one. Among the nouns it is not: each word has as many sentences of each kind, and beyond that they have little in common here. You cannot know this before you look. Say which of the two you did.
+
+# %% [markdown]
+# ### Twenty-one comparisons at once
+#
+# Seven readers make 21 pairs, and an interval of 95 % misses in one of twenty cases by design. So how often is something "clear" where nothing is? We make worlds without differences: for each sentence the seven answers are dealt to the readers anew.
+# A difference has its **p-value** here: twice the share of draws on the other side of 0. **Holm** (1979) asks more of the 21 together: the smallest p may be 0.05 / 21, the next 0.05 / 20, and so on up to the first that fails.
+
+# %% tags=["demo"]
+duels = torch.triu_indices(len(real), len(real), 1)                         # a column for each pair
+
+def p_values(
+    answers: Float[Tensor, "models n"], draws: Int[Tensor, "times n"]
+) -> Float[Tensor, "pairs"]:
+    means = answers[:, draws].mean(dim=2)                                   # models times
+    gaps = means[duels[0]] - means[duels[1]]                                # pairs times
+    other_side = torch.minimum((gaps <= 0).float().mean(dim=1), (gaps >= 0).float().mean(dim=1))
+    return (2 * other_side).clamp(max=1)
+
+def holm(p: Float[Tensor, "pairs"], level: float = 0.05) -> Bool[Tensor, "pairs"]:
+    """Which differences stay."""
+    order = p.argsort()
+    passes = p[order] <= level / torch.arange(len(p), 0, -1)
+    return passes.int().cumprod(dim=0).bool()[order.argsort()]
+
+print("This takes a few seconds.")
+draws = draw_items(stacked.shape[1])
+generator, worlds = torch.Generator().manual_seed(0), []
+for _ in range(200):
+    dealt = torch.rand(stacked.shape, generator=generator).argsort(dim=0)
+    worlds.append(p_values(stacked.gather(0, dealt), draws))
+falsely = {"each at 95 %": np.mean([(p < 0.05).any().item() for p in worlds]),
+           "Holm": np.mean([holm(p).any().item() for p in worlds])}
+p = p_values(stacked, draw_items(stacked.shape[1], times=4000))
+stays = holm(p)
+print("worlds without any difference in which at least one is found:",
+      ", ".join(f"{rule} {share:.0%}" for rule, share in falsely.items()))
+print(f"in ours: each at 95 % {(p < 0.05).sum()} of {len(p)}, Holm {stays.sum()}")
+pictures.holm([(list(real)[i], list(real)[j]) for i, j in duels.T], p, stays, falsely)
+
+# %% [markdown]
+# With 21 looks, something is found in four of ten worlds that hold nothing. Holm's rule keeps that near one in twenty. In ours two differences do not survive it: MiniLM against near words, and against the window of two. Who had asked for one of these *before* looking may say that it is clear; who picks it from 21 may not.
 
 # %% [markdown]
 # How many sentences does it take? Take n of ours, at random, and ask your function whether the difference is clear.
 
 # %% tags=["demo"]
-def share_clear(pair: Float[Tensor, "two n"], n: int, subsets: int = 60) -> float:
-    """Of random test sets of n items: in which share is the difference clear?"""
-    generator, found = torch.Generator().manual_seed(n), 0
+def test_sets(pair: Float[Tensor, "two n"], n: int, subsets: int = 60) -> list[tuple[float, bool]]:
+    """Of random test sets of n items: the difference, the second minus the first, and whether it is clear."""
+    generator, found = torch.Generator().manual_seed(n), []
     for subset in range(subsets):
         chosen = torch.randperm(pair.shape[1], generator=generator)[:n]
-        _, clear = clear_differences(pair[:, chosen], draw_items(n, 300, subset), 0.95)
-        found += clear[0, 1].item()
-    return found / subsets
+        gaps, clear = clear_differences(pair[:, chosen], draw_items(n, 300, subset), 0.95)
+        found.append((gaps[1, 0].item(), clear[1, 0].item()))
+    return found
 
 sizes = [20, 50, 100, 200, 400]
 pairs = [("GloVe, one vector", encoder), ("GloVe, near words", encoder), (decoder, encoder)]
+sets = [[test_sets(torch.stack([real[one], real[two]]), n) for n in sizes] for one, two in pairs]
 power = {
     f"{two} against {one}\n({100 * differences[place[two], place[one]]:+.0f} points)":
-        [share_clear(torch.stack([real[one], real[two]]), n) for n in sizes]
-    for one, two in pairs
+        [np.mean([clear for _, clear in of_size]) for of_size in of_pair]
+    for (one, two), of_pair in zip(pairs, sets)
 }
+called = [100 * abs(gap) for gap, clear in sets[1][sizes.index(100)] if clear]
+print(f"{pairs[1][1]} against {pairs[1][0]}: of 60 test sets of 100 sentences {len(called)} call it clear,",
+      f"and find {np.mean(called):.0f} points on average; all {stacked.shape[1]} sentences give",
+      f"{100 * differences[place[encoder], place[near]]:.0f}.")
 pictures.power(sizes, power)
 
 # %% [markdown]
 # > **Sources say, we measure.** Card et al. (2020) find that many comparisons in our field are *underpowered*: the test sets are too small to notice the differences that are reported. Dror et al. (2018) find that many papers
-# > do not test at all. The figure shows our own share of it. The difference of the second curve is clear with all 693 sentences, and most test sets of 400 miss it. The third is so small that hardly any shows it. What a small test set
-# > *does* call different is on top of that too large on average.
+# > do not test at all. The figure shows our own share of it. The difference of the second curve, taken alone, is clear with all 693 sentences, and most test sets of 400 miss it. The third is so small that hardly any shows it. What a small test set *does* call different is, on average, too large: only a test set that overstates the difference finds it, as the printed line says.
 
 # %% [markdown]
 # ## 5 · Find the bug
@@ -869,7 +920,7 @@ print(f"one query's scores: around {exact.mean():.0f}, {exact.std():.2f} apart,"
 # Adding the same vector to all keys adds the same number to all of a query's scores, and a softmax does not see it. On paper the output is unchanged. In float32 the digits that matter are gone. A test that fails right code
 # is worse than none: people learn to ignore it.
 #
-# Planting faults to judge tests is called *mutation testing* (DeMillo, Lipton and Sayward 1978). Every check of this course has been through it: its solutions were changed in small ways, and the checks had to notice.
+# Planting faults to judge tests is called *mutation testing* (DeMillo, Lipton and Sayward 1978). Every check of this course has been through it: its solutions were changed in small ways, and a check had to notice, or somebody had to say why the changed solution is as right.
 
 # %% [markdown]
 # **Question 2.** Your inputs expose nearly every planted fault. Does an attention that passes them have no fault? Name a kind of fault that no inputs of *this* form can expose, and say how you would test for it.
@@ -885,8 +936,7 @@ print(f"one query's scores: around {exact.mean():.0f}, {exact.std():.2f} apart,"
 # %% [markdown]
 # ## Extension: calibration
 #
-# "0.8 for the prison": is it right in eight of ten such cases? Sort all answers by the confidence that came with them into bins, and compare what was *said* with what was *found*. The mean gap is the **expected calibration error** (Guo et
-# al. 2017). It counts as extra credit.
+# "0.8 for the prison": is it right in eight of ten such cases? Sort all answers by the confidence that came with them into bins, and compare what was *said* with what was *found*. The mean gap is the **expected calibration error** (Naeini et al. 2015; of networks, Guo et al. 2017). It counts as extra credit.
 
 # %% nbgrader={"grade": false, "grade_id": "comparison-calibration", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def calibration(
@@ -937,7 +987,8 @@ pictures.calibration(curves)
 #
 # - Evaluate item by item and keep the answers. Means, intervals and comparisons all come from them.
 # - An interval without saying what was resampled (sentences, words, seeds) says little. Compare models in pairs, on the same draws.
-# - On our language, who has seen the cue tells the senses apart, and who has not stands at the exact bound. On real sentences about nouns a model that reads is a few points ahead of two words on either side, and who is ahead of whom depends on where the cue stands.
+# - On our language, who has seen the cue tells the senses apart, and who has not stands at the exact bound. On real sentences about nouns MiniLM is a few points ahead of two words on either side, which 693 sentences cannot tell from chance among 21 comparisons. Who is ahead of whom depends on where the cue stands.
+# - The more comparisons you make, the more is clear by chance: say how many you made, and correct for it.
 # - Which word can reach which output is a property of the architecture; trained models obey it to the last bit.
 # - Static, recurrent, bidirectional, causal: the question is always which words a vector depends on, and what it was trained to say.
 # - Tests are judged by the faults they expose and by the right code they leave in peace.
@@ -952,7 +1003,9 @@ pictures.calibration(curves)
 # - Dror, R., Baumer, G., Shlomov, S. and Reichart, R. (2018). The hitchhiker's guide to testing statistical significance in natural language processing. *ACL*, 1383–1392.
 # - Efron, B. (1979). Bootstrap methods: another look at the jackknife. *Annals of Statistics* 7(1), 1–26.
 # - Guo, C., Pleiss, G., Sun, Y. and Weinberger, K. Q. (2017). On calibration of modern neural networks. *ICML*. arXiv:1706.04599.
+# - Holm, S. (1979). A simple sequentially rejective multiple test procedure. *Scandinavian Journal of Statistics* 6(2), 65–70.
 # - Koehn, P. (2004). Statistical significance tests for machine translation evaluation. *EMNLP*, 388–395.
+# - Naeini, M. P., Cooper, G. F. and Hauskrecht, M. (2015). Obtaining well calibrated probabilities using Bayesian binning. *AAAI*, 2901–2907.
 # - PyTorch (2019). Incorrect validation accuracy due to distributed sampler. github.com/pytorch/pytorch/issues/25162; see also 22584.
 # - torchvision (2021). Evaluation code of references is slightly off. github.com/pytorch/vision/issues/4559.
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from coursekit.intervals import wilson
 from coursekit.scoreboard import nearest_sense, sense_exam
 from tests.notebooks.answers import right_cells
 
@@ -104,8 +105,34 @@ def test_the_decoder_guesses_where_the_cue_comes_later_and_is_ahead_on_decoys(me
 
 def test_resampling_whole_words_gives_the_wider_interval_over_all_words_and_not_over_nouns(measured):
     for half, wider in (("all words", True), ("all nouns", False)):
-        sentences, words = list(measured["widths"][half].values())[2:]
-        assert (words > sentences) == wider
+        widths = measured["widths"][f"near words, MiniLM: {half}"]
+        sentences = widths["difference, the same sentences for both"]
+        assert (widths["difference, whole words"] > sentences) == wider
+
+
+def test_pairs_gain_where_both_fail_on_the_same_sentences(measured):
+    def gained(name):
+        widths = measured["widths"][name]
+        own, paired = (
+            widths[f"difference, {how}"]
+            for how in ("each model on sentences of its own", "the same sentences for both")
+        )
+        return 1 - paired / own
+
+    assert gained("GPT, exact up to the word") > 0.2  # "much narrower"
+    for half in ("all words", "all nouns"):
+        assert gained(f"near words, MiniLM: {half}") < 0.08  # "nothing worth having"
+
+
+def test_among_twenty_one_comparisons_two_clear_ones_do_not_stay(measured):
+    names, p, stays = list(measured["real"]), measured["p"], measured["stays"]
+    lost = {frozenset((names[i], names[j])) for (i, j), each, holm in zip(measured["duels"].T, p, stays, strict=True)
+            if each < 0.05 and not holm}  # fmt: skip
+    assert lost == {frozenset((few, measured["encoder"])) for few in ("GloVe, near words", "window of two")}
+    assert len(p) == 21 and ((p < 0.01) | (p > 0.015)).all()  # no verdict hangs on the draws
+    low, high = wilson(measured["falsely"]["each at 95 %"], 200)
+    assert low > 0.3 and high < 0.55  # "four of ten"
+    assert measured["falsely"]["Holm"] < 0.12  # "near one in twenty"
 
 
 def test_small_test_sets_miss_clear_differences(measured):
@@ -113,6 +140,13 @@ def test_small_test_sets_miss_clear_differences(measured):
     assert rows[0][-1] > 0.95
     assert rows[1][-1] < 0.5  # "most test sets of 400 miss it"
     assert rows[2][-1] < 0.2  # "hardly any"
+    gap = (
+        100
+        * measured["differences"][
+            measured["place"][measured["encoder"]], measured["place"]["GloVe, near words"]
+        ]
+    )
+    assert len(measured["called"]) >= 3 and np.mean(measured["called"]) > 1.5 * gap  # "too large"
 
 
 # ------------------------------------------------------------------------------------------ the bug, the table

@@ -1,0 +1,81 @@
+"""How long a notebook takes: words, exercises and written answers, on and beside the core path."""
+
+import re
+
+import pytest
+from nbformat import v4
+from typer.testing import CliRunner
+
+from autograder.authoring.minutes import STATED, in_fives, minutes, sections
+from autograder.cli import app
+from autograder.source import grade_id, read_source
+from tests.conftest import ASSIGNMENTS, ROOT
+
+SOLUTION = {
+    "nbgrader": {"solution": True, "grade": False, "grade_id": "a-b", "schema_version": 3, "locked": False}
+}
+ANSWER = {"nbgrader": {"solution": True, "grade": True, "grade_id": "a-q", "schema_version": 3, "points": 2, "locked": False}}  # fmt: skip
+CODE = 'def f():\n    """Says so.  (difficulty ●●○, 7 minutes)"""'
+
+
+def notebook():
+    return v4.new_notebook(cells=[
+        v4.new_markdown_cell("# Title\n" + "word " * 149),
+        v4.new_markdown_cell("## 1 · First\n" + "word " * 149 + "$x y z$ and `code here`\n```\nnot read\n```\n[a](b.c)"),
+        v4.new_code_cell(CODE, metadata=SOLUTION),
+        v4.new_code_cell(CODE),  # of a demonstration
+        v4.new_markdown_cell("a long answer " * 100, metadata=ANSWER),
+        v4.new_markdown_cell("## Further: more\n" + "word " * 298),
+        v4.new_code_cell(CODE.replace("difficulty ", "extension, "), metadata=SOLUTION),
+        v4.new_markdown_cell("## 2 · Extensions\nword"),
+        v4.new_markdown_cell("## References\n" + "word " * 999),
+    ])  # fmt: skip
+
+
+def test_words_exercises_and_written_answers_count_and_solutions_code_and_references_do_not():
+    first, one, further, extensions, references = sections(notebook())
+    assert (first.title, first.word_count, first.minutes) == ("", 150, 1)
+    assert (
+        one.word_count == 149 + 1 + 2 and one.exercises == 7 and one.written == 1
+    )  # the heading, "and", "a"
+    assert further.further and further.word_count == 300 and further.exercises == 7
+    assert extensions.further and references.word_count == 0 and not one.further
+    assert minutes(notebook()) == pytest.approx(1 + 152 / 150 + 7 + 5)
+    assert minutes(notebook(), further=True) == pytest.approx(2 + 7 + 2 / 150)
+
+
+def test_in_fives():
+    assert [in_fives(value) for value in (0.4, 57, 58, 62)] == [5, 55, 60, 60]
+
+
+def test_the_command_says_them_of_every_section():
+    said = CliRunner().invoke(app, ["minutes", "02_attention", "--sections"], terminal_width=200)
+    core = minutes(read_source(ASSIGNMENTS["02_attention"].source))
+    assert said.exit_code == 0 and "core path" in said.output and f"{core:.0f} +" in said.output
+
+
+# ------------------------------------------------------------------------------- what the course says of itself
+
+
+def stated(name: str) -> int:
+    """The minutes in a notebook's header."""
+    header = read_source(ASSIGNMENTS[name].source).cells[0].source
+    return int(re.search(r"\*\*Time\*\* about (\d+) minutes", header)[1])
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_every_exercise_states_its_minutes(name):
+    exercises = {exercise.solution_id for exercise in ASSIGNMENTS[name].exercises.values()}
+    cells = [cell for cell in read_source(ASSIGNMENTS[name].source).cells if grade_id(cell) in exercises]
+    assert len(cells) == len(exercises) and all(STATED.search(cell.source) for cell in cells)
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_a_header_says_what_is_computed(name):
+    assert stated(name) == pytest.approx(minutes(read_source(ASSIGNMENTS[name].source)), rel=0.1)
+
+
+def test_the_map_says_what_the_headers_say():
+    source = (ROOT / "solutions" / "start.py").read_text()
+    rows = re.findall(r"^# \| \d\d \| \[[^]]+\]\(([^/]+)/[^)]*\) \| (\d+) \|", source, re.MULTILINE)
+    assert {name: int(said) for name, said in rows} == {name: stated(name) for name in ASSIGNMENTS}
