@@ -168,10 +168,10 @@ def holm(
     ):
         ax.plot(places[shown], sorted_p[shown], marker, color=colour, label=f"{text} ({shown.sum()})")
     between = [i for i in order if p[i] < 0.05 and not stays[i]]
-    for i in between:
-        place = order.index(i) + 1
-        text = f"{names[i][1]} − {names[i][0]}"
-        ax.annotate(text, (place, p[i]), (place - 0.4, p[i]), ha="right", va="center", fontsize=8)
+    if between:
+        text = "\n".join(f"{names[i][1]} − {names[i][0]}" for i in between)
+        first = order.index(between[0]) + 1
+        ax.annotate(text, (first - 0.5, p[between].mean()), ha="right", va="center", fontsize=8)
     ax.set(yscale="log", xlabel="pairs of readers, by their p-value", ylabel="p-value")
     ax.set_yticks([lowest, 0.005, 0.05, 0.5], ["< 0.0005", "0.005", "0.05", "0.5"])
     ax.minorticks_off()
