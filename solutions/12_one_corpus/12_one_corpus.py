@@ -429,7 +429,7 @@ widths = {
     for half, here in {"all words": nouns | True, "all nouns": nouns}.items()
 }
 widths["GPT, exact up to the word"] = widths_of(right["GPT"], right["exact, words up to the word"])
-display((100 * pd.DataFrame(widths).astype(float)).round(1).rename_axis("points, 95 % intervals"))
+display((100 * pd.DataFrame(widths)).round(1).astype(object).fillna("").rename_axis("points, 95 % intervals"))
 
 # %% [markdown]
 # What do pairs gain? Nothing worth having for near words and MiniLM: they fail on different sentences. GPT and the exact reader who has the same words fail on the same ones, and there the interval is much narrower.
