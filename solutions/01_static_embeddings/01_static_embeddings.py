@@ -332,9 +332,9 @@ pictures.stranded("cell", centred @ axes_of_most_spread.T, groups, to_group, wit
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
-    f"In the plane, *cell* is stranded between three groups. The bars say how it got there: it is as close to *biology* ({to_group['biology']:.2f}) as the words of "
-    f"biology are to one another ({within['biology']:.2f}), less close to *phone* ({to_group['phone']:.2f} against {within['phone']:.2f}), and "
-    f"far from *prison* ({to_group['prison']:.2f} against {within['prison']:.2f}). One vector, pulled three ways, by how much each sense is "
+    f"In the plane, *cell* seems stranded between three groups. The bars correct the plane: *cell* is a word of *biology*, as close to it ({to_group['biology']:.2f}) as the words of "
+    f"biology are to one another ({within['biology']:.2f}). It is less close to *phone* ({to_group['phone']:.2f} against {within['phone']:.2f}), and "
+    f"far from *prison* ({to_group['prison']:.2f} against {within['prison']:.2f}). One vector for three senses: each pulls by how much is "
     "written about. (A plane keeps two of fifty dimensions: read distances off the bars, not off the map.)"))
 
 # %% [markdown]
@@ -823,7 +823,7 @@ display(Markdown(
 # ## Extensions
 #
 # These earn extra credit. **Where do negatives come from?** Drawn by frequency, one negative in a few would be *the*;
-# drawn evenly, most would be words that hardly ever occur. Mikolov et al. (2013b) found that counts to the power ¾ did
+# drawn evenly, the rarest word would come as often as *the*. Mikolov et al. (2013b) found that counts to the power ¾ did
 # better than either.
 
 # %% nbgrader={"grade": false, "grade_id": "static-negative_distribution", "locked": false, "schema_version": 3, "solution": true, "task": false}

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from coursekit.datasets import read_table
+from coursekit.intervals import half_width
 from coursekit.scoreboard import bounds
 
 pytestmark = pytest.mark.slow
@@ -14,6 +16,23 @@ def test_the_filter_that_tells_plurals_answers_to_a_final_s_also_in_bus(measured
     for one, more in (("cell", "cells"), ("guard", "guards"), ("thief", "thieves")):
         assert best[more] > best[one]
     assert best["bus"] > max(best["cell"], best["guard"])
+
+
+def test_training_sharpens_a_filter_that_untrained_models_have_too(measured):
+    effects, shares = zip(*[(by, share) for by, share, *_ in measured["untrained"]], strict=True)
+    assert measured["effect"] > 1.3 * max(effects) and measured["risen"] >= max(shares)
+    assert min(shares) > 0.5  # "has such a filter, too"
+
+
+def test_in_no_task_is_the_mix_clearly_above_the_best_layer():
+    rows = read_table("results/elmo_layers.csv").query(
+        "biLM == 'trained' and measure.str.startswith('accuracy')"
+    )
+    for _, of_task in rows.groupby("task"):
+        by_seed = of_task.pivot(index="seed", columns="measure", values="value")
+        layers = by_seed[[f"accuracy, layer {layer}" for layer in range(3)]]
+        gain = by_seed["accuracy, all mixed"] - layers[layers.mean().idxmax()]
+        assert gain.mean() <= half_width(gain)
 
 
 def test_words_never_seen_have_neighbours_that_are_spelt_alike(measured):

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 import torch
 
+from coursekit.intervals import half_width, mean_and_half
+
 pytestmark = pytest.mark.slow
 NOTEBOOKS = ["03_transformer_layer"]
 
@@ -148,3 +150,23 @@ def test_positions_help_in_the_exam_with_every_seed_and_a_second_layer_hardly(me
 def test_one_matrix_moves_all_positions(measured):
     same, control, chained = measured["shifted"].values()
     assert max(same, chained) < 1e-4 and control > 0.5
+
+
+def test_the_start_decides_more_than_the_place_of_the_norm(measured):
+    kept, ratios = (
+        {where: mean_and_half(rows) for where, rows in measured[name].items()} for name in ("kept", "ratios")
+    )
+    assert kept["post-norm", "as above"][0] + 0.2 < kept["pre-norm", "as above"][0]
+    assert 0.45 < kept["post-norm", "as BERT's"][0] < 0.65  # "about half"
+    more = np.array(measured["kept"]["post-norm", "all at 0.3"]) - measured["kept"]["pre-norm", "all at 0.3"]
+    assert more.mean() > half_width(more)  # "keeps more than pre-norm does"
+    mean, half = ratios["pre-norm", "all at 0.3"]
+    assert abs(mean - 1) < max(half, 0.1)  # "equal ones in pre-norm with small matrices only"
+    for start in ("as above", "as BERT's"):
+        mean, half = ratios["pre-norm", start]
+        assert mean - half > 1
+    mean, half = ratios["post-norm", "as above"]
+    assert mean + half < 1  # "shrink a little"
+    for start in ("as BERT's", "all at 0.3"):
+        mean, half = ratios["post-norm", start]
+        assert mean + half > 1  # "not clearly"
