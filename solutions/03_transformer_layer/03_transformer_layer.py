@@ -655,7 +655,7 @@ display(Markdown("\n".join(lines)))
 
 # %% [markdown]
 # The start decides more than the place of the norm. With BERT's matrices post-norm keeps about half of each word, and with all at 0.3 it keeps more than pre-norm does. So "post-norm makes the words alike" is a sentence about Xavier's start.
-# The gradients: equal ones in pre-norm, as the paper expects, we find with small matrices only; in post-norm they shrink a little towards the first layer with Xavier's, and not clearly with the others.
+# The gradients: equal ones in pre-norm, as the paper expects, we find with small matrices only; in post-norm the first layer's is at most a little below the last one's, whatever the start.
 #
 # All this holds *before* training, which may change it: it says what a stack has to start from.
 

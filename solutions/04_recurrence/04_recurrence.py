@@ -609,13 +609,14 @@ check("recurrence.mended_cross_mask", lambda case: mended_cross_mask(**case))
 print("This takes a few seconds.")
 
 @torch.no_grad()
-def held_out_loss(model: Translator, mask) -> float:
-    """Nats a token with this cross mask."""
-    inputs = shift_right(held_out.target, BOS)
-    return loss_of(model, held_out, inputs, decoder_mask(LONGEST), mask).item()
+def held_out_loss(model: Translator, mask, pairs) -> float:
+    """Nats per token with this cross mask."""
+    inputs = shift_right(pairs.target, BOS)
+    return loss_of(model, pairs, inputs, decoder_mask(LONGEST), mask).item()
 
 masks = {"mask of 2021": cross_mask_of_2021, "mended": mended_cross_mask}
-lost, short = {}, {}
+other_source = replace(held_out, source=held_out.source.roll(1, dims=0))
+lost, short, misled = {}, {}, {}
 for name, mask in masks.items():
     short_run, _ = train(80, lambda target: shift_right(target, BOS), mask)
     short_run.cross = model.cross = fused_cross_attention        # it takes masks of three axes

@@ -86,13 +86,13 @@ def best_filter(model: ELMo) -> tuple[float, float, int, int]:
     return max(found)
 
 effect, risen, number, k = best_filter(elmo)
-untrained = []
+before_training = []
 for seed in range(6):
     torch.manual_seed(seed)
-    untrained.append(best_filter(ELMo(elmo.config)))
+    before_training.append(best_filter(ELMo(elmo.config)))
 print(f"its best answer rises in {risen:.1%} of {len(stems)} nouns, by {effect:.1f} standard deviations;")
 print("the best filters of six untrained ELMos:",
-      ", ".join(f"{share:.0%} by {by:.1f}" for by, share, *_ in untrained))
+      ", ".join(f"{share:.0%} by {by:.1f}" for by, share, *_ in before_training))
 shown = ["cell", "cells", "guard", "guards", "thief", "thieves", "bus"]
 width = elmo.token.convolutions[number].weight.shape[-1]
 answers = answers_of(shown, elmo, number)[:, k]

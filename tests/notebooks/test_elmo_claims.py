@@ -19,7 +19,7 @@ def test_the_filter_that_tells_plurals_answers_to_a_final_s_also_in_bus(measured
 
 
 def test_training_sharpens_a_filter_that_untrained_models_have_too(measured):
-    effects, shares = zip(*[(by, share) for by, share, *_ in measured["untrained"]], strict=True)
+    effects, shares = zip(*[(by, share) for by, share, *_ in measured["before_training"]], strict=True)
     assert measured["effect"] > 1.3 * max(effects) and measured["risen"] >= max(shares)
     assert min(shares) > 0.5  # "has such a filter, too"
 

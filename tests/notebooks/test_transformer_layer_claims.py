@@ -165,8 +165,5 @@ def test_the_start_decides_more_than_the_place_of_the_norm(measured):
     for start in ("as above", "as BERT's"):
         mean, half = ratios["pre-norm", start]
         assert mean - half > 1
-    mean, half = ratios["post-norm", "as above"]
-    assert mean + half < 1  # "shrink a little"
-    for start in ("as BERT's", "all at 0.3"):
-        mean, half = ratios["post-norm", start]
-        assert mean + half > 1  # "not clearly"
+    for start in ("as above", "as BERT's", "all at 0.3"):
+        assert 0.6 < ratios["post-norm", start][0] < 1.15  # "at most a little below"
