@@ -248,3 +248,12 @@ def test_minilm_on_the_generated_language_knows_the_words_and_hardly_their_order
 def test_bert_is_some_fifty_times_smaller(measured):
     ours = sum(weight.numel() for weight in load("bert").parameters())
     assert 45 < 22_713_216 / ours < 60
+
+
+def test_a_sentence_without_the_word_agrees_with_a_hidden_one_and_mask_brings_the_best_together(measured):
+    hidden, masked, left_out = (agreements.mean() for agreements in measured["by_way"].values())
+    assert (hidden - left_out).abs().max() < 0.05  # "nearly the same numbers"
+    best = ["attention, mean of all layers", "attention × length of value", "gradient"]
+    assert masked[best].max() - masked[best].min() < 0.08  # "close together"
+    assert (masked[[*best, "attention, last layer"]] < hidden[[*best, "attention, last layer"]]).all()
+    assert list(hidden[best].sort_values().index)[0] == best[0]  # better orders need more than weights
