@@ -645,12 +645,13 @@ starts = {
     for kind, layer in KINDS.items() for start, scales in STARTS.items()
 }
 kept = {where: [own(hidden)[-1] for _, hidden in found] for where, found in starts.items()}
-ratios = {where: [gradients[0] / gradients[-1] for gradients, _ in found] for where, found in starts.items()}
-lines = ["| 12 layers, 5 seeds | matrices at the start | a word's own share at the top | gradient, first layer / last |",
-         "|:--|:--|--:|--:|"]
-for kind, start in starts:
-    cells = ("{:.2f} ± {:.2f}".format(*mean_and_half(found[kind, start])) for found in (kept, ratios))
-    lines.append(f"| {kind} | {start} | {' | '.join(cells)} |")
+ratios = {where: [gradients[0] / gradients[-1] for gradients, _ in found]
+          for where, found in starts.items()}
+lines = ["| 12 layers, 5 seeds | matrices at the start | a word's own share at the top "
+         "| gradient, first layer / last |", "|:--|:--|--:|--:|"]
+for where in starts:
+    cells = ("{:.2f} ± {:.2f}".format(*mean_and_half(found[where])) for found in (kept, ratios))
+    lines.append(f"| {' | '.join([*where, *cells])} |")
 display(Markdown("\n".join(lines)))
 
 # %% [markdown]

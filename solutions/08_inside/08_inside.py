@@ -673,7 +673,7 @@ print(f"mean length of a head's value vector: {at_cls:.2f} at [CLS], {elsewhere:
 # %% [markdown]
 # Attention is no nonsense: it orders words better than their distance does. The last layer alone orders them less well than all layers do, and better orders come from numbers that need more than weights. The
 # reason stands below the figure. The value vector of [CLS] is short, so the most popular token delivers least (Kobayashi et al. 2020 showed this for BERT's [SEP]): a weight is a share, not an amount. Our first yardstick sets attention weights to 0, which is close to what the guesses
-# multiply; but [MASK] in the word's place, or a sentence without the word, give the same ranking of the guesses (the table). What none of them shows: whether the *sense* that is found would change.
+# multiply; but a sentence without the word gives nearly the same numbers (the table). With [MASK] in its place every guess but nearness agrees less, and the best three stand close together. What none of them shows: whether the *sense* that is found would change.
 
 # %% [markdown]
 # **Question 1.** A colleague shows a head view: in one head of layer 3, *bank* attends to *river* with weight 0.8. "So the model decides from *river* that it is a shore." Name three things that have to be checked before you

@@ -218,3 +218,12 @@ def test_the_published_figures_of_bert_base(tmp_path, real_hub):
         assert vault[-1].item() == pytest.approx(0.52, abs=0.12)  # the sentences behind it are not known
         assert 0.55 < two[-1].item() < 0.75
         assert four[2] == pytest.approx(0.94, abs=0.02) and four[3] == pytest.approx(0.69, abs=0.03)
+
+
+def test_a_sentence_without_the_word_agrees_with_a_hidden_one_and_mask_brings_the_best_together(measured):
+    hidden, masked, left_out = (agreements.mean() for agreements in measured["by_way"].values())
+    assert (hidden - left_out).abs().max() < 0.05  # "nearly the same numbers"
+    best = ["attention, mean of all layers", "attention × length of value", "gradient"]
+    assert masked[best].max() - masked[best].min() < 0.08  # "close together"
+    assert (masked[[*best, "attention, last layer"]] < hidden[[*best, "attention, last layer"]]).all()
+    assert list(hidden[best].sort_values().index)[0] == best[0]  # better orders need more than weights
