@@ -26,7 +26,7 @@ from coursekit.language import Language, load_language
 from coursekit.language.grammar import GRAMMAR
 from coursekit.small import files
 from coursekit.small.figures import measure
-from coursekit.small.recipes import BLOCK, RECIPES, Recipe, new_model, schedule, weight_groups
+from coursekit.small.recipes import BLOCK, RECIPES, Recipe, new_model, set_rates, weight_groups
 from coursekit.small.recorded import write_rows
 from coursekit.translator import save_translator
 
@@ -65,18 +65,14 @@ def train(
     The checkpoint `NAME_SEED.safetensors` holds weights, the optimizer's moments and how far the run is.
     """
     model = new_model(recipe, language, seed).train()
-    optimizer = torch.optim.AdamW(
-        weight_groups(model, recipe.weight_decay), lr=recipe.learning_rate, betas=(0.9, 0.98)
-    )
+    optimizer = torch.optim.AdamW(weight_groups(model, recipe), lr=recipe.learning_rate, betas=(0.9, 0.98))
     path = checkpoint(folder, name, seed)
     done, before = resume(path, model, optimizer) if path.exists() else (0, 0.0)
     start, saved = time.process_time(), time.monotonic()
     while done < recipe.steps:
         losses = recipe.losses(model, language, recipe.batch, seed_of(seed, done // BLOCK))
         for _ in range(min(BLOCK, recipe.steps - done)):
-            for group in optimizer.param_groups:
-                group["lr"] = recipe.learning_rate * schedule(done, recipe.steps)
-            optimizer.param_groups[0]["weight_decay"] = recipe.decay(done)  # the matrices
+            set_rates(optimizer.param_groups, recipe, done)
             optimizer.zero_grad()
             next(losses).backward()
             nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -140,7 +136,7 @@ def read_progress(folder: Path, name: str, seed: int, steps: int) -> Progress:
 def load_trained(name: str, seed: int, recipe: Recipe, language: Language, folder: Path) -> nn.Module:
     """The model of a checkpoint, in evaluation mode."""
     model = recipe.build(language)
-    optimizer = torch.optim.AdamW(weight_groups(model, recipe.weight_decay))
+    optimizer = torch.optim.AdamW(weight_groups(model, recipe))
     resume(checkpoint(folder, name, seed), model, optimizer)
     return model.eval()
 

@@ -33,6 +33,8 @@ class Recipe:
     decay_until: float = 1.0
     """The share of the steps in which weights decay. Short weights turn further at each step, which helps at first; at
     the end decay holds weights of rare words back."""
+    slower: tuple[str, float] = ("", 1.0)
+    """A part of the model by the start of its weights' names, and the share of the learning rate at which it learns."""
 
     def decay(self, step: int) -> float:
         """The weight decay at a step."""
@@ -52,11 +54,28 @@ def schedule(step: int, steps: int) -> float:
     return min(1.0, (step + 1) / warm_up) * 0.5 * (1 + math.cos(math.pi * step / steps))
 
 
-def weight_groups(model: nn.Module, decay: float) -> list[dict]:
-    """Matrices decay; biases and layer norms do not."""
-    matrices = [weight for weight in model.parameters() if weight.ndim > 1]
-    vectors = [weight for weight in model.parameters() if weight.ndim < 2]
-    return [{"params": matrices, "weight_decay": decay}, {"params": vectors, "weight_decay": 0.0}]
+def weight_groups(model: nn.Module, recipe: Recipe) -> list[dict]:
+    """Matrices decay; biases and layer norms do not. `share` is each group's share of the learning rate."""
+    prefix, share = recipe.slower
+    parts: dict[float, list[nn.Parameter]] = {}
+    for name, weight in model.named_parameters():
+        parts.setdefault(share if name.startswith(prefix) else 1.0, []).append(weight)
+    return [
+        {
+            "params": [weight for weight in weights if (weight.ndim > 1) == decays],
+            "share": share,
+            "decays": decays,
+        }
+        for share, weights in parts.items()
+        for decays in (True, False)
+    ]
+
+
+def set_rates(groups: list[dict], recipe: Recipe, step: int) -> None:
+    """Learning rate and weight decay of each group at a step."""
+    for group in groups:
+        group["lr"] = recipe.learning_rate * group["share"] * schedule(step, recipe.steps)
+        group["weight_decay"] = recipe.decay(step) if group["decays"] else 0.0
 
 
 def sentences(language: Language, batch: int, seed: int) -> Iterator[Int[Tensor, "B T"]]:
@@ -87,9 +106,14 @@ def gpt_losses(model: GPT, language: Language, batch: int, seed: int) -> Iterato
 # --- ELMo: the next word and the word before ---
 
 
+FILTERS = ((1, 8), (2, 16), (3, 48), (4, 64), (5, 64), (6, 64), (7, 64))
+"""Of the character network: width, and how many. Wide ones see whole stems, as in the original."""
+
+
 def build_elmo(language: Language) -> ELMo:
     spelling = Spelling(language.vocabulary)
-    model = ELMo(ELMoConfig(len(language.vocabulary), spelling.characters, dim=96))
+    sizes = {"dim": 128, "character_dim": 16, "filters": FILTERS}
+    model = ELMo(ELMoConfig(len(language.vocabulary), spelling.characters, **sizes))
     model.token.spread(spelling.table)
     return model
 
@@ -158,7 +182,15 @@ def build_translator(language: Language) -> Translator:
 RECIPES = {
     "gpt": Recipe(build_gpt, gpt_losses, steps=6_000, batch=128, learning_rate=5e-3),
     "bert": Recipe(build_bert, bert_losses, steps=30_000, batch=64, learning_rate=3e-3, decay_until=0.5),
-    "elmo": Recipe(build_elmo, elmo_losses, steps=40_000, batch=32, learning_rate=8e-3, weight_decay=0.01),
+    "elmo": Recipe(
+        build_elmo,
+        elmo_losses,
+        steps=20_000,
+        batch=64,
+        learning_rate=8e-3,
+        weight_decay=0.01,
+        slower=("token.", 0.1),  # all words share the character network: each step moves every word
+    ),
     "translator": Recipe(
         build_translator, translator_losses, steps=5_000, batch=64, learning_rate=3e-3, weight_decay=0.0
     ),

@@ -12,7 +12,7 @@ import torch
 from coursekit.language import Language
 from coursekit.language.grammar import GRAMMAR
 from coursekit.pretrain import Progress, alone, checkpoint, left_of_all, load_trained, train
-from coursekit.small.recipes import BLOCK, RECIPES
+from coursekit.small.recipes import BLOCK, RECIPES, set_rates, weight_groups
 
 ROOT = Path(__file__).parents[2]
 
@@ -46,6 +46,24 @@ def test_a_run_that_stopped_ends_as_one_that_did_not(name, part, tmp_path):
     assert all(torch.equal(there[key], here[key]) for key in there)
     untrained = recipe(name).build(part).state_dict()
     assert any(not torch.equal(there[key], untrained[key]) for key in there)
+
+
+def test_elmo_s_characters_learn_at_a_tenth_of_the_rate_and_matrices_alone_decay(part):
+    elmo = RECIPES["elmo"]
+    model = elmo.build(part)
+    groups = torch.optim.AdamW(weight_groups(model, elmo)).param_groups
+    set_rates(groups, elmo, step=elmo.steps // 2)
+    found = {id(weight): group for group in groups for weight in group["params"]}
+    assert len(found) == sum(len(group["params"]) for group in groups) == len(list(model.parameters()))
+    for name, weight in model.named_parameters():
+        rate = elmo.learning_rate * 0.5 * (0.1 if name.startswith("token.") else 1.0)
+        assert found[id(weight)]["lr"] == pytest.approx(rate), name
+        assert found[id(weight)]["weight_decay"] == (elmo.weight_decay if weight.ndim > 1 else 0.0), name
+
+
+def test_berts_weights_decay_until_half_of_the_steps():
+    bert = RECIPES["bert"]
+    assert [bert.decay(step) for step in (0, bert.steps // 2 - 1, bert.steps // 2)] == [0.1, 0.1, 0.0]
 
 
 @pytest.mark.slow

@@ -55,8 +55,8 @@ def influence(outputs: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_parameters_stay_near_half_a_million(name, untrained):
-    assert 100_000 < sum(weight.numel() for weight in untrained(name).parameters()) < 520_000
+def test_parameters_stay_near_a_million_at_most(name, untrained):
+    assert 100_000 < sum(weight.numel() for weight in untrained(name).parameters()) < 1_100_000
 
 
 def test_gpt_shapes_and_that_no_position_sees_the_future(untrained, ids):
@@ -205,7 +205,7 @@ def test_an_unknown_name_lists_the_known():
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_shipped_models_load_are_small_and_have_their_card(name):
-    assert (models_folder() / f"{name}.safetensors").stat().st_size < 2_200_000
+    assert (models_folder() / f"{name}.safetensors").stat().st_size < 4_400_000
     about = json.loads((models_folder() / f"{name}.json").read_text())
     assert sum(weight.numel() for weight in load(name).parameters()) == about["parameters"]
     assert (models_folder() / f"{name}.md").read_text() == card(about)
