@@ -210,7 +210,7 @@ display(pd.DataFrame(counted).map("{:,}".format))
 # %% [markdown]
 # ## 3 · What learns: four strategies
 #
-# # What does not learn is **frozen**; so the strategies differ in their **freezing**.
+# What does not learn is **frozen**; so the strategies differ in their **freezing**.
 #
 # - **Frozen features** (feature extraction, linear probing): the encoder stays, the head learns.
 # - **Last layers** (partial fine-tuning): the head and the top of the encoder learn.
@@ -1146,7 +1146,7 @@ display(pd.DataFrame(one_run).T.map("{:.3f}".format))
 # %% [markdown]
 # One seed, so an example and no result; the table of section 11 has the intervals.
 #
-# # The second extension stops a training that overfits (**early stopping**). It watches the validation loss.
+# The second extension stops a training that overfits (**early stopping**). It watches the validation loss.
 
 # %% nbgrader={"grade": false, "grade_id": "fine_tuning-early_stopping", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class EarlyStopping:

@@ -703,7 +703,7 @@ for name in in_labels:
 # %% [markdown]
 # ## 5 · A span for a question
 #
-# # **Question answering**: the third head gives two scores for each token: how well would an answer *start* here, how well would it *end* here? The row is [CLS] question [SEP] text [SEP]; an answer is a span of the text
+# **Question answering**: the third head gives two scores for each token: how well would an answer *start* here, how well would it *end* here? The row is [CLS] question [SEP] text [SEP]; an answer is a span of the text
 # (Rajpurkar et al. 2016). Some questions have no answer in the text; then both point at [CLS] (Rajpurkar et al. 2018; Devlin et al. 2019, section 4.3).
 
 # %% tags=["demo", "record"]

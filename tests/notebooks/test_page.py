@@ -56,6 +56,14 @@ def said(call: ast.Call) -> str:
 
 
 @pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_one_heading_is_the_title_and_no_sentence_is_a_heading(name):
+    cells = [cell for cell in read_source(ASSIGNMENTS[name].source).cells if cell.cell_type == "markdown"]
+    headings = re.findall(r"^(#+) (.+)$", "\n".join(cell.source for cell in cells), flags=re.MULTILINE)
+    assert headings[0][0] == "#" and [level for level, _ in headings].count("#") == 1
+    assert not [text for _, text in headings if text.endswith(".")]
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
 def test_no_sentence_is_read_in_the_code_and_again_below_it(name):
     shown = [said(call) for cell in open_cells(name) for call in calls(cell, "Markdown")]
     assert [words for words in shown if "|" not in words and len(words.split()) > MOST_WORDS] == []
