@@ -81,7 +81,9 @@ def pairs(found: Mapping[str, Float[Tensor, " layers"]], similar: Float[Tensor, 
     for (name, colour, _), values, style in zip(KINDS, similar, ("-", "--", ":"), strict=True):
         ax.plot(values, color=colour, linewidth=5, linestyle=style, alpha=0.3, label=f"mean: {name}")
     said = []
-    for (name, values), colour, marker in zip(found.items(), (GREY, ORANGE, BLUE, RED), "Dsov", strict=True):
+    for (name, values), colour, marker in zip(
+        found.items(), (GREY, PINK, ORANGE, BLUE, RED), "DPsov", strict=True
+    ):
         ax.plot(values, color=colour, marker=marker, markersize=5, label=name)
         said.append(f"{name}: {_listed(values.tolist())}")
     ax.set(xlabel="layer (0: what enters the first)", ylabel="cosine", ylim=(-0.1, 1.02))

@@ -10,31 +10,35 @@ from torch import Tensor
 
 from coursekit.plots import BLUE, GREEN, GREY, HATCHES, ORANGE, RED, SKY, show
 
-LANES = {
-    "static": ("one vector per word, f(w)", ORANGE),
-    "machinery": ("machinery", GREY),
-    "contextual": ("in context, f(w, C)", BLUE),
+KINDS = {
+    "static": ("one vector per word, f(w)", ORANGE, "s"),
+    "machinery": ("machinery", GREY, "D"),
+    "contextual": ("in context, f(w, C)", BLUE, "o"),
 }
 GROUP_COLOURS = (RED, GREEN, SKY)
 
 
 def timeline(table: pd.DataFrame) -> None:
-    """When each kind of representation appeared: one lane for each kind, names slanted so that none overlap."""
+    """When each step appeared and what was new in it: one line each, from the top down, the colour says its kind."""
     years = table["month"].str[:4].astype(int) + (table["month"].str[5:].astype(int) - 1) / 12
-    figure, ax = plt.subplots(figsize=(10, 4.0))
-    for lane, (kind, (_, colour)) in enumerate(LANES.items()):
-        height = 1.4 * lane  # room for the slanted names
-        ax.axhline(height, color=colour, linewidth=1, alpha=0.4, zorder=0)
-        place = 0.0
-        for i in table.index[table["kind"] == kind]:
-            place = max(years[i], place + 0.36)  # names keep their distance; a thin line leads to the date
-            ax.plot([years[i], place], [height, height + 0.22], color=colour, linewidth=0.8)
-            ax.plot(years[i], height, "o", color=colour, markersize=6)
-            label = f"{table['name'][i]} [{table['notebook'][i]}]"
-            ax.text(place - 0.04, height + 0.23, label, rotation=45, fontsize=8.5, rotation_mode="anchor")
-    ax.set_yticks([1.4 * lane for lane in range(len(LANES))], [label for label, _ in LANES.values()])
-    ax.set(ylim=(-0.3, 4.3), xlim=(2012.7, 2022.2), xlabel="first published")
-    ax.set_xticks(range(2013, 2022))
+    notebooks = [f" [{number}]" if isinstance(number, str) else "" for number in table["notebook"]]
+    figure, ax = plt.subplots(figsize=(10, 0.27 * len(table) + 0.6))
+    for kind, (label, colour, marker) in KINDS.items():
+        of_kind = table["kind"] == kind
+        ax.scatter(
+            years[of_kind], np.flatnonzero(of_kind), s=42, color=colour, marker=marker, label=label, zorder=3
+        )
+    for row, (year, name, idea) in enumerate(zip(years, table["name"], table["idea"], strict=True)):
+        later = year > 2019.5  # its text stands on the left, where there is room
+        side, place = (-0.22, "right") if later else (0.22, "left")
+        text = f"{name}{notebooks[row]}: {idea}"
+        ax.text(year + side, row, text, ha=place, va="center", fontsize=9)
+    ax.invert_yaxis()
+    ax.set(yticks=[], xlim=(2012.5, years.max() + 0.4), xlabel="first published")
+    ax.set_xticks(range(2013, int(years.max()) + 1))
+    ax.grid(axis="x", alpha=0.3)
+    ax.spines[["left", "right", "top"]].set_visible(False)
+    ax.legend(loc="upper right", frameon=False)
     contextual = table[table["kind"] == "contextual"]
     show(figure, alt=(
         f"Timeline of {len(table)} steps from {table['month'].min()} to {table['month'].max()}. One vector per word: "

@@ -71,7 +71,7 @@ for row in examples.itertuples():
 
 # %% [markdown]
 # A vector that is a function of the word alone, $f(w)$, is called a **static embedding**. One that also depends on the
-# context $C$, the words around it, $f(w, C)$, is a **contextual embedding** (also *contextualised*). This notebook is about the first kind. The figure shows when each kind appeared;
+# context $C$, the words around it, $f(w, C)$, is a **contextual embedding** (also *contextualised*). This notebook is about the first kind. The figure shows when each kind appeared and what was new;
 # the numbers in brackets are the notebooks of this course.
 
 # %% tags=["demo"]

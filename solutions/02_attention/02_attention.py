@@ -134,18 +134,23 @@ predict("attention.self_weight", ...)
 # for what is missing: the context, so that all senses share one vector (the position is a welcome addition).*
 
 # %% [markdown]
-# **Question 2.** Why should the *neighbours* of a word tell us what it means? Give an example of a sentence in which
-# they do, and one in which the sentence alone does not. (3–5 sentences)
+# **To discuss with a neighbour** (three minutes, in class): "They met at the bank." What would you have to know to say which bank it is, and where would you
+# look for it? Whom would *you* ask first: the words beside it, the verb, or the text before?
+
+# %% [markdown]
+# **Question 2.** Attention asks with the focal word's *own* embedding, in which all its senses are mixed. Why start there? And why should
+# the *neighbours* tell what it means? Give an example of a sentence in which they do, and one in which the sentence alone does not. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The distributional hypothesis says that words with similar meanings occur in similar company; the other way round, the
+# Something has to say what is looked for. The word's own embedding holds all its senses at once, so it is similar to words that go
+# with any of them, and those of them that stand in the sentence decide. The distributional hypothesis says that words with similar meanings occur in similar company; the other way round, the
 # company narrows down which meaning is in play. In "I will hike along the bank of a river" the words *hike*, *along*
 # and *river* fit the edge of a river and hardly a financial institution. In "We met at the bank" nothing in the
 # sentence decides; one would need the text before it, or the situation. Not every neighbour helps equally: *the* and
 # *of* stand beside both senses. So a useful method has to weigh the neighbours.
 #
-# *Marking: 1 point for the distributional argument (company restricts meaning, with an example); 1 point for an example
-# without a cue, or for the remark that neighbours differ in how much they tell.*
+# *Marking: 1 point for the own embedding as the start (it says what is looked for; the mixture resembles the words of each sense); 1 point for
+# the distributional argument (company restricts meaning) with an example of a sentence with a cue and of one without.*
 
 # %% [markdown]
 # ## 2.1 · Similarities

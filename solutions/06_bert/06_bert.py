@@ -180,6 +180,19 @@ display(Markdown(
 # was never seen has pieces that were.
 
 # %% [markdown]
+# **The same in three lines.** `AutoTokenizer` finds the class of tokenizer that belongs to a model's files. The files of any model that cuts as BERT does will do; they lie on this
+# machine, and a name such as "bert-base-uncased" would fetch them from the Hugging Face hub.
+
+# %% tags=["demo"]
+from transformers import AutoTokenizer
+
+from coursekit.models.catalogue import MINILM
+
+automatic = AutoTokenizer.from_pretrained(MINILM.package.folder())
+inputs = automatic("unforgettable embeddings", return_tensors="pt")
+print(type(automatic).__name__, automatic.convert_ids_to_tokens(inputs.input_ids[0]))
+
+# %% [markdown]
 # ## 3 · Two sentences in one row
 #
 # BERT reads one or two sentences as a single row: *[CLS]* in front, *[SEP]* behind each sentence, padding at the end. The vector of this **[CLS] token** will speak for the whole row.
@@ -756,6 +769,8 @@ with torch.no_grad():
 exact = language.log_loss_next(held_out.ids).sum() / tokens
 asked = 100 * hidden.sum().item() / (clean > SEP).sum().item()
 against = {
+    "architecture": ("LSTMs in both directions", "transformer encoder"),
+    "tokenisation": ("words, spelt out letter by letter", "words here; in the original, WordPiece"),
     "a word sees": ("its left in one half, its right in the other", "all words, in every layer"),
     "is asked for": ("the next word and the one before", "hidden words, the next sentence"),
     "labels from 100 words": ("100 in each direction", f"{asked:.0f}"),
@@ -895,7 +910,16 @@ for name, configuration in configurations.items():
     size[name]["the encoder, together"] = sum(size[name].values())
     size[name]["with both heads"] = sum(w.numel() for w in shapes.parameters())
 sizes = pd.DataFrame(size)
-display(sizes.map("{:,}".format))
+display(pd.concat([
+    pd.DataFrame({
+        name: {
+            "layers (L)": c.num_hidden_layers, "numbers in a vector (H)": c.hidden_size,
+            "heads (A)": c.num_attention_heads, "feed-forward, hidden": c.intermediate_size,
+        }
+        for name, c in configurations.items()
+    }),
+    sizes,
+]).map("{:,}".format))
 
 # %% [markdown]
 # > **Sources say, we measure.** The paper gives 110 million parameters for BERT-Base and 340 million for BERT-Large. We count 109,482,240 for the encoder of Base and 335,141,888 for that of Large,

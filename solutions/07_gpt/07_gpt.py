@@ -126,6 +126,16 @@ with torch.no_grad():
 print(f"largest change of a logit with your attention inside: {change:.1e}")
 
 # %% [markdown]
+# **The same in one line.** PyTorch's own attention has the causal mask as an option, and never builds the table of scores where it can avoid it.
+
+# %% tags=["demo"]
+from torch.nn.functional import scaled_dot_product_attention
+
+q, k, v = torch.randn(3, 1, 4, 6, 8)
+theirs = scaled_dot_product_attention(q, k, v, is_causal=True)
+print(f"largest difference: {(causal_attention(q, k, v) - theirs).abs().max():.0e}")
+
+# %% [markdown]
 # **Predict:** compare the vector of *cell* in the two sentences, after the last layer of GPT. The cell shows what you can choose from when you run it.
 
 # %% tags=["demo"]
@@ -760,6 +770,21 @@ pictures.cost(costs)
 # T(T + 1)/2 passes become T. The clock gains less in a model as small as this one, where each step pays a fixed price for being started (04); it gains more, the longer the text. The
 # price is memory: keys and values of every layer for every word, which for long texts can fill more memory than the weights. Where the position is counted from matters: a cache that
 # restarts at 0 gives each new word the vector of a first word, without an error message.
+
+# %% [markdown]
+# **The same in three lines.** In transformers, `generate` has all that you wrote: temperature, top-k, top-p and the cache. Here a tiny GPT-2 with random weights writes, with
+# the cache and without it, and the same draws.
+
+# %% tags=["demo"]
+from transformers import GPT2Config, GPT2LMHeadModel
+
+tiny = GPT2Config(vocab_size=100, n_embd=32, n_layer=2, n_head=2, bos_token_id=1, eos_token_id=2)
+random_gpt2 = GPT2LMHeadModel(tiny).eval()
+knobs = {"do_sample": True, "temperature": 0.8, "top_k": 50, "top_p": 0.9, "max_new_tokens": 20}
+for cached in (True, False):
+    torch.manual_seed(0)
+    out = random_gpt2.generate(torch.tensor([[1, 17, 5]]), use_cache=cached, pad_token_id=0, **knobs)
+    print("with the cache:   " if cached else "without the cache:", *out[0].tolist())
 
 # %% [markdown]
 # ## 7 · Scaling up: GPT, GPT-2, GPT-3, LLaMA

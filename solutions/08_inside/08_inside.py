@@ -149,7 +149,7 @@ def mended_words(pieces: Int[Tensor, "T 2"], words: Int[Tensor, "W 2"]) -> Int[T
 check("inside.mended_words", lambda case: mended_words(case["pieces"], case["words"]))
 
 # %% [markdown]
-# Does it matter? The course has 2,325 sentences, each with one ambiguous word (`data/senses`). In how many would counting by ## hand us the vector of a neighbour?
+# Does it matter? The course has 2,325 sentences, each with one ambiguous word (`data/senses`). In how many would counting by `##` hand us the vector of a neighbour?
 
 # %% tags=["demo"]
 def spans_of_words(text: str) -> Int[Tensor, "W 2"]:
@@ -306,11 +306,11 @@ for half, rows in {"all nouns": similar, "another part of speech": similar_gramm
 # not its sense. Where the senses are other parts of speech, the gap is several times as wide: in this model grammar moves a vector further than meaning does. Which layer knows the sense *best* is not decided by a mean of cosines; part 8 asks in another way.
 
 # %% [markdown]
-# Now single pairs, with figures that are in circulation for bert-base-uncased. For *bank* and *vault* 0.29 in the embedding table and 0.52 in context; for *bank* in two senses 0.6
-# to 0.7. The sentences behind them are not always given, so only the direction can be compared. A tutorial by McCormick and Ryan (2019) gives its sentence and adds up the last four
-# layers, so its numbers can be compared, too.
+# Now single pairs, with figures that are in circulation for bert-base-uncased. *bank* and *vault* have 0.29 in the embedding table and 0.52 in context; *bank* in two senses has 0.6
+# to 0.7. We take the sentences behind these figures, and add one that was not measured with them: *vault* beside the bank of a *river*. A tutorial by McCormick and Ryan (2019) adds up
+# the last four layers.
 #
-# **Predict:** *bank* in our two running sentences, last layer of the model you have: which cosine?
+# **Predict:** *bank* in "I deposited money at the bank." and in "We walked along the river bank.", last layer of the model you have: which cosine?
 
 # %% tags=["demo"]
 predict("inside.two_banks", ...)
@@ -318,7 +318,9 @@ predict("inside.two_banks", ...)
 # %% tags=["demo"]
 TUTORIAL = ("After stealing money from the bank vault, the bank robber was seen fishing on the "
             "Mississippi river bank.")
-VAULT = "the thief broke into a vault"
+CHECK, SAFE = "We deposited the check at the bank.", "All the valuables are safe in the vault."
+SHORE = "They sat on the bank of the river."
+DEPOSIT, WALK = "I deposited money at the bank.", "We walked along the river bank."
 
 def use(text: str, word: str, number: int = 0) -> Float[Tensor, "L+1 D"]:
     """The vector of a word (its `number`-th occurrence) at every layer."""
@@ -326,20 +328,22 @@ def use(text: str, word: str, number: int = 0) -> Float[Tensor, "L+1 D"]:
     return vectors_of([text], [starts[number]])[0]
 
 pairs = {
-    "bank (money) · vault, two sentences": (use(MONEY, "bank"), use(VAULT, "vault")),
-    "bank (river) · bank (money)": (use(RIVER, "bank"), use(MONEY, "bank")),
+    "bank (money) · vault": (use(CHECK, "bank"), use(SAFE, "vault")),
+    "bank (river) · vault": (use(SHORE, "bank"), use(SAFE, "vault")),
+    "bank (money) · bank (river)": (use(DEPOSIT, "bank"), use(WALK, "bank")),
     "tutorial: bank vault · bank robber": (use(TUTORIAL, "bank", 0), use(TUTORIAL, "bank", 1)),
     "tutorial: bank robber · river bank": (use(TUTORIAL, "bank", 1), use(TUTORIAL, "bank", 2)),
 }
 by_layer = {name: cosine(*pair, dim=-1) for name, pair in pairs.items()}
 last_four = {name: cosine(*(side[-4:].sum(dim=0) for side in pair), dim=0).item()
              for name, pair in pairs.items()}
-reveal("inside.two_banks", by_layer["bank (river) · bank (money)"][-1].item())
+reveal("inside.two_banks", by_layer["bank (money) · bank (river)"][-1].item())
 two_thirds = round(2 * L / 3)
-published = ["0.29 in the table, 0.52 in context", "0.6 to 0.7",
+published = ["0.29 in the table, 0.52 in context", "", "0.6 to 0.7",
              "0.94 (last four)", "0.69 (last four)"]
 controls = dict(zip(("one sense", "two senses", "different words"), similar))
-in_table = [static["table row"][0], 1.0, 1.0, 1.0, 1.0, 1.0, control["table row"].mean()]
+vault = static["table row"][0]
+in_table = [vault, vault, 1.0, 1.0, 1.0, 1.0, 1.0, control["table row"].mean()]
 display(pd.DataFrame({
     "published, bert-base-uncased": [*published, "", "", ""],
     f"{loaded.name}: table": [f"{value:.2f}" for value in in_table],
@@ -350,8 +354,8 @@ display(pd.DataFrame({
 pictures.pairs(by_layer, similar)
 
 # %% [markdown]
-# In both models context brings *bank* and *vault* closer than the table has them, and one sense lies above two. The numbers themselves belong to one model each. With the controls they get a meaning: the step from table to context is
-# partly a step of *all* words (grey). And the tutorial's *bank robber* beside *bank vault* stands in the same sentence, a few words away; uses of one sense in two sentences have less in common.
+# In both models context brings *bank* and *vault* closer than the table has them. Is it because a bank keeps money? In MiniLM the bank of a *river* comes as close to *vault* as the other one, at every layer: so
+# the step from table to context, which *all* words make (grey), is no sign of understanding. The numbers themselves belong to one model each. And the tutorial's *bank robber* beside *bank vault* stands in the same sentence, a few words away; uses of one sense in two sentences have less in common.
 
 # %% [markdown]
 # ## 5 · All vectors point the same way
@@ -680,6 +684,10 @@ print(f"mean length of a head's value vector: {at_cls:.2f} at [CLS], {elsewhere:
 # multiply; but a sentence without the word gives nearly the same numbers (the table). With [MASK] in its place every guess but nearness agrees less, and the best three stand close together. What none of them shows: whether the *sense* that is found would change.
 
 # %% [markdown]
+# **To discuss with a neighbour** (three minutes, in class): each of you names one sentence in which you would trust an attention weight as an explanation, and one in which you would not.
+# What would you have to take away from the sentence to find out?
+
+# %% [markdown]
 # **Question 1.** A colleague shows a head view: in one head of layer 3, *bank* attends to *river* with weight 0.8. "So the model decides from *river* that it is a shore." Name three things that have to be checked before you
 # believe it, each with what you would measure. (3–5 sentences)
 
@@ -910,6 +918,18 @@ display(pd.DataFrame({
            "same vector anywhere": same_anywhere(config)}
     for name, config in shapes.items()
 }).T)
+
+# %% [markdown]
+# **The same in three lines.** `AutoConfig` reads the shape of a model from its files, without its weights. Here are the files of the encoder that this course brings along.
+
+# %% tags=["demo"]
+from transformers import AutoConfig
+
+from coursekit.models.catalogue import MINILM
+
+shape = AutoConfig.from_pretrained(MINILM.package.folder())
+print(f"{type(shape).__name__}: {shape.num_hidden_layers} layers, {shape.num_attention_heads} heads, "
+      f"D = {shape.hidden_size}, activation {shape.hidden_act}, ε = {shape.layer_norm_eps:g}")
 
 # %% [markdown]
 # DistilBERT halves the layers, keeps the tables and drops segments and pooler. RoBERTa changes hardly a tensor: a larger table (bytes, so no [UNK]) and a better training; it drops next-sentence prediction. DeBERTa takes the place out of the input and puts it into every layer: scores are

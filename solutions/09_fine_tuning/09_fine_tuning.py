@@ -500,6 +500,7 @@ print(f"after 50 steps, largest difference from torch.optim.AdamW: {adam_differe
 
 # %% [markdown]
 # For some three hundred steps the rate is really two to seven times what you asked for, and on a small data set those are all the steps there are. A warm-up keeps the very first of them short all the same.
+# Older tutorials import `AdamW` from transformers. It is gone from version 5; `torch.optim.AdamW` takes its place, and corrects both means.
 
 # %% [markdown]
 # **Question 1.** At the first step the head is random. What does its gradient do to the layers below it, and why is that worse with few labels? Say for each of warm-up, gradual unfreezing, and
@@ -569,6 +570,22 @@ def several_steps(case: dict, train_step: Callable) -> dict[str, Tensor]:
 
 # %% nbgrader={"grade": true, "grade_id": "fine_tuning-train_step-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("fine_tuning.train_step", lambda case: several_steps(case, train_step))
+
+# %% [markdown]
+# **The same in three lines.** Batches usually come from a `DataLoader`. It shuffles anew in each epoch; its `collate_fn` makes one batch of single examples, and is the place where
+# they are cut to the longest.
+
+# %% tags=["demo"]
+from torch.utils.data import DataLoader, TensorDataset
+
+def collate(examples: list[tuple[Tensor, Tensor]]) -> tuple[Int[Tensor, "B T"], Int[Tensor, "B"]]:
+    """A batch without the columns that are padding in every row."""
+    ids, labels = map(torch.stack, zip(*examples))
+    return ids[:, : int((ids != PAD).sum(dim=1).max())], labels
+
+loader = DataLoader(TensorDataset(*swap_task(256, 0, "train")), batch_size=16, shuffle=True, collate_fn=collate)
+ids, labels = next(iter(loader))
+print(f"{len(loader)} batches an epoch; the first: ids {list(ids.shape)}, labels {list(labels.shape)}")
 
 # %% [markdown]
 # Your functions, in a loop: shuffled batches of 16, AdamW with your groups, your warm-up for a tenth of the steps.
@@ -1066,6 +1083,16 @@ spared_by_them = set(trainable) - set(trainer.get_decay_parameter_names(trainer.
 spared_by_us = {name for name, weight in trainable.items() if weight.ndim < 2}
 print(f"without weight decay: {len(spared_by_them)} parameters in Trainer; {len(spared_by_us)} vectors "
       f"in the model; the same ones: {spared_by_them == spared_by_us}")
+
+# %% [markdown]
+# **The same in three lines.** A `pipeline` is tokenizer, model and softmax in one call. (After six steps its answers are worth little.)
+
+# %% tags=["demo"]
+from transformers import pipeline
+
+classify = pipeline("text-classification", model=trainer.model, tokenizer=encoder.tokenizer)
+for text, said_of_it in zip(REVIEWS["text"][:2], classify(list(REVIEWS["text"][:2])), strict=True):
+    print(f"{said_of_it['label']} ({said_of_it['score']:.2f})  {text[:80]}")
 
 # %% [markdown]
 # Six steps show that it runs, no more. The recorded run had three times the labels and more than four times the steps of those in the figure, and one seed; so the two cannot be laid side by side. Trainer finds the parameters to spare by type and by

@@ -79,3 +79,12 @@ def test_the_map_says_what_the_headers_say():
     source = (ROOT / "solutions" / "start.py").read_text()
     rows = re.findall(r"^# \| \d\d \| \[[^]]+\]\(([^/]+)/[^)]*\) \| (\d+) \|", source, re.MULTILINE)
     assert {name: int(said) for name, said in rows} == {name: stated(name) for name in ASSIGNMENTS}
+
+
+def test_the_days_of_the_workshop_take_what_the_instructors_guide_says():
+    guide = (ROOT / "docs" / "instructors.md").read_text()
+    both = re.search(r"on the first ([\d, and]+); on the second ([\d, and]+)\.", guide).groups()
+    for day in both:
+        numbers = re.findall(r"\d\d", day)
+        hours = sum(stated(name) for name in ASSIGNMENTS if name[:2] in numbers) / 60
+        assert len(numbers) == 4 and 4.5 < hours < 5.5, "about five hours of work on each"
