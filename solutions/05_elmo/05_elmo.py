@@ -1248,6 +1248,66 @@ with torch.no_grad():
 print("layers, words, 2D:", tuple(embedded.shape), "  words never seen: jailers, moonlight")
 
 # %% [markdown]
+# **An ELMo from a tutorial.** Many texts introduce ELMo with a class like this one, and show by a cosine below 1 that its vectors depend on the context. *Find the bugs*: there are three.
+
+# %%
+class TutorialELMo(torch.nn.Module):
+    """Words, two bidirectional layers, a learned mix: short, and not ELMo."""
+
+    def __init__(self, V: int, D: int):
+        super().__init__()
+        self.embedding = torch.nn.Embedding(V, D)
+        self.lstm = torch.nn.LSTM(D, D // 2, num_layers=2, bidirectional=True, batch_first=True)
+        self.layer_weights, self.gamma = torch.nn.Parameter(torch.ones(3)), torch.nn.Parameter(torch.ones(1))
+
+    def forward(self, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:
+        x = self.embedding(ids)
+        top, _ = self.lstm(x)
+        mixed = sum(weight * layer for weight, layer in zip(self.layer_weights, [x, top]))
+        return self.gamma * mixed
+
+# %% [markdown]
+# **Predict:** two sentences about *bank*, one about a river, one about money. What does this network say of the two vectors of *bank* before any training?
+
+# %% tags=["demo"]
+EXACTLY_1, JUST_BELOW, NEAR_0 = "cosine 1: it has learned nothing yet", "a cosine just below 1", "a cosine near 0"
+predict("elmo.untrained_cosine", ..., choices=(EXACTLY_1, JUST_BELOW, NEAR_0))
+
+# %% tags=["demo"]
+torch.manual_seed(0)
+tutorial = TutorialELMo(len(language.vocabulary), 128)
+drawn = language.sample(8000, np.random.default_rng(5), "held_out")
+here = np.flatnonzero(drawn.position >= 0)
+here = here[drawn.ids[here, drawn.position[here]] == language.vocabulary.index("bank")]
+ids, place, sense = torch.from_numpy(drawn.ids[here]), torch.from_numpy(drawn.position[here]), drawn.sense[here]
+alike = sense[:, None] == sense[None, :]
+others = ~np.eye(len(here), dtype=bool)
+
+def two_cosines(vectors: Float[Tensor, "n D"]) -> tuple[float, float]:
+    """Mean cosine of two uses of *bank* in one sense, and in two."""
+    unit = torch.nn.functional.normalize(vectors, dim=-1)
+    cosines = (unit @ unit.T).numpy()
+    return float(cosines[alike & others].mean()), float(cosines[~alike].mean())
+
+with torch.no_grad():
+    of = {"tutorial, untrained": tutorial(ids)[torch.arange(len(ids)), place],
+          "the course's ELMo, all layers alike": exam_vectors(elmo, drawn[here]).mean(dim=0)}
+cosines = {name: two_cosines(vectors) for name, vectors in of.items()}
+untrained = cosines["tutorial, untrained"][1]
+reveal("elmo.untrained_cosine", EXACTLY_1 if untrained > 0.99999 else JUST_BELOW if untrained > 0.9 else NEAR_0, because={
+    EXACTLY_1: "Random LSTMs also pass on what stands around a word: the two vectors differ.",
+    JUST_BELOW: "The word itself goes into the sum, and random LSTMs add a little of what stands around it.",
+    NEAR_0: "The same row of the table goes into both sums, and it is much longer than what random LSTMs add.",
+})
+tutorial(ids).square().sum().backward()
+print("gradient of the layer weights:", tutorial.layer_weights.grad.tolist())
+display(pd.DataFrame(cosines, index=["one sense", "two senses"]).T.round(4))
+
+# %% [markdown]
+# *The third weight never gets a gradient*: `zip` ends with the shorter list, and `nn.LSTM` gives out its top layer only, so the first is missing from the mix. *It leaks*: the second layer reads both halves (part 3), so it cannot be trained
+# as two language models. And *the demonstration demonstrates nothing*: an untrained network passes it, and has one cosine for one sense and for two. What must be shown is the difference between the two rows' columns, beside an untrained network.
+
+# %% [markdown]
 # ## Summary
 #
 # - A word is spelt: filters slide over its characters and report their best place. No word is unknown, and spelling is not meaning.
