@@ -1186,6 +1186,15 @@ for name, found_by in (("equal weights, values trained", equal), ("**learned wei
 display(Markdown("\n".join(lines) + f"\n\n± is half a 95 % interval over {len(learned)} seeds."))
 
 # %% [markdown]
+# **What ± means.** Other seeds would have given other numbers. Half of the interval is $t \cdot s / \sqrt{n}$: s is the standard deviation over n seeds. It is itself guessed from so few numbers,
+# so t is larger than the 1.96 of the normal distribution (Student 1908). The right picture says how often the truth lies inside, for either.
+
+# %% tags=["demo"]
+from coursekit.pictures import statistics
+
+statistics.few_values([accuracy.right for accuracy in learned], "learned weights, cue on the right")
+
+# %% [markdown]
 # Read the board with care, kind by kind. Where a word before the ambiguous one tells the sense, all rows but that of the static vectors are within three points of the bound. Our layer is a
 # little *below* the plain average there, with every seed. Where a word after it tells, our layer is a little *above* the plain average, with every seed; equal weights with
 # trained values cannot be told apart from it. The exam's sentences are short and stand alone: there is little to leave out, and a nearest neighbour finds even a small difference. This
@@ -1300,6 +1309,7 @@ print(f"largest difference between all heads at once and the loop: {(at_once - i
 # - FuxiCTR (2022). MultiHeadAttention bug when num_heads is greater than 1. github.com/reczoo/FuxiCTR/issues/30.
 # - Jain, S. and Wallace, B. C. (2019). Attention is not Explanation. *NAACL-HLT*, 3543–3556. arXiv:1902.10186.
 # - Pennington, J., Socher, R. and Manning, C. D. (2014). GloVe: global vectors for word representation. *EMNLP*, 1532–1543.
+# - Student (1908). The probable error of a mean. *Biometrika* 6(1), 1–25.
 # - Vaswani, A. et al. (2017). Attention is all you need. *NIPS* 30. arXiv:1706.03762. The scaling argument stands in section 3.2.1, footnote 4.
 # - Wiegreffe, S. and Pinter, Y. (2019). Attention is not not Explanation. *EMNLP-IJCNLP*, 11–20. arXiv:1908.04626.
 

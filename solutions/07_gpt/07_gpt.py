@@ -427,6 +427,15 @@ display(Markdown(
 ))
 
 # %% [markdown]
+# **The interval of a share.** Usually one writes share ± 1.96 √(p(1 − p)/n). Where all answers are right this has no width at all, and near 0 and 1 it holds the truth far too seldom. Wilson (1927) asks instead which true shares
+# would make the share that was found no surprise; so his interval stays between 0 and 1. With twenty answers (part 8 asks not many more):
+
+# %% tags=["demo"]
+from coursekit.pictures import statistics
+
+statistics.of_a_share(20, share_not_told)
+
+# %% [markdown]
 # What it is told it knows, with either reader; on the rest it is as good as a guess, no better *and no worse*. Worse would be possible. Held-out sentences are new combinations of
 # words. Suppose each sense had a split of its own. A beginning that training has with one sense would be held out with another, and a model that has learnt the training sentences
 # well would predict against the truth. Here the senses of a word are split alike (`coursekit/language/model.py`). If a model scores below chance on held-out data, look at the split
@@ -1395,6 +1404,7 @@ print(f"400 samples: from {of_samples.min():.1f} to {of_samples.max():.1f} nats,
 # - Touvron, H. et al. (2023). LLaMA: open and efficient foundation language models. arXiv:2302.13971.
 # - trl (2023). DataCollatorForCompletionOnlyLM defaults can create a model that never generates eos_token_id. github.com/huggingface/trl/issues/976.
 # - Vaswani, A. et al. (2017). Attention is all you need. *NIPS* 30. arXiv:1706.03762.
+# - Wilson, E. B. (1927). Probable inference, the law of succession, and statistical inference. *Journal of the American Statistical Association* 22, 209–212.
 # - Zhao, Z., Wallace, E., Feng, S., Klein, D. and Singh, S. (2021). Calibrate before use: improving few-shot performance of language models. *ICML*. arXiv:2102.09690.
 
 # %% [markdown]

@@ -679,6 +679,15 @@ at_cls, elsewhere = (np.mean([v[part].mean() for v in values]) for part in (slic
 print(f"mean length of a head's value vector: {at_cls:.2f} at [CLS], {elsewhere:.2f} at the words")
 
 # %% [markdown]
+# **Where these intervals come from.** What varies here are sentences. We draw as many of them again from those that we have, with replacement, and take the mean; and that two thousand times. The middle 95 % of these means are the interval: the
+# **bootstrap** (Efron 1979). You build it in 12.
+
+# %% tags=["demo"]
+from coursekit.pictures import statistics
+
+statistics.resampled(agreements["attention, last layer"].to_numpy(), "rank correlation, last layer")
+
+# %% [markdown]
 # Attention is no nonsense: it orders words better than their distance does. The last layer alone orders them less well than all layers do, and better orders come from numbers that need more than weights. The
 # reason stands below the figure. The value vector of [CLS] is short, so the most popular token delivers least (Kobayashi et al. 2020 showed this for BERT's [SEP]): a weight is a share, not an amount. Our first yardstick sets attention weights to 0, which is close to what the guesses
 # multiply; but a sentence without the word gives nearly the same numbers (the table). With [MASK] in its place every guess but nearness agrees less, and the best three stand close together. What none of them shows: whether the *sense* that is found would change.
@@ -1092,6 +1101,7 @@ pictures.probes(probed)
 # - Abnar, S. and Zuidema, W. (2020). Quantifying attention flow in transformers. *ACL*. arXiv:2005.00928.
 # - Clark, K., Khandelwal, U., Levy, O. and Manning, C. D. (2019). What does BERT look at? An analysis of BERT's attention. *BlackboxNLP*. arXiv:1906.04341.
 # - Devlin, J., Chang, M.-W., Lee, K. and Toutanova, K. (2019). BERT: pre-training of deep bidirectional transformers for language understanding. *NAACL*. arXiv:1810.04805.
+# - Efron, B. (1979). Bootstrap methods: another look at the jackknife. *Annals of Statistics* 7(1), 1–26.
 # - Ethayarajh, K. (2019). How contextual are contextualized word representations? Comparing the geometry of BERT, ELMo, and GPT-2 embeddings. *EMNLP*. arXiv:1909.00512.
 # - flair (2020). GH-1492: added new BERT embeddings implementation, and its review. github.com/flairNLP/flair/pull/1494.
 # - He, P., Liu, X., Gao, J. and Chen, W. (2021). DeBERTa: decoding-enhanced BERT with disentangled attention. *ICLR*. arXiv:2006.03654.

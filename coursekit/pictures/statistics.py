@@ -1,0 +1,92 @@
+"""How sure is a number? Figures of the statistics that the notebooks meet on their way, each where it is used first."""
+
+from collections.abc import Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+from jaxtyping import Float
+from scipy import stats
+
+from coursekit.intervals import bootstrap, mean_and_half, wilson
+from coursekit.plots import BLUE, GREY, ORANGE, show
+
+NORMAL = 1.96
+"""Standard errors on each side that hold 95 % of a normal distribution."""
+
+
+def few_values(values: Sequence[float], of: str) -> None:
+    """The interval of the mean of a few values, and how often such an interval holds the truth.
+
+    Right: exact for values that are normally distributed, as Student (1908) has it.
+    """
+    n, (mean, half) = len(values), mean_and_half(values)
+    too_short = half * NORMAL / stats.t.ppf(0.975, n - 1)
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 2.7), width_ratios=[1.2, 1])
+    left.plot(values, np.full(n, 2), "o", color=GREY, alpha=0.8)
+    for height, width, colour in ((1, half, BLUE), (0, too_short, ORANGE)):
+        left.errorbar(mean, height, xerr=width, color=colour, marker="D", markersize=4, capsize=4)
+    left.set_yticks([2, 1, 0], [f"{n} seeds", "Student's t", "1.96 standard errors"])
+    left.set(ylim=(-0.6, 2.6), xlabel=of)
+    left.locator_params(axis="x", nbins=5)
+    counts = np.arange(2, 13)
+    covered = 2 * stats.t.cdf(NORMAL, counts - 1) - 1
+    right.axhline(0.95, color=BLUE, label="Student's t")
+    right.plot(counts, covered, "s--", color=ORANGE, label="1.96 standard errors", markersize=4)
+    right.set(xlabel="values", ylabel="intervals that hold the truth", ylim=(0.6, 1.0), xticks=counts)
+    right.legend(fontsize=8)
+    show(figure, alt=(
+        f"{of}: mean {mean:.4f} of {n} seeds, ± {half:.4f} by Student's t, ± {too_short:.4f} by 1.96 standard errors. "
+        f"Intervals of 1.96 standard errors hold the truth in {covered[0]:.0%} of the cases with 2 values, "
+        f"{covered[1]:.0%} with 3, {covered[3]:.0%} with 5 and {covered[-1]:.0%} with {counts[-1]}; Student's always in 95%."
+    ))  # fmt: skip
+
+
+def of_a_share(count: int, marked: float) -> None:
+    """The ends of two intervals for every share of `count` answers, and how often each holds the truth."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 2.9))
+    found = np.arange(count + 1) / count
+    by_wilson = np.array([wilson(share, count) for share in found])
+    by_normal = found[:, None] + NORMAL * np.array([-1, 1]) * np.sqrt(found * (1 - found) / count)[:, None]
+    truths = np.linspace(0.02, 0.98, 97)
+    chances = stats.binom.pmf(np.arange(count + 1)[:, None], count, truths)  # right answers × truths
+    held = {}
+    for name, ends, colour, style in (
+        ("Wilson", by_wilson, BLUE, "-"), ("share ± 1.96 √(p(1 − p)/n)", by_normal, ORANGE, "--"),
+    ):  # fmt: skip
+        left.plot(found, ends[:, 0], style, color=colour, label=name)
+        left.plot(found, ends[:, 1], style, color=colour)
+        inside = (ends[:, :1] <= truths) & (truths <= ends[:, 1:])
+        held[name] = (chances * inside).sum(axis=0)
+        right.plot(truths, held[name], style, color=colour)
+    left.axvline(marked, color=GREY, linewidth=0.8)
+    left.axhspan(1, 1.2, color=GREY, alpha=0.15)
+    left.axhspan(-0.2, 0, color=GREY, alpha=0.15)
+    left.set(xlabel=f"share right of {count}", ylabel="ends of the interval", ylim=(-0.2, 1.2))
+    left.legend(fontsize=8)
+    right.axhline(0.95, color=GREY, linewidth=0.8)
+    right.set(xlabel="true share", ylabel="intervals that hold it", ylim=(0.3, 1.0))
+    worst, worst_normal = (shares.min() for shares in held.values())
+    show(figure, alt=(
+        f"Ends of two intervals for each share of {count} answers. All right: Wilson {by_wilson[-1][0]:.2f} to "
+        f"{by_wilson[-1][1]:.2f}, the other {by_normal[-1][0]:.2f} to {by_normal[-1][1]:.2f}, no width at all. At their worst "
+        f"they hold the truth in {worst:.0%} and {worst_normal:.0%} of the cases."
+    ))  # fmt: skip
+
+
+def resampled(items: Float[np.ndarray, " items"], of: str, draws: int = 2_000) -> None:
+    """The means of many sets drawn from the items with replacement, and the 95 % of them in the middle."""
+    rng = np.random.default_rng(0)
+    means = items[rng.integers(len(items), size=(draws, len(items)))].mean(axis=1)
+    low, high = bootstrap(items, draws=draws)
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 2.5))
+    edges = np.histogram_bin_edges(np.concatenate([items, means]), 30)
+    left.hist(items, edges, color=GREY)
+    left.set(xlabel=of, ylabel=f"of {len(items)} items")
+    right.hist(means, 40, color=BLUE, alpha=0.6)
+    right.axvspan(low, high, color=ORANGE, alpha=0.2)
+    right.axvline(items.mean(), color="black", linewidth=1)
+    right.set(xlabel=f"mean of {len(items)} drawn with replacement", ylabel=f"of {draws:,} draws")
+    show(figure, alt=(
+        f"Left: {of} of {len(items)} items, from {items.min():.2f} to {items.max():.2f}. Right: means of {draws:,} sets of as many "
+        f"items drawn with replacement; 95% of them lie from {low:.3f} to {high:.3f} around {items.mean():.3f}."
+    ))  # fmt: skip
