@@ -25,7 +25,7 @@ def numbers(text: str) -> list[float]:
 def test_too_few_standard_errors_hold_the_truth_less_often_than_student_s_interval(said):
     values = [0.91, 0.93, 0.92]
     statistics.few_values(values, "share found")
-    mean, half, too_short, two, three, *_ = numbers(said[0])
+    mean, half, too_short, two, three, *_ = (number for number in numbers(said[0]) if number != 1.96)
     assert (mean, half) == (pytest.approx(0.92), pytest.approx(half_width(values), abs=1e-4))
     assert too_short == pytest.approx(1.96 * stats.sem(values), abs=1e-4)
     drawn = np.random.default_rng(0).normal(size=(20_000, 3))
