@@ -789,10 +789,10 @@ from transformers import GPT2Config, GPT2LMHeadModel
 
 tiny = GPT2Config(vocab_size=100, n_embd=32, n_layer=2, n_head=2, bos_token_id=1, eos_token_id=2)
 random_gpt2 = GPT2LMHeadModel(tiny).eval()
-knobs = {"do_sample": True, "temperature": 0.8, "top_k": 50, "top_p": 0.9, "max_new_tokens": 20}
+settings = {"do_sample": True, "temperature": 0.8, "top_k": 50, "top_p": 0.9, "max_new_tokens": 20}
 for cached in (True, False):
     torch.manual_seed(0)
-    out = random_gpt2.generate(torch.tensor([[1, 17, 5]]), use_cache=cached, pad_token_id=0, **knobs)
+    out = random_gpt2.generate(torch.tensor([[1, 17, 5]]), use_cache=cached, pad_token_id=0, **settings)
     print("with the cache:   " if cached else "without the cache:", *out[0].tolist())
 
 # %% [markdown]
@@ -1378,6 +1378,59 @@ print(f"400 samples: from {of_samples.min():.1f} to {of_samples.max():.1f} nats,
 # improbable one by one; that is why beam search serves translation, where few answers are right, and why stories are sampled (Holtzman et al. 2020).
 
 # %% [markdown]
+# ## Extension: one table at both ends
+#
+# A decoder has two tables of V × D numbers: one gives a token its vector, the other, the weights of the softmax, gives a vector its logits. Row i of either belongs to token i. GPT makes one of
+# them (Press and Wolf 2017): **tied weights**, as ELMo's two directions have them (05). In PyTorch that is one line, and there are lines that look like it.
+
+# %% nbgrader={"grade": false, "grade_id": "gpt-tie", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def tie(token: torch.nn.Embedding, softmax: torch.nn.Linear) -> None:
+    """From now on the softmax uses the token table: one parameter, not two.  (extension, ●○○, 4 minutes)
+
+    Both weights are (V, D); the numbers of `token` stay. Whatever trains one trains the other: there
+    is one gradient, the sum of both uses, and the numbers are counted and saved once. Returns nothing.
+    """
+    ### BEGIN SOLUTION
+    softmax.weight = token.weight
+    ### END SOLUTION
+
+# %% tags=["hide-input"] jupyter={"source_hidden": true}
+def trained_after_tying(case: dict, tie) -> dict[str, Tensor]:
+    """One step of training after tying: what there is to count, the gradient, and both tables."""
+    V, D = case["table"].shape
+    model = torch.nn.ModuleDict(
+        {"token": torch.nn.Embedding(V, D), "softmax": torch.nn.Linear(D, V, bias=False)}
+    )
+    with torch.no_grad():
+        model["token"].weight.copy_(case["table"])
+        model["softmax"].weight.copy_(case["other"])
+    tie(model["token"], model["softmax"])
+    optimiser = torch.optim.SGD(model.parameters(), lr=case["lr"])
+    logits = model["softmax"](torch.tanh(model["token"](case["ids"])))
+    torch.nn.functional.cross_entropy(logits, case["next_ids"]).backward()
+    gradient = model["token"].weight.grad
+    optimiser.step()
+    return {
+        "numbers to train": torch.tensor(sum(weight.numel() for weight in model.parameters())),
+        "gradient": torch.zeros(V, D) if gradient is None else gradient,
+        "token table": model["token"].weight, "softmax table": model["softmax"].weight,
+    }
+
+# %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "gpt-tie-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
+check("gpt.tie", lambda case: trained_after_tying(case, tie))
+
+# %% tags=["demo"]
+ends = torch.nn.ModuleDict({"token": torch.nn.Embedding(50_257, 768, device="meta"),
+                            "softmax": torch.nn.Linear(768, 50_257, bias=False, device="meta")})
+counted_twice = sum(weight.numel() for weight in ends.parameters())
+tie(ends["token"], ends["softmax"])
+counted_once = sum(weight.numel() for weight in ends.parameters())
+print(f"GPT-2's two tables (V = 50,257, D = 768): {counted_twice:,} numbers, tied {counted_once:,}")
+
+# %% [markdown]
+# In the small GPT-2 (D = 768) that is 39 million numbers saved beside the 124 million that it has. LLaMA can afford two tables: of its 65 billion numbers they are less than one in a hundred.
+
+# %% [markdown]
 # ## Summary
 #
 # - A causal mask adds −∞ to the scores of later positions. One pass then trains every position, and the loss does the shifting.
@@ -1399,6 +1452,7 @@ print(f"400 samples: from {of_samples.min():.1f} to {of_samples.max():.1f} nats,
 # - Min, S. et al. (2022). Rethinking the role of demonstrations: what makes in-context learning work? *EMNLP*. arXiv:2202.12837.
 # - Neubauer, P. (2023). Incorrect handling of EOS tokens in DataCollatorForLanguageModeling when pad_token is set to eos_token. github.com/huggingface/transformers/issues/23530.
 # - Olsson, C. et al. (2022). In-context learning and induction heads. *Transformer Circuits Thread*. arXiv:2209.11895.
+# - Press, O. and Wolf, L. (2017). Using the output embedding to improve language models. *EACL*, 157–163. arXiv:1608.05859.
 # - Radford, A., Narasimhan, K., Salimans, T. and Sutskever, I. (2018). Improving language understanding by generative pre-training. OpenAI.
 # - Radford, A. et al. (2019). Language models are unsupervised multitask learners. OpenAI.
 # - Touvron, H. et al. (2023). LLaMA: open and efficient foundation language models. arXiv:2302.13971.

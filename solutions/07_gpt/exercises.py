@@ -1541,3 +1541,93 @@ def beam_search(next_logits, width, longest, bos, eos, pad):
         "Near miss: keeping the best token of each beginning gives `width` greedy searches side by side; the candidates of all beginnings compete together.",
     ),
 )
+
+# ------------------------------------------------------------------------------------------ one table at both ends
+
+
+def tie_cases(draw: Draw) -> Iterator[Case]:
+    """Two tables that differ, tokens some of which come twice and some never."""
+    for V, D, n, lr in ((5, 3, 7, 0.5), (9, 4, 12, 1.0), (6, 6, 4, 0.3)):
+        yield {
+            "table": draw.normal(V, D),
+            "other": draw.normal(V, D),
+            "ids": draw.integers(0, V - 1, n),
+            "next_ids": draw.integers(0, V, n),
+            "lr": lr,
+        }
+
+
+TIED = "softmax.weight = token.weight"
+
+tie = Exercise(
+    cases=tie_cases,
+    rule=Rule(axes={"gradient": "V D", "token table": "V D", "softmax table": "V D"}),
+    mistakes=(
+        Mistake(
+            "nothing is tied",
+            "There are two tables, as before. An assignment to the name `softmax` inside the function changes nothing outside: change its attribute.",
+            TIED, "pass",
+        ),
+        Mistake(
+            "a copy",
+            "The numbers are equal at first, and part at the first step of training: there are still two parameters, each with a gradient of its own.",
+            TIED, "softmax.weight.data.copy_(token.weight.data)",
+            also=(
+                """
+def tie(token, softmax):
+    softmax.weight = torch.nn.Parameter(token.weight.detach().clone())
+""",
+                """
+def tie(token, softmax):
+    softmax.load_state_dict(token.state_dict())
+""",
+            ),
+        ),
+        Mistake(
+            "one place in memory, two parameters",
+            "Both tables stand in one place in memory and are still two parameters (`.data` shares numbers, no more): each is counted, has a gradient of its own, "
+            "and an optimiser such as Adam would keep two accounts of one place.",
+            TIED, "softmax.weight.data = token.weight.data",
+            also=(
+                """
+def tie(token, softmax):
+    softmax.weight = torch.nn.Parameter(token.weight.data)
+""",
+            ),
+        ),
+        Mistake(
+            "the numbers of the softmax",
+            "One table, but with the numbers of the softmax: those of `token` were to stay.",
+            TIED, "token.weight = softmax.weight",
+        ),
+        Mistake(
+            "a new table of zeros",
+            "One parameter at both ends, but a new one, full of zeros: what `token` has learned is gone, and tokens of one vector teach nothing.",
+            TIED, "token.weight = softmax.weight = torch.nn.Parameter(torch.zeros_like(token.weight))",
+        ),
+        Mistake(
+            "the softmax's table is no parameter",
+            "It is counted once, but the use in the softmax gives no gradient: the table was detached there.",
+            TIED, "del softmax.weight\n    softmax.weight = token.weight.detach()",
+        ),
+    ),
+    alternatives={
+        "by its name": """
+def tie(token, softmax):
+    softmax.register_parameter("weight", token.weight)
+""",
+        "numbers first, then the same parameter": """
+def tie(token, softmax):
+    with torch.no_grad():
+        softmax.weight.copy_(token.weight)
+        softmax.weight.set_(token.weight.data)
+    setattr(softmax, "weight", token.weight)
+""",
+    },
+    hints=(
+        "What is the difference between two equal tables and one table that two modules use? Think of what `model.parameters()` gives out.",
+        "token.weight and softmax.weight are both (V, D), of class nn.Parameter. Nothing is returned.",
+        "the attribute `weight` of one module becomes the very object that is the attribute `weight` of the other",
+        "Near miss: `softmax.weight.data = token.weight.data` shares the numbers, but leaves two parameters.",
+    ),
+)
