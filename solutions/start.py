@@ -40,22 +40,23 @@ course_map()
 # %% [markdown]
 # ## The map
 #
-# Minutes are for the core path: reading, exercises and written answers. The extensions come on top.
+# Minutes are for the core path: reading, exercises and written answers. Sections whose heading says *Further* come on top, and so do the
+# extensions; later notebooks do not need them. What goes further counts for the grade like the rest; extensions are extra credit.
 #
 # | | notebook | minutes | afterwards you can | needs | unlocks |
 # |:--|:--|:--|:--|:--|:--|
 # | 01 | [One vector per word](01_static_embeddings/01_static_embeddings.ipynb) | 70 | count and train word vectors, and say what one vector per word cannot do | | 02, 12 |
-# | 02 | [Attention, step by step](02_attention/02_attention.ipynb) | 90 | compute attention by hand, in a batch, with masks and with heads | 01 | 03 |
+# | 02 | [Attention, step by step](02_attention/02_attention.ipynb) | 75 | compute attention by hand, in a batch, with masks and with heads | 01 | 03 |
 # | 03 | [The transformer layer](03_transformer_layer/03_transformer_layer.ipynb) | 65 | add positions, normalisation and depth, and match PyTorch's own layer | 02 | 04, 06, 07 |
 # | 04 | [Recurrence, encoder–decoder, and what attention costs](04_recurrence/04_recurrence.ipynb) | 65 | write an LSTM step and a small translator, and measure which architecture costs what | 03 | 05, 07 |
-# | 05 | [ELMo](05_elmo/05_elmo.ipynb) | 80 | train two language models, one for each direction, and mix their layers | 04 | 06, 12 |
-# | 06 | [BERT](06_bert/06_bert.ipynb) | 70 | split words into pieces, mask them and pre-train an encoder | 03, 05 | 08, 09, 11 |
-# | 07 | [GPT](07_gpt/07_gpt.ipynb) | 90 | train a decoder and sample from it, and show what it cannot see | 03, 04 | 08, 12 |
-# | 08 | [Inside a pre-trained transformer](08_inside/08_inside.ipynb) | 75 | read a word's vector at every layer and tell its senses apart | 06, 07 | 09 |
+# | 05 | [ELMo](05_elmo/05_elmo.ipynb) | 75 | train two language models, one for each direction, and mix their layers | 04 | 06, 12 |
+# | 06 | [BERT](06_bert/06_bert.ipynb) | 75 | split words into pieces, mask them and pre-train an encoder | 03, 05 | 08, 09, 11 |
+# | 07 | [GPT](07_gpt/07_gpt.ipynb) | 75 | train a decoder and sample from it, and show what it cannot see | 03, 04 | 08, 12 |
+# | 08 | [Inside a pre-trained transformer](08_inside/08_inside.ipynb) | 65 | read a word's vector at every layer and tell its senses apart | 06, 07 | 09 |
 # | 09 | [Fine-tuning](09_fine_tuning/09_fine_tuning.ipynb) | 75 | choose what to train, how fast and for how long, and measure what is forgotten | 06, 08 | 10 |
-# | 10 | [Applications: sentiment, entities, questions](10_applications/10_applications.ipynb) | 85 | put three heads on one encoder and score each properly | 09 | 12 |
+# | 10 | [Applications: sentiment, entities, questions](10_applications/10_applications.ipynb) | 75 | put three heads on one encoder and score each properly | 09 | 12 |
 # | 11 | [Sentences and documents](11_sentences/11_sentences.ipynb) | 60 | turn sentences into vectors and search with them | 06 | 12 |
-# | 12 | [One corpus, four models](12_one_corpus/12_one_corpus.ipynb) | 95 | compare all models on the same words, with intervals, and write tests that are judged | all | |
+# | 12 | [One corpus, four models](12_one_corpus/12_one_corpus.ipynb) | 70 | compare all models on the same words, with intervals, and write tests that are judged | all | |
 
 # %% [markdown]
 # ## How a notebook works

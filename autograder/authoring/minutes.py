@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from nbformat import NotebookNode
 from nbgrader.utils import is_grade, is_solution
 
+from autograder.checks.overview import FURTHER
+
 WORDS_PER_MINUTE = 150
 PER_WRITTEN_ANSWER = 5.0
-FURTHER = re.compile(r"(?i)extensions?\b|further\b")
-"""How the heading of a section begins that does not belong to the core path."""
 NOT_READ = ("References",)
 STATED = re.compile(r"[●○]+, (\d+) minutes")
 """The line of a docstring that says how hard an exercise is, and how long it takes."""
@@ -36,7 +36,7 @@ class Section:
 
     @property
     def further(self) -> bool:
-        return bool(FURTHER.match(re.sub(r"^[\d.]+ · ", "", self.title)))
+        return bool(FURTHER.match(self.title))
 
     @property
     def minutes(self) -> float:

@@ -21,6 +21,8 @@ WORDS = {
     UNANSWERED: "not answered yet",
     LENT: "lent, earns nothing",
 }
+FURTHER = re.compile(r"(?i)([\d.]+ · )?(extensions?|further)\b")
+"""How the heading of a section begins that does not belong to the core path; it may have a number."""
 COLOURS = {True: RIGHT, False: WRONG, None: WAITING, UNANSWERED: WAITING, LENT: WAITING}
 
 
@@ -30,20 +32,25 @@ class Overview:
 
     notebook: str
     checks: dict[str, bool | str | None]
+    further: frozenset[str] = frozenset()
+    """Those that do not belong to the core path."""
 
     @property
     def title(self) -> str:
         passed = sum(state is True for state in self.checks.values())
         return f"{self.notebook}: {passed} of {len(self.checks)} checks pass"
 
+    def words(self, name: str) -> str:
+        return WORDS[self.checks[name]] + (" (further)" if name in self.further else "")
+
     def text(self) -> str:
-        lines = [f"{SIGNS[state]} {name}: {WORDS[state]}" for name, state in self.checks.items()]
+        lines = [f"{SIGNS[state]} {name}: {self.words(name)}" for name, state in self.checks.items()]
         return "\n  ".join([self.title, *lines])
 
     def html(self) -> str:
         rows = "".join(
             f'<tr><td style="color:{COLOURS[state]};text-align:center">{SIGNS[state]}</td>'
-            f'<td style="text-align:left">{escape(name)}</td><td style="text-align:left">{WORDS[state]}</td></tr>'
+            f'<td style="text-align:left">{escape(name)}</td><td style="text-align:left">{self.words(name)}</td></tr>'
             for name, state in self.checks.items()
         )
         return f'<div style="font-weight:600">{escape(self.title)}</div><table>{rows}</table>'
@@ -76,10 +83,13 @@ def progress(notebook: str | None = None) -> Overviews:
     unanswered = {name: UNANSWERED for name, passed in record["checks"].items() if passed is None}
     lent = {name: LENT for name in record["lent"] if record["checks"].get(name) is None}
     results = record["checks"] | unanswered | lent
-    return Overviews(tuple(
-        Overview(name, {check: results.get(check) for check in answer_key.load(keys[name])})
-        for name in chosen or keys
-    ))  # fmt: skip
+    return Overviews(tuple(_overview(keys[name], results) for name in chosen or keys))
+
+
+def _overview(key: Path, results: dict[str, bool | str | None]) -> Overview:
+    checks = list(answer_key.load(key))
+    _, further = _title_and_further(key.with_suffix(".ipynb"), checks)
+    return Overview(key.stem, {check: results.get(check) for check in checks}, frozenset(further))
 
 
 def this_notebook() -> str:
@@ -92,12 +102,12 @@ HERE = "go on here"
 
 @dataclass(frozen=True)
 class Stage:
-    """How far one notebook is. Extensions count apart: a notebook is done without them."""
+    """How far one notebook is. What goes further counts apart: a notebook is done with its core path."""
 
     title: str
     link: str  # from the folder of the notebook that shows the map
     core: tuple[bool | None, ...]  # what the last run of each check said
-    extensions: tuple[bool | None, ...]
+    further: tuple[bool | None, ...]
 
     @property
     def done(self) -> bool:
@@ -105,12 +115,12 @@ class Stage:
 
     @property
     def begun(self) -> bool:
-        return any(state is not None for state in (*self.core, *self.extensions))
+        return any(state is not None for state in (*self.core, *self.further))
 
     def count(self) -> str:
         passed = sum(state is True for state in self.core)
-        more = sum(state is True for state in self.extensions)
-        extra = f" and {more} of {len(self.extensions)} extensions" if more else ""
+        more = sum(state is True for state in self.further)
+        extra = f" and {more} of {len(self.further)} further" if more else ""
         return f"{'✓' if self.done else ' '} {passed} of {len(self.core)}{extra}"
 
 
@@ -151,19 +161,26 @@ def course_map() -> CourseMap:
 
 
 def _stage(notebook: Path, checks: list[str], results: dict[str, bool]) -> Stage:
-    title, extra = notebook.stem, set()
-    for kind, source, metadata in _cells(notebook):
-        heading = re.match(r"# (.+)", source) if kind == "markdown" else None
-        if heading and title == notebook.stem:
-            title = heading[1].strip()
-        if kind == "code" and metadata.get("course", {}).get("extra_credit"):
-            extra |= {check for check in checks if f'check("{check}"' in source}
+    title, further = _title_and_further(notebook, checks)
     return Stage(
         title,
         quote(Path(os.path.relpath(notebook)).as_posix()),
-        tuple(results.get(check) for check in checks if check not in extra),
-        tuple(results.get(check) for check in checks if check in extra),
+        tuple(results.get(check) for check in checks if check not in further),
+        tuple(results.get(check) for check in checks if check in further),
     )
+
+
+def _title_and_further(notebook: Path, checks: list[str]) -> tuple[str, set[str]]:
+    """The notebook's title, and which checks stand below a heading that goes further or are extra credit."""
+    title, further, below = notebook.stem, set(), False
+    for kind, source, metadata in _cells(notebook):
+        if kind == "markdown":
+            for level, heading in re.findall(r"^(##?) (.+)", source, re.MULTILINE):
+                title = heading.strip() if level == "#" and title == notebook.stem else title
+                below = bool(FURTHER.match(heading))
+        elif below or metadata.get("course", {}).get("extra_credit"):
+            further |= {check for check in checks if f'check("{check}"' in source}
+    return title, further
 
 
 def _cells(notebook: Path) -> Iterator[tuple[str, str, dict]]:

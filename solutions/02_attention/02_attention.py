@@ -22,7 +22,7 @@
 # - split attention into heads, and tell the two ways of doing so apart.
 #
 # **You need** the first notebook, matrix products, and slicing in PyTorch.
-# **Time** about 90 minutes: six exercises, a bug to find, five questions that a person reads; two extensions.
+# **Time** about 75 minutes without what goes *further*: six exercises, a bug to find, five questions that a person reads; two extensions.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [01 · One vector per word](../01_static_embeddings/01_static_embeddings.ipynb) · next: [03 · The transformer layer](../03_transformer_layer/03_transformer_layer.ipynb)
 
@@ -120,25 +120,11 @@ for word, vector in zip(river, x_river.tolist()):
 predict("attention.self_weight", ...)
 
 # %% [markdown]
-# **Question 1.** Attention starts from a vector for each word. Where do these input vectors come from here, where do
-# they come from in a model such as BERT, and what do they not know yet? (3–5 sentences)
-
-# %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# Here they are rows of a table that was trained beforehand: GloVe fits vectors to how often words occur near each
-# other in a large corpus. In BERT or GPT they are rows of a table too, but the table starts from random numbers and is
-# trained together with all other parameters, and its rows belong to pieces of words. In both cases a row is found
-# by the word's number alone. It therefore holds what the word means on average over the corpus: a mixture of its
-# senses. It knows nothing of the sentence at hand, and nothing of the place the word has in it.
-#
-# *Marking: 1 point for a table that is looked up, trained beforehand (GloVe) or together with the model (BERT); 1 point
-# for what is missing: the context, so that all senses share one vector (the position is a welcome addition).*
-
-# %% [markdown]
 # **To discuss with a neighbour** (three minutes, in class): "They met at the bank." What would you have to know to say which bank it is, and where would you
 # look for it? Whom would *you* ask first: the words beside it, the verb, or the text before?
 
 # %% [markdown]
-# **Question 2.** Attention asks with the focal word's *own* embedding, in which all its senses are mixed. Why start there? And why should
+# **Question 1.** Attention asks with the focal word's *own* embedding, in which all its senses are mixed. Why start there? And why should
 # the *neighbours* tell what it means? Give an example of a sentence in which they do, and one in which the sentence alone does not. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
@@ -223,20 +209,6 @@ show(
 # The bright diagonal is no discovery: a vector times itself is its squared length, and no other vector of that length
 # does better. Common words such as *will* and *the* score higher with *bank* than *river* does. And the picture is
 # symmetric: *river* means exactly as much to *bank* as *bank* to *river*. Keep these three facts in mind.
-
-# %% [markdown]
-# **Question 3.** Why the dot product? Name one thing it measures well, one property of it that makes it practical, and one
-# alternative together with what would change. (3–5 sentences)
-
-# %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-3", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The dot product is large when two vectors point the same way, and it grows with their lengths, so that a word can also
-# be *important*. All dot products of a sentence are one matrix product, which hardware does very fast, and the result
-# is differentiable, so that it can be trained. The cosine would be an alternative: it ignores lengths, all scores lie
-# between −1 and 1, and after a softmax the weights are then nearly even unless a learned factor sharpens them. A small network
-# that takes both vectors (additive attention, Bahdanau et al. 2015) is another: it can express more and costs more time and memory.
-#
-# *Marking: 1 point for similarity of direction (and length) together with cheap or parallel or differentiable;
-# 1 point for an alternative with its consequence.*
 
 # %% [markdown]
 # ## 2.2 · Scaling
@@ -467,20 +439,6 @@ def show_scaling(d: int) -> None:
     show(figure, alt=f"Weights of a random query over 16 random keys, d = {d}: {'; '.join(said)}.")
 
 interact(show_scaling, d=ipywidgets.SelectionSlider(options=sizes, value=64))
-
-# %% [markdown]
-# **Question 4.** Why a softmax? What would go wrong if we divided the scores by their sum, or simply took the largest one?
-# (3–5 sentences)
-
-# %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-4", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The weights should be positive and add up to 1, so that the output is an average of the values and keeps their scale, and larger
-# scores should get larger weights. Scores can be negative: divided by their sum they give negative weights, and where the
-# sum is near 0 the weights explode. Taking the largest alone throws the other words away, and its derivative is zero almost
-# everywhere, so nothing could be learned about which word to prefer. The softmax is a smooth version of it: every word gets some
-# weight, every score gets a gradient, and a temperature moves it between the average and the maximum.
-#
-# *Marking: 1 point for positive and sums to 1 (or: negative scores break plain division); 1 point for smooth and
-# trainable, against the hard maximum.*
 
 # %% [markdown]
 # ## 3 · The weighted sum
@@ -922,7 +880,7 @@ display(Markdown("\n".join(lines)))
 # head, and keys that belong to single words. In deeper models each row mixes many words already. We come back to that in notebook 08.
 
 # %% [markdown]
-# **Question 5.** The vector of *bank* goes in and another one comes out. In what way does attention *contextualise* it? Say what is
+# **Question 2.** The vector of *bank* goes in and another one comes out. In what way does attention *contextualise* it? Say what is
 # mixed, what decides on the mixture, and what is the same in both sentences. (4–6 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-5", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
@@ -1241,6 +1199,53 @@ display(Markdown(
 # Equal vectors get equal answers, and partners have different senses: at most one of two can be right. In the language, partners are equally probable. So nobody
 # who does not see the order can expect more than one half of the order questions, with any weights, any number of heads and any training. (On one exam a share may lie a little above, within
 # its interval: the exam has drawn one partner more often than the other.) The remedy is not more attention. It is to write into each word's vector where it stands: notebook 03.
+
+# %% [markdown]
+# ## Further: three questions
+#
+# A person reads these answers, too.
+
+# %% [markdown]
+# **Question 3.** Why the dot product? Name one thing it measures well, one property of it that makes it practical, and one
+# alternative together with what would change. (3–5 sentences)
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-3", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# The dot product is large when two vectors point the same way, and it grows with their lengths, so that a word can also
+# be *important*. All dot products of a sentence are one matrix product, which hardware does very fast, and the result
+# is differentiable, so that it can be trained. The cosine would be an alternative: it ignores lengths, all scores lie
+# between −1 and 1, and after a softmax the weights are then nearly even unless a learned factor sharpens them. A small network
+# that takes both vectors (additive attention, Bahdanau et al. 2015) is another: it can express more and costs more time and memory.
+#
+# *Marking: 1 point for similarity of direction (and length) together with cheap or parallel or differentiable;
+# 1 point for an alternative with its consequence.*
+
+# %% [markdown]
+# **Question 4.** Why a softmax? What would go wrong if we divided the scores by their sum, or simply took the largest one?
+# (3–5 sentences)
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-4", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# The weights should be positive and add up to 1, so that the output is an average of the values and keeps their scale, and larger
+# scores should get larger weights. Scores can be negative: divided by their sum they give negative weights, and where the
+# sum is near 0 the weights explode. Taking the largest alone throws the other words away, and its derivative is zero almost
+# everywhere, so nothing could be learned about which word to prefer. The softmax is a smooth version of it: every word gets some
+# weight, every score gets a gradient, and a temperature moves it between the average and the maximum.
+#
+# *Marking: 1 point for positive and sums to 1 (or: negative scores break plain division); 1 point for smooth and
+# trainable, against the hard maximum.*
+
+# %% [markdown]
+# **Question 5.** Attention starts from a vector for each word. Where do these input vectors come from here, where do
+# they come from in a model such as BERT, and what do they not know yet? (3–5 sentences)
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "attention-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# Here they are rows of a table that was trained beforehand: GloVe fits vectors to how often words occur near each
+# other in a large corpus. In BERT or GPT they are rows of a table too, but the table starts from random numbers and is
+# trained together with all other parameters, and its rows belong to pieces of words. In both cases a row is found
+# by the word's number alone. It therefore holds what the word means on average over the corpus: a mixture of its
+# senses. It knows nothing of the sentence at hand, and nothing of the place the word has in it.
+#
+# *Marking: 1 point for a table that is looked up, trained beforehand (GloVe) or together with the model (BERT); 1 point
+# for what is missing: the context, so that all senses share one vector (the position is a welcome addition).*
 
 # %% [markdown]
 # ## Extensions

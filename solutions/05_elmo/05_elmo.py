@@ -21,7 +21,7 @@
 # - turn the layers of both into one vector for a word, with weights that a task learns;
 # - find out by measurement which layer a task wants.
 #
-# **You need** notebook 04. **Time** about 80 minutes: six exercises, a bug to find, two questions that a person reads; three
+# **You need** notebook 04. **Time** about 75 minutes without what goes *further*: six exercises, a bug to find, two questions that a person reads; three
 # extensions.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [04 · Recurrence, encoder–decoder, and what attention costs](../04_recurrence/04_recurrence.ipynb) · next: [06 · BERT](../06_bert/06_bert.ipynb)
@@ -905,6 +905,8 @@ display(cells.loc[list(TASKS), order])
 # biLMs show what training is worth: most of all for the senses. (With 1,500 sentences and a linear classifier the task finds fewer of them than the exam does with its neighbours.)
 
 # %% [markdown]
+# ## 7 · Further: why frozen, and the original counted
+#
 # **Question 2.** ELMo's task networks learn a weight for each layer and leave the biLM frozen. Name one advantage of frozen layers with learned weights over using the top layer alone, and
 # one over training the whole biLM further on the task; and one thing that only further training could do. (3–5 sentences)
 
@@ -916,8 +918,6 @@ display(cells.loc[list(TASKS), order])
 # *Marking: 1 point for the layers holding different information, so that the best combination depends on the task; 1 point for an advantage of freezing (cost, sharing, no forgetting) together with its limit.*
 
 # %% [markdown]
-# ## 7 · The original, counted
-#
 # ELMo has L = 2 LSTM layers in each direction with 4096 units, each projected to 512 (half the sizes of Jozefowicz et al. 2016); 2048 character filters of widths 1 to 7, two highway layers. It was trained for 10
 # epochs on the One Billion Word Benchmark (Chelba et al. 2014) and reached a perplexity of 39.7, the mean of forward and backward.
 
@@ -967,7 +967,7 @@ print(f"our ELMo, softmax included: {ours:,}")
 # Three layers (L + 1), six words, and both directions side by side. The words are given as a *list*; a string would be taken apart into characters.
 
 # %% [markdown]
-# ## 8 · The architecture table
+# ## 8 · Further: the architecture table
 #
 # It began in 04. Now ELMo's row, or rather column, because there is more to say: one of its stacks alone is a recurrent language model, and the whole is ELMo, measured by the same functions. 06 and 07 add the transformers.
 

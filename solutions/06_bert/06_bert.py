@@ -20,7 +20,7 @@
 # - train a small BERT on both of its objectives, beside the best possible loss;
 # - say, with numbers, how BERT differs from ELMo and how large the original is.
 #
-# **You need** notebooks 03 and 05. **Time** about 70 minutes: seven exercises, one of them a bug to mend, two questions that a person reads; four
+# **You need** notebooks 03 and 05. **Time** about 75 minutes: seven exercises, one of them a bug to mend, two questions that a person reads; four
 # extensions.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [05 · ELMo](../05_elmo/05_elmo.ipynb) · next: [07 · GPT](../07_gpt/07_gpt.ipynb)

@@ -20,8 +20,8 @@
 # - show what a decoder's vectors hold and what they cannot hold, beside BERT's;
 # - classify zero-shot and few-shot, and say what an interval allows you to say about it.
 #
-# **You need** notebooks 03 and 04; 06 for the comparison with BERT. **Time** about 90 minutes: seven exercises, a bug to find, two
-# questions that a person reads; one extension.
+# **You need** notebooks 03 and 04; 06 for the comparison with BERT. **Time** about 75 minutes without what goes *further*: seven exercises, a bug to find, two
+# questions that a person reads; two extensions.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [06 · BERT](../06_bert/06_bert.ipynb) · next: [08 · Inside a pre-trained transformer](../08_inside/08_inside.ipynb)
 
@@ -935,7 +935,7 @@ print_text(second_question, ask(first, first_answer, second_question, tokens=30)
 # The second question makes sense only with the first before it: the whole dialogue is the prompt, and the cache keeps it.
 
 # %% [markdown]
-# ## 8 · A task in the prompt
+# ## 8 · Further: a task in the prompt
 #
 # GPT-3 made this famous (Brown et al. 2020): no training, no new weights; a few solved examples in the prompt, then the question. The model continues, and the continuation is the
 # answer. Such a prompt is called **few-shot**; one without a solved example is **zero-shot**. The prompt has to be built so that the label *is* the natural next token.
@@ -1102,7 +1102,7 @@ display(Markdown(
 # > interval. With swapped labels the order of the pairs suffers little, where a model that had learnt the task from the labels would have reversed it. It knew the task before.
 
 # %% [markdown]
-# ## 9 · A model that must learn from its prompt
+# ## 9 · Further: a model that must learn from its prompt
 #
 # Getting better at a task from examples in the prompt alone is called **in-context learning**. Is it really *learning*? To be sure that a model did not know the task before, draw
 # every task anew. Ours: 8 symbols, each with one of 4 labels, by a rule made up for this one prompt. Examples come as a symbol and its label; after k of them a symbol is asked. The

@@ -20,7 +20,7 @@
 # - read attention with bertviz, and say what it does not explain;
 # - tell senses apart with vectors from inside, on sentences that mislead a bag of words, and say what of it is grammar.
 #
-# **You need** notebooks 06 and 07. **Time** about 75 minutes: six exercises, a bug to find, two questions that a person reads; two extensions.
+# **You need** notebooks 06 and 07. **Time** about 65 minutes without what goes *further*: six exercises, a bug to find, two questions that a person reads; two extensions.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [07 · GPT](../07_gpt/07_gpt.ipynb) · next: [09 · Fine-tuning](../09_fine_tuning/09_fine_tuning.ipynb)
 
@@ -358,7 +358,7 @@ pictures.pairs(by_layer, similar)
 # the step from table to context, which *all* words make (grey), is no sign of understanding. The numbers themselves belong to one model each. And the tutorial's *bank robber* beside *bank vault* stands in the same sentence, a few words away; uses of one sense in two sentences have less in common.
 
 # %% [markdown]
-# ## 5 · All vectors point the same way
+# ## 5 · Further: all vectors point the same way
 #
 # Ethayarajh (2019) compared *random* words in the upper layers of ELMo, BERT and GPT-2, and found cosines far above 0; in GPT-2's last layer nearly 1. The vectors fill a narrow cone. This is called **anisotropy**,
 # and its measure is the control we used all along: the mean cosine of random pairs.

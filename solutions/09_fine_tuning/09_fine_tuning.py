@@ -20,7 +20,7 @@
 # - tell four strategies apart by accuracy, forgetting, seconds and size, with intervals;
 # - recognise a learning rate that is too large, and use `Trainer`.
 #
-# **You need** notebooks 06 and 08. **Time** about 75 minutes: seven exercises, one of them a bug to mend, two questions that a person reads; two
+# **You need** notebooks 06 and 08. **Time** about 75 minutes without what goes *further*: seven exercises, one of them a bug to mend, two questions that a person reads; two
 # extensions.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [08 · Inside a pre-trained transformer](../08_inside/08_inside.ipynb) · next: [10 · Applications: sentiment, entities, questions](../10_applications/10_applications.ipynb)
@@ -866,7 +866,7 @@ for task in TASKS:
 # in steps and in labels.
 
 # %% [markdown]
-# ## 12 · The learning rate, and for how long
+# ## 12 · Further: the learning rate, and for how long
 #
 # Devlin et al. (appendix A.3) recommend rates from 2e-5 to 5e-5 and 2 to 4 epochs for BERT; a small model bears, and needs, more. What the small BERT says:
 
@@ -1019,7 +1019,7 @@ for name, vector in frozen_vectors(encoder, review_task(encoder.tokenizer, "test
 # *Marking: 1 point for both noises with a size (test sampling about 5 points; seeds); 1 point for paired repetitions or validation choice, and at least one cost that accuracy does not show.*
 
 # %% [markdown]
-# ## 14 · The same with Trainer
+# ## 14 · Further: the same with Trainer
 #
 # In practice nobody writes the loop. `Trainer` of transformers is the loop that you wrote: AdamW, your groups, warm-up, clipping at 1, with evaluation and much else (it needs the package accelerate). In version 5 the argument is
 # called `eval_strategy`, the tokenizer goes in as `processing_class`, and a `warmup_steps` below 1 is a share. Set `FULL = True` to train on all 780 reviews for three epochs, a matter of a minute or two.

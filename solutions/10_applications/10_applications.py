@@ -19,7 +19,7 @@
 # - say why token accuracy flatters, and what two independent choices of start and end do to a span;
 # - choose a model for a task, with a control beside each number.
 #
-# **You need** notebook 09. **Time** about 85 minutes: eight exercises, one of them a bug to mend, two questions that a person reads; one
+# **You need** notebook 09. **Time** about 75 minutes without what goes *further*: eight exercises, one of them a bug to mend, two questions that a person reads; one
 # extension.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [09 · Fine-tuning](../09_fine_tuning/09_fine_tuning.ipynb) · next: [11 · Sentences and documents](../11_sentences/11_sentences.ipynb)
@@ -626,7 +626,7 @@ for (a, b), (middle, low, high) in f1_gains.items():
 # *Marking: 1 point for two controls with their numbers (accuracy high, F1 zero or low); 1 point for the entity as the unit and a use for which partial credit is sensible.*
 
 # %% [markdown]
-# ## 4 · Find the bug
+# ## 4 · Further: find the bug
 #
 # Instead of ignoring the later pieces of a word, one may label them, too: more labels for the same sentences. The example scripts of the transformers library, which score with seqeval (Nakayama 2018), offered this as `--label_all_tokens`. Until
 # October 2021 it worked like this (issue 14043, mended in pull request 14055):
@@ -967,7 +967,7 @@ print(f"fine-tuned, F1 where there is an answer, by seed: {seeds} (± {half_widt
 # frozen head hardly does, and SmolLM2 does not. When to be silent is a decision of its own: the extension takes it up.
 
 # %% [markdown]
-# ## 6 · Which model for which task
+# ## 6 · Further: which model for which task
 #
 # A decoder can do such tasks as well: put the text and the request into its prompt. SmolLM2 (135 million parameters, instruction-tuned) was asked zero-shot about every second test
 # review and test question, once. Its label is the likelier of two words behind *This review is*. Its answer to a question is what it writes, and that may be no span of the text, or

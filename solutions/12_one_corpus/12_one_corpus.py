@@ -20,7 +20,7 @@
 # - compute the exact posterior over the senses of a word, and show how it changes while a sentence is read;
 # - write tests that tell wrong code from right code, and measure how good they are.
 #
-# **You need** notebooks 01 to 07; 08 and 09 help. **Time** about 95 minutes: seven exercises, a bug to find, two questions that a person
+# **You need** notebooks 01 to 07; 08 and 09 help. **Time** about 70 minutes without what goes *further*: seven exercises, a bug to find, two questions that a person
 # reads; one extension.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [11 · Sentences and documents](../11_sentences/11_sentences.ipynb)
@@ -516,7 +516,7 @@ pictures.power(sizes, power)
 # > do not test at all. The figure shows our own share of it. The difference of the second curve, taken alone, is clear with all 693 sentences, and most test sets of 400 miss it. The third is so small that hardly any shows it. What a small test set *does* call different is, on average, too large: only a test set that overstates the difference finds it, as the printed line says.
 
 # %% [markdown]
-# ## 5 · Find the bug
+# ## 5 · Further: find the bug
 #
 # Large test sets are dealt to several machines. PyTorch's `DistributedSampler` deals item 0 to machine 0, item 1 to machine 1, and so on in rounds. Every machine must get the same number, or the others would wait for it for
 # ever; so the last round is filled up with items from the beginning. In 2019 people noticed that their validation accuracy depended on the *number of machines* (pytorch, issues 22584 and 25162; torchvision's own scripts had it until
@@ -681,7 +681,7 @@ display(pd.DataFrame({
 # not take sixteen times as long.
 
 # %% [markdown]
-# ## 7 · Explain a sentence
+# ## 7 · Further: explain a sentence
 #
 # The exact readers of part 3 come from one formula. A sentence of our language is made from a **template**, each word drawn independently from its slot. So with K templates z,
 #

@@ -75,6 +75,13 @@ def test_a_header_says_what_is_computed(name):
     assert stated(name) == pytest.approx(minutes(read_source(ASSIGNMENTS[name].source)), rel=0.1)
 
 
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_the_core_path_takes_at_most_75_minutes_and_asks_for_two_written_answers_at_most(name):
+    source = read_source(ASSIGNMENTS[name].source)
+    assert in_fives(minutes(source)) <= 75
+    assert sum(section.written for section in sections(source) if not section.further) <= 2
+
+
 def test_the_map_says_what_the_headers_say():
     source = (ROOT / "solutions" / "start.py").read_text()
     rows = re.findall(r"^# \| \d\d \| \[[^]]+\]\(([^/]+)/[^)]*\) \| (\d+) \|", source, re.MULTILINE)

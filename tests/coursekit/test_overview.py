@@ -29,6 +29,23 @@ def test_it_shows_the_checks_of_this_notebook_and_what_their_last_run_said(monke
     assert "attention.scale</td>" in shown["text/html"]
 
 
+def test_what_goes_further_is_marked_and_a_notebook_is_done_without_it(monkeypatch):
+    monkeypatch.chdir(ROOT / "notebooks")
+    (shown,) = coursekit.progress("07").parts
+    further = {name for name in shown.checks if shown.words(name).endswith("(further)")}
+    assert {"gpt.beam_search", "gpt.tie"} < further, "extensions"
+    assert further - {"gpt.beam_search", "gpt.tie"} == {"gpt.few_shot_prompt"}, (
+        "8 · Further: a task in the prompt"
+    )
+    for name in shown.checks.keys() - further:
+        journal.save_check(name, True)
+    rows = str(coursekit.course_map()).splitlines()
+    count = len(shown.checks) - len(further)
+    assert rows[6] == f"✓ {count} of {count}  07 · GPT"
+    journal.save_check("gpt.tie", True)
+    assert f"{count} of {count} and 1 of {len(further)} further  07" in str(coursekit.course_map())
+
+
 @pytest.mark.parametrize("name", ASSIGNMENTS)
 def test_checks_come_in_the_order_of_the_notebook(name):
     one = ASSIGNMENTS[name]
