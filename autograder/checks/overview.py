@@ -40,17 +40,17 @@ class Overview:
         passed = sum(state is True for state in self.checks.values())
         return f"{self.notebook}: {passed} of {len(self.checks)} checks pass"
 
-    def words(self, name: str) -> str:
+    def said_of(self, name: str) -> str:
         return WORDS[self.checks[name]] + (" (further)" if name in self.further else "")
 
     def text(self) -> str:
-        lines = [f"{SIGNS[state]} {name}: {self.words(name)}" for name, state in self.checks.items()]
+        lines = [f"{SIGNS[state]} {name}: {self.said_of(name)}" for name, state in self.checks.items()]
         return "\n  ".join([self.title, *lines])
 
     def html(self) -> str:
         rows = "".join(
             f'<tr><td style="color:{COLOURS[state]};text-align:center">{SIGNS[state]}</td>'
-            f'<td style="text-align:left">{escape(name)}</td><td style="text-align:left">{self.words(name)}</td></tr>'
+            f'<td style="text-align:left">{escape(name)}</td><td style="text-align:left">{self.said_of(name)}</td></tr>'
             for name, state in self.checks.items()
         )
         return f'<div style="font-weight:600">{escape(self.title)}</div><table>{rows}</table>'

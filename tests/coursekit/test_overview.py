@@ -32,7 +32,7 @@ def test_it_shows_the_checks_of_this_notebook_and_what_their_last_run_said(monke
 def test_what_goes_further_is_marked_and_a_notebook_is_done_without_it(monkeypatch):
     monkeypatch.chdir(ROOT / "notebooks")
     (shown,) = coursekit.progress("07").parts
-    further = {name for name in shown.checks if shown.words(name).endswith("(further)")}
+    further = {name for name in shown.checks if shown.said_of(name).endswith("(further)")}
     assert {"gpt.beam_search", "gpt.tie"} < further, "extensions"
     assert further - {"gpt.beam_search", "gpt.tie"} == {"gpt.few_shot_prompt"}, (
         "8 · Further: a task in the prompt"
