@@ -1565,7 +1565,7 @@ tie = Exercise(
     mistakes=(
         Mistake(
             "nothing is tied",
-            "There are two tables, as before. An assignment to the name `softmax` inside the function changes nothing outside: change its attribute.",
+            "There are two tables, as before. The softmax multiplies with its attribute `weight`, and only an assignment to that attribute puts another table there.",
             TIED, "pass",
         ),
         Mistake(

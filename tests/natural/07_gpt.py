@@ -904,7 +904,45 @@ def beam_search(next_logits, width, longest, bos, eos, pad):
     return torch.tensor(beams[0][0][1:]), torch.tensor(beams[0][1])
 """,
     },
+    "gpt.tie": {
+        "a name in the function": """
+def tie(token, softmax):
+    softmax.weights = token.weight
+""",
+        "the numbers are copied": """
+def tie(token, softmax):
+    with torch.no_grad():
+        softmax.weight.copy_(token.weight)
+""",
+        "a copy of the parameter": """
+import copy
+
+def tie(token, softmax):
+    softmax.weight = copy.deepcopy(token.weight)
+""",
+        "the data": """
+def tie(token, softmax):
+    softmax.weight.data = token.weight.data
+""",
+        "a parameter around the parameter": """
+def tie(token, softmax):
+    softmax.weight = torch.nn.Parameter(token.weight)
+""",
+        "the other way round": """
+def tie(token, softmax):
+    token.weight = softmax.weight
+""",
+        "transposed": """
+def tie(token, softmax):
+    softmax.weight = torch.nn.Parameter(token.weight.T)
+""",
+        "only the gradients": """
+def tie(token, softmax):
+    softmax.weight.grad = token.weight.grad
+""",
+    },
 }
+
 
 RIGHT = {
     "gpt.causal_mask": {
@@ -1209,6 +1247,22 @@ def beam_search(next_logits, width, longest, bos, eos, pad):
     total, ids, _ = beams[0]
     ids = list(ids[1:])
     return torch.tensor(ids + [pad] * (longest - len(ids))), total
+""",
+    },
+    "gpt.tie": {
+        "as a parameter of that name": """
+def tie(token, softmax):
+    softmax.register_parameter("weight", token.weight)
+""",
+        "in the dictionary of parameters": """
+def tie(token, softmax):
+    softmax._parameters["weight"] = token.weight
+""",
+        "deleted first": """
+def tie(token, softmax):
+    del softmax.weight
+    softmax.weight = token.weight
+    assert softmax.weight is token.weight
 """,
     },
 }
