@@ -112,17 +112,23 @@ def hidden_words(
     panels: Mapping[tuple[str, int], Mapping[str, Float[np.ndarray, " V"]]],
     vocabulary: Sequence[str],
     shown: int = 9,
+    least: float = 0.01,
 ) -> None:
-    """Distributions of a hidden word from the left, from both sides, and by the model; a panel for each sentence."""
+    """Distributions of a hidden word from the left, from both sides, and by the model; a panel for each sentence.
+
+    A word is shown if one of the three gives it `least`, and at most so many are `shown`.
+    """
     figure, axes = plt.subplots(1, len(panels), figsize=(1.6 + 2.8 * len(panels), 4.2), squeeze=False)
     said = []
     for ax, ((sentence, place), distributions) in zip(axes[0], panels.items(), strict=True):
         left, both, model = distributions.values()
         order = np.argsort(-(both + 1e-2 * left + 1e-4 * model))[:shown]
+        order = order[np.max([left, both, model], axis=0)[order] >= least]
+        rows = np.arange(len(order))
         for offset, (colour, (name, values)) in enumerate(zip(READERS, distributions.items(), strict=True)):
-            ax.barh(np.arange(shown) + 0.28 * (offset - 1), values[order], 0.26, color=colour, label=name,
+            ax.barh(rows + 0.28 * (offset - 1), values[order], 0.26, color=colour, label=name,
                     hatch=("", "////", "....")[offset], edgecolor="white", linewidth=0)  # fmt: skip
-        ax.set_yticks(range(shown), [vocabulary[i] for i in order], fontsize=9)
+        ax.set_yticks(rows, [vocabulary[i] for i in order], fontsize=9)
         ax.invert_yaxis()
         words = sentence.split()
         words[place - 1] = "[…]"

@@ -15,7 +15,7 @@ from coursekit.plots import BLUE, GREEN, GREY, HATCHES, ORANGE, PINK, show
 
 
 def filter_at_work(words: Sequence[str], answers: Float[np.ndarray, "word place"], width: int) -> None:
-    """What one filter answers at each place of some words; a box marks the place that speaks for the word."""
+    """What one filter answers at each place of some words; a box and its number mark the place that speaks for the word."""
     figure, ax = plt.subplots(figsize=(8.8, 0.48 * len(words) + 1.3))
     image = ax.imshow(
         answers, cmap="PuOr", vmin=-np.abs(answers).max(), vmax=np.abs(answers).max(), aspect="auto"
@@ -23,11 +23,19 @@ def filter_at_work(words: Sequence[str], answers: Float[np.ndarray, "word place"
     said = []
     for row, word in enumerate(words):
         letters = f"<{word}>".ljust(answers.shape[1] + width - 1, "·")
+        best = int(answers[row].argmax())
         for place in range(answers.shape[1]):
             colour = "white" if abs(answers[row, place]) > 0.6 * np.abs(answers).max() else "black"
-            here = f"{letters[place : place + width]}\n{answers[row, place]:+.1f}"
-            ax.text(place, row, here, ha="center", va="center", fontsize=8.5, color=colour)
-        best = int(answers[row].argmax())
+            number = f"\n{answers[row, place]:+.1f}" if place == best else ""
+            ax.text(
+                place,
+                row,
+                letters[place : place + width] + number,
+                ha="center",
+                va="center",
+                fontsize=8.5,
+                color=colour,
+            )
         ax.add_patch(plt.Rectangle((best - 0.5, row - 0.5), 1, 1, fill=False, edgecolor="black", lw=2))
         said.append(f"{word} {answers[row, best]:.2f} at “{letters[best : best + width]}”")
     ax.set_yticks(range(len(words)), words)

@@ -71,12 +71,10 @@ print("the rows of bank are equal:", torch.equal(x_river[focal_river], x_money[f
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def strip(ax, vector: Tensor, left: float, bottom: float, width: float = 0.7) -> None:
-    """A vector as a row of coloured cells: its first eight numbers, a dash where one is negative."""
+    """A vector as a row of coloured cells: its first eight numbers."""
     colours = plt.get_cmap("PuOr")((vector[:8].clamp(-1, 1) + 1) / 2)
-    for i, (number, colour) in enumerate(zip(vector[:8].tolist(), colours)):
+    for i, colour in enumerate(colours):
         ax.add_patch(plt.Rectangle((left + i * width / 8, bottom), width / 8, 0.28, color=colour, lw=0))
-        if number < 0:
-            ax.plot(left + (i + 0.5) * width / 8, bottom + 0.14, "_", color="white" if number < -0.6 else "black", ms=3, mew=1)
 
 figure, ax = plt.subplots(figsize=(9.5, 4.2))
 heights = [0.3, 0.35, 0.6, 0.4, 0.25, 0.55, 0.25, 0.25, 0.7]  # an illustration, not a result
@@ -92,10 +90,10 @@ for place, (word, height) in enumerate(zip(river, heights)):
     ax.annotate("", (4.6, 3.75), (place + 0.35, 2.3 + height), arrowprops={"arrowstyle": "->", "color": GREY, "lw": 3 * height})
 strip(ax, x_river.mean(0), 4.25, 3.8)
 ax.text(5.1, 3.94, "the new vector of bank", va="center", color=ORANGE, weight="bold")
-for y, text in ((0.38, "1  all words"), (1.4, "2.1  compare"), (1.85, "2.2  scale"), (2.4, "2.3  weights"), (3.35, "3  weighted sum")):
+for y, text in ((0.38, "1  all words"), (1.4, "2.1  compare"), (1.85, "2.2  scale"), (2.4, "2.3  weights\n(not computed yet:\nan illustration)"), (3.35, "3  weighted sum")):
     ax.text(-0.3, y, text, ha="right", va="center", color=GREY)
 ax.set(xlim=(-2.1, 9), ylim=(-0.2, 4.2))
-ax.text(-0.3, 0, "each vector: eight of its\n50 numbers, – is negative", ha="right", va="center", color=GREY, fontsize=8)
+ax.text(-0.3, 0, "each vector: eight of its\n50 numbers, as colours", ha="right", va="center", color=GREY, fontsize=8)
 ax.axis("off")
 show(figure, alt="The steps of attention for the focal word bank: nine word vectors at the bottom; each is compared with bank; "
      "the results are scaled and become nine weights, drawn as bars; the weighted vectors are added up to the new vector of bank. "
