@@ -167,8 +167,10 @@ def two_cells(shares: Mapping[str, Sequence[float]], floor: float = 1e-9) -> Non
     ax.set(
         xlabel="depth (0: embeddings, 1: last layer)",
         ylabel="difference, as a share\nof the vector's length",
-        ylim=(floor / 2, 5),
+        ylim=(floor / 4, 5),
     )
+    ax.axhspan(floor / 4, 2 * floor, color=GREY, alpha=0.15)
+    ax.text(0.5, floor, "exactly 0", va="center", ha="center", fontsize=8)
     figure.legend(*ax.get_legend_handles_labels(), loc="outside right center", fontsize=8)
     show(
         figure,
