@@ -17,6 +17,7 @@ from notebook_names import names_of
 
 from coursekit.language import Language, load_language
 from coursekit.small import ELMo, load
+from coursekit.small.recipes import RECIPES, new_model
 
 ROOT = Path(__file__).parents[1]
 TABLE = ROOT / "data/results/elmo_layers.csv"
@@ -56,8 +57,8 @@ def main() -> None:
     torch.set_num_threads(1)  # matrices this small are slower with more
     names, trained, rows = names_of("05_elmo"), load("elmo"), []
     for seed in SEEDS:
-        torch.manual_seed(seed)
-        for name, model in (("trained", trained), ("untrained", ELMo(trained.config).eval())):
+        untrained = new_model(RECIPES["elmo"], load_language(), seed).eval()
+        for name, model in (("trained", trained), ("untrained", untrained)):
             for task, what, value in measure(names, model, seed):
                 rows.append(
                     {"seed": seed, "biLM": name, "task": task, "measure": what, "value": round(value, 4)}

@@ -233,7 +233,8 @@ def opinions(found: Mapping[str, Mapping[str, Float[Tensor, " S"]]], senses: Seq
     for ax, (text, rows) in zip(axes[0], found.items(), strict=True):
         shown = [s for s in range(len(senses)) if max(row[s].item() for row in rows.values()) > 0.005]
         start = np.zeros(len(rows))
-        for s, colour in zip(shown, PALETTE, strict=False):
+        for s in shown:
+            colour = PALETTE[s % len(PALETTE)]  # a sense has one colour in all figures
             widths = np.array([row[s].item() for row in rows.values()])
             ax.barh(
                 range(len(rows)), widths, left=start, color=colour, label=senses[s].split("#")[1], height=0.7
