@@ -560,7 +560,7 @@ table = pd.DataFrame(
 display(np.exp(table).round(3).rename_axis("perplexity"))
 
 # %% [markdown]
-# Forward and backward come out close to each other, as the chain rule says they should. The checkpoint in `data/models/` was trained on the whole language (`python -m coursekit.pretrain --models elmo`, about a quarter of an hour of one core). Trained again with other
+# Forward and backward come out close to each other, as the chain rule says they should. The checkpoint in `data/models/` was trained on the whole language (`python -m coursekit.pretrain --models elmo`, about two thirds of an hour of one core). Trained again with other
 # seeds, it comes this close to the bound:
 
 # %% tags=["demo"]
@@ -571,7 +571,8 @@ show(*small_models.losses("elmo"))
 # %% [markdown]
 # Held-out sentences hold combinations of words that no training sentence has. A model that learns which combinations never come loses on these; how much it does so can be seen from the number in brackets, for
 # fresh sentences of the training side. The bound knows nothing of the split (`data/models/README.md`).
-#
+
+# %% [markdown]
 # ## 5 · From 2L + 1 vectors to L + 1
 #
 # A word now has 2L + 1 vectors: x, and one from each layer of each stack. The two of one layer belong together, so ELMo puts them **side by side**. To give layer
