@@ -612,7 +612,7 @@ display(Markdown(
 # %% [markdown]
 # ## 9 · A longer training
 #
-# The checkpoint in `data/models/` saw the whole language (`python -m coursekit.pretrain --models bert` trains it again, in three quarters of an hour of one core). To learn more in that time it was asked for more than the paper asks:
+# The checkpoint in `data/models/` saw the whole language (`python -m coursekit.pretrain --models bert` trains it again, in half an hour of one core). To learn more in that time it was asked for more than the paper asks:
 # beside the 15 % of your `mlm_corrupt`, a fifth of the other words became [MASK] as well. Its loss at hidden words and that of the same model untrained, beside the bound:
 
 # %% tags=["demo"]
@@ -942,8 +942,8 @@ reveal("bert.order_layer_1", np.mean([one.order2 for one in by_layer[1]]))
 show(*small_models.senses("bert"))
 
 # %% [markdown]
-# Layer 1 finds cues on either side, and little more of the order than a bag of words can. Layer 2 tells most of it, in one clause as well as in two: no sign that two clauses need more depth than one. Does
-# order need two layers, then?
+# Layer 1 finds cues on either side. What it tells of the order depends on the seed: with two of the three hardly more than a bag of words can, with one four questions in five (hence the wide interval). Layer 2
+# tells nearly all of it with every seed, in one clause as well as in two: no sign that two clauses need more depth than one. Does order need two layers, then?
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.datasets import read_table
