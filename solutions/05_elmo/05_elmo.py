@@ -98,8 +98,8 @@ answers = answers_of(shown, elmo, number)[:, k]
 pictures.filter_at_work(shown, answers.numpy(), width)
 
 # %% [markdown]
-# Of all trained filters, this is the one whose best answer rises most reliably from a singular noun to its plural. Nobody asked for it. An untrained ELMo has such a filter, too, if one takes the best of its many; predicting
-# words made it sharper (the printed lines). *bus* is the control: it ends like a plural and is none, and the filter falls for it. It knows letters, not meanings.
+# Of all trained filters, this is the one whose best answer rises most reliably from a singular noun to its plural. Nobody asked for it; but do not thank the training. The best filter of an untrained ELMo
+# rises nearly as reliably, and with one seed more strongly (the printed lines): of 328 filters one is bound to like the end of a word. *bus* is another control: it ends like a plural and is none, and the filter falls for it. It knows letters, not meanings.
 #
 # All best answers together are the word's features. Negative ones become 0 (relu). A **highway** layer (Srivastava et al. 2015) may transform them: a gate
 # between 0 and 1 decides for each feature how much of the new one comes in, and the rest of the old one stays. A projection makes a
@@ -560,7 +560,7 @@ table = pd.DataFrame(
 display(np.exp(table).round(3).rename_axis("perplexity"))
 
 # %% [markdown]
-# Forward and backward come out close to each other, as the chain rule says they should. The checkpoint in `data/models/` was trained on the whole language (`python -m coursekit.pretrain --models elmo`, about two thirds of an hour of one core). Trained again with other
+# In the checkpoint forward and backward come out alike, as the chain rule says they should; the live run was too short for that. The checkpoint in `data/models/` was trained on the whole language (`python -m coursekit.pretrain --models elmo`, about two thirds of an hour of one core). Trained again with other
 # seeds, it comes this close to the bound:
 
 # %% tags=["demo"]
@@ -732,7 +732,7 @@ for layer in range(len(labelled_layers)):
     show_neighbours(some[0], layer)
 
 # %% [markdown]
-# At layer 0 all occurrences of the word are one vector, and any three are nearest. At the top the nearest is of another sense: it begins as our sentence does, almost word for word, and the words behind,
+# At layer 0 all occurrences of the word are one vector, and any three are nearest. At the top the nearest is of another sense: it begins much as our sentence does, and the words behind,
 # which tell the senses apart, weigh no more than that. Choose other sentences and layers (this needs a running notebook; nothing is graded here):
 
 # %% tags=["demo"]
@@ -867,7 +867,7 @@ reveal("elmo.morphology", weights["morphology"][:, 0].mean())
 pictures.layer_weights(weights)
 
 # %% [markdown]
-# Each task wants something else (five seeds: other sentences, other first weights, other verbs kept out). *Morphology* takes most from layer 0, where the characters are. *Sense* takes nearly all from the
+# Each task wants something else (five seeds: other sentences, other first weights, other verbs kept out). *Morphology* takes most from layer 0, where the characters are. *Sense* takes most from the
 # top, more than *syntax* does; syntax gives layer 1 clearly more than sense does.
 #
 # In the paper layer 1 was best for the part of speech (accuracy 97.3, layer 2: 96.8) and layer 2 best for senses (F1 69.0, layer 1: 67.4). Why does layer 1 not win here for syntax? One reason is the
@@ -884,7 +884,7 @@ apart = over_seeds(TASKS[:2], without_residual)
 pictures.layer_weights(apart)
 
 # %% [markdown]
-# Now layer 1 counts about as much for syntax as layer 2 does, while sense still prefers layer 2 clearly. So learned weights have to be read with care: a layer with a small weight may be needed all the same, when another one
+# Now syntax takes most from layer 1, as in the paper, while sense still prefers layer 2 clearly. So learned weights have to be read with care: a layer with a small weight may be needed all the same, when another one
 # contains it.
 #
 # Do the weights point at the layers that are good? Accuracy with *one layer alone* and with the mix, recorded (`python tools/record_elmo_layers.py`) over five seeds. There are two controls: untrained biLMs, and
@@ -1292,7 +1292,7 @@ def two_cosines(vectors: Float[Tensor, "n D"]) -> tuple[float, float]:
 
 with torch.no_grad():
     of = {"tutorial, untrained": tutorial(ids)[torch.arange(len(ids)), place],
-          "the course's ELMo, all layers alike": exam_vectors(elmo, drawn[here]).mean(dim=0)}
+          "the course's ELMo, top layer": exam_vectors(elmo, drawn[here])[-1]}
 cosines = {name: two_cosines(vectors) for name, vectors in of.items()}
 untrained = cosines["tutorial, untrained"][1]
 reveal("elmo.untrained_cosine", EXACTLY_1 if untrained > 0.99999 else JUST_BELOW if untrained > 0.9 else NEAR_0, because={
@@ -1306,7 +1306,7 @@ display(pd.DataFrame(cosines, index=["one sense", "two senses"]).T.round(4))
 
 # %% [markdown]
 # *The third weight never gets a gradient*: `zip` ends with the shorter list, and `nn.LSTM` gives out its top layer only, so the first is missing from the mix. *It leaks*: the second layer reads both halves (part 3), so it cannot be trained
-# as two language models. And *the demonstration demonstrates nothing*: an untrained network passes it, and has one cosine for one sense and for two. What must be shown is the difference between the two rows' columns, beside an untrained network.
+# as two language models. And *the demonstration demonstrates nothing*: an untrained network passes it, and has one cosine for one sense and for two. What has to be shown is the difference between the two columns, with an untrained network beside it.
 
 # %% [markdown]
 # ## Summary

@@ -19,10 +19,11 @@ def test_the_filter_that_tells_plurals_answers_to_a_final_s_also_in_bus(measured
     assert best["bus"] > max(best["cell"], best["guard"])
 
 
-def test_training_sharpens_a_filter_that_untrained_models_have_too(measured):
+def test_untrained_models_have_a_filter_for_plurals_too(measured):
     effects, shares = zip(*[(by, share) for by, share, *_ in measured["before_training"]], strict=True)
-    assert measured["effect"] > 1.3 * max(effects) and measured["risen"] >= max(shares)
-    assert min(shares) > 0.5  # "has such a filter, too"
+    assert max(effects) > measured["effect"]  # "with one seed more strongly"
+    assert measured["risen"] - max(shares) < 0.03  # "nearly as reliably"
+    assert sum(count for _, count in measured["elmo"].config.filters) == 328
 
 
 def test_in_no_task_is_the_mix_clearly_above_the_best_layer():
@@ -82,8 +83,9 @@ def test_the_live_run_bends_to_the_bound_and_the_leak_goes_through_it(measured):
 
 
 def test_forward_and_backward_perplexity_agree(measured):
-    for forward, backward in (measured["live_nats"], measured["elmo_nats"]):
-        assert abs(forward - backward) < 0.05
+    (forward, backward), (live_forward, live_backward) = measured["elmo_nats"], measured["live_nats"]
+    assert abs(forward - backward) < 0.02
+    assert 0.02 < abs(live_forward - live_backward) < 0.2  # "too short for that"
     assert min(measured["elmo_nats"]) > measured["bound"]
 
 
@@ -180,9 +182,9 @@ def test_each_task_learns_other_weights(measured):
     )
 
 
-def test_without_the_residual_syntax_wants_layer_1_as_much_as_layer_2_and_sense_does_not(measured):
+def test_without_the_residual_syntax_wants_layer_1_most_and_sense_does_not(measured):
     syntax, sense = (measured["apart"][task].mean(axis=0) for task in ("syntax", "sense"))
-    assert abs(syntax[1] - syntax[2]) < 0.08 and syntax[1] > measured["weights"]["syntax"][:, 1].mean() + 0.05
+    assert syntax.argmax() == 1 and syntax[1] > syntax[2] + 0.1
     assert sense[2] > 1.4 * sense[1]
 
 
@@ -218,3 +220,12 @@ def test_a_large_penalty_makes_an_average_and_twenty_sentences_profit_from_elmo(
 
 def test_all_layers_of_a_sentence(measured):
     assert measured["embedded"].shape == (3, 6, 2 * measured["elmo"].config.dim)
+
+
+def test_a_tutorial_s_demonstration_is_passed_by_an_untrained_network(measured):
+    grad = measured["tutorial"].layer_weights.grad
+    assert grad[0] != 0 and grad[1] != 0 and grad[2] == 0
+    one_sense, two_senses = measured["cosines"]["tutorial, untrained"]
+    assert 0.99 < two_senses < 1 and abs(one_sense - two_senses) < 0.002
+    one_sense, two_senses = measured["cosines"]["the course's ELMo, top layer"]
+    assert one_sense - two_senses > 0.1
