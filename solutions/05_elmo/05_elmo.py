@@ -1293,8 +1293,8 @@ def two_cosines(vectors: Float[Tensor, "n D"]) -> tuple[float, float]:
 with torch.no_grad():
     of = {"tutorial, untrained": tutorial(ids)[torch.arange(len(ids)), place],
           "the course's ELMo, top layer": exam_vectors(elmo, drawn[here])[-1]}
-cosines = {name: two_cosines(vectors) for name, vectors in of.items()}
-untrained = cosines["tutorial, untrained"][1]
+by_network = {name: two_cosines(vectors) for name, vectors in of.items()}
+untrained = by_network["tutorial, untrained"][1]
 reveal("elmo.untrained_cosine", EXACTLY_1 if untrained > 0.99999 else JUST_BELOW if untrained > 0.9 else NEAR_0, because={
     EXACTLY_1: "Random LSTMs also pass on what stands around a word: the two vectors differ.",
     JUST_BELOW: "The word itself goes into the sum, and random LSTMs add a little of what stands around it.",
@@ -1302,7 +1302,7 @@ reveal("elmo.untrained_cosine", EXACTLY_1 if untrained > 0.99999 else JUST_BELOW
 })
 tutorial(ids).square().sum().backward()
 print("gradient of the layer weights:", tutorial.layer_weights.grad.tolist())
-display(pd.DataFrame(cosines, index=["one sense", "two senses"]).T.round(4))
+display(pd.DataFrame(by_network, index=["one sense", "two senses"]).T.round(4))
 
 # %% [markdown]
 # *The third weight never gets a gradient*: `zip` ends with the shorter list, and `nn.LSTM` gives out its top layer only, so the first is missing from the mix. *It leaks*: the second layer reads both halves (part 3), so it cannot be trained

@@ -225,7 +225,7 @@ def test_all_layers_of_a_sentence(measured):
 def test_a_tutorial_s_demonstration_is_passed_by_an_untrained_network(measured):
     grad = measured["tutorial"].layer_weights.grad
     assert grad[0] != 0 and grad[1] != 0 and grad[2] == 0
-    one_sense, two_senses = measured["cosines"]["tutorial, untrained"]
+    one_sense, two_senses = measured["by_network"]["tutorial, untrained"]
     assert 0.99 < two_senses < 1 and abs(one_sense - two_senses) < 0.002
-    one_sense, two_senses = measured["cosines"]["the course's ELMo, top layer"]
+    one_sense, two_senses = measured["by_network"]["the course's ELMo, top layer"]
     assert one_sense - two_senses > 0.1
