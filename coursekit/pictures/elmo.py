@@ -16,6 +16,8 @@ from coursekit.plots import BLUE, GREEN, GREY, HATCHES, ORANGE, PINK, show
 
 def filter_at_work(words: Sequence[str], answers: Float[np.ndarray, "word place"], width: int) -> None:
     """What one filter answers at each place of some words; a box and its number mark the place that speaks for the word."""
+    longest = max(*map(len, words), answers.argmax(axis=1).max())
+    answers = answers[:, : longest + 2]  # behind these stands nothing but padding
     figure, ax = plt.subplots(figsize=(8.8, 0.48 * len(words) + 1.3))
     image = ax.imshow(
         answers, cmap="PuOr", vmin=-np.abs(answers).max(), vmax=np.abs(answers).max(), aspect="auto"
