@@ -768,8 +768,9 @@ reveal("fine_tuning.frozen_swap", frozen_swap)
 pictures.trade_off(runs, most)
 
 # %% [markdown]
-# *Topic* is nearly solved by the head alone, with nothing forgotten: most of the answer was there already, and far more than a bag of words has. *Swap* is not in the vector of [CLS]; the layers have to learn it, and with
-# all of them more is right than with the last one. How much is lost depends on the rate at least as much as on the number of layers: the last layer, alone, needed a higher rate, and lost most. What does a point of accuracy cost?
+# *Topic* is nearly solved by the head alone, with nothing forgotten: most of the answer was there already, and far more than a bag of words has. *Swap* is not in the vector of [CLS]; the layers have to learn it. Whether
+# all of them do better than the last one alone, three seeds cannot tell. How much is lost depends on the rate at least as much as on the number of layers: gradual unfreezing needed a higher rate than full fine-tuning, and lost more. What does
+# a point of accuracy cost?
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def cell(values: pd.Series, scale: float = 1.0, digits: int = 2) -> str:
@@ -858,9 +859,9 @@ for task in TASKS:
     print(f"{task}: full − gradual unfreezing, forgotten: {in_words(less, 1, 'nats')}")
 
 # %% [markdown]
-# > **Sources say, we measure.** The rule asks for labels and nearness. In our language the *nearness* decides first: on *topic* the head alone is within some points of the best, with few labels and with many; on *swap* it stays
-# > near chance with both. The *labels* decide within *topic*: with few of them full fine-tuning is behind the last layer alone, with many it is ahead of the head alone. And *clear* is not *large*: that lead is a few points, for which full
-# > fine-tuning pays in nats. Two tasks, one small model and three seeds do not refute a rule of thumb. They show how to ask whether it holds for you.
+# > **Sources say, we measure.** The rule asks for labels and nearness. In our language the *nearness* decides first: on *topic* nothing is clearly ahead of the head alone, with few labels or with many; on *swap* it stays
+# > near chance with few and far behind with many. The *labels* decide within *topic*: with few of them full fine-tuning is clearly behind the head alone; with many nothing is left to gain, and full fine-tuning
+# > pays for it in nats. Three of the six rules cannot be told from noise here. Two tasks, one small model and three seeds do not refute a rule of thumb. They show how to ask whether it holds for you.
 #
 # From scratch, the same steps teach *topic* in part and *swap* not at all (and more labels are no help where there is hardly time to see each once). That is what transfer is worth,
 # in steps and in labels.
@@ -1132,8 +1133,8 @@ for kind, text in QUESTIONS.items():
           f"{change.mean():+.1f} points ({low:+.1f} to {high:+.1f})")
 
 # %% [markdown]
-# Where a word tells the sense, on the left or on the right, hardly a question is lost. What is lost is *who acts*: so this row stands below that of the BERT of 06 in the two panels in which order decides, and beside it in the
-# others. The swaps were about order, too, but about that of neighbours, and the labels never asked for more. What forgetting is depends on what you ask: name the measure. (This is one run, and the intervals are over its questions.)
+# A hidden word costs half as much again as before, and hardly a question of the exam is lost: this row stands beside that of the BERT of 06 in all panels. The senses lie so far apart that the vectors may move a good deal; the head that
+# predicts words notices every step. What forgetting is depends on what you ask: name the measure. (This is one run, and the intervals are over its questions.)
 
 # %% [markdown]
 # ## Extensions
@@ -1226,7 +1227,7 @@ for name, row in (("kept", course[1 + best_epoch]), ("at the end", course[-1])):
 print(f"stopped after epoch {stopped} of 0 to {len(said) - 1}")
 
 # %% [markdown]
-# The loss says stop when the accuracy is as good as at the end: the later epochs make the model surer, also where it is wrong, and cost nats. What you watch is what you get. `Trainer` has an `EarlyStoppingCallback`
+# The loss says stop a few points of accuracy before the end: the later epochs find a little more, make the model surer also where it is wrong, and cost nats. What you watch is what you get. `Trainer` has an `EarlyStoppingCallback`
 # that watches any metric you name.
 
 # %% [markdown]

@@ -84,45 +84,41 @@ def test_the_far_task_needs_the_layers_whatever_the_labels(measured):
         mean(runs, "test", task="swap", strategy=strategy, labels=most)
         for strategy in ("frozen features", "last layer", "full")
     ]
-    assert right == sorted(right) and right[-1] > 0.9
+    assert right == sorted(right) and right[-1] > 0.75
     last = measured["difference"]("swap", most, "full", "last layer")
-    assert last.mean() > half_width(last)  # "with all of them more is right than with the last one"
+    assert abs(last.mean()) < half_width(last)  # "three seeds cannot tell"
+    head = measured["difference"]("swap", most, "full", "frozen features")
+    assert head.mean() - half_width(head) > 0.1  # "far behind with many"
     assert mean(runs, "test", task="swap", strategy="from scratch", labels=most) < right[-1] - 0.1
 
 
-def test_near_few_labels_speak_for_the_last_layer_and_many_for_all_and_clear_is_not_large(measured):
+def test_near_few_labels_speak_for_the_head_and_with_many_nothing_is_left_to_gain(measured):
     runs, most, least = measured["runs"], measured["most"], measured["least"]
     near = runs[(runs["task"] == "topic") & (runs["strategy"] != "from scratch")]
     means = near.groupby(["labels", "strategy"])["test"].mean().unstack()
-    assert (means.max(axis=1) - means["frozen features"]).max() < 0.06  # "within some points of the best"
-    gain = measured["difference"]("topic", most, "full", "frozen features")
-    assert half_width(gain) < gain.mean() < 0.05
-    few = measured["difference"]("topic", least, "last layer", "full")
+    for labels in means.index:  # "nothing is clearly ahead of the head alone"
+        for strategy in set(means) - {"frozen features"}:
+            gain = measured["difference"]("topic", labels, strategy, "frozen features")
+            assert gain.mean() < half_width(gain)
+    few = measured["difference"]("topic", least, "frozen features", "full")
     assert few.mean() > half_width(few)
+    paid = measured["difference"]("topic", most, "full", "frozen features", "forgotten")
+    assert paid.mean() > half_width(paid)
+    told = [any("noise" in text for text in verdict.values()) for verdict in measured["verdicts"].values()]
+    assert (sum(told), len(told)) == (3, 6)
 
 
-def test_the_last_layer_needed_a_higher_rate_and_lost_most(measured):
-    chosen, runs = measured["chosen"]["swap"], measured["runs"]
-    assert chosen["last layer"] > chosen["full"]
-    lost = {
-        strategy: mean(runs, "forgotten", task="swap", strategy=strategy, labels=measured["most"])
-        for strategy in ("last layer", "gradual unfreezing", "full")
-    }
-    assert max(lost, key=lost.get) == "last layer"
+def test_gradual_unfreezing_needed_a_higher_rate_and_lost_more(measured):
+    chosen = measured["chosen"]["swap"]
+    assert chosen["gradual unfreezing"] > chosen["full"]
+    lost = measured["difference"]("swap", measured["most"], "gradual unfreezing", "full", "forgotten")
+    assert lost.mean() > half_width(lost)
 
 
 def test_from_scratch_learns_topic_in_part_and_swap_not_at_all(measured):
     runs, most = measured["runs"], measured["most"]
     assert 0.25 < mean(runs, "test", task="topic", strategy="from scratch", labels=most) < 0.9
     assert mean(runs, "test", task="swap", strategy="from scratch", labels=most) < 0.56
-
-
-def test_gradual_unfreezing_forgets_less_on_both_tasks(measured):
-    for task in measured["TASKS"]:
-        assert (
-            measured["difference"](task, measured["most"], "full", "gradual unfreezing", "forgotten").mean()
-            > 0
-        )
 
 
 def test_forgetting_grows_with_the_rate_also_where_it_buys_nothing(measured):
@@ -167,15 +163,9 @@ def test_trainer_spares_what_we_spare(measured):
     assert measured["trainer"].state.global_step == 6
 
 
-def test_the_exam_loses_who_acts_and_keeps_the_words(measured):
-    """ "Hardly a question" where a word tells the sense; much where order decides."""
-    changes = measured["changes"]
-    assert (
-        max(changes["order1"][2], changes["order2"][2])
-        < -5
-        < -3
-        < min(changes[kind][1] for kind in ("left", "right"))
-    )
+def test_the_exam_hardly_notices_what_a_hidden_word_costs_more(measured):
+    assert min(low for _, low, _ in measured["changes"].values()) > -3
+    assert 0.3 < measured["forgotten"] / measured["course"][0, 4] < 0.7  # "half as much again"
 
 
 def test_early_stopping_stops_before_the_end_with_less_forgotten(measured):
@@ -183,7 +173,7 @@ def test_early_stopping_stops_before_the_end_with_less_forgotten(measured):
     assert measured["stopped"] < len(course) - 2
     assert measured["stopper"].best_epoch == best
     assert course[1 + best, 4] < course[-1, 4] - 0.2
-    assert course[1 + best, 3] == pytest.approx(course[-1, 3], abs=0.02)
+    assert 0 < course[-1, 3] - course[1 + best, 3] < 0.06  # "a few points of accuracy before the end"
 
 
 # ------------------------------------------------------------------------------------------ half-finished notebooks
