@@ -859,7 +859,7 @@ for task in TASKS:
     print(f"{task}: full − gradual unfreezing, forgotten: {in_words(less, 1, 'nats')}")
 
 # %% [markdown]
-# > **Sources say, we measure.** The rule asks for labels and nearness. In our language the *nearness* decides first: on *topic* nothing is clearly ahead of the head alone, with few labels or with many; on *swap* it stays
+# > **Sources say, we measure.** The rule asks for labels and nearness. In our language the *nearness* decides first: on *topic* nothing is a point ahead of the head alone, with few labels or with many; on *swap* it stays
 # > near chance with few and far behind with many. The *labels* decide within *topic*: with few of them full fine-tuning is clearly behind the head alone; with many nothing is left to gain, and full fine-tuning
 # > pays for it in nats. Three of the six rules cannot be told from noise here. Two tasks, one small model and three seeds do not refute a rule of thumb. They show how to ask whether it holds for you.
 #

@@ -96,10 +96,7 @@ def test_near_few_labels_speak_for_the_head_and_with_many_nothing_is_left_to_gai
     runs, most, least = measured["runs"], measured["most"], measured["least"]
     near = runs[(runs["task"] == "topic") & (runs["strategy"] != "from scratch")]
     means = near.groupby(["labels", "strategy"])["test"].mean().unstack()
-    for labels in means.index:  # "nothing is clearly ahead of the head alone"
-        for strategy in set(means) - {"frozen features"}:
-            gain = measured["difference"]("topic", labels, strategy, "frozen features")
-            assert gain.mean() < half_width(gain)
+    assert (means.max(axis=1) - means["frozen features"]).max() < 0.01  # "nothing is a point ahead"
     few = measured["difference"]("topic", least, "frozen features", "full")
     assert few.mean() > half_width(few)
     paid = measured["difference"]("topic", most, "full", "frozen features", "forgotten")
