@@ -401,7 +401,7 @@ for half, in_half in {"all nouns": nouns, "another part of speech": ~nouns}.item
 
 # %% [markdown]
 # On real sentences the order is another one, and the distances are small. Among the nouns the bag falls behind; near words and the window of two repair most of it. MiniLM is about five points above them, more on plain sentences and on far ones; taken alone each of these two differences is clear (more on that below). On decoys it is not ahead even of the window: the words that mislead
-# get into its vector (08 takes that apart). ELMo of the course, which has never seen English, is close to a guess.
+# get into its vector (08 takes that apart). ELMo of the course, which has never seen English and spells every word, stands beside the bag of words.
 #
 # SmolLM2's mean is hardly below MiniLM's, and the kinds say that this is no tie. Where every cue comes after the word it is no better than a guess, as in our language: it is
 # unidirectional, and the wall of part 3 stands here, too. On decoys it is ahead; it has not read those that come after the word. With another part of speech it finds most senses
@@ -809,7 +809,8 @@ def opinions(text: str) -> dict[str, Float[Tensor, "S"]]:
 pictures.opinions({text: opinions(text) for text in TWO}, language.senses)
 
 # %% [markdown]
-# GPT gives both sentences the same answer, about a third each, like the exact reader who stops at the word. BERT agrees with the one who has read everything; ELMo leans that way.
+# GPT gives both sentences the same answer and is sure of no sense, like the exact reader who stops at the word. BERT agrees with the one who has read everything. ELMo hardly moves
+# from the one sentence to the other: half of its vector knows only what stands before, and among the nearest neighbours most begin alike (05).
 #
 # Now **type a sentence** of your own. It has to consist of words that the language knows; of those that it does not know, the cell says which, and what comes close. The first two below are the same words in another order.
 
