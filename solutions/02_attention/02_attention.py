@@ -1189,6 +1189,8 @@ labelled_vectors = of_sentences(exam.labelled, trained)
 right = nearest_hits(Exam(exam.labelled, asked), labelled_vectors, vectors)
 right_exchanged = nearest_hits(Exam(exam.labelled, exchanged), labelled_vectors, vectors_exchanged)
 times_right = np.bincount(right.astype(int) + right_exchanged, minlength=3) / len(asked)
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
     f"Of a sentence and its partner, the trained layer gets both right in **{times_right[2]:.1%}** of the pairs, one in {times_right[1]:.1%} and none in {times_right[0]:.1%}: "
     f"{(right.mean() + right_exchanged.mean()) / 2:.3f} of all these questions."))

@@ -84,7 +84,7 @@ def test_the_figures_of_the_model_that_everybody_has(measured):
     assert two[-1].item() == pytest.approx(0.797, abs=0.005)
     assert one[4].item() == pytest.approx(0.93, abs=0.03)
     names = list(four)
-    assert four[names[2]] > four[names[3]]
+    assert four[names[3]] > four[names[4]]
     in_table = measured["static"]["table row"][0]
     assert in_table < vault[-1] and two[-1] > vault[-1]
 
@@ -185,7 +185,8 @@ def test_on_hard_nouns_a_window_finds_as_much_and_on_decoys_more(measured):
 @pytest.mark.slow
 def test_the_recorded_exam_has_its_controls(measured):
     taken = measured["taken"]
-    assert taken.right[0] < 0.5 < taken.left[0] and taken.left[0] > 0.6  # places betray patterns
+    for kind in QUESTIONS:  # no other word has been read, and in this language places betray nothing
+        assert taken.loc[0, kind] == pytest.approx(bounds().majority[kind], abs=0.06)
     assert measured["row"].right > 0.85 and measured["row"].left > 0.95
 
 
@@ -224,7 +225,7 @@ def test_the_published_figures_of_bert_base(tmp_path, real_hub):
         assert names["static"]["table row"][0] == pytest.approx(0.29, abs=0.01)
         assert vault[-1].item() == pytest.approx(0.52, abs=0.01)
         assert 0.59 < two[-1].item() < 0.71
-        assert four[2] == pytest.approx(0.94, abs=0.02) and four[3] == pytest.approx(0.69, abs=0.03)
+        assert four[3] == pytest.approx(0.94, abs=0.02) and four[4] == pytest.approx(0.69, abs=0.03)
 
 
 # ------------------------------------------------------------------------------------------ the scoreboard
