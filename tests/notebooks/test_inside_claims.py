@@ -187,7 +187,7 @@ def test_the_recorded_exam_has_its_controls(measured):
     taken = measured["taken"]
     for kind in QUESTIONS:  # no other word has been read, and in this language places betray nothing
         assert taken.loc[0, kind] == pytest.approx(bounds().majority[kind], abs=0.06)
-    assert measured["row"].right > 0.85 and measured["row"].left > 0.95
+    assert measured["minilm"]["right"] > 0.85 and measured["minilm"]["left"] > 0.95
 
 
 @pytest.mark.slow
