@@ -707,8 +707,8 @@ recorded_halves = read_table("results/elmo_halves.csv")
 pictures.halves(recorded_halves, after)
 
 # %% [markdown]
-# With four times as many labelled sentences there is nearly always one that agrees in *both* halves, and nearly all senses are found. A linear classifier of the very same vectors finds fewer where
-# order decides. So a number like these belongs to a vector *and* its reader. The untrained stacks find cues, and better than one would think: a random LSTM mixes its neighbours into a word's
+# With four times as many labelled sentences there is nearly always one that agrees in *both* halves, and nearly all senses are found. A linear classifier of the very same vectors comes
+# near that without more labels: it learns which half to trust. So a number like these belongs to a vector *and* its reader. The untrained stacks find cues, and better than one would think: a random LSTM mixes its neighbours into a word's
 # state, as near words are mixed in a count. What they do not tell is who did what to whom. *That* is what training adds.
 #
 # Who are the neighbours? A question with its cue only on the right that ELMo gets wrong, and the three labelled sentences that are nearest to it at each layer:
@@ -902,7 +902,7 @@ display(cells.loc[list(TASKS), order])
 # %% [markdown]
 # The step from layer 1 to layer 2 is worth much for senses and next to nothing for the part of speech: that is the difference in the weights. It is not the paper's result, in which layer 2 was *worse* for the part of speech;
 # perhaps so small a language leaves the top layer room for everything. (Most words have one part of speech only, so the word alone gets far.) The tense of a new verb stands in its letters.
-# Layer 0, which has read no other word, tells it at least as well as layer 1 and better than layer 2, and the weights go there. And the mix of all? In no task is it clearly above the best layer alone; the paper's tasks gained from it, ours cannot show that. The untrained
+# Layer 0, which has read no other word, tells it as well as those above (their intervals overlap), and the weights go there. And the mix of all? In no task is it clearly above the best layer alone; the paper's tasks gained from it, ours cannot show that. The untrained
 # biLMs show what training is worth: most of all for the senses. (With 1,500 sentences and a linear classifier the task finds fewer of them than the exam does with its neighbours.)
 
 # %% [markdown]

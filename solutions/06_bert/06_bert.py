@@ -427,7 +427,7 @@ for name, nats in ladder.items():
     print(f"{name:<32} {nats:.2f} nats per hidden word, perplexity {np.exp(nats):8,.1f}")
 
 # %% [markdown]
-# Before training the model is no better than equal chances, whose perplexity (05) is the number of words. Even the best possible prediction pays something: what stays open is open in the
+# Before training the model is worse than equal chances, whose perplexity (05) is the number of words: its random numbers are sure of wrong words. Even the best possible prediction pays something: what stays open is open in the
 # language itself, and no model can learn it
 # away.
 
@@ -711,8 +711,8 @@ display(Markdown(
 ))
 
 # %% [markdown]
-# Even the last word gains a little: that the sentence ends behind it can be seen. The difference of the two models (GPT is the one of the next notebook, which sees the left alone) is not exactly
-# that of the bounds, because neither model has reached its own.
+# Even the last word gains a little: that the sentence ends behind it can be seen. The difference of the two models (GPT is the one of the next notebook, which sees the left alone) is nearly
+# that of the bounds, though neither model has reached its own: each misses it by about as much.
 
 # %% [markdown]
 # ## 11 · ELMo against BERT

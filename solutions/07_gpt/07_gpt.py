@@ -1420,11 +1420,11 @@ def trained_after_tying(case: dict, tie) -> dict[str, Tensor]:
 check("gpt.tie", lambda case: trained_after_tying(case, tie))
 
 # %% tags=["demo"]
-ends = torch.nn.ModuleDict({"token": torch.nn.Embedding(50_257, 768, device="meta"),
-                            "softmax": torch.nn.Linear(768, 50_257, bias=False, device="meta")})
-counted_twice = sum(weight.numel() for weight in ends.parameters())
-tie(ends["token"], ends["softmax"])
-counted_once = sum(weight.numel() for weight in ends.parameters())
+tables_of_gpt2 = torch.nn.ModuleDict({"token": torch.nn.Embedding(50_257, 768, device="meta"),
+                                       "softmax": torch.nn.Linear(768, 50_257, bias=False, device="meta")})
+counted_twice = sum(weight.numel() for weight in tables_of_gpt2.parameters())
+tie(tables_of_gpt2["token"], tables_of_gpt2["softmax"])
+counted_once = sum(weight.numel() for weight in tables_of_gpt2.parameters())
 print(f"GPT-2's two tables (V = 50,257, D = 768): {counted_twice:,} numbers, tied {counted_once:,}")
 
 # %% [markdown]

@@ -758,7 +758,7 @@ reveal("comparison.prison", rows[before, prison].item())
 pictures.reading({text: reading[:2] for text, reading in readings.items()}, language.senses)
 
 # %% [markdown]
-# One third each when *cell* is reached. *that the* rules out the phone, and *prisoner* or *biologist* decides. A decoder's vector of *cell* is made in the line of *last*; BERT's knows the bottom line.
+# One third each when *cell* is reached. *that the* changes nothing: cells of all three kinds can go on so. *prisoner* or *biologist* decides. A decoder's vector of *cell* is made in the line of *last*; BERT's knows the bottom line.
 #
 # What do the *models* say, in probabilities? Replace the one nearest neighbour by all of them, weighted: a softmax over the cosines, divided by a temperature. The labelled sentences are the keys, their
 # senses (one-hot) the values. It is the attention of 02 once more.

