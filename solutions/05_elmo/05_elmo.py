@@ -732,7 +732,7 @@ for layer in range(len(labelled_layers)):
     show_neighbours(some[0], layer)
 
 # %% [markdown]
-# At layer 0 all occurrences of the word are one vector, and any three are nearest. At the top the nearest is of another sense: it begins much as our sentence does, and the words behind,
+# At layer 0 all occurrences of the word are one vector, and any three are nearest. At the top the nearest is of another sense: it begins as our sentence does, with a word of the same kind in each place, and the words behind,
 # which tell the senses apart, weigh no more than that. Choose other sentences and layers (this needs a running notebook; nothing is graded here):
 
 # %% tags=["demo"]
@@ -1306,7 +1306,8 @@ display(pd.DataFrame(by_network, index=["one sense", "two senses"]).T.round(4))
 
 # %% [markdown]
 # *The third weight never gets a gradient*: `zip` ends with the shorter list, and `nn.LSTM` gives out its top layer only, so the first is missing from the mix. *It leaks*: the second layer reads both halves (part 3), so it cannot be trained
-# as two language models. And *the demonstration demonstrates nothing*: an untrained network passes it, and has one cosine for one sense and for two. What has to be shown is the difference between the two columns, with an untrained network beside it.
+# as two language models. And *the demonstration demonstrates nothing*: an untrained network passes it, and has the same cosine for one sense and for two. What has to be shown is the difference between the two columns, with an untrained network beside it. In
+# the course's ELMo it is there, and small: whole sentences differ in more than the sense of one word.
 
 # %% [markdown]
 # ## Summary
