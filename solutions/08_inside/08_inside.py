@@ -849,7 +849,8 @@ for kind in ("far", "right", "decoy"):
         print(f"      nearest ({senses.sense[alike]}): {senses.sentence[alike]}")
 
 # %% tags=["demo"]
-after = right(centre(uses[:, chosen], uses[known_nouns, chosen]), known_nouns, asked_nouns)
+centred = uses[:, chosen] - uses[known_nouns, chosen].mean(dim=0)         # as in part 5
+after = right(centred, known_nouns, asked_nouns)
 before = found[chosen][nouns[test_rows]]
 difference = after.float() - before.float()
 low, high = with_interval(difference.numpy(), asked[asked.parts_of_speech == "same"])[1:]
