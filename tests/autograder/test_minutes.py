@@ -1,5 +1,6 @@
 """How long a notebook takes: words, exercises and written answers, on and beside the core path."""
 
+import ast
 import re
 
 import pytest
@@ -7,6 +8,7 @@ from nbformat import v4
 from typer.testing import CliRunner
 
 from autograder.authoring.minutes import STATED, in_fives, minutes, sections
+from autograder.checks.overview import FURTHER
 from autograder.cli import app
 from autograder.source import grade_id, read_source
 from tests.conftest import ASSIGNMENTS, ROOT
@@ -86,6 +88,23 @@ def test_the_map_says_what_the_headers_say():
     source = (ROOT / "solutions" / "start.py").read_text()
     rows = re.findall(r"^# \| \d\d \| \[[^]]+\]\(([^/]+)/[^)]*\) \| (\d+) \|", source, re.MULTILINE)
     assert {name: int(said) for name, said in rows} == {name: stated(name) for name in ASSIGNMENTS}
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_the_core_path_uses_no_function_of_what_goes_further(name):
+    functions = {e.solution_id: e.name.partition(".")[2] for e in ASSIGNMENTS[name].exercises.values()}
+    below, written_further, used_in_core = False, set(), set()
+    for cell in read_source(ASSIGNMENTS[name].source).cells:
+        if cell.cell_type == "markdown":
+            for heading in re.findall(r"^## (.+)", cell.source, re.MULTILINE):
+                below = bool(FURTHER.match(heading))
+        elif below:
+            written_further |= {functions[grade_id(cell)]} if grade_id(cell) in functions else set()
+        else:
+            used_in_core |= {
+                node.id for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.Name)
+            }
+    assert not written_further & used_in_core
 
 
 def test_the_days_of_the_workshop_take_what_the_instructors_guide_says():
