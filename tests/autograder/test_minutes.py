@@ -59,6 +59,10 @@ def test_the_command_says_them_of_every_section():
 # ------------------------------------------------------------------------------- what the course says of itself
 
 
+NAMED_AND_NOT_RUN = {"unfreeze_at"}
+"""Stands in a function of 09's core path, in a case that is first reached in the extension."""
+
+
 def stated(name: str) -> int:
     """The minutes in a notebook's header."""
     header = read_source(ASSIGNMENTS[name].source).cells[0].source
@@ -104,7 +108,7 @@ def test_the_core_path_uses_no_function_of_what_goes_further(name):
             used_in_core |= {
                 node.id for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.Name)
             }
-    assert not written_further & used_in_core
+    assert not written_further & used_in_core - NAMED_AND_NOT_RUN
 
 
 def test_the_days_of_the_workshop_take_what_the_instructors_guide_says():
