@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from coursekit.small.attention import FeedForward, MultiHeadAttention
+from coursekit.modules import Block
 
 PAD, BOS, EOS, MASK, UNK, CLS, SEP = range(7)  # as in coursekit.language.tables
 UNCHOSEN = -100
@@ -49,7 +49,9 @@ class BERT(nn.Module):
         super().__init__()
         self.config = config
         self.embeddings = Embeddings(config)
-        self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.layers))
+        self.layers = nn.ModuleList(
+            Block(config.dim, config.heads, config.feed_forward) for _ in range(config.layers)
+        )
         self.masked_word = MaskedWordHead(config)
         self.next_sentence = NextSentenceHead(config)
 
@@ -95,21 +97,6 @@ class Embeddings(nn.Module):
             )
         summed = self.token(ids) + self.segment(segments) + self.position.weight[:tokens]  # B T D
         return self.norm(summed)
-
-
-class EncoderLayer(nn.Module):
-    """Attention, then feed-forward, each added to what came in and normalised after (post-norm)."""
-
-    def __init__(self, config: BERTConfig):
-        super().__init__()
-        self.attention = MultiHeadAttention(config.dim, config.heads)
-        self.norm_attention = nn.LayerNorm(config.dim)
-        self.feed_forward = FeedForward(config.dim, config.feed_forward)
-        self.norm_feed_forward = nn.LayerNorm(config.dim)
-
-    def forward(self, x: Float[Tensor, "B T D"], keep: Bool[Tensor, "B 1 T"]) -> Float[Tensor, "B T D"]:
-        x = self.norm_attention(x + self.attention(x, keep))  # B T D
-        return self.norm_feed_forward(x + self.feed_forward(x))  # B T D
 
 
 class MaskedWordHead(nn.Module):

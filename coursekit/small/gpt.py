@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from coursekit.small.attention import FeedForward, MultiHeadAttention, causal_mask
+from coursekit.modules import Block, causal_mask
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,10 @@ class GPT(nn.Module):
         self.config = config
         self.token = nn.Embedding(config.vocabulary, config.dim)
         self.position = nn.Embedding(config.tokens, config.dim)
-        self.layers = nn.ModuleList(DecoderLayer(config) for _ in range(config.layers))
+        self.layers = nn.ModuleList(
+            Block(config.dim, config.heads, config.feed_forward, norm_first=True)
+            for _ in range(config.layers)
+        )
         self.norm = nn.LayerNorm(config.dim)
         for table in (self.token, self.position):
             nn.init.normal_(table.weight, std=0.05)
@@ -75,21 +78,6 @@ class GPT(nn.Module):
             hidden.append(layer(hidden[-1], keep))  # B T D
         hidden[-1] = self.norm(hidden[-1])
         return torch.stack(hidden)
-
-
-class DecoderLayer(nn.Module):
-    """Masked attention, then feed-forward, each added to what came in (layer norm first, as in GPT-2)."""
-
-    def __init__(self, config: GPTConfig):
-        super().__init__()
-        self.norm_attention = nn.LayerNorm(config.dim)
-        self.attention = MultiHeadAttention(config.dim, config.heads)
-        self.norm_feed_forward = nn.LayerNorm(config.dim)
-        self.feed_forward = FeedForward(config.dim, config.feed_forward)
-
-    def forward(self, x: Float[Tensor, "B T D"], keep: Tensor) -> Float[Tensor, "B T D"]:
-        x = x + self.attention(self.norm_attention(x), keep)  # B T D
-        return x + self.feed_forward(self.norm_feed_forward(x))  # B T D
 
 
 def next_word_losses(output: GPTOutput, ids: Int[Tensor, "B T"], padding: int = 0) -> Float[Tensor, "B T-1"]:

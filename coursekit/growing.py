@@ -1,0 +1,222 @@
+"""The student's own model, which grows through the course: `my_model.py` in the folder of the notebooks.
+
+    keep(FeedForward, Block)                         # 03: writes what stands in the notebook into the file
+    Block, FeedForward = mine("Block", "FeedForward")  # 06: yours; the course's own where yours is missing or wrong
+
+and what a check needs to look at a class:
+
+    check("transformer.block", lambda case: run_module(Block, case, "x", "keep"))
+"""
+
+import ast
+import linecache
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from autograder.checks.storing import write_aside
+from coursekit import modules
+
+FILE = "my_model.py"
+HEAD = '''"""My model, as it grows through the course. The notebooks write it with `keep` and read it with `mine`."""
+
+import math
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy, gelu, relu, scaled_dot_product_attention, softmax
+'''
+MARK = "# --- {} ---"
+MARKS = re.compile(r"^# --- (\w+) ---\n", re.MULTILINE)
+WEIGHTS = "weights."
+"""Before the names of weights among the inputs of a check."""
+TOLERANCE = 1e-4
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How a class of the student's is compared with the course's own: the same sizes, weights and inputs."""
+
+    own: type[nn.Module]
+    config: Mapping[str, Any]
+    inputs: tuple[Tensor, ...]
+
+
+def trials() -> dict[str, Trial]:
+    """Of each class that a notebook keeps and a later one needs."""
+    random = torch.Generator().manual_seed(0)
+    x = torch.randn(2, 5, 8, generator=random)
+    keep = torch.tensor([[True] * 5, [True] * 3 + [False] * 2])[:, None, :]
+    ids = torch.randint(11, (2, 5), generator=random)
+    sizes = {"dim": 8, "heads": 2}
+    return {
+        "MultiHeadAttention": Trial(modules.MultiHeadAttention, sizes, (x, keep)),
+        "FeedForward": Trial(modules.FeedForward, {"dim": 8, "inner": 12}, (x,)),
+        "Dropout": Trial(modules.Dropout, {"p": 0.5}, (x,)),
+        "Block": Trial(modules.Block, sizes | {"inner": 12, "dropout": 0.5}, (x, keep)),
+        "Embeddings": Trial(modules.Embeddings, {"vocabulary": 11, "tokens": 7, "dim": 8}, (ids,)),
+    }
+
+
+# ------------------------------------------------------------------------------------------------- the file
+
+
+def path() -> Path:
+    """Beside the notebooks' folders, or where AUTOGRADER_HOME says."""
+    if home := os.environ.get("AUTOGRADER_HOME"):
+        return Path(home) / FILE
+    here = Path.cwd()
+    return (here.parent if re.match(r"\d\d_", here.name) else here) / FILE
+
+
+def keep(*things: Any) -> None:
+    """Write classes and functions, as they stand in the notebook, into my_model.py; those of the same name make room."""
+    parts = read_parts() | {thing.__name__: source_of(thing) for thing in things}
+    text = "\n\n".join([HEAD, *(f"{MARK.format(name)}\n{source}\n" for name, source in parts.items())])
+    names = ", ".join(thing.__name__ for thing in things)
+    try:
+        write_aside(path(), text.encode())
+    except OSError as error:
+        print(f"{names}: not kept, {path()} cannot be written ({error.strerror}).")
+    else:
+        print(f"Kept in {path().name}: {names}.")
+
+
+def read_parts() -> dict[str, str]:
+    """What my_model.py holds, by name."""
+    try:
+        text = path().read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return {}
+    _, *pieces = MARKS.split(text)
+    return {name: source.strip() for name, source in zip(pieces[::2], pieces[1::2], strict=True)}
+
+
+def source_of(thing: Any) -> str:
+    """The lines that define a class or function, from the cell in which they stand."""
+    functions = [thing, *vars(thing).values()] if isinstance(thing, type) else [thing]
+    files = [function.__code__.co_filename for function in functions if hasattr(function, "__code__")]
+    text = "".join(linecache.getlines(files[0])) if files else ""
+    for node in reversed(ast.parse(text).body):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == thing.__name__:
+            first = min(part.lineno for part in (node, *node.decorator_list))
+            return "\n".join(text.splitlines()[first - 1 : node.end_lineno])
+    raise ValueError(f"{thing.__name__} stands in no cell: run the cell that defines it, then keep it.")
+
+
+# ------------------------------------------------------------------------------------------------- what it holds
+
+
+def mine(*names: str) -> Any:
+    """Your own classes from my_model.py. Where one is missing or wrong it says so, and you get the course's own.
+
+    One class for one name, otherwise a tuple in the order of the names.
+    """
+    found = load_all(read_parts())
+    classes, lines = [], []
+    for name in names:
+        trial = trials()[name]
+        problem = found[name] if isinstance(found.get(name), str) else complaint(found.get(name), trial)
+        classes.append(trial.own if problem else found[name])
+        lines.append(f"{name}: {f'the course’s own, for {problem}' if problem else 'yours'}")
+    print("\n".join(lines))
+    return classes[0] if len(classes) == 1 else tuple(classes)
+
+
+def load_all(parts: Mapping[str, str]) -> dict[str, Any]:
+    """What each part defines, or a sentence about why it does not. A part that is broken harms no other."""
+    names: dict[str, Any] = {}
+    exec(HEAD, names)
+    found: dict[str, Any] = {}
+    for name, source in parts.items():
+        try:
+            exec(compile(source, str(path()), "exec"), names)
+            found[name] = names[name]
+        except Exception as error:
+            found[name] = f"yours in {FILE} does not run: {type(error).__name__}: {error}"
+    return found
+
+
+def complaint(cls: type[nn.Module] | None, trial: Trial) -> str:
+    """Why a class cannot stand for the course's own; "" if it can."""
+    if cls is None:
+        return f"there is none in {FILE} yet"
+    own = trial.own(**trial.config).eval()
+    try:
+        yours = cls(**trial.config).eval()
+        yours.load_state_dict(own.state_dict())
+        with torch.no_grad():
+            difference = (yours(*trial.inputs) - own(*trial.inputs)).abs().max().item()
+    except Exception as error:
+        first = str(error).strip().splitlines() or [""]
+        return f"yours stops with {type(error).__name__}: {' '.join(first[:2])[:200]}"
+    if not difference < TOLERANCE:  # NaN, too
+        return f"yours gives other numbers (they differ by up to {difference:.2g})"
+    return ""
+
+
+# ------------------------------------------------------------------------------------------------- checks
+
+
+def build(cls: type[nn.Module], case: Mapping[str, Any]) -> tuple[nn.Module, Tensor]:
+    """The class with the sizes of `case["config"]` and the weights among the inputs ("weights.NAME").
+
+    Also how each of these weights is registered, in their order: 2 as a parameter, 1 as a buffer, 0 not at all or in
+    another shape; and, last, how many numbers of parameters the module has beside them.
+    """
+    module = cls(**case["config"])
+    if not isinstance(module, nn.Module):
+        raise TypeError(
+            f"{cls.__name__}(…) gives a {type(module).__name__}, no nn.Module: is `nn.Module` in its brackets?"
+        )
+    weights = {name.removeprefix(WEIGHTS): value for name, value in case.items() if name.startswith(WEIGHTS)}
+    parameters, buffers = dict(module.named_parameters(remove_duplicate=False)), dict(module.named_buffers())
+    registered = []
+    for name, value in weights.items():
+        place = parameters.get(name, buffers.get(name))
+        fits = place is not None and place.shape == value.shape
+        registered.append(0 if not fits else 2 if name in parameters else 1)
+        if fits:
+            with torch.no_grad():
+                place.copy_(value)
+    others = {id(value): value.numel() for name, value in parameters.items() if name not in weights}
+    return module, torch.tensor([*registered, sum(others.values())])
+
+
+def run_module(
+    cls: type[nn.Module],
+    case: Mapping[str, Any],
+    *inputs: str,
+    modes: tuple[str, ...] = ("eval",),
+    gradient: bool = False,
+) -> dict[str, Tensor]:
+    """What a check asks of a class: `registered` (see `build`), and its output on `case[inputs]` in each mode.
+
+    modes     "eval", "train" or both: one output each, by the name of the mode.
+    gradient  Also the gradient, through the output's sum of squares, with respect to each weight of the case.
+    A module that lacks one of the weights has random numbers in it: its outputs are zeros instead.
+    """
+    module, registered = build(cls, case)
+    answers = {"registered": registered}
+    complete = bool((registered[:-1] > 0).all())
+    for mode in modes:
+        module.train(mode == "train")
+        output = module(*(case[name] for name in inputs))
+        answers[mode] = output if complete else torch.zeros_like(output)
+    if gradient:
+        loss = sum(answers[mode].square().sum() for mode in modes)
+        places = dict(module.named_parameters(remove_duplicate=False))
+        if complete:
+            loss.backward()
+        for name in (name.removeprefix(WEIGHTS) for name in case if name.startswith(WEIGHTS)):
+            place = places.get(name)
+            known = complete and place is not None and place.grad is not None
+            answers[f"gradient of {name}"] = place.grad if known else torch.zeros(1)
+    return answers

@@ -1,0 +1,119 @@
+"""The blocks of a transformer (Vaswani et al., 2017): what the small models are made of, and what 03 has students write.
+
+Parameters have the names that 03 asks for, so that weights of one go into the other.
+"""
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+from torch.nn.functional import gelu, relu
+
+ACTIVATIONS = {"relu": relu, "gelu": gelu, "gelu_tanh": lambda x: gelu(x, approximate="tanh")}
+"""GELU (Hendrycks and Gimpel, 2016) exactly, as in BERT, and by its formula with tanh, as in GPT-2."""
+
+
+class MultiHeadAttention(nn.Module):
+    """Every token asks, and is answered by the tokens that `keep` lets it see (section 3.2.2)."""
+
+    def __init__(self, dim: int, heads: int):
+        super().__init__()
+        if dim % heads:
+            raise ValueError(f"{heads} heads cannot share {dim} dimensions evenly.")
+        self.heads = heads
+        self.query, self.key, self.value = (nn.Linear(dim, dim) for _ in range(3))
+        self.output = nn.Linear(dim, dim)
+
+    def forward(self, x: Float[Tensor, "B T D"], keep: Bool[Tensor, "#B #T T"]) -> Float[Tensor, "B T D"]:
+        """`keep[b, i, j]`: token i of sentence b may see token j. Every token must see at least one."""
+        queries, keys, values = (self.split(project(x)) for project in (self.query, self.key, self.value))
+        scores = queries @ keys.transpose(-2, -1) / queries.shape[-1] ** 0.5  # B H T T
+        weights = scores.masked_fill(~keep[:, None], float("-inf")).softmax(dim=-1)  # B H T T
+        return self.output((weights @ values).transpose(1, 2).flatten(2))  # B T D
+
+    def split(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "B H T d"]:
+        """Each head its own slice of the projection."""
+        return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+
+
+class FeedForward(nn.Module):
+    """Two linear maps with an activation between them, for each token alone (section 3.3)."""
+
+    def __init__(self, dim: int, inner: int, activation: str = "gelu"):
+        super().__init__()
+        self.widen, self.narrow = nn.Linear(dim, inner), nn.Linear(inner, dim)
+        self.activation = ACTIVATIONS[activation]
+
+    def forward(self, x: Float[Tensor, "*B T D"]) -> Float[Tensor, "*B T D"]:
+        return self.narrow(self.activation(self.widen(x)))
+
+
+class Dropout(nn.Module):
+    """In training, each number is 0 with probability p, and 1/(1 − p) times as large otherwise (Srivastava et al., 2014)."""
+
+    def __init__(self, p: float):
+        super().__init__()
+        self.p = p
+
+    def forward(
+        self, x: Float[Tensor, "*N"], draws: Float[Tensor, "*N"] | None = None
+    ) -> Float[Tensor, "*N"]:
+        """`draws` are uniform between 0 and 1, one for each number: those below p become 0. New ones without them."""
+        if not self.training:
+            return x
+        draws = torch.rand_like(x) if draws is None else draws
+        return torch.where(draws < self.p, 0.0, x / (1 - self.p))
+
+
+class Block(nn.Module):
+    """Attention, then feed-forward, each added to what came in: normalised after the sum, or before the part.
+
+    Post-norm as in 2017 and in BERT; with `norm_first` pre-norm, as in GPT-2. Dropout is on each part's result.
+    """
+
+    def __init__(
+        self,
+        dim: int,
+        heads: int,
+        inner: int,
+        norm_first: bool = False,
+        activation: str = "gelu",
+        eps: float = 1e-5,
+        dropout: float = 0.0,
+    ):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(dim, heads)
+        self.norm_attention = nn.LayerNorm(dim, eps=eps)
+        self.feed_forward = FeedForward(dim, inner, activation)
+        self.norm_feed_forward = nn.LayerNorm(dim, eps=eps)
+        self.dropout = Dropout(dropout)
+
+    def forward(self, x: Float[Tensor, "B T D"], keep: Bool[Tensor, "#B #T T"]) -> Float[Tensor, "B T D"]:
+        if self.norm_first:
+            x = x + self.dropout(self.attention(self.norm_attention(x), keep))  # B T D
+            return x + self.dropout(self.feed_forward(self.norm_feed_forward(x)))  # B T D
+        x = self.norm_attention(x + self.dropout(self.attention(x, keep)))  # B T D
+        return self.norm_feed_forward(x + self.dropout(self.feed_forward(x)))  # B T D
+
+
+class Embeddings(nn.Module):
+    """A learned vector for each token of the vocabulary, and a sinusoid for its place (section 3.5)."""
+
+    def __init__(self, vocabulary: int, tokens: int, dim: int):
+        super().__init__()
+        self.token = nn.Embedding(vocabulary, dim)
+        self.register_buffer("position", sinusoid(tokens, dim))
+
+    def forward(self, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:
+        return self.token(ids) + self.position[: ids.shape[1]]
+
+
+def sinusoid(tokens: int, dim: int) -> Float[Tensor, "T D"]:
+    """Columns 2i and 2i + 1 hold sine and cosine of p / 10000^(2i/D)."""
+    angle = torch.arange(tokens)[:, None] * 10_000.0 ** (-torch.arange(0, dim, 2) / dim)
+    return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)
+
+
+def causal_mask(tokens: int) -> Bool[Tensor, "1 T T"]:
+    """Token i may see tokens 0 to i."""
+    return torch.ones(1, tokens, tokens, dtype=torch.bool).tril()

@@ -1,0 +1,171 @@
+"""The file of the student's own that grows, and what a check asks of a class."""
+
+import linecache
+
+import pytest
+import torch
+from torch import nn
+
+from coursekit import growing, modules
+
+RIGHT = """
+class FeedForward(nn.Module):
+    def __init__(self, dim, inner, activation="gelu"):
+        super().__init__()
+        self.widen, self.narrow = nn.Linear(dim, inner), nn.Linear(inner, dim)
+
+    def forward(self, x):
+        return self.narrow(gelu(self.widen(x)))
+"""
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("AUTOGRADER_HOME", str(tmp_path))
+    return tmp_path
+
+
+def defined(source: str, name: str, cell: str = "<cell 1>"):
+    """What a cell of a notebook defines, found by its source as IPython leaves it."""
+    linecache.cache[cell] = (len(source), None, source.splitlines(keepends=True), cell)
+    names: dict = {}
+    exec(growing.HEAD, names)
+    exec(compile(source, cell, "exec"), names)
+    return names[name]
+
+
+def test_what_is_kept_is_the_student_s_own_in_a_later_notebook(capsys):
+    growing.keep(defined("x = 1\n" + RIGHT, "FeedForward"))
+    assert growing.read_parts() == {"FeedForward": RIGHT.strip()}
+    cls = growing.mine("FeedForward")
+    assert cls is not modules.FeedForward and "FeedForward: yours\n" in capsys.readouterr().out
+
+
+def test_a_second_version_takes_the_place_of_the_first_and_leaves_the_others():
+    growing.keep(defined(RIGHT, "FeedForward"), defined("def one():\n    return 1\n", "one", "<cell 2>"))
+    growing.keep(defined("def one():\n    return 2\n", "one", "<cell 3>"))
+    assert list(growing.read_parts()) == ["FeedForward", "one"] and "return 2" in growing.path().read_text()
+    assert "return 1" not in growing.path().read_text()
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("", "there is none in my_model.py yet"),
+        (RIGHT.replace("gelu(self", "relu(self"), "other numbers"),
+        (RIGHT.replace("gelu(self.widen(x))", "gelu(self.widen(x)) * float('nan')"), "other numbers"),
+        (RIGHT.replace("self.narrow(gelu", "self.narow(gelu"), "AttributeError"),
+        (RIGHT.replace("self.widen, self.narrow = ", "self.layers = "), "RuntimeError: Error(s) in loading"),
+        (RIGHT.replace("class", "this = nowhere\nclass"), "does not run: NameError"),
+    ],
+)
+def test_a_missing_or_wrong_class_is_named_and_the_course_s_own_is_offered(home, capsys, source, said):
+    if source:
+        (home / growing.FILE).write_text(f"{growing.HEAD}\n\n# --- FeedForward ---\n{source}\n")
+    assert growing.mine("FeedForward") is modules.FeedForward
+    assert said in capsys.readouterr().out
+
+
+def test_a_broken_part_harms_no_other(home):
+    text = f"{growing.HEAD}\n\n# --- Block ---\nclass Block(:\n\n\n# --- FeedForward ---\n{RIGHT}\n"
+    (home / growing.FILE).write_text(text)
+    block, feed_forward = growing.mine("Block", "FeedForward")
+    assert block is modules.Block and feed_forward is not modules.FeedForward
+
+
+def test_where_nothing_can_be_written_it_says_so_and_goes_on(monkeypatch, capsys, tmp_path):
+    (tmp_path / "a file").write_text("")
+    monkeypatch.setenv("AUTOGRADER_HOME", str(tmp_path / "a file"))
+    growing.keep(defined(RIGHT, "FeedForward"))
+    assert "not kept" in capsys.readouterr().out
+
+
+# ------------------------------------------------------------------------------------------------- checks
+
+
+def case(cls=modules.FeedForward, **config):
+    torch.manual_seed(1)
+    config = config or {"dim": 4, "inner": 6}
+    weights = cls(**config).state_dict()
+    return {"config": config, "x": torch.randn(2, 3, 4)} | {
+        f"weights.{name}": w for name, w in weights.items()
+    }
+
+
+def test_a_class_is_built_loaded_and_run():
+    asked = case()
+    answers = growing.run_module(modules.FeedForward, asked, "x", modes=("eval", "train"), gradient=True)
+    own = modules.FeedForward(**asked["config"])
+    own.load_state_dict({name: asked[f"weights.{name}"] for name in own.state_dict()})
+    assert answers["registered"].tolist() == [2, 2, 2, 2, 0]
+    assert torch.equal(answers["eval"], own(asked["x"])) and torch.equal(answers["train"], answers["eval"])
+    assert answers["gradient of widen.weight"].shape == (6, 4) and answers["gradient of narrow.bias"].any()
+
+
+class Listed(nn.Module):
+    def __init__(self, dim, inner):
+        super().__init__()
+        self.parts = [nn.Linear(dim, inner), nn.Linear(inner, dim)]
+
+    def forward(self, x):
+        return self.parts[1](torch.relu(self.parts[0](x)))
+
+
+def test_unregistered_weights_are_counted_and_give_the_same_answer_each_time():
+    answers = growing.run_module(Listed, case(), "x", gradient=True)
+    assert answers["registered"].tolist() == [0, 0, 0, 0, 0] and not answers["eval"].any()
+    assert all(value.isfinite().all() for value in answers.values())
+
+
+def test_a_table_that_should_be_a_buffer_is_told_apart():
+    class Learned(modules.Embeddings):
+        def __init__(self, **config):
+            super().__init__(**config)
+            table = self._buffers.pop("position")
+            self.position = nn.Parameter(table)
+
+    asked = case(modules.Embeddings, vocabulary=5, tokens=4, dim=6) | {"ids": torch.tensor([[1, 2, 0]])}
+    right, learned = (growing.run_module(cls, asked, "ids") for cls in (modules.Embeddings, Learned))
+    assert right["registered"].tolist() == [1, 2, 0] and learned["registered"].tolist() == [2, 2, 0]
+    assert torch.equal(right["eval"], learned["eval"])
+
+
+def test_what_is_no_module_is_said():
+    with pytest.raises(TypeError, match="no nn.Module"):
+        growing.run_module(lambda dim, inner: object(), case(), "x")
+
+
+# ------------------------------------------------------------------------------------------------- modules
+
+
+def test_a_block_is_pytorch_s_own_layer():
+    for norm_first in (False, True):
+        torch.manual_seed(0)
+        theirs = nn.TransformerEncoderLayer(
+            8, 2, 12, 0.5, "gelu", norm_first=norm_first, batch_first=True
+        ).eval()
+        ours, state = modules.Block(8, 2, 12, norm_first, dropout=0.5).eval(), {}
+        for part in ("weight", "bias"):
+            packed = getattr(theirs.self_attn, f"in_proj_{part}").chunk(3)
+            state |= {
+                f"attention.{name}.{part}": w
+                for name, w in zip(("query", "key", "value"), packed, strict=True)
+            }
+            pairs = {"attention.output": theirs.self_attn.out_proj, "feed_forward.widen": theirs.linear1,
+                     "feed_forward.narrow": theirs.linear2, "norm_attention": theirs.norm1,
+                     "norm_feed_forward": theirs.norm2}  # fmt: skip
+            state |= {f"{name}.{part}": getattr(layer, part) for name, layer in pairs.items()}
+        ours.load_state_dict(state)
+        x, real = torch.randn(2, 5, 8), torch.tensor([[True] * 5, [True] * 3 + [False] * 2])
+        with torch.no_grad():
+            expected, found = theirs(x, src_key_padding_mask=~real), ours(x, real[:, None])
+        assert torch.allclose(found[real], expected[real], atol=1e-5)
+
+
+def test_dropout_scales_what_stays_and_does_nothing_outside_training():
+    dropout, x = modules.Dropout(0.25), torch.ones(4)
+    draws = torch.tensor([0.0, 0.2, 0.25, 0.9])
+    assert dropout(x, draws).tolist() == pytest.approx([0, 0, 4 / 3, 4 / 3])
+    assert torch.equal(dropout.eval()(x, draws), x)
+    torch.manual_seed(0)
+    assert abs(dropout.train()(torch.ones(100_000)).mean() - 1) < 0.02
