@@ -217,6 +217,6 @@ def run_module(
             loss.backward()
         for name in (name.removeprefix(WEIGHTS) for name in case if name.startswith(WEIGHTS)):
             place = places.get(name)
-            known = complete and place is not None and place.grad is not None
-            answers[f"gradient of {name}"] = place.grad if known else torch.zeros(1)
+            has_one = complete and place is not None and place.grad is not None
+            answers[f"gradient of {name}"] = place.grad if has_one else torch.zeros(1)
     return answers
