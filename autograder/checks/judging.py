@@ -261,6 +261,10 @@ def _compare_arrays(got: np.ndarray, want: np.ndarray, rule: Rule, part: str) ->
         return Fault(
             "shape", shape_sentence(got.shape, want.shape, rule.axes.get(part, "")), np.zeros(0, bool)
         )
+    if got.dtype == want.dtype and np.array_equal(
+        got, want
+    ):  # to the last bit, and no NaN: most right answers
+        return None
     values = got.astype(np.float64)
     target = want.astype(np.float64)
     exact = want.dtype.kind != "f" or rule.kind == "equal"

@@ -15,7 +15,7 @@ from nbgrader import api
 from nbgrader.api import Gradebook, InvalidEntry, MissingEntry
 from nbgrader.dbutil import ALEMBIC_DIR
 from nbgrader.preprocessors import AssignLatePenalties, SaveCells
-from nbgrader.utils import compute_checksum, is_grade, is_solution, is_task
+from nbgrader.utils import compute_checksum
 
 from autograder.course import Assignment
 from autograder.errors import CourseError
@@ -27,7 +27,7 @@ from autograder.grading.history import recall, remember
 from autograder.grading.original import original
 from autograder.grading.verdicts import CellVerdict
 from autograder.settings import course_directory, own_settings
-from autograder.source import grade_id
+from autograder.source import grade_id, is_grade, is_solution, is_task
 from autograder.untrusted.autograded import fill_outputs, shown_verdicts
 from autograder.untrusted.submission import LeftOut, Submission, read_regular_file
 
@@ -180,6 +180,7 @@ class GradebookWriter:
         self.db = gradebook.db
         self.assignment = assignment
         self.released = find_released(self.db, assignment.name)
+        self.rows = rows.Rows(self.db, self.released)
         self.penalties = AssignLatePenalties(config=own_settings(assignment.root))
         self.penalties.init_plugin()
 
@@ -190,7 +191,7 @@ class GradebookWriter:
         """
         batch = list(batch)
         remembered = [self.set_rows(submission, result.verdicts) for submission, result in batch]
-        self.db.commit()
+        self.commit()
         # Remembered after the commit: a run killed between the two asks for one look too many, not too few.
         left = []
         for recorded, (submission, result) in zip(remembered, batch, strict=True):
@@ -204,9 +205,13 @@ class GradebookWriter:
                 left.append(LeftOut(submission.student, f"the scores are recorded, but {where}: {remedy}."))
         return left
 
+    def commit(self) -> None:
+        self.rows.write()
+        self.db.commit()
+
     def set_rows(self, submission: Submission, verdicts: Iterable[CellVerdict]) -> "RecordedCells":
         """One student's rows. Commits nothing."""
-        handed_in = rows.hand_in(self.db, self.released, submission.student, submission.timestamp)
+        handed_in = self.rows.hand_in(submission.student, submission.timestamp)
         recorded = self.set_scores(handed_in, submission, verdicts)
         self._set_late_penalty(handed_in, submission.student)
         return recorded
@@ -238,18 +243,19 @@ class GradebookWriter:
                 recorded.extra[name] = values["extra_credit"] = verdict.extra
             return values
 
-        rows.set_grades(self.db, self.released, handed_in, grade)
-        rows.set_comments(self.db, self.released, handed_in, _comments(submission.notebook))
+        self.rows.set_grades(handed_in, grade)
+        self.rows.set_comments(handed_in, _comments(submission))
         return recorded
 
     def _set_late_penalty(self, handed_in: rows.SubmissionRow, student: str) -> None:
         """What nbgrader's AssignLatePenalties does, which opens the gradebook again for each student."""
         penalty, late = None, handed_in.seconds_late(self.released.duedate)
         if late > 0:
+            self.rows.write()  # the score is summed up there
             penalty = self._late_penalty(
                 student, total_score(self.db, handed_in.notebook, self.released.graded), late
             )
-        rows.set_late_penalty(self.db, handed_in, penalty)
+        self.rows.set_late_penalty(handed_in, penalty)
 
     def _late_penalty(self, student: str, score: float, seconds: float) -> float | None:
         """What the instructor's rule says. Raises CourseError where it fails."""
@@ -285,20 +291,16 @@ def save_scores(
     gradebook: Gradebook, assignment: Assignment, submission: Submission, verdicts: Iterable[CellVerdict]
 ) -> None:
     """One student's scores, for nbgrader's own Autograde, which sees to everything else itself."""
-    recorded = GradebookWriter(gradebook, assignment).set_rows(submission, verdicts)
-    gradebook.db.commit()
+    writer = GradebookWriter(gradebook, assignment)
+    recorded = writer.set_rows(submission, verdicts)
+    writer.commit()
     recorded.save()
 
 
-def _comments(notebook: NotebookNode) -> dict[str, str | None]:
+def _comments(submission: Submission) -> dict[str, str | None]:
     """nbgrader's own: it says where nothing was written."""
-    return {
-        grade_id(cell): "No response."
-        if cell.metadata.nbgrader.get("checksum") == compute_checksum(cell)
-        else None
-        for cell in notebook.cells
-        if is_solution(cell)
-    }
+    cells = (grade_id(cell) for cell in submission.notebook.cells if is_solution(cell))
+    return {name: None if name in submission.written else "No response." for name in cells}
 
 
 class RecordedCells:

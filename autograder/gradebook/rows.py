@@ -14,6 +14,8 @@ from autograder.gradebook.queries import Released, cell_rows, find_submission
 
 Values = Mapping[str, Any]
 
+TABLES = (Student, SubmittedAssignment, SubmittedNotebook, Grade, Comment)
+"""In the order in which a row may name another."""
 UNGRADED = {"auto_score": None, "manual_score": None, "extra_credit": None, "needs_manual_grade": True}
 
 
@@ -33,77 +35,79 @@ class SubmissionRow:
         return max(0.0, (self.timestamp - duedate - (self.extension or timedelta())).total_seconds())
 
 
-def hand_in(db: Session, released: Released, student: str, timestamp: datetime | None) -> SubmissionRow:
-    """The student's submission, made if the gradebook has none. Without a timestamp an earlier one stays."""
-    row = find_submission(db, released, student)
-    if row is None:
-        db.execute(insert(Student), [{"id": student}])
-    submission, before, extension, notebook, penalty = row or [None] * 5
-    is_new = notebook is None
-    if submission is None:
-        submission = api.new_uuid()
-        values = {"id": submission, "assignment_id": released.assignment, "student_id": student}
-        db.execute(insert(SubmittedAssignment), [values | {"timestamp": timestamp}])
-    elif timestamp not in (None, before):
-        db.execute(update(SubmittedAssignment), [{"id": submission, "timestamp": timestamp}])
-    if is_new:
-        notebook = api.new_uuid()
-        db.execute(
-            insert(SubmittedNotebook),
-            [{"id": notebook, "notebook_id": released.notebook, "assignment_id": submission}],
-        )
-    return SubmissionRow(notebook, is_new, penalty, timestamp or before, extension)
+class Rows:
+    """Rows to be inserted and updated: those of several students in one statement for each table.
 
+    `write` sends them to the database and commits nothing.
+    """
 
-def set_grades(
-    db: Session, released: Released, handed_in: SubmissionRow, change: Callable[[str, Values], Values]
-) -> None:
-    """Give each graded cell what `change` makes of its name and its row."""
-    _change(db, Grade, released.graded, handed_in, UNGRADED, change)
+    def __init__(self, db: Session, released: Released):
+        self.db, self.released = db, released
+        self._inserts: dict[type, list[Values]] = {table: [] for table in TABLES}
+        self._updates: dict[type, list[Values]] = {table: [] for table in TABLES}
 
+    def write(self) -> None:
+        for pending, statement in ((self._inserts, insert), (self._updates, update)):
+            for table, rows in pending.items():
+                if rows:
+                    self.db.execute(statement(table), rows)
+                    rows.clear()
 
-def set_comments(
-    db: Session, released: Released, handed_in: SubmissionRow, comments: Mapping[str, str | None]
-) -> None:
-    """Give each cell that can be commented the automatic comment in `comments`."""
+    def hand_in(self, student: str, timestamp: datetime | None) -> SubmissionRow:
+        """The student's submission, made if the gradebook has none. Without a timestamp an earlier one stays."""
+        row = find_submission(self.db, self.released, student)
+        if row is None:
+            self._inserts[Student].append({"id": student})
+        submission, before, extension, notebook, penalty = row or [None] * 5
+        is_new = notebook is None
+        if submission is None:
+            submission = api.new_uuid()
+            values = {"id": submission, "assignment_id": self.released.assignment, "student_id": student}
+            self._inserts[SubmittedAssignment].append(values | {"timestamp": timestamp})
+        elif timestamp not in (None, before):
+            self._updates[SubmittedAssignment].append({"id": submission, "timestamp": timestamp})
+        if is_new:
+            notebook = api.new_uuid()
+            values = {"id": notebook, "notebook_id": self.released.notebook, "assignment_id": submission}
+            self._inserts[SubmittedNotebook].append(values)
+        return SubmissionRow(notebook, is_new, penalty, timestamp or before, extension)
 
-    def change(name: str, row: Values) -> Values:
-        return {"auto_comment": comments.get(name)}
+    def set_grades(self, handed_in: SubmissionRow, change: Callable[[str, Values], Values]) -> None:
+        """Give each graded cell what `change` makes of its name and its row."""
+        self._change(Grade, self.released.graded, handed_in, UNGRADED, change)
 
-    _change(db, Comment, released.commented, handed_in, {"auto_comment": None}, change)
+    def set_comments(self, handed_in: SubmissionRow, comments: Mapping[str, str | None]) -> None:
+        """Give each cell that can be commented the automatic comment in `comments`."""
 
+        def change(name: str, row: Values) -> Values:
+            return {"auto_comment": comments.get(name)}
 
-def set_late_penalty(db: Session, handed_in: SubmissionRow, penalty: float | None) -> None:
-    if penalty != handed_in.penalty:
-        db.execute(
-            update(SubmittedNotebook), [{"id": handed_in.notebook, "late_submission_penalty": penalty}]
-        )
+        self._change(Comment, self.released.commented, handed_in, {"auto_comment": None}, change)
 
+    def set_late_penalty(self, handed_in: SubmissionRow, penalty: float | None) -> None:
+        if penalty != handed_in.penalty:
+            values = {"id": handed_in.notebook, "late_submission_penalty": penalty}
+            self._updates[SubmittedNotebook].append(values)
 
-def _change(
-    db: Session,
-    table: type,
-    cells: Mapping[str, str],
-    handed_in: SubmissionRow,
-    new: Values,
-    change: Callable[[str, Values], Values],
-) -> None:
-    """Insert the rows that are missing, and update those that change."""
-    columns = tuple(new)
-    stored = [] if handed_in.is_new else cell_rows(db, table, handed_in.notebook, cells, columns)
-    before = {cell: (row, dict(zip(columns, values, strict=True))) for row, cell, *values in stored}
-    inserts, updates = [], []
-    for name, cell in cells.items():
-        row, values = before.get(cell, ("", new))
-        changed = {**values, **change(name, values)}
-        if not row:
-            where = {"id": api.new_uuid(), "cell_id": cell, "notebook_id": handed_in.notebook}
-            inserts.append(where | changed)
-        elif changed != values:
-            # Only what changes: a person may be giving points to the same row at this moment.
-            own = {name: value for name, value in changed.items() if value != values[name]}
-            updates.append({"id": row, **own})
-    if inserts:
-        db.execute(insert(table), inserts)
-    if updates:
-        db.execute(update(table), updates)
+    def _change(
+        self,
+        table: type,
+        cells: Mapping[str, str],
+        handed_in: SubmissionRow,
+        new: Values,
+        change: Callable[[str, Values], Values],
+    ) -> None:
+        """The rows that are missing, and those that change."""
+        columns = tuple(new)
+        stored = [] if handed_in.is_new else cell_rows(self.db, table, handed_in.notebook, cells, columns)
+        before = {cell: (row, dict(zip(columns, values, strict=True))) for row, cell, *values in stored}
+        for name, cell in cells.items():
+            row, values = before.get(cell, ("", new))
+            changed = {**values, **change(name, values)}
+            if not row:
+                where = {"id": api.new_uuid(), "cell_id": cell, "notebook_id": handed_in.notebook}
+                self._inserts[table].append(where | changed)
+            elif changed != values:
+                # Only what changes: a person may be giving points to the same row at this moment.
+                own = {name: value for name, value in changed.items() if value != values[name]}
+                self._updates[table].append({"id": row, **own})

@@ -23,7 +23,7 @@ class Demonstrations:
         self._names = {source: _names(source) for source in sources}
 
     def unchanged(self, cell: NotebookNode) -> bool:
-        return not grade_id(cell) and cell.source.strip() in self._names
+        return not grade_id(cell) and cell["source"].strip() in self._names
 
     def that_define(self, names: Iterable[str], notebook: NotebookNode) -> list[int]:
         """Places of the unchanged ones that define one of `names`, or a name that these need in turn."""

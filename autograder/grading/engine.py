@@ -404,7 +404,9 @@ class Engine:
 
 def _code_places(notebook: NotebookNode) -> list[int]:
     return [
-        place for place, cell in enumerate(notebook.cells) if cell.cell_type == "code" and cell.source.strip()
+        place
+        for place, cell in enumerate(notebook.cells)
+        if cell["cell_type"] == "code" and cell["source"].strip()
     ]
 
 

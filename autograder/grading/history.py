@@ -6,12 +6,12 @@ nbgrader's gradebook has no room for reasons, named mistakes and attempts. `repo
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from nbformat import NotebookNode
-from nbgrader.utils import compute_checksum, is_solution
 
 from autograder.checks.status import Ending, Status
 from autograder.course import Assignment
@@ -49,6 +49,11 @@ class History:
     def by_cell(self) -> dict[str, CellVerdict]:
         return {verdict.grade_id: verdict for verdict in self.verdicts}
 
+    def to_json(self) -> dict[str, Any]:
+        """What `recall` reads."""
+        verdicts = [verdict.to_json() for verdict in self.verdicts]
+        return {**vars(self), "verdicts": verdicts, "hand_ins": [vars(hand_in) for hand_in in self.hand_ins]}
+
     def attempts(self, cell: str) -> int:
         """How many different answers were handed in for a cell."""
         return len({hand_in.answers[cell] for hand_in in self.hand_ins if cell in hand_in.answers})
@@ -56,7 +61,7 @@ class History:
 
 def remember(assignment: Assignment, submission: Submission, result: Result) -> None:
     """Keep what was graded. The same file graded again takes the place of what was known of it."""
-    answers = written_answers(submission.notebook)
+    answers = submission.written
     digests = {name: hashlib.sha256(text.encode()).hexdigest()[:16] for name, text in answers.items()}
     timestamp = submission.timestamp.isoformat(sep=" ") if submission.timestamp else ""
     before = recall(assignment, submission.student)
@@ -78,7 +83,7 @@ def remember(assignment: Assignment, submission: Submission, result: Result) -> 
             :LONGEST_ANSWER
         ],
     )
-    write_aside(_path(assignment, submission.student), json.dumps(asdict(history)))
+    write_aside(_path(assignment, submission.student), json.dumps(history.to_json()))
 
 
 def recall(assignment: Assignment, student: str) -> History | None:
@@ -91,15 +96,6 @@ def recall(assignment: Assignment, student: str) -> History | None:
         return History(verdicts=verdicts, hand_ins=hand_ins, ending=ending, **fields)
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None
-
-
-def written_answers(notebook: NotebookNode) -> dict[str, str]:
-    """The cells to be filled in that are not as they were released."""
-    return {
-        grade_id(cell): cell.source
-        for cell in notebook.cells
-        if is_solution(cell) and cell.metadata.nbgrader.get("checksum") != compute_checksum(cell)
-    }
 
 
 @lru_cache(maxsize=1)

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,11 @@ def job_id(digest: str, rules: str, settings: Settings) -> str:
     The seed is not part of it. A submission that was judged once on fresh inputs keeps that verdict; any
     change of the submission makes a new job, which gets inputs that nobody has seen.
     """
-    how = {"isolation": settings.isolation, "limits": asdict(settings.limits)}
-    parts = [digest, rules, json.dumps(how, sort_keys=True)]
+    parts = [digest, rules, _how(settings)]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+@lru_cache(maxsize=8)
+def _how(settings: Settings) -> str:
+    """What of the settings may change a verdict: the same for a class."""
+    return json.dumps({"isolation": settings.isolation, "limits": asdict(settings.limits)}, sort_keys=True)

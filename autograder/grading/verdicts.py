@@ -70,7 +70,7 @@ class CellVerdict:
     panels: Panels | None = None
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return {**vars(self), "panels": self.panels and asdict(self.panels)}
 
     @classmethod
     def from_json(cls, entry: Mapping[str, Any]) -> "CellVerdict":

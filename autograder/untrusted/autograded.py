@@ -29,7 +29,7 @@ def fill_outputs(
     filled = NotebookNode(notebook, cells=[NotebookNode(cell) for cell in notebook.cells])
     count = 0
     for place, cell in enumerate(filled.cells):
-        if cell.cell_type != "code":
+        if cell["cell_type"] != "code":
             continue
         if place in outputs:
             count += 1

@@ -8,10 +8,11 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
@@ -23,7 +24,7 @@ from nbformat.v4 import new_notebook
 from autograder.checks.status import Status
 from autograder.course import Assignment
 from autograder.errors import CourseError
-from autograder.source import grade_id, is_locked
+from autograder.source import grade_id, is_locked, is_solution
 from autograder.untrusted.budgets import MOST_VALUES, is_small
 
 # What is read of a hand-in; docs/students.md tells them. The second is for the texts of the cells: outputs do not
@@ -69,6 +70,19 @@ class Submission:
     status: Status | None = None  # why it cannot be run: MALFORMED or MISSING
     reason: str = ""
     timestamp: datetime | None = None
+
+    @cached_property
+    def written(self) -> Mapping[str, str]:
+        """The texts of the cells to be filled in that are not as they were released, by grade id."""
+        from nbgrader.utils import (
+            compute_checksum,
+        )  # here, because it takes a second: servers start meanwhile
+
+        return {
+            grade_id(cell): cell["source"]
+            for cell in self.notebook.cells
+            if is_solution(cell) and cell["metadata"]["nbgrader"].get("checksum") != compute_checksum(cell)
+        }
 
 
 @dataclass(frozen=True)
@@ -310,12 +324,12 @@ def restore(handed: list[Cell], release: NotebookNode) -> NotebookNode:
     counts. A deleted cell comes back behind the cells that precede it in the release.
     """
     official = {grade_id(cell): place for place, cell in enumerate(release.cells) if grade_id(cell)}
-    plain = {cell.source: place for place, cell in enumerate(release.cells) if not grade_id(cell)}
+    plain = {cell["source"]: place for place, cell in enumerate(release.cells) if not grade_id(cell)}
     restored: list[tuple[int, NotebookNode]] = []  # with the place in the release, or -1
     seen: set[int] = set()
     for cell in handed:
         place = official.get(cell.name, -1)
-        if place >= 0 and place not in seen and cell.kind == release.cells[place].cell_type:
+        if place >= 0 and place not in seen and cell.kind == release.cells[place]["cell_type"]:
             restored.append((place, _graded(cell, release.cells[place])))
             seen.add(place)
         else:
@@ -327,7 +341,7 @@ def restore(handed: list[Cell], release: NotebookNode) -> NotebookNode:
             restored.insert(before[-1] + 1 if before else 0, (place, _blank(release.cells[place])))
     cells = [cell for _, cell in restored]
     for position, cell in enumerate(cells):
-        cell.id = grade_id(cell) or f"cell-{position}"
+        cell["id"] = grade_id(cell) or f"cell-{position}"
     metadata = copy.deepcopy(release.metadata)
     return NotebookNode(nbformat=4, nbformat_minor=5, metadata=metadata, cells=cells)
 
@@ -335,15 +349,15 @@ def restore(handed: list[Cell], release: NotebookNode) -> NotebookNode:
 def _graded(cell: Cell, original: NotebookNode) -> NotebookNode:
     restored = _blank(original)
     if not is_locked(original):
-        restored.source = cell.source
+        restored["source"] = cell.source
         return _with_pictures(restored, cell)
     return restored
 
 
 def _ungraded(cell: Cell, original: NotebookNode | None) -> NotebookNode:
     new = _new_cell(cell)
-    if original is not None and original.cell_type == cell.kind:
-        new.metadata = original.metadata
+    if original is not None and original["cell_type"] == cell.kind:
+        new["metadata"] = original["metadata"]
     return _with_pictures(new, cell)
 
 
@@ -360,10 +374,8 @@ def _with_pictures(notebook_cell: NotebookNode, cell: Cell) -> NotebookNode:
 
 
 def _blank(original: NotebookNode) -> NotebookNode:
-    cell = NotebookNode(original)  # its metadata are read and never changed
-    if cell.cell_type == "code":
-        cell.outputs, cell.execution_count = [], None
-    return cell
+    code = {"outputs": [], "execution_count": None} if original["cell_type"] == "code" else {}
+    return NotebookNode(original, **code)  # its metadata are read and never changed
 
 
 def handed_in_at(folder: Path) -> datetime | None:

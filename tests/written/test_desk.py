@@ -14,7 +14,7 @@ from autograder.gradebook.by_hand import Mark, read_marks, write_marks
 from autograder.gradebook.export import EXPORTERS
 from autograder.gradebook.gradebook import open_gradebook
 from autograder.gradebook.queries import find_released
-from autograder.gradebook.rows import hand_in, set_grades
+from autograder.gradebook.rows import Rows
 from autograder.written.desk import Conflict, Refused
 from tests.written.class_of import NAME, QUESTION, record
 from tests.written.conftest import SIGNS, SLOPE, TEXTS
@@ -174,7 +174,9 @@ def test_points_given_while_a_run_records_the_same_answer_stay(nine, desk):
 
     with open_gradebook(nine.root) as gradebook:
         released = find_released(gradebook.db, NAME)
-        set_grades(gradebook.db, released, hand_in(gradebook.db, released, "ada", None), grade)
+        rows = Rows(gradebook.db, released)
+        rows.set_grades(rows.hand_in("ada", None), grade)
+        rows.write()
         gradebook.db.commit()
     assert marks(nine)["ada"] == Mark(1, "well said", waiting=False)
 
