@@ -139,7 +139,12 @@ def pair(
 
 
 def corrupt(
-    ids: Int[Tensor, "B T"], vocabulary: int, generator: torch.Generator, share: float = 0.15
+    ids: Int[Tensor, "B T"],
+    vocabulary: int,
+    generator: torch.Generator,
+    share: float = 0.15,
+    masked: float = 0.8,
+    replaced: float = 0.1,
 ) -> tuple[Int[Tensor, "B T"], Int[Tensor, "B T"]]:
     """Choose 15 % of the words; of these 80 % become [MASK], 10 % a random word, 10 % stay (section 3.1).
 
@@ -149,6 +154,6 @@ def corrupt(
     chosen = (choice < share) & (ids > SEP)
     labels = ids.masked_fill(~chosen, UNCHOSEN)
     random_words = torch.randint(SEP + 1, vocabulary, ids.shape, generator=generator)
-    corrupted = torch.where(chosen & (change < 0.8), MASK, ids)
-    corrupted = torch.where(chosen & (change >= 0.8) & (change < 0.9), random_words, corrupted)
-    return corrupted, labels
+    corrupted = torch.where(chosen & (change < masked), MASK, ids)
+    of_chance = chosen & (change >= masked) & (change < masked + replaced)
+    return torch.where(of_chance, random_words, corrupted), labels
