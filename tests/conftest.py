@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,10 @@ from autograder.jail.outside.client import Server
 from autograder.settings import course_settings
 
 os.environ[STAYS] = "0"  # no test leaves a server behind
+if (
+    signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+):  # started behind a shell: what tests start would not hear Ctrl-C
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = course_root(Path(__file__).parent)
 KERNEL_SETTINGS = ROOT / "tools" / "jupyterlab" / "etc" / "ipython" / "ipython_kernel_config.py"
