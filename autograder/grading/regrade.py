@@ -151,6 +151,7 @@ class Preview:
         before = self._read(student)
         try:
             self.recorder.set_rows(submission, result.verdicts)
+            self.recorder.rows.write()
             after = self._read(student)
         finally:
             self.db.rollback()
