@@ -4,6 +4,9 @@ import os
 import shutil
 from pathlib import Path
 
+# First: it spares each process 1.3 s of an import that nothing here needs.
+import autograder.startup  # noqa: F401  # isort: skip
+
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
