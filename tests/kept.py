@@ -1,12 +1,12 @@
-"""What has passed for a notebook is not tried again before something changes that it depends on.
+"""What has passed for a notebook, or for something else with a name, is not tried again before what it depends on changes.
 
-`ran/NAME` beside the tests holds a digest of all that decides what they say of that notebook. A run of all these tests
-writes it, and it is committed. In continuous integration one notebook in `TURNS` is tried again although nothing has
+`ran/NAME` beside the tests holds a digest of all that decides what they say of that name. A run of all these tests
+writes it, and it is committed. In continuous integration one name in `TURNS` is tried again although nothing has
 changed, each day others: a record that another machine made is believed for so many days at most. KEPT=none believes none.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,29 +18,39 @@ from tests.conftest import ASSIGNMENTS
 TURNS = 3
 
 
-def believed(name: str, environment: dict[str, str], day: int) -> bool:
-    """Whether a record of this notebook counts on this day, counted from any."""
+def believed(place: int, environment: Mapping[str, str], day: int) -> bool:
+    """Whether a record counts on this day, counted from any. `place` is where its name stands among the others."""
     if environment.get("KEPT") == "none":
         return False
-    return not environment.get("CI") or (list(ASSIGNMENTS).index(name) + day) % TURNS != 0
+    return not environment.get("CI") or (place + day) % TURNS != 0
 
 
 def today() -> int:
     return datetime.now(UTC).date().toordinal()
 
 
+def any_notebook(item: pytest.Item) -> str:
+    """The notebook whose [NAME stands in a test's id, or ""."""
+    return next((name for name in ASSIGNMENTS if f"[{name}" in item.name), "")
+
+
+def slow_notebook(item: pytest.Item) -> str:
+    """The same of a slow test."""
+    return any_notebook(item) if item.get_closest_marker("slow") else ""
+
+
 @dataclass(frozen=True)
 class Kept:
-    """Tests of one folder, each of one notebook, whose [NAME stands in their id.
+    """Tests of one folder, each about one name.
 
-    files   those that hold such tests; what is remembered is remembered of all of them together.
-    holds   which of the tests in these files; the rest is run each time.
+    files    those that hold such tests; what is remembered is remembered of all of them together.
+    name_of  what a test in these files is about; "" for one that is run each time.
     """
 
     folder: Path
     files: frozenset[Path]
     digest_of: Callable[[str], str]
-    holds: Callable[[pytest.Item], bool] = lambda item: item.get_closest_marker("slow") is not None
+    name_of: Callable[[pytest.Item], str] = slow_notebook
 
     @property
     def words(self) -> str:
@@ -54,24 +64,23 @@ class Kept:
         (self.folder / "ran").mkdir(exist_ok=True)
         (self.folder / "ran" / name).write_text(self.digest_of(name) + "\n")
 
-    def is_of(self, item: pytest.Item, name: str) -> bool:
-        return item.path in self.files and f"[{name}" in item.name and self.holds(item)
-
-    def notebook_of(self, item: pytest.Item) -> str:
-        """The notebook that a test is about; "" for one of which nothing is kept."""
-        return next((name for name in ASSIGNMENTS if self.is_of(item, name)), "")
+    def tests(self, items: Iterable[pytest.Item]) -> dict[str, list[pytest.Item]]:
+        """The tests about each name, in the order of the names."""
+        found: dict[str, list[pytest.Item]] = {}
+        for item in items:
+            if item.path in self.files and (name := self.name_of(item)):
+                found.setdefault(name, []).append(item)
+        return dict(sorted(found.items()))
 
     def apply(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         """Skip what has passed, and remember what passes now if all tests of these files are asked for."""
-        day, passed = today(), {}
-        for item in items:
-            if name := self.notebook_of(item):
-                if name not in passed:
-                    passed[name] = believed(name, dict(os.environ), day) and self.has_passed(name)
-                if passed[name]:
+        tests, day = self.tests(items), today()
+        for place, (name, about) in enumerate(tests.items()):
+            if believed(place, os.environ, day) and self.has_passed(name):
+                for item in about:
                     item.add_marker(pytest.mark.skip(reason=f"{name} {self.words}"))
         if {item.path for item in items} >= self.files and _whole(config):
-            config.pluginmanager.register(Remembering(self, items))
+            config.pluginmanager.register(Remembering(self, tests))
 
 
 def _whole(config: pytest.Config) -> bool:
@@ -80,13 +89,11 @@ def _whole(config: pytest.Config) -> bool:
 
 
 class Remembering:
-    """Which notebooks had all their tests run, and passed, in this process."""
+    """For which names all tests were run, and passed, in this process."""
 
-    def __init__(self, kept: Kept, items: list[pytest.Item]):
+    def __init__(self, kept: Kept, tests: Mapping[str, Iterable[pytest.Item]]):
         self.kept = kept
-        self.waiting = {
-            name: {item.nodeid for item in items if kept.is_of(item, name)} for name in ASSIGNMENTS
-        }
+        self.waiting = {name: {item.nodeid for item in about} for name, about in tests.items()}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.when == "call" and report.passed:

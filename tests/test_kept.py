@@ -3,7 +3,6 @@
 import pytest
 
 from tests import kept
-from tests.conftest import ASSIGNMENTS
 
 SUITE = """
 import pytest
@@ -64,12 +63,11 @@ def test_nothing_is_believed_where_somebody_says_so(suite, monkeypatch):
     assert suite()[0] == {"passed": 3, "failed": 1}
 
 
-def test_continuous_integration_tries_each_notebook_again_every_few_days():
-    at_home, elsewhere = {}, {"CI": "true"}
-    for name in ASSIGNMENTS:
-        assert kept.believed(name, at_home, 0)
-        days = [kept.believed(name, elsewhere, day) for day in range(1000, 1000 + kept.TURNS)]
+def test_continuous_integration_tries_each_again_every_few_days():
+    names, at_home, elsewhere = range(12), {}, {"CI": "true"}
+    for place in names:
+        assert kept.believed(place, at_home, 0)
+        days = [kept.believed(place, elsewhere, day) for day in range(1000, 1000 + kept.TURNS)]
         assert days.count(False) == 1
     for day in range(kept.TURNS):
-        tried = [name for name in ASSIGNMENTS if not kept.believed(name, elsewhere, day)]
-        assert len(tried) == len(ASSIGNMENTS) / kept.TURNS
+        assert sum(not kept.believed(place, elsewhere, day) for place in names) == 12 / kept.TURNS

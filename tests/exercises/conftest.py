@@ -7,11 +7,11 @@ import pytest
 from autograder.course import Assignment
 from tests import trials
 from tests.conftest import ROOT
-from tests.kept import Kept
+from tests.kept import Kept, any_notebook
 
 HERE = Path(__file__).parent
 FILES = (HERE / "test_fresh.py", HERE / "test_rates.py")
-KEPT = Kept(HERE, frozenset(FILES), lambda name: trials.digest_of(name, FILES), lambda item: True)
+KEPT = Kept(HERE, frozenset(FILES), lambda name: trials.digest_of(name, FILES), any_notebook)
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` and `-k` take tests away
