@@ -26,7 +26,7 @@ def cut(path: Path) -> None:
 
 
 HERE = Path(__file__).parent
-TRAINED = ("test_language", "test_order", "test_pretrain", "test_small_models")
+TRAINED = ("test_language", "test_order", "test_pretrain", "test_small_models", "test_smollm2")
 USED = ("coursekit", "data", "autograder/checks", "tests/coursekit")
 PINS = ("constraints.txt", "requirements-models.txt")
 
