@@ -84,12 +84,14 @@ def judging_code(package: Path, assignment: "Assignment") -> list[Path]:
 
     What only starts a run, shows its results or passes them on may change, and nothing is run again for it.
     """
-    waiting = [
-        package / "grading" / "engine.py",
-        *assignment.source.parent.glob("*.py"),
-        *package.rglob("jail/*/*.py"),
-    ]
-    waiting += package.rglob("checks/**/*.py")
+    first = [package / "grading" / "engine.py", *assignment.source.parent.glob("*.py")]
+    first += [*package.rglob("jail/*/*.py"), *package.rglob("checks/**/*.py")]
+    return with_imports(first, package)
+
+
+def with_imports(first: Iterable[Path], package: Path) -> list[Path]:
+    """These files and the modules of `package` that they import, and what those import, and so on."""
+    waiting = [*first]
     files: set[Path] = set()
     while waiting:
         file = waiting.pop()

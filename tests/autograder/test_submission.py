@@ -282,20 +282,25 @@ def test_texts_count(folder):
 
 
 MB = 1 << 20
-BOMBS = {
-    "lists in an output": b'{"cells": [{"cell_type": "code", "outputs": [' + b"[]," * (8 * MB) + b"[]]}]}",
-    "cells of nothing": b'{"cells": [' + b"{}," * (8 * MB) + b"{}]}",
-    "cells": b'{"cells": [' + b'{"cell_type":"raw"},' * (2 * MB) + b'{"cell_type":"raw"}]}',
-    "lines of nothing": b'{"cells": [{"cell_type": "code", "source": [' + b'"",' * (8 * MB) + b'""]}]}',
-    "other keys": b"{" + b"".join(b'"k%d":[{}],' % n for n in range(2 * MB)) + b'"cells": []}',
-    "deep": b'{"cells": [{"cell_type": "code", "outputs": ' + b"[" * (24 * MB),
+BOMBS = {  # made when they are needed: they take 100 MB, and a second
+    "lists in an output": lambda: (
+        b'{"cells": [{"cell_type": "code", "outputs": [' + b"[]," * (8 * MB) + b"[]]}]}"
+    ),
+    "cells of nothing": lambda: b'{"cells": [' + b"{}," * (8 * MB) + b"{}]}",
+    "cells": lambda: b'{"cells": [' + b'{"cell_type":"raw"},' * (2 * MB) + b'{"cell_type":"raw"}]}',
+    "lines of nothing": lambda: (
+        b'{"cells": [{"cell_type": "code", "source": [' + b'"",' * (8 * MB) + b'""]}]}'
+    ),
+    "other keys": lambda: b"{" + b"".join(b'"k%d":[{}],' % n for n in range(2 * MB)) + b'"cells": []}',
+    "deep": lambda: b'{"cells": [{"cell_type": "code", "outputs": ' + b"[" * (24 * MB),
 }
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("bomb", BOMBS.values(), ids=BOMBS)
-def test_a_large_file_takes_memory_by_its_size_whatever_it_holds(bomb):
+@pytest.mark.parametrize("make", BOMBS.values(), ids=BOMBS)
+def test_a_large_file_takes_memory_by_its_size_whatever_it_holds(make):
     """Read as any JSON is, the first would take 24 times its size."""
+    bomb = make()
     assert len(bomb) > MAX_NOTEBOOK_BYTES
     tracemalloc.start()
     try:

@@ -178,7 +178,16 @@ def wheel(tmp_path_factory) -> Path:
 
 def installed(wheel: Path, extras: str, folder: Path) -> Environment:
     subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-    pip = [folder / "bin" / "python", "-m", "pip", "install", "--quiet", "-c", ROOT / "constraints.txt"]
+    pip = [
+        folder / "bin" / "python",
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-compile",
+        "-c",
+        ROOT / "constraints.txt",
+    ]
     subprocess.run([*pip, f"{wheel}{extras}"], check=True)
     return Environment(folder)
 

@@ -1,7 +1,5 @@
 """Each solution runs once for all the tests that look at it, and again only where something has changed (ran.py)."""
 
-import os
-
 import pytest
 
 from tests.notebooks import ran
@@ -10,12 +8,7 @@ from tests.notebooks.running import run_solution
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` and `-k` take tests away
 def pytest_collection_modifyitems(config, items):
-    if not os.environ.get("CI"):
-        for item in items:
-            if (name := ran.notebook_of(item)) and ran.has_passed(name):
-                item.add_marker(pytest.mark.skip(reason=f"{name} {ran.WORDS}"))
-    if {item.path for item in items} >= {*ran.HERE.glob("test_*.py")}:
-        config.pluginmanager.register(ran.Remembering(items))
+    ran.KEPT.apply(config, items)
 
 
 def pytest_generate_tests(metafunc):
