@@ -64,7 +64,7 @@ class Stretch(nn.Module):
         self.mix = nn.Linear(dim, dim)
         self.more = [nn.Linear(dim, dim)]
 
-    def forward(self, x: Float[Tensor, "... D"]) -> Float[Tensor, "... D"]:
+    def forward(self, x: Tensor) -> Tensor:
         return self.mix(x * self.gain)
 
 # %% tags=["demo"]
@@ -148,7 +148,7 @@ print("shuffled:", *(river[i] for i in shuffled))
 NOTHING, SOME, MUCH = "nothing", "it moves a little, towards the words that came nearer", "it is another vector, as for another sentence"
 predict("transformer.shuffled", ..., choices=(NOTHING, SOME, MUCH))
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 @torch.no_grad()
 def change_of_bank(x: Tensor, other: Tensor) -> float:
     """How far the new vector of bank moves when x becomes `other`, as a share of its length."""
@@ -206,7 +206,7 @@ pictures.stripes(sinusoid(100, 50), pairs=(0, 4, 8))
 # Like the digits of a number: the left columns change with every word, the right ones hardly within a sentence. Only all of them together name
 # a position. And there is a hidden gift. Attention compares by dot products, so we look at the dot product of a position with those around it.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 table = sinusoid(400, 50)
 distances = list(range(-100, 101))
 products = {p: table[[p + k for k in distances]] @ table[p] for p in (100, 200, 299)}
@@ -376,7 +376,7 @@ class FeedForward(nn.Module):
 # %% nbgrader={"grade": true, "grade_id": "transformer-FeedForward-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("transformer.FeedForward", lambda case: run_module(FeedForward, case, "x", gradient=True))
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 bert_base = torch.nn.TransformerEncoderLayer(768, 12, 3072)
 sizes = {name: sum(p.numel() for p in bert_base.get_submodule(name).parameters())
          for name in ("self_attn", "linear1", "linear2", "norm1", "norm2")}
@@ -391,7 +391,7 @@ print(", ".join(f"{name} {size:,}" for name, size in sizes.items()))
 #
 # Which of the parts lets words see each other? As in 02 we ask the derivative: how strongly does each input word move each output word?
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def sees(part) -> Float[Tensor, "word other"]:
     """How strongly each word that goes into `part` moves each word that comes out."""
     def of_sentence(x: Float[Tensor, "T D"]) -> Float[Tensor, "T D"]:
@@ -521,7 +521,7 @@ def copied_into(block: Block, module: nn.TransformerEncoderLayer) -> Block:
     block.load_state_dict(state)
     return block.eval()
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 money = "i will open a new account at my bank and deposit some money".split()
 batch = nn.utils.rnn.pad_sequence([glove.of(river), glove.of(money)], batch_first=True)
 batch = batch + sinusoid(13, 50)                                              # 2 13 50
@@ -617,7 +617,7 @@ norms = {where: np.array([gradients for gradients, _ in runs]) for where, runs i
 top = {where: np.mean([hidden[-1][real].norm(dim=1).mean() for _, hidden in runs])
        for where, runs in stacks.items()}
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.intervals import mean_and_half  # of the five seeds: their mean, and half its 95 % interval (Student's t)
 
 last = {kind: {depth: mean_and_half(norms[kind, depth][:, -1]) for depth in DEPTHS}
@@ -926,8 +926,8 @@ from coursekit.datasets import read_table
 runs = read_table("results/warm_up.csv")
 learnt = runs[runs.step == runs.step.max()].assign(found=lambda end: end.accuracy > 0.9)
 learnt = learnt.groupby(["norm", "how"], sort=False).found.sum().unstack("how", sort=False)
-failing = {kind for kind in KINDS if learnt.loc[kind, "no warm-up"] < learnt.loc[kind, "warm-up and clipping"] / 2}
-reveal("transformer.warm_up", {1: next(iter(failing), ""), 2: BOTH}.get(len(failing), NEITHER), because={
+post_fails, pre_fails = (learnt.loc[kind, "no warm-up"] < learnt.loc[kind, "warm-up and clipping"] / 2 for kind in KINDS)
+reveal("transformer.warm_up", BOTH if post_fails and pre_fails else POST if post_fails else PRE if pre_fails else NEITHER, because={
     PRE: "Its road from the bottom to the top is free, and the top divides by a long sum: a first step that is too long changes little.",
     BOTH: "Pre-norm's sums are never cut back: one layer that has gone astray is one term among others.",
     NEITHER: "At the full rate from the first step, Adam moves every number by as much as in any later one, while the gradients still come from random weights.",
@@ -936,7 +936,7 @@ pictures.warm_up(runs)
 
 # %% [markdown]
 # Without warm-up, the deep post-norm encoder learns the task in one run of twenty. In the others the loss stays near a coin's, clipped or not. Pre-norm learns with every seed, in all four ways.
-# So the place of the norm decides whether a warm-up is needed, as Xiong et al. found. With warm-up, post-norm learns with all ten seeds if it is clipped, and with seven if not. That may be luck: ten seeds do not settle it (Fisher's exact test: p = 0.21).
+# Here the place of the norm decides whether a warm-up is needed, as Xiong et al. found. With warm-up, post-norm learns with all ten seeds if it is clipped, and with seven if not. That may be luck: ten seeds do not settle it (Fisher's exact test: p = 0.21).
 
 # %% [markdown]
 # Why warm-up? In its first step Adam moves every number by the full rate, whatever its gradient, for it has seen no other to compare with. Measured are six small layers at one rate:
@@ -1012,7 +1012,7 @@ for name, accuracy in brief.items():
 # %% tags=["demo"]
 predict("transformer.two_clauses", ...)
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.exam import QUESTIONS
 from coursekit.intervals import mean_and_half
 from coursekit.scoreboard import add_row, draw
@@ -1144,7 +1144,7 @@ def positions_of_2025(
 # %% [markdown]
 # Three symptoms. The first two take the river sentence, alone and twice in one batch. The third is the task from above.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def symptoms(add_positions) -> None:
     """What a way of adding positions does, in three numbers."""
     table, places = x_river[0], sinusoid(5_000, 50)
@@ -1197,7 +1197,7 @@ symptoms(mended_positions)
 # divides by D − 1. Asked about it in a BERT in PyTorch (codertimo, issue 30), people compared [1, 0, 0, 0] and found 1.5
 # where `nn.LayerNorm` gives 1.732; the thread ends on "they did the same thing". Did they? We give both the same ε.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def tutorial_norm(x: Tensor, eps: float = 1e-5) -> Tensor:
     return (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + eps)
 
@@ -1245,7 +1245,7 @@ def shift_matrix(k: int, D: int) -> Float[Tensor, "D D"]:
 # %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "transformer-shift_matrix-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("transformer.shift_matrix", lambda case: shift_matrix(case["k"], len(case["word"])))
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 table, M = sinusoid(60, 50), shift_matrix(3, 50)
 shifted = {
     "M₃ PE(p) against PE(p + 3)": (table[:-3] @ M.T - table[3:]).abs().max().item(),
