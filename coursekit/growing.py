@@ -168,15 +168,17 @@ def complaint(cls: type[nn.Module] | None, trial: Trial) -> str:
 def build(cls: type[nn.Module], case: Mapping[str, Any]) -> tuple[nn.Module, Tensor]:
     """The class with the sizes of `case["config"]` and the weights among the inputs ("weights.NAME").
 
-    Also how each of these weights is registered, in their order: 2 as a parameter, 1 as a buffer, 0 not at all or in
-    another shape; and, last, how many numbers of parameters the module has beside them.
+    Also how each of these weights is registered, in the order of their names: 2 as a parameter, 1 as a buffer, 0 not at
+    all or in another shape; and, last, how many numbers of parameters the module has beside them.
     """
     module = cls(**case["config"])
     if not isinstance(module, nn.Module):
         raise TypeError(
             f"{cls.__name__}(…) gives a {type(module).__name__}, no nn.Module: is `nn.Module` in its brackets?"
         )
-    weights = {name.removeprefix(WEIGHTS): value for name, value in case.items() if name.startswith(WEIGHTS)}
+    # Sorted, since a key does not keep the order of a case.
+    named = sorted(name for name in case if name.startswith(WEIGHTS))
+    weights = {name.removeprefix(WEIGHTS): case[name] for name in named}
     parameters, buffers = dict(module.named_parameters(remove_duplicate=False)), dict(module.named_buffers())
     registered = []
     for name, value in weights.items():

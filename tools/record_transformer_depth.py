@@ -1,4 +1,4 @@
-"""Record data/results/transformer_depth.csv: notebook 03, part 7, by depth, with and without positions, over five seeds.
+"""Record data/results/transformer_depth.csv: notebook 03, part 8, by depth, with and without positions, over five seeds.
 
     python tools/record_transformer_depth.py        # some twelve minutes on one core; what is there is kept
 
@@ -7,14 +7,12 @@ It runs the cells of the instructor's source that define the encoder, so noteboo
 
 import argparse
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import torch
 from notebook_names import names_of
-from torch.nn.functional import cross_entropy
 
 from coursekit.language import SPECIAL_TOKENS, load_language
 
@@ -32,8 +30,7 @@ def main() -> None:
     torch.set_num_threads(1)
     language = load_language()
     names = names_of(
-        "03_transformer_layer", SPECIAL_TOKENS=SPECIAL_TOKENS, V=len(language.vocabulary), language=language,
-        np=np, partial=partial, cross_entropy=cross_entropy,
+        "03_transformer_layer", SPECIAL_TOKENS=SPECIAL_TOKENS, V=len(language.vocabulary), language=language, np=np,
     )  # fmt: skip
     for seed in arguments.seeds:
         for embed in (names["with_positions"], names["words_alone"]):

@@ -102,6 +102,27 @@ def who_moves_whom(maps: Mapping[str, Float[Tensor, "T T"]], words: Sequence[str
     )
 
 
+def activations(z: Float[Tensor, " N"], curves: Mapping[str, Float[Tensor, " N"]]) -> None:
+    """The activations over their input; the last two, which nearly coincide, also by their difference."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.1))
+    for (name, values), (colour, style, _), width in zip(
+        curves.items(), LOOKS, (1.5, 3.5, 1.5), strict=False
+    ):
+        left.plot(z, values, color=colour, linestyle=style, linewidth=width, label=name)
+    left.axhline(0, color="black", linewidth=0.6)
+    left.set(xlabel="z", ylabel="activation", title="three activations", ylim=(-0.5, 4))
+    left.legend(fontsize=8, loc="upper left")
+    _, exact, formula = curves.values()
+    right.plot(z, formula - exact, color=PINK)
+    right.axhline(0, color="black", linewidth=0.6)
+    right.set(xlabel="z", ylabel="difference", title="GELU: formula less exact")
+    most = float((formula - exact).abs().max())
+    show(figure, alt=(
+        f"Left: ReLU is 0 below 0 and z above; GELU bends smoothly, its least value is {float(exact.min()):.2f} at z = {float(z[exact.argmin()]):.2f}; "
+        f"the curve of its formula lies on the exact one. Right: the two differ by at most {most:.5f}."
+    ))  # fmt: skip
+
+
 def two_layers() -> None:
     """A post-norm and a pre-norm layer from bottom to top: the residual stream on the left, its branches on the right."""
     figure, axes = plt.subplots(1, 2, figsize=(8.6, 5.0))
@@ -121,6 +142,7 @@ def two_layers() -> None:
             top = bottom + 2.5
             ax.plot([0, 2.2, 2.2], [bottom, bottom, top], color="black", linewidth=1.2, zorder=0)
             ax.annotate("", (0.2, top), (2.23, top), arrowprops={"arrowstyle": "->"})
+            ax.text(1.2, top + 0.12, "dropout", ha="center", fontsize=8, color=GREY)
             for number, name in enumerate(branch):
                 _box(ax, 2.2, bottom + (1.25 if len(branch) == 1 else 0.75 + number), name)
             ax.plot(0, top, "o", markersize=17, color="white", markeredgecolor="black")
@@ -132,7 +154,7 @@ def two_layers() -> None:
     show(figure, alt=(
         "Two layers from bottom to top, each with a straight road and two branches that leave it and come back to a sum. Post-norm: the first branch holds "
         "attention, the second the feed-forward network; norm 1 and norm 2 stand on the road, each behind a sum. Pre-norm: the first branch holds norm 1 "
-        "and attention, the second norm 2 and the feed-forward network; on the road there is nothing but the two sums."
+        "and attention, the second norm 2 and the feed-forward network; on the road there is nothing but the two sums. Dropout stands where a branch comes back."
     ))  # fmt: skip
 
 
@@ -215,6 +237,40 @@ def own_share(spreads: Mapping[str, Float[np.ndarray, "seeds L+1"]]) -> None:
         figure,
         alt=f"Share of a word's vector that it does not have in common with its sentence, by layer: {numbers}. Bands span the seeds.",
     )
+
+
+def warm_up(runs: pd.DataFrame) -> None:
+    """The loss of deep encoders over their training, a line for each seed: post-norm above, pre-norm below."""
+    norms, ways = runs.norm.unique(), runs.how.unique()
+    figure, axes = plt.subplots(len(norms), len(ways), figsize=(10, 4.6), sharex=True, sharey=True)
+    said = []
+    for row, norm in zip(axes, norms, strict=True):
+        for ax, how in zip(row, ways, strict=True):
+            part = runs[(runs.norm == norm) & (runs.how == how)]
+            ends = part[part.step == part.step.max()]
+            learnt = int((ends.accuracy > 0.9).sum())
+            for _, run in part.groupby("seed"):
+                good = run.accuracy.iloc[-1] > 0.9
+                ax.plot(
+                    run.step,
+                    run.loss,
+                    color=BLUE if good else ORANGE,
+                    linestyle="-" if good else "--",
+                    linewidth=1,
+                )
+            ax.axhline(np.log(2), color="black", linestyle=":", linewidth=1)
+            ax.set_title(f"{norm}, {how}\n{learnt} of {len(ends)} learn it", fontsize=9)
+            ax.set_ylim(0, 1.25)
+            said.append(
+                f"{norm}, {how}: {learnt} of {len(ends)} seeds find more than nine in ten, median loss {ends.loss.median():.2f}"
+            )
+        row[0].set_ylabel("loss")
+    for ax in axes[-1]:
+        ax.set_xlabel("step")
+    show(figure, alt=(
+        f"Loss over {runs.step.max()} steps; blue lines for seeds that learn the task, dashed orange ones for those that do not; dotted, a coin's loss, "
+        f"{np.log(2):.2f}. {'; '.join(said)}."
+    ))  # fmt: skip
 
 
 def learning(table: pd.DataFrame, kinds: Sequence[str]) -> None:

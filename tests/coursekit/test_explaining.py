@@ -260,6 +260,8 @@ X = np.arange(12.0).reshape(3, 4)
         ([{"word_ids": [0, None]}, {"word_ids": [0]}, {"word_ids": [1, 0]}], [0], "Wrong exactly where `word_ids` holds None."),
         ([{"how": "mean"}, {"how": "first"}, {"how": "first"}], [1, 2], 'Wrong exactly where `how` is "first".'),
         ([{"tied": True}, {"tied": False}], [0], "Wrong exactly where `tied` is True."),
+        ([{"config": {"tied": True}}, {"config": {"tied": False}}], [0], "Wrong exactly where `tied` is True."),
+        ([{"config": {"eps": 0.1}}, {"config": {}}], [0], ""),
         ([{"x": X}, {"x": X * 30}], [1], "Wrong exactly where `x` holds numbers above 80."),
         ([{"x": X}, {"x": -X * 30}], [1], "Wrong exactly where `x` holds numbers below −80."),
         ([{"x": X + 1}, {"x": X[None].repeat(2, 0) + 1}, {"x": X[None, None].repeat(2, 0) + 1}], [1, 2], "Wrong exactly where `x` has more than 2 axes."),

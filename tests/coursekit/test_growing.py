@@ -126,6 +126,8 @@ def test_a_table_that_should_be_a_buffer_is_told_apart():
 
     asked = case(modules.Embeddings, vocabulary=5, tokens=4, dim=6) | {"ids": torch.tensor([[1, 2, 0]])}
     right, learned = (growing.run_module(cls, asked, "ids") for cls in (modules.Embeddings, Learned))
+    turned = growing.run_module(modules.Embeddings, dict(reversed(asked.items())), "ids")
+    assert torch.equal(turned["registered"], right["registered"]), "whatever the order of the case"
     assert right["registered"].tolist() == [1, 2, 0] and learned["registered"].tolist() == [2, 2, 0]
     assert torch.equal(right["eval"], learned["eval"])
 

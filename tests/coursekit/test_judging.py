@@ -101,6 +101,12 @@ def test_an_unwritten_answer_is_no_error_and_names_its_stub():
 
     assert "`stub` is still the stub" in verdict(builds_on).reason
 
+    class Part:
+        def __init__(self):
+            raise NotImplementedError
+
+    assert "`Part` is still the stub" in verdict(lambda case: Part()).reason
+
     def with_words(case):
         raise NotImplementedError("to do")
 

@@ -203,402 +203,788 @@ def layer_norm(x, gain, bias, eps=1e-5):
     return centred / torch.sqrt((centred ** 2).sum(-1, keepdim=True) + eps) * gain + bias
 """,
     },
-    "transformer.feed_forward": {
-        "no ReLU": """
-def feed_forward(x, W_1, b_1, W_2, b_2):
-    return (x @ W_1 + b_1) @ W_2 + b_2
-""",
-        "GELU": """
-def feed_forward(x, W_1, b_1, W_2, b_2):
-    return torch.nn.functional.gelu(x @ W_1 + b_1) @ W_2 + b_2
-""",
-        "ReLU after the second map": """
-def feed_forward(x, W_1, b_1, W_2, b_2):
-    return torch.relu((x @ W_1 + b_1) @ W_2 + b_2)
-""",
-        "ReLU after both maps": """
-def feed_forward(x, W_1, b_1, W_2, b_2):
-    hidden = torch.relu(x @ W_1 + b_1)
-    return torch.relu(hidden @ W_2 + b_2)
-""",
-        "first bias added after the ReLU": """
-def feed_forward(x, W_1, b_1, W_2, b_2):
-    return (torch.relu(x @ W_1) + b_1) @ W_2 + b_2
-""",
-        "first bias forgotten": """
-def feed_forward(x, W_1, b_1, W_2, b_2):
-    return torch.relu(x @ W_1) @ W_2 + b_2
-""",
-        "second bias forgotten": """
-def feed_forward(x, W_1, b_1, W_2, b_2):
-    hidden = torch.relu(x @ W_1 + b_1)
-    return hidden @ W_2
-""",
-        "leaky ReLU": """
-def feed_forward(x, W_1, b_1, W_2, b_2):
-    return torch.nn.functional.leaky_relu(x @ W_1 + b_1) @ W_2 + b_2
-""",
-        "the residual added already": """
-def feed_forward(x, W_1, b_1, W_2, b_2):
-    return x + torch.relu(x @ W_1 + b_1) @ W_2 + b_2
-""",
-        "absolute value": """
-def feed_forward(x, W_1, b_1, W_2, b_2):
-    return torch.abs(x @ W_1 + b_1) @ W_2 + b_2
-""",
-        "ReLU on the input": """
-def feed_forward(x, W_1, b_1, W_2, b_2):
-    return (torch.relu(x) @ W_1 + b_1) @ W_2 + b_2
-""",
-        "matrices given to linear as they are": """
-def feed_forward(x, W_1, b_1, W_2, b_2):
-    linear = torch.nn.functional.linear
-    return linear(torch.relu(linear(x, W_1, b_1)), W_2, b_2)
-""",
-        "the batch flattened away": """
-def feed_forward(x, W_1, b_1, W_2, b_2):
-    rows = x.reshape(-1, x.shape[-1])
-    return torch.relu(rows @ W_1 + b_1) @ W_2 + b_2
-""",
-        "maximum over the word instead of ReLU": """
-def feed_forward(x, W_1, b_1, W_2, b_2):
-    hidden = x @ W_1 + b_1
-    hidden = hidden * (hidden == hidden.max(dim=-1, keepdim=True).values)
-    return hidden @ W_2 + b_2
-""",
-    },
-    "transformer.post_norm_layer": {
-        "no residual around the attention": """
-def post_norm_layer(x, weights, heads, keep):
-    x = layer_norm(self_attention(x, weights, heads, keep), weights["gain_1"], weights["bias_1"])
-    ff = feed_forward(x, weights["W_1"], weights["b_1"], weights["W_2"], weights["b_2"])
-    return layer_norm(x + ff, weights["gain_2"], weights["bias_2"])
-""",
-        "no residual around the feed-forward network": """
-def post_norm_layer(x, weights, heads, keep):
-    x = layer_norm(x + self_attention(x, weights, heads, keep), weights["gain_1"], weights["bias_1"])
-    ff = feed_forward(x, weights["W_1"], weights["b_1"], weights["W_2"], weights["b_2"])
-    return layer_norm(ff, weights["gain_2"], weights["bias_2"])
-""",
-        "the two norms exchanged": """
-def post_norm_layer(x, weights, heads, keep):
-    x = layer_norm(x + self_attention(x, weights, heads, keep), weights["gain_2"], weights["bias_2"])
-    ff = feed_forward(x, weights["W_1"], weights["b_1"], weights["W_2"], weights["b_2"])
-    return layer_norm(x + ff, weights["gain_1"], weights["bias_1"])
-""",
-        "the first norm's weights used twice": """
-def post_norm_layer(x, weights, heads, keep):
-    def norm(y):
-        return layer_norm(y, weights["gain_1"], weights["bias_1"])
-    x = norm(x + self_attention(x, weights, heads, keep))
-    return norm(x + feed_forward(x, *[weights[n] for n in FEED_FORWARD]))
-""",
-        "norms before the parts": """
-def post_norm_layer(x, weights, heads, keep):
-    normed = layer_norm(x, weights["gain_1"], weights["bias_1"])
-    x = x + self_attention(normed, weights, heads, keep)
-    normed = layer_norm(x, weights["gain_2"], weights["bias_2"])
-    return x + feed_forward(normed, *[weights[n] for n in FEED_FORWARD])
-""",
-        "padding not hidden": """
-def post_norm_layer(x, weights, heads, keep):
-    attended = self_attention(x, weights, heads, torch.ones_like(keep))
-    x = layer_norm(x + attended, weights["gain_1"], weights["bias_1"])
-    x = x + feed_forward(x, *[weights[n] for n in FEED_FORWARD])
-    return layer_norm(x, weights["gain_2"], weights["bias_2"])
-""",
-        "the mask the way PyTorch's layer wants it": """
-def post_norm_layer(x, weights, heads, keep):
-    attended = self_attention(x, weights, heads, ~keep)
-    x = layer_norm(x + attended, weights["gain_1"], weights["bias_1"])
-    x = x + feed_forward(x, *[weights[n] for n in FEED_FORWARD])
-    return layer_norm(x, weights["gain_2"], weights["bias_2"])
-""",
-        "second residual from the layer's input": """
-def post_norm_layer(x, weights, heads, keep):
-    h = layer_norm(x + self_attention(x, weights, heads, keep), weights["gain_1"], weights["bias_1"])
-    return layer_norm(
-        x + feed_forward(h, *[weights[n] for n in FEED_FORWARD]), weights["gain_2"], weights["bias_2"]
-    )
-""",
-        "the network reads the layer's input": """
-def post_norm_layer(x, weights, heads, keep):
-    h = layer_norm(x + self_attention(x, weights, heads, keep), weights["gain_1"], weights["bias_1"])
-    return layer_norm(
-        h + feed_forward(x, *[weights[n] for n in FEED_FORWARD]), weights["gain_2"], weights["bias_2"]
-    )
-""",
-        "the last norm forgotten": """
-def post_norm_layer(x, weights, heads, keep):
-    x = layer_norm(x + self_attention(x, weights, heads, keep), weights["gain_1"], weights["bias_1"])
-    return x + feed_forward(x, *[weights[n] for n in FEED_FORWARD])
-""",
-        "the first norm forgotten": """
-def post_norm_layer(x, weights, heads, keep):
-    x = x + self_attention(x, weights, heads, keep)
-    x = x + feed_forward(x, *[weights[n] for n in FEED_FORWARD])
-    return layer_norm(x, weights["gain_2"], weights["bias_2"])
-""",
-        "rows of padding set to 0": """
-def post_norm_layer(x, weights, heads, keep):
-    x = layer_norm(x + self_attention(x, weights, heads, keep), weights["gain_1"], weights["bias_1"])
-    x = x + feed_forward(x, *[weights[n] for n in FEED_FORWARD])
-    return layer_norm(x, weights["gain_2"], weights["bias_2"]) * keep[..., None]
-""",
-        "eps of BERT": """
-def post_norm_layer(x, weights, heads, keep):
-    x = layer_norm(x + self_attention(x, weights, heads, keep), weights["gain_1"], weights["bias_1"], 1e-12)
-    x = x + feed_forward(x, *[weights[n] for n in FEED_FORWARD])
-    return layer_norm(x, weights["gain_2"], weights["bias_2"], 1e-12)
-""",
-        "another eps in the second norm alone": """
-def post_norm_layer(x, weights, heads, keep):
-    x = layer_norm(x + self_attention(x, weights, heads, keep), weights["gain_1"], weights["bias_1"])
-    x = x + feed_forward(x, *[weights[n] for n in FEED_FORWARD])
-    return layer_norm(x, weights["gain_2"], weights["bias_2"], 1e-6)
-""",
-        "another eps in the first norm alone": """
-def post_norm_layer(x, weights, heads, keep):
-    x = layer_norm(x + self_attention(x, weights, heads, keep), weights["gain_1"], weights["bias_1"], 1e-6)
-    x = x + feed_forward(x, *[weights[n] for n in FEED_FORWARD])
-    return layer_norm(x, weights["gain_2"], weights["bias_2"])
-""",
-        "norm of the part, then the sum": """
-def post_norm_layer(x, weights, heads, keep):
-    x = x + layer_norm(self_attention(x, weights, heads, keep), weights["gain_1"], weights["bias_1"])
-    ff = feed_forward(x, *[weights[n] for n in FEED_FORWARD])
-    return x + layer_norm(ff, weights["gain_2"], weights["bias_2"])
-""",
-        "norms without their gains and biases": """
-def post_norm_layer(x, weights, heads, keep):
-    def norm(y):
-        return torch.nn.functional.layer_norm(y, y.shape[-1:])
-    x = norm(x + self_attention(x, weights, heads, keep))
-    return norm(x + feed_forward(x, *[weights[n] for n in FEED_FORWARD]))
-""",
-        "five heads, as in the demonstration": """
-def post_norm_layer(x, weights, heads, keep):
-    x = layer_norm(x + self_attention(x, weights, 5, keep), weights["gain_1"], weights["bias_1"])
-    x = x + feed_forward(x, *[weights[n] for n in FEED_FORWARD])
-    return layer_norm(x, weights["gain_2"], weights["bias_2"])
-""",
-        "one head": """
-def post_norm_layer(x, weights, heads, keep):
-    x = layer_norm(x + self_attention(x, weights, 1, keep), weights["gain_1"], weights["bias_1"])
-    x = x + feed_forward(x, *[weights[n] for n in FEED_FORWARD])
-    return layer_norm(x, weights["gain_2"], weights["bias_2"])
-""",
-        "feed-forward network before the attention": """
-def post_norm_layer(x, weights, heads, keep):
-    x = x + feed_forward(x, *[weights[n] for n in FEED_FORWARD])
-    x = layer_norm(x, weights["gain_1"], weights["bias_1"])
-    return layer_norm(x + self_attention(x, weights, heads, keep), weights["gain_2"], weights["bias_2"])
-""",
-        "dropout as in the paper": """
-torch.manual_seed(0)
+    "transformer.MultiHeadAttention": {
+        "mask forgotten": """
+class MultiHeadAttention(nn.Module):
+    def __init__(self, dim, heads):
+        super().__init__()
+        self.heads = heads
+        self.query = nn.Linear(dim, dim)
+        self.key = nn.Linear(dim, dim)
+        self.value = nn.Linear(dim, dim)
+        self.output = nn.Linear(dim, dim)
 
-def post_norm_layer(x, weights, heads, keep):
-    drop = torch.nn.functional.dropout
-    x = layer_norm(
-        x + drop(self_attention(x, weights, heads, keep), 0.1), weights["gain_1"], weights["bias_1"]
-    )
-    x = x + drop(feed_forward(x, *[weights[n] for n in FEED_FORWARD]), 0.1)
-    return layer_norm(x, weights["gain_2"], weights["bias_2"])
+    def forward(self, x, keep):
+        B, T, D = x.shape
+        d = D // self.heads
+        q = self.query(x).view(B, T, self.heads, d).transpose(1, 2)
+        k = self.key(x).view(B, T, self.heads, d).transpose(1, 2)
+        v = self.value(x).view(B, T, self.heads, d).transpose(1, 2)
+        weights = torch.softmax(q @ k.transpose(-1, -2) / d ** 0.5, dim=-1)
+        return self.output((weights @ v).transpose(1, 2).reshape(B, T, D))
+""",
+        "the maps in a list": """
+class MultiHeadAttention(nn.Module):
+    def __init__(self, dim, heads):
+        super().__init__()
+        self.heads = heads
+        self.layers = [nn.Linear(dim, dim) for _ in range(4)]
+
+    def forward(self, x, keep):
+        B, T, D = x.shape
+        q, k, v = [layer(x).view(B, T, self.heads, -1).transpose(1, 2) for layer in self.layers[:3]]
+        scores = q @ k.mT / (D // self.heads) ** 0.5
+        scores = scores.masked_fill(~keep[:, None], float("-inf"))
+        return self.layers[3]((scores.softmax(-1) @ v).transpose(1, 2).reshape(B, T, D))
+""",
+        "the names of PyTorch": """
+class MultiHeadAttention(nn.Module):
+    def __init__(self, dim, heads):
+        super().__init__()
+        self.heads = heads
+        self.W_q, self.W_k, self.W_v, self.W_o = [nn.Linear(dim, dim) for _ in range(4)]
+
+    def forward(self, x, keep):
+        B, T, D = x.shape
+        q, k, v = [W(x).view(B, T, self.heads, -1).transpose(1, 2) for W in (self.W_q, self.W_k, self.W_v)]
+        scores = q @ k.mT / (D // self.heads) ** 0.5
+        scores = scores.masked_fill(~keep[:, None], float("-inf"))
+        return self.W_o((scores.softmax(-1) @ v).transpose(1, 2).reshape(B, T, D))
+""",
+        "super().__init__() forgotten": """
+class MultiHeadAttention(nn.Module):
+    def __init__(self, dim, heads):
+        self.heads = heads
+        self.query = nn.Linear(dim, dim)
+        self.key = nn.Linear(dim, dim)
+        self.value = nn.Linear(dim, dim)
+        self.output = nn.Linear(dim, dim)
+
+    def forward(self, x, keep):
+        return x
+""",
+        "view without transpose": """
+class MultiHeadAttention(nn.Module):
+    def __init__(self, dim, heads):
+        super().__init__()
+        self.heads = heads
+        self.query, self.key, self.value, self.output = [nn.Linear(dim, dim) for _ in range(4)]
+
+    def forward(self, x, keep):
+        B, T, D = x.shape
+        q, k, v = [f(x).view(B, self.heads, T, -1) for f in (self.query, self.key, self.value)]
+        scores = q @ k.mT / (D // self.heads) ** 0.5
+        scores = scores.masked_fill(~keep[:, None], float("-inf"))
+        return self.output((scores.softmax(-1) @ v).transpose(1, 2).reshape(B, T, D))
+""",
+        "scaled by dim, not by the head's size": """
+class MultiHeadAttention(nn.Module):
+    def __init__(self, dim, heads):
+        super().__init__()
+        self.heads, self.dim = heads, dim
+        self.query, self.key, self.value, self.output = [nn.Linear(dim, dim) for _ in range(4)]
+
+    def forward(self, x, keep):
+        q, k, v = [f(x).unflatten(-1, (self.heads, -1)).transpose(1, 2) for f in (self.query, self.key, self.value)]
+        scores = (q @ k.mT / self.dim ** 0.5).masked_fill(~keep.unsqueeze(1), -1e9)
+        return self.output((scores.softmax(-1) @ v).transpose(1, 2).flatten(2))
+""",
+        "no heads at all": """
+class MultiHeadAttention(nn.Module):
+    def __init__(self, dim, heads):
+        super().__init__()
+        self.heads, self.d = heads, dim // heads
+        self.query, self.key, self.value, self.output = [nn.Linear(dim, dim) for _ in range(4)]
+
+    def forward(self, x, keep):
+        q, k, v = self.query(x), self.key(x), self.value(x)
+        scores = (q @ k.mT / self.d ** 0.5).masked_fill(~keep, -1e9)
+        return self.output(scores.softmax(-1) @ v)
+""",
+        "the output projection forgotten in forward": """
+class MultiHeadAttention(nn.Module):
+    def __init__(self, dim, heads):
+        super().__init__()
+        self.heads = heads
+        self.query, self.key, self.value, self.output = [nn.Linear(dim, dim) for _ in range(4)]
+
+    def forward(self, x, keep):
+        q, k, v = [f(x).unflatten(-1, (self.heads, -1)).transpose(1, 2) for f in (self.query, self.key, self.value)]
+        scores = (q @ k.mT / q.shape[-1] ** 0.5).masked_fill(~keep[:, None], -1e9)
+        return (scores.softmax(-1) @ v).transpose(1, 2).flatten(2)
+""",
+        "PyTorch's mask: True hides": """
+class MultiHeadAttention(nn.Module):
+    def __init__(self, dim, heads):
+        super().__init__()
+        self.heads = heads
+        self.query, self.key, self.value, self.output = [nn.Linear(dim, dim) for _ in range(4)]
+
+    def forward(self, x, keep):
+        q, k, v = [f(x).unflatten(-1, (self.heads, -1)).transpose(1, 2) for f in (self.query, self.key, self.value)]
+        scores = (q @ k.mT / q.shape[-1] ** 0.5).masked_fill(keep[:, None], -1e9)
+        return self.output((scores.softmax(-1) @ v).transpose(1, 2).flatten(2))
 """,
     },
-    "transformer.pre_norm_layer": {
-        "norms after the sums": """
-def pre_norm_layer(x, weights, heads, keep):
-    x = layer_norm(x + self_attention(x, weights, heads, keep), weights["gain_1"], weights["bias_1"])
-    ff = feed_forward(x, weights["W_1"], weights["b_1"], weights["W_2"], weights["b_2"])
-    return layer_norm(x + ff, weights["gain_2"], weights["bias_2"])
+    "transformer.FeedForward": {
+        "no activation": """
+class FeedForward(nn.Module):
+    def __init__(self, dim, inner, activation="gelu"):
+        super().__init__()
+        self.widen = nn.Linear(dim, inner)
+        self.narrow = nn.Linear(inner, dim)
+
+    def forward(self, x):
+        return self.narrow(self.widen(x))
 """,
-        "the normalised words carried on by the sums": """
-def pre_norm_layer(x, weights, heads, keep):
-    x = layer_norm(x, weights["gain_1"], weights["bias_1"])
-    x = x + self_attention(x, weights, heads, keep)
-    x = layer_norm(x, weights["gain_2"], weights["bias_2"])
-    return x + feed_forward(x, *[weights[n] for n in FEED_FORWARD])
+        "ReLU for all": """
+class FeedForward(nn.Module):
+    def __init__(self, dim, inner, activation="gelu"):
+        super().__init__()
+        self.widen = nn.Linear(dim, inner)
+        self.narrow = nn.Linear(inner, dim)
+
+    def forward(self, x):
+        return self.narrow(relu(self.widen(x)))
 """,
-        "one more norm at the end": """
-def pre_norm_layer(x, weights, heads, keep):
-    h = layer_norm(x, weights["gain_1"], weights["bias_1"])
-    x = x + self_attention(h, weights, heads, keep)
-    h = layer_norm(x, weights["gain_2"], weights["bias_2"])
-    x = x + feed_forward(h, *[weights[n] for n in FEED_FORWARD])
-    return layer_norm(x, weights["gain_2"], weights["bias_2"])
+        "the exact GELU for both": """
+class FeedForward(nn.Module):
+    def __init__(self, dim, inner, activation="gelu"):
+        super().__init__()
+        self.widen = nn.Linear(dim, inner)
+        self.narrow = nn.Linear(inner, dim)
+        self.f = relu if activation == "relu" else gelu
+
+    def forward(self, x):
+        return self.narrow(self.f(self.widen(x)))
 """,
-        "the first norm's weights used twice": """
-def pre_norm_layer(x, weights, heads, keep):
-    def norm(y):
-        return layer_norm(y, weights["gain_1"], weights["bias_1"])
-    x = x + self_attention(norm(x), weights, heads, keep)
-    return x + feed_forward(norm(x), *[weights[n] for n in FEED_FORWARD])
+        "the formula for both": """
+class FeedForward(nn.Module):
+    def __init__(self, dim, inner, activation="gelu"):
+        super().__init__()
+        self.widen = nn.Linear(dim, inner)
+        self.narrow = nn.Linear(inner, dim)
+        self.activation = activation
+
+    def forward(self, x):
+        z = self.widen(x)
+        if self.activation == "relu":
+            z = z.clamp(min=0)
+        else:
+            z = 0.5 * z * (1 + torch.tanh((2 / torch.pi) ** 0.5 * (z + 0.044715 * z ** 3)))
+        return self.narrow(z)
 """,
-        "both branches from the layer's input": """
-def pre_norm_layer(x, weights, heads, keep):
-    a = self_attention(layer_norm(x, weights["gain_1"], weights["bias_1"]), weights, heads, keep)
-    f = feed_forward(
-        layer_norm(x, weights["gain_2"], weights["bias_2"]), *[weights[n] for n in FEED_FORWARD]
-    )
-    return x + a + f
+        "layers in a list": """
+class FeedForward(nn.Module):
+    def __init__(self, dim, inner, activation="gelu"):
+        super().__init__()
+        self.layers = [nn.Linear(dim, inner), nn.Linear(inner, dim)]
+        self.activation = activation
+
+    def forward(self, x):
+        z = self.layers[0](x)
+        z = {"relu": relu, "gelu": gelu, "gelu_tanh": lambda z: gelu(z, approximate="tanh")}[self.activation](z)
+        return self.layers[1](z)
 """,
-        "no norm before the network": """
-def pre_norm_layer(x, weights, heads, keep):
-    x = x + self_attention(layer_norm(x, weights["gain_1"], weights["bias_1"]), weights, heads, keep)
-    return x + feed_forward(x, *[weights[n] for n in FEED_FORWARD])
+        "an nn.Sequential": """
+class FeedForward(nn.Module):
+    def __init__(self, dim, inner, activation="gelu"):
+        super().__init__()
+        act = {"relu": nn.ReLU(), "gelu": nn.GELU(), "gelu_tanh": nn.GELU(approximate="tanh")}[activation]
+        self.net = nn.Sequential(nn.Linear(dim, inner), act, nn.Linear(inner, dim))
+
+    def forward(self, x):
+        return self.net(x)
 """,
-        "no norm before the attention": """
-def pre_norm_layer(x, weights, heads, keep):
-    x = x + self_attention(x, weights, heads, keep)
-    h = layer_norm(x, weights["gain_2"], weights["bias_2"])
-    return x + feed_forward(h, *[weights[n] for n in FEED_FORWARD])
+        "the residual inside": """
+class FeedForward(nn.Module):
+    def __init__(self, dim, inner, activation="gelu"):
+        super().__init__()
+        self.widen = nn.Linear(dim, inner)
+        self.narrow = nn.Linear(inner, dim)
+        self.act = {"relu": relu, "gelu": gelu, "gelu_tanh": lambda z: gelu(z, approximate="tanh")}[activation]
+
+    def forward(self, x):
+        return x + self.narrow(self.act(self.widen(x)))
 """,
-        "the two norms exchanged": """
-def pre_norm_layer(x, weights, heads, keep):
-    x = x + self_attention(layer_norm(x, weights["gain_2"], weights["bias_2"]), weights, heads, keep)
-    h = layer_norm(x, weights["gain_1"], weights["bias_1"])
-    return x + feed_forward(h, *[weights[n] for n in FEED_FORWARD])
+        "a quick sigmoid for GELU": """
+class FeedForward(nn.Module):
+    def __init__(self, dim, inner, activation="gelu"):
+        super().__init__()
+        self.widen = nn.Linear(dim, inner)
+        self.narrow = nn.Linear(inner, dim)
+        self.act = {"relu": relu, "gelu": lambda z: z * torch.sigmoid(1.702 * z), "gelu_tanh": lambda z: gelu(z, approximate="tanh")}[activation]
+
+    def forward(self, x):
+        return self.narrow(self.act(self.widen(x)))
 """,
-        "padding not hidden": """
-def pre_norm_layer(x, weights, heads, keep):
-    everyone = torch.ones(x.shape[:2], dtype=torch.bool)
-    x = x + self_attention(layer_norm(x, weights["gain_1"], weights["bias_1"]), weights, heads, everyone)
-    h = layer_norm(x, weights["gain_2"], weights["bias_2"])
-    return x + feed_forward(h, *[weights[n] for n in FEED_FORWARD])
-""",
-        "mask inverted": """
-def pre_norm_layer(x, weights, heads, keep):
-    x = x + self_attention(layer_norm(x, weights["gain_1"], weights["bias_1"]), weights, heads, ~keep)
-    h = layer_norm(x, weights["gain_2"], weights["bias_2"])
-    return x + feed_forward(h, *[weights[n] for n in FEED_FORWARD])
-""",
-        "second residual forgotten": """
-def pre_norm_layer(x, weights, heads, keep):
-    x = x + self_attention(layer_norm(x, weights["gain_1"], weights["bias_1"]), weights, heads, keep)
-    h = layer_norm(x, weights["gain_2"], weights["bias_2"])
-    return feed_forward(h, *[weights[n] for n in FEED_FORWARD])
-""",
-        "first residual forgotten": """
-def pre_norm_layer(x, weights, heads, keep):
-    x = self_attention(layer_norm(x, weights["gain_1"], weights["bias_1"]), weights, heads, keep)
-    h = layer_norm(x, weights["gain_2"], weights["bias_2"])
-    return x + feed_forward(h, *[weights[n] for n in FEED_FORWARD])
-""",
-        "norm at the end of the branch": """
-def pre_norm_layer(x, weights, heads, keep):
-    x = x + layer_norm(self_attention(x, weights, heads, keep), weights["gain_1"], weights["bias_1"])
-    ff = feed_forward(x, *[weights[n] for n in FEED_FORWARD])
-    return x + layer_norm(ff, weights["gain_2"], weights["bias_2"])
-""",
-        "second sum starts from the layer's input": """
-def pre_norm_layer(x, weights, heads, keep):
-    h = x + self_attention(layer_norm(x, weights["gain_1"], weights["bias_1"]), weights, heads, keep)
-    n = layer_norm(h, weights["gain_2"], weights["bias_2"])
-    return x + feed_forward(n, *[weights[name] for name in FEED_FORWARD])
-""",
-        "rows of padding set to 0": """
-def pre_norm_layer(x, weights, heads, keep):
-    x = x + self_attention(layer_norm(x, weights["gain_1"], weights["bias_1"]), weights, heads, keep)
-    h = layer_norm(x, weights["gain_2"], weights["bias_2"])
-    return (x + feed_forward(h, *[weights[n] for n in FEED_FORWARD])) * keep.unsqueeze(-1)
-""",
-        "eps of 1e-6": """
-def pre_norm_layer(x, weights, heads, keep):
-    h = layer_norm(x, weights["gain_1"], weights["bias_1"], eps=1e-6)
-    x = x + self_attention(h, weights, heads, keep)
-    h = layer_norm(x, weights["gain_2"], weights["bias_2"], eps=1e-6)
-    return x + feed_forward(h, *[weights[n] for n in FEED_FORWARD])
-""",
-        "another eps in the first norm alone": """
-def pre_norm_layer(x, weights, heads, keep):
-    h = layer_norm(x, weights["gain_1"], weights["bias_1"], eps=1e-6)
-    x = x + self_attention(h, weights, heads, keep)
-    h = layer_norm(x, weights["gain_2"], weights["bias_2"])
-    return x + feed_forward(h, *[weights[n] for n in FEED_FORWARD])
-""",
-        "another eps in the second norm alone": """
-def pre_norm_layer(x, weights, heads, keep):
-    h = layer_norm(x, weights["gain_1"], weights["bias_1"])
-    x = x + self_attention(h, weights, heads, keep)
-    h = layer_norm(x, weights["gain_2"], weights["bias_2"], eps=1e-6)
-    return x + feed_forward(h, *[weights[n] for n in FEED_FORWARD])
+        "sizes the wrong way round": """
+class FeedForward(nn.Module):
+    def __init__(self, dim, inner, activation="gelu"):
+        super().__init__()
+        self.widen = nn.Linear(inner, dim)
+        self.narrow = nn.Linear(dim, inner)
+        self.act = {"relu": relu, "gelu": gelu, "gelu_tanh": lambda z: gelu(z, approximate="tanh")}[activation]
+
+    def forward(self, x):
+        return self.narrow(self.act(self.widen(x)))
 """,
     },
-    "transformer.stack": {
-        "the input left out": """
-def stack(x, layers):
-    hidden = []
-    for layer in layers:
-        x = layer(x)
-        hidden.append(x)
-    return torch.stack(hidden)
+    "transformer.Dropout": {
+        "self.training forgotten": """
+class Dropout(nn.Module):
+    def __init__(self, p):
+        super().__init__()
+        self.p = p
+
+    def forward(self, x, draws=None):
+        if draws is None:
+            draws = torch.rand_like(x)
+        return torch.where(draws < self.p, 0.0, x / (1 - self.p))
 """,
-        "every layer reads the input": """
-def stack(x, layers):
-    return torch.stack([x] + [layer(x) for layer in layers])
+        "what stays is not scaled": """
+class Dropout(nn.Module):
+    def __init__(self, p):
+        super().__init__()
+        self.p = p
+
+    def forward(self, x, draws=None):
+        if not self.training:
+            return x
+        draws = torch.rand_like(x) if draws is None else draws
+        return x * (draws > self.p)
 """,
-        "last layer first": """
-def stack(x, layers):
-    hidden = [x]
-    for layer in reversed(layers):
-        hidden.append(layer(hidden[-1]))
-    return torch.stack(hidden)
+        "keeps with probability p": """
+class Dropout(nn.Module):
+    def __init__(self, p):
+        super().__init__()
+        self.p = p
+
+    def forward(self, x, draws=None):
+        if not self.training:
+            return x
+        if draws is None:
+            draws = torch.rand_like(x)
+        mask = (draws < self.p).float()
+        return x * mask / (1 - self.p)
 """,
-        "only the last vectors": """
-def stack(x, layers):
-    for layer in layers:
-        x = layer(x)
-    return x
+        "the recipe of 2014": """
+class Dropout(nn.Module):
+    def __init__(self, p):
+        super().__init__()
+        self.p = p
+
+    def forward(self, x, draws=None):
+        if not self.training:
+            return x * (1 - self.p)
+        draws = torch.rand_like(x) if draws is None else draws
+        return x * (draws >= self.p)
 """,
-        "the last layer's vectors missing": """
-def stack(x, layers):
-    hidden = []
-    for layer in layers:
-        hidden.append(x)
-        x = layer(x)
-    return torch.stack(hidden)
+        "draws needed": """
+class Dropout(nn.Module):
+    def __init__(self, p):
+        super().__init__()
+        self.p = p
+
+    def forward(self, x, draws=None):
+        if not self.training or draws is None:
+            return x
+        return torch.where(draws < self.p, 0.0, x / (1 - self.p))
 """,
-        "joined along the batch": """
-def stack(x, layers):
-    hidden = [x]
-    for layer in layers:
-        hidden.append(layer(hidden[-1]))
-    return torch.cat(hidden)
+        "training and evaluation exchanged": """
+class Dropout(nn.Module):
+    def __init__(self, p):
+        super().__init__()
+        self.p = p
+
+    def forward(self, x, draws=None):
+        if self.training:
+            return x
+        draws = torch.rand_like(x) if draws is None else draws
+        return torch.where(draws < self.p, 0.0, x / (1 - self.p))
 """,
-        "layers as the second axis": """
-def stack(x, layers):
-    hidden = [x]
-    for layer in layers:
-        hidden.append(layer(hidden[-1]))
-    return torch.stack(hidden, dim=1)
+        "writes into x": """
+class Dropout(nn.Module):
+    def __init__(self, p):
+        super().__init__()
+        self.p = p
+
+    def forward(self, x, draws=None):
+        if not self.training:
+            return x
+        draws = torch.rand_like(x) if draws is None else draws
+        x[draws < self.p] = 0
+        return x / (1 - self.p)
 """,
-        "residual around every layer": """
-def stack(x, layers):
-    hidden = [x]
-    for layer in layers:
-        hidden.append(hidden[-1] + layer(hidden[-1]))
-    return torch.stack(hidden)
+        "divides by p": """
+class Dropout(nn.Module):
+    def __init__(self, p):
+        super().__init__()
+        self.p = p
+
+    def forward(self, x, draws=None):
+        if not self.training or self.p == 0:
+            return x
+        draws = torch.rand_like(x) if draws is None else draws
+        return x * (draws >= self.p) / self.p
 """,
-        "the output put in front": """
-def stack(x, layers):
-    hidden = [x]
-    for layer in layers:
-        hidden.insert(0, layer(hidden[0]))
-    return torch.stack(hidden)
+    },
+    "transformer.Block": {
+        "no residuals": """
+class Block(nn.Module):
+    def __init__(self, dim, heads, inner, norm_first=False, activation="gelu", eps=1e-5, dropout=0.0):
+        super().__init__()
+        self.attention = MultiHeadAttention(dim, heads)
+        self.feed_forward = FeedForward(dim, inner, activation)
+        self.norm_attention = nn.LayerNorm(dim, eps=eps)
+        self.norm_feed_forward = nn.LayerNorm(dim, eps=eps)
+        self.drop = Dropout(dropout)
+        self.norm_first = norm_first
+
+    def forward(self, x, keep):
+        if self.norm_first:
+            x = self.drop(self.attention(self.norm_attention(x), keep))
+            return self.drop(self.feed_forward(self.norm_feed_forward(x)))
+        x = self.norm_attention(self.drop(self.attention(x, keep)))
+        return self.norm_feed_forward(self.drop(self.feed_forward(x)))
 """,
-        "two layers as in the notebook": """
-def stack(x, layers):
-    one = layers[0](x)
-    two = layers[1](one)
-    return torch.stack([x, one, two])
+        "one norm for both places": """
+class Block(nn.Module):
+    def __init__(self, dim, heads, inner, norm_first=False, activation="gelu", eps=1e-5, dropout=0.0):
+        super().__init__()
+        norm = nn.LayerNorm(dim, eps=eps)
+        self.attention = MultiHeadAttention(dim, heads)
+        self.feed_forward = FeedForward(dim, inner, activation)
+        self.norm_attention = norm
+        self.norm_feed_forward = norm
+        self.drop = Dropout(dropout)
+        self.norm_first = norm_first
+
+    def forward(self, x, keep):
+        if self.norm_first:
+            x = x + self.drop(self.attention(self.norm_attention(x), keep))
+            return x + self.drop(self.feed_forward(self.norm_feed_forward(x)))
+        x = self.norm_attention(x + self.drop(self.attention(x, keep)))
+        return self.norm_feed_forward(x + self.drop(self.feed_forward(x)))
 """,
-        "the first layer everywhere": """
-def stack(x, layers):
-    hidden = [x]
-    for _ in layers:
-        hidden.append(layers[0](hidden[-1]))
-    return torch.stack(hidden)
+        "dropout in evaluation": """
+class Block(nn.Module):
+    def __init__(self, dim, heads, inner, norm_first=False, activation="gelu", eps=1e-5, dropout=0.0):
+        super().__init__()
+        self.attention = MultiHeadAttention(dim, heads)
+        self.feed_forward = FeedForward(dim, inner, activation)
+        self.norm_attention = nn.LayerNorm(dim, eps=eps)
+        self.norm_feed_forward = nn.LayerNorm(dim, eps=eps)
+        self.p = dropout
+        self.norm_first = norm_first
+
+    def forward(self, x, keep):
+        F = nn.functional
+        if self.norm_first:
+            x = x + F.dropout(self.attention(self.norm_attention(x), keep), self.p)
+            return x + F.dropout(self.feed_forward(self.norm_feed_forward(x)), self.p)
+        x = self.norm_attention(x + F.dropout(self.attention(x, keep), self.p))
+        return self.norm_feed_forward(x + F.dropout(self.feed_forward(x), self.p))
+""",
+        "dropout left out": """
+class Block(nn.Module):
+    def __init__(self, dim, heads, inner, norm_first=False, activation="gelu", eps=1e-5, dropout=0.0):
+        super().__init__()
+        self.attention = MultiHeadAttention(dim, heads)
+        self.feed_forward = FeedForward(dim, inner, activation)
+        self.norm_attention = nn.LayerNorm(dim, eps=eps)
+        self.norm_feed_forward = nn.LayerNorm(dim, eps=eps)
+        self.norm_first = norm_first
+
+    def forward(self, x, keep):
+        if self.norm_first:
+            x = x + self.attention(self.norm_attention(x), keep)
+            return x + self.feed_forward(self.norm_feed_forward(x))
+        x = self.norm_attention(x + self.attention(x, keep))
+        return self.norm_feed_forward(x + self.feed_forward(x))
+""",
+        "norm_first ignored": """
+class Block(nn.Module):
+    def __init__(self, dim, heads, inner, norm_first=False, activation="gelu", eps=1e-5, dropout=0.0):
+        super().__init__()
+        self.attention = MultiHeadAttention(dim, heads)
+        self.feed_forward = FeedForward(dim, inner, activation)
+        self.norm_attention = nn.LayerNorm(dim, eps=eps)
+        self.norm_feed_forward = nn.LayerNorm(dim, eps=eps)
+        self.drop = Dropout(dropout)
+
+    def forward(self, x, keep):
+        x = self.norm_attention(x + self.drop(self.attention(x, keep)))
+        return self.norm_feed_forward(x + self.drop(self.feed_forward(x)))
+""",
+        "pre-norm with the normed x on the road": """
+class Block(nn.Module):
+    def __init__(self, dim, heads, inner, norm_first=False, activation="gelu", eps=1e-5, dropout=0.0):
+        super().__init__()
+        self.attention = MultiHeadAttention(dim, heads)
+        self.feed_forward = FeedForward(dim, inner, activation)
+        self.norm_attention = nn.LayerNorm(dim, eps=eps)
+        self.norm_feed_forward = nn.LayerNorm(dim, eps=eps)
+        self.drop = Dropout(dropout)
+        self.norm_first = norm_first
+
+    def forward(self, x, keep):
+        if self.norm_first:
+            x = self.norm_attention(x)
+            x = x + self.drop(self.attention(x, keep))
+            x = self.norm_feed_forward(x)
+            return x + self.drop(self.feed_forward(x))
+        x = self.norm_attention(x + self.drop(self.attention(x, keep)))
+        return self.norm_feed_forward(x + self.drop(self.feed_forward(x)))
+""",
+        "eps forgotten": """
+class Block(nn.Module):
+    def __init__(self, dim, heads, inner, norm_first=False, activation="gelu", eps=1e-5, dropout=0.0):
+        super().__init__()
+        self.attention = MultiHeadAttention(dim, heads)
+        self.feed_forward = FeedForward(dim, inner, activation)
+        self.norm_attention = nn.LayerNorm(dim)
+        self.norm_feed_forward = nn.LayerNorm(dim)
+        self.drop = Dropout(dropout)
+        self.norm_first = norm_first
+
+    def forward(self, x, keep):
+        if self.norm_first:
+            x = x + self.drop(self.attention(self.norm_attention(x), keep))
+            return x + self.drop(self.feed_forward(self.norm_feed_forward(x)))
+        x = self.norm_attention(x + self.drop(self.attention(x, keep)))
+        return self.norm_feed_forward(x + self.drop(self.feed_forward(x)))
+""",
+        "names norm1 and norm2": """
+class Block(nn.Module):
+    def __init__(self, dim, heads, inner, norm_first=False, activation="gelu", eps=1e-5, dropout=0.0):
+        super().__init__()
+        self.attention = MultiHeadAttention(dim, heads)
+        self.feed_forward = FeedForward(dim, inner, activation)
+        self.norm1, self.norm2 = nn.LayerNorm(dim, eps=eps), nn.LayerNorm(dim, eps=eps)
+        self.drop = Dropout(dropout)
+        self.norm_first = norm_first
+
+    def forward(self, x, keep):
+        if self.norm_first:
+            x = x + self.drop(self.attention(self.norm1(x), keep))
+            return x + self.drop(self.feed_forward(self.norm2(x)))
+        x = self.norm1(x + self.drop(self.attention(x, keep)))
+        return self.norm2(x + self.drop(self.feed_forward(x)))
+""",
+        "the sum dropped": """
+class Block(nn.Module):
+    def __init__(self, dim, heads, inner, norm_first=False, activation="gelu", eps=1e-5, dropout=0.0):
+        super().__init__()
+        self.attention = MultiHeadAttention(dim, heads)
+        self.feed_forward = FeedForward(dim, inner, activation)
+        self.norm_attention = nn.LayerNorm(dim, eps=eps)
+        self.norm_feed_forward = nn.LayerNorm(dim, eps=eps)
+        self.drop = nn.Dropout(dropout)
+        self.norm_first = norm_first
+
+    def forward(self, x, keep):
+        if self.norm_first:
+            x = self.drop(x + self.attention(self.norm_attention(x), keep))
+            return self.drop(x + self.feed_forward(self.norm_feed_forward(x)))
+        x = self.norm_attention(self.drop(x + self.attention(x, keep)))
+        return self.norm_feed_forward(self.drop(x + self.feed_forward(x)))
+""",
+        "the activation left at its default": """
+class Block(nn.Module):
+    def __init__(self, dim, heads, inner, norm_first=False, activation="gelu", eps=1e-5, dropout=0.0):
+        super().__init__()
+        self.attention = MultiHeadAttention(dim, heads)
+        self.feed_forward = FeedForward(dim, inner)
+        self.norm_attention = nn.LayerNorm(dim, eps=eps)
+        self.norm_feed_forward = nn.LayerNorm(dim, eps=eps)
+        self.drop = Dropout(dropout)
+        self.norm_first = norm_first
+
+    def forward(self, x, keep):
+        if self.norm_first:
+            x = x + self.drop(self.attention(self.norm_attention(x), keep))
+            return x + self.drop(self.feed_forward(self.norm_feed_forward(x)))
+        x = self.norm_attention(x + self.drop(self.attention(x, keep)))
+        return self.norm_feed_forward(x + self.drop(self.feed_forward(x)))
+""",
+        "the last norm missing in post-norm": """
+class Block(nn.Module):
+    def __init__(self, dim, heads, inner, norm_first=False, activation="gelu", eps=1e-5, dropout=0.0):
+        super().__init__()
+        self.attention = MultiHeadAttention(dim, heads)
+        self.feed_forward = FeedForward(dim, inner, activation)
+        self.norm_attention = nn.LayerNorm(dim, eps=eps)
+        self.norm_feed_forward = nn.LayerNorm(dim, eps=eps)
+        self.drop = Dropout(dropout)
+        self.norm_first = norm_first
+
+    def forward(self, x, keep):
+        if self.norm_first:
+            x = x + self.drop(self.attention(self.norm_attention(x), keep))
+            return x + self.drop(self.feed_forward(self.norm_feed_forward(x)))
+        x = self.norm_attention(x + self.drop(self.attention(x, keep)))
+        return x + self.drop(self.feed_forward(x))
+""",
+    },
+    "transformer.training_step": {
+        "zero_grad forgotten": """
+def training_step(model, batch, optimiser, rate, most):
+    model.train()
+    ids, targets, counts = batch
+    loss = cross_entropy(model(ids)[counts], targets[counts])
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), most)
+    for group in optimiser.param_groups:
+        group["lr"] = rate
+    optimiser.step()
+    return loss.item()
+""",
+        "padding in the loss": """
+def training_step(model, batch, optimiser, rate, most):
+    model.train()
+    ids, targets, counts = batch
+    logits = model(ids)
+    loss = cross_entropy(logits.reshape(-1, logits.shape[-1]), targets.reshape(-1))
+    optimiser.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), most)
+    for group in optimiser.param_groups:
+        group["lr"] = rate
+    optimiser.step()
+    return loss.item()
+""",
+        "clipped after the step": """
+def training_step(model, batch, optimiser, rate, most):
+    model.train()
+    ids, targets, counts = batch
+    loss = cross_entropy(model(ids)[counts], targets[counts])
+    optimiser.zero_grad()
+    loss.backward()
+    for group in optimiser.param_groups:
+        group["lr"] = rate
+    optimiser.step()
+    nn.utils.clip_grad_norm_(model.parameters(), most)
+    return loss.item()
+""",
+        "clipped before backward": """
+def training_step(model, batch, optimiser, rate, most):
+    model.train()
+    ids, targets, counts = batch
+    optimiser.zero_grad()
+    nn.utils.clip_grad_norm_(model.parameters(), most)
+    loss = cross_entropy(model(ids)[counts], targets[counts])
+    loss.backward()
+    for group in optimiser.param_groups:
+        group["lr"] = rate
+    optimiser.step()
+    return loss.item()
+""",
+        "step before backward": """
+def training_step(model, batch, optimiser, rate, most):
+    model.train()
+    ids, targets, counts = batch
+    optimiser.zero_grad()
+    loss = cross_entropy(model(ids)[counts], targets[counts])
+    for group in optimiser.param_groups:
+        group["lr"] = rate
+    optimiser.step()
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), most)
+    return loss.item()
+""",
+        "the rate not set": """
+def training_step(model, batch, optimiser, rate, most):
+    model.train()
+    ids, targets, counts = batch
+    loss = cross_entropy(model(ids)[counts], targets[counts])
+    optimiser.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), most)
+    optimiser.step()
+    return loss.item()
+""",
+        "only the first group's rate": """
+def training_step(model, batch, optimiser, rate, most):
+    model.train()
+    ids, targets, counts = batch
+    optimiser.param_groups[0]["lr"] = rate
+    loss = cross_entropy(model(ids)[counts], targets[counts])
+    optimiser.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), most)
+    optimiser.step()
+    return loss.item()
+""",
+        "model.train() forgotten": """
+def training_step(model, batch, optimiser, rate, most):
+    ids, targets, counts = batch
+    loss = cross_entropy(model(ids)[counts], targets[counts])
+    optimiser.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), most)
+    for group in optimiser.param_groups:
+        group["lr"] = rate
+    optimiser.step()
+    return loss.item()
+""",
+        "no return": """
+def training_step(model, batch, optimiser, rate, most):
+    model.train()
+    ids, targets, counts = batch
+    loss = cross_entropy(model(ids)[counts], targets[counts])
+    optimiser.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), most)
+    for group in optimiser.param_groups:
+        group["lr"] = rate
+    optimiser.step()
+""",
+        "masked, then the mean over all": """
+def training_step(model, batch, optimiser, rate, most):
+    model.train()
+    ids, targets, counts = batch
+    loss = cross_entropy(model(ids).transpose(1, 2), targets, reduction="none")
+    loss = (loss * counts).mean()
+    optimiser.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), most)
+    for group in optimiser.param_groups:
+        group["lr"] = rate
+    optimiser.step()
+    return loss.item()
+""",
+        "clip_grad_value_": """
+def training_step(model, batch, optimiser, rate, most):
+    model.train()
+    ids, targets, counts = batch
+    loss = cross_entropy(model(ids)[counts], targets[counts])
+    optimiser.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_value_(model.parameters(), most)
+    for group in optimiser.param_groups:
+        group["lr"] = rate
+    optimiser.step()
+    return loss.item()
+""",
+    },
+    "transformer.Embeddings": {
+        "the table as a plain tensor": """
+class Embeddings(nn.Module):
+    def __init__(self, vocabulary, tokens, dim):
+        super().__init__()
+        self.token = nn.Embedding(vocabulary, dim)
+        self.position = sinusoid(tokens, dim)
+
+    def forward(self, ids):
+        return self.token(ids) + self.position[: ids.shape[1]]
+""",
+        "the table as a parameter": """
+class Embeddings(nn.Module):
+    def __init__(self, vocabulary, tokens, dim):
+        super().__init__()
+        self.token = nn.Embedding(vocabulary, dim)
+        self.position = nn.Parameter(sinusoid(tokens, dim))
+
+    def forward(self, ids):
+        return self.token(ids) + self.position[: ids.shape[1]]
+""",
+        "frozen instead of a buffer": """
+class Embeddings(nn.Module):
+    def __init__(self, vocabulary, tokens, dim):
+        super().__init__()
+        self.token = nn.Embedding(vocabulary, dim)
+        self.position = nn.Parameter(sinusoid(tokens, dim), requires_grad=False)
+
+    def forward(self, ids):
+        return self.token(ids) + self.position[: ids.size(1)]
+""",
+        "the batch instead of the words": """
+class Embeddings(nn.Module):
+    def __init__(self, vocabulary, tokens, dim):
+        super().__init__()
+        self.token = nn.Embedding(vocabulary, dim)
+        self.register_buffer("position", sinusoid(tokens, dim))
+
+    def forward(self, ids):
+        return self.token(ids) + self.position[torch.arange(ids.size(0)).unsqueeze(1)]
+""",
+        "the whole table": """
+class Embeddings(nn.Module):
+    def __init__(self, vocabulary, tokens, dim):
+        super().__init__()
+        self.token = nn.Embedding(vocabulary, dim)
+        self.register_buffer("position", sinusoid(tokens, dim))
+
+    def forward(self, ids):
+        return self.token(ids) + self.position
+""",
+        "scaled as in the paper": """
+class Embeddings(nn.Module):
+    def __init__(self, vocabulary, tokens, dim):
+        super().__init__()
+        self.token = nn.Embedding(vocabulary, dim)
+        self.register_buffer("position", sinusoid(tokens, dim))
+        self.dim = dim
+
+    def forward(self, ids):
+        return self.token(ids) * self.dim ** 0.5 + self.position[: ids.shape[1]]
+""",
+        "no positions": """
+class Embeddings(nn.Module):
+    def __init__(self, vocabulary, tokens, dim):
+        super().__init__()
+        self.token = nn.Embedding(vocabulary, dim)
+        self.register_buffer("position", sinusoid(tokens, dim))
+
+    def forward(self, ids):
+        return self.token(ids)
+""",
+    },
+    "transformer.collate": {
+        "the mask by the zeros": """
+def collate(rows):
+    T = max(len(row) for row in rows)
+    ids = torch.tensor([row + [0] * (T - len(row)) for row in rows])
+    return ids, ids != 0
+""",
+        "the mask of what is padded": """
+def collate(rows):
+    T = max(len(row) for row in rows)
+    ids = torch.tensor([row + [0] * (T - len(row)) for row in rows])
+    mask = torch.tensor([[False] * len(row) + [True] * (T - len(row)) for row in rows])
+    return ids, mask
+""",
+        "padding on the left": """
+def collate(rows):
+    T = max(len(row) for row in rows)
+    ids = torch.tensor([[0] * (T - len(row)) + row for row in rows])
+    mask = torch.tensor([[False] * (T - len(row)) + [True] * len(row) for row in rows])
+    return ids, mask
+""",
+        "pad_sequence as it is": """
+def collate(rows):
+    rows = [torch.tensor(row, dtype=torch.long) for row in rows]
+    ids = nn.utils.rnn.pad_sequence(rows)
+    mask = nn.utils.rnn.pad_sequence([torch.ones(len(row), dtype=torch.bool) for row in rows])
+    return ids, mask
+""",
+        "cut to the shortest": """
+def collate(rows):
+    T = min(len(row) for row in rows)
+    ids = torch.tensor([row[:T] for row in rows])
+    return ids, torch.ones(ids.shape, dtype=torch.bool)
+""",
+        "no mask": """
+def collate(rows):
+    T = max(len(row) for row in rows)
+    return torch.tensor([row + [0] * (T - len(row)) for row in rows])
+""",
+        "lengths instead of a mask": """
+def collate(rows):
+    T = max(len(row) for row in rows)
+    ids = torch.tensor([row + [0] * (T - len(row)) for row in rows])
+    return ids, torch.tensor([len(row) for row in rows])
 """,
     },
     "transformer.mended_positions": {
@@ -836,145 +1222,217 @@ def layer_norm(x, gain, bias, eps=1e-5):
     return gain * (x - mean) / torch.sqrt(variance + eps) + bias
 """,
     },
-    "transformer.feed_forward": {
-        "linear with transposed matrices": """
-import torch.nn.functional as F
+    "transformer.MultiHeadAttention": {
+        "PyTorch's attention inside": """
+class MultiHeadAttention(nn.Module):
+    def __init__(self, dim, heads):
+        super().__init__()
+        self.num_heads = heads
+        self.query = nn.Linear(dim, dim)
+        self.key = nn.Linear(dim, dim)
+        self.value = nn.Linear(dim, dim)
+        self.output = nn.Linear(dim, dim)
 
-def feed_forward(x, W_1, b_1, W_2, b_2):
-    return F.linear(F.relu(F.linear(x, W_1.T, b_1)), W_2.T, b_2)
+    def forward(self, x, keep):
+        B, T, D = x.shape
+        split = lambda y: y.view(B, T, self.num_heads, D // self.num_heads).transpose(1, 2)
+        out = nn.functional.scaled_dot_product_attention(
+            split(self.query(x)), split(self.key(x)), split(self.value(x)), attn_mask=keep[:, None]
+        )
+        return self.output(out.transpose(1, 2).contiguous().view(B, T, D))
 """,
-        "clamp and einsum": """
-def feed_forward(x, W_1, b_1, W_2, b_2):
-    hidden = (torch.einsum("...d,df->...f", x, W_1) + b_1).clamp(min=0)
-    return torch.einsum("...f,fd->...d", hidden, W_2) + b_2
-""",
-        "numpy, in float64": """
-import numpy as np
+        "head by head": """
+class MultiHeadAttention(nn.Module):
+    def __init__(self, dim, heads):
+        super().__init__()
+        self.heads, self.d = heads, dim // heads
+        self.query, self.key, self.value, self.output = [nn.Linear(dim, dim) for _ in range(4)]
 
-def feed_forward(x, W_1, b_1, W_2, b_2):
-    x, W_1, b_1, W_2, b_2 = (np.asarray(a, dtype=float) for a in (x, W_1, b_1, W_2, b_2))
-    return np.maximum(x @ W_1 + b_1, 0) @ W_2 + b_2
-""",
-        "multiplied by where it is positive": """
-def feed_forward(x, W_1, b_1, W_2, b_2):
-    hidden = torch.matmul(x, W_1) + b_1
-    hidden = hidden * (hidden > 0)
-    return torch.matmul(hidden, W_2) + b_2
+    def forward(self, x, keep):
+        q, k, v = self.query(x), self.key(x), self.value(x)
+        out = []
+        for h in range(self.heads):
+            c = slice(h * self.d, (h + 1) * self.d)
+            s = q[..., c] @ k[..., c].transpose(1, 2) / self.d ** 0.5
+            s = s.masked_fill(keep.logical_not(), -1e9)
+            out.append(torch.softmax(s, 2) @ v[..., c])
+        return self.output(torch.cat(out, dim=2))
 """,
     },
-    "transformer.post_norm_layer": {
-        "PyTorch's layer": """
-def post_norm_layer(x, weights, heads, keep):
-    D, F = weights["W_1"].shape
-    layer = torch.nn.TransformerEncoderLayer(D, heads, F, dropout=0.0, batch_first=True)
-    with torch.no_grad():
-        attention = layer.self_attn
-        attention.in_proj_weight.copy_(torch.cat([weights[f"W_{n}"].T for n in "qkv"]))
-        attention.in_proj_bias.copy_(torch.cat([weights[f"b_{n}"] for n in "qkv"]))
-        attention.out_proj.weight.copy_(weights["W_o"].T)
-        attention.out_proj.bias.copy_(weights["b_o"])
-        layer.linear1.weight.copy_(weights["W_1"].T)
-        layer.linear1.bias.copy_(weights["b_1"])
-        layer.linear2.weight.copy_(weights["W_2"].T)
-        layer.linear2.bias.copy_(weights["b_2"])
-        layer.norm1.weight.copy_(weights["gain_1"])
-        layer.norm1.bias.copy_(weights["bias_1"])
-        layer.norm2.weight.copy_(weights["gain_2"])
-        layer.norm2.bias.copy_(weights["bias_2"])
-    return layer(x, src_key_padding_mask=~keep)
-""",
-        "library norm and relu": """
-import torch.nn.functional as F
+    "transformer.FeedForward": {
+        "modules for the activations": """
+class FeedForward(nn.Module):
+    def __init__(self, dim, inner, activation="gelu"):
+        super().__init__()
+        self.widen = nn.Linear(dim, inner)
+        self.narrow = nn.Linear(inner, dim)
+        self.act = {"relu": nn.ReLU(), "gelu": nn.GELU(), "gelu_tanh": nn.GELU(approximate="tanh")}[activation]
 
-def post_norm_layer(x, weights, heads, keep):
-    D = x.size(-1)
-    a = self_attention(x, weights, heads, keep)
-    h = F.layer_norm(x + a, (D,), weights["gain_1"], weights["bias_1"], eps=1e-5)
-    f = F.linear(F.relu(F.linear(h, weights["W_1"].T, weights["b_1"])), weights["W_2"].T, weights["b_2"])
-    return F.layer_norm(h + f, (D,), weights["gain_2"], weights["bias_2"], eps=1e-5)
+    def forward(self, x):
+        return self.narrow(self.act(self.widen(x)))
 """,
-        "sentence by sentence, in float64": """
-def post_norm_layer(x, weights, heads, keep):
-    w = {name: value.double() for name, value in weights.items()}
-    out = []
-    for sentence, mask in zip(x.double(), keep):
-        s = sentence[None]
-        s = layer_norm(s + self_attention(s, w, heads, mask[None]), w["gain_1"], w["bias_1"])
-        s = layer_norm(s + feed_forward(s, w["W_1"], w["b_1"], w["W_2"], w["b_2"]), w["gain_2"], w["bias_2"])
-        out.append(s[0])
-    return torch.stack(out)
+        "match": """
+class FeedForward(nn.Module):
+    def __init__(self, dim, inner, activation="gelu"):
+        super().__init__()
+        self.widen, self.narrow, self.name = nn.Linear(dim, inner), nn.Linear(inner, dim), activation
+
+    def forward(self, x):
+        h = self.widen(x)
+        match self.name:
+            case "relu":
+                h = torch.maximum(h, torch.zeros_like(h))
+            case "gelu":
+                h = h * torch.distributions.Normal(0, 1).cdf(h)
+            case "gelu_tanh":
+                h = gelu(h, approximate="tanh")
+        return self.narrow(h)
 """,
     },
-    "transformer.pre_norm_layer": {
-        "PyTorch's layer": """
-def pre_norm_layer(x, weights, heads, keep):
-    D, F = weights["W_1"].shape
-    layer = torch.nn.TransformerEncoderLayer(D, heads, F, 0.0, batch_first=True, norm_first=True)
-    state = {
-        "self_attn.in_proj_weight": torch.cat([weights[f"W_{n}"].T for n in "qkv"]),
-        "self_attn.in_proj_bias": torch.cat([weights[f"b_{n}"] for n in "qkv"]),
-        "self_attn.out_proj.weight": weights["W_o"].T,
-        "self_attn.out_proj.bias": weights["b_o"],
-    }
-    for i in "12":
-        state |= {f"linear{i}.weight": weights[f"W_{i}"].T, f"linear{i}.bias": weights[f"b_{i}"]}
-        state |= {f"norm{i}.weight": weights[f"gain_{i}"], f"norm{i}.bias": weights[f"bias_{i}"]}
-    layer.load_state_dict(state)
-    return layer(x, src_key_padding_mask=~keep)
+    "transformer.Dropout": {
+        "a mask of floats": """
+class Dropout(nn.Module):
+    def __init__(self, p):
+        super().__init__()
+        self.p = p
+
+    def forward(self, x, draws=None):
+        if self.training is False:
+            return x
+        if draws is None:
+            draws = torch.rand(*x.shape)
+        mask = (draws >= self.p).float()
+        return mask * x / (1.0 - self.p)
 """,
-        "the heads in a loop": """
-def pre_norm_layer(x, weights, heads, keep):
-    normed = layer_norm(x, weights["gain_1"], weights["bias_1"])
-    q, k, v = (normed @ weights[f"W_{n}"] + weights[f"b_{n}"] for n in "qkv")
-    size = x.shape[-1] // heads
-    mixed = []
-    for h in range(heads):
-        part = slice(h * size, (h + 1) * size)
-        scores = q[..., part] @ k[..., part].transpose(-1, -2) / size ** 0.5
-        scores = scores.masked_fill(~keep[:, None, :], float("-inf"))
-        mixed.append(scores.softmax(-1) @ v[..., part])
-    x = x + torch.cat(mixed, dim=-1) @ weights["W_o"] + weights["b_o"]
-    normed = layer_norm(x, weights["gain_2"], weights["bias_2"])
-    return x + feed_forward(normed, **{name: weights[name] for name in FEED_FORWARD})
-""",
-        "in float64": """
-def pre_norm_layer(x, weights, heads, keep):
-    weights = {name: tensor.double() for name, tensor in weights.items()}
-    x = x.double()
-    x = x + self_attention(layer_norm(x, weights["gain_1"], weights["bias_1"]), weights, heads, keep)
-    h = layer_norm(x, weights["gain_2"], weights["bias_2"])
-    return x + feed_forward(h, *[weights[n] for n in FEED_FORWARD])
+        "a copy with zeros written into it": """
+class Dropout(nn.Module):
+    def __init__(self, p):
+        super().__init__()
+        self.p = p
+
+    def forward(self, x, draws=None):
+        if not self.training:
+            return x
+        draws = torch.rand_like(x) if draws is None else draws
+        y = x.clone() / (1 - self.p)
+        y[draws < self.p] = 0
+        return y
 """,
     },
-    "transformer.stack": {
-        "a tensor made beforehand": """
-def stack(x, layers):
-    hidden = torch.zeros(len(layers) + 1, *x.shape)
-    hidden[0] = x
-    for i, layer in enumerate(layers):
-        hidden[i + 1] = layer(hidden[i])
-    return hidden
-""",
-        "itertools.accumulate": """
-from itertools import accumulate
+    "transformer.Block": {
+        "two methods": """
+class Block(nn.Module):
+    def __init__(self, dim, heads, inner, norm_first=False, activation="gelu", eps=1e-5, dropout=0.0):
+        super().__init__()
+        self.norm_attention, self.norm_feed_forward = nn.LayerNorm(dim, eps=eps), nn.LayerNorm(dim, eps=eps)
+        self.attention, self.feed_forward = MultiHeadAttention(dim, heads), FeedForward(dim, inner, activation)
+        self.drop = nn.Dropout(dropout)
+        self.norm_first = norm_first
 
-def stack(x, layers):
-    return torch.stack(list(accumulate(layers, lambda h, layer: layer(h), initial=x)))
+    def pre(self, x, keep):
+        x = x + self.drop(self.attention(self.norm_attention(x), keep))
+        return x + self.drop(self.feed_forward(self.norm_feed_forward(x)))
+
+    def post(self, x, keep):
+        x = self.norm_attention(x + self.drop(self.attention(x, keep)))
+        return self.norm_feed_forward(x + self.drop(self.feed_forward(x)))
+
+    def forward(self, x, keep):
+        return self.pre(x, keep) if self.norm_first else self.post(x, keep)
 """,
-        "joined one by one": """
-def stack(x, layers):
-    all_layers = x.unsqueeze(0)
-    for layer in layers:
-        x = layer(x)
-        all_layers = torch.cat((all_layers, x.unsqueeze(0)), dim=0)
-    return all_layers
+        "functional dropout with training": """
+class Block(nn.Module):
+    def __init__(self, dim, heads, inner, norm_first=False, activation="gelu", eps=1e-5, dropout=0.0):
+        super().__init__()
+        self.attention = MultiHeadAttention(dim, heads)
+        self.feed_forward = FeedForward(dim, inner, activation)
+        self.norm_attention = nn.LayerNorm(dim, eps=eps)
+        self.norm_feed_forward = nn.LayerNorm(dim, eps=eps)
+        self.p, self.norm_first = dropout, norm_first
+
+    def forward(self, x, keep):
+        residual = x
+        h = self.norm_attention(x) if self.norm_first else x
+        h = nn.functional.dropout(self.attention(h, keep), self.p, self.training)
+        x = residual + h
+        if not self.norm_first:
+            x = self.norm_attention(x)
+        residual = x
+        h = self.norm_feed_forward(x) if self.norm_first else x
+        h = nn.functional.dropout(self.feed_forward(h), self.p, self.training)
+        x = residual + h
+        return x if self.norm_first else self.norm_feed_forward(x)
 """,
-        "a list of tensors": """
-def stack(x, layers):
-    hidden = [x]
-    for layer in layers:
-        hidden.append(layer(hidden[-1]))
-    return hidden
+    },
+    "transformer.training_step": {
+        "ignore_index": """
+def training_step(model, batch, optimiser, rate, most):
+    ids, targets, counts = batch
+    model.train()
+    optimiser.zero_grad()
+    logits = model(ids)
+    labels = torch.where(counts, targets, -100)
+    loss = cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=-100)
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), most)
+    for g in optimiser.param_groups:
+        g["lr"] = rate
+    optimiser.step()
+    return loss.item()
+""",
+        "a mask that multiplies": """
+def training_step(model, batch, optimiser, rate, most):
+    for g in optimiser.param_groups:
+        g["lr"] = rate
+    model.train()
+    ids, targets, counts = batch
+    losses = cross_entropy(model(ids).permute(0, 2, 1), targets, reduction="none")
+    loss = (losses * counts).sum() / counts.sum()
+    for p in model.parameters():
+        p.grad = None
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), most)
+    optimiser.step()
+    return loss
+""",
+    },
+    "transformer.Embeddings": {
+        "positions by index": """
+class Embeddings(nn.Module):
+    def __init__(self, vocabulary, tokens, dim):
+        super().__init__()
+        self.token = nn.Embedding(vocabulary, dim)
+        self.register_buffer("position", sinusoid(tokens, dim))
+
+    def forward(self, ids):
+        B, T = ids.shape
+        return self.token(ids) + self.position[torch.arange(T)].expand(B, -1, -1)
+""",
+        "an unsqueezed slice": """
+class Embeddings(nn.Module):
+    def __init__(self, vocabulary, tokens, dim):
+        super().__init__()
+        self.register_buffer("position", sinusoid(tokens, dim))
+        self.token = nn.Embedding(vocabulary, dim)
+
+    def forward(self, ids):
+        words = nn.functional.embedding(ids, self.token.weight)
+        return words + self.position[: ids.size(1)].unsqueeze(0)
+""",
+    },
+    "transformer.collate": {
+        "pad_sequence with the batch first": """
+def collate(rows):
+    lengths = torch.tensor([len(row) for row in rows])
+    ids = nn.utils.rnn.pad_sequence([torch.tensor(row, dtype=torch.long) for row in rows], batch_first=True)
+    return ids, torch.arange(ids.shape[1])[None] < lengths[:, None]
+""",
+        "two lists": """
+def collate(rows):
+    T = max(len(row) for row in rows)
+    ids = [row + [0] * (T - len(row)) for row in rows]
+    mask = [[True] * len(row) + [False] * (T - len(row)) for row in rows]
+    return torch.tensor(ids), torch.tensor(mask)
 """,
     },
     "transformer.mended_positions": {

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from scipy.stats import fisher_exact
 
 from coursekit.exam import bounds
 from coursekit.intervals import half_width, mean_and_half
@@ -78,6 +79,24 @@ def test_only_attention_lets_words_meet(measured):
     assert attention.min() > 1e-3
 
 
+def test_the_two_gelus_differ_by_less_than_a_thousandth(measured):
+    assert 0.0003 < measured["formula_off"] < 0.001
+    relu, exact, formula = measured["curves"].values()
+    assert relu.min() == 0 > max(exact.min(), formula.min())
+
+
+def test_a_plain_list_hides_its_modules(measured):
+    assert dict(measured["Stretch"](3).named_parameters()).keys() == {"gain", "mix.weight", "mix.bias"}
+
+
+def test_norm_of_pytorch_is_the_student_s(measured):
+    norm, x = torch.nn.LayerNorm(50, eps=0.1), torch.randn(3, 50)
+    torch.nn.init.normal_(norm.weight)
+    torch.nn.init.normal_(norm.bias)
+    ours = measured["layer_norm"](x, norm.weight, norm.bias, 0.1)
+    assert torch.allclose(ours, norm(x), atol=1e-5)
+
+
 def test_the_layers_are_those_of_pytorch_and_the_controls_are_not(measured):
     for apart in (measured["apart"], measured["apart_pre"]):
         same, *controls = apart.values()
@@ -117,7 +136,46 @@ def test_words_become_alike_without_residuals_and_later_with_them(measured):
 def test_without_positions_the_direction_is_a_coin_toss(measured):
     alone, placed = measured["found"].values()
     assert max(abs(value - 0.5) for value in alone) < 0.01
-    assert min(placed) > 0.85
+    assert min(placed) > 0.95  # "nearly all directions"
+
+
+def ends(measured, norm, how):
+    """The last losses of the recorded runs, and how many of them have learned the task."""
+    runs = measured["runs"]
+    runs = runs[(runs.norm == norm) & (runs.how == how) & (runs.step == runs.step.max())]
+    assert runs.seed.nunique() == len(runs) == 10
+    return runs.loss.to_numpy(), int((runs.accuracy > 0.9).sum())
+
+
+def test_deep_post_norm_needs_its_warm_up(measured):
+    stuck, learnt = [], 0
+    for how in ("no warm-up", "neither"):
+        losses, found = ends(measured, "post-norm", how)
+        stuck += [loss for loss in losses if abs(loss - np.log(2)) < 0.05]  # "a coin's loss"
+        learnt += found
+    assert learnt == 1 and len(stuck) == 19
+
+
+def test_that_clipping_helps_deep_post_norm_is_not_settled(measured):
+    clipped, free = (ends(measured, "post-norm", how)[1] for how in ("warm-up and clipping", "no clipping"))
+    assert (clipped, free) == (10, 7)
+    assert fisher_exact([[clipped, 10 - clipped], [free, 10 - free]]).pvalue == pytest.approx(0.21, abs=0.005)
+
+
+def test_deep_pre_norm_learns_with_every_seed_in_all_four_ways(measured):
+    assert [ends(measured, "pre-norm", how)[1] for how in measured["SHORT"]] == [10] * 4
+
+
+def test_the_live_runs_are_recorded_ones(measured):
+    for how, (losses, right) in measured["live"].items():
+        runs = measured["runs"]
+        row = runs[(runs.norm == "post-norm") & (runs.how == how) & (runs.seed == 0)].iloc[-1]
+        assert np.mean(losses[-10:]) == pytest.approx(row.loss, abs=0.05)
+        assert right == pytest.approx(row.accuracy, abs=0.05)
+
+
+def test_padding_to_the_batch_computes_fewer_tokens_for_nothing(measured):
+    assert measured["filled"] > np.mean([len(row) for row in measured["rows"]]) / measured["longest_row"]
 
 
 def test_backwards_is_backwards(measured):
@@ -155,10 +213,10 @@ def test_without_positions_order_questions_stay_at_a_half_however_deep(measured)
             assert np.abs(shares(measured, encoder, steps, *KINDS_OF_ORDER) - 0.5).max() < 0.06
 
 
-def test_where_a_word_tells_all_trained_encoders_are_near_the_bound_early(measured):
+def test_where_a_word_tells_all_trained_encoders_find_nearly_all_early(measured):
     for encoder in measured["found_at_last"]:
         for steps in (500, 1000, 2000):
-            assert shares(measured, encoder, steps, "left", "right").min() > 0.95
+            assert shares(measured, encoder, steps, "left", "right").min() > 0.93
     for layers in ("1 layer", "2 layers"):
         for kind in ("left", "right"):
             (placed, half), (bare, half_bare) = (
@@ -171,9 +229,10 @@ def test_where_a_word_tells_all_trained_encoders_are_near_the_bound_early(measur
 def test_with_positions_order_is_learned_later_than_words_and_with_every_seed(measured):
     for encoder in ("1 layer", "2 layers"):
         early, late = (shares(measured, encoder, steps, *KINDS_OF_ORDER) for steps in (500, 2000))
-        assert early.min() > 0.5 and early.max() < 0.75 and late.min() > 0.9
+        assert early.max() < 0.7 and (late > 0.9).sum() >= late.size - (encoder == "1 layer")
+        assert late.min() > 0.8  # "one seed of one layer: eight in ten"
         bare = shares(measured, f"{encoder}, no positions", 2000, *KINDS_OF_ORDER)
-        assert late.min() > bare.max() + 0.3
+        assert late.min() > bare.max() + 0.25
 
 
 def test_one_layer_and_two_cannot_be_told_apart_after_any_number_of_steps(measured):
