@@ -121,7 +121,8 @@ def _needs(name: str, answers: tuple[Answer, ...]) -> str:
     kernel = skipping.active()
     if stub in ("", _function_of(name)) or kernel is None:
         return ""
-    code = getattr(kernel.function(stub), "__code__", None)
+    made = kernel.function(stub)
+    code = getattr(made.__init__ if isinstance(made, type) else made, "__code__", None)
     return stub if code and "NotImplementedError" in code.co_names else ""
 
 

@@ -9,14 +9,19 @@ NOT_RUN = "The cell that defines it was not run, or it ended with an error: look
 def stub_name(error: NotImplementedError) -> str | None:
     """The name of the function that still is a stub ("" if it has none), or None if the error means something else.
 
-    torch raises the same error for operations that a type or a device lacks; a stub raises it in the notebook, with no words.
+    Of a method it is that of the class. torch raises the same error for operations that a type or a device lacks; a stub raises it in the notebook, with no words.
     """
     frames = traceback.extract_tb(error.__traceback__)
     if not frames:
         return ""
     if message(error) and not (frames[-1].line or "").startswith("raise NotImplementedError"):
         return None
-    return frames[-1].name[:100] if frames[-1].name.isidentifier() else ""
+    name = (
+        last_frame(error.__traceback__)
+        .tb_frame.f_code.co_qualname.rpartition("<locals>.")[2]
+        .partition(".")[0]
+    )
+    return name[:100] if name.isidentifier() else ""
 
 
 def student_traceback(error: BaseException) -> str:

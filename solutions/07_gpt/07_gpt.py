@@ -1182,11 +1182,8 @@ display(Markdown(
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 import torch
-from torch.nn.functional import cross_entropy
 
 from coursekit.modules import causal_mask as may_see
-from coursekit.small import GPT as CourseGPT
-from coursekit.small import GPTConfig
 
 SYMBOLS, LABELS, ASKED = 8, 4, 9                                     # questions after 0 to 8 examples
 
@@ -1327,7 +1324,6 @@ display(pd.DataFrame({
 # Now the control: a model with one layer, and each of them from other random beginnings (`python tools/record_induction.py`).
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.intervals import mean_and_half
 
 induction = read_table("results/induction.csv")
 pictures.induction(induction, best, best_loss)
@@ -1338,17 +1334,26 @@ def over_runs(layers: int, measure: str, where: str) -> tuple[float, float]:
     return mean_and_half(chosen.value)
 
 runs = induction.groupby("layers").seed.nunique()
+two_layers, one_layer = induction[induction.layers == 2], induction[induction.layers == 1]
+best_heads = {
+    (measure, layer): two_layers[(two_layers.measure == measure) & two_layers["where"].str.startswith(f"layer {layer}")]
+    .groupby("seed").value.max().min()
+    for measure, layer in (("previous token", 1), ("match", 2))
+}
+match_of_one = one_layer[one_layer.measure == "match"].value.max()
 last_right = {layers: over_runs(layers, "right", str(ASKED - 1)) for layers in (1, 2)}
 last_loss = {layers: over_runs(layers, "loss", "new prompts") for layers in (1, 2)}
 display(Markdown(
     f"After {ASKED - 1} examples, over {runs[2]} runs each, one layer answers **{last_right[1][0]:.3f} ± {last_right[1][1]:.3f}** right and two "
     f"layers **{last_right[2][0]:.3f} ± {last_right[2][1]:.3f}**; the best possible is {best[-1]:.3f}. Nats per question: "
-    f"{last_loss[1][0]:.3f} ± {last_loss[1][1]:.3f}, {last_loss[2][0]:.3f} ± {last_loss[2][1]:.3f}, best {best_loss:.3f}."
+    f"{last_loss[1][0]:.3f} ± {last_loss[1][1]:.3f}, {last_loss[2][0]:.3f} ± {last_loss[2][1]:.3f}, best {best_loss:.3f}. In each run of two "
+    f"layers some head of the first gives the previous token at least **{best_heads['previous token', 1]:.2f}** of its weight, and some head of "
+    f"the second gives matching labels at least **{best_heads['match', 2]:.2f}**; with one layer no head gives them more than {match_of_one:.2f}."
 ))
 
 # %% [markdown]
-# One layer stays on a plateau: it can see which labels have come, not with which symbol. Two layers leave the same plateau after some hundred steps, some runs earlier, some later. At once they fall to the bound: a sudden gain, of which
-# the loss before had given no sign. Olsson et al. (2022) see such a bend in the training of language models at the time at which induction heads appear.
+# One layer ends on a plateau, the same in each run: it can see which labels have come and how often, not with which symbol. Two layers stand still at first as well, for a hundred steps or two; then they
+# fall to the bound, one run later than the others, and nothing in the loss has announced it. Olsson et al. (2022) see such a bend in the training of language models, at the time at which induction heads appear.
 
 # %% [markdown]
 # **Question 2.** "With eight examples the model learned to classify reviews." Using the swapped labels of part 8 and the two models of part 9, explain what would have to be measured before you

@@ -195,6 +195,31 @@ attention = Exercise(
             "the cache is not reset",
             "After a second reset(cached=True) your tokens still see keys and values of the first text. A new text begins with nothing.",
             "self.cached, self.past = cached, None", 'self.cached, self.past = cached, getattr(self, "past", None)',
+            also=(
+                """
+class CausalAttention(torch.nn.Module):
+    def __init__(self, dim, heads):
+        super().__init__()
+        self.heads = heads
+        self.query, self.key, self.value, self.output = (torch.nn.Linear(dim, dim) for _ in range(4))
+        self.cached, self.k, self.v = False, None, None
+
+    def reset(self, cached=False):
+        self.cached = cached
+
+    def forward(self, x, keep=None):
+        B, T, D = x.shape
+        q, k, v = (f(x).view(B, T, self.heads, -1).transpose(1, 2) for f in (self.query, self.key, self.value))
+        if self.cached:
+            if self.k is not None:
+                k = torch.cat([self.k, k], dim=2)
+                v = torch.cat([self.v, v], dim=2)
+            self.k, self.v = k, v
+        S = k.shape[2]
+        scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5 + causal_mask(S)[S - T :]
+        return self.output((scores.softmax(-1) @ v).transpose(1, 2).reshape(B, T, D))
+""",
+            ),
         ),
         Mistake(
             "nothing is remembered",
@@ -250,6 +275,30 @@ attention = Exercise(
             "heads taken from the wrong numbers",
             "With several heads your heads are mixed with the tokens. First split the last axis, D, into heads and d; then let the axes change places.",
             HEADS, "layer(x).reshape(x.shape[0], self.heads, x.shape[1], -1)",
+            also=(
+                """
+class CausalAttention(torch.nn.Module):
+    def __init__(self, dim, heads):
+        super().__init__()
+        self.heads = heads
+        self.query, self.key, self.value, self.output = (torch.nn.Linear(dim, dim) for _ in range(4))
+        self.reset()
+
+    def reset(self, cached=False):
+        self.cached, self.k, self.v = cached, [], []
+
+    def forward(self, x, keep=None):
+        B, T, D = x.shape
+        q, k, v = self.query(x), self.key(x), self.value(x)
+        if self.cached:
+            self.k.append(k)
+            self.v.append(v)
+            k, v = torch.cat(self.k, dim=1), torch.cat(self.v, dim=1)
+        q, k, v = (t.reshape(B, self.heads, -1, D // self.heads) for t in (q, k, v))
+        scores = q @ k.transpose(-2, -1) / (D // self.heads) ** 0.5 + causal_mask(k.shape[2])[-T:]
+        return self.output((scores.softmax(-1) @ v).transpose(1, 2).reshape(B, T, D))
+""",
+            ),
         ),
         Mistake(
             "heads put together in the wrong order",
@@ -417,13 +466,21 @@ gpt = Exercise(
         ),
         Mistake(
             "the layers are not told",
-            "In pieces, your positions go on, but no layer remembers anything: each attention has its own reset.",
+            "In pieces, your positions go on, but no layer remembers anything: each CausalAttention has a reset of its own. (Block's own attention has none: has yours taken its place?)",
             TOLD, "pass",
         ),
         Mistake(
             "the final norm forgotten",
             "Your logits are made of the last layer's sum as it is. In a pre-norm stack nothing has normalised it: `norm` comes after the last layer.",
             LOGITS, "x @ self.token.weight.T",
+        ),
+        Mistake(
+            "the norm in front of the layers",
+            "Your norm comes before the first layer. It belongs behind the last: there nothing has normalised the sum.",
+            edits={
+                "            x = layer(x, None)": "            x = layer(self.norm(x) if layer is self.layers[0] else x, None)",
+                LOGITS: "x @ self.token.weight.T",
+            },
         ),
         Mistake(
             "not tied",
@@ -692,6 +749,11 @@ def gpt2_names(theirs):
             "the biases forgotten",
             "Half of the names are missing: each matrix and each norm has a bias, too.",
             "        *path, part =", '        if name.endswith("bias"):\n            continue\n        *path, part =',
+        ),
+        Mistake(
+            "the first layer only",
+            "Only layer 0 comes back: the number behind h. says which layer it is, and there may be eleven.",
+            "        else:\n            layer, place", '        elif path[1] == "0":\n            layer, place',
         ),
         Mistake(
             "the last norm forgotten",

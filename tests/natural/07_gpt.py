@@ -832,7 +832,7 @@ def gpt2_names(theirs):
             ours[f"layers.{i}.attention.key.{part}"] = k
             ours[f"layers.{i}.attention.value.{part}"] = v
         else:
-            ours[f"layers.{i}.{PLACES.get(place, "attention")}.{part}"] = w
+            ours[f"layers.{i}.{PLACES.get(place, 'attention')}.{part}"] = w
     return ours
 """,
         "knows the names of today only": """
