@@ -200,6 +200,12 @@ def test_one_layer_stays_on_a_plateau_and_two_reach_the_bound(measured):
     assert measured["last_right"][1][0] < 0.5 < 0.7 < measured["last_right"][2][0]
 
 
+def test_further_examples_do_not_help_one_layer(measured):
+    right = recorded_induction(measured, 1, "right")
+    means = right.groupby(right["where"].astype(int)).value.mean()
+    assert abs(means[2] - measured["best"][2]) < 0.02 and abs(means.loc[3:] - means[2]).max() < 0.03
+
+
 def test_two_layers_leave_the_plateau_late_and_at_different_times(measured):
     training = recorded_induction(measured, 2, "training loss")
     middle = (np.log(4) + measured["best_loss"]) / 2
