@@ -6,13 +6,14 @@
 and what a check needs to look at a class:
 
     check("transformer.block", lambda case: run_module(Block, case, "x", "keep"))
+    check("gpt.gpt", lambda case: run_cached(GPT, case, "ids", "other"))
 """
 
 import ast
 import linecache
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -169,7 +170,8 @@ def build(cls: type[nn.Module], case: Mapping[str, Any]) -> tuple[nn.Module, Ten
     """The class with the sizes of `case["config"]` and the weights among the inputs ("weights.NAME").
 
     Also how each of these weights is registered, in the order of their names: 2 as a parameter, 1 as a buffer, 0 not at
-    all or in another shape; and, last, how many numbers of parameters the module has beside them.
+    all or in another shape; and, last, how many numbers of parameters the module has beside them. (A second name of one
+    of them, as tied weights have, counts for none.)
     """
     module = cls(**case["config"])
     if not isinstance(module, nn.Module):
@@ -188,7 +190,8 @@ def build(cls: type[nn.Module], case: Mapping[str, Any]) -> tuple[nn.Module, Ten
         if fits:
             with torch.no_grad():
                 place.copy_(value)
-    others = {id(value): value.numel() for name, value in parameters.items() if name not in weights}
+    loaded = {id(parameters[name]) for name in weights if name in parameters}
+    others = {id(value): value.numel() for value in parameters.values() if id(value) not in loaded}
     return module, torch.tensor([*registered, sum(others.values())])
 
 
@@ -222,3 +225,41 @@ def run_module(
             has_one = complete and place is not None and place.grad is not None
             answers[f"gradient of {name}"] = place.grad if has_one else torch.zeros(1)
     return answers
+
+
+def run_cached(
+    cls: type[nn.Module], case: Mapping[str, Any], text: str, other: str, gradient: Sequence[str] = ()
+) -> dict[str, Tensor]:
+    """What a check asks of a class that may keep what it has read: `reset(cached=True)` begins a text, `reset()` ends that.
+
+    `case[text]` is read at once, twice, without a cache; then with one in pieces of `case["pieces"]` tokens, after it
+    `case[other]` as a text of its own; then this one at once. `gradient`: the weights whose gradient through the first
+    reading's sum of squares is asked for. A module that lacks a weight of the case, or has one more, gives zeros.
+    """
+    module, registered = build(cls, case)
+    whole = bool((registered[:-1] > 0).all()) and not registered[-1]
+    module.eval()
+
+    def in_pieces(whole_text: Tensor) -> Tensor:
+        module.reset(cached=True)
+        return torch.cat([module(piece) for piece in whole_text.split(case["pieces"], dim=1)], dim=1)
+
+    first = module(case[text])
+    if gradient and whole:
+        first.square().sum().backward()
+    with torch.no_grad():
+        answers = {
+            "at once": first.detach(),
+            "once more": module(case[text]),
+            "in pieces": in_pieces(case[text]),
+            "a second text in pieces": in_pieces(case[other]),
+        }
+        module.reset()
+        answers["after reset()"] = module(case[other])
+    places = dict(module.named_parameters())
+    for name in gradient:
+        slope = places[name].grad if name in places else None
+        answers[f"gradient of {name}"] = torch.zeros(1) if slope is None else slope
+    if not whole:
+        answers = {name: torch.zeros_like(value) for name, value in answers.items()}
+    return {"registered": registered} | answers

@@ -12,6 +12,113 @@ from coursekit.intervals import half_width
 from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, SKY, show
 
 
+def mask_at_work(words: Sequence[str]) -> None:
+    """Scores, the mask that is added, and what the softmax leaves: one row for each word that looks."""
+    T = len(words)
+    seen = np.tril(np.ones((T, T), dtype=bool))
+    panels = (
+        ("scores", [[f"s{_small(i)}{_small(j)}" for j in range(T)] for i in range(T)], np.ones_like(seen)),
+        ("+ mask", np.where(seen, "0", "−∞"), seen),
+        ("= after the softmax", np.where(seen, "> 0", "0"), seen),
+    )
+    figure, axes = plt.subplots(1, 3, figsize=(8.6, 2.9), sharey=True)
+    for ax, (title, texts, bright) in zip(axes, panels, strict=True):
+        _cells(ax, texts, np.where(bright, LIGHT_BLUE, LIGHT_GREY))
+        ax.set_xticks(range(T), words, fontsize=9)
+        ax.set_yticks(range(T), words, fontsize=9)
+        ax.set_xlabel("is looked at", fontsize=9)
+        ax.set_title(title, fontsize=10)
+    axes[0].set_ylabel("looks", fontsize=9)
+    show(
+        figure,
+        alt=f"Three tables of {T} rows, the words that look, and {T} columns, those that are looked at: the scores; the mask, 0 on and below "
+        f"the diagonal and −∞ above it; and after the softmax weights above 0 on and below the diagonal, 0 above it.",
+    )
+
+
+def cache_at_work(words: Sequence[str], read: int) -> None:
+    """The scores with a cache of `read` tokens: the new tokens' rows alone are computed."""
+    T = len(words)
+    figure, axes = plt.subplots(1, 2, figsize=(8.6, 3.2), sharey=True)
+    for ax, cached in zip(axes, (False, True), strict=True):
+        texts, colours = np.full((T, T), "", dtype=object), np.full((T, T), "white", dtype=object)
+        for i in range(T):
+            for j in range(i + 1):
+                new = not cached or i >= read
+                texts[i, j] = f"q{_small(i)}k{_small(j)}" if new else ""
+                colours[i, j] = "white" if not new else LIGHT_ORANGE if cached and j < read else LIGHT_BLUE
+        _cells(ax, texts, colours)
+        ax.set_xticks(
+            range(T), [f"{word}\nk{_small(j)}, v{_small(j)}" for j, word in enumerate(words)], fontsize=9
+        )
+        ax.set_yticks(range(T), [f"{word}  q{_small(i)}" for i, word in enumerate(words)], fontsize=9)
+        said = (
+            f"with a cache of {read}: one row" if cached else f"without: all {T * (T + 1) // 2} scores again"
+        )
+        ax.set_title(said, fontsize=10)
+    axes[1].set_xlabel("orange: keys and values from the cache", fontsize=9)
+    show(
+        figure,
+        alt=f"The scores of “{' '.join(words)}” when its last word is read. Without a cache all {T * (T + 1) // 2} products of queries and "
+        f"earlier keys are computed again. With the keys and values of the first {read} words in the cache only the last row is: "
+        f"its query with {read} keys from the cache and with its own.",
+    )
+
+
+def shift_at_work(tokens: Sequence[str]) -> None:
+    """Which token each position predicts."""
+    T = len(tokens)
+    figure, ax = plt.subplots(figsize=(8.6, 2.1))
+    for place, token in enumerate(tokens):
+        for height, colour in ((0, LIGHT_BLUE), (1, LIGHT_ORANGE if place else LIGHT_GREY)):
+            counts = height == 0 or (place > 0 and token != "[PAD]")
+            ax.add_patch(
+                plt.Rectangle(
+                    (place - 0.42, height - 0.2), 0.84, 0.4, color=colour if counts else LIGHT_GREY, lw=0
+                )
+            )
+            ax.text(
+                place, height, token, ha="center", va="center", fontsize=9, color="black" if counts else GREY
+            )
+        if place + 1 < T:
+            counts = tokens[place + 1] != "[PAD]"
+            ax.annotate(
+                "",
+                (place + 0.9, 0.78),
+                (place + 0.1, 0.22),
+                arrowprops={"arrowstyle": "->", "color": BLUE if counts else LIGHT_GREY, "lw": 1.3},
+            )
+    ax.text(-0.6, 0, "read", ha="right", va="center", fontsize=9)
+    ax.text(-0.6, 1, "to predict", ha="right", va="center", fontsize=9)
+    ax.set(xlim=(-1.8, T - 0.4), ylim=(-0.35, 1.35))
+    ax.axis("off")
+    targets = sum(token != "[PAD]" for token in tokens[1:])
+    show(
+        figure,
+        alt=f"Two rows of the tokens {' '.join(tokens)}. From each token below an arrow goes to the next one above: it is to be predicted there. "
+        f"The first token is no target and padding is none, which leaves {targets} targets. The last position predicts nothing.",
+    )
+
+
+LIGHT_BLUE, LIGHT_ORANGE, LIGHT_GREY = "#bcd9ea", "#f3dfb0", "#e4e4e4"
+
+
+def _small(number: int) -> str:
+    """A number below the line."""
+    return str(number).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
+
+
+def _cells(ax, texts: Sequence[Sequence[str]], colours: Sequence[Sequence[str]]) -> None:
+    """A table of texts on coloured squares, the first row on top."""
+    for i, row in enumerate(texts):
+        for j, text in enumerate(row):
+            ax.add_patch(plt.Rectangle((j - 0.48, i - 0.45), 0.96, 0.9, color=colours[i][j], lw=0))
+            ax.text(j, i, text, ha="center", va="center", fontsize=9)
+    ax.set(xlim=(-0.5, len(texts[0]) - 0.5), ylim=(len(texts) - 0.5, -0.5))
+    ax.spines[:].set_visible(False)
+    ax.tick_params(length=0)
+
+
 def training(curve: Sequence[tuple[int, float]], bound: float, uniform: float) -> None:
     """Held-out loss against steps, with the exact bound and the loss of all words alike."""
     steps, losses = zip(*curve, strict=True)
@@ -265,4 +372,72 @@ def in_context(
         figure,
         alt=f"Left: training loss from {losses[0]:.2f} to {np.mean(losses[-20:]):.3f}, best possible {best_loss:.3f}. Right: share of right "
         f"labels after 0 and after {last} examples: best possible {best[0]:.2f} to {best[last]:.2f}; {said}.",
+    )
+
+
+def two_heads(weights: Mapping[str, Float[Tensor, "T T"]], tokens: Sequence[str]) -> None:
+    """Who looks where in one prompt, a panel for each head; the prompt's tokens alternate, symbol and label."""
+    figure, axes = plt.subplots(1, len(weights), figsize=(5.1 * len(weights), 4.6), sharey=True)
+    said = []
+    for ax, (name, values) in zip(axes, weights.items(), strict=True):
+        ax.imshow(values.numpy() ** 0.5, cmap="Blues", vmin=0, vmax=1)
+        ax.set_xticks(range(len(tokens)), tokens, fontsize=8)
+        ax.set_yticks(range(len(tokens)), tokens, fontsize=8)
+        ax.set_title(name, fontsize=10)
+        ax.set_xlabel("is looked at")
+        strongest = values[-2].argmax().item()
+        said.append(
+            f"{name}: the last symbol, {tokens[-2]}, looks most at token {strongest}, {tokens[strongest]} behind "
+            f"{tokens[strongest - 1]}, with {values[-2, strongest]:.2f}; the last label at token {values[-1].argmax().item()}"
+        )
+    axes[0].set_ylabel("looks")
+    show(
+        figure,
+        alt=f"Attention weights in the prompt {' '.join(tokens)} (colour: square root). {'; '.join(said)}.",
+    )
+
+
+def induction(recorded: pd.DataFrame, best: Sequence[float], best_loss: float) -> None:
+    """Training loss of every run, and right answers by number of examples with intervals, for one layer and two."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.7), width_ratios=(1.1, 1))
+    said = []
+    for layers, colour, marker, style in ((1, ORANGE, "s", "--"), (2, BLUE, "o", "-")):
+        of_layers = recorded[recorded.layers == layers]
+        name = f"{layers} layer{'s' * (layers > 1)}"
+        for seed, run in of_layers[of_layers.measure == "training loss"].groupby("seed"):
+            left.plot(
+                run["where"].astype(int), run.value, color=colour, linestyle=style, linewidth=1.2,
+                label=name if seed == of_layers.seed.min() else None,
+            )  # fmt: skip
+        shares = of_layers[of_layers.measure == "right"].copy()
+        shares["examples"] = shares["where"].astype(int)
+        by_examples = shares.groupby("examples").value
+        means, halves = by_examples.mean(), by_examples.apply(lambda values: half_width(values.to_numpy()))
+        right.errorbar(
+            means.index, means, yerr=halves, color=colour, marker=marker, linestyle="none", capsize=3
+        )
+        ends = of_layers[(of_layers.measure == "loss")].value
+        said.append(
+            f"{name}, {of_layers.seed.nunique()} runs: loss on new prompts {ends.min():.3f} to {ends.max():.3f}, right after "
+            f"{means.index[-1]} examples {means.iloc[-1]:.3f} ± {halves.iloc[-1]:.3f}"
+        )
+    left.axhline(best_loss, color=GREEN, linestyle="--", label="best possible")
+    right.plot(range(len(best)), best, color=GREEN, linestyle="--")
+    left.set(
+        xlabel="step (64 new rules each)",
+        ylabel="loss (nats per question)",
+        title="training, each run a line",
+    )
+    right.set(
+        xlabel="examples in the prompt",
+        ylabel="share of labels right",
+        ylim=(0, 1),
+        title="new rules, over runs",
+    )
+    for ax in (left, right):
+        ax.title.set_fontsize(10)
+    left.legend(fontsize=8)
+    show(
+        figure,
+        alt=f"{'; '.join(said)}. Best possible: loss {best_loss:.3f}, right {best[0]:.2f} without examples to {best[-1]:.3f}.",
     )

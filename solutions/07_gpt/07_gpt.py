@@ -10,29 +10,28 @@
 # # 07 · GPT
 #
 # A **decoder-only model** predicts the next word from the words before it, and nothing else. So it can write; and so it cannot know, at the word *cell*, what
-# comes after. We build its mask, its loss and its ways of choosing a word, train a small one, and measure exactly what it cannot see. Then we take
-# one with 135 million parameters and give it a task in nothing but a prompt.
+# comes after. You build one from your own blocks, train it, let it write, and measure exactly what it cannot see. GPT-2's weights fit into it. Then we take
+# one with 135 million parameters.
 #
 # **Afterwards you can**
 #
-# - write causal attention and the shifted loss, and find a bug in a training script that no loss shows;
-# - sample with temperature, top-k and top-p, and write one token at a time with a key–value cache;
-# - show what a decoder's vectors hold and what they cannot hold, beside BERT's;
-# - classify zero-shot and few-shot, and say what an interval allows you to say about it.
+# - write a GPT as modules, with a causal mask, tied tables and a key–value cache, and load GPT-2's weights into it;
+# - train it with the shifted loss, and say how far it is from the best possible;
+# - sample with temperature, top-k and top-p;
+# - show what a decoder's vectors hold and what they cannot hold, beside BERT's.
 #
-# **You need** notebooks 03 and 04; 06 for the comparison with BERT. **Time** about 75 minutes without what goes *further*: seven exercises, a bug to find, two
-# questions that a person reads; two extensions.
+# **You need** notebooks 03 and 04; 06 for the comparison with BERT. **Time** about 75 minutes without what goes *further*: seven exercises and a
+# question that a person reads; further ones are a bug to find, prompts with examples, in-context learning and beam search.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [06 · BERT](../06_bert/06_bert.ipynb) · next: [08 · Inside a pre-trained transformer](../08_inside/08_inside.ipynb)
 
 # %%
-from types import SimpleNamespace
-
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
 from coursekit import check, hint, predict, reveal
+from coursekit.growing import mine, run_cached
 
 # %% [markdown]
 # ## 1 · Looking back only
@@ -42,6 +41,13 @@ from coursekit import check, hint, predict, reveal
 # matrix M to the scores:
 #
 # $$\mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt d} + M\right)V, \qquad M_{ij} = \begin{cases}0 & j \le i\\ -\infty & j > i\end{cases}$$
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit.pictures import gpt as pictures
+from coursekit.plots import use_style
+
+use_style()
+pictures.mask_at_work("anna locked the cell".split())
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-causal_mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def causal_mask(T: int) -> Float[Tensor, "T T"]:
@@ -57,28 +63,11 @@ def causal_mask(T: int) -> Float[Tensor, "T T"]:
 # %% nbgrader={"grade": true, "grade_id": "gpt-causal_mask-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("gpt.causal_mask", lambda case: (case["scores"] + causal_mask(len(case["scores"]))).softmax(dim=-1))
 
-# %% nbgrader={"grade": false, "grade_id": "gpt-causal_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def causal_attention(
-    q: Float[Tensor, "B H T d"], k: Float[Tensor, "B H T d"], v: Float[Tensor, "B H T d"]
-) -> Float[Tensor, "B H T d"]:
-    """Attention in which no position sees a later one.  (difficulty ●●○, 6 minutes)
-
-    The scores are divided by √d. Uses your causal_mask.
-    """
-    ### BEGIN SOLUTION
-    scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
-    weights = (scores + causal_mask(q.shape[-2])).softmax(dim=-1)
-    return weights @ v
-    ### END SOLUTION
-
-# %% nbgrader={"grade": true, "grade_id": "gpt-causal_attention-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("gpt.causal_attention", lambda case: causal_attention(**case))
-
 # %% [markdown]
-# Your attention goes into a real model: the small GPT of the course, trained on our generated language (part 2). Beside it the small BERT of 06. The language
+# What does the mask cost? The course has a small GPT, trained on our generated language, and beside it the small BERT of 06. The language
 # knows three cells; these two sentences differ only to the *right* of the word.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from time import perf_counter
 
 import numpy as np
@@ -87,12 +76,10 @@ from IPython.display import Markdown, display
 from torch.nn.functional import cross_entropy
 
 from coursekit.language import BOS, EOS, PAD, Language, load_language
-from coursekit.pictures import gpt as pictures
-from coursekit.plots import use_style
-from coursekit.small import GPT, GPTConfig, load
+from coursekit.small import GPT as CourseGPT
+from coursekit.small import GPTConfig, load
 from coursekit.small.bert import single
 
-use_style()
 torch.set_num_threads(1)
 torch.manual_seed(0)
 
@@ -103,37 +90,8 @@ TWO_CELLS = [
 ]
 rows = torch.from_numpy(np.stack([language.encode(words) for words in TWO_CELLS]))
 place = 1 + TWO_CELLS[0].split().index("cell")                      # [BOS] is position 0
-
-# %% tags=["demo"]
-class YourAttention(torch.nn.Module):
-    """The projections of a trained layer, with your causal_attention between them."""
-
-    def __init__(self, trained):
-        super().__init__()
-        self.trained = trained
-
-    def forward(self, x: Float[Tensor, "B T D"], keep) -> Float[Tensor, "B T D"]:
-        projections = (self.trained.query, self.trained.key, self.trained.value)
-        in_heads = (self.trained.split(project(x)) for project in projections)
-        return self.trained.output(causal_attention(*in_heads).transpose(1, 2).flatten(2))
-
 gpt, bert = load("gpt"), load("bert")
-with torch.no_grad():
-    theirs = gpt(rows).logits
-    for layer in gpt.layers:
-        layer.attention = YourAttention(layer.attention)
-    change = (gpt(rows).logits - theirs).abs().max()
-print(f"largest change of a logit with your attention inside: {change:.1e}")
-
-# %% [markdown]
-# **The same in one line.** PyTorch's own attention has the causal mask as an option, and never builds the table of scores where it can avoid it.
-
-# %% tags=["demo"]
-from torch.nn.functional import scaled_dot_product_attention
-
-q, k, v = torch.randn(3, 1, 4, 6, 8)
-theirs = scaled_dot_product_attention(q, k, v, is_causal=True)
-print(f"largest difference: {(causal_attention(q, k, v) - theirs).abs().max():.0e}")
+print(*TWO_CELLS, sep="\n")
 
 # %% [markdown]
 # **Predict:** compare the vector of *cell* in the two sentences, after the last layer of GPT. The cell shows what you can choose from when you run it.
@@ -142,7 +100,7 @@ print(f"largest difference: {(causal_attention(q, k, v) - theirs).abs().max():.0
 ONE_VECTOR, CLOSE, APART = "one and the same vector", "two vectors that are close: the words around *cell* differ", "two vectors far apart: there are two senses"
 predict("gpt.two_cells", ..., choices=(ONE_VECTOR, CLOSE, APART))
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def apart(vectors: Float[Tensor, "layers two D"]) -> list[float]:
     """For each layer, the length of the difference as a share of the first vector's length."""
     return ((vectors[:, 0] - vectors[:, 1]).norm(dim=-1) / vectors[:, 0].norm(dim=-1)).tolist()
@@ -169,11 +127,194 @@ print("best possible from the left:",
 # model. From these five words nobody can know which cell it is: the exact posterior is a third each. BERT's two vectors differ from the first layer on.
 
 # %% [markdown]
-# ## 2 · One loss at every position
+# ## 2 · A GPT of your own
+#
+# To write token 100 a GPT runs over 99 tokens, and for token 101 over 100, though none of the old vectors has changed: nobody
+# looks to the right. So keep what later tokens will ask for: each layer's keys and values, the **key–value cache**. A new token alone goes through the layers; its query meets
+# the old keys and its own.
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+pictures.cache_at_work("anna locked the cell".split(), read=3)
+
+# %% [markdown]
+# Write the attention of 03 once more, with the causal mask inside and a memory of its own. With t tokens in memory and T new ones, the scores are a table of T rows and t + T columns.
+
+# %% nbgrader={"grade": false, "grade_id": "gpt-attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class CausalAttention(torch.nn.Module):
+    """Multi-head attention to the left, which can remember keys and values.  (difficulty ●●●, 10 minutes)
+
+    forward   x are the new tokens, (B, T, D); so is what comes back. The mask is your causal_mask; scores are
+              divided by √d. `keep` is what Block hands over; it is not used.
+    reset     reset(cached=True) begins a text: from now on the tokens of each call stand behind all that came
+              since, see those, too, and are remembered. reset() forgets them; then each call is a text of
+              its own again, and nothing is kept.
+    """
+
+    def __init__(self, dim: int, heads: int):
+        super().__init__()
+        self.heads = heads
+        self.query, self.key, self.value, self.output = (torch.nn.Linear(dim, dim) for _ in range(4))
+        self.reset()
+
+    def reset(self, cached: bool = False) -> None:
+        ### BEGIN SOLUTION
+        self.cached, self.past = cached, None
+        ### END SOLUTION
+
+    def forward(self, x: Float[Tensor, "B T D"], keep=None) -> Float[Tensor, "B T D"]:
+        ### BEGIN SOLUTION
+        q, k, v = (
+            layer(x).unflatten(-1, (self.heads, -1)).transpose(1, 2)                    # B H T d
+            for layer in (self.query, self.key, self.value)
+        )
+        if self.past is not None:
+            k, v = torch.cat([self.past[0], k], dim=2), torch.cat([self.past[1], v], dim=2)
+        if self.cached:
+            self.past = k, v
+        scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5                           # B H T t+T
+        weights = (scores + causal_mask(k.shape[2])[-x.shape[1] :]).softmax(dim=-1)
+        return self.output((weights @ v).transpose(1, 2).flatten(2))
+        ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "gpt-attention-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("gpt.attention", lambda case: run_cached(CausalAttention, case, "x", "other"))
+
+# %% [markdown]
+# **The same in one line.** PyTorch's own attention has the causal mask as an option, and never builds the table of scores where it can avoid it.
+
+# %% tags=["demo"]
+from torch.nn.functional import scaled_dot_product_attention
+
+some, x = CausalAttention(dim=32, heads=4), torch.randn(2, 6, 32)
+q, k, v = (layer(x).unflatten(-1, (4, 8)).transpose(1, 2) for layer in (some.query, some.key, some.value))
+theirs = some.output(scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).flatten(2))
+print(f"largest difference: {(some(x) - theirs).abs().max():.0e}")
+
+# %% [markdown]
+# Around it goes the Block of 03: yours, if it stands in `my_model.py`. Its attention is an attribute like any other, so yours can take its place.
+#
+# One more thing is shared. A decoder has two tables of V × D numbers: one gives a token its vector, the other, the weights of the softmax, gives a vector its logits. Row i of either belongs
+# to token i. GPT makes one of them (Press and Wolf 2017): **tied weights**, as ELMo's two directions have them (05).
+
+# %%
+Block = mine("Block")
+
+# %% nbgrader={"grade": false, "grade_id": "gpt-gpt", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class GPT(torch.nn.Module):
+    """A decoder of blocks, as GPT-2 (Radford et al. 2019).  (difficulty ●●●, 10 minutes)
+
+    parts     token and position, tables as nn.Embedding with `vocabulary` and `tokens` rows; layers, an
+              nn.ModuleList of pre-norm Blocks, the `attention` of each a CausalAttention; norm, a LayerNorm
+              behind the last layer. Block's default ε stays. No other parameters: the logits are made with the table `token`.
+    forward   the logits, (B, T, vocabulary), for ids (B, T). The first layer reads token + position.
+    reset     as in CausalAttention, for all layers; positions then go on counting from call to call.
+              Without a cache each call begins at position 0.
+    """
+
+    def __init__(
+        self, vocabulary: int, tokens: int, dim: int, layers: int, heads: int, inner: int,
+        activation: str = "gelu_tanh",
+    ):
+        super().__init__()
+        ### BEGIN SOLUTION
+        self.token = torch.nn.Embedding(vocabulary, dim)
+        self.position = torch.nn.Embedding(tokens, dim)
+        self.layers = torch.nn.ModuleList(
+            Block(dim, heads, inner, norm_first=True, activation=activation) for _ in range(layers)
+        )
+        for layer in self.layers:
+            layer.attention = CausalAttention(dim, heads)
+        self.norm = torch.nn.LayerNorm(dim)
+        self.reset()
+        ### END SOLUTION
+
+    def reset(self, cached: bool = False) -> None:
+        ### BEGIN SOLUTION
+        self.cached, self.read = cached, 0
+        for layer in self.layers:
+            layer.attention.reset(cached)
+        ### END SOLUTION
+
+    def forward(self, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T V"]:
+        ### BEGIN SOLUTION
+        positions = torch.arange(self.read, self.read + ids.shape[1])
+        if self.cached:
+            self.read += ids.shape[1]
+        x = self.token(ids) + self.position(positions)                                  # B T D
+        for layer in self.layers:
+            x = layer(x, None)
+        return self.norm(x) @ self.token.weight.T
+        ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "gpt-gpt-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("gpt.gpt", lambda case: run_cached(GPT, case, "ids", "other", gradient=["token.weight"]))
+
+# %% [markdown]
+# The course's small GPT has the same parts under the same names, with the exact GELU. So its trained weights go into yours. Fifty sentences are read three times: by the course's GPT, by
+# yours at once, and by yours token by token.
+
+# %% tags=["demo"]
+sizes = dict(vocabulary=len(language.vocabulary), tokens=language.max_length, dim=64, layers=2, heads=4, inner=256)
+own_gpt = GPT(**sizes, activation="gelu")
+own_gpt.load_state_dict(gpt.state_dict())
+
+sentences = torch.from_numpy(language.sample(50, np.random.default_rng(6)).ids)
+with torch.no_grad():
+    theirs, at_once = gpt(sentences).logits, own_gpt(sentences)
+    own_gpt.reset(cached=True)
+    in_pieces = torch.cat([own_gpt(token) for token in sentences.split(1, dim=1)], dim=1)
+    own_gpt.reset()
+own_error = ((at_once - theirs).abs().max() / theirs.abs().max()).item()
+cache_error = ((in_pieces - at_once).abs().max() / at_once.abs().max()).item()
+print(f"yours and the course's: {own_error:.0e} of the largest logit; with and without cache: {cache_error:.0e}")
+
+# %% [markdown]
+# The same logits. What is saved? Count how often a token goes through a layer, and measure the time on a longer decoder, untrained: for the cost its
+# weights do not matter.
+#
+# **Predict:** how many times fewer passes of a token through the model does writing 128 tokens take with the cache?
+
+# %% tags=["demo"]
+predict("gpt.passes", ...)
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+def cost_of_writing(T: int, cached: bool) -> tuple[int, float]:
+    """Passes of a token through the model, and milliseconds, for writing T tokens."""
+    model = GPT(vocabulary=100, tokens=T, dim=64, layers=4, heads=4, inner=256).eval()
+    model.reset(cached)
+    ids = new = torch.zeros(1, 1, dtype=torch.long)
+    start, passes = perf_counter(), 0
+    with torch.no_grad():
+        for _ in range(T):
+            read = new if cached else ids
+            new = model(read)[:, -1:].argmax(dim=-1)
+            passes, ids = passes + read.shape[1], torch.cat([ids, new], dim=1)
+    return passes, 1000 * (perf_counter() - start)
+
+lengths = [16, 32, 64, 128, 256]
+costs = {
+    T: {"without cache": cost_of_writing(T, False), "with cache": cost_of_writing(T, True)} for T in lengths
+}
+reveal("gpt.passes", costs[128]["without cache"][0] / costs[128]["with cache"][0])
+pictures.cost(costs)
+
+# %% [markdown]
+# T(T + 1)/2 passes become T. The clock gains less in a model as small as this one, where each step pays a fixed price for being started (04); it gains more, the longer the text. The
+# price is memory: keys and values of every layer for every token, which for long texts can fill more memory than the weights.
+
+# %% [markdown]
+# Your model owns its cache, and so it reads one text at a time. Published code for GPT-2 returns the cache and wants it back (`past_key_values`): the model stays without a
+# state, so that it can serve several texts in turn, go back to an earlier point, or write several continuations of one beginning. The arithmetic is the same.
+
+# %% [markdown]
+# ## 3 · One loss at every position
 #
 # The reward for not looking ahead: the model is autoregressive (04), and *every* position of a sentence is an exercise with a known answer, the next token. By the chain rule,
 # $\log p(x) = \sum_t \log p(x_{t+1} \mid x_{\le t})$, so one pass gives the loss of the whole sentence. In 04 we moved the *input* to the right; here the model
 # reads the sentence as it is, and the loss does the shifting.
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+pictures.shift_at_work(["[BOS]", *"anna locked the cell".split(), "[EOS]", "[PAD]"])
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-shift_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def shift_loss(logits: Float[Tensor, "B T V"], ids: Int[Tensor, "B T"], pad: int) -> Float[Tensor, ""]:
@@ -191,10 +332,10 @@ def shift_loss(logits: Float[Tensor, "B T V"], ids: Int[Tensor, "B T"], pad: int
 check("gpt.shift_loss", lambda case: shift_loss(case["logits"], case["ids"], case["pad"]))
 
 # %% [markdown]
-# Now train. So that something can be seen within seconds, the language is cut down to the five topics of *cell* and *bank*. It is a language of the same kind, and the best possible
+# Now train your GPT. So that something can be seen within seconds, the language is cut down to the five topics of *cell* and *bank*. It is a language of the same kind, and the best possible
 # loss on its held-out sentences, and so the best perplexity (05), is known exactly.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.language.grammar import GRAMMAR
 
 FIVE = ("prison", "biology", "phone", "river", "money")
@@ -207,42 +348,57 @@ bound = short.log_loss_next(test.ids).sum() / (test.lengths - 1).sum()
 print(f"{len(short.vocabulary)} words; best possible on held-out sentences {bound:.3f} nats per token",
       f"(perplexity {np.exp(bound):.2f}); all words alike {np.log(len(short.vocabulary)):.3f}")
 
-# %% tags=["demo"]
+@torch.no_grad()
+def held_out_loss(model) -> float:
+    return shift_loss(model(test_ids), test_ids, PAD).item()
+
+@torch.no_grad()
+def one_sentence(model, seed: int = 0) -> str:
+    """A sentence drawn from the model, with its cache."""
+    generator, ids = torch.Generator().manual_seed(seed), [BOS]
+    model.reset(cached=True)
+    while ids[-1] != EOS and len(ids) < short.max_length:
+        probabilities = model(torch.tensor([ids[-1:]]))[0, -1].softmax(dim=-1)
+        ids.append(torch.multinomial(probabilities, 1, generator=generator).item())
+    model.reset()
+    return short.decode(ids)
+
 def learning_rate(step: int, steps: int, highest: float = 8e-3) -> float:
     """Up in 30 steps, then down in a line."""
     return highest * min(1.0, (step + 1) / 30) * (1 - step / steps)
 
-def train(loss_of, steps: int):
+# %% tags=["demo"]
+def train(loss_of, steps: int, show_at=()):
     """A new GPT after `steps` batches; its held-out loss now and then as [(step, nats)]."""
     torch.manual_seed(0)
-    model, curve = GPT(GPTConfig(len(short.vocabulary), short.max_length)), []
+    model, curve = GPT(len(short.vocabulary), short.max_length, dim=64, layers=2, heads=4, inner=256), []
+    for table in (model.token, model.position):
+        torch.nn.init.normal_(table.weight, std=0.05)               # small: no token is preferred at first
     optimiser = torch.optim.AdamW(model.parameters(), betas=(0.9, 0.98), weight_decay=0.05)
     for step, ids in enumerate(train_ids.split(BATCH)[:steps]):
         if step in (0, 5, 10, 20) or step % 40 == 0:
             curve.append((step, held_out_loss(model)))
+        if step in show_at:
+            print(f"step {step:>3}, {curve[-1][1]:.3f} nats: {one_sentence(model)}")
         optimiser.param_groups[0]["lr"] = learning_rate(step, steps)
-        loss = loss_of(model(ids).logits, ids)
+        loss = loss_of(model(ids), ids)
         optimiser.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimiser.step()
     return model.eval(), [*curve, (steps, held_out_loss(model))]
 
-@torch.no_grad()
-def held_out_loss(model) -> float:
-    return shift_loss(model(test_ids).logits, test_ids, PAD).item()
-
-# %% tags=["demo"]
 print("This takes five to ten seconds.")
-live, curve = train(lambda logits, ids: shift_loss(logits, ids, PAD), STEPS)
+live, curve = train(lambda logits, ids: shift_loss(logits, ids, PAD), STEPS, show_at=(0, 20, 80, 200, 400))
+print(f"step {STEPS}, {curve[-1][1]:.3f} nats: {one_sentence(live)}")
 pictures.training(curve, bound, np.log(len(short.vocabulary)))
 
 # %% [markdown]
 # The loss falls fast while the model learns which words are frequent, then bends: what is left above the dashed line is what it does not know yet. What lies below the line no
-# autoregressive model can have, however large.
+# autoregressive model can have, however large. The sentences are drawn with the same random numbers each time.
 
 # %% [markdown]
-# ## 3 · Find the bug
+# ## Further: find the bug
 #
 # The model above ends its sentences. Many models that people fine-tuned in 2023 did not: they wrote on until they were cut off. GPT-2 and LLaMA
 # come without a padding token, so tutorials said: use the end-of-text token. The collator of the library then made the labels like this
@@ -271,7 +427,7 @@ def mended_labels(ids: Int[Tensor, "B T"], end: int) -> Int[Tensor, "B T"]:
 # %% nbgrader={"grade": true, "grade_id": "gpt-mended_labels-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("gpt.mended_labels", lambda case: mended_labels(case["ids"], case["end"]))
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes five to ten seconds.")
 
 def loss_with(labels_of):
@@ -285,10 +441,10 @@ def loss_with(labels_of):
 def judged(model) -> dict[str, float]:
     """Nats per word, nats per [EOS], and the share of 200 sampled sentences that end within the longest length."""
     target, ids = test_ids[:, 1:], torch.full((200, 1), BOS)
-    losses = cross_entropy(model(test_ids).logits[:, :-1].transpose(1, 2), target, reduction="none")
+    losses = cross_entropy(model(test_ids)[:, :-1].transpose(1, 2), target, reduction="none")
     generator = torch.Generator().manual_seed(0)
     for _ in range(short.max_length - 1):
-        probabilities = model(ids).logits[:, -1].softmax(dim=-1)
+        probabilities = model(ids)[:, -1].softmax(dim=-1)
         ids = torch.cat([ids, torch.multinomial(probabilities, 1, generator=generator)], dim=1)
     return {
         "nats per word": losses[(target != PAD) & (target != EOS)].mean().item(),
@@ -314,7 +470,7 @@ display(pd.DataFrame(endings).T.round(2))
 # course: the sense of an ambiguous word from its vector, by its nearest labelled neighbour. What can a decoder know there? All, if the cue stands on the
 # left; nothing, if it stands only on the right. And where order decides, it depends on whether we hear who acts before the word comes or after it:
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.exam import QUESTIONS, ambiguous_words, bounds, by_question, nearest_hits, sense_exam
 
 WHO_ACTS = [
@@ -340,7 +496,7 @@ print("told by the words before, share of questions:", shares_told)
 # %% tags=["demo"]
 predict("gpt.right_only", ...)
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.pictures import exam as exam_pictures
 from coursekit.plots import BLUE, GREY, PINK, show
 from coursekit.small import recorded_senses
@@ -386,11 +542,27 @@ display(Markdown(
 # Even untrained it finds most senses whose cue stands on the left: its random attention makes a bag of the words before. Trained, GPT stands at the dashed line, its own bound, in each of the four panels, and a quarter or
 # four times of the labels change little. Where the dashed line lies left of the green one, nothing was learnt badly: the word's vector is made before the rest is read. And where order decides, it stands to the right of
 # one half, which is the best possible for anyone who does not know the order.
+
+# %% [markdown]
+# **Question 1.** In a decoder the last word's vector has seen the whole sentence. Why does that help little if we want the vector of *cell* in the middle? Name two
+# ways to get the right context into a decoder's answer about a word after all. (3–5 sentences)
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "gpt-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# The vector at *cell* is computed before anything to its right has been read, and it is not changed afterwards. The last word's vector may use the whole sentence, but it is
+# trained to predict what comes next, and nothing makes it hold the sense of one word in the middle. One way is to ask: put the question behind the sentence ("… In this sentence,
+# cell means"), so that the words to the right become words to the left of the answer. Another is to write the sentence twice and take the vector from the second copy, which has seen the
+# whole first one; or a second model that reads from right to left, as ELMo has.
 #
-# So split the questions to our own GPT by what the words before tell. And is it the nearest neighbour that is good, or the vectors? Read them in another way, too: with a straight line for each
+# *Marking: 1 point for the vector being fixed before the right context is read (and the last vector serving another purpose); 1 point for two working
+# ways: question or sentence repeated after the text, a backward model, fine-tuning with a head on the last token, …*
+
+# %% [markdown]
+# ## Further: told and not told
+#
+# Split the questions of part 4 to our own GPT by what the words before tell. And is it the nearest neighbour that is good, or the vectors? Read them in another way, too: with a straight line for each
 # word (logistic regression).
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -430,7 +602,7 @@ display(Markdown(
 # **The interval of a share.** Usually one writes share ± 1.96 √(p(1 − p)/n). Where all answers are right this has no width at all, and near 0 and 1 it holds the truth far too seldom. Wilson (1927) asks instead which true shares
 # would make the share that was found no surprise; so his interval stays between 0 and 1. With twenty answers (part 8 asks not many more):
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.pictures import statistics
 
 statistics.of_a_share(20, share_not_told)
@@ -440,61 +612,6 @@ statistics.of_a_share(20, share_not_told)
 # words. Suppose each sense had a split of its own. A beginning that training has with one sense would be held out with another, and a model that has learnt the training sentences
 # well would predict against the truth. Here the senses of a word are split alike (`coursekit/language/model.py`). If a model scores below chance on held-out data, look at the split
 # first.
-
-# %% [markdown]
-# What each vector *can* depend on, a derivative tells: the **influence** of 05, the size of the gradient of each output with respect to each
-# input. In ELMo's two halves, in BERT, and in GPT, for the first of our sentences:
-
-# %% tags=["demo"]
-from coursekit.small.elmo import Spelling
-
-def influence(run, x: Float[Tensor, "T D"]) -> Float[Tensor, "T T"]:
-    """Size of the derivative of output i (row) for input j. run takes (N, T, D) to (N, T, M)."""
-    M = run(x[None]).shape[-1]
-    copies = x.detach().repeat(M, 1, 1).requires_grad_()   # M T D: one copy for each coordinate
-    outputs = run(copies).diagonal(dim1=0, dim2=2)         # T M: coordinate m from copy m
-    slopes = [torch.autograd.grad(one.sum(), copies, retain_graph=True)[0] for one in outputs]
-    return torch.stack(slopes).square().sum(dim=(1, 3)).sqrt()
-
-one = rows[:1, : 2 + len(TWO_CELLS[0].split())]
-real = one != PAD
-elmo = load("elmo")
-spelt = elmo.token(Spelling().of_ids(one))[0]
-read_by_bert = bert.embeddings(single(one), torch.zeros_like(one))[0]
-
-def half(number: int):
-    """One direction of ELMo's last layer."""
-    return lambda x: elmo.run(x, real.expand(len(x), -1)).hidden[-1].chunk(2, dim=-1)[number]
-
-maps = {
-    "ELMo, forward half": influence(half(0), spelt),
-    "ELMo, backward half": influence(half(1), spelt),
-    "BERT": influence(lambda x: bert.run(x, real.expand(len(x), -1)).hidden[-1], read_by_bert),
-    "GPT": influence(lambda x: gpt.run(x).hidden[-1], gpt.embed(one)[0]),
-}
-pictures.influences(maps, ["[BOS]", *TWO_CELLS[0].split(), "[EOS]"])
-future = {name: (values.triu(1).sum() / values.sum()).item() for name, values in maps.items()}
-past = {name: (values.tril(-1).sum() / values.sum()).item() for name, values in maps.items()}
-for name in maps:
-    print(f"{name:<20} influence from later words {future[name]:.2f}, from earlier ones {past[name]:.2f}")
-
-# %% [markdown]
-# GPT's triangle is exact: zeros above the diagonal, not small numbers. The diagonal belongs to it: a word's own vector counts at its own place, since what is predicted there is the word
-# *after* it. ELMo has the same triangle twice, once for each direction, and glues the two together at the end; only BERT
-# mixes both sides in every layer. This is why ELMo and BERT pass the exam on both sides, and why neither can simply be asked to write.
-
-# %% [markdown]
-# **Question 1.** In a decoder the last word's vector has seen the whole sentence. Why does that help little if we want the vector of *cell* in the middle? Name two
-# ways to get the right context into a decoder's answer about a word after all. (3–5 sentences)
-
-# %% [markdown] nbgrader={"grade": true, "grade_id": "gpt-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The vector at *cell* is computed before anything to its right has been read, and it is not changed afterwards. The last word's vector may use the whole sentence, but it is
-# trained to predict what comes next, and nothing makes it hold the sense of one word in the middle. One way is to ask: put the question behind the sentence ("… In this sentence,
-# cell means"), so that the words to the right become words to the left of the answer. Another is to write the sentence twice and take the vector from the second copy, which has seen the
-# whole first one; or a second model that reads from right to left, as ELMo has.
-#
-# *Marking: 1 point for the vector being fixed before the right context is read (and the last vector serving another purpose); 1 point for two working
-# ways: question or sentence repeated after the text, a backward model, fine-tuning with a head on the last token, …*
 
 # %% [markdown]
 # ## 5 · Choosing a word
@@ -549,10 +666,10 @@ check("gpt.top_p", lambda case: top_p(case["probabilities"], case["p"]))
 # What the three do to one distribution: the word after "the guard locked the". The true distribution of the language is known, so we can see what is signal and
 # what is tail.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 BEGINNING = "the guard locked the"
 with torch.no_grad():
-    logits = gpt(torch.from_numpy(language.encode(BEGINNING, pad=False)[None, :-1])).logits[:, -1]
+    logits = own_gpt(torch.from_numpy(language.encode(BEGINNING, pad=False)[None, :-1]))[:, -1]
 V, no_draw = logits.shape[1], torch.zeros(1)
 choices = {
     "as it is": sample(logits, no_draw, 1.0, V)[0],
@@ -568,7 +685,7 @@ pictures.choices(choices, exact, language.vocabulary)
 # Turn both knobs, first the temperature, then top-p on what it gives (this needs a running notebook; nothing is graded here). Below temperature 1, how far may p rise before
 # impossible words come in?
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 import ipywidgets
 
 from coursekit.sliders import interact
@@ -594,24 +711,26 @@ interact(show_choice, temperature=ipywidgets.FloatSlider(1, min=0.1, max=3, styl
 # %% tags=["demo"]
 predict("gpt.possible", ...)
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes five to ten seconds.")
 
 @torch.no_grad()
 def write(
     model, n: int, temperature: float = 1.0, k: int = 0, p: float = 1.0, seed: int = 0
 ) -> Int[Tensor, "n T"]:
-    """n sentences with your sample and top_p, [PAD] behind [EOS]."""
+    """n sentences with your sample, top_p and cache, [PAD] behind [EOS]."""
     generator, ids = torch.Generator().manual_seed(seed), torch.full((n, 1), BOS)
     ended = torch.zeros(n, dtype=torch.bool)
-    for _ in range(model.config.tokens - 1):
-        logits = model(ids).logits[:, -1]
+    model.reset(cached=True)
+    for _ in range(language.max_length - 1):
+        logits = model(ids[:, -1:])[:, -1]
         if p < 1:
             logits = top_p((logits / temperature).softmax(dim=-1), p).log() * temperature
         draws = torch.rand(n, generator=generator)
         tokens = sample(logits, draws, temperature, k or logits.shape[1])[1]
         tokens = torch.where(ended, PAD, tokens)
         ids, ended = torch.cat([ids, tokens[:, None]], dim=1), ended | (tokens == EOS)
+    model.reset()
     return ids
 
 def possible_and_varied(ids: Int[Tensor, "n T"]) -> tuple[float, int]:
@@ -625,7 +744,7 @@ def can_be(ids: Int[Tensor, "n T"]) -> np.ndarray:
 knobs = {f"{t:g}": {"temperature": t} for t in (0.2, 0.5, 0.8, 1.0, 1.3)} | {
     "top-k 10": {"k": 10}, "top-k 40": {"k": 40}, "top-p 0.9": {"p": 0.9}, "top-p 0.95": {"p": 0.95},
 }
-written = {name: possible_and_varied(write(gpt, 400, **knob)) for name, knob in knobs.items()}
+written = {name: possible_and_varied(write(own_gpt, 400, **knob)) for name, knob in knobs.items()}
 true_sentences = torch.from_numpy(language.sample(400, np.random.default_rng(5)).ids)
 from_language = possible_and_varied(true_sentences)
 reveal("gpt.possible", written["1"][0])
@@ -636,170 +755,110 @@ pictures.knobs(written, from_language)
 # repair that, and pay in variety. In this picture up and to the right is better. A fixed k lies below the line of the temperatures: it cuts even where many words
 # are right. Top-p lies above it: it takes the tail away and leaves the rest as the model has it. Holtzman et al. claim that for long English texts and large models; here it holds for sentences of ten words, too.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("✗: not a sentence of the language")
 for temperature in (0.2, 1.0, 1.6):
     print(f"temperature {temperature:g}:")
-    few_written = write(gpt, 4, temperature, seed=3)
+    few_written = write(own_gpt, 4, temperature, seed=3)
     for ids, fine in zip(few_written, can_be(few_written)):
         print("   ", " " if fine else "✗", language.decode(ids.tolist()))
 
 # %% [markdown]
-# ## 6 · One token at a time
+# ## 6 · GPT-2's weights in your GPT
 #
-# To write token 100 we have run the model over 99 words, and for token 101 we run it over 100, though none of the old vectors has changed: nobody
-# looks to the right. So keep what later words will ask for, each layer's keys and values. This is the **key–value cache**. The new word alone goes through the layers: its query meets
-# the old keys and its own.
-#
-# A decoder comes in the parts that you need: `embed(token, position)`, `layers` with `project(x)` and `finish(x, mixed)`, and `logits(x)`. In the check they are toys made of
-# tables.
+# Your GPT is GPT-2's, up to size and dropout: pre-norm, a norm more at the end, GELU by its formula with tanh, learned positions, one table. (In the GPT of 2018 the norm stood behind the
+# sums; Radford et al. 2018.) So weights made for transformers' `GPT2LMHeadModel` should give the same logits in yours, if each finds its place. No GPT-2 is packaged with the course. A tiny one with random weights is as good a test, since nothing can come out right
+# by chance.
 
-# %% tags=["hide-input"] jupyter={"source_hidden": true}
-def toy_gpt(case: dict):
-    """A decoder in parts, from the arrays of a case."""
-    def layer(W_qkv: Float[Tensor, "D 3*D"], W_o: Float[Tensor, "D D"]):
-        heads = case["keys"].shape[2]
-        return SimpleNamespace(
-            project=lambda x: (x @ W_qkv).unflatten(-1, (3, heads, -1)).unbind(1),      # three of B H d
-            finish=lambda x, mixed: torch.tanh(x + mixed.flatten(1) @ W_o),              # B D
-        )
-    return SimpleNamespace(
-        embed=lambda token, position: case["words"][token] + case["places"][position],   # B D
-        layers=[layer(*matrices) for matrices in zip(case["W_qkv"], case["W_o"])],
-        logits=lambda x: x @ case["words"].T,                                            # B V
-    )
-
-# %% nbgrader={"grade": false, "grade_id": "gpt-step_with_cache", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def step_with_cache(
-    token: Int[Tensor, "B"], gpt, keys: Float[Tensor, "L B H t d"], values: Float[Tensor, "L B H t d"]
-) -> tuple[Float[Tensor, "B V"], Float[Tensor, "L B H t+1 d"], Float[Tensor, "L B H t+1 d"]]:
-    """One more token through a decoder whose cache holds t positions.  (difficulty ●●●, 12 minutes)
-
-    gpt.embed(token, position) gives (B, D); positions count from 0. For each layer,
-    layer.project(x) gives the tuple q, k, v, each (B, H, d), and layer.finish(x, mixed) the layer's output
-    (B, D) from its input x and from what attention returned, mixed (B, H, d). Scores are divided by √d.
-    gpt.logits(x) is (B, V). Returns the logits for the next token and the longer cache; the cache
-    that came in is not changed. t is at least 0.
-    """
-    ### BEGIN SOLUTION
-    x = gpt.embed(token, keys.shape[3])
-    new_keys, new_values = [], []
-    for layer, old_k, old_v in zip(gpt.layers, keys, values):
-        q, k, v = layer.project(x)
-        k = torch.cat([old_k, k[:, :, None]], dim=2)
-        v = torch.cat([old_v, v[:, :, None]], dim=2)
-        weights = ((k @ q[..., None])[..., 0] / q.shape[-1] ** 0.5).softmax(dim=-1)
-        x = layer.finish(x, (weights[..., None] * v).sum(dim=2))
-        new_keys.append(k)
-        new_values.append(v)
-    return gpt.logits(x), torch.stack(new_keys), torch.stack(new_values)
-    ### END SOLUTION
-
-# %% nbgrader={"grade": true, "grade_id": "gpt-step_with_cache-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("gpt.step_with_cache", lambda case: step_with_cache(
-    case["token"], toy_gpt(case), case["keys"], case["values"]
-))
-
-# %% [markdown]
-# Now in the trained GPT. Its parts are the ones of `coursekit/small/gpt.py`; a sentence is read twice, as a whole and token by token.
-
-# %% tags=["demo"]
-def in_parts(model: GPT):
-    """The trained model in the parts that step_with_cache asks for."""
-    def layer(trained):
-        attention = getattr(trained.attention, "trained", trained.attention)
-        def project(x: Float[Tensor, "B D"]):
-            x = trained.norm_attention(x)
-            projections = (attention.query, attention.key, attention.value)
-            return tuple(part(x).unflatten(-1, (attention.heads, -1)) for part in projections)
-        def finish(x: Float[Tensor, "B D"], mixed: Float[Tensor, "B H d"]) -> Float[Tensor, "B D"]:
-            x = x + attention.output(mixed.flatten(1))
-            return x + trained.feed_forward(trained.norm_feed_forward(x))
-        return SimpleNamespace(project=project, finish=finish)
-    return SimpleNamespace(
-        embed=lambda token, position: model.token(token) + model.position.weight[position],
-        layers=[layer(trained) for trained in model.layers],
-        logits=lambda x: model.norm(x) @ model.token.weight.T,
-    )
-
-def empty_cache(config: GPTConfig, B: int) -> tuple[Tensor, Tensor]:
-    shape = (config.layers, B, config.heads, 0, config.dim // config.heads)
-    return torch.zeros(shape), torch.zeros(shape)
-
-@torch.no_grad()
-def read_with_cache(model: GPT, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T V"]:
-    """The logits at every position, one token at a time."""
-    parts, cache, found = in_parts(model), empty_cache(model.config, len(ids)), []
-    for token in ids.T:
-        logits, *cache = step_with_cache(token, parts, *cache)
-        found.append(logits)
-    return torch.stack(found, dim=1)
-
-sentences = torch.from_numpy(language.sample(50, np.random.default_rng(6)).ids)
-with torch.no_grad():
-    whole = gpt(sentences).logits
-cache_error = ((read_with_cache(gpt, sentences) - whole).abs().max() / whole.abs().max()).item()
-print(f"largest difference between the logits: {cache_error:.1e} of the largest logit")
-
-# %% [markdown]
-# The same logits. What is saved? Count how often a token goes through a layer, and measure the time on a longer decoder, untrained: for the cost its
-# weights do not matter.
-#
-# **Predict:** how many times fewer passes of a token through the model does writing 128 tokens take with the cache?
-
-# %% tags=["demo"]
-predict("gpt.passes", ...)
-
-# %% tags=["demo"]
-def cost_of_writing(T: int) -> dict[str, tuple[int, float]]:
-    """Passes of a token through the model, and milliseconds, for writing T tokens."""
-    config = GPTConfig(vocabulary=100, tokens=T, layers=4)
-    model, costs = GPT(config).eval(), {}
-    parts, token = in_parts(model), torch.zeros(1, dtype=torch.long)
-    with torch.no_grad():
-        start, passes, ids = perf_counter(), 0, token[:, None]
-        for _ in range(T):
-            token_after = model(ids).logits[:, -1].argmax(dim=-1)
-            passes += ids.shape[1]
-            ids = torch.cat([ids, token_after[:, None]], dim=1)
-        costs["without cache"] = (passes, 1000 * (perf_counter() - start))
-        start, passes, cache = perf_counter(), 0, empty_cache(config, 1)
-        for _ in range(T):
-            logits, *cache = step_with_cache(token, parts, *cache)
-            passes, token = passes + 1, logits.argmax(dim=-1)
-        costs["with cache"] = (passes, 1000 * (perf_counter() - start))
-    return costs
-
-lengths = [16, 32, 64, 128, 256]
-costs = {T: cost_of_writing(T) for T in lengths}
-reveal("gpt.passes", costs[128]["without cache"][0] / costs[128]["with cache"][0])
-pictures.cost(costs)
-
-# %% [markdown]
-# T(T + 1)/2 passes become T. The clock gains less in a model as small as this one, where each step pays a fixed price for being started (04); it gains more, the longer the text. The
-# price is memory: keys and values of every layer for every word, which for long texts can fill more memory than the weights. Where the position is counted from matters: a cache that
-# restarts at 0 gives each new word the vector of a first word, without an error message.
-
-# %% [markdown]
-# **The same in three lines.** In transformers, `generate` has all that you wrote: temperature, top-k, top-p and the cache. Here a tiny GPT-2 with random weights writes, with
-# the cache and without it, and the same draws.
-
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from transformers import GPT2Config, GPT2LMHeadModel
 
-tiny = GPT2Config(vocab_size=100, n_embd=32, n_layer=2, n_head=2, bos_token_id=1, eos_token_id=2)
+tiny = GPT2Config(vocab_size=100, n_positions=40, n_embd=32, n_layer=3, n_head=4, bos_token_id=1, eos_token_id=2)
+torch.manual_seed(2)
 random_gpt2 = GPT2LMHeadModel(tiny).eval()
-settings = {"do_sample": True, "temperature": 0.8, "top_k": 50, "top_p": 0.9, "max_new_tokens": 20}
-for cached in (True, False):
-    torch.manual_seed(0)
-    out = random_gpt2.generate(torch.tensor([[1, 17, 5]]), use_cache=cached, pad_token_id=0, **settings)
-    print("with the cache:   " if cached else "without the cache:", *out[0].tolist())
+with torch.no_grad():
+    for weight in random_gpt2.parameters():
+        weight.add_(0.2 * torch.randn_like(weight))                 # biases start at 0, norms at 1: not here
+own_tiny = GPT(vocabulary=100, tokens=40, dim=32, layers=3, heads=4, inner=128).eval()
+
+def names_and_shapes(model) -> list[str]:
+    """Of all weights outside the layers and in layer 0."""
+    weights = {name: tuple(weight.shape) for name, weight in model.state_dict().items()}
+    return [f"{name} {shape}" for name, shape in weights.items() if ".1." not in name and ".2." not in name]
+
+print(*names_and_shapes(random_gpt2), "", *names_and_shapes(own_tiny), sep="\n")
+
+# %% [markdown]
+# Three things stand in the way. GPT-2's matrices are a `Conv1D`'s, (in, out), where `nn.Linear` has (out, in). Its queries, keys and values come out of one fused matrix,
+# `c_attn`. And the tied table is listed twice. Files of 2019 hold the causal mask of each layer as well (`attn.bias`, `attn.masked_bias`): buffers, no parameters. Which part is called what
+# is in this table:
+
+# %%
+PLACES = {
+    "wte": "token", "wpe": "position", "ln_f": "norm",
+    "ln_1": "norm_attention", "ln_2": "norm_feed_forward",
+    "attn.c_proj": "attention.output", "mlp.c_fc": "feed_forward.widen", "mlp.c_proj": "feed_forward.narrow",
+}
+
+# %% nbgrader={"grade": false, "grade_id": "gpt-gpt2_names", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def gpt2_names(theirs: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The weights of a GPT2LMHeadModel, under the names of your GPT.  (difficulty ●●○, 8 minutes)
+
+    Layer i is transformer.h.i with them, layers.i with you. In attn.c_attn stand query, key and value,
+    in this order. All matrices of a layer are a Conv1D's. A GPT2Model's names are the same without
+    "transformer.": take them, too. Only parameters of your GPT come back, each under one name.
+    """
+    ### BEGIN SOLUTION
+    ours = {}
+    for name, value in theirs.items():
+        *path, part = name.removeprefix("transformer.").split(".")
+        if path[0] != "h":
+            if path[0] in PLACES:
+                ours[f"{PLACES[path[0]]}.{part}"] = value
+        else:
+            layer, place = f"layers.{path[1]}", ".".join(path[2:])
+            value = value.T if value.ndim == 2 else value
+            if place == "attn.c_attn":
+                for which, third in zip(("query", "key", "value"), value.chunk(3)):
+                    ours[f"{layer}.attention.{which}.{part}"] = third
+            elif place in PLACES:
+                ours[f"{layer}.{PLACES[place]}.{part}"] = value
+    return ours
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "gpt-gpt2_names-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("gpt.gpt2_names", lambda case: gpt2_names(case))
+
+# %% tags=["demo"]
+own_tiny.load_state_dict(gpt2_names(random_gpt2.state_dict()))      # strict: no name missing, none too many
+ids = torch.randint(100, (4, 40), generator=torch.Generator().manual_seed(1))
+with torch.no_grad():
+    names_error = (own_tiny(ids) - random_gpt2(ids).logits).abs().max().item()
+print(f"largest difference of {4 * 40 * 100:,} logits: {names_error:.0e}")
+
+# %% [markdown]
+# Equal up to rounding. And what they write? `generate` of transformers has all that you need: greedy or with draws, temperature, top-k, top-p, and the cache.
+
+# %% tags=["demo"]
+prompt = torch.tensor([[1, 17, 5]])
+theirs_written = random_gpt2.generate(
+    prompt, attention_mask=torch.ones_like(prompt), do_sample=False, max_new_tokens=20, eos_token_id=None, pad_token_id=0
+)
+
+own_tiny.reset(cached=True)
+new, own_written = prompt, prompt
+with torch.no_grad():
+    for _ in range(20):
+        new = own_tiny(new)[:, -1:].argmax(dim=-1)
+        own_written = torch.cat([own_written, new], dim=1)
+own_tiny.reset()
+print("generate:", *theirs_written[0].tolist())
+print("yours:   ", *own_written[0].tolist())
 
 # %% [markdown]
 # ## 7 · Scaling up: GPT, GPT-2, GPT-3, LLaMA
 #
-# The code above is, up to size and dropout, the block of GPT-2 (2019): the norm stands in front of each part, and once more at the end. In the GPT of 2018 (Radford et al. 2018) it stood behind the sums, as in 03's
-# layer of 2017. GPT-3 is more of it, with better data. LLaMA
+# GPT-3 is more of GPT-2, with better data. LLaMA
 # (Touvron et al. 2023) has norms without a mean, positions as rotations of queries and keys, and a gated feed-forward network. We count their matrices from the published sizes:
 # attention 4D² per layer, feed-forward 2DF (gated: 3DF), the token table VD, learned positions TD.
 
@@ -822,9 +881,11 @@ family.insert(6, "counted", counted)
 display(family)
 
 # %% [markdown]
+# One table at both ends saves the smallest GPT-2 (D = 768) 39 million numbers beside the 124 million that it has. LLaMA can afford two: of its 65 billion numbers they are less than one in a hundred.
+#
 # On a laptop we take a small one of the last kind: SmolLM2 with 135 million parameters (Ben Allal et al. 2025). The course carries it as a package, in the version that was tuned to follow instructions, with its matrices rounded to 4 bits per weight: what follows is about *that* model. The first load unpacks it, once.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.models import load as load_pretrained
 
 print("This takes ten to twenty seconds.")
@@ -834,7 +895,7 @@ parameters = sum(weight.numel() for weight in big.model.parameters())
 print(f"\n{config.num_hidden_layers} layers, D = {config.hidden_size}, {config.num_attention_heads} heads,",
       f"{config.vocab_size:,} tokens, {parameters:,} parameters")
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 encoder = load_pretrained("bert-base-uncased")
 PHRASES = ["The cell that the prisoner shared", "The cell that the biologist stained"]
 
@@ -862,7 +923,7 @@ pictures.two_cells(two_cells)
 # %% [markdown]
 # Your `sample` and `top_p` make it write. The four rows run side by side, with the library's cache.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from textwrap import fill
 
 @torch.no_grad()
@@ -906,7 +967,7 @@ for name, text in zip(settings, continued):
 # instruction-tuned version has seen dialogues with marks for who speaks. Whether an answer is *right* is another matter: check each against the text, word by word, and against the
 # usual control, the text's first sentence. What it says fluently and no source supports is called a **hallucination**: expect some from a model of this size.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes a few seconds.")
 
 def ask(*turns: str, tokens: int = 40) -> str:
@@ -925,7 +986,7 @@ print_text("control (first sentence):", STORY.split(". ")[0] + ".")
 print_text("continued after TL;DR:", continue_text(f"{STORY}\nTL;DR:", 30)[0])
 print_text("asked to summarise:", ask(f"Summarise in one sentence: {STORY}", tokens=30))
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 first, second_question = "What is a cell in a prison?", "And in biology?"
 first_answer = ask(first, tokens=30)
 print_text(first, first_answer)
@@ -965,7 +1026,7 @@ check("gpt.few_shot_prompt", lambda case: few_shot_prompt(
 # The task: is an opinion positive or negative? `data/opinions` holds 120 short ones, half of each kind, written for this course: 24 to take examples from, 96 to be asked about. The answer
 # is read off two logits, " positive" against " negative".
 
-# %% tags=["demo", "record"]
+# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 from copy import deepcopy
 
 from coursekit.datasets import read_table
@@ -1035,7 +1096,7 @@ WITHOUT_TEXT = ["N/A", "...", ""]
 # %% tags=["demo"]
 predict("gpt.eight_examples", ...)
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes five to ten seconds.")
 few = questions.sample(24, random_state=0)
 demos, counts = draw_demos(seed=0), (0, 1, 2, 4, 8)
@@ -1061,7 +1122,7 @@ display(Markdown(
 # examples. That takes minutes, so it is recorded (`python tools/record_gpt_few_shot.py`): several draws of the examples, and as a control the same with all labels of the examples
 # *swapped*.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from sklearn.feature_extraction.text import CountVectorizer
 
 reviews = read_table("sentiment/sentiment.csv")        # other texts: 1,280 reviews with labels
@@ -1089,10 +1150,14 @@ display(Markdown(
 # %% [markdown]
 # Three of four of these opinions are found by counting words, without a language model. So the zero-shot accuracy has to be compared with that and not with one half, and on 96
 # questions the two intervals overlap. (The bag needed 1,280 labels, the model none.)
-#
+
+# %% [markdown]
 # What the intervals allow us to say: in accuracy, nothing here shows that examples help. No number of them does better than none, and the intervals are wide. (Calibrated, one
 # example comes out above zero-shot calibrated, but hardly above zero-shot as it is.) One draw of examples differs from another more than one number of examples from the next,
-# because the examples move the *threshold*: look at how rarely and how often "positive" is answered. Whether the model can tell the opinions apart is seen in the pairs of a positive
+# because the examples move the *threshold*: look at how rarely and how often "positive" is answered.
+
+# %% [markdown]
+# Whether the model can tell the opinions apart is seen in the pairs of a positive
 # and a negative opinion. Zero-shot, the positive one has the higher score in about nine pairs of ten; with any number of examples, in hardly more. Zhao et al. (2021) measure the
 # threshold with empty texts and subtract it (*calibrated*).
 
@@ -1105,16 +1170,23 @@ display(Markdown(
 # ## 9 · Further: a model that must learn from its prompt
 #
 # Getting better at a task from examples in the prompt alone is called **in-context learning**. Is it really *learning*? To be sure that a model did not know the task before, draw
-# every task anew. Ours: 8 symbols, each with one of 4 labels, by a rule made up for this one prompt. Examples come as a symbol and its label; after k of them a symbol is asked. The
-# best possible answer is simple: the label seen for it, or a guess if it has not come yet, so after k examples
+# every task anew. Ours: 8 symbols, each with one of 4 labels, by a rule made up for this one prompt. The prompt is a text, *symbol label symbol label …*, and behind each symbol its label is to be
+# predicted. The best possible answer is simple: the label seen for it, or a guess if it has not come yet, so after k examples
 #
 # $$p(\text{right}) = 1 - \tfrac34 \left(\tfrac78\right)^k .$$
-#
-# The model is the GPT of `coursekit`, with two layers. A label's vector is added to that of its symbol, so that an example is one token (as segments are added in BERT).
 
-# %% tags=["demo"]
-print("This takes five to ten seconds.")
+# %% [markdown]
+# How could attention do it? The asked symbol finds its earlier places, but what stands there was computed before the label came. The label's own place does not say which symbol it belongs to. So one
+# look back is not enough. With two layers it works (Olsson et al. 2022): a **previous-token head** in the first writes into each label which symbol stood before it, and a head in the second
+# looks for the label with the right note, and copies it. The second kind is called an **induction head**.
+
+# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
+import torch
+
+from coursekit.modules import causal_mask as may_see
+
 SYMBOLS, LABELS, ASKED = 8, 4, 9                                     # questions after 0 to 8 examples
+
 
 def draw_prompts(n: int, generator: torch.Generator, rules: Int[Tensor, "any symbols"] | None = None):
     """Symbols (n, ASKED) and their labels by a rule for each prompt: a new one, or one of `rules`."""
@@ -1125,35 +1197,78 @@ def draw_prompts(n: int, generator: torch.Generator, rules: Int[Tensor, "any sym
     symbols = torch.randint(SYMBOLS, (n, ASKED), generator=generator)
     return symbols, rule.gather(1, symbols)
 
-def answer(
-    model: GPT, symbols: Int[Tensor, "n asked"], labels: Int[Tensor, "n asked"]
-) -> Float[Tensor, "n asked labels"]:
-    """Logits of the label of symbol k, after the k examples before it."""
-    question = model.token(symbols)
-    example = question + model.token(SYMBOLS + labels)
-    x = torch.stack([question, example], dim=2).flatten(1, 2)       # n 2·asked D
-    return model.run(x).logits[:, 0::2, SYMBOLS:]
 
-def learn_to_learn(rules=None, steps: int = 400):
+def as_text(symbols: Int[Tensor, "n asked"], labels: Int[Tensor, "n asked"]) -> Int[Tensor, "n 2*asked"]:
+    """Symbol, label, symbol, label, …: tokens of their own."""
+    return torch.stack([symbols, SYMBOLS + labels], dim=2).flatten(1)
+
+
+def answer(model: CourseGPT, symbols: Int[Tensor, "n asked"], labels: Int[Tensor, "n asked"]) -> Tensor:
+    """Logits of the label behind each symbol, (n, asked, labels)."""
+    return model(as_text(symbols, labels)).logits[:, 0::2, SYMBOLS:]
+
+
+def learn_to_learn(layers: int = 2, seed: int = 1, steps: int = 600, rules=None):
     """A model trained on prompts with new rules, or with `rules` alone; its losses."""
-    torch.manual_seed(0)
-    model = GPT(GPTConfig(SYMBOLS + LABELS, 2 * ASKED, dim=32, heads=2, feed_forward=64))
-    torch.nn.init.normal_(model.token.weight, std=0.3)
+    torch.manual_seed(seed)
+    config = GPTConfig(SYMBOLS + LABELS, 2 * ASKED, dim=32, layers=layers, heads=2, feed_forward=64)
+    model = CourseGPT(config)
+    for table in (model.token, model.position):
+        torch.nn.init.normal_(table.weight, std=0.3)
     optimiser = torch.optim.AdamW(model.parameters(), betas=(0.9, 0.98), weight_decay=0.01)
-    generator, losses = torch.Generator().manual_seed(0), []
+    generator, losses = torch.Generator().manual_seed(seed), []
     for step in range(steps):
-        optimiser.param_groups[0]["lr"] = learning_rate(step, steps, highest=5e-3)
+        optimiser.param_groups[0]["lr"] = 5e-3 * min(1.0, (step + 1) / 30) * (1 - step / steps)
         symbols, labels = draw_prompts(64, generator, rules)
         loss = cross_entropy(answer(model, symbols, labels).flatten(0, 1), labels.flatten())
         optimiser.zero_grad()
         loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimiser.step()
         losses.append(loss.item())
     return model.eval(), losses
 
+
+@torch.no_grad()
+def right_by_examples(model: CourseGPT, symbols, labels, shown=None) -> list[float]:
+    """Share of right answers after 0, 1, … examples; `shown`: the examples' labels, if not the true ones."""
+    logits = answer(model, symbols, labels if shown is None else shown)
+    return (logits.argmax(dim=-1) == labels).float().mean(dim=0).tolist()
+
+
+@torch.no_grad()
+def attention_weights(model: CourseGPT, ids: Int[Tensor, "n T"]) -> Float[Tensor, "layers n H T T"]:
+    """Who looks where, in every head."""
+    x, keep, found = model.embed(ids), may_see(ids.shape[1]), []
+    for layer in model.layers:
+        normed, attention = layer.norm_attention(x), layer.attention
+        queries, keys = (attention.split(project(normed)) for project in (attention.query, attention.key))
+        scores = queries @ keys.transpose(-2, -1) / queries.shape[-1] ** 0.5
+        found.append(scores.masked_fill(~keep, -torch.inf).softmax(dim=-1))
+        x = layer(x, keep)
+    return torch.stack(found)
+
+
+def head_scores(weights: Float[Tensor, "layers n H T T"], symbols: Int[Tensor, "n asked"]) -> dict[str, Tensor]:
+    """Two means for each layer and head, (layers, H).
+
+    previous token: what a label gives to the symbol before it. match: what a symbol that has come before gives to the
+    labels behind its earlier places.
+    """
+    labels = torch.arange(1, 2 * ASKED, 2)
+    same = (symbols[:, :, None] == symbols[:, None, :]).tril(-1)     # n asked asked
+    to_labels = (weights[..., 0::2, 1::2] * same[:, None]).sum(dim=-1)
+    asked = same.any(dim=-1)[:, None].expand(to_labels.shape[1:])
+    return {
+        "previous token": weights[..., labels, labels - 1].mean(dim=(1, 3)),
+        "match": (to_labels * asked).sum(dim=(1, 3)) / asked.sum(dim=(0, 2)),
+    }
+
+# %% tags=["demo"]
+print("This takes ten to twenty seconds.")
 one_rule = torch.randint(LABELS, (1, SYMBOLS), generator=torch.Generator().manual_seed(7))
 learner, learner_losses = learn_to_learn()
-knower, _ = learn_to_learn(one_rule)
+knower, _ = learn_to_learn(steps=200, rules=one_rule)
 
 # %% [markdown]
 # **Predict:** the learner's weights are fixed now. On rules it has never met, which share of labels is right after 8 examples?
@@ -1161,13 +1276,7 @@ knower, _ = learn_to_learn(one_rule)
 # %% tags=["demo"]
 predict("gpt.in_context", ...)
 
-# %% tags=["demo"]
-@torch.no_grad()
-def right_by_examples(model: GPT, symbols, labels, shown=None) -> list[float]:
-    """Share of right answers after 0, 1, … examples; `shown`: the examples' labels, if not the true ones."""
-    logits = answer(model, symbols, labels if shown is None else shown)
-    return (logits.argmax(dim=-1) == labels).float().mean(dim=0).tolist()
-
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 generator = torch.Generator().manual_seed(1)
 symbols, labels = draw_prompts(4000, generator)
 random_labels = torch.randint(LABELS, labels.shape, generator=generator)
@@ -1176,7 +1285,7 @@ in_context = {
     "the same, examples with random labels": right_by_examples(learner, symbols, labels, random_labels),
     "trained on one rule": right_by_examples(knower, symbols, labels),
 }
-earlier = (symbols[:, :, None] == symbols[:, None, :]).tril(-1)  # which examples show it
+earlier = (symbols[:, :, None] == symbols[:, None, :]).tril(-1)      # which examples show it
 once = earlier.sum(dim=-1) == 1
 with torch.no_grad():
     said = answer(learner, symbols, random_labels).argmax(dim=-1)
@@ -1190,9 +1299,61 @@ print(f"symbol shown once, with a random label: the learner says that label: {co
 print(f"trained on one rule, asked about that rule: {own_rule[0]:.3f} right without an example")
 
 # %% [markdown]
-# In-context learning exists: the learner reaches the best possible at every number of examples, on rules that did not exist when it was trained. What its weights hold is not a rule
-# but a way to find one: the label shown with a symbol comes back when the symbol is asked, right or wrong. Our task is easy in one respect: symbol and label are one token, so a single look back finds the label. In text they are two tokens, and it takes two layers: one head writes into each token what stood before it, another looks for the place with the right note. Olsson et al. (2022)
-# found such pairs in language models and call the second an induction head. The one that met a single rule has it in the weights and does not listen. SmolLM2 in part 8 was more like the second: it knew what a review is.
+# In-context learning exists: the learner comes to the best possible at every number of examples, on rules that did not exist when it was trained. What its weights hold is not a rule
+# but a way to find one: the label shown with a symbol comes back when the symbol is asked, right or wrong. The one that met a single rule has it in the weights and does not listen. SmolLM2 in part 8 was
+# more like the second: it knew what a review is. Does the learner do it with the two heads? One prompt, and for each layer the head that scores highest:
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+weights = attention_weights(learner, as_text(symbols, labels))
+scores_of_heads = head_scores(weights, symbols)
+previous = scores_of_heads["previous token"][0].argmax().item()
+match = scores_of_heads["match"][1].argmax().item()
+repeats = ((earlier.any(dim=-1).sum(dim=1) == 4) & once[:, -1]).int().argmax().item()   # its last symbol has come once
+spoken = [name for pair in zip(symbols[repeats].tolist(), labels[repeats].tolist())
+          for name in ("ABCDEFGH"[pair[0]], "1234"[pair[1]])]
+pictures.two_heads({
+    f"layer 1, head {previous + 1}: previous token": weights[0, repeats, previous],
+    f"layer 2, head {match + 1}: match": weights[1, repeats, match],
+}, spoken)
+display(pd.DataFrame({
+    f"layer {layer + 1}, head {head + 1}": {name: values[layer, head].item() for name, values in scores_of_heads.items()}
+    for layer in range(2) for head in range(2)
+}).T.style.format("{:.2f}"))
+
+# %% [markdown]
+# Now the control: a model with one layer, and each of them from other random beginnings (`python tools/record_induction.py`).
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+
+induction = read_table("results/induction.csv")
+pictures.induction(induction, best, best_loss)
+
+def over_runs(layers: int, measure: str, where: str) -> tuple[float, float]:
+    """Mean over the runs, and half its 95 % interval."""
+    chosen = induction[(induction.layers == layers) & (induction.measure == measure) & (induction["where"] == where)]
+    return mean_and_half(chosen.value)
+
+runs = induction.groupby("layers").seed.nunique()
+two_layers, one_layer = induction[induction.layers == 2], induction[induction.layers == 1]
+best_heads = {
+    (measure, layer): two_layers[(two_layers.measure == measure) & two_layers["where"].str.startswith(f"layer {layer}")]
+    .groupby("seed").value.max().min()
+    for measure, layer in (("previous token", 1), ("match", 2))
+}
+match_of_one = one_layer[one_layer.measure == "match"].value.max()
+last_right = {layers: over_runs(layers, "right", str(ASKED - 1)) for layers in (1, 2)}
+last_loss = {layers: over_runs(layers, "loss", "new prompts") for layers in (1, 2)}
+display(Markdown(
+    f"After {ASKED - 1} examples, over {runs[2]} runs each, one layer answers **{last_right[1][0]:.3f} ± {last_right[1][1]:.3f}** right and two "
+    f"layers **{last_right[2][0]:.3f} ± {last_right[2][1]:.3f}**; the best possible is {best[-1]:.3f}. Nats per question: "
+    f"{last_loss[1][0]:.3f} ± {last_loss[1][1]:.3f}, {last_loss[2][0]:.3f} ± {last_loss[2][1]:.3f}, best {best_loss:.3f}. In each run of two "
+    f"layers some head of the first gives the previous token at least **{best_heads['previous token', 1]:.2f}** of its weight, and some head of "
+    f"the second gives matching labels at least **{best_heads['match', 2]:.2f}**; with one layer no head gives them more than {match_of_one:.2f}."
+))
+
+# %% [markdown]
+# One layer ends on a plateau, the same in each run: it can see which labels have come and how often, not with which symbol. After one example or two that is nearly enough; further examples help it no more. Two layers stand still at first as well, for a hundred steps or two; then they
+# fall to the bound, one run later than the others, and nothing in the loss has announced it. Olsson et al. (2022) see such a bend in the training of language models, at the time at which induction heads appear.
 
 # %% [markdown]
 # **Question 2.** "With eight examples the model learned to classify reviews." Using the swapped labels of part 8 and the two models of part 9, explain what would have to be measured before you
@@ -1209,15 +1370,57 @@ print(f"trained on one rule, asked about that rule: {own_rule[0]:.3f} right with
 # the small model of part 9 is the contrast.*
 
 # %% [markdown]
-# ## 10 · BERT against GPT, measured
+# ## 10 · Further: BERT against GPT, measured
 #
 # You have measured all that is needed for the comparison that textbooks give in words.
+
+# %% [markdown]
+# What each vector *can* depend on, a derivative tells: the **influence** of 05, the size of the gradient of each output with respect to each
+# input. In ELMo's two halves, in BERT, and in GPT, for the first of our sentences:
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit.small.elmo import Spelling
+
+def influence(run, x: Float[Tensor, "T D"]) -> Float[Tensor, "T T"]:
+    """Size of the derivative of output i (row) for input j. run takes (N, T, D) to (N, T, M)."""
+    M = run(x[None]).shape[-1]
+    copies = x.detach().repeat(M, 1, 1).requires_grad_()   # M T D: one copy for each coordinate
+    outputs = run(copies).diagonal(dim1=0, dim2=2)         # T M: coordinate m from copy m
+    slopes = [torch.autograd.grad(one.sum(), copies, retain_graph=True)[0] for one in outputs]
+    return torch.stack(slopes).square().sum(dim=(1, 3)).sqrt()
+
+one = rows[:1, : 2 + len(TWO_CELLS[0].split())]
+real = one != PAD
+elmo = load("elmo")
+spelt = elmo.token(Spelling().of_ids(one))[0]
+read_by_bert = bert.embeddings(single(one), torch.zeros_like(one))[0]
+
+def half(number: int):
+    """One direction of ELMo's last layer."""
+    return lambda x: elmo.run(x, real.expand(len(x), -1)).hidden[-1].chunk(2, dim=-1)[number]
+
+maps = {
+    "ELMo, forward half": influence(half(0), spelt),
+    "ELMo, backward half": influence(half(1), spelt),
+    "BERT": influence(lambda x: bert.run(x, real.expand(len(x), -1)).hidden[-1], read_by_bert),
+    "GPT": influence(lambda x: gpt.run(x).hidden[-1], gpt.embed(one)[0]),
+}
+pictures.influences(maps, ["[BOS]", *TWO_CELLS[0].split(), "[EOS]"])
+future = {name: (values.triu(1).sum() / values.sum()).item() for name, values in maps.items()}
+past = {name: (values.tril(-1).sum() / values.sum()).item() for name, values in maps.items()}
+for name in maps:
+    print(f"{name:<20} influence from later words {future[name]:.2f}, from earlier ones {past[name]:.2f}")
+
+# %% [markdown]
+# GPT's triangle is exact: zeros above the diagonal, not small numbers. The diagonal belongs to it: a word's own vector counts at its own place, since what is predicted there is the word
+# *after* it. ELMo has the same triangle twice, once for each direction, and glues the two together at the end; only BERT
+# mixes both sides in every layer. This is why ELMo and BERT pass the exam on both sides, and why neither can simply be asked to write.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 held_out = language.sample(1000, np.random.default_rng(9), "held_out")
 held_out_ids = torch.from_numpy(held_out.ids)
 with torch.no_grad():
-    gpt_loss = shift_loss(gpt(held_out_ids).logits, held_out_ids, PAD).item()
+    gpt_loss = shift_loss(own_gpt(held_out_ids), held_out_ids, PAD).item()
 gpt_bound = language.log_loss_next(held_out.ids).sum() / (held_out.lengths - 1).sum()
 targets = (held_out.lengths - 1).sum() / held_out.lengths.sum()
 no_special = np.isin(held_out.ids, (PAD, BOS, EOS), invert=True).sum() / held_out.lengths.sum()
@@ -1249,14 +1452,18 @@ print(f"GPT on 1,000 held-out sentences: {gpt_loss:.3f} nats per token",
 # Each pays for what it has. BERT sees both sides, and learns from 15 % of the words of a sentence; GPT learns from every token but the first and writes, and its vectors know the left. Now the decoder's line in the
 # architecture table of 04, measured as there: random projections for the gradient, one layer with D = 64 for the time.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def last_word(x: Float[Tensor, "T D"], causal: bool, seed: int) -> Float[Tensor, "D"]:
     """What one attention with random projections gives the last word."""
     D = x.shape[1]
     W = (2 * torch.rand(D, 3 * D, generator=torch.Generator().manual_seed(seed)).double() - 1) / D**0.5
     q, k, v = (part[None, None] for part in (x @ W).chunk(3, dim=-1))
-    attend = causal_attention if causal else torch.nn.functional.scaled_dot_product_attention
+    attend = masked_attention if causal else torch.nn.functional.scaled_dot_product_attention
     return attend(q, k, v)[0, 0, -1]
+
+def masked_attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
+    return (scores + causal_mask(q.shape[-2])).softmax(dim=-1) @ v
 
 def gradient(T: int, causal: bool, seed: int) -> float:
     x = torch.randn(T, 32, generator=torch.Generator().manual_seed(1000 + seed)).double()
@@ -1279,7 +1486,7 @@ def plain_attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 lines = {}
 for name, sees, steps, causal, attend in (
     ("encoder (attention)", "all words", "1", False, plain_attention),
-    ("decoder (GPT)", "its left", "1 in training, T in writing", True, causal_attention),
+    ("decoder (GPT)", "its left", "1 in training, T in writing", True, masked_attention),
 ):
     ratios = [gradient(64, causal, seed) / gradient(2, causal, seed) for seed in range(8)]
     left_over = np.exp(np.log(ratios).mean())
@@ -1317,7 +1524,7 @@ draw()
 # Greedy writing takes the best *word* each time, not the best sentence. **Beam search** carries several beginnings along and lets all their continuations compete. It counts as extra credit. The
 # toy decoder is that of 04.
 
-# %%
+# %% tags=["hide-input"] jupyter={"source_hidden": true}
 def toy_decoder(case: dict):
     """A stand-in for a decoder: logits from tables, by place and all tokens so far."""
     def next_logits(ids: Int[Tensor, "n t"]) -> Float[Tensor, "n t V"]:
@@ -1356,15 +1563,15 @@ check("gpt.beam_search", lambda case: beam_search(
     toy_decoder(case), case["width"], case["longest"], case["bos"], case["eos"], case["pad"]
 ))
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 longest, beams = language.max_length - 1, {}
 with torch.no_grad():
-    sampled = write(gpt, 400, seed=11)
-    log_p = gpt(sampled).logits[:, :-1].log_softmax(-1)
+    sampled = write(own_gpt, 400, seed=11)
+    log_p = own_gpt(sampled)[:, :-1].log_softmax(-1)
     log_p = log_p.gather(-1, sampled[:, 1:, None])[..., 0]
     of_samples = (log_p * (sampled[:, 1:] != PAD)).sum(dim=1)
     for width in (1, 2, 8, 32, 128):
-        found, total = beam_search(lambda ids: gpt(ids).logits, width, longest, BOS, EOS, PAD)
+        found, total = beam_search(own_gpt, width, longest, BOS, EOS, PAD)
         ids, beams[width] = [BOS, *found.tolist()], total.item()
         true = language.log_probability(np.array([ids]))[0]
         print(f"width {width:>3}: {total:6.2f} nats (in the language {true:6.2f})   {language.decode(ids)}")
@@ -1378,67 +1585,15 @@ print(f"400 samples: from {of_samples.min():.1f} to {of_samples.max():.1f} nats,
 # improbable one by one; that is why beam search serves translation, where few answers are right, and why stories are sampled (Holtzman et al. 2020).
 
 # %% [markdown]
-# ## Extension: one table at both ends
-#
-# A decoder has two tables of V × D numbers: one gives a token its vector, the other, the weights of the softmax, gives a vector its logits. Row i of either belongs to token i. GPT makes one of
-# them (Press and Wolf 2017): **tied weights**, as ELMo's two directions have them (05). In PyTorch that is one line, and there are lines that look like it.
-
-# %% nbgrader={"grade": false, "grade_id": "gpt-tie", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def tie(token: torch.nn.Embedding, softmax: torch.nn.Linear) -> None:
-    """From now on the softmax uses the token table: one parameter, not two.  (extension, ●○○, 4 minutes)
-
-    Both weights are (V, D); the numbers of `token` stay. Whatever trains one trains the other: there
-    is one gradient, the sum of both uses, and the numbers are counted and saved once. Returns nothing.
-    """
-    ### BEGIN SOLUTION
-    softmax.weight = token.weight
-    ### END SOLUTION
-
-# %% tags=["hide-input"] jupyter={"source_hidden": true}
-def trained_after_tying(case: dict, tie) -> dict[str, Tensor]:
-    """One step of training after tying: what there is to count, the gradient, and both tables."""
-    V, D = case["table"].shape
-    model = torch.nn.ModuleDict(
-        {"token": torch.nn.Embedding(V, D), "softmax": torch.nn.Linear(D, V, bias=False)}
-    )
-    with torch.no_grad():
-        model["token"].weight.copy_(case["table"])
-        model["softmax"].weight.copy_(case["other"])
-    tie(model["token"], model["softmax"])
-    optimiser = torch.optim.SGD(model.parameters(), lr=case["lr"])
-    logits = model["softmax"](torch.tanh(model["token"](case["ids"])))
-    torch.nn.functional.cross_entropy(logits, case["next_ids"]).backward()
-    gradient = model["token"].weight.grad
-    optimiser.step()
-    return {
-        "numbers to train": torch.tensor(sum(weight.numel() for weight in model.parameters())),
-        "gradient": torch.zeros(V, D) if gradient is None else gradient,
-        "token table": model["token"].weight, "softmax table": model["softmax"].weight,
-    }
-
-# %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "gpt-tie-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
-check("gpt.tie", lambda case: trained_after_tying(case, tie))
-
-# %% tags=["demo"]
-tables_of_gpt2 = torch.nn.ModuleDict({"token": torch.nn.Embedding(50_257, 768, device="meta"),
-                                       "softmax": torch.nn.Linear(768, 50_257, bias=False, device="meta")})
-counted_twice = sum(weight.numel() for weight in tables_of_gpt2.parameters())
-tie(tables_of_gpt2["token"], tables_of_gpt2["softmax"])
-counted_once = sum(weight.numel() for weight in tables_of_gpt2.parameters())
-print(f"GPT-2's two tables (V = 50,257, D = 768): {counted_twice:,} numbers, tied {counted_once:,}")
-
-# %% [markdown]
-# In the small GPT-2 (D = 768) that is 39 million numbers saved beside the 124 million that it has. LLaMA can afford two tables: of its 65 billion numbers they are less than one in a hundred.
-
-# %% [markdown]
 # ## Summary
 #
 # - A causal mask adds −∞ to the scores of later positions. One pass then trains every position, and the loss does the shifting.
 # - A decoder's vector of a word is fixed before anything to its right is read. No number of layers and no size changes that. What the words before tell, order included, ours holds; on the rest it is as good as a guess.
 # - Temperature and top-k reshape the distribution, top-p cuts it where p is reached, the crossing token included. All of them trade variety for safety.
 # - With a key–value cache, T tokens cost T passes instead of T(T + 1)/2, with the same logits. Positions go on counting.
+# - Your GPT is GPT-2's: with weights under the right names, turned round and split, the logits are equal. A square matrix gives no warning.
 # - Few-shot examples moved the threshold of SmolLM2 far and its ranking of opinions hardly: without draws, wrong labels and intervals nothing is shown.
-# - A model trained on ever new tasks learns in context as well as the exact posterior does.
+# - A model with two layers, trained on ever new tasks, learns in context as well as the exact posterior does; with one layer it cannot.
 #
 # **Next**: 08 opens pre-trained transformers, layer by layer.
 

@@ -1,6 +1,6 @@
 """07 GPT: inputs, known mistakes, right answers and hints."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -117,118 +117,706 @@ def causal_mask(T):
     ),
 )
 
-# ------------------------------------------------------------------------------------------ causal attention
+# ------------------------------------------------------------------------------------------ attention that remembers
+
+
+def weights_of(draw: Draw, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
+    """Random weights under the names that a check loads them by: no vector grows or shrinks much, no bias is 0."""
+    made = {}
+    for name, shape in shapes.items():
+        matrix = len(shape) == 2 and not name.startswith(("token", "position"))
+        made[f"weights.{name}"] = draw.normal(*shape, scale=shape[1] ** -0.5 if matrix else 0.7)
+        if name.endswith("narrow.weight"):
+            made[f"weights.{name}"] *= 5  # so that the two GELUs, which are close, can be told apart
+        if "norm" in name and name.endswith("weight"):
+            made[f"weights.{name}"] += 1
+    return made
+
+
+def layer_shapes(name: str, inputs: int, outputs: int) -> dict[str, tuple[int, ...]]:
+    return {f"{name}.weight": (outputs, inputs), f"{name}.bias": (outputs,)}
+
+
+def attention_shapes(dim: int, where: str = "") -> dict[str, tuple[int, ...]]:
+    return {
+        name: shape
+        for layer in ("query", "key", "value", "output")
+        for name, shape in layer_shapes(where + layer, dim, dim).items()
+    }
 
 
 def attention_cases(draw: Draw) -> Iterator[Case]:
-    for B, H, T, d in ((2, 3, 4, 5), (3, 1, 6, 8), (1, 4, 5, 3)):
-        yield {"q": draw.normal(B, H, T, d), "k": draw.normal(B, H, T, d), "v": draw.normal(B, H, T, d)}
+    """Sentences read at once and in pieces of several lengths, and others after them."""
+    for B, heads, d, T, other, pieces in ((2, 3, 5, 6, 4, 1), (3, 1, 7, 5, 8, 2), (1, 4, 3, 9, 5, 4)):
+        dim = heads * d
+        yield {
+            "config": {"dim": dim, "heads": heads},
+            "x": draw.normal(B, T, dim),
+            "other": draw.normal(B, other, dim),
+            "pieces": pieces,
+            **weights_of(draw, attention_shapes(dim)),
+        }
 
 
+READ = ("at once", "once more", "in pieces", "a second text in pieces", "after reset()")
+"""The parts of what `run_cached` gives."""
+HEADS = "layer(x).unflatten(-1, (self.heads, -1)).transpose(1, 2)"
 SCORES = "q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5"
-MASKED = "scores + causal_mask(q.shape[-2])"
+MASKED = "causal_mask(k.shape[2])[-x.shape[1] :]"
+JOINED = "k, v = torch.cat([self.past[0], k], dim=2), torch.cat([self.past[1], v], dim=2)"
 
-causal_attention = Exercise(
+attention = Exercise(
     cases=attention_cases,
-    rule=Rule(axes={"": "B H T d"}),
+    rule=Rule(tolerance=2e-5, axes={"registered": "weights"} | dict.fromkeys(READ, "B T D")),
     uses=("gpt.causal_mask",),
     mistakes=(
         Mistake(
             "no mask",
-            "Your last position is right, the earlier ones are not: they have seen the future.",
-            MASKED, "scores",
+            "Read at once, your last token is right and the earlier ones are not: they have seen what comes after them.",
+            f" + {MASKED}", "",
         ),
         Mistake(
-            "the mask subtracted",
-            "Your rows are NaN wherever something should be hidden: minus minus infinity is plus infinity. The mask is added.",
-            MASKED, "scores - causal_mask(q.shape[-2])",
+            "the mask shifted by one",
+            "Each of your tokens sees one token too many, the very one that is to be predicted: row i of the mask belongs to token i.",
+            MASKED, "causal_mask(k.shape[2] + 1)[-x.shape[1] :, :-1]",
         ),
         Mistake(
-            "the mask transposed",
-            "Your first position sees every word and your last one itself alone: past and future have changed places.",
-            MASKED, "scores + causal_mask(q.shape[-2]).T",
+            "the first rows of the mask",
+            "At once you are right. In pieces, your new tokens get the rows of the first tokens and see no more than they did: "
+            "with t tokens in the cache, the first new one is row t.",
+            "[-x.shape[1] :]", "[: x.shape[1]]",
         ),
         Mistake(
-            "no scaling", "Your weights are more decided than they should be.", " / q.shape[-1] ** 0.5", ""
+            "the mask left out where there is a cache",
+            "One token at a time you are right. Several new tokens at once see each other to the right: among themselves they need the mask, too.",
+            f"scores + {MASKED}", f"scores + (0 if self.past is not None and self.past[0].shape[2] > x.shape[1] else {MASKED})",
+        ),
+        Mistake(
+            "the cache is not reset",
+            "After a second reset(cached=True) your tokens still see keys and values of the first text. A new text begins with nothing.",
+            "self.cached, self.past = cached, None", 'self.cached, self.past = cached, getattr(self, "past", None)',
+            also=(
+                """
+class CausalAttention(torch.nn.Module):
+    def __init__(self, dim, heads):
+        super().__init__()
+        self.heads = heads
+        self.query, self.key, self.value, self.output = (torch.nn.Linear(dim, dim) for _ in range(4))
+        self.cached, self.k, self.v = False, None, None
+
+    def reset(self, cached=False):
+        self.cached = cached
+
+    def forward(self, x, keep=None):
+        B, T, D = x.shape
+        q, k, v = (f(x).view(B, T, self.heads, -1).transpose(1, 2) for f in (self.query, self.key, self.value))
+        if self.cached:
+            if self.k is not None:
+                k = torch.cat([self.k, k], dim=2)
+                v = torch.cat([self.v, v], dim=2)
+            self.k, self.v = k, v
+        S = k.shape[2]
+        scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5 + causal_mask(S)[S - T :]
+        return self.output((scores.softmax(-1) @ v).transpose(1, 2).reshape(B, T, D))
+""",
+            ),
+        ),
+        Mistake(
+            "nothing is remembered",
+            "In pieces, each of your calls sees its own tokens alone: no key and no value of an earlier call is there.",
+            "if self.cached:", "if False:",
+        ),
+        Mistake(
+            "remembered without being asked",
+            "Your second call sees the tokens of the first, though nobody asked for a cache. Without reset(cached=True) nothing is to stay.",
+            "if self.cached:", "if True:",
+        ),
+        Mistake(
+            "only the last call is remembered",
+            "In pieces, your third call has forgotten the first: you keep the new keys and values alone, and not all that came since the reset.",
+            edits={
+                "        if self.past is not None:": "        new = k, v\n        if self.past is not None:",
+                "            self.past = k, v": "            self.past = new",
+            },
+        ),
+        Mistake(
+            "new tokens in front",
+            "In pieces, your new keys and values stand *in front of* the old ones, where the mask takes them for the first tokens. They came last.",
+            JOINED, "k, v = torch.cat([k, self.past[0]], dim=2), torch.cat([v, self.past[1]], dim=2)",
+        ),
+        Mistake(
+            "no scaling", "Your weights are more decided than they should be: the scores are to be divided by √d.",
+            " / q.shape[-1] ** 0.5", "",
         ),
         Mistake(
             "divided by d instead of √d",
             "Your weights are too even: the scores were divided by too much.",
-            " ** 0.5", "",
+            "q.shape[-1] ** 0.5", "q.shape[-1]",
         ),
         Mistake(
-            "scaled by the number of words",
-            "Your weights are off wherever T and d differ. Each score is a sum over d products.",
-            "q.shape[-1] ** 0.5", "q.shape[-2] ** 0.5",
+            "divided by √D instead of √d",
+            "With several heads your weights are too even: a score is a sum over the d numbers of one head, not over all D.",
+            "q.shape[-1] ** 0.5", "x.shape[-1] ** 0.5",
         ),
         Mistake(
             "softmax over the queries",
-            "Your columns add up to 1, where the rows should: the words that look compete for a word.",
+            "Your columns add up to 1, where the rows should: for each token that looks, those it looks at share a weight of 1.",
             "softmax(dim=-1)", "softmax(dim=-2)",
         ),
         Mistake(
             "hidden after the softmax",
             "The weights that remain add up to less than 1: the future had taken its share before it was removed.",
-            f"({MASKED}).softmax(dim=-1)", "scores.softmax(dim=-1).tril()",
+            edits={
+                f"scores + {MASKED}": "scores",
+                "(weights @ v)": f"((weights * ({MASKED} == 0)) @ v)",
+            },
         ),
         Mistake(
-            "future scores set to 0",
-            "A score of 0 is not a weight of 0: the softmax gives it exp(0) = 1 before dividing.",
-            MASKED, "scores.tril()",
+            "heads taken from the wrong numbers",
+            "With several heads your heads are mixed with the tokens. First split the last axis, D, into heads and d; then let the axes change places.",
+            HEADS, "layer(x).reshape(x.shape[0], self.heads, x.shape[1], -1)",
+            also=(
+                """
+class CausalAttention(torch.nn.Module):
+    def __init__(self, dim, heads):
+        super().__init__()
+        self.heads = heads
+        self.query, self.key, self.value, self.output = (torch.nn.Linear(dim, dim) for _ in range(4))
+        self.reset()
+
+    def reset(self, cached=False):
+        self.cached, self.k, self.v = cached, [], []
+
+    def forward(self, x, keep=None):
+        B, T, D = x.shape
+        q, k, v = self.query(x), self.key(x), self.value(x)
+        if self.cached:
+            self.k.append(k)
+            self.v.append(v)
+            k, v = torch.cat(self.k, dim=1), torch.cat(self.v, dim=1)
+        q, k, v = (t.reshape(B, self.heads, -1, D // self.heads) for t in (q, k, v))
+        scores = q @ k.transpose(-2, -1) / (D // self.heads) ** 0.5 + causal_mask(k.shape[2])[-T:]
+        return self.output((scores.softmax(-1) @ v).transpose(1, 2).reshape(B, T, D))
+""",
+            ),
         ),
         Mistake(
-            "queries and keys exchanged",
-            "Your keys ask and your queries answer: the scores are transposed.",
-            "q @ k.transpose(-2, -1)", "k @ q.transpose(-2, -1)",
+            "heads put together in the wrong order",
+            "With several heads your result mixes tokens: the heads' axis has to stand beside d again before the two become D.",
+            "(weights @ v).transpose(1, 2).flatten(2)", "(weights @ v).reshape(x.shape)",
         ),
         Mistake(
-            "multiplied by √d",
-            "Your weights are far too decided: the scores are to be divided by √d, and you multiply.",
-            "q @ k.transpose(-2, -1) / q.shape[-1]", "q @ k.transpose(-2, -1) * q.shape[-1]",
-        ),
-        Mistake(
-            "the keys mixed",
-            "Your weights are right, but it is the keys that you mix with them. What a word hands on is its value.",
-            "return weights @ v", "return weights @ k",
-        ),
-        Mistake(
-            "the weights returned",
-            "You return the weights themselves, (B, H, T, T). Each position is to get the sum of the values, weighted with its row.",
-            "return weights @ v", "return weights",
+            "the output layer forgotten",
+            "You return the heads side by side. The fourth layer, `output`, has not been asked.",
+            "self.output((weights @ v).transpose(1, 2).flatten(2))", "(weights @ v).transpose(1, 2).flatten(2)",
         ),
     ),
     alternatives={
-        "F.scaled_dot_product_attention": """
-def causal_attention(q, k, v):
-    return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        "scaled_dot_product_attention, keys and values apart": """
+class CausalAttention(torch.nn.Module):
+    def __init__(self, dim, heads):
+        super().__init__()
+        self.heads = heads
+        self.query, self.key, self.value, self.output = (torch.nn.Linear(dim, dim) for _ in range(4))
+        self.reset()
+
+    def reset(self, cached=False):
+        self.cached = cached
+        self.keys = self.values = None
+
+    def split(self, x):
+        B, T, D = x.shape
+        return x.view(B, T, self.heads, D // self.heads).permute(0, 2, 1, 3)
+
+    def forward(self, x, keep=None):
+        q, k, v = self.split(self.query(x)), self.split(self.key(x)), self.split(self.value(x))
+        if self.cached:
+            if self.keys is not None:
+                k, v = torch.cat((self.keys, k), dim=-2), torch.cat((self.values, v), dim=-2)
+            self.keys, self.values = k, v
+        T, S = q.shape[-2], k.shape[-2]
+        mask = torch.arange(S) <= torch.arange(S - T, S)[:, None]
+        mixed = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        return self.output(mixed.transpose(1, 2).reshape(x.shape))
 """,
-        "position by position, without a mask": """
-def causal_attention(q, k, v):
-    out = []
-    for t in range(q.shape[2]):
-        scores = torch.einsum("bhd,bhsd->bhs", q[:, :, t], k[:, :, : t + 1]) / q.shape[-1] ** 0.5
-        out.append(torch.einsum("bhs,bhsd->bhd", scores.softmax(-1), v[:, :, : t + 1]))
-    return torch.stack(out, dim=2)
+        "lists of pieces, einsum, float64": """
+class CausalAttention(torch.nn.Module):
+    def __init__(self, dim, heads):
+        super().__init__()
+        self.heads, self.d = heads, dim // heads
+        for name in ("query", "key", "value", "output"):
+            setattr(self, name, torch.nn.Linear(dim, dim))
+        self.reset()
+
+    def reset(self, cached=False):
+        self.cached, self.pieces = cached, []
+
+    def forward(self, x, keep=None):
+        B, T, D = x.shape
+        q, k, v = (f(x).double().view(B, T, self.heads, self.d) for f in (self.query, self.key, self.value))
+        pieces = [*self.pieces, (k, v)]
+        if self.cached:
+            self.pieces = pieces
+        k, v = (torch.cat(several, dim=1) for several in zip(*pieces))
+        scores = torch.einsum("bqhd,bkhd->bhqk", q, k) / self.d**0.5
+        later = torch.ones(T, k.shape[1], dtype=torch.bool).triu(k.shape[1] - T + 1)
+        weights = scores.masked_fill(later, -torch.inf).softmax(-1)
+        return self.output(torch.einsum("bhqk,bkhd->bqhd", weights, v).flatten(2).to(x.dtype))
 """,
-        "float64 and exponentials": """
-def causal_attention(q, k, v):
-    scores = q.double() @ k.double().mT / q.shape[-1] ** 0.5
-    exponentials = scores.exp().tril()
-    return exponentials / exponentials.sum(-1, keepdim=True) @ v.double()
-""",
-        "finfo.min as the mask": """
-def causal_attention(q, k, v):
-    T = q.shape[-2]
-    later = torch.ones(T, T, dtype=torch.bool).triu(1)
-    scores = (q / q.shape[-1] ** 0.5) @ k.transpose(-2, -1)
-    return scores.masked_fill(later, torch.finfo(scores.dtype).min).softmax(-1) @ v
+        "the inputs kept, and read again": """
+class CausalAttention(torch.nn.Module):
+    def __init__(self, dim, heads):
+        super().__init__()
+        self.heads = heads
+        self.query, self.key, self.value, self.output = (torch.nn.Linear(dim, dim) for _ in range(4))
+        self.reset()
+
+    def reset(self, cached=False):
+        self.cached, self.past = cached, None
+
+    def forward(self, x, keep=None):
+        T = x.shape[1]
+        if self.past is not None:
+            x = torch.cat([self.past, x], dim=1)
+        if self.cached:
+            self.past = x
+        q, k, v = (f(x).unflatten(-1, (self.heads, -1)).transpose(1, 2) for f in (self.query, self.key, self.value))
+        mixed = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return self.output(mixed.transpose(1, 2).flatten(2))[:, -T:]
 """,
     },
     hints=(
-        "It is the attention of 02 with one line more. Where does the line stand: before the softmax or after it? Try both on paper for two words.",
-        "q, k, v: (B, H, T, d). scores and weights: (B, H, T, T). The mask (T, T) stretches over batch and heads by itself.",
-        "scores = every query with every key, scaled\nadd the mask\nweights = softmax over the keys\nreturn weighted sums of the values",
-        "Near miss: `weights.tril()` after the softmax removes the future's weights but leaves rows that no longer add up to 1.",
+        "With t tokens in the cache and T new ones: how many queries are there, how many keys? Which rows of the mask belong to the new tokens?",
+        "x: (B, T, D). q, k, v of the new tokens: (B, H, T, d). With the cache, k and v: (B, H, t + T, d). Scores and mask: T rows, t + T columns.",
+        "queries, keys, values of the new tokens, split into heads\nif something is remembered: put old keys and values in front of the new ones\n"
+        "if a cache is wanted: remember all keys and values\nscores = queries with all keys, scaled, plus the last T rows of the mask\n"
+        "weighted sums of the values, heads side by side, through `output`",
+        "Near miss: `causal_mask(T)` has T columns, and the scores have t + T. Take the mask of all t + T tokens, and of it the last T rows.",
+    ),
+)
+
+# ------------------------------------------------------------------------------------------ a GPT
+
+
+def gpt_cases(draw: Draw) -> Iterator[Case]:
+    """One, two and three layers; with GPT-2's activation, which is the default, and with the exact GELU."""
+    for V, heads, d, layers, inner, B, T, other, pieces, activation in (
+        (11, 2, 7, 2, 20, 3, 5, 7, 2, None),
+        (9, 3, 4, 1, 17, 2, 6, 4, 1, "gelu"),
+        (8, 1, 13, 3, 18, 1, 9, 6, 3, None),
+    ):
+        dim, tokens = heads * d, 40  # so many that whoever counts on meets no end of the table
+        shapes = {"token.weight": (V, dim), "position.weight": (tokens, dim)}
+        for layer in range(layers):
+            place = f"layers.{layer}."
+            shapes |= attention_shapes(dim, f"{place}attention.")
+            shapes |= layer_shapes(f"{place}feed_forward.widen", dim, inner)
+            shapes |= layer_shapes(f"{place}feed_forward.narrow", inner, dim)
+            for norm in ("norm_attention", "norm_feed_forward"):
+                shapes |= {f"{place}{norm}.weight": (dim,), f"{place}{norm}.bias": (dim,)}
+        shapes |= {"norm.weight": (dim,), "norm.bias": (dim,)}
+        config = {"vocabulary": V, "tokens": tokens, "dim": dim, "layers": layers, "heads": heads, "inner": inner}
+        yield {
+            "config": config | ({"activation": activation} if activation else {}),
+            "ids": draw.integers(0, V, B, T),
+            "other": draw.integers(0, V, B, other),
+            "pieces": pieces,
+            **weights_of(draw, shapes),
+        }
+
+
+POSITIONS = "torch.arange(self.read, self.read + ids.shape[1])"
+COUNTED = "if self.cached:\n            self.read += ids.shape[1]"
+LOGITS = "self.norm(x) @ self.token.weight.T"
+TOLD = "layer.attention.reset(cached)"
+LAYERS = "torch.nn.ModuleList(\n            Block(dim, heads, inner, norm_first=True, activation=activation) for _ in range(layers)\n        )"
+
+gpt = Exercise(
+    cases=gpt_cases,
+    rule=Rule(
+        tolerance=5e-5,
+        axes={"registered": "weights"} | dict.fromkeys(READ, "B T V") | {"gradient of token.weight": "V D"},
+    ),
+    uses=("gpt.causal_mask", "gpt.attention"),
+    mistakes=(
+        Mistake(
+            "positions restart at 0 with the cache",
+            "At once you are right. In pieces, each of your calls begins at position 0 again, as if its first token were the first of the text.",
+            POSITIONS, "torch.arange(ids.shape[1])",
+        ),
+        Mistake(
+            "calls counted instead of tokens",
+            "One token at a time you are right. After a call with several tokens your positions have gone on by one: they count tokens.",
+            "self.read += ids.shape[1]", "self.read += 1",
+        ),
+        Mistake(
+            "positions go on after a reset",
+            "Your second text does not begin at position 0: reset has to forget how many tokens were read.",
+            "self.cached, self.read = cached, 0", 'self.cached, self.read = cached, getattr(self, "read", 0)',
+        ),
+        Mistake(
+            "positions counted without the cache",
+            "Your second call goes on where the first ended, though there is no cache: each call is a text of its own then, from position 0 on.",
+            COUNTED, "self.read += ids.shape[1]",
+        ),
+        Mistake(
+            "the layers' caches are not reset",
+            "After a second reset(cached=True) your layers still hold the first text: their attentions have to be reset as well.",
+            TOLD, "layer.attention.cached = cached",
+        ),
+        Mistake(
+            "the layers are not told",
+            "In pieces, your positions go on, but no layer remembers anything: each CausalAttention has a reset of its own. (Block's own attention has none: has yours taken its place?)",
+            TOLD, "pass",
+        ),
+        Mistake(
+            "the final norm forgotten",
+            "Your logits are made of the last layer's sum as it is. In a pre-norm stack nothing has normalised it: `norm` comes after the last layer.",
+            LOGITS, "x @ self.token.weight.T",
+        ),
+        Mistake(
+            "the norm in front of the layers",
+            "Your norm comes before the first layer. It belongs behind the last: there nothing has normalised the sum.",
+            edits={
+                "            x = layer(x, None)": "            x = layer(self.norm(x) if layer is self.layers[0] else x, None)",
+                LOGITS: "x @ self.token.weight.T",
+            },
+        ),
+        Mistake(
+            "not tied",
+            "There are numbers that the docstring does not name (see the last entry of `registered`), a second table for the logits. The rows of `token` serve at both ends.",
+            edits={
+                "self.norm = torch.nn.LayerNorm(dim)": "self.norm = torch.nn.LayerNorm(dim)\n        self.head = torch.nn.Linear(dim, vocabulary, bias=False)",
+                LOGITS: "self.head(self.norm(x))",
+            },
+        ),
+        Mistake(
+            "tied without its gradient",
+            "Your logits are right, and the gradient of the table is not: its use at the end was cut off from training (detach, .data or no_grad).",
+            LOGITS, "self.norm(x) @ self.token.weight.detach().T",
+        ),
+        Mistake(
+            "post-norm blocks",
+            "Your blocks normalise after the sum, as in 2017. GPT-2 normalises in front of each part: Block has an argument for it.",
+            "norm_first=True, ", "",
+        ),
+        Mistake(
+            "the activation is not handed on",
+            "Your numbers are a little off: your blocks have their own default activation. GPT has one of its own, gelu_tanh, and hands it on.",
+            ", activation=activation", "",
+        ),
+        Mistake(
+            "the layers in a plain list",
+            "PyTorch does not find the parameters of your layers (0 in `registered`): a plain list is no part of a module, an nn.ModuleList is.",
+            LAYERS, "[Block(dim, heads, inner, norm_first=True, activation=activation) for _ in range(layers)]",
+        ),
+        Mistake(
+            "no positions",
+            "Your first layer reads the tokens without their places.",
+            " + self.position(positions)", "",
+        ),
+        Mistake(
+            "vectors times √D",
+            "You multiply the token's vector by √D. That is the transformer of 2017; GPT adds token and position as they are.",
+            "self.token(ids) + self.position", "self.token(ids) * self.token.embedding_dim**0.5 + self.position",
+        ),
+        Mistake(
+            "probabilities returned",
+            "Your rows add up to 1: a softmax has been taken. Logits are asked for.",
+            LOGITS, f"({LOGITS}).softmax(dim=-1)",
+        ),
+    ),
+    alternatives={
+        "a Linear that shares the table, position from the cache": """
+class GPT(torch.nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner, activation="gelu_tanh"):
+        super().__init__()
+        self.token = torch.nn.Embedding(vocabulary, dim)
+        self.position = torch.nn.Embedding(tokens, dim)
+        blocks = []
+        for _ in range(layers):
+            block = Block(dim, heads, inner, True, activation)
+            block.attention = CausalAttention(dim, heads)
+            blocks.append(block)
+        self.layers = torch.nn.ModuleList(blocks)
+        self.norm = torch.nn.LayerNorm(dim, eps=1e-5)
+        self.head = torch.nn.Linear(dim, vocabulary, bias=False)
+        self.head.weight = self.token.weight
+        self.start = None
+
+    def reset(self, cached=False):
+        self.start = 0 if cached else None
+        for block in self.layers:
+            block.attention.reset(cached=cached)
+
+    def forward(self, ids):
+        start, T = self.start or 0, ids.shape[1]
+        x = self.token(ids) + self.position.weight[start : start + T]
+        if self.start is not None:
+            self.start = start + T
+        keep = torch.ones(1, T, start + T, dtype=torch.bool).tril(start)
+        for block in self.layers:
+            x = block(x, keep)
+        return self.head(self.norm(x))
+""",
+        "F.linear, a counter that is a buffer nobody saves": """
+class GPT(torch.nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner, activation="gelu_tanh"):
+        super().__init__()
+        self.token, self.position = torch.nn.Embedding(vocabulary, dim), torch.nn.Embedding(tokens, dim)
+        self.layers = torch.nn.ModuleList()
+        for _ in range(layers):
+            self.layers.append(Block(dim=dim, heads=heads, inner=inner, norm_first=True, activation=activation))
+            self.layers[-1].attention = CausalAttention(dim, heads)
+        self.norm = torch.nn.LayerNorm(dim)
+        self.register_buffer("read", torch.tensor(0), persistent=False)
+        self.cached = False
+
+    def reset(self, cached=False):
+        self.cached = cached
+        self.read.zero_()
+        for module in self.modules():
+            if isinstance(module, CausalAttention):
+                module.reset(cached)
+
+    def forward(self, ids):
+        places = self.read + torch.arange(ids.shape[1])
+        if self.cached:
+            self.read += ids.shape[1]
+        x = self.token(ids) + self.position(places)[None]
+        for layer in self.layers:
+            x = layer(x, None)
+        return torch.nn.functional.linear(self.norm(x), self.token.weight)
+""",
+    },
+    hints=(
+        "A text of 5 tokens, read in calls of 2, 2 and 1: which positions does each call have, and who has to know it?",
+        "ids: (B, T). x: (B, T, dim) through all layers. Logits: (B, T, vocabulary), from a table of (vocabulary, dim).",
+        "init: the tables, L blocks, each with a CausalAttention as its `attention`, the last norm\nreset: nothing read so far; reset each layer's attention\n"
+        "forward: token vectors + vectors of the positions from `read` on\n    with a cache, `read` grows by the number of tokens\n    through the layers, the norm, and the table turned round",
+        "Near miss: a Linear of its own for the logits gives numbers that nobody asked for. `x @ table.T` needs no new parameter.",
+    ),
+)
+
+# ------------------------------------------------------------------------------------------ GPT-2's names
+
+
+def names_cases(draw: Draw) -> Iterator[Case]:
+    """A GPT2LMHeadModel as of today; one of 2019 with its masks; and a GPT2Model, without prefix and head."""
+    for V, D, tokens, layers, masks, whole in ((7, 6, 5, 2, False, True), (5, 4, 8, 1, True, True), (6, 3, 4, 11, True, False)):
+        inner = 4 * D
+        shapes = {"wte.weight": (V, D), "wpe.weight": (tokens, D)}
+        for layer in range(layers):
+            for norm in ("ln_1", "ln_2"):
+                shapes |= {f"h.{layer}.{norm}.weight": (D,), f"h.{layer}.{norm}.bias": (D,)}
+            for name, size in {
+                "attn.c_attn": (D, 3 * D), "attn.c_proj": (D, D), "mlp.c_fc": (D, inner), "mlp.c_proj": (inner, D),
+            }.items():  # fmt: skip
+                shapes |= {f"h.{layer}.{name}.weight": size, f"h.{layer}.{name}.bias": (size[1],)}
+        shapes |= {"ln_f.weight": (D,), "ln_f.bias": (D,)}
+        prefix = "transformer." if whole else ""
+        theirs = {f"{prefix}{name}": draw.normal(*shape) for name, shape in shapes.items()}
+        if masks:
+            for layer in range(layers):
+                theirs[f"{prefix}h.{layer}.attn.bias"] = np.tril(np.ones((1, 1, tokens, tokens), dtype=np.float32))
+                theirs[f"{prefix}h.{layer}.attn.masked_bias"] = np.array(-1e4, dtype=np.float32)
+        if whole:
+            theirs["lm_head.weight"] = theirs[f"{prefix}wte.weight"].copy()
+        yield theirs
+
+
+TURNED = "value.T if value.ndim == 2 else value"
+THIRDS = 'zip(("query", "key", "value"), value.chunk(3))'
+OTHERS = 'elif place in PLACES:\n                ours[f"{layer}.{PLACES[place]}.{part}"] = value'
+
+gpt2_names = Exercise(
+    cases=names_cases,
+    mistakes=(
+        Mistake(
+            "nothing transposed",
+            "Your matrices stand as in GPT-2's file, (in, out). nn.Linear multiplies with a matrix (out, in).",
+            code="""
+def gpt2_names(theirs):
+    ours = {}
+    for name, value in theirs.items():
+        *path, part = name.removeprefix("transformer.").split(".")
+        if path[0] != "h":
+            if path[0] in PLACES:
+                ours[f"{PLACES[path[0]]}.{part}"] = value
+            continue
+        layer, place = f"layers.{path[1]}", ".".join(path[2:])
+        if place == "attn.c_attn":
+            for name, third in zip(("query", "key", "value"), value.chunk(3, dim=-1)):
+                ours[f"{layer}.attention.{name}.{part}"] = third
+        elif place in PLACES:
+            ours[f"{layer}.{PLACES[place]}.{part}"] = value
+    return ours
+""",
+        ),
+        Mistake(
+            "square matrices not transposed",
+            "All shapes fit, and the square matrices are wrong: of the three thirds and of attn.c_proj no shape tells that they have to be turned round.",
+            edits={
+                TURNED: 'value.T if value.ndim == 2 and len(set(value.shape)) == 2 and place != "attn.c_attn" else value',
+                "value.chunk(3)": "value.chunk(3, dim=-1)",
+            },
+        ),
+        Mistake(
+            "attn.c_proj not transposed",
+            "The matrix of each attention.output stands as in the file. It is square, so no shape gives it away; it is a Conv1D's all the same.",
+            TURNED, 'value.T if value.ndim == 2 and place != "attn.c_proj" else value',
+        ),
+        Mistake(
+            "the thirds not transposed",
+            "Your query, key and value weights stand as in the file: each third has to be turned round, too.",
+            edits={
+                TURNED: 'value.T if value.ndim == 2 and place != "attn.c_attn" else value',
+                "value.chunk(3)": "value.chunk(3, dim=-1)",
+            },
+        ),
+        Mistake(
+            "the thirds in another order",
+            "The three thirds of c_attn have other names with you: they stand there as query, key, value.",
+            '("query", "key", "value")', '("key", "query", "value")',
+            also=(
+                """
+def gpt2_names(theirs):
+    ours = {}
+    for name, value in theirs.items():
+        *path, part = name.removeprefix("transformer.").split(".")
+        if path[0] != "h":
+            if path[0] in PLACES:
+                ours[f"{PLACES[path[0]]}.{part}"] = value
+            continue
+        layer, place = f"layers.{path[1]}", ".".join(path[2:])
+        value = value.T if value.ndim == 2 else value
+        if place == "attn.c_attn":
+            for name, third in zip(("value", "key", "query"), value.chunk(3)):
+                ours[f"{layer}.attention.{name}.{part}"] = third
+        elif place in PLACES:
+            ours[f"{layer}.{PLACES[place]}.{part}"] = value
+    return ours
+""",
+            ),
+        ),
+        Mistake(
+            "every third row",
+            "You deal out the rows of c_attn in turn. Its thirds are blocks: first all of the queries', then all of the keys', then the values'.",
+            "value.chunk(3)", "(value[number::3] for number in range(3))",
+        ),
+        Mistake(
+            "the tables transposed",
+            "You have turned wte and wpe round, too. They are tables of vectors, an nn.Embedding in both programs: nothing to transpose.",
+            'ours[f"{PLACES[path[0]]}.{part}"] = value', 'ours[f"{PLACES[path[0]]}.{part}"] = value.T if value.ndim == 2 else value',
+        ),
+        Mistake(
+            "the tied table given a second time",
+            "There is a name too many: lm_head.weight is wte.weight once more, and your GPT has no parameter for it.",
+            "    return ours", '    if "lm_head.weight" in theirs:\n        ours["lm_head.weight"] = theirs["lm_head.weight"]\n    return ours',
+            also=(
+                """
+def gpt2_names(theirs):
+    ours = {}
+    for name, value in theirs.items():
+        *path, part = name.removeprefix("transformer.").split(".")
+        if path[0] == "lm_head":
+            ours["head.weight"] = value
+        elif path[0] != "h":
+            ours[f"{PLACES[path[0]]}.{part}"] = value
+        else:
+            layer, place = f"layers.{path[1]}", ".".join(path[2:])
+            value = value.T if value.ndim == 2 else value
+            if place == "attn.c_attn":
+                for name, third in zip(("query", "key", "value"), value.chunk(3)):
+                    ours[f"{layer}.attention.{name}.{part}"] = third
+            elif place in PLACES:
+                ours[f"{layer}.{PLACES[place]}.{part}"] = value
+    return ours
+""",
+            ),
+        ),
+        Mistake(
+            "masks taken for parameters",
+            "There are names too many: attn.bias and attn.masked_bias are a mask, kept as buffers. No layer has them among its weights.",
+            OTHERS, OTHERS + '\n            elif place == "attn":\n                ours[f"{layer}.attention.{part}"] = value',
+        ),
+        Mistake(
+            "the bias of c_attn taken for a mask",
+            "The biases of query, key and value are missing. c_attn.bias is a parameter, three biases in a row; the mask is called attn.bias.",
+            "        *path, part =", '        if name.endswith("attn.bias"):\n            continue\n        *path, part =',
+        ),
+        Mistake(
+            "the biases forgotten",
+            "Half of the names are missing: each matrix and each norm has a bias, too.",
+            "        *path, part =", '        if name.endswith("bias"):\n            continue\n        *path, part =',
+        ),
+        Mistake(
+            "the first layer only",
+            "Only layer 0 comes back: the number behind h. says which layer it is, and there may be eleven.",
+            "        else:\n            layer, place", '        elif path[1] == "0":\n            layer, place',
+        ),
+        Mistake(
+            "the last norm forgotten",
+            "norm.weight and norm.bias are missing: ln_f stands outside the layers.",
+            "if path[0] in PLACES:", 'if path[0] in ("wte", "wpe"):',
+        ),
+        Mistake(
+            "the names of a GPT2Model not taken",
+            "With the prefix transformer. you are right. A GPT2Model has no head, and its names have no prefix: of it you return nothing.",
+            "    ours = {}\n", '    ours = {}\n    theirs = {name: value for name, value in theirs.items() if name.startswith("transformer.")}\n',
+        ),
+    ),
+    alternatives={
+        "one layer after the other": """
+def gpt2_names(theirs):
+    theirs = {name.replace("transformer.", ""): value for name, value in theirs.items()}
+    ours = {"token.weight": theirs["wte.weight"], "position.weight": theirs["wpe.weight"]}
+    ours |= {f"norm.{part}": theirs[f"ln_f.{part}"] for part in ("weight", "bias")}
+    layers = 1 + max(int(name.split(".")[1]) for name in theirs if name.startswith("h."))
+    for i in range(layers):
+        for part in ("weight", "bias"):
+            for norm in ("ln_1", "ln_2"):
+                ours[f"layers.{i}.{PLACES[norm]}.{part}"] = theirs[f"h.{i}.{norm}.{part}"]
+            for place in ("attn.c_proj", "mlp.c_fc", "mlp.c_proj"):
+                ours[f"layers.{i}.{PLACES[place]}.{part}"] = theirs[f"h.{i}.{place}.{part}"].t().contiguous()
+            q, k, v = theirs[f"h.{i}.attn.c_attn.{part}"].t().chunk(3, dim=0)
+            ours[f"layers.{i}.attention.query.{part}"] = q
+            ours[f"layers.{i}.attention.key.{part}"] = k
+            ours[f"layers.{i}.attention.value.{part}"] = v
+    return ours
+""",
+        "a regular expression": """
+import re
+def gpt2_names(theirs):
+    found = {}
+    for name, value in theirs.items():
+        name = re.sub(r"^transformer\\.", "", name)
+        if name.startswith("lm_head") or re.search(r"\\.attn\\.(masked_)?bias$", name):
+            continue
+        name = re.sub(r"^h\\.", "layers.", name)
+        if "c_" in name and name.endswith("weight"):
+            value = value.transpose(0, 1)
+        if "c_attn" in name:
+            D = value.shape[0] // 3
+            for number, which in enumerate(["query", "key", "value"]):
+                found[name.replace("attn.c_attn", f"attention.{which}")] = value[number * D : (number + 1) * D]
+            continue
+        for old, new in PLACES.items():
+            name = re.sub(rf"(^|\\.){re.escape(old)}\\.", rf"\\g<1>{new}.", name)
+        found[name] = value
+    return found
+""",
+    },
+    survivors={
+        "path[-1] in PLACES": "outside the layers a name has one piece before weight or bias, which is the first and the last",
+        "PLACES[path[-1]]": "the same",
+    },
+    hints=(
+        "Take one name, transformer.h.1.attn.c_attn.weight, and say of each of its pieces what becomes of it. How many names come out of this one?",
+        "c_attn.weight: (D, 3D), its bias: (3D). Each of query, key and value: weight (D, D), bias (D). mlp.c_fc.weight: (D, F); widen.weight: (F, D).",
+        "for each name and value:\n    without the prefix: first piece, number of the layer, place, weight or bias\n    what has no place in the table is left out\n"
+        "    in layers: a matrix is turned round\n    c_attn: three thirds, three names\n    all else: one name",
+        "Near miss: attn.c_proj is D × D, so it loads without a transpose, and the model runs, with other numbers.",
     ),
 )
 
@@ -746,218 +1334,6 @@ def top_p(probabilities, p):
         "sort each row downwards\nfor each token: how much do the more probable ones have together?\nkeep it if that is still less than p\n"
         "put the kept ones back to their own tokens; divide by their sum",
         "Near miss: keeping where the running sum including the token is at most p drops the token that crosses p; with one sure token it drops everything.",
-    ),
-)
-
-# ------------------------------------------------------------------------------------------ key–value cache
-
-
-def cache_cases(draw: Draw) -> Iterator[Case]:
-    """The last cache is empty: its word is the first."""
-    for B, L, H, t, d, V in (
-        (2, 2, 3, 4, 5, 11),
-        (3, 3, 2, 6, 4, 9),
-        (4, 2, 1, 3, 6, 13),
-        (5, 2, 3, 0, 4, 7),
-    ):
-        D = H * d
-        yield {
-            "token": draw.integers(0, V, B),
-            "words": draw.normal(V, D),
-            "places": draw.normal(t + 3, D),
-            "W_qkv": draw.normal(L, D, 3 * D, scale=D**-0.5),
-            "W_o": draw.normal(L, D, D, scale=D**-0.5),
-            "keys": draw.normal(L, B, H, t, d),
-            "values": draw.normal(L, B, H, t, d),
-        }
-
-
-ATTEND = "weights = ((k @ q[..., None])[..., 0] / q.shape[-1] ** 0.5).softmax(dim=-1)"
-
-step_with_cache = Exercise(
-    cases=cache_cases,
-    rule=Rule(axes={"0": "B V", "1": "L B H t+1 d", "2": "L B H t+1 d"}),
-    mistakes=(
-        Mistake(
-            "cached positions restart at 0",
-            "Your word stands at position 0, whatever came before it. Where does it stand when t words are in the cache?",
-            "gpt.embed(token, keys.shape[3])", "gpt.embed(token, 0)",
-        ),
-        Mistake(
-            "one position too far",
-            "Your word stands one place too far to the right: t words before it take the places 0 to t − 1.",
-            "gpt.embed(token, keys.shape[3])", "gpt.embed(token, keys.shape[3] + 1)",
-        ),
-        Mistake(
-            "the new word does not see itself",
-            "Your first layer's cache is right, but your word attends to the old words alone.",
-            edits={
-                ATTEND: ATTEND.replace("(k @", "(k[:, :, :-1] @"),
-                "(weights[..., None] * v)": "(weights[..., None] * v[:, :, :-1])",
-            },
-            also=(
-                """
-def step_with_cache(token, gpt, keys, values):
-    t = keys.shape[3]
-    x, new_keys, new_values = gpt.embed(token, t), [], []
-    for layer, old_k, old_v in zip(gpt.layers, keys, values):
-        q, k, v = layer.project(x)
-        new_keys.append(torch.cat([old_k, k[:, :, None]], dim=2))
-        new_values.append(torch.cat([old_v, v[:, :, None]], dim=2))
-        seen_k, seen_v = (old_k, old_v) if t else (new_keys[-1], new_values[-1])
-        weights = (torch.einsum("bhd,bhtd->bht", q, seen_k) / q.shape[-1] ** 0.5).softmax(dim=-1)
-        x = layer.finish(x, torch.einsum("bht,bhtd->bhd", weights, seen_v))
-    return gpt.logits(x), torch.stack(new_keys), torch.stack(new_values)
-""",
-            ),
-        ),
-        Mistake(
-            "nothing seen while the cache is empty",
-            "With an empty cache your word gets zeros from attention. It is the first word then, and sees itself.",
-            "(weights[..., None] * v).sum(dim=2)", "(weights[..., None] * v).sum(dim=2) * (keys.shape[3] > 0)",
-        ),
-        Mistake(
-            "one position too early",
-            "Your word stands at the place of the word before it: t words before it take the places 0 to t − 1.",
-            "gpt.embed(token, keys.shape[3])", "gpt.embed(token, keys.shape[3] - 1)",
-            also=(
-                """
-def step_with_cache(token, gpt, keys, values):
-    x, new_keys, new_values = gpt.embed(token, max(keys.shape[3] - 1, 0)), [], []
-    for layer, old_k, old_v in zip(gpt.layers, keys, values):
-        q, k, v = layer.project(x)
-        k, v = torch.cat([old_k, k[:, :, None]], dim=2), torch.cat([old_v, v[:, :, None]], dim=2)
-        weights = (torch.einsum("bhd,bhtd->bht", q, k) / q.shape[-1] ** 0.5).softmax(dim=-1)
-        x = layer.finish(x, torch.einsum("bht,bhtd->bhd", weights, v))
-        new_keys.append(k)
-        new_values.append(v)
-    return gpt.logits(x), torch.stack(new_keys), torch.stack(new_values)
-""",
-            ),
-        ),
-        Mistake(
-            "divided by √D",
-            "You divide the scores by the root of the model's width D = H · d. Each head's score is a sum over its own d products.",
-            "/ q.shape[-1] ** 0.5", "/ x.shape[-1] ** 0.5",
-        ),
-        Mistake(
-            "the vector instead of the logits",
-            "Your caches are right. In the first place you return the last layer's vector: gpt.logits makes the logits of it.",
-            "return gpt.logits(x), ", "return x, ",
-        ),
-        Mistake(
-            "probabilities instead of logits",
-            "Your first answer adds up to 1 in each row: logits are asked for.",
-            "return gpt.logits(x), ", "return gpt.logits(x).softmax(dim=-1), ",
-        ),
-        Mistake(
-            "the cache not used",
-            "Your first layer's cache is right, but your word attends to itself alone, as if it were the first.",
-            edits={
-                ATTEND: ATTEND.replace("(k @", "(k[:, :, -1:] @"),
-                "(weights[..., None] * v)": "(weights[..., None] * v[:, :, -1:])",
-            },
-        ),
-        Mistake(
-            "the old cache returned",
-            "Your logits are right. The cache you return lacks the new word: the next step would forget it.",
-            "torch.stack(new_keys), torch.stack(new_values)", "keys, values",
-        ),
-        Mistake(
-            "the new word put in front",
-            "Your logits are right. In the cache the new word stands before the old ones.",
-            edits={
-                "torch.cat([old_k, k[:, :, None]], dim=2)": "torch.cat([k[:, :, None], old_k], dim=2)",
-                "torch.cat([old_v, v[:, :, None]], dim=2)": "torch.cat([v[:, :, None], old_v], dim=2)",
-            },
-        ),
-        Mistake(
-            "all layers read the first layer's cache",
-            "Your first layer is right; the later ones look into the cache of the first. Each layer has its own.",
-            "zip(gpt.layers, keys, values)", "zip(gpt.layers, [keys[0]] * len(keys), [values[0]] * len(values))",
-        ),
-        Mistake(
-            "every layer starts from the embedding",
-            "Your first layer's cache is right, the others' are not: each layer reads what the layer below it wrote.",
-            "q, k, v = layer.project(x)", "q, k, v = layer.project(gpt.embed(token, keys.shape[3]))",
-            also=(
-                """
-def step_with_cache(token, gpt, keys, values):
-    embedded, new_keys, new_values = gpt.embed(token, keys.shape[3]), [], []
-    for layer, old_k, old_v in zip(gpt.layers, keys, values):
-        q, k, v = layer.project(embedded)
-        k, v = torch.cat([old_k, k[:, :, None]], dim=2), torch.cat([old_v, v[:, :, None]], dim=2)
-        weights = (torch.einsum("bhd,bhtd->bht", q, k) / q.shape[-1] ** 0.5).softmax(dim=-1)
-        x = layer.finish(embedded, torch.einsum("bht,bhtd->bhd", weights, v))
-        new_keys.append(k)
-        new_values.append(v)
-    return gpt.logits(x), torch.stack(new_keys), torch.stack(new_values)
-""",
-            ),
-        ),
-        Mistake(
-            "no scaling", "Your weights are more decided than they should be.", " / q.shape[-1] ** 0.5", ""
-        ),
-        Mistake(
-            "keys and values have changed places",
-            "Your logits are right. What you return as keys are the values, and the other way round.",
-            "torch.stack(new_keys), torch.stack(new_values)", "torch.stack(new_values), torch.stack(new_keys)",
-        ),
-        Mistake(
-            "softmax over the heads",
-            "Your weights add up to 1 over the heads. Each head spreads its own attention over the words.",
-            "softmax(dim=-1)", "softmax(dim=1)",
-        ),
-    ),
-    alternatives={
-        "F.scaled_dot_product_attention": """
-def step_with_cache(token, gpt, keys, values):
-    x, cache = gpt.embed(token, keys.shape[-2]), ([], [])
-    for number, layer in enumerate(gpt.layers):
-        q, k, v = (part[:, :, None] for part in layer.project(x))
-        k, v = torch.cat([keys[number], k], -2), torch.cat([values[number], v], -2)
-        x = layer.finish(x, torch.nn.functional.scaled_dot_product_attention(q, k, v)[:, :, 0])
-        cache[0].append(k)
-        cache[1].append(v)
-    return gpt.logits(x), torch.stack(cache[0]), torch.stack(cache[1])
-""",
-        "room made first, einsum": """
-def step_with_cache(token, gpt, keys, values):
-    L, B, H, t, d = keys.shape
-    keys, values = (torch.cat([old, torch.zeros(L, B, H, 1, d)], dim=3) for old in (keys, values))
-    x = gpt.embed(token, t)
-    for number, layer in enumerate(gpt.layers):
-        q, keys[number, :, :, t], values[number, :, :, t] = layer.project(x)
-        scores = torch.einsum("bhd,bhsd->bhs", q / d**0.5, keys[number])
-        x = layer.finish(x, torch.einsum("bhs,bhsd->bhd", scores.softmax(-1), values[number]))
-    return gpt.logits(x), keys, values
-""",
-        "head by head, in float64": """
-def step_with_cache(token, gpt, keys, values):
-    x, all_k, all_v = gpt.embed(token, keys.shape[3]), [], []
-    for layer, k_old, v_old in zip(gpt.layers, keys, values):
-        q, k, v = layer.project(x)
-        k, v = torch.cat([k_old, k.unsqueeze(2)], 2), torch.cat([v_old, v.unsqueeze(2)], 2)
-        heads = []
-        for h in range(q.shape[1]):
-            scores = (k[:, h].double() * q[:, h, None].double()).sum(-1) / q.shape[2] ** 0.5
-            w = scores.softmax(-1)
-            heads.append((w[:, :, None] * v[:, h].double()).sum(1).float())
-        x = layer.finish(x, torch.stack(heads, dim=1))
-        all_k.append(k)
-        all_v.append(v)
-    return gpt.logits(x), torch.stack(all_k), torch.stack(all_v)
-""",
-    },
-    survivors={
-        "[..., -1]": "the product with one query leaves an axis of size 1, whose first entry is its last",
-    },
-    hints=(
-        "The new word asks. Whom may it ask, and which of their keys and values are already there? At which position does it stand?",
-        "x: (B, D). q, k, v of the new word: (B, H, d). One layer's cache: (B, H, t, d), with the new word (B, H, t+1, d). Weights: (B, H, t+1).",
-        "x = embedding of the token at position t\nfor each layer with its part of the cache:\n    q, k, v = project(x)\n    append k and v to this layer's cache\n"
-        "    attend with q to all t + 1 words\n    x = finish(x, what attention gave)\nreturn the logits of x, and the stacked caches",
-        "Near miss: without any mask and with the old cache alone, everything has the right shape, and the new word is the only one it cannot see.",
     ),
 )
 
@@ -1539,95 +1915,5 @@ def beam_search(next_logits, width, longest, bos, eos, pad):
         "one beginning: bos, total 0\nlongest times:\n    candidates = totals + log p of each next token\n    (a finished one has a single candidate: pad, at no cost)\n"
         "    keep the `width` best, with their ids, totals and who has ended\nreturn the best one without bos, and its total",
         "Near miss: keeping the best token of each beginning gives `width` greedy searches side by side; the candidates of all beginnings compete together.",
-    ),
-)
-
-# ------------------------------------------------------------------------------------------ one table at both ends
-
-
-def tie_cases(draw: Draw) -> Iterator[Case]:
-    """Two tables that differ, tokens some of which come twice and some never."""
-    for V, D, n, lr in ((5, 3, 7, 0.5), (9, 4, 12, 1.0), (6, 6, 4, 0.3)):
-        yield {
-            "table": draw.normal(V, D),
-            "other": draw.normal(V, D),
-            "ids": draw.integers(0, V - 1, n),
-            "next_ids": draw.integers(0, V, n),
-            "lr": lr,
-        }
-
-
-TIED = "softmax.weight = token.weight"
-
-tie = Exercise(
-    cases=tie_cases,
-    rule=Rule(axes={"gradient": "V D", "token table": "V D", "softmax table": "V D"}),
-    mistakes=(
-        Mistake(
-            "nothing is tied",
-            "There are two tables, as before. The softmax multiplies with its attribute `weight`, and only an assignment to that attribute puts another table there.",
-            TIED, "pass",
-        ),
-        Mistake(
-            "a copy",
-            "The numbers are equal at first, and part at the first step of training: there are still two parameters, each with a gradient of its own.",
-            TIED, "softmax.weight.data.copy_(token.weight.data)",
-            also=(
-                """
-def tie(token, softmax):
-    softmax.weight = torch.nn.Parameter(token.weight.detach().clone())
-""",
-                """
-def tie(token, softmax):
-    softmax.load_state_dict(token.state_dict())
-""",
-            ),
-        ),
-        Mistake(
-            "one place in memory, two parameters",
-            "Both tables stand in one place in memory and are still two parameters (`.data` shares numbers, no more): each is counted, has a gradient of its own, "
-            "and an optimiser such as Adam would keep two accounts of one place.",
-            TIED, "softmax.weight.data = token.weight.data",
-            also=(
-                """
-def tie(token, softmax):
-    softmax.weight = torch.nn.Parameter(token.weight.data)
-""",
-            ),
-        ),
-        Mistake(
-            "the numbers of the softmax",
-            "One table, but with the numbers of the softmax: those of `token` were to stay.",
-            TIED, "token.weight = softmax.weight",
-        ),
-        Mistake(
-            "a new table of zeros",
-            "One parameter at both ends, but a new one, full of zeros: what `token` has learned is gone, and tokens of one vector teach nothing.",
-            TIED, "token.weight = softmax.weight = torch.nn.Parameter(torch.zeros_like(token.weight))",
-        ),
-        Mistake(
-            "the softmax's table is no parameter",
-            "It is counted once, but the use in the softmax gives no gradient: the table was detached there.",
-            TIED, "del softmax.weight\n    softmax.weight = token.weight.detach()",
-        ),
-    ),
-    alternatives={
-        "by its name": """
-def tie(token, softmax):
-    softmax.register_parameter("weight", token.weight)
-""",
-        "numbers first, then the same parameter": """
-def tie(token, softmax):
-    with torch.no_grad():
-        softmax.weight.copy_(token.weight)
-        softmax.weight.set_(token.weight.data)
-    setattr(softmax, "weight", token.weight)
-""",
-    },
-    hints=(
-        "What is the difference between two equal tables and one table that two modules use? Think of what `model.parameters()` gives out.",
-        "token.weight and softmax.weight are both (V, D), of class nn.Parameter. Nothing is returned.",
-        "the attribute `weight` of one module becomes the very object that is the attribute `weight` of the other",
-        "Near miss: `softmax.weight.data = token.weight.data` shares the numbers, but leaves two parameters.",
     ),
 )

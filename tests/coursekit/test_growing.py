@@ -137,6 +137,56 @@ def test_what_is_no_module_is_said():
         growing.run_module(lambda dim, inner: object(), case(), "x")
 
 
+def test_a_second_name_of_a_tied_weight_is_no_further_number():
+    class Tied(nn.Module):
+        def __init__(self, vocabulary, dim, shared):
+            super().__init__()
+            self.token, self.head = nn.Embedding(vocabulary, dim), nn.Linear(dim, vocabulary, bias=False)
+            if shared:
+                self.head.weight = self.token.weight
+
+    for shared, beside in ((True, 0), (False, 12)):
+        asked = {
+            "config": {"vocabulary": 4, "dim": 3, "shared": shared},
+            "weights.token.weight": torch.ones(4, 3),
+        }
+        assert growing.build(Tied, asked)[1].tolist() == [2, beside]
+
+
+class RunningSum(nn.Module):
+    """The sum of all that was read, times a weight."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(1))
+        self.reset()
+
+    def reset(self, cached=False):
+        self.cached, self.total = cached, 0
+
+    def forward(self, x):
+        sums = x.cumsum(dim=1) + self.total
+        self.total = sums[:, -1:] if self.cached else 0
+        return self.scale * sums
+
+
+def test_a_class_that_remembers_is_read_at_once_and_in_pieces():
+    x, other = torch.randn(2, 5, 3), torch.randn(2, 4, 3)
+    asked = {"config": {}, "x": x, "other": other, "pieces": 2, "weights.scale": torch.tensor([2.0])}
+    answers = growing.run_cached(RunningSum, asked, "x", "other", gradient=("scale",))
+    for name in ("at once", "once more", "in pieces"):
+        assert torch.allclose(answers[name], 2 * x.cumsum(dim=1), atol=1e-5)
+    for name in ("a second text in pieces", "after reset()"):
+        assert torch.allclose(answers[name], 2 * other.cumsum(dim=1), atol=1e-5)
+    assert torch.allclose(answers["gradient of scale"], 4 * x.cumsum(dim=1).square().sum())
+
+
+def test_what_would_be_random_is_given_as_zeros():
+    asked = {"config": {}, "x": torch.ones(1, 2, 3), "other": torch.ones(1, 2, 3), "pieces": 1}
+    answers = growing.run_cached(RunningSum, asked, "x", "other")
+    assert answers["registered"].tolist() == [1] and not answers["at once"].any()
+
+
 # ------------------------------------------------------------------------------------------------- modules
 
 

@@ -49,63 +49,884 @@ def causal_mask(T):
     return torch.full((T, T), torch.finfo(torch.float32).tiny).triu(1)
 """,
     },
-    "gpt.causal_attention": {
-        "no mask": """
-def causal_attention(q, k, v):
-    scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
-    return scores.softmax(dim=-1) @ v
+    "gpt.attention": {
+        "every call counts as the first": """
+class CausalAttention(torch.nn.Module):
+    def __init__(self, dim, heads):
+        super().__init__()
+        self.heads = heads
+        self.query, self.key, self.value, self.output = (torch.nn.Linear(dim, dim) for _ in range(4))
+        self.reset()
+
+    def reset(self, cached=False):
+        pass
+
+    def forward(self, x, keep=None):
+        B, T, D = x.shape
+        q = self.query(x).view(B, T, self.heads, -1).transpose(1, 2)
+        k = self.key(x).view(B, T, self.heads, -1).transpose(1, 2)
+        v = self.value(x).view(B, T, self.heads, -1).transpose(1, 2)
+        scores = q @ k.transpose(-2, -1) / (D // self.heads) ** 0.5 + causal_mask(T)
+        out = scores.softmax(-1) @ v
+        return self.output(out.transpose(1, 2).reshape(B, T, D))
 """,
-        "not scaled": """
-def causal_attention(q, k, v):
-    scores = q @ k.transpose(-2, -1) + causal_mask(q.shape[-2])
-    return scores.softmax(dim=-1) @ v
+        "the mask of the new tokens alone": """
+class CausalAttention(torch.nn.Module):
+    def __init__(self, dim, heads):
+        super().__init__()
+        self.heads = heads
+        self.query, self.key, self.value, self.output = (torch.nn.Linear(dim, dim) for _ in range(4))
+        self.reset()
+
+    def reset(self, cached=False):
+        self.cached = cached
+        self.k = self.v = None
+
+    def forward(self, x, keep=None):
+        B, T, D = x.shape
+        q, k, v = (f(x).view(B, T, self.heads, -1).transpose(1, 2) for f in (self.query, self.key, self.value))
+        if self.k is not None:
+            k = torch.cat([self.k, k], dim=2)
+            v = torch.cat([self.v, v], dim=2)
+        if self.cached:
+            self.k, self.v = k, v
+        scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5 + causal_mask(T)
+        return self.output((scores.softmax(-1) @ v).transpose(1, 2).reshape(B, T, D))
 """,
-        "divided by d": """
-def causal_attention(q, k, v):
-    scores = q @ k.transpose(-2, -1) / q.shape[-1]
-    return (scores + causal_mask(q.shape[-2])).softmax(dim=-1) @ v
+        "no mask as soon as there is a cache": """
+class CausalAttention(torch.nn.Module):
+    def __init__(self, dim, heads):
+        super().__init__()
+        self.heads = heads
+        self.query, self.key, self.value, self.output = (torch.nn.Linear(dim, dim) for _ in range(4))
+        self.reset()
+
+    def reset(self, cached=False):
+        self.cached = cached
+        self.k = self.v = None
+
+    def forward(self, x, keep=None):
+        B, T, D = x.shape
+        q, k, v = (f(x).view(B, T, self.heads, -1).transpose(1, 2) for f in (self.query, self.key, self.value))
+        scores_mask = causal_mask(T)
+        if self.cached:
+            if self.k is not None:
+                k = torch.cat([self.k, k], dim=2)
+                v = torch.cat([self.v, v], dim=2)
+                scores_mask = 0
+            self.k, self.v = k, v
+        scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5 + scores_mask
+        return self.output((scores.softmax(-1) @ v).transpose(1, 2).reshape(B, T, D))
 """,
-        "divided by the root of T": """
-def causal_attention(q, k, v):
-    T = q.size(2)
-    scores = q @ k.transpose(-2, -1) / T ** 0.5
-    return torch.softmax(scores + causal_mask(T), dim=-1) @ v
+        "reset only switches the cache": """
+class CausalAttention(torch.nn.Module):
+    def __init__(self, dim, heads):
+        super().__init__()
+        self.heads = heads
+        self.query, self.key, self.value, self.output = (torch.nn.Linear(dim, dim) for _ in range(4))
+        self.cached, self.k, self.v = False, None, None
+
+    def reset(self, cached=False):
+        self.cached = cached
+
+    def forward(self, x, keep=None):
+        B, T, D = x.shape
+        q, k, v = (f(x).view(B, T, self.heads, -1).transpose(1, 2) for f in (self.query, self.key, self.value))
+        if self.cached:
+            if self.k is not None:
+                k = torch.cat([self.k, k], dim=2)
+                v = torch.cat([self.v, v], dim=2)
+            self.k, self.v = k, v
+        S = k.shape[2]
+        scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5 + causal_mask(S)[S - T :]
+        return self.output((scores.softmax(-1) @ v).transpose(1, 2).reshape(B, T, D))
 """,
-        "softmax over the queries": """
-def causal_attention(q, k, v):
-    scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
-    return (scores + causal_mask(q.shape[-2])).softmax(dim=-2) @ v
+        "keeps the new keys only": """
+class CausalAttention(torch.nn.Module):
+    def __init__(self, dim, heads):
+        super().__init__()
+        self.heads = heads
+        self.query, self.key, self.value, self.output = (torch.nn.Linear(dim, dim) for _ in range(4))
+        self.reset()
+
+    def reset(self, cached=False):
+        self.cached = cached
+        self.k = self.v = None
+
+    def forward(self, x, keep=None):
+        B, T, D = x.shape
+        q, k, v = (f(x).view(B, T, self.heads, -1).transpose(1, 2) for f in (self.query, self.key, self.value))
+        old_k, old_v = self.k, self.v
+        if self.cached:
+            self.k, self.v = k, v
+        if old_k is not None:
+            k = torch.cat([old_k, k], dim=2)
+            v = torch.cat([old_v, v], dim=2)
+        S = k.shape[2]
+        scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5 + causal_mask(S)[S - T :]
+        return self.output((scores.softmax(-1) @ v).transpose(1, 2).reshape(B, T, D))
 """,
-        "future cut out of the weights, which are not made to add up again": """
-def causal_attention(q, k, v):
-    T = q.shape[-2]
-    weights = (q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5).softmax(dim=-1)
-    return weights.tril() @ v
+        "keys kept, values not": """
+class CausalAttention(torch.nn.Module):
+    def __init__(self, dim, heads):
+        super().__init__()
+        self.heads = heads
+        self.query, self.key, self.value, self.output = (torch.nn.Linear(dim, dim) for _ in range(4))
+        self.reset()
+
+    def reset(self, cached=False):
+        self.cached = cached
+        self.k = None
+
+    def forward(self, x, keep=None):
+        B, T, D = x.shape
+        q, k, v = (f(x).view(B, T, self.heads, -1).transpose(1, 2) for f in (self.query, self.key, self.value))
+        if self.cached:
+            k = k if self.k is None else torch.cat([self.k, k], dim=2)
+            self.k = k
+        S = k.shape[2]
+        scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5 + causal_mask(S)[S - T :]
+        return self.output((scores.softmax(-1) @ v).transpose(1, 2).reshape(B, T, D))
 """,
-        "future scores set to 0": """
-def causal_attention(q, k, v):
-    scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
-    return scores.tril().softmax(dim=-1) @ v
+        "sums the heads": """
+class CausalAttention(torch.nn.Module):
+    def __init__(self, dim, heads):
+        super().__init__()
+        self.heads = heads
+        self.query, self.key, self.value, self.output = (torch.nn.Linear(dim, dim) for _ in range(4))
+        self.reset()
+
+    def reset(self, cached=False):
+        self.cached, self.past = cached, None
+
+    def forward(self, x, keep=None):
+        q, k, v = (f(x).unflatten(-1, (self.heads, -1)).transpose(1, 2) for f in (self.query, self.key, self.value))
+        if self.past is not None:
+            k, v = torch.cat([self.past[0], k], 2), torch.cat([self.past[1], v], 2)
+        if self.cached:
+            self.past = (k, v)
+        scores = q @ k.transpose(-2, -1) / x.shape[-1] ** 0.5
+        scores = scores + causal_mask(k.shape[2])[-x.shape[1]:]
+        return self.output((scores.softmax(-1) @ v).transpose(1, 2).flatten(2))
 """,
-        "mask transposed": """
-def causal_attention(q, k, v):
-    scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
-    return (scores + causal_mask(q.shape[-2]).T).softmax(dim=-1) @ v
+        "keys remembered before they are split": """
+class CausalAttention(torch.nn.Module):
+    def __init__(self, dim, heads):
+        super().__init__()
+        self.heads = heads
+        self.query, self.key, self.value, self.output = (torch.nn.Linear(dim, dim) for _ in range(4))
+        self.reset()
+
+    def reset(self, cached=False):
+        self.cached, self.k, self.v = cached, [], []
+
+    def forward(self, x, keep=None):
+        B, T, D = x.shape
+        q, k, v = self.query(x), self.key(x), self.value(x)
+        if self.cached:
+            self.k.append(k)
+            self.v.append(v)
+            k, v = torch.cat(self.k, dim=1), torch.cat(self.v, dim=1)
+        q, k, v = (t.reshape(B, self.heads, -1, D // self.heads) for t in (q, k, v))
+        scores = q @ k.transpose(-2, -1) / (D // self.heads) ** 0.5 + causal_mask(k.shape[2])[-T:]
+        return self.output((scores.softmax(-1) @ v).transpose(1, 2).reshape(B, T, D))
 """,
-        "times the root of d": """
-def causal_attention(q, k, v):
-    scores = q @ k.mT * q.shape[-1] ** 0.5
-    return (scores + causal_mask(q.shape[-2])).softmax(dim=-1) @ v
+    },
+    "gpt.gpt": {
+        "positions from the ids alone": """
+class GPT(torch.nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner, activation="gelu_tanh"):
+        super().__init__()
+        self.token = torch.nn.Embedding(vocabulary, dim)
+        self.position = torch.nn.Embedding(tokens, dim)
+        self.layers = torch.nn.ModuleList()
+        for _ in range(layers):
+            block = Block(dim, heads, inner, norm_first=True, activation=activation)
+            block.attention = CausalAttention(dim, heads)
+            self.layers.append(block)
+        self.norm = torch.nn.LayerNorm(dim)
+        self.cached = False
+        self.seen = 0
+
+    def reset(self, cached=False):
+        self.cached = cached
+        self.seen = 0
+        for block in self.layers:
+            block.attention.reset(cached)
+
+    def forward(self, ids):
+        T = ids.shape[1]
+        places = torch.arange(T)
+        x = self.token(ids) + self.position(places)
+        for block in self.layers:
+            x = block(x, None)
+        if self.cached:
+            self.seen = self.seen + T
+        return self.norm(x) @ self.token.weight.T
 """,
-        "queries and keys exchanged": """
-def causal_attention(q, k, v):
-    scores = k @ q.mT / k.shape[-1] ** 0.5
-    return (scores + causal_mask(q.shape[-2])).softmax(dim=-1) @ v
+        "position counted up by one": """
+class GPT(torch.nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner, activation="gelu_tanh"):
+        super().__init__()
+        self.token = torch.nn.Embedding(vocabulary, dim)
+        self.position = torch.nn.Embedding(tokens, dim)
+        self.layers = torch.nn.ModuleList()
+        for _ in range(layers):
+            block = Block(dim, heads, inner, norm_first=True, activation=activation)
+            block.attention = CausalAttention(dim, heads)
+            self.layers.append(block)
+        self.norm = torch.nn.LayerNorm(dim)
+        self.cached = False
+        self.seen = 0
+
+    def reset(self, cached=False):
+        self.cached = cached
+        self.seen = 0
+        for block in self.layers:
+            block.attention.reset(cached)
+
+    def forward(self, ids):
+        T = ids.shape[1]
+        places = torch.arange(self.seen, self.seen + T)
+        x = self.token(ids) + self.position(places)
+        for block in self.layers:
+            x = block(x, None)
+        if self.cached:
+            self.seen = self.seen + 1
+        return self.norm(x) @ self.token.weight.T
 """,
-        "the weights instead of what they mix": """
-def causal_attention(q, k, v):
-    scores = q @ k.mT / k.shape[-1] ** 0.5
-    return (scores + causal_mask(q.shape[-2])).softmax(dim=-1)
+        "reset forgets the position": """
+class GPT(torch.nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner, activation="gelu_tanh"):
+        super().__init__()
+        self.token = torch.nn.Embedding(vocabulary, dim)
+        self.position = torch.nn.Embedding(tokens, dim)
+        self.layers = torch.nn.ModuleList()
+        for _ in range(layers):
+            block = Block(dim, heads, inner, norm_first=True, activation=activation)
+            block.attention = CausalAttention(dim, heads)
+            self.layers.append(block)
+        self.norm = torch.nn.LayerNorm(dim)
+        self.cached = False
+        self.seen = 0
+
+    def reset(self, cached=False):
+        self.cached = cached
+        for block in self.layers:
+            block.attention.reset(cached)
+
+    def forward(self, ids):
+        T = ids.shape[1]
+        places = torch.arange(self.seen, self.seen + T)
+        x = self.token(ids) + self.position(places)
+        for block in self.layers:
+            x = block(x, None)
+        if self.cached:
+            self.seen = self.seen + T
+        return self.norm(x) @ self.token.weight.T
+""",
+        "reset does not reach the layers": """
+class GPT(torch.nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner, activation="gelu_tanh"):
+        super().__init__()
+        self.token = torch.nn.Embedding(vocabulary, dim)
+        self.position = torch.nn.Embedding(tokens, dim)
+        self.layers = torch.nn.ModuleList()
+        for _ in range(layers):
+            block = Block(dim, heads, inner, norm_first=True, activation=activation)
+            block.attention = CausalAttention(dim, heads)
+            self.layers.append(block)
+        self.norm = torch.nn.LayerNorm(dim)
+        self.cached = False
+        self.seen = 0
+
+    def reset(self, cached=False):
+        self.cached = cached
+        self.seen = 0
+
+    def forward(self, ids):
+        T = ids.shape[1]
+        places = torch.arange(self.seen, self.seen + T)
+        x = self.token(ids) + self.position(places)
+        for block in self.layers:
+            x = block(x, None)
+        if self.cached:
+            self.seen = self.seen + T
+        return self.norm(x) @ self.token.weight.T
+""",
+        "a head of its own": """
+class GPT(torch.nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner, activation="gelu_tanh"):
+        super().__init__()
+        self.token = torch.nn.Embedding(vocabulary, dim)
+        self.position = torch.nn.Embedding(tokens, dim)
+        self.layers = torch.nn.ModuleList()
+        for _ in range(layers):
+            block = Block(dim, heads, inner, norm_first=True, activation=activation)
+            block.attention = CausalAttention(dim, heads)
+            self.layers.append(block)
+        self.norm = torch.nn.LayerNorm(dim)
+        self.lm_head = torch.nn.Linear(dim, vocabulary, bias=False)
+        self.cached = False
+        self.seen = 0
+
+    def reset(self, cached=False):
+        self.cached = cached
+        self.seen = 0
+        for block in self.layers:
+            block.attention.reset(cached)
+
+    def forward(self, ids):
+        T = ids.shape[1]
+        places = torch.arange(self.seen, self.seen + T)
+        x = self.token(ids) + self.position(places)
+        for block in self.layers:
+            x = block(x, None)
+        if self.cached:
+            self.seen = self.seen + T
+        return self.lm_head(self.norm(x))
+""",
+        "a head that begins as a copy": """
+class GPT(torch.nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner, activation="gelu_tanh"):
+        super().__init__()
+        self.token = torch.nn.Embedding(vocabulary, dim)
+        self.position = torch.nn.Embedding(tokens, dim)
+        self.layers = torch.nn.ModuleList()
+        for _ in range(layers):
+            block = Block(dim, heads, inner, norm_first=True, activation=activation)
+            block.attention = CausalAttention(dim, heads)
+            self.layers.append(block)
+        self.norm = torch.nn.LayerNorm(dim)
+        self.lm_head = torch.nn.Linear(dim, vocabulary, bias=False)
+        self.lm_head.weight.data = self.token.weight.data
+        self.cached = False
+        self.seen = 0
+
+    def reset(self, cached=False):
+        self.cached = cached
+        self.seen = 0
+        for block in self.layers:
+            block.attention.reset(cached)
+
+    def forward(self, ids):
+        T = ids.shape[1]
+        places = torch.arange(self.seen, self.seen + T)
+        x = self.token(ids) + self.position(places)
+        for block in self.layers:
+            x = block(x, None)
+        if self.cached:
+            self.seen = self.seen + T
+        return self.lm_head(self.norm(x))
+""",
+        "no last norm": """
+class GPT(torch.nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner, activation="gelu_tanh"):
+        super().__init__()
+        self.token = torch.nn.Embedding(vocabulary, dim)
+        self.position = torch.nn.Embedding(tokens, dim)
+        self.layers = torch.nn.ModuleList()
+        for _ in range(layers):
+            block = Block(dim, heads, inner, norm_first=True, activation=activation)
+            block.attention = CausalAttention(dim, heads)
+            self.layers.append(block)
+        self.norm = torch.nn.LayerNorm(dim)
+        self.cached = False
+        self.seen = 0
+
+    def reset(self, cached=False):
+        self.cached = cached
+        self.seen = 0
+        for block in self.layers:
+            block.attention.reset(cached)
+
+    def forward(self, ids):
+        T = ids.shape[1]
+        places = torch.arange(self.seen, self.seen + T)
+        x = self.token(ids) + self.position(places)
+        for block in self.layers:
+            x = block(x, None)
+        if self.cached:
+            self.seen = self.seen + T
+        return x @ self.token.weight.T
+""",
+        "norm before the layers": """
+class GPT(torch.nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner, activation="gelu_tanh"):
+        super().__init__()
+        self.token = torch.nn.Embedding(vocabulary, dim)
+        self.position = torch.nn.Embedding(tokens, dim)
+        self.layers = torch.nn.ModuleList()
+        for _ in range(layers):
+            block = Block(dim, heads, inner, norm_first=True, activation=activation)
+            block.attention = CausalAttention(dim, heads)
+            self.layers.append(block)
+        self.norm = torch.nn.LayerNorm(dim)
+        self.cached = False
+        self.seen = 0
+
+    def reset(self, cached=False):
+        self.cached = cached
+        self.seen = 0
+        for block in self.layers:
+            block.attention.reset(cached)
+
+    def forward(self, ids):
+        T = ids.shape[1]
+        places = torch.arange(self.seen, self.seen + T)
+        x = self.token(ids) + self.position(places)
+        x = self.norm(x)
+        for block in self.layers:
+            x = block(x, None)
+        if self.cached:
+            self.seen = self.seen + T
+        return x @ self.token.weight.T
+""",
+        "layers in a list": """
+class GPT(torch.nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner, activation="gelu_tanh"):
+        super().__init__()
+        self.token = torch.nn.Embedding(vocabulary, dim)
+        self.position = torch.nn.Embedding(tokens, dim)
+        self.layers = []
+        for _ in range(layers):
+            block = Block(dim, heads, inner, norm_first=True, activation=activation)
+            block.attention = CausalAttention(dim, heads)
+            self.layers.append(block)
+        self.norm = torch.nn.LayerNorm(dim)
+        self.cached = False
+        self.seen = 0
+
+    def reset(self, cached=False):
+        self.cached = cached
+        self.seen = 0
+        for block in self.layers:
+            block.attention.reset(cached)
+
+    def forward(self, ids):
+        T = ids.shape[1]
+        places = torch.arange(self.seen, self.seen + T)
+        x = self.token(ids) + self.position(places)
+        for block in self.layers:
+            x = block(x, None)
+        if self.cached:
+            self.seen = self.seen + T
+        return self.norm(x) @ self.token.weight.T
+""",
+        "block's own attention with a mask": """
+class GPT(torch.nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner, activation="gelu_tanh"):
+        super().__init__()
+        self.token = torch.nn.Embedding(vocabulary, dim)
+        self.position = torch.nn.Embedding(tokens, dim)
+        self.layers = torch.nn.ModuleList()
+        for _ in range(layers):
+            block = Block(dim, heads, inner, norm_first=True, activation=activation)
+            self.layers.append(block)
+        self.norm = torch.nn.LayerNorm(dim)
+        self.cached = False
+        self.seen = 0
+
+    def reset(self, cached=False):
+        self.cached = cached
+        self.seen = 0
+        for block in self.layers:
+            pass
+
+    def forward(self, ids):
+        T = ids.shape[1]
+        places = torch.arange(self.seen, self.seen + T)
+        x = self.token(ids) + self.position(places)
+        for block in self.layers:
+            x = block(x, torch.ones(1, T, T, dtype=torch.bool).tril())
+        if self.cached:
+            self.seen = self.seen + T
+        return self.norm(x) @ self.token.weight.T
+""",
+        "post-norm": """
+class GPT(torch.nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner, activation="gelu_tanh"):
+        super().__init__()
+        self.token = torch.nn.Embedding(vocabulary, dim)
+        self.position = torch.nn.Embedding(tokens, dim)
+        self.layers = torch.nn.ModuleList()
+        for _ in range(layers):
+            block = Block(dim, heads, inner, activation=activation)
+            block.attention = CausalAttention(dim, heads)
+            self.layers.append(block)
+        self.norm = torch.nn.LayerNorm(dim)
+        self.cached = False
+        self.seen = 0
+
+    def reset(self, cached=False):
+        self.cached = cached
+        self.seen = 0
+        for block in self.layers:
+            block.attention.reset(cached)
+
+    def forward(self, ids):
+        T = ids.shape[1]
+        places = torch.arange(self.seen, self.seen + T)
+        x = self.token(ids) + self.position(places)
+        for block in self.layers:
+            x = block(x, None)
+        if self.cached:
+            self.seen = self.seen + T
+        return self.norm(x) @ self.token.weight.T
+""",
+        "gelu of BERT": """
+class GPT(torch.nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner, activation="gelu_tanh"):
+        super().__init__()
+        self.token = torch.nn.Embedding(vocabulary, dim)
+        self.position = torch.nn.Embedding(tokens, dim)
+        self.layers = torch.nn.ModuleList()
+        for _ in range(layers):
+            block = Block(dim, heads, inner, norm_first=True, activation="gelu")
+            block.attention = CausalAttention(dim, heads)
+            self.layers.append(block)
+        self.norm = torch.nn.LayerNorm(dim)
+        self.cached = False
+        self.seen = 0
+
+    def reset(self, cached=False):
+        self.cached = cached
+        self.seen = 0
+        for block in self.layers:
+            block.attention.reset(cached)
+
+    def forward(self, ids):
+        T = ids.shape[1]
+        places = torch.arange(self.seen, self.seen + T)
+        x = self.token(ids) + self.position(places)
+        for block in self.layers:
+            x = block(x, None)
+        if self.cached:
+            self.seen = self.seen + T
+        return self.norm(x) @ self.token.weight.T
+""",
+        "token table detached": """
+class GPT(torch.nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner, activation="gelu_tanh"):
+        super().__init__()
+        self.token = torch.nn.Embedding(vocabulary, dim)
+        self.position = torch.nn.Embedding(tokens, dim)
+        self.layers = torch.nn.ModuleList()
+        for _ in range(layers):
+            block = Block(dim, heads, inner, norm_first=True, activation=activation)
+            block.attention = CausalAttention(dim, heads)
+            self.layers.append(block)
+        self.norm = torch.nn.LayerNorm(dim)
+        self.cached = False
+        self.seen = 0
+
+    def reset(self, cached=False):
+        self.cached = cached
+        self.seen = 0
+        for block in self.layers:
+            block.attention.reset(cached)
+
+    def forward(self, ids):
+        T = ids.shape[1]
+        places = torch.arange(self.seen, self.seen + T)
+        x = self.token(ids) + self.position(places)
+        for block in self.layers:
+            x = block(x, None)
+        if self.cached:
+            self.seen = self.seen + T
+        return self.norm(x) @ self.token.weight.data.T
+""",
+        "softmax at the end": """
+class GPT(torch.nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner, activation="gelu_tanh"):
+        super().__init__()
+        self.token = torch.nn.Embedding(vocabulary, dim)
+        self.position = torch.nn.Embedding(tokens, dim)
+        self.layers = torch.nn.ModuleList()
+        for _ in range(layers):
+            block = Block(dim, heads, inner, norm_first=True, activation=activation)
+            block.attention = CausalAttention(dim, heads)
+            self.layers.append(block)
+        self.norm = torch.nn.LayerNorm(dim)
+        self.cached = False
+        self.seen = 0
+
+    def reset(self, cached=False):
+        self.cached = cached
+        self.seen = 0
+        for block in self.layers:
+            block.attention.reset(cached)
+
+    def forward(self, ids):
+        T = ids.shape[1]
+        places = torch.arange(self.seen, self.seen + T)
+        x = self.token(ids) + self.position(places)
+        for block in self.layers:
+            x = block(x, None)
+        if self.cached:
+            self.seen = self.seen + T
+        return torch.softmax(self.norm(x) @ self.token.weight.T, dim=-1)
+""",
+    },
+    "gpt.gpt2_names": {
+        "no transpose": """
+def gpt2_names(theirs):
+    ours = {}
+    for name, w in theirs.items():
+        name = name.replace("transformer.", "")
+        if name == "lm_head.weight" or ".attn.bias" in name or "masked_bias" in name:
+            continue
+        pieces = name.split(".")
+        if pieces[0] != "h":
+            ours[PLACES[pieces[0]] + "." + pieces[1]] = w
+            continue
+        i, part = pieces[1], pieces[-1]
+        place = ".".join(pieces[2:-1])
+        if place == "attn.c_attn":
+            q, k, v = w.chunk(3, dim=-1)
+            ours[f"layers.{i}.attention.query.{part}"] = q
+            ours[f"layers.{i}.attention.key.{part}"] = k
+            ours[f"layers.{i}.attention.value.{part}"] = v
+        else:
+            ours[f"layers.{i}.{PLACES[place]}.{part}"] = w
+    return ours
+""",
+        "transposes where the shapes ask for it": """
+def gpt2_names(theirs):
+    ours = {}
+    for name, w in theirs.items():
+        name = name.replace("transformer.", "")
+        if name == "lm_head.weight" or ".attn.bias" in name or "masked_bias" in name:
+            continue
+        pieces = name.split(".")
+        if pieces[0] != "h":
+            ours[PLACES[pieces[0]] + "." + pieces[1]] = w
+            continue
+        i, part = pieces[1], pieces[-1]
+        place = ".".join(pieces[2:-1])
+        if place in ("mlp.c_fc", "mlp.c_proj"):
+            w = w.T if w.dim() == 2 else w
+        if place == "attn.c_attn":
+            q, k, v = w.chunk(3, dim=-1)
+            ours[f"layers.{i}.attention.query.{part}"] = q
+            ours[f"layers.{i}.attention.key.{part}"] = k
+            ours[f"layers.{i}.attention.value.{part}"] = v
+        else:
+            ours[f"layers.{i}.{PLACES[place]}.{part}"] = w
+    return ours
+""",
+        "value, key, query": """
+def gpt2_names(theirs):
+    ours = {}
+    for name, w in theirs.items():
+        name = name.replace("transformer.", "")
+        if name == "lm_head.weight" or ".attn.bias" in name or "masked_bias" in name:
+            continue
+        pieces = name.split(".")
+        if pieces[0] != "h":
+            ours[PLACES[pieces[0]] + "." + pieces[1]] = w
+            continue
+        i, part = pieces[1], pieces[-1]
+        place = ".".join(pieces[2:-1])
+        if w.dim() == 2:
+            w = w.T
+        if place == "attn.c_attn":
+            v, k, q = w.chunk(3, dim=0)
+            ours[f"layers.{i}.attention.query.{part}"] = q
+            ours[f"layers.{i}.attention.key.{part}"] = k
+            ours[f"layers.{i}.attention.value.{part}"] = v
+        else:
+            ours[f"layers.{i}.{PLACES[place]}.{part}"] = w
+    return ours
+""",
+        "split into heads first": """
+def gpt2_names(theirs):
+    ours = {}
+    for name, w in theirs.items():
+        name = name.replace("transformer.", "")
+        if name == "lm_head.weight" or ".attn.bias" in name or "masked_bias" in name:
+            continue
+        pieces = name.split(".")
+        if pieces[0] != "h":
+            ours[PLACES[pieces[0]] + "." + pieces[1]] = w
+            continue
+        i, part = pieces[1], pieces[-1]
+        place = ".".join(pieces[2:-1])
+        if w.dim() == 2:
+            w = w.T
+        if place == "attn.c_attn":
+            q, k, v = w[0::3], w[1::3], w[2::3]
+            ours[f"layers.{i}.attention.query.{part}"] = q
+            ours[f"layers.{i}.attention.key.{part}"] = k
+            ours[f"layers.{i}.attention.value.{part}"] = v
+        else:
+            ours[f"layers.{i}.{PLACES[place]}.{part}"] = w
+    return ours
+""",
+        "everything of two dimensions transposed": """
+def gpt2_names(theirs):
+    ours = {}
+    for name, w in theirs.items():
+        name = name.replace("transformer.", "")
+        if name == "lm_head.weight" or ".attn.bias" in name or "masked_bias" in name:
+            continue
+        pieces = name.split(".")
+        if w.dim() == 2:
+            w = w.T
+        if pieces[0] != "h":
+            ours[PLACES[pieces[0]] + "." + pieces[1]] = w
+            continue
+        i, part = pieces[1], pieces[-1]
+        place = ".".join(pieces[2:-1])
+        if place == "attn.c_attn":
+            q, k, v = w.chunk(3, dim=0)
+            ours[f"layers.{i}.attention.query.{part}"] = q
+            ours[f"layers.{i}.attention.key.{part}"] = k
+            ours[f"layers.{i}.attention.value.{part}"] = v
+        else:
+            ours[f"layers.{i}.{PLACES[place]}.{part}"] = w
+    return ours
+""",
+        "lm_head kept": """
+def gpt2_names(theirs):
+    ours = {}
+    for name, w in theirs.items():
+        name = name.replace("transformer.", "")
+        if ".attn.bias" in name or "masked_bias" in name:
+            continue
+        pieces = name.split(".")
+        if pieces[0] != "h":
+            ours[PLACES.get(pieces[0], pieces[0]) + "." + pieces[1]] = w
+            continue
+        i, part = pieces[1], pieces[-1]
+        place = ".".join(pieces[2:-1])
+        if w.dim() == 2:
+            w = w.T
+        if place == "attn.c_attn":
+            q, k, v = w.chunk(3, dim=0)
+            ours[f"layers.{i}.attention.query.{part}"] = q
+            ours[f"layers.{i}.attention.key.{part}"] = k
+            ours[f"layers.{i}.attention.value.{part}"] = v
+        else:
+            ours[f"layers.{i}.{PLACES[place]}.{part}"] = w
+    return ours
+""",
+        "masks kept": """
+def gpt2_names(theirs):
+    ours = {}
+    for name, w in theirs.items():
+        name = name.replace("transformer.", "")
+        if name == "lm_head.weight":
+            continue
+        pieces = name.split(".")
+        if pieces[0] != "h":
+            ours[PLACES[pieces[0]] + "." + pieces[1]] = w
+            continue
+        i, part = pieces[1], pieces[-1]
+        place = ".".join(pieces[2:-1])
+        if w.dim() == 2:
+            w = w.T
+        if place == "attn.c_attn":
+            q, k, v = w.chunk(3, dim=0)
+            ours[f"layers.{i}.attention.query.{part}"] = q
+            ours[f"layers.{i}.attention.key.{part}"] = k
+            ours[f"layers.{i}.attention.value.{part}"] = v
+        else:
+            ours[f"layers.{i}.{PLACES.get(place, 'attention')}.{part}"] = w
+    return ours
+""",
+        "knows the names of today only": """
+def gpt2_names(theirs):
+    ours = {}
+    for name, w in theirs.items():
+        name = name.replace("transformer.", "")
+        if name == "lm_head.weight":
+            continue
+        pieces = name.split(".")
+        if pieces[0] != "h":
+            ours[PLACES[pieces[0]] + "." + pieces[1]] = w
+            continue
+        i, part = pieces[1], pieces[-1]
+        place = ".".join(pieces[2:-1])
+        if w.dim() == 2:
+            w = w.T
+        if place == "attn.c_attn":
+            q, k, v = w.chunk(3, dim=0)
+            ours[f"layers.{i}.attention.query.{part}"] = q
+            ours[f"layers.{i}.attention.key.{part}"] = k
+            ours[f"layers.{i}.attention.value.{part}"] = v
+        else:
+            ours[f"layers.{i}.{PLACES[place]}.{part}"] = w
+    return ours
+""",
+        "first layer only": """
+def gpt2_names(theirs):
+    ours = {}
+    for name, w in theirs.items():
+        name = name.replace("transformer.", "")
+        if name == "lm_head.weight" or ".attn.bias" in name or "masked_bias" in name:
+            continue
+        pieces = name.split(".")
+        if pieces[0] != "h":
+            ours[PLACES[pieces[0]] + "." + pieces[1]] = w
+            continue
+        if pieces[1] != "0":
+            continue
+        i, part = pieces[1], pieces[-1]
+        place = ".".join(pieces[2:-1])
+        if w.dim() == 2:
+            w = w.T
+        if place == "attn.c_attn":
+            q, k, v = w.chunk(3, dim=0)
+            ours[f"layers.{i}.attention.query.{part}"] = q
+            ours[f"layers.{i}.attention.key.{part}"] = k
+            ours[f"layers.{i}.attention.value.{part}"] = v
+        else:
+            ours[f"layers.{i}.{PLACES[place]}.{part}"] = w
+    return ours
+""",
+        "c_attn under one name": """
+def gpt2_names(theirs):
+    ours = {}
+    for name, w in theirs.items():
+        name = name.replace("transformer.", "")
+        if name == "lm_head.weight" or ".attn.bias" in name or "masked_bias" in name:
+            continue
+        pieces = name.split(".")
+        if pieces[0] != "h":
+            ours[PLACES[pieces[0]] + "." + pieces[1]] = w
+            continue
+        i, part = pieces[1], pieces[-1]
+        place = ".".join(pieces[2:-1])
+        if w.dim() == 2:
+            w = w.T
+        if place == "attn.c_attn":
+            ours[f"layers.{i}.attention.{part}"] = w
+        else:
+            ours[f"layers.{i}.{PLACES[place]}.{part}"] = w
+    return ours
+""",
+        "c_attn split before it is turned round": """
+def gpt2_names(theirs):
+    ours = {}
+    for name, w in theirs.items():
+        name = name.replace("transformer.", "")
+        if name == "lm_head.weight" or ".attn.bias" in name or "masked_bias" in name:
+            continue
+        pieces = name.split(".")
+        if pieces[0] != "h":
+            ours[PLACES[pieces[0]] + "." + pieces[1]] = w
+            continue
+        i, part = pieces[1], pieces[-1]
+        place = ".".join(pieces[2:-1])
+        if place == "attn.c_attn":
+            q, k, v = w.chunk(3, dim=-1)
+            ours[f"layers.{i}.attention.query.{part}"] = q
+            ours[f"layers.{i}.attention.key.{part}"] = k
+            ours[f"layers.{i}.attention.value.{part}"] = v
+        else:
+            ours[f"layers.{i}.{PLACES[place]}.{part}"] = w.T if w.dim() == 2 else w
+    return ours
 """,
     },
     "gpt.shift_loss": {
@@ -446,194 +1267,6 @@ def top_p(probabilities, p):
     return kept / kept.sum()
 """,
     },
-    "gpt.step_with_cache": {
-        "positions start again at 0": """
-def step_with_cache(token, gpt, keys, values):
-    x = gpt.embed(token, 0)
-    new_keys, new_values = [], []
-    for layer, old_k, old_v in zip(gpt.layers, keys, values):
-        q, k, v = layer.project(x)
-        k, v = torch.cat([old_k, k[:, :, None]], 2), torch.cat([old_v, v[:, :, None]], 2)
-        a = (torch.einsum("bhd,bhtd->bht", q, k) / q.shape[-1] ** 0.5).softmax(-1)
-        x = layer.finish(x, torch.einsum("bht,bhtd->bhd", a, v))
-        new_keys.append(k)
-        new_values.append(v)
-    return gpt.logits(x), torch.stack(new_keys), torch.stack(new_values)
-""",
-        "position t - 1": """
-def step_with_cache(token, gpt, keys, values):
-    x = gpt.embed(token, max(keys.shape[3] - 1, 0))
-    new_keys, new_values = [], []
-    for layer, old_k, old_v in zip(gpt.layers, keys, values):
-        q, k, v = layer.project(x)
-        k, v = torch.cat([old_k, k[:, :, None]], 2), torch.cat([old_v, v[:, :, None]], 2)
-        a = (torch.einsum("bhd,bhtd->bht", q, k) / q.shape[-1] ** 0.5).softmax(-1)
-        x = layer.finish(x, torch.einsum("bht,bhtd->bhd", a, v))
-        new_keys.append(k)
-        new_values.append(v)
-    return gpt.logits(x), torch.stack(new_keys), torch.stack(new_values)
-""",
-        "position t + 1": """
-def step_with_cache(token, gpt, keys, values):
-    x = gpt.embed(token, keys.shape[3] + 1)
-    new_keys, new_values = [], []
-    for layer, old_k, old_v in zip(gpt.layers, keys, values):
-        q, k, v = layer.project(x)
-        k, v = torch.cat([old_k, k[:, :, None]], 2), torch.cat([old_v, v[:, :, None]], 2)
-        a = (torch.einsum("bhd,bhtd->bht", q, k) / q.shape[-1] ** 0.5).softmax(-1)
-        x = layer.finish(x, torch.einsum("bht,bhtd->bhd", a, v))
-        new_keys.append(k)
-        new_values.append(v)
-    return gpt.logits(x), torch.stack(new_keys), torch.stack(new_values)
-""",
-        "looks at the old positions only, if there are any": """
-def step_with_cache(token, gpt, keys, values):
-    x = gpt.embed(token, keys.shape[3])
-    new_keys, new_values = [], []
-    for layer, old_k, old_v in zip(gpt.layers, keys, values):
-        q, k, v = layer.project(x)
-        new_k, new_v = torch.cat([old_k, k[:, :, None]], 2), torch.cat([old_v, v[:, :, None]], 2)
-        if old_k.shape[2] == 0:
-            old_k, old_v = new_k, new_v
-        a = (torch.einsum("bhd,bhtd->bht", q, old_k) / q.shape[-1] ** 0.5).softmax(-1)
-        x = layer.finish(x, torch.einsum("bht,bhtd->bhd", a, old_v))
-        new_keys.append(new_k)
-        new_values.append(new_v)
-    return gpt.logits(x), torch.stack(new_keys), torch.stack(new_values)
-""",
-        "an empty cache gives a zero vector": """
-def step_with_cache(token, gpt, keys, values):
-    t = keys.shape[3]
-    x = gpt.embed(token, t)
-    new_keys, new_values = [], []
-    for layer, old_k, old_v in zip(gpt.layers, keys, values):
-        q, k, v = layer.project(x)
-        k, v = torch.cat([old_k, k[:, :, None]], 2), torch.cat([old_v, v[:, :, None]], 2)
-        if t == 0:
-            mixed = torch.zeros_like(q)
-        else:
-            a = (torch.einsum("bhd,bhtd->bht", q, k) / q.shape[-1] ** 0.5).softmax(-1)
-            mixed = torch.einsum("bht,bhtd->bhd", a, v)
-        x = layer.finish(x, mixed)
-        new_keys.append(k)
-        new_values.append(v)
-    return gpt.logits(x), torch.stack(new_keys), torch.stack(new_values)
-""",
-        "not scaled": """
-def step_with_cache(token, gpt, keys, values):
-    x = gpt.embed(token, keys.shape[3])
-    new_keys, new_values = [], []
-    for layer, old_k, old_v in zip(gpt.layers, keys, values):
-        q, k, v = layer.project(x)
-        k, v = torch.cat([old_k, k[:, :, None]], 2), torch.cat([old_v, v[:, :, None]], 2)
-        a = torch.einsum("bhd,bhtd->bht", q, k).softmax(-1)
-        x = layer.finish(x, torch.einsum("bht,bhtd->bhd", a, v))
-        new_keys.append(k)
-        new_values.append(v)
-    return gpt.logits(x), torch.stack(new_keys), torch.stack(new_values)
-""",
-        "divided by the root of D, not of d": """
-def step_with_cache(token, gpt, keys, values):
-    x = gpt.embed(token, keys.shape[3])
-    new_keys, new_values = [], []
-    for layer, old_k, old_v in zip(gpt.layers, keys, values):
-        q, k, v = layer.project(x)
-        k, v = torch.cat([old_k, k[:, :, None]], 2), torch.cat([old_v, v[:, :, None]], 2)
-        a = (torch.einsum("bhd,bhtd->bht", q, k) / x.shape[-1] ** 0.5).softmax(-1)
-        x = layer.finish(x, torch.einsum("bht,bhtd->bhd", a, v))
-        new_keys.append(k)
-        new_values.append(v)
-    return gpt.logits(x), torch.stack(new_keys), torch.stack(new_values)
-""",
-        "the new position is put in front": """
-def step_with_cache(token, gpt, keys, values):
-    x = gpt.embed(token, keys.shape[3])
-    new_keys, new_values = [], []
-    for layer, old_k, old_v in zip(gpt.layers, keys, values):
-        q, k, v = layer.project(x)
-        k, v = torch.cat([k[:, :, None], old_k], 2), torch.cat([v[:, :, None], old_v], 2)
-        a = (torch.einsum("bhd,bhtd->bht", q, k) / q.shape[-1] ** 0.5).softmax(-1)
-        x = layer.finish(x, torch.einsum("bht,bhtd->bhd", a, v))
-        new_keys.append(k)
-        new_values.append(v)
-    return gpt.logits(x), torch.stack(new_keys), torch.stack(new_values)
-""",
-        "every layer gets the embedding": """
-def step_with_cache(token, gpt, keys, values):
-    embedded = gpt.embed(token, keys.shape[3])
-    new_keys, new_values = [], []
-    for layer, old_k, old_v in zip(gpt.layers, keys, values):
-        q, k, v = layer.project(embedded)
-        k, v = torch.cat([old_k, k[:, :, None]], 2), torch.cat([old_v, v[:, :, None]], 2)
-        a = (torch.einsum("bhd,bhtd->bht", q, k) / q.shape[-1] ** 0.5).softmax(-1)
-        x = layer.finish(embedded, torch.einsum("bht,bhtd->bhd", a, v))
-        new_keys.append(k)
-        new_values.append(v)
-    return gpt.logits(x), torch.stack(new_keys), torch.stack(new_values)
-""",
-        "the vector instead of the logits": """
-def step_with_cache(token, gpt, keys, values):
-    x = gpt.embed(token, keys.shape[3])
-    new_keys, new_values = [], []
-    for layer, old_k, old_v in zip(gpt.layers, keys, values):
-        q, k, v = layer.project(x)
-        k, v = torch.cat([old_k, k[:, :, None]], 2), torch.cat([old_v, v[:, :, None]], 2)
-        a = (torch.einsum("bhd,bhtd->bht", q, k) / q.shape[-1] ** 0.5).softmax(-1)
-        x = layer.finish(x, torch.einsum("bht,bhtd->bhd", a, v))
-        new_keys.append(k)
-        new_values.append(v)
-    return x, torch.stack(new_keys), torch.stack(new_values)
-""",
-        "probabilities instead of logits": """
-def step_with_cache(token, gpt, keys, values):
-    x = gpt.embed(token, keys.shape[3])
-    new_keys, new_values = [], []
-    for layer, old_k, old_v in zip(gpt.layers, keys, values):
-        q, k, v = layer.project(x)
-        k, v = torch.cat([old_k, k[:, :, None]], 2), torch.cat([old_v, v[:, :, None]], 2)
-        a = (torch.einsum("bhd,bhtd->bht", q, k) / q.shape[-1] ** 0.5).softmax(-1)
-        x = layer.finish(x, torch.einsum("bht,bhtd->bhd", a, v))
-        new_keys.append(k)
-        new_values.append(v)
-    return gpt.logits(x).softmax(-1), torch.stack(new_keys), torch.stack(new_values)
-""",
-        "the cache is not made longer": """
-def step_with_cache(token, gpt, keys, values):
-    x = gpt.embed(token, keys.shape[3])
-    for layer, old_k, old_v in zip(gpt.layers, keys, values):
-        q, k, v = layer.project(x)
-        k, v = torch.cat([old_k, k[:, :, None]], 2), torch.cat([old_v, v[:, :, None]], 2)
-        a = (torch.einsum("bhd,bhtd->bht", q, k) / q.shape[-1] ** 0.5).softmax(-1)
-        x = layer.finish(x, torch.einsum("bht,bhtd->bhd", a, v))
-    return gpt.logits(x), keys, values
-""",
-        "softmax over the heads": """
-def step_with_cache(token, gpt, keys, values):
-    x = gpt.embed(token, keys.shape[3])
-    new_keys, new_values = [], []
-    for layer, old_k, old_v in zip(gpt.layers, keys, values):
-        q, k, v = layer.project(x)
-        k, v = torch.cat([old_k, k[:, :, None]], 2), torch.cat([old_v, v[:, :, None]], 2)
-        a = (torch.einsum("bhd,bhtd->bht", q, k) / q.shape[-1] ** 0.5).softmax(1)
-        x = layer.finish(x, torch.einsum("bht,bhtd->bhd", a, v))
-        new_keys.append(k)
-        new_values.append(v)
-    return gpt.logits(x), torch.stack(new_keys), torch.stack(new_values)
-""",
-        "caches returned in the other order": """
-def step_with_cache(token, gpt, keys, values):
-    x = gpt.embed(token, keys.shape[3])
-    new_keys, new_values = [], []
-    for layer, old_k, old_v in zip(gpt.layers, keys, values):
-        q, k, v = layer.project(x)
-        k, v = torch.cat([old_k, k[:, :, None]], 2), torch.cat([old_v, v[:, :, None]], 2)
-        a = (torch.einsum("bhd,bhtd->bht", q, k) / q.shape[-1] ** 0.5).softmax(-1)
-        x = layer.finish(x, torch.einsum("bht,bhtd->bhd", a, v))
-        new_keys.append(k)
-        new_values.append(v)
-    return gpt.logits(x), torch.stack(new_values), torch.stack(new_keys)
-""",
-    },
     "gpt.few_shot_prompt": {
         "no mark behind the query": """
 def few_shot_prompt(demos, query, mark, end):
@@ -904,43 +1537,6 @@ def beam_search(next_logits, width, longest, bos, eos, pad):
     return torch.tensor(beams[0][0][1:]), torch.tensor(beams[0][1])
 """,
     },
-    "gpt.tie": {
-        "a name in the function": """
-def tie(token, softmax):
-    softmax.weights = token.weight
-""",
-        "the numbers are copied": """
-def tie(token, softmax):
-    with torch.no_grad():
-        softmax.weight.copy_(token.weight)
-""",
-        "a copy of the parameter": """
-import copy
-
-def tie(token, softmax):
-    softmax.weight = copy.deepcopy(token.weight)
-""",
-        "the data": """
-def tie(token, softmax):
-    softmax.weight.data = token.weight.data
-""",
-        "a parameter around the parameter": """
-def tie(token, softmax):
-    softmax.weight = torch.nn.Parameter(token.weight)
-""",
-        "the other way round": """
-def tie(token, softmax):
-    token.weight = softmax.weight
-""",
-        "transposed": """
-def tie(token, softmax):
-    softmax.weight = torch.nn.Parameter(token.weight.T)
-""",
-        "only the gradients": """
-def tie(token, softmax):
-    softmax.weight.grad = token.weight.grad
-""",
-    },
 }
 
 
@@ -969,32 +1565,176 @@ def causal_mask(T):
     return torch.nn.Transformer.generate_square_subsequent_mask(T)
 """,
     },
-    "gpt.causal_attention": {
-        "from torch": """
-def causal_attention(q, k, v):
-    return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+    "gpt.attention": {
+        "flags and lists, split late": """
+class CausalAttention(torch.nn.Module):
+    def __init__(self, dim, heads):
+        super().__init__()
+        self.heads = heads
+        self.query, self.key, self.value, self.output = (torch.nn.Linear(dim, dim) for _ in range(4))
+        self.reset()
+
+    def reset(self, cached=False):
+        self.cached, self.k, self.v = cached, [], []
+
+    def forward(self, x, keep=None):
+        B, T, D = x.shape
+        q, k, v = self.query(x), self.key(x), self.value(x)
+        if self.cached:
+            self.k.append(k)
+            self.v.append(v)
+            k, v = torch.cat(self.k, dim=1), torch.cat(self.v, dim=1)
+        q, k, v = (t.reshape(B, -1, self.heads, D // self.heads).transpose(1, 2) for t in (q, k, v))
+        scores = q @ k.transpose(-2, -1) / (D // self.heads) ** 0.5 + causal_mask(k.shape[2])[-T:]
+        return self.output((scores.softmax(-1) @ v).transpose(1, 2).reshape(B, T, D))
 """,
-        "einsum and a mask of its own": """
-def causal_attention(q, k, v):
-    T, d = q.shape[-2:]
-    scores = torch.einsum("bhqd,bhkd->bhqk", q, k) / d ** 0.5
-    later = torch.ones(T, T, dtype=torch.bool).triu(1)
-    weights = scores.masked_fill(later, -1e9).softmax(dim=-1)
-    return torch.einsum("bhqk,bhkd->bhqd", weights, v)
+        "own mask by comparison": """
+class CausalAttention(torch.nn.Module):
+    def __init__(self, dim, heads):
+        super().__init__()
+        self.heads = heads
+        self.query, self.key, self.value, self.output = (torch.nn.Linear(dim, dim) for _ in range(4))
+        self.reset()
+
+    def reset(self, cached=False):
+        self.cached = cached
+        self.keys = None
+        self.values = None
+
+    def forward(self, x, keep=None):
+        B, T, D = x.shape
+        d = D // self.heads
+        q = self.query(x).view(B, T, self.heads, d).transpose(1, 2)
+        k = self.key(x).view(B, T, self.heads, d).transpose(1, 2)
+        v = self.value(x).view(B, T, self.heads, d).transpose(1, 2)
+        past = 0
+        if self.cached:
+            if self.keys is not None:
+                past = self.keys.shape[2]
+                k = torch.cat([self.keys, k], dim=2)
+                v = torch.cat([self.values, v], dim=2)
+            self.keys, self.values = k, v
+        i = torch.arange(past, past + T).unsqueeze(1)
+        j = torch.arange(past + T).unsqueeze(0)
+        scores = (q @ k.mT) / d**0.5
+        scores = scores.masked_fill(j > i, float("-inf"))
+        return self.output((scores.softmax(dim=-1) @ v).transpose(1, 2).reshape(B, T, D))
 """,
-        "position by position, float64": """
-def causal_attention(q, k, v):
-    q, k, v = q.double(), k.double(), v.double()
-    rows = []
-    for t in range(q.shape[2]):
-        scores = (q[:, :, t, None] * k[:, :, : t + 1]).sum(-1) / q.shape[-1] ** 0.5
-        rows.append((scores.softmax(-1)[..., None] * v[:, :, : t + 1]).sum(dim=2))
-    return torch.stack(rows, dim=2)
+    },
+    "gpt.gpt": {
+        "counts after the layers": """
+class GPT(torch.nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner, activation="gelu_tanh"):
+        super().__init__()
+        self.token = torch.nn.Embedding(vocabulary, dim)
+        self.position = torch.nn.Embedding(tokens, dim)
+        self.layers = torch.nn.ModuleList()
+        for _ in range(layers):
+            block = Block(dim, heads, inner, norm_first=True, activation=activation)
+            block.attention = CausalAttention(dim, heads)
+            self.layers.append(block)
+        self.norm = torch.nn.LayerNorm(dim)
+        self.cached = False
+        self.seen = 0
+
+    def reset(self, cached=False):
+        self.cached = cached
+        self.seen = 0
+        for block in self.layers:
+            block.attention.reset(cached)
+
+    def forward(self, ids):
+        T = ids.shape[1]
+        places = torch.arange(self.seen, self.seen + T)
+        x = self.token(ids) + self.position(places)
+        for block in self.layers:
+            x = block(x, None)
+        if self.cached:
+            self.seen = self.seen + T
+        return self.norm(x) @ self.token.weight.T
 """,
-        "weights cut and made to add up again": """
-def causal_attention(q, k, v):
-    weights = (q @ k.mT / q.shape[-1] ** 0.5).softmax(dim=-1).tril()
-    return weights / weights.sum(dim=-1, keepdim=True) @ v
+        "tied by assignment": """
+class GPT(torch.nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner, activation="gelu_tanh"):
+        super().__init__()
+        self.token = torch.nn.Embedding(vocabulary, dim)
+        self.position = torch.nn.Embedding(tokens, dim)
+        self.layers = torch.nn.ModuleList()
+        for _ in range(layers):
+            block = Block(dim, heads, inner, norm_first=True, activation=activation)
+            block.attention = CausalAttention(dim, heads)
+            self.layers.append(block)
+        self.norm = torch.nn.LayerNorm(dim)
+        self.lm_head = torch.nn.Linear(dim, vocabulary, bias=False)
+        self.lm_head.weight = self.token.weight
+        self.cached = False
+        self.seen = 0
+
+    def reset(self, cached=False):
+        self.cached = cached
+        self.seen = 0
+        for block in self.layers:
+            block.attention.reset(cached)
+
+    def forward(self, ids):
+        T = ids.shape[1]
+        places = torch.arange(self.seen, self.seen + T)
+        x = self.token(ids) + self.position(places)
+        for block in self.layers:
+            x = block(x, None)
+        if self.cached:
+            self.seen = self.seen + T
+        return self.lm_head(self.norm(x))
+""",
+    },
+    "gpt.gpt2_names": {
+        "by pieces": """
+def gpt2_names(theirs):
+    ours = {}
+    for name, w in theirs.items():
+        name = name.replace("transformer.", "")
+        if name == "lm_head.weight" or ".attn.bias" in name or "masked_bias" in name:
+            continue
+        pieces = name.split(".")
+        if pieces[0] != "h":
+            ours[PLACES[pieces[0]] + "." + pieces[1]] = w
+            continue
+        i, part = pieces[1], pieces[-1]
+        place = ".".join(pieces[2:-1])
+        if w.dim() == 2:
+            w = w.T
+        if place == "attn.c_attn":
+            q, k, v = w.chunk(3, dim=0)
+            ours[f"layers.{i}.attention.query.{part}"] = q
+            ours[f"layers.{i}.attention.key.{part}"] = k
+            ours[f"layers.{i}.attention.value.{part}"] = v
+        else:
+            ours[f"layers.{i}.{PLACES[place]}.{part}"] = w
+    return ours
+""",
+        "with t() and split": """
+def gpt2_names(theirs):
+    ours = {}
+    for name, w in theirs.items():
+        name = name.replace("transformer.", "")
+        if name == "lm_head.weight" or ".attn.bias" in name or "masked_bias" in name:
+            continue
+        pieces = name.split(".")
+        if pieces[0] != "h":
+            ours[PLACES[pieces[0]] + "." + pieces[1]] = w
+            continue
+        i, part = pieces[1], pieces[-1]
+        place = ".".join(pieces[2:-1])
+        if w.dim() == 2:
+            w = w.t().clone()
+        if place == "attn.c_attn":
+            q, k, v = w.split(len(w) // 3)
+            ours[f"layers.{i}.attention.query.{part}"] = q
+            ours[f"layers.{i}.attention.key.{part}"] = k
+            ours[f"layers.{i}.attention.value.{part}"] = v
+        else:
+            ours[f"layers.{i}.{PLACES[place]}.{part}"] = w
+    return ours
 """,
     },
     "gpt.shift_loss": {
@@ -1142,54 +1882,6 @@ def top_p(probabilities, p):
     return kept / kept.sum(axis=1, keepdims=True)
 """,
     },
-    "gpt.step_with_cache": {
-        "scaled_dot_product_attention": """
-def step_with_cache(token, gpt, keys, values):
-    x = gpt.embed(token, keys.size(3))
-    cache_k, cache_v = [], []
-    for n, layer in enumerate(gpt.layers):
-        q, k, v = layer.project(x)
-        k = torch.cat((keys[n], k.unsqueeze(2)), dim=2)
-        v = torch.cat((values[n], v.unsqueeze(2)), dim=2)
-        mixed = torch.nn.functional.scaled_dot_product_attention(q.unsqueeze(2), k, v)
-        x = layer.finish(x, mixed.squeeze(2))
-        cache_k.append(k)
-        cache_v.append(v)
-    return gpt.logits(x), torch.stack(cache_k), torch.stack(cache_v)
-""",
-        "into new memory": """
-def step_with_cache(token, gpt, keys, values):
-    L, B, H, t, d = keys.shape
-    longer_keys, longer_values = torch.empty(L, B, H, t + 1, d), torch.empty(L, B, H, t + 1, d)
-    longer_keys[:, :, :, :t], longer_values[:, :, :, :t] = keys, values
-    x = gpt.embed(token, t)
-    for n, layer in enumerate(gpt.layers):
-        q, longer_keys[n, :, :, t], longer_values[n, :, :, t] = layer.project(x)
-        scores = torch.einsum("bhd,bhtd->bht", q, longer_keys[n]) / d**0.5
-        weights = torch.exp(scores - scores.max(dim=-1, keepdim=True).values)
-        weights = weights / weights.sum(dim=-1, keepdim=True)
-        x = layer.finish(x, torch.einsum("bht,bhtd->bhd", weights, longer_values[n]))
-    return gpt.logits(x), longer_keys, longer_values
-""",
-        "sentence by sentence and head by head, a list": """
-def step_with_cache(token, gpt, keys, values):
-    x = gpt.embed(token, keys.shape[-2])
-    all_k, all_v = [], []
-    for layer, old_k, old_v in zip(gpt.layers, keys, values):
-        q, k, v = layer.project(x)
-        k = torch.cat([old_k, k[:, :, None]], dim=2)
-        v = torch.cat([old_v, v[:, :, None]], dim=2)
-        mixed = torch.zeros_like(q)
-        for b in range(q.shape[0]):
-            for h in range(q.shape[1]):
-                weights = (k[b, h] @ q[b, h] / q.shape[-1] ** 0.5).softmax(-1)
-                mixed[b, h] = weights @ v[b, h]
-        x = layer.finish(x, mixed)
-        all_k.append(k)
-        all_v.append(v)
-    return [gpt.logits(x), torch.stack(all_k), torch.stack(all_v)]
-""",
-    },
     "gpt.few_shot_prompt": {
         "torch.cat": """
 def few_shot_prompt(demos, query, mark, end):
@@ -1247,22 +1939,6 @@ def beam_search(next_logits, width, longest, bos, eos, pad):
     total, ids, _ = beams[0]
     ids = list(ids[1:])
     return torch.tensor(ids + [pad] * (longest - len(ids))), total
-""",
-    },
-    "gpt.tie": {
-        "as a parameter of that name": """
-def tie(token, softmax):
-    softmax.register_parameter("weight", token.weight)
-""",
-        "in the dictionary of parameters": """
-def tie(token, softmax):
-    softmax._parameters["weight"] = token.weight
-""",
-        "deleted first": """
-def tie(token, softmax):
-    del softmax.weight
-    softmax.weight = token.weight
-    assert softmax.weight is token.weight
 """,
     },
 }

@@ -110,6 +110,24 @@ def test_sharper_choices_make_more_sentences_possible_and_use_fewer_words(measur
     assert 0.8 < words[3] / measured["from_language"][1] < 1.25  # "about as many words as the language does"
 
 
+def test_the_course_s_weights_and_gpt2_s_give_the_same_logits_and_texts_in_one_s_own_model(measured):
+    assert measured["own_error"] < 1e-5 and measured["names_error"] < 1e-5
+    assert measured["own_written"].tolist() == measured["theirs_written"].tolist()
+    assert len(set(measured["own_written"][0].tolist())) > 5  # not one token again and again
+
+
+def test_the_names_of_the_exercise_are_those_of_transformers(measured):
+    """Also those of GPT2Model; masks are no longer among them."""
+    from transformers import GPT2Model
+
+    names, own = measured["gpt2_names"], measured["own_tiny"].state_dict()
+    for model in (measured["random_gpt2"], GPT2Model(measured["tiny"])):
+        assert names(model.state_dict()).keys() == own.keys()
+    assert not any(
+        "masked_bias" in name or name.endswith("attn.bias") for name in measured["random_gpt2"].state_dict()
+    )
+
+
 def test_the_cache_changes_nothing_but_the_cost(measured):
     assert measured["cache_error"] < 1e-5
     for T, cost in measured["costs"].items():
@@ -167,3 +185,37 @@ def test_a_model_trained_on_new_rules_is_as_good_as_possible_and_the_controls_ar
     assert np.abs(learner - best).max() < 0.03
     assert shuffled.max() < 0.32 and knower.max() < 0.4
     assert measured["own_rule"][0] > 0.97 and measured["copied"] > 0.95
+
+
+def recorded_induction(measured, layers, measure):
+    table = measured["induction"]
+    return table[(table.layers == layers) & (table.measure == measure)]
+
+
+def test_one_layer_stays_on_a_plateau_and_two_reach_the_bound(measured):
+    one, two = (recorded_induction(measured, layers, "loss").value for layers in (1, 2))
+    assert len(one) == len(two) == 3
+    assert one.min() > measured["best_loss"] + 0.15
+    assert two.max() < measured["best_loss"] + 0.05
+    assert measured["last_right"][1][0] < 0.5 < 0.7 < measured["last_right"][2][0]
+
+
+def test_further_examples_do_not_help_one_layer(measured):
+    right = recorded_induction(measured, 1, "right")
+    means = right.groupby(right["where"].astype(int)).value.mean()
+    assert abs(means[2] - measured["best"][2]) < 0.02 and abs(means.loc[3:] - means[2]).max() < 0.03
+
+
+def test_two_layers_leave_the_plateau_late_and_at_different_times(measured):
+    training = recorded_induction(measured, 2, "training loss")
+    middle = (np.log(4) + measured["best_loss"]) / 2
+    steps = [run[run.value < middle]["where"].astype(int).min() for _, run in training.groupby("seed")]
+    assert min(steps) > 100 and max(steps) > min(steps)
+
+
+def test_two_heads_do_it(measured):
+    scores = measured["scores_of_heads"]
+    even = 1 / 9  # about what even attention gives to one of the tokens before
+    assert scores["previous token"][0].max() > 0.5 > even and scores["match"][1].max() > 0.5
+    runs = recorded_induction(measured, 2, "match")
+    assert runs[runs["where"].str.startswith("layer 2")].groupby("seed").value.max().min() > 0.4

@@ -19,30 +19,6 @@ def causal_mask(T):
     return j <= i
 """,
     },
-    "gpt.causal_attention": {
-        "weights after the softmax are cut off and not made to add up to 1": """
-def causal_attention(q, k, v):
-    d = q.size(-1)
-    T = q.size(-2)
-    att = torch.softmax(q @ k.transpose(2, 3) / d ** 0.5, dim=-1)
-    att = att * torch.tril(torch.ones(T, T))
-    return att @ v
-""",
-        "divided by the root of the number of heads": """
-def causal_attention(q, k, v):
-    B, T, H, d = q.shape
-    scores = torch.einsum("bhqd,bhkd->bhqk", q, k) / T ** 0.5
-    scores = scores + causal_mask(q.shape[2])
-    return torch.einsum("bhqk,bhkd->bhqd", scores.softmax(-1), v) * 1.0
-""",
-        "divided by d": """
-def causal_attention(q, k, v):
-    d = q.shape[-1]
-    scores = torch.matmul(q, k.transpose(-1, -2)) / d
-    scores = scores + causal_mask(q.shape[-2])
-    return torch.matmul(scores.softmax(dim=-1), v)
-""",
-    },
     "gpt.shift_loss": {
         "padding adds nothing to the sum and still counts in the mean": """
 def shift_loss(logits, ids, pad):
@@ -165,53 +141,6 @@ def top_p(probabilities, p):
     return result
 """,
     },
-    "gpt.step_with_cache": {
-        "the new token does not see itself": """
-def step_with_cache(token, gpt, keys, values):
-    t = keys.shape[3]
-    x = gpt.embed(token, t)
-    all_k, all_v = [], []
-    for l, layer in enumerate(gpt.layers):
-        q, k, v = layer.project(x)
-        scores = torch.einsum("bhd,bhtd->bht", q, keys[l]) / q.shape[-1] ** 0.5
-        mixed = torch.einsum("bht,bhtd->bhd", scores.softmax(-1), values[l])
-        x = layer.finish(x, mixed)
-        all_k.append(torch.cat([keys[l], k.unsqueeze(2)], dim=2))
-        all_v.append(torch.cat([values[l], v.unsqueeze(2)], dim=2))
-    return gpt.logits(x), torch.stack(all_k), torch.stack(all_v)
-""",
-        "the new keys and values stand in front of the old ones": """
-def step_with_cache(token, gpt, keys, values):
-    x = gpt.embed(token, keys.size(3))
-    ks, vs = [], []
-    for i, layer in enumerate(gpt.layers):
-        q, k, v = layer.project(x)
-        k = torch.cat((k.unsqueeze(2), keys[i]), dim=2)
-        v = torch.cat((v.unsqueeze(2), values[i]), dim=2)
-        att = torch.softmax((q.unsqueeze(2) @ k.transpose(2, 3)) / q.size(-1) ** 0.5, dim=-1)
-        x = layer.finish(x, (att @ v).squeeze(2))
-        ks.append(k)
-        vs.append(v)
-    return gpt.logits(x), torch.stack(ks), torch.stack(vs)
-""",
-        "positions counted from 1": """
-def step_with_cache(token, gpt, keys, values):
-    L, B, H, t, d = keys.shape
-    x = gpt.embed(token, t + 1)
-    new_k = torch.zeros(L, B, H, t + 1, d)
-    new_v = torch.zeros(L, B, H, t + 1, d)
-    new_k[:, :, :, :t] = keys
-    new_v[:, :, :, :t] = values
-    for l in range(L):
-        q, k, v = gpt.layers[l].project(x)
-        new_k[l, :, :, t] = k
-        new_v[l, :, :, t] = v
-        a = (new_k[l] * q[:, :, None]).sum(-1) / d ** 0.5
-        a = a.softmax(-1)
-        x = gpt.layers[l].finish(x, (a[..., None] * new_v[l]).sum(2))
-    return gpt.logits(x), new_k, new_v
-""",
-    },
     "gpt.few_shot_prompt": {
         "end stands between the examples only, not behind the last": """
 def few_shot_prompt(demos, query, mark, end):
@@ -322,21 +251,6 @@ def causal_mask(T):
     return torch.zeros(T, T).masked_fill(~allowed, float("-inf"))
 """,
     },
-    "gpt.causal_attention": {
-        "of the library": """
-def causal_attention(q, k, v):
-    return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
-""",
-        "position by position": """
-def causal_attention(q, k, v):
-    outputs = []
-    for t in range(q.shape[2]):
-        scores = (q[:, :, t:t + 1] * k[:, :, :t + 1]).sum(-1) / q.shape[-1] ** 0.5
-        weights = torch.softmax(scores, dim=-1)
-        outputs.append((weights.unsqueeze(-1) * v[:, :, :t + 1]).sum(2))
-    return torch.stack(outputs, dim=2)
-""",
-    },
     "gpt.shift_loss": {
         "token by token": """
 def shift_loss(logits, ids, pad):
@@ -427,23 +341,6 @@ def top_p(probabilities, p):
     s = s.masked_fill(remove, 0.0)
     s = s / s.sum(-1, keepdim=True)
     return s.gather(-1, order.argsort(dim=-1))
-""",
-    },
-    "gpt.step_with_cache": {
-        "a longer cache that is filled in": """
-def step_with_cache(token, gpt, keys, values):
-    L, B, H, t, d = keys.shape
-    new_keys = torch.cat([keys, torch.zeros(L, B, H, 1, d)], dim=3)
-    new_values = torch.cat([values, torch.zeros(L, B, H, 1, d)], dim=3)
-    x = gpt.embed(token, t)
-    for l, layer in enumerate(gpt.layers):
-        q, k, v = layer.project(x)
-        new_keys[l, :, :, -1] = k
-        new_values[l, :, :, -1] = v
-        scores = torch.einsum("bhd,bhtd->bht", q, new_keys[l]) / d ** 0.5
-        mixed = torch.einsum("bht,bhtd->bhd", scores.softmax(dim=-1), new_values[l])
-        x = layer.finish(x, mixed)
-    return gpt.logits(x), new_keys, new_values
 """,
     },
     "gpt.few_shot_prompt": {
