@@ -494,7 +494,7 @@ display(pd.DataFrame(
 ).T)
 
 # %% [markdown]
-# The shorter the sentence, the more often it goes through one vector unharmed; of the longest, fewer than half come out right. With attention hardly any is lost, at any length. The two recurrent networks differ in nothing
+# Most of the shortest sentences go through one vector unharmed; of the longest, fewer than half come out right. With attention hardly any is lost, at any length. The two recurrent networks differ in nothing
 # but the context. Bahdanau et al. (2015, figure 2) saw the same fall in real translations. All three had the *same* training, and the fixed vector may need more
 # of it: it has to learn to pack everything in, before it knows what will be asked.
 

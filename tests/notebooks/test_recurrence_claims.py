@@ -52,7 +52,7 @@ def low_and_high(mean_and_half):
 def test_the_fixed_vector_loses_long_sentences_and_attention_none(measured):
     fixed, additive, transformer = (measured["shares"][name] for name in measured["kinds"])
     (short, *_), (*_, long) = fixed, fixed
-    assert low_and_high(short)[0] > low_and_high(long)[1]  # "the longer the sentence, the fewer are right"
+    assert low_and_high(short)[0] > 0.5 > low_and_high(long)[1]  # "most of the shortest", "fewer than half"
     for other in (additive, transformer):
         assert min(mean for mean, _ in other) > 0.97  # "hardly any is lost, at any length"
         assert all(low_and_high(theirs)[0] > low_and_high(ours)[1] for theirs, ours in zip(other[-3:], fixed[-3:], strict=True))
