@@ -187,7 +187,7 @@ check("recurrence.lstm_step", lambda case: lstm_step(**case))
 # %% [markdown]
 # Does it agree with PyTorch's own, given the same weights? (`nn.LSTM` keeps its matrices transposed, and two biases.)
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def run_lstm(x: Float[Tensor, "T D"], weights: dict[str, Tensor]) -> Float[Tensor, "D"]:
     """The state after the last word."""
     h = c = torch.zeros(1, D).double()
@@ -501,7 +501,7 @@ display(pd.DataFrame(
 # %% [markdown]
 # Your function in the trained network of part 5, and where it looks. The words are glossed: under each token of the code stands the English word whose stem it is.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 additive.attend = additive_attention                              # yours, from here on
 additive_right = exactly_right(translate(additive, part.source), part.target)
 
@@ -583,7 +583,7 @@ check("recurrence.decoder_mask", lambda case: decoder_mask(len(case["target"])))
 # %% [markdown]
 # With these two pieces three families of models can be told apart by one picture each: who may see whom?
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 source, target = 5, 4
 everything = torch.ones(source + target, source + target, dtype=torch.bool)
 both = everything.clone()
@@ -746,7 +746,7 @@ first_error = (~hits["free"] & real_tokens).int().argmax(dim=1)          # of se
 behind = real_tokens & ~whole["free"][:, None] & (torch.arange(LONGEST) > first_error[:, None])
 agree = (whole["forced"] == whole["free"]).float().mean().item()
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.intervals import bootstrap
 
 def per_sentence(mask: Bool[Tensor, "B Tt"]) -> Float[np.ndarray, "B 3"]:
@@ -780,7 +780,7 @@ display(Markdown(
 # The same model after 5,000 steps is in `data/models/` (`python -m coursekit.pretrain --models translator` trains it again in a few minutes). As a control it
 # translates with the source sentences dealt out anew.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 right = exactly_right(translate(model, held_out.source), held_out.target)
 wrong_source = exactly_right(translate(model, held_out.source.roll(1, dims=0)), held_out.target)
 english = {stem: key[0] for key, stem in reversed(code.stems.items())}
@@ -827,7 +827,7 @@ display(Markdown(
 # Your `cross_attention` returns its weights, so we can see where the decoder looks when it writes a token. We know the truth: which word each stem
 # translates.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 @torch.no_grad()
 def alignment(model: Translator, pairs) -> Float[Tensor, "layer B Tt Ts"]:
     """The weights of the cross-attention in each decoder layer, the right beginnings given."""
@@ -975,7 +975,7 @@ check("recurrence.mended_cross_mask", lambda case: mended_cross_mask(**case))
 # What does the mask hide? We put it into the trained translator, beside yours. And would the loss have told? We train a new model with each, for a
 # short while. (Source and target are padded to one width, as Keras did.)
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes a few seconds.")
 
 @torch.no_grad()
