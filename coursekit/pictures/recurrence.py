@@ -326,7 +326,9 @@ def times(
             marker=marker,
             label=f"{name}: T to the power {slope[name]:.2f} at the end",
         )
-    ax.axvline(width, color=GREY, linestyle=":", label=f"T = D = {width}: equal operations")
+    ax.axvline(
+        width, color=GREY, linestyle=":", label=f"T = D = {width}: equal operations, without projections"
+    )
     ax.axvline(crossing, color="black", linestyle="--", linewidth=1, label=f"T ≈ {crossing:.0f}: equal times")
     ax.set_xticks(sizes, sizes, fontsize=8)
     ax.minorticks_off()
@@ -338,7 +340,7 @@ def times(
     )
     show(
         figure,
-        alt=f"Time against words, logarithmic: {slopes}. Operations are equal at {width} words, times at about {crossing:.0f}.",
+        alt=f"Time against words, logarithmic: {slopes}. Operations are equal at {width} words without projections, times at about {crossing:.0f}.",
     )
 
 

@@ -55,7 +55,10 @@ def test_the_fixed_vector_loses_long_sentences_and_attention_none(measured):
     assert low_and_high(short)[0] > 0.5 > low_and_high(long)[1]  # "most of the shortest", "fewer than half"
     for other in (additive, transformer):
         assert min(mean for mean, _ in other) > 0.97  # "hardly any is lost, at any length"
-        assert all(low_and_high(theirs)[0] > low_and_high(ours)[1] for theirs, ours in zip(other[-3:], fixed[-3:], strict=True))
+        assert all(
+            low_and_high(theirs)[0] > low_and_high(ours)[1]
+            for theirs, ours in zip(other[-3:], fixed[-3:], strict=True)
+        )
 
 
 def test_the_three_have_about_as_many_parameters(measured):
