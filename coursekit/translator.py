@@ -16,7 +16,7 @@ The code is a language with rules that can be written down, so each sentence has
 
 import functools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -221,11 +221,30 @@ class Pairs:
 
 
 def sample_pairs(
-    n: int, rng: np.random.Generator, split: str = "train", language: Language | None = None
+    n: int,
+    rng: np.random.Generator,
+    split: str = "train",
+    language: Language | None = None,
+    topics: Sequence[str] = (),
 ) -> Pairs:
-    """n sentences of one side of the language's split, and their only right translations."""
+    """n sentences of one side of the language's split, and their only right translations.
+
+    With `topics`, sentences about these alone. Raises ValueError for a topic that the language has not.
+    """
     language = language or load_language()
-    return translated(language.sample(n, rng, split=split), language)
+    if not topics:
+        return translated(language.sample(n, rng, split=split), language)
+    names, parts, found = list(language.grammar.topics), [], 0
+    if strange := [topic for topic in topics if topic not in names]:
+        raise ValueError(f"The language has no topic {strange[0]!r}; it has {', '.join(names)}.")
+    while found < n:
+        sample = language.sample(max(16 * n, 256), rng, split=split)
+        about = np.isin(sample.topic, [names.index(topic) for topic in topics])
+        parts.append(sample[about][: n - found])
+        found += len(parts[-1])
+    pairs = [translated(part, language) for part in parts]
+    columns = ([getattr(part, name) for part in pairs] for name in ("source", "target", "origin"))
+    return Pairs(*(torch.cat(column) for column in columns))
 
 
 def translated(sentences: Sentences, language: Language | None = None) -> Pairs:
@@ -345,7 +364,7 @@ def fused_cross_attention(
 
 RATE = 3e-3
 """Of a short run, as in notebook 04."""
-CHECKPOINT = "translator.safetensors"
+CHECKPOINT = "translator"
 
 
 def loss_of(
@@ -369,7 +388,19 @@ def loss_of(
     return nn.functional.cross_entropy(logits.flatten(0, 1), pairs.target.flatten(), ignore_index=PAD)
 
 
-def teacher_forced(model: Translator, pairs: Pairs) -> Tensor:
+def decoder_weights(layer: DecoderLayer) -> dict[str, Tensor]:
+    """The weights of a decoder layer under the names of the `DecoderBlock` that notebook 04 has students write."""
+    own, state = layer.own, {name: getattr(layer, name).data for name in ("W_q", "W_k", "W_v")}
+    for part in ("weight", "bias"):
+        packed = getattr(own, f"in_proj_{part}").data.chunk(3)
+        state |= {f"own.{name}.{part}": x for name, x in zip(("query", "key", "value"), packed, strict=True)}
+        pairs = {"own.output": own.out_proj, "feed.widen": layer.feed[0], "feed.narrow": layer.feed[2]}
+        pairs |= dict(zip(("norm_own", "norm_cross", "norm_feed"), layer.norms, strict=True))
+        state |= {f"{name}.{part}": getattr(module, part).data for name, module in pairs.items()}
+    return state
+
+
+def teacher_forced(model: nn.Module, pairs: Pairs) -> Tensor:
     """The loss where each target token is predicted from those before it, as they should be."""
     inputs = torch.cat([torch.full((len(pairs), 1), BOS), pairs.target[:, :-1]], dim=1)
     T = inputs.shape[1]
@@ -397,13 +428,18 @@ def learning_rate(step: int, steps: int) -> float:
 
 def checkpoint_path() -> Path:
     """data/models/translator.safetensors of the course folder. Raises CheckpointMissing."""
+    return weights_path(CHECKPOINT)
+
+
+def weights_path(name: str) -> Path:
+    """data/models/NAME.safetensors of the course folder. Raises CheckpointMissing."""
     for place in (Path(__file__).parents[1], Path.cwd(), *Path.cwd().parents):
-        path = place / "data" / "models" / CHECKPOINT
+        path = place / "data" / "models" / f"{name}.safetensors"
         if path.exists():
             return path
     raise CheckpointMissing(
-        f"data/models/{CHECKPOINT} is not in this course folder. Copy the folder `data` beside `notebooks`, "
-        "or train it with `python -m coursekit.pretrain --models translator --record data` (some minutes)."
+        f"data/models/{name}.safetensors is not in this course folder. Copy the folder `data` beside `notebooks`, "
+        f"or train it with `python -m coursekit.pretrain --models {name} --record data` (some minutes)."
     )
 
 
@@ -418,22 +454,28 @@ def load_translator(path: Path | None = None) -> Translator:
     return model.eval()
 
 
-def save_translator(model: Translator, folder: Path) -> None:
+def save_translator(model: nn.Module, folder: Path, name: str = CHECKPOINT) -> None:
     """Write the weights in half precision."""
     from safetensors.torch import save_file
 
     weights = {name: value.half().contiguous() for name, value in model.state_dict().items()}
-    save_file(weights, folder / CHECKPOINT)
+    save_file(weights, folder / f"{name}.safetensors")
+
+
+def share_exactly_right(model: nn.Module, pairs: Pairs) -> float:
+    """Share of sentences whose greedy translation is right in every token."""
+    return float(exactly_right(model, pairs).float().mean())
 
 
 @torch.no_grad()
-def share_exactly_right(model: Translator, pairs: Pairs) -> float:
-    """Share of sentences whose greedy translation is right in every token."""
+def exactly_right(model: nn.Module, pairs: Pairs) -> Bool[Tensor, " B"]:
+    """Whether the greedy translation of each sentence is right in every token."""
     encoded, source_keep = model.encode(pairs.source), pairs.source != PAD
     ids = torch.full((len(pairs), 1), BOS)
-    for _ in range(pairs.target.shape[1]):
+    for _ in range(int((pairs.target != PAD).sum(dim=1).max())):
         T = ids.shape[1]
         logits = model.decode(ids, encoded, source_keep, torch.ones(T, T, dtype=torch.bool).tril())
         ids = torch.cat([ids, logits[:, -1:].argmax(-1)], dim=1)
-    guesses, wanted = ids[:, 1:], pairs.target
-    return float(((guesses == wanted) | (wanted == PAD)).all(dim=1).float().mean())
+    guesses = ids[:, 1:]
+    wanted = pairs.target[:, : guesses.shape[1]]
+    return ((guesses == wanted) | (wanted == PAD)).all(dim=1)

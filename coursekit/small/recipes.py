@@ -10,6 +10,7 @@ from jaxtyping import Int
 from torch import Tensor, nn
 
 from coursekit.language import PAD, Language
+from coursekit.seq2seq import Seq2Seq, topic_losses
 from coursekit.small.bert import BERT, MASK, SEP, UNCHOSEN, BERTConfig, corrupt, pair
 from coursekit.small.elmo import ELMo, ELMoConfig, Spelling
 from coursekit.small.gpt import GPT, GPTConfig, next_word_losses
@@ -179,6 +180,19 @@ def build_translator(language: Language) -> Translator:
     return Translator(language=language)
 
 
+# --- three translators of one size and one training: what the decoder knows of the source ---
+
+
+def build_seq2seq_fixed(language: Language) -> Seq2Seq:
+    return Seq2Seq("fixed", language=language)
+
+
+def build_seq2seq_additive(language: Language) -> Seq2Seq:
+    return Seq2Seq("additive", language=language)
+
+
+COMPARED = {"steps": 1_000, "batch": 64, "learning_rate": 4e-3, "weight_decay": 0.0}
+
 RECIPES = {
     "gpt": Recipe(build_gpt, gpt_losses, steps=6_000, batch=128, learning_rate=5e-3),
     "bert": Recipe(build_bert, bert_losses, steps=30_000, batch=64, learning_rate=3e-3, decay_until=0.5),
@@ -194,4 +208,7 @@ RECIPES = {
     "translator": Recipe(
         build_translator, translator_losses, steps=5_000, batch=64, learning_rate=3e-3, weight_decay=0.0
     ),
+    "seq2seq_fixed": Recipe(build_seq2seq_fixed, topic_losses, **COMPARED),
+    "seq2seq_additive": Recipe(build_seq2seq_additive, topic_losses, **COMPARED),
+    "seq2seq_transformer": Recipe(build_translator, topic_losses, **COMPARED),
 }

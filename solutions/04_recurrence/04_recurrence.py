@@ -9,26 +9,26 @@
 # %% [markdown]
 # # 04 · Recurrence, encoder–decoder, and what attention costs
 #
-# Before attention, networks read a sentence as we do: one word after the other, carrying a memory. We build two such networks, and measure
-# how much of the first word is left at the end. Then two stacks come together, an **encoder** that reads and a **decoder** that writes: we
-# train a translator, watch which word it looks at, and compare what the architectures cost.
+# Before attention, networks read a sentence as we do: one word after the other, carrying a memory. We build such networks, and measure how much of the
+# first word is left at the end. Then two come together, an **encoder** that reads and a **decoder** that writes: first joined by one vector, then by
+# attention to all words, at last without recurrence. Three translators of one size show what each step gained.
 #
 # **Afterwards you can**
 #
 # - write a recurrent step and an LSTM step, and say what the gates are for;
-# - connect a decoder to an encoder by cross-attention, and train it by teacher forcing without letting it copy;
-# - translate greedily, and read the alignment off the attention;
-# - say what attention and recurrence cost, in theory and on your machine.
+# - read a sentence into one vector, and say at which lengths that vector is too small;
+# - write additive attention, and the decoder block of the transformer;
+# - train a decoder by teacher forcing without letting it copy, and translate greedily.
 #
-# **You need** notebooks 02 and 03. **Time** about 65 minutes: six exercises, a bug to find, two questions that a person reads; three
-# extensions.
+# **You need** notebooks 02 and 03. **Time** about 75 minutes without what goes *further*: nine exercises, two questions that a person reads; a bug to find
+# and four extensions.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [03 · The transformer layer](../03_transformer_layer/03_transformer_layer.ipynb) · next: [05 · ELMo](../05_elmo/05_elmo.ipynb)
 
 # %%
 import torch
 from jaxtyping import Bool, Float, Int
-from torch import Tensor
+from torch import Tensor, nn
 
 from coursekit import check, hint, predict, reveal
 
@@ -41,6 +41,13 @@ from coursekit import check, hint, predict, reveal
 # $$h_t = \tanh(x_t W_x + h_{t-1} W_h + b) .$$
 #
 # All that is known of the words so far must fit into h.
+
+# %% tags=["demo"]
+from coursekit.pictures import recurrence as pictures
+from coursekit.plots import use_style
+
+use_style()
+pictures.unrolled(["the", "guard", "slept", "well"])
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-recurrent_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def recurrent_step(
@@ -72,10 +79,6 @@ import numpy as np
 import pandas as pd
 from IPython.display import Markdown, display
 
-from coursekit.pictures import recurrence as pictures
-from coursekit.plots import use_style
-
-use_style()
 torch.set_num_threads(1)
 torch.manual_seed(0)
 
@@ -140,12 +143,22 @@ display(Markdown(
 
 # %% [markdown]
 # With random weights of the usual size hardly anything of the first word is left, and so training can hardly find out that it mattered. The **long
-# short-term memory** (Hochreiter and Schmidhuber 1997; forget gate by Gers et al. 2000) gives the state a second part, the *cell* c, that is not
-# multiplied by a matrix. Three gates between 0 and 1 decide what goes on:
+# short-term memory** (Hochreiter and Schmidhuber 1997; forget gate by Gers et al. 2000) gives the state a second part, the *cell* c. It is not
+# multiplied by a matrix. Three gates between 0 and 1, and a candidate g, come from the word and the old state:
+#
+# $$i = \sigma(x W^i_x + h W^i_h + b^i) \qquad f = \sigma(x W^f_x + h W^f_h + b^f)$$
+#
+# $$g = \tanh(x W^g_x + h W^g_h + b^g) \qquad o = \sigma(x W^o_x + h W^o_h + b^o)$$
+#
+# They decide what goes on:
 #
 # $$c_t = f \odot c_{t-1} + i \odot g, \qquad h_t = o \odot \tanh(c_t) .$$
-#
-# If f stays near 1, the cell passes a word's trace on unharmed.
+
+# %% tags=["demo"]
+pictures.lstm_cell()
+
+# %% [markdown]
+# If f stays near 1, the cell passes a word's trace on unharmed: the blue road has no matrix on it. σ is the sigmoid.
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-lstm_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def lstm_step(
@@ -156,7 +169,7 @@ def lstm_step(
     W_h: Float[Tensor, "H 4*H"],
     b: Float[Tensor, "4*H"],
 ) -> tuple[Float[Tensor, "B H"], Float[Tensor, "B H"]]:
-    """State and cell after one more word, as a tuple (h, c).  (difficulty ●●○, 8 minutes)
+    """State and cell after one more word, as a tuple (h, c).  (difficulty ●●○, 6 minutes)
 
     The four blocks of H columns in W_x, W_h and b belong to the input gate i, the forget gate f,
     the candidate g and the output gate o, in this order (PyTorch's). Gates go through a sigmoid,
@@ -174,7 +187,7 @@ check("recurrence.lstm_step", lambda case: lstm_step(**case))
 # %% [markdown]
 # Does it agree with PyTorch's own, given the same weights? (`nn.LSTM` keeps its matrices transposed, and two biases.)
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def run_lstm(x: Float[Tensor, "T D"], weights: dict[str, Tensor]) -> Float[Tensor, "D"]:
     """The state after the last word."""
     h = c = torch.zeros(1, D).double()
@@ -237,75 +250,7 @@ pictures.gradients(reach, lengths)
 # constant time for each word).*
 
 # %% [markdown]
-# ## 3 · Two stacks: encoder and decoder
-#
-# A translation has another length and another order than its source. So one stack reads the source (all words at once, in both
-# directions) and another writes the target, left to right. What connects them is attention with *two* sentences (Bahdanau et al. 2015): queries
-# come from the decoder, keys and values from the encoder.
-
-# %% nbgrader={"grade": false, "grade_id": "recurrence-cross_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def cross_attention(
-    dec: Float[Tensor, "B Tt D"],
-    enc: Float[Tensor, "B Ts D"],
-    W_q: Float[Tensor, "D d"],
-    W_k: Float[Tensor, "D d"],
-    W_v: Float[Tensor, "D dv"],
-    source_keep: Bool[Tensor, "B Ts"],
-) -> tuple[Float[Tensor, "B Tt dv"], Float[Tensor, "B Tt Ts"]]:
-    """What each target position takes from the source, and how.  (difficulty ●●○, 8 minutes)
-
-    One head. Scores are divided by √d. source_keep is True where the source has a word: padding
-    gets weight 0 from every target position. Each source has at least one word. Scores can be so
-    large that their exponentials overflow. Returns the tuple (output, weights).
-    """
-    ### BEGIN SOLUTION
-    scores = (dec @ W_q) @ (enc @ W_k).transpose(1, 2) / W_q.shape[1] ** 0.5
-    weights = scores.masked_fill(~source_keep[:, None, :], -torch.inf).softmax(dim=-1)
-    return weights @ (enc @ W_v), weights
-    ### END SOLUTION
-
-# %% nbgrader={"grade": true, "grade_id": "recurrence-cross_attention-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("recurrence.cross_attention", lambda case: cross_attention(**case))
-
-# %% [markdown]
-# Within the target, a position may look at itself and at what was written before, never ahead: ahead lie the words that it is going to write.
-
-# %% nbgrader={"grade": false, "grade_id": "recurrence-decoder_mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def decoder_mask(T: int) -> Bool[Tensor, "T T"]:
-    """keep[i, j]: may target position i attend to target position j?  (difficulty ●○○, 3 minutes)
-
-    True for itself and all earlier positions, False for later ones.
-    """
-    ### BEGIN SOLUTION
-    places = torch.arange(T)
-    return places[:, None] >= places
-    ### END SOLUTION
-
-# %% nbgrader={"grade": true, "grade_id": "recurrence-decoder_mask-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-check("recurrence.decoder_mask", lambda case: decoder_mask(len(case["target"])))
-
-# %% [markdown]
-# With these two pieces three families of models can be told apart by one picture each: who may see whom?
-
-# %% tags=["demo"]
-source, target = 5, 4
-everything = torch.ones(source + target, source + target, dtype=torch.bool)
-both = everything.clone()
-both[:source, source:] = False                             # the encoder does not see the target
-both[source:, source:] = decoder_mask(target)
-families = {
-    "encoder only (BERT)": everything,
-    "decoder only (GPT)": decoder_mask(source + target),
-    "encoder–decoder (translation)": both,
-}
-pictures.visibility(families, source)
-
-# %% [markdown]
-# An encoder alone is **bidirectional**: it sees both sides of every word, and writes nothing. A decoder alone writes and is **unidirectional**, in its source as well. The
-# encoder–decoder reads its source from both sides and still writes: its upper right block is empty because the source is finished before the target begins.
-
-# %% [markdown]
-# ## 4 · A language to translate into
+# ## 3 · A language to translate into
 #
 # Our generated English has a twin, a made-up code with rules we know: verbs go to the end of their clause, prepositions behind their noun,
 # adjectives too. Nouns and verbs take endings (*-r* plural, *-o* the, *-n* object, *-ta* past, *-s* third person). Each sense of an ambiguous word has a
@@ -393,7 +338,335 @@ check("recurrence.greedy_translate", lambda case: greedy_translate(
 ))
 
 # %% [markdown]
-# ## 5 · Train it, and let it cheat
+# ## 4 · One vector for a whole sentence
+#
+# In 2014 two groups put two recurrent networks together (Cho et al. 2014; Sutskever et al. 2014). The **encoder** reads the source. What it holds after the last word is
+# *one* vector of fixed size, and this **fixed-size vector** is all that the **decoder** gets to know. It writes as you have just done, one token after the other.
+
+# %% tags=["demo"]
+example = ["the", "guard", "slept"]
+its_code = [token for token, _ in code.translate(example, ["DET", "NOUN", "VERB"], ["", "", ""])]
+pictures.encoder_decoder(example, its_code, attention=False)
+
+# %% [markdown]
+# Sentences of a batch differ in length. Where a sentence has no word, its memory must stand still.
+
+# %% nbgrader={"grade": false, "grade_id": "recurrence-encode_to_vector", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def encode_to_vector(
+    words: Float[Tensor, "B T D"],
+    keep: Bool[Tensor, "B T"],
+    W_x: Float[Tensor, "D 4*H"],
+    W_h: Float[Tensor, "H 4*H"],
+    b: Float[Tensor, "4*H"],
+) -> Float[Tensor, "B H"]:
+    """Each sentence as one vector: the state h of an LSTM after its last word.  (difficulty ●●○, 6 minutes)
+
+    Reads from left to right with your lstm_step. State and cell begin as 0. keep is True where there
+    is a word; elsewhere stands padding, in front of the words or behind them, and there state and
+    cell stay as they are.
+    """
+    ### BEGIN SOLUTION
+    h = c = torch.zeros(len(words), W_h.shape[0])
+    for t in range(words.shape[1]):
+        real = keep[:, t, None]
+        new_h, new_c = lstm_step(words[:, t], h, c, W_x, W_h, b)
+        h, c = torch.where(real, new_h, h), torch.where(real, new_c, c)
+    return h
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "recurrence-encode_to_vector-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("recurrence.encode_to_vector", lambda case: encode_to_vector(**case))
+
+# %% [markdown]
+# `coursekit` has a trained translator of this kind. Its encoder has a second LSTM, which reads from right to left; the vector holds the last states of both. Does the first half
+# come out of your function?
+#
+# It was trained on the part of the language that has the three senses of *cell*: prisons, biology and phones. It trains on one processor core in minutes.
+
+# %% tags=["demo"]
+from coursekit.seq2seq import TOPICS, last_states, load_seq2seq
+
+fixed = load_seq2seq("fixed")
+part = sample_pairs(500, np.random.default_rng(14), split="held_out", topics=TOPICS)
+
+with torch.no_grad():
+    reader, keep = fixed.reader, part.source != PAD
+    halves = last_states(fixed.encode(part.source), keep).chunk(2, dim=-1)
+    mine_too = encode_to_vector(fixed.source_words(part.source), keep, reader.weight_ih_l0.T,
+                                reader.weight_hh_l0.T, reader.bias_ih_l0 + reader.bias_hh_l0)
+vector_difference = (halves[0] - mine_too).abs().max().item()
+print(f"largest difference of the first half: {vector_difference:.1e}")
+
+@torch.no_grad()
+def translate(model: nn.Module, source: Int[Tensor, "B Ts"]) -> Int[Tensor, "B longest"]:
+    """Greedy translations with your function."""
+    encoded, source_keep = model.encode(source), source != PAD
+
+    def next_logits(ids: Int[Tensor, "B t"]) -> Float[Tensor, "B t V"]:
+        keep = torch.ones(ids.shape[1], ids.shape[1], dtype=torch.bool).tril()
+        return model.decode(ids, encoded, source_keep, keep)
+
+    return greedy_translate(next_logits, len(source), LONGEST, BOS, EOS, PAD)
+
+def exactly_right(guesses: Tensor, target: Tensor) -> float:
+    """Share of sentences with every token right."""
+    return (guesses == target).all(dim=1).float().mean().item()
+
+for row in range(3):
+    print(f"\nsource: {language.decode(part.source[row].tolist())}")
+    print(f"right:  {code.decode(part.target[row])}")
+    print(f"fixed:  {code.decode(translate(fixed, part.source[row : row + 1])[0])}")
+
+# %% [markdown]
+# ## 5 · A mixture for each token
+#
+# Bahdanau, Cho and Bengio (2015) let the decoder look again. The encoder keeps *all* its states. Before each token, the decoder's state s weighs them, and gets
+# their mixture, the *context*. The score of word j is a small network's answer:
+#
+# $$e_j = v \cdot \tanh(s W_s + k_j) , \qquad k_j = h_j W_k .$$
+#
+# This is **additive attention**. The keys k do not depend on s: they are computed once for a sentence.
+
+# %% tags=["demo"]
+pictures.encoder_decoder(example, its_code, attention=True)
+
+# %% nbgrader={"grade": false, "grade_id": "recurrence-additive_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def additive_attention(
+    state: Float[Tensor, "B H"],
+    keys: Float[Tensor, "B Ts A"],
+    values: Float[Tensor, "B Ts E"],
+    W_s: Float[Tensor, "H A"],
+    v: Float[Tensor, "A"],
+    keep: Bool[Tensor, "B Ts"],
+) -> tuple[Float[Tensor, "B E"], Float[Tensor, "B Ts"]]:
+    """What one decoder state per sentence takes from the source, and how.  (difficulty ●●○, 6 minutes)
+
+    The score of a word is v · tanh(state W_s + key); it is not scaled. keep is True where the source
+    has a word: padding gets weight 0. Each source has at least one word. Scores can be so large that
+    their exponentials overflow. Returns the tuple (context, weights).
+    """
+    ### BEGIN SOLUTION
+    scores = torch.tanh(keys + (state @ W_s)[:, None]) @ v
+    weights = scores.masked_fill(~keep, -torch.inf).softmax(dim=-1)
+    return (weights[:, :, None] * values).sum(dim=1), weights
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "recurrence-additive_attention-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("recurrence.additive_attention", lambda case: additive_attention(**case))
+
+# %% [markdown]
+# Three translators have the same training: the fixed vector, additive attention, and the transformer that comes in part 6. They have about as many parameters, met the same number of sentences, and
+# each was trained with three seeds.
+#
+# **Predict:** what share of the longest held-out sentences (13 to 15 words) does the *fixed vector* translate exactly, every token right? A number between 0 and 1.
+
+# %% tags=["demo"]
+predict("recurrence.longest", ...)
+
+# %% tags=["demo"]
+from coursekit.small import recorded
+from coursekit.small.figures import LENGTHS, length_figure
+
+kinds = {"fixed vector": "seq2seq_fixed", "additive attention": "seq2seq_additive",
+         "transformer": "seq2seq_transformer"}
+tables = {name: recorded(table) for name, table in kinds.items()}
+figures = {f"{low}" if low == high else f"{low}–{high}": length_figure(low, high)
+           for low, high in LENGTHS}
+shares = {name: [tuple(table.loc[figure, ["mean", "half_width"]]) for figure in figures.values()]
+          for name, table in tables.items()}
+reveal("recurrence.longest", shares["fixed vector"][-1][0])
+pictures.by_length(shares, list(figures))
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+additive = load_seq2seq("additive")
+sizes_of = [sum(weight.numel() for weight in one.parameters()) for one in (fixed, additive, Translator())]
+display(pd.DataFrame(
+    {
+        name: {"parameters": f"{size:,}"} | {
+            f"exactly right, {words}": f"{100 * mean:.1f} ± {100 * half:.1f} %"
+            for words, (mean, half) in {
+                "all": tuple(table.loc["held-out: exactly right", ["mean", "half_width"]]),
+                f"{list(figures)[0]} words": shares[name][0], f"{list(figures)[-1]} words": shares[name][-1],
+            }.items()
+        }
+        for (name, table), size in zip(tables.items(), sizes_of, strict=True)
+    }
+).T)
+
+# %% [markdown]
+# Most of the shortest sentences go through one vector unharmed; of the longest, fewer than half come out right. With attention hardly any is lost, at any length. The two recurrent networks differ in nothing
+# but the context. Bahdanau et al. (2015, figure 2) saw the same fall in real translations. All three had the *same* training, and the fixed vector may need more
+# of it: it has to learn to pack everything in, before it knows what will be asked.
+
+# %% [markdown]
+# Your function in the trained network of part 5, and where it looks. The words are glossed: under each token of the code stands the English word whose stem it is.
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+additive.attend = additive_attention                              # yours, from here on
+additive_right = exactly_right(translate(additive, part.source), part.target)
+
+@torch.no_grad()
+def looks(model: nn.Module, pairs) -> Float[Tensor, "B Tt Ts"]:
+    """The weights of additive attention while the right translation is written."""
+    seen = []
+    def recorded_attention(*arguments):
+        context, weights = additive_attention(*arguments)
+        seen.append(weights)
+        return context, weights
+    model.attend = recorded_attention
+    model(pairs.source, shift_right(pairs.target, BOS))
+    model.attend = additive_attention
+    return torch.stack(seen, dim=1)
+
+part_stems = part.origin >= 0                    # suffixes and [EOS] translate no word of their own
+additive_weights = looks(additive, part)
+additive_found = (additive_weights.argmax(-1) == part.origin)[part_stems].float().mean().item()
+shown = int((part.source == language.vocabulary.index("cell")).any(dim=1).nonzero()[0])
+pictures.alignment(additive_weights[shown], part[shown : shown + 1], language, code)
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+display(Markdown(
+    f"With your attention, **{additive_right:.1%}** of {len(part)} held-out sentences are exactly right. The word with the largest weight is the one "
+    f"translated for **{additive_found:.1%}** of the stems."
+))
+
+# %% [markdown]
+# Nobody told it which word a token translates. It is the **alignment**, read off the weights; the boxes mark the true one. Suffixes have no word of their own.
+
+# %% [markdown]
+# ## 6 · The transformer's decoder
+#
+# The transformer (Vaswani et al. 2017) drops the recurrence and keeps the attention. The queries come from the decoder, keys and values from the encoder: **cross-attention**. It is the
+# attention of 02 with *two* sentences, for all positions of the target at once.
+
+# %% nbgrader={"grade": false, "grade_id": "recurrence-cross_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def cross_attention(
+    dec: Float[Tensor, "B Tt D"],
+    enc: Float[Tensor, "B Ts D"],
+    W_q: Float[Tensor, "D d"],
+    W_k: Float[Tensor, "D d"],
+    W_v: Float[Tensor, "D dv"],
+    source_keep: Bool[Tensor, "B Ts"],
+) -> tuple[Float[Tensor, "B Tt dv"], Float[Tensor, "B Tt Ts"]]:
+    """What each target position takes from the source, and how.  (difficulty ●●○, 6 minutes)
+
+    One head. Scores are divided by √d. source_keep is True where the source has a word: padding
+    gets weight 0 from every target position. Each source has at least one word. Scores can be so
+    large that their exponentials overflow. Returns the tuple (output, weights).
+    """
+    ### BEGIN SOLUTION
+    scores = (dec @ W_q) @ (enc @ W_k).transpose(1, 2) / W_q.shape[1] ** 0.5
+    weights = scores.masked_fill(~source_keep[:, None, :], -torch.inf).softmax(dim=-1)
+    return weights @ (enc @ W_v), weights
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "recurrence-cross_attention-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("recurrence.cross_attention", lambda case: cross_attention(**case))
+
+# %% [markdown]
+# Within the target, a position may look at itself and at what was written before, never ahead: ahead lie the words that it is going to write.
+
+# %% nbgrader={"grade": false, "grade_id": "recurrence-decoder_mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def decoder_mask(T: int) -> Bool[Tensor, "T T"]:
+    """keep[i, j]: may target position i attend to target position j?  (difficulty ●○○, 3 minutes)
+
+    True for itself and all earlier positions, False for later ones.
+    """
+    ### BEGIN SOLUTION
+    places = torch.arange(T)
+    return places[:, None] >= places
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "recurrence-decoder_mask-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("recurrence.decoder_mask", lambda case: decoder_mask(len(case["target"])))
+
+# %% [markdown]
+# With these two pieces three families of models can be told apart by one picture each: who may see whom?
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+source, target = 5, 4
+everything = torch.ones(source + target, source + target, dtype=torch.bool)
+both = everything.clone()
+both[:source, source:] = False                             # the encoder does not see the target
+both[source:, source:] = decoder_mask(target)
+families = {
+    "encoder only (BERT)": everything,
+    "decoder only (GPT)": decoder_mask(source + target),
+    "encoder–decoder (translation)": both,
+}
+pictures.visibility(families, source)
+
+# %% [markdown]
+# An encoder alone is **bidirectional**: it sees both sides of every word, and writes nothing. A decoder alone writes and is **unidirectional**, in its source as well. The
+# encoder–decoder reads its source from both sides and still writes: its upper right block is empty because the source is finished before the target begins.
+
+# %% [markdown]
+# A **decoder block** puts it together. It has three parts, each a branch off the road that goes straight on.
+
+# %% tags=["demo"]
+pictures.decoder_block()
+
+# %%
+from coursekit.growing import mine, run_module
+
+MultiHeadAttention, FeedForward = mine("MultiHeadAttention", "FeedForward")      # yours, of notebook 03
+
+# %% nbgrader={"grade": false, "grade_id": "recurrence-decoder_block", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class DecoderBlock(nn.Module):
+    """One layer of the transformer's decoder.  (difficulty ●●○, 6 minutes)
+
+    Three parts, in this order: `own`, attention among the positions of the target, where keep[:, i, j]
+    says whether i may see j; your cross_attention to `encoded` with W_q, W_k and W_v; `feed`. Pre-norm:
+    each part reads x through its own norm, and what it gives is added to x. `encoded` comes normalised
+    from the encoder. The parts are made for you: write `forward`.
+    """
+
+    def __init__(self, dim: int, heads: int, inner: int):
+        super().__init__()
+        self.own = MultiHeadAttention(dim, heads)
+        self.W_q, self.W_k, self.W_v = (nn.Parameter(torch.zeros(dim, dim)) for _ in range(3))
+        self.feed = FeedForward(dim, inner, "relu")
+        self.norm_own, self.norm_cross, self.norm_feed = (nn.LayerNorm(dim) for _ in range(3))
+
+    def forward(
+        self,
+        x: Float[Tensor, "B Tt D"],
+        encoded: Float[Tensor, "B Ts D"],
+        keep: Bool[Tensor, "1 Tt Tt"],
+        source_keep: Bool[Tensor, "B Ts"],
+    ) -> Float[Tensor, "B Tt D"]:
+        ### BEGIN SOLUTION
+        x = x + self.own(self.norm_own(x), keep)
+        seen, _ = cross_attention(self.norm_cross(x), encoded, self.W_q, self.W_k, self.W_v, source_keep)
+        x = x + seen
+        return x + self.feed(self.norm_feed(x))
+        ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "recurrence-decoder_block-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("recurrence.decoder_block", lambda case: run_module(
+    DecoderBlock, case, "x", "encoded", "keep", "source_keep"
+))
+
+# %% [markdown]
+# A translator of two such blocks, and an encoder of two layers as in 03, is in `data/models/`. Its weights go into your block: does it compute what the trained layer computes?
+
+# %% tags=["demo"]
+from coursekit.translator import decoder_weights
+
+model = load_translator()
+model.cross = cross_attention
+layer = model.decoder[0]
+block = DecoderBlock(64, heads=4, inner=128)
+block.load_state_dict(decoder_weights(layer))
+with torch.no_grad():
+    x = torch.randn(3, 9, 64)
+    encoded, source_keep = model.encode(held_out.source[:3]), held_out.source[:3] != PAD
+    theirs_block = layer(x, encoded, source_keep, decoder_mask(9), cross_attention)
+    block_difference = (block(x, encoded, decoder_mask(9)[None], source_keep) - theirs_block).abs().max().item()
+print(f"largest difference from the trained layer: {block_difference:.1e}")
+
+# %% [markdown]
+# ## 7 · Train it, and let it cheat
 #
 # The model from `coursekit` has two layers in each stack; your `cross_attention`, `decoder_mask` and `shift_right` are its working parts. We train it twice:
 # as it should be, and with the shift forgotten, so that position t receives the very token it has to predict.
@@ -426,20 +699,6 @@ def train(steps: int, inputs_of, mask=None) -> tuple[Translator, list[float]]:
         optimiser.step()
         losses.append(loss.item())
     return model.eval(), losses
-
-@torch.no_grad()
-def translate(model: Translator, source: Int[Tensor, "B Ts"]) -> Int[Tensor, "B longest"]:
-    """Greedy translations with your function."""
-    encoded, source_keep = model.encode(source), source != PAD
-
-    def next_logits(ids: Int[Tensor, "B t"]) -> Float[Tensor, "B t V"]:
-        return model.decode(ids, encoded, source_keep, decoder_mask(ids.shape[1]))
-
-    return greedy_translate(next_logits, len(source), LONGEST, BOS, EOS, PAD)
-
-def exactly_right(guesses: Tensor, target: Tensor) -> float:
-    """Share of sentences with every token right."""
-    return (guesses == target).all(dim=1).float().mean().item()
 
 # %% tags=["demo"]
 print("This takes ten to twenty seconds.")
@@ -483,12 +742,33 @@ def right_tokens(model: Translator, pairs) -> dict[str, Bool[Tensor, "B Tt"]]:
 real_tokens, hits = held_out.target != PAD, right_tokens(live, held_out)
 token_share = {how: hit[real_tokens].float().mean().item() for how, hit in hits.items()}
 whole = {how: (hit | ~real_tokens).all(dim=1) for how, hit in hits.items()}
+first_error = (~hits["free"] & real_tokens).int().argmax(dim=1)          # of sentences with one
+behind = real_tokens & ~whole["free"][:, None] & (torch.arange(LONGEST) > first_error[:, None])
 agree = (whole["forced"] == whole["free"]).float().mean().item()
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit.intervals import bootstrap
+
+def per_sentence(mask: Bool[Tensor, "B Tt"]) -> Float[np.ndarray, "B 3"]:
+    """For each sentence: tokens right when forced, right when free, and how many there are."""
+    return torch.stack([(hit & mask).sum(1) for hit in (hits["forced"], hits["free"], ~hits["free"] | True)], 1).numpy()
+
+def gap(rows: Float[np.ndarray, "B 3"]) -> float:
+    """How much smaller the share of right tokens is when the model is left alone."""
+    forced, free, count = rows.sum(axis=0)
+    return (forced - free) / count
+
+counted = {"all tokens": per_sentence(real_tokens), "behind the first error": per_sentence(behind)}
+gaps = {where: (gap(rows), *bootstrap(rows, gap)) for where, rows in counted.items()}
+behind_share = {how: hit[behind].float().mean().item() for how, hit in hits.items()}
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
     f"With the right beginning given, **{token_share['forced']:.1%}** of the tokens are right; left alone, "
-    f"**{token_share['free']:.1%}**. Sentences right in every token: {whole['forced'].float().mean():.1%} and "
+    f"**{token_share['free']:.1%}** (difference {gaps['all tokens'][0]:.1%}, 95 % interval {gaps['all tokens'][1]:.1%} to "
+    f"{gaps['all tokens'][2]:.1%}). Behind a sentence's first error: **{behind_share['forced']:.1%}** and "
+    f"**{behind_share['free']:.1%}** (difference {gaps['behind the first error'][0]:.1%}, {gaps['behind the first error'][1]:.1%} to "
+    f"{gaps['behind the first error'][2]:.1%}). Sentences right in every token: {whole['forced'].float().mean():.1%} and "
     f"{whole['free'].float().mean():.1%}, the same ones in {agree:.1%} of all."
 ))
 
@@ -500,19 +780,24 @@ display(Markdown(
 # The same model after 5,000 steps is in `data/models/` (`python -m coursekit.pretrain --models translator` trains it again in a few minutes). As a control it
 # translates with the source sentences dealt out anew.
 
-# %% tags=["demo"]
-model = load_translator()
-model.cross = cross_attention
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 right = exactly_right(translate(model, held_out.source), held_out.target)
 wrong_source = exactly_right(translate(model, held_out.source.roll(1, dims=0)), held_out.target)
+english = {stem: key[0] for key, stem in reversed(code.stems.items())}
+
+def glossed(ids: Int[Tensor, "T"]) -> str:
+    """The code with the English word behind each stem, or the sense of an ambiguous one."""
+    tokens = [code.vocabulary[i] for i in ids if i not in (PAD, EOS)]
+    return " ".join(f"{token} ({english[token]})" if token in english else token for token in tokens)
+
 cells = [
     "the guard locked the thief in a cold cell",
     "the virus entered the healthy cell",
-    "peter answered a new cell phone during the lecture",
+    "the singers watch the videos on a broken cell",
 ]
 for words in cells:
     ids = torch.from_numpy(language.encode(words))[None]
-    print(f"{words:<52}", code.decode(translate(model, ids)[0]))
+    print(words, "\n   ", glossed(translate(model, ids)[0]))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
@@ -521,15 +806,28 @@ display(Markdown(
 ))
 
 # %% [markdown]
-# Each *cell* gets another word. The encoder has found the sense, because the translation needed it: nobody told it what senses are.
+# Each *cell* gets another word; in brackets stands what it means. The encoder has found the sense, because the translation needed it: nobody told it what senses are.
 
 # %% [markdown]
-# ## 6 · Reading the alignment
+# **Question 2.** A decoder is trained on all positions at once but writes one token at a time. Explain with the mask and the shift why the first is possible and the second is
+# not avoidable. Name one difference between what the model sees in training and in use that can hurt it. (3–5 sentences)
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "recurrence-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# In training the whole target is known. Shifted right, it gives every position the right beginning as its input, and the mask keeps each position from seeing
+# what comes later. So all positions can be computed in one pass and none can copy its answer. In use the token at t is part of the input for t + 1 and does not exist before
+# it has been written: T tokens take T passes. The difference is that in training the beginning is always right, while in use it is the model's own. One
+# wrong token then puts the model where training has never been (exposure bias), and errors follow on errors.
+#
+# *Marking: 1 point for mask and shift making training parallel and for the dependence on the own output in use; 1 point for the mismatch between right and own
+# beginnings.*
+
+# %% [markdown]
+# ## 8 · Reading the alignment
 #
 # Your `cross_attention` returns its weights, so we can see where the decoder looks when it writes a token. We know the truth: which word each stem
 # translates.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 @torch.no_grad()
 def alignment(model: Translator, pairs) -> Float[Tensor, "layer B Tt Ts"]:
     """The weights of the cross-attention in each decoder layer, the right beginnings given."""
@@ -571,7 +869,77 @@ pictures.alignment(weights[best, 0], held_out[:1], language, code)
 # encoder has mixed the words before the decoder looks at them.
 
 # %% [markdown]
-# ## 7 · Find the bug
+# ## 9 · Scoreboard
+#
+# The translator was never asked for a sense. Its encoder takes the exam of the course all the same, as McCann et al. (2017) did with theirs: they used the encoder
+# of a translator as contextual word vectors. The control is the same encoder untrained.
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit.scoreboard import add_row, draw
+from coursekit.small import recorded_senses
+
+top = 2                                                            # the encoder's last layer
+add_row("translator, untrained", recorded_senses("translator", top, trained=False), note="control")
+add_row("translator's encoder", recorded_senses("translator", top), note="trained on translations alone")
+draw()
+
+# %% [markdown]
+# The translator finds nearly all senses in every kind of question. Each sense has a word of its own in the code, so the translation is wrong unless the encoder tells the senses, by cues on
+# either side and by order. Untrained,
+# it finds cues, and where order decides no more than a bag of words. But translations are a rich kind of supervision: someone had to write the pairs. How far does text alone go?
+
+# %% [markdown]
+# ## 10 · Further: products, beams and BLEU
+#
+# Luong, Pham and Manning (2015) tried simpler scores. The simplest is a dot product of state and key; the transformer's attention is this one with a scale.
+
+# %% nbgrader={"grade": false, "grade_id": "recurrence-dot_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def dot_attention(
+    state: Float[Tensor, "B H"],
+    keys: Float[Tensor, "B Ts H"],
+    values: Float[Tensor, "B Ts E"],
+    keep: Bool[Tensor, "B Ts"],
+) -> tuple[Float[Tensor, "B E"], Float[Tensor, "B Ts"]]:
+    """Attention by products, not scaled.  (extension, ●○○, 4 minutes)
+
+    The score of a word is the dot product of its key and the state. Everything else is as in
+    additive_attention: padding gets weight 0, scores can be large. Returns (context, weights).
+    """
+    ### BEGIN SOLUTION
+    scores = (keys * state[:, None]).sum(dim=-1)
+    weights = scores.masked_fill(~keep, -torch.inf).softmax(dim=-1)
+    return (weights[:, :, None] * values).sum(dim=1), weights
+    ### END SOLUTION
+
+# %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "recurrence-dot_attention-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
+check("recurrence.dot_attention", lambda case: dot_attention(**case))
+
+# %% [markdown]
+# Greedy writing takes the best token now, and may regret it. Beam search keeps the few best beginnings at each step, and in the end the one with the highest probability.
+#
+# How good is a translation that is not exact? The field counts **BLEU** (Papineni et al. 2002): the shares of its pieces of one to four tokens that the right translation has too, as a geometric mean
+# over the whole corpus; times a **brevity penalty**, if it is too short. We take the live run of part 7, which still makes errors.
+
+# %% tags=["demo"]
+from coursekit.writing import beam_translate, bleu
+
+print("This takes some seconds.")
+few = held_out[:200]
+written = {"greedy": translate(live, few.source), "beam of 4": beam_translate(live, few.source, width=4)}
+same = {how: (ids == few.target).all(dim=1).float() for how, ids in written.items()}
+scored = {how: bleu(ids, few.target) for how, ids in written.items()}
+for how in written:
+    print(f"{how:<10} exactly right {same[how].mean():.1%}   BLEU {100 * scored[how]:.1f}")
+beam_gain = (same["beam of 4"] - same["greedy"]).numpy()
+low, high = bootstrap(beam_gain)
+print(f"beam of 4 over greedy: {beam_gain.mean():+.1%} of the sentences (95 % interval {low:+.1%} to {high:+.1%})")
+
+# %% [markdown]
+# The interval says what the beam gains on these sentences; one that holds 0 says that we cannot tell. BLEU is far above the share of exact sentences: most pieces of a wrong sentence are right. And it is
+# blind to what is wrong. A false ending and a false sense of *cell* cost the same, and a right translation in other words would lose, too. It compares systems on one corpus; by itself it says little.
+
+# %% [markdown]
+# ## 11 · Further: find the bug
 #
 # For over a year the English-to-Spanish example of the Keras documentation built the mask of its cross-attention like this (keras-io, pull request
 # 1046, of 2022; written here with our functions). Source and target were both padded to 20 tokens, so it ran, and the model learned something.
@@ -600,14 +968,14 @@ def mended_cross_mask(
     return source_keep[:, None, :].expand(-1, Tt, -1)
     ### END SOLUTION
 
-# %% nbgrader={"grade": true, "grade_id": "recurrence-mended_cross_mask-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+# %% course={"extra_credit": 2} nbgrader={"grade": true, "grade_id": "recurrence-mended_cross_mask-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("recurrence.mended_cross_mask", lambda case: mended_cross_mask(**case))
 
 # %% [markdown]
 # What does the mask hide? We put it into the trained translator, beside yours. And would the loss have told? We train a new model with each, for a
 # short while. (Source and target are padded to one width, as Keras did.)
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes a few seconds.")
 
 @torch.no_grad()
@@ -635,7 +1003,7 @@ print(f"stems whose word lies beyond the mask of 2021: {blind:.0%}")
 # target's padding. The trained translator is lost under it. But two models trained with one mask each hardly differ after 80 steps: by then neither makes much of the source, as the control with another sentence's source shows. So nobody saw an error. "Which word can see which?", the question of 02, shows it at once.
 
 # %% [markdown]
-# ## 8 · What it costs
+# ## 12 · Further: what it costs
 #
 # Time on axes where a power of T is a straight line. Your recurrent step in a loop, and one attention for all words with its projections, both with words of size D = 64. Without the projections the two do
 # the same number of multiply-adds at T = D (T²D meets TD²; extension below); with them attention always does more.
@@ -697,68 +1065,33 @@ print(f"4,096 words times W: {one_by_one:.1f} ms one by one, {at_once:.2f} ms as
 # > recurrent layer O(TD²), O(T) and O(T). They conclude that attention is faster when T < D. We found recurrence growing like T, and attention like T² or faster for long texts; but the times meet
 # > far beyond T = D, at a place that depends on the machine.
 
+# %% [markdown]
+# Counted per layer with its projections, in multiply-adds: attention T² D for the scores, T² D for the sums and 4 T D² for its four projections; the plain network 2 T D², the LSTM 8 T D². Memory beside
+# the weights: attention keeps T² numbers for each head, a recurrence its state. In the table times are given as ratios alone: they hold on more machines than milliseconds do.
+
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-middle, far = sizes.index(64), sizes.index(4096)
-survives = {name: np.exp(np.log(values[:, -1] / values[:, 0]).mean())
-            for name, values in reach.items()}
-rows = {
-    "plain recurrence": ("its left", "T", survives["plain recurrence"], time["recurrence"]),
-    "LSTM, forget bias 3": ("its left", "T", survives["LSTM, forget bias 3"], None),
-    "encoder (attention)": ("all words", "1", survives["attention"], time["attention"]),
-    "encoder–decoder":
-        ("all of the source, target's left", "1 in training, T in writing", None, None),
-}
 table = pd.DataFrame(
-    [
-        {"architecture": name, "a word sees": sees, "steps in sequence": steps,
-         "first word's derivative, 64 words over 2": "" if gradient is None else f"{gradient:.1e}",
-         "ms at T = 64": "" if ms is None else f"{ms[middle]:.2f}",
-         "ms at T = 4096": "" if ms is None else f"{ms[far]:.0f}",
-         "held-out sentences right": f"{right:.1%}" if name == "encoder–decoder" else ""}
-        for name, (sees, steps, gradient, ms) in rows.items()
-    ]
-).set_index("architecture")
+    {
+        T: {
+            "operations, attention over plain network": f"{(2 * T * T * width + 4 * T * width**2) / (2 * T * width**2):.2f}",
+            "operations, attention over LSTM": f"{(2 * T * T * width + 4 * T * width**2) / (8 * T * width**2):.2f}",
+            "time, attention over plain network": f"{time['attention'][place] / time['recurrence'][place]:.2g}",
+            "steps in sequence, attention and recurrence": f"1 and {T:,}",
+            "numbers kept, attention's weights and a state": f"{T * T:,} and {width}",
+        }
+        for place, T in enumerate(sizes) if T in (16, 64, 256, 1024, 4096)
+    }
+).rename_axis(columns=f"words T (D = {width})")
 display(table)
+
+# %% [markdown]
+# So "faster" at T < D has two meanings. In operations, attention with its projections never does less than a plain network, and less than an LSTM only below T = 2D. In time it wins because its
+# products wait for nothing. In writing, that advantage is gone: there a transformer, too, takes T steps.
 
 # %% [markdown]
 # This table grows in the next notebooks: ELMo, BERT and GPT each take one of these rows and scale it up.
 
 # %% [markdown]
-# **Question 2.** A decoder is trained on all positions at once but writes one token at a time. Explain with the mask and the shift why the first is possible and the second is
-# not avoidable. Name one difference between what the model sees in training and in use that can hurt it. (3–5 sentences)
-
-# %% [markdown] nbgrader={"grade": true, "grade_id": "recurrence-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# In training the whole target is known. Shifted right, it gives every position the right beginning as its input, and the mask keeps each position from seeing
-# what comes later. So all positions can be computed in one pass and none can copy its answer. In use the token at t is part of the input for t + 1 and does not exist before
-# it has been written: T tokens take T passes. The difference is that in training the beginning is always right, while in use it is the model's own. One
-# wrong token then puts the model where training has never been (exposure bias), and errors follow on errors.
-#
-# *Marking: 1 point for mask and shift making training parallel and for the dependence on the own output in use; 1 point for the mismatch between right and own
-# beginnings.*
-
-# %% [markdown]
-# ## 9 · Scoreboard
-#
-# The translator was never asked for a sense. Its encoder takes the exam of the course all the same, as McCann et al. (2017) did with theirs: they used the encoder
-# of a translator as contextual word vectors. The control is the same encoder untrained.
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.scoreboard import add_row, draw
-from coursekit.small import recorded_senses
-
-top = 2                                                            # the encoder's last layer
-add_row("translator, untrained", recorded_senses("translator", top, trained=False), note="control")
-add_row("translator's encoder", recorded_senses("translator", top), note="trained on translations alone")
-draw()
-
-# %% [markdown]
-# The translator finds nearly all senses in every kind of question. Each sense has a word of its own in the code, so the translation is wrong unless the encoder tells the senses, by cues on
-# either side and by order. Untrained,
-# it finds cues, and where order decides no more than a bag of words. But translations are a rich kind of supervision: someone had to write the pairs. How far does text alone go?
-
-# %% [markdown]
-# ## Extensions
-#
 # The three columns of the table of 2017, as functions. They count as extra credit.
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-flops_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -827,10 +1160,10 @@ check("recurrence.path_length", lambda case: path_length(len(case["ids"]), case[
 #
 # - A recurrent network passes a state of fixed size from word to word. The derivative of a far word is a product of many factors, and vanishes.
 # - An LSTM adds a cell whose gates can pass a trace on; a forget gate that starts open is what helps at the beginning.
-# - Encoder–decoder: cross-attention takes queries from the target, keys and values from the source, and hides the source's padding, nothing else.
+# - One vector between encoder and decoder fails first where sentences are long; attention asks all states again for each token.
+# - The transformer's decoder block: attention within the target, cross-attention to the source, feed-forward, each added to what came in.
 # - Teacher forcing needs the shift *and* the mask. Without the shift the loss is wonderful and the model useless.
-# - The alignment of words appears in the cross-attention by itself.
-# - Operations meet at T = D, times do not: steps in sequence cost more than operations side by side.
+# - The alignment of words appears in the attention by itself.
 #
 # **Next**: 05 builds contextual vectors from two LSTM language models, one for each direction.
 
@@ -839,13 +1172,17 @@ check("recurrence.path_length", lambda case: path_length(len(case["ids"]), case[
 #
 # - Bahdanau, D., Cho, K. and Bengio, Y. (2015). Neural machine translation by jointly learning to align and translate. *ICLR*. arXiv:1409.0473.
 # - Bengio, Y., Simard, P. and Frasconi, P. (1994). Learning long-term dependencies with gradient descent is difficult. *IEEE Transactions on Neural Networks* 5, 157–166.
+# - Cho, K. et al. (2014). Learning phrase representations using RNN encoder–decoder for statistical machine translation. *EMNLP*, 1724–1734. arXiv:1406.1078.
 # - Elman, J. L. (1990). Finding structure in time. *Cognitive Science* 14, 179–211.
 # - Gers, F. A., Schmidhuber, J. and Cummins, F. (2000). Learning to forget: continual prediction with LSTM. *Neural Computation* 12, 2451–2471.
 # - Hochreiter, S. (1991). Untersuchungen zu dynamischen neuronalen Netzen. Diploma thesis, TU München.
 # - Hochreiter, S. and Schmidhuber, J. (1997). Long short-term memory. *Neural Computation* 9, 1735–1780.
 # - Jozefowicz, R., Zaremba, W. and Sutskever, I. (2015). An empirical exploration of recurrent network architectures. *ICML*, 2342–2350.
 # - keras-io (2022). Fix masks in English-to-Spanish translation example. github.com/keras-team/keras-io/pull/1046.
+# - Luong, M.-T., Pham, H. and Manning, C. D. (2015). Effective approaches to attention-based neural machine translation. *EMNLP*, 1412–1421. arXiv:1508.04025.
 # - McCann, B., Bradbury, J., Xiong, C. and Socher, R. (2017). Learned in translation: contextualized word vectors. *NIPS* 30. arXiv:1708.00107.
+# - Papineni, K., Roukos, S., Ward, T. and Zhu, W.-J. (2002). BLEU: a method for automatic evaluation of machine translation. *ACL*, 311–318. aclanthology.org/P02-1040.
+# - Sutskever, I., Vinyals, O. and Le, Q. V. (2014). Sequence to sequence learning with neural networks. *NIPS* 27. arXiv:1409.3215.
 # - Vaswani, A. et al. (2017). Attention is all you need. *NIPS* 30. arXiv:1706.03762.
 # - Williams, R. J. and Zipser, D. (1989). A learning algorithm for continually running fully recurrent neural networks. *Neural Computation* 1, 270–280.
 

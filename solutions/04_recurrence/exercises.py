@@ -8,6 +8,13 @@ from autograder.exercise import Draw, Exercise, Mistake
 from autograder.checks.asking import Case
 from autograder.checks.judging import Rule
 
+def words_then_padding(draw: Draw, batch: int, tokens: int) -> np.ndarray:
+    """True where a token is real: the first row has two tokens of padding, the second none, the third one word."""
+    lengths = draw.integers(1, tokens, batch)
+    lengths[0], lengths[1], lengths[2:3] = tokens - 2, tokens, 1
+    return np.arange(tokens) < lengths[:, None]
+
+
 # ------------------------------------------------------------------------------------------ recurrent step
 
 
@@ -307,14 +314,455 @@ def lstm_step(x, h, c, W_x, W_h, b):
     ),
 )
 
+
+# ------------------------------------------------------------------------------------------ a sentence in one vector
+
+
+def vector_cases(draw: Draw) -> Iterator[Case]:
+    for batch, tokens, dim, state in ((2, 4, 5, 3), (3, 6, 4, 4), (4, 5, 3, 6)):
+        keep = words_then_padding(draw, batch, tokens)
+        yield {
+            "words": draw.normal(batch, tokens, dim),
+            "keep": keep[:, :: -1 if batch == 3 else 1].copy(),  # there the padding stands in front
+            "W_x": draw.normal(dim, 4 * state, scale=dim**-0.5),
+            "W_h": draw.normal(state, 4 * state, scale=state**-0.5),
+            "b": draw.normal(4 * state, scale=0.5),
+        }
+
+
+READ = "new_h, new_c = lstm_step(words[:, t], h, c, W_x, W_h, b)"
+HELD = "h, c = torch.where(real, new_h, h), torch.where(real, new_c, c)"
+
+encode_to_vector = Exercise(
+    cases=vector_cases,
+    rule=Rule(axes={"": "B H"}),
+    uses=("recurrence.lstm_step",),
+    mistakes=(
+        Mistake(
+            "padding read like words",
+            "Sentences without padding are right. In the others the state goes on changing where there is no word.",
+            HELD, "h, c = new_h, new_c",
+        ),
+        Mistake(
+            "the cell not held",
+            "You hold the state at padding, but the cell goes on: where padding stands in front, the first word meets a cell that is not 0.",
+            HELD, "h, c = torch.where(real, new_h, h), new_c",
+        ),
+        Mistake(
+            "the state not held",
+            "You hold the cell at padding, but the state goes on changing.",
+            HELD, "h, c = new_h, torch.where(real, new_c, c)",
+        ),
+        Mistake(
+            "the state set to 0 at padding",
+            "Sentences with padding behind them come out as 0: at padding the state is *kept*, not cleared.",
+            HELD, "h, c = new_h * real, new_c * real",
+        ),
+        Mistake(
+            "the padding's vectors set to 0",
+            "A vector of zeros is a word for the LSTM like any other: its gates have a bias and see the old state. At padding, state and cell must stay as they are.",
+            edits={READ: "new_h, new_c = lstm_step(words[:, t] * real, h, c, W_x, W_h, b)", HELD: "h, c = new_h, new_c",
+                   "        real = keep[:, t, None]\n": "", "    for t in range(words.shape[1]):\n": "    for t in range(words.shape[1]):\n        real = keep[:, t, None]\n"},
+        ),
+        Mistake(
+            "keep inverted",
+            "You read the padding and skip the words. True in keep marks a word.",
+            "real = keep[:, t, None]", "real = ~keep[:, t, None]",
+        ),
+        Mistake(
+            "the cell returned",
+            "You return the cell c. What goes to the decoder is the state h.",
+            "return h", "return c",
+        ),
+        Mistake(
+            "read from right to left",
+            "You read the sentences from their end. This encoder goes from left to right.",
+            "range(words.shape[1])", "reversed(range(words.shape[1]))",
+        ),
+        Mistake(
+            "the state forgotten between words",
+            "Each of your words is read with an empty state: your vector knows the last word alone. State and cell go on to the next step.",
+            READ, "new_h, new_c = lstm_step(words[:, t], torch.zeros_like(h), torch.zeros_like(c), W_x, W_h, b)",
+        ),
+        Mistake(
+            "the cell forgotten between words",
+            "You hand the state on, but every word begins with an empty cell: what the forget gate keeps is lost.",
+            READ, "new_h, new_c = lstm_step(words[:, t], h, torch.zeros_like(c), W_x, W_h, b)",
+        ),
+        Mistake(
+            "the last word skipped",
+            "Your answer does not depend on the last column: every word is read.",
+            "range(words.shape[1])", "range(words.shape[1] - 1)",
+        ),
+        Mistake(
+            "the first word skipped",
+            "Your answer does not depend on the first column: every word is read.",
+            "range(words.shape[1])", "range(1, words.shape[1])",
+        ),
+        Mistake(
+            "the mean of all states",
+            "You return a mean over the states. Asked is the state after the last word: whatever is known of the others must be in it.",
+            code="""
+def encode_to_vector(words, keep, W_x, W_h, b):
+    h = c = torch.zeros(len(words), W_h.shape[0])
+    total = torch.zeros_like(h)
+    for t in range(words.shape[1]):
+        real = keep[:, t, None]
+        new_h, new_c = lstm_step(words[:, t], h, c, W_x, W_h, b)
+        h, c = torch.where(real, new_h, h), torch.where(real, new_c, c)
+        total = total + h * real
+    return total / keep.sum(dim=1, keepdim=True)
+""",
+        ),
+        Mistake(
+            "begun with ones",
+            "Your state and cell begin as 1: before the first word nothing is known, which is 0.",
+            "torch.zeros(", "torch.ones(",
+        ),
+    ),
+    alternatives={
+        "a loop over the sentences, padding cut out": """
+def encode_to_vector(words, keep, W_x, W_h, b):
+    rows = []
+    for sentence, real in zip(words, keep):
+        h = c = torch.zeros(1, W_h.shape[0])
+        for word in sentence[real]:
+            h, c = lstm_step(word[None], h, c, W_x, W_h, b)
+        rows.append(h[0])
+    return torch.stack(rows)
+""",
+        "a mixture with keep as a number": """
+def encode_to_vector(words, keep, W_x, W_h, b):
+    h = c = words.new_zeros(words.shape[0], W_h.shape[0])
+    for word, real in zip(words.unbind(1), keep.float().unbind(1)):
+        new = lstm_step(word, h, c, W_x, W_h, b)
+        h, c = (real[:, None] * n + (1 - real[:, None]) * old for n, old in zip(new, (h, c)))
+    return h
+""",
+        "torch's own cell": """
+def encode_to_vector(words, keep, W_x, W_h, b):
+    h = c = torch.zeros(len(words), len(W_h))
+    for t in range(words.shape[1]):
+        new = torch.lstm_cell(words[:, t], (h, c), W_x.T.contiguous(), W_h.T.contiguous(), b, torch.zeros_like(b))
+        h = torch.where(keep[:, t : t + 1], new[0], h)
+        c = torch.where(keep[:, t : t + 1], new[1], c)
+    return h
+""",
+    },
+    hints=(
+        "What are state and cell before the first word? What has to happen to both of them at a place that holds no word?",
+        "words[:, t]: (B, D), one word of each sentence. h and c: (B, H). keep[:, t] is (B): it needs a second axis to choose between rows of (B, H). Out: (B, H).",
+        "h and c are 0\nfor each place from left to right:\n    new state and cell = your lstm_step\n    where there is a word take the new ones, elsewhere keep the old ones\nreturn h",
+        "Near miss: holding h alone is enough where the padding stands behind the words. Where it stands in front, a cell that goes on is no longer 0 when the first word comes.",
+    ),
+)
+
+# ------------------------------------------------------------------------------------------ additive attention
+
+
+def attention_cases(draw: Draw) -> Iterator[Case]:
+    for batch, tokens, state, inner, width in ((2, 4, 3, 5, 6), (3, 6, 4, 4, 4), (5, 3, 6, 4, 2), (3, 3, 3, 5, 4)):
+        yield {
+            "state": draw.normal(batch, state),
+            "keys": draw.normal(batch, tokens, inner),
+            "values": draw.normal(batch, tokens, width),
+            "W_s": draw.normal(state, inner, scale=1.2 * state**-0.5),
+            "v": draw.normal(inner, scale=1.5),
+            "keep": words_then_padding(draw, batch, tokens)[:, :: -1 if batch == tokens else 1].copy(),
+        }
+    large = {
+        "state": draw.normal(3, 2), "keys": draw.normal(3, 5, 4), "values": draw.normal(3, 5, 6),
+        "W_s": draw.normal(2, 4), "v": np.full(4, 60.0, dtype=np.float32), "keep": words_then_padding(draw, 3, 5),
+    }  # fmt: skip
+    # All words score about 240, and padding as much as −240 or 240: exponentials overflow.
+    large["keys"] = (large["keys"] * 0.01 + np.where(large["keep"], 4, 6)[:, :, None]).astype(np.float32)
+    large["state"] *= 0.01
+    yield large
+
+
+ADDITIVE = "scores = torch.tanh(keys + (state @ W_s)[:, None]) @ v"
+SHOWN = "scores.masked_fill(~keep, -torch.inf)"
+MIXED = "return (weights[:, :, None] * values).sum(dim=1), weights"
+
+
+def additive_by(scores: str, weights: str = f"{SHOWN}.softmax(dim=-1)", result: str = MIXED) -> str:
+    """The whole cell with other formulas."""
+    return f"""
+def additive_attention(state, keys, values, W_s, v, keep):
+    {scores}
+    weights = {weights}
+    {result}
+"""
+
+
+additive_attention = Exercise(
+    cases=attention_cases,
+    rule=Rule(axes={"0": "B E", "1": "B Ts"}),
+    mistakes=(
+        Mistake(
+            "no tanh",
+            "Your weights do not depend on the state at all: without tanh the state adds the same number to each word's score, and the softmax forgets it.",
+            ADDITIVE, "scores = (keys + (state @ W_s)[:, None]) @ v",
+        ),
+        Mistake(
+            "tanh of the score",
+            "Your scores lie between −1 and 1: tanh comes before the product with v, not after it.",
+            ADDITIVE, "scores = torch.tanh((keys + (state @ W_s)[:, None]) @ v)",
+        ),
+        Mistake(
+            "the state left out",
+            "Your weights do not depend on the state: every token that is written would look at the same words. If you have put state and key "
+            "through tanh one by one, the state's part is the same number for all words, and the softmax forgets it: add first, then one tanh.",
+            ADDITIVE, "scores = torch.tanh(keys) @ v",
+            also=(additive_by("scores = (torch.tanh(keys) + torch.tanh(state @ W_s)[:, None]) @ v"),),
+        ),
+        Mistake(
+            "summed without v",
+            "Your answer does not change with v: the coordinates are weighted by v before they are added up.",
+            ADDITIVE, "scores = torch.tanh(keys + (state @ W_s)[:, None]).sum(dim=-1)",
+        ),
+        Mistake(
+            "sigmoid instead of tanh",
+            "The activation here is tanh, which has both signs.",
+            ADDITIVE, "scores = torch.sigmoid(keys + (state @ W_s)[:, None]) @ v",
+        ),
+        Mistake(
+            "multiplied instead of added",
+            "You multiply the state's projection with the keys: that is attention by products. Here they are added.",
+            ADDITIVE, "scores = torch.tanh(keys * (state @ W_s)[:, None]) @ v",
+        ),
+        Mistake(
+            "the source's padding not hidden",
+            "Sentences without padding are right. In the others, padding takes weight from the words.",
+            SHOWN, "scores",
+        ),
+        Mistake(
+            "keep inverted",
+            "Your weights lie on the padding, and where there is none they are NaN or all alike. True in keep marks a word.",
+            SHOWN, "scores.masked_fill(keep, -torch.inf)",
+            also=(additive_by(ADDITIVE, "scores.masked_fill(keep, -1e9).softmax(dim=-1)"),),
+        ),
+        Mistake(
+            "the padding's scores set to 0",
+            "Padding still takes weight from the words: a score of 0 is a score like others, its exponential is 1.",
+            SHOWN, "scores.masked_fill(~keep, 0.0)",
+        ),
+        Mistake(
+            "masked after the softmax",
+            "The weights that remain add up to less than 1: padding had taken its share before it was removed.",
+            f"{SHOWN}.softmax(dim=-1)", "scores.softmax(dim=-1) * keep",
+        ),
+        Mistake(
+            "softmax over the batch",
+            "Your columns add up to 1: sentences compete with each other. The words of one sentence should.",
+            "softmax(dim=-1)", "softmax(dim=0)",
+            also=(additive_by(ADDITIVE, "scores.masked_fill(~keep, -1e9).softmax(dim=0)"),),
+        ),
+        Mistake(
+            "exponentials that overflow",
+            "You are right where the scores are small. From about 88 on, float32 has no exponential: ∞ / ∞ is NaN. `softmax` takes the largest score off first.",
+            f"{SHOWN}.softmax(dim=-1)", f"{SHOWN}.exp()\n    weights = weights / weights.sum(dim=-1, keepdim=True)",
+            also=(additive_by(ADDITIVE, "scores.exp() * keep\n    weights = weights / weights.sum(dim=-1, keepdim=True)"),),
+        ),
+        Mistake(
+            "scaled by the root of the width",
+            "Your weights are more even than they should be: additive scores are not divided by anything.",
+            ADDITIVE, f"{ADDITIVE} / len(v) ** 0.5",
+        ),
+        Mistake(
+            "the keys mixed",
+            "Your weights are right. What they mix are the keys: asked are the values.",
+            MIXED, "return (weights[:, None] @ keys)[:, 0], weights",
+        ),
+        Mistake(
+            "the mean of the values",
+            "Your weights are right, but your output does not use them: it is the plain mean of the values.",
+            MIXED, "return values.mean(dim=1), weights",
+        ),
+        Mistake(
+            "the results in the other order",
+            "Your two results have changed places: the tuple is (context, weights).",
+            MIXED, "return weights, (weights[:, None] @ values)[:, 0]",
+        ),
+        Mistake(
+            "the scores returned instead of the weights",
+            "Your context is right. The second part should be the weights, after the softmax.",
+            MIXED, "return (weights[:, None] @ values)[:, 0], scores",
+            also=(additive_by(ADDITIVE, f"{SHOWN}.softmax(dim=-1)\n    scores = {SHOWN}", "return (weights[:, None] @ values)[:, 0], scores"),),
+        ),
+        Mistake(
+            "the context with an axis too many",
+            "Your context has an axis of size 1 too many: asked is one vector for each sentence, (B, E).",
+            MIXED, "return weights[:, None] @ values, weights",
+        ),
+    ),
+    alternatives={
+        "einsum, in float64": """
+def additive_attention(state, keys, values, W_s, v, keep):
+    hidden = torch.tanh(torch.einsum("bh,ha->ba", state.double(), W_s.double()).unsqueeze(1) + keys.double())
+    scores = torch.einsum("bta,a->bt", hidden, v.double())
+    scores = torch.where(keep, scores, torch.tensor(float("-inf"), dtype=torch.float64))
+    weights = torch.softmax(scores, dim=1)
+    return torch.einsum("bt,bte->be", weights, values.double()), weights
+""",
+        "a loop over the sentences, padding cut out": """
+def additive_attention(state, keys, values, W_s, v, keep):
+    weights = torch.zeros(keep.shape)
+    context = []
+    for b in range(len(state)):
+        scores = torch.tanh(keys[b, keep[b]] + state[b] @ W_s) @ v
+        weights[b, keep[b]] = torch.softmax(scores, dim=0)
+        context.append(weights[b] @ values[b])
+    return torch.stack(context), weights
+""",
+        "a large negative number, and a weighted sum": """
+def additive_attention(state, keys, values, W_s, v, keep):
+    scores = (torch.tanh((state @ W_s).unsqueeze(1) + keys) * v).sum(-1)
+    weights = torch.softmax(scores.masked_fill(keep == 0, -1e9), dim=-1)
+    return (weights.unsqueeze(-1) * values).sum(1), weights
+""",
+    },
+    hints=(
+        "One state asks all words of its sentence. What is one word's score made of, and in which order do the sum, tanh and v come?",
+        "state @ W_s: (B, A), to be added to keys (B, Ts, A): it needs an axis in the middle. Times v (A): scores (B, Ts). Weights: (B, Ts). Context: (B, E).",
+        "hidden = tanh(each key + the projected state)\nscores = hidden times v\nscores of padding = a number whose exponential is 0\nweights = softmax over the words\nreturn the weighted sum of the values, and the weights",
+        "Near miss: without tanh the state shifts all scores of a sentence by one number, and the softmax does not see it: the decoder would look at the same words at every step.",
+    ),
+)
+
+# ------------------------------------------------------------------------------------------ attention by products
+
+
+def dot_cases(draw: Draw) -> Iterator[Case]:
+    for batch, tokens, state, width in ((2, 4, 3, 6), (3, 6, 4, 4), (5, 3, 6, 2), (3, 3, 5, 4)):
+        yield {
+            "state": draw.normal(batch, state),
+            "keys": draw.normal(batch, tokens, state, scale=0.8),
+            "values": draw.normal(batch, tokens, width),
+            "keep": words_then_padding(draw, batch, tokens)[:, :: -1 if batch == tokens else 1].copy(),
+        }
+    large = {"state": np.full((3, 4), 7.0, dtype=np.float32), "keys": draw.integers(-1, 2, 3, 5, 4).astype(np.float32) / 8 + 4,
+             "values": draw.normal(3, 5, 6), "keep": words_then_padding(draw, 3, 5)}  # fmt: skip
+    yield large
+
+
+PRODUCT = "scores = (keys * state[:, None]).sum(dim=-1)"
+
+
+def dot_by(scores: str, weights: str = f"{SHOWN}.softmax(dim=-1)", result: str = MIXED) -> str:
+    """The whole cell with other formulas."""
+    return f"""
+def dot_attention(state, keys, values, keep):
+    {scores}
+    weights = {weights}
+    {result}
+"""
+
+
+dot_attention = Exercise(
+    cases=dot_cases,
+    rule=Rule(axes={"0": "B E", "1": "B Ts"}),
+    mistakes=(
+        Mistake(
+            "scaled as in the transformer",
+            "Your weights are more even than they should be: you divide by √H, as the transformer does. Luong, Pham and Manning do not.",
+            PRODUCT, f"{PRODUCT} / state.shape[1] ** 0.5",
+        ),
+        Mistake(
+            "the padding not hidden",
+            "Sentences without padding are right. In the others, padding takes weight from the words.",
+            SHOWN, "scores",
+        ),
+        Mistake(
+            "keep inverted",
+            "Your weights lie on the padding, and where there is none they are NaN or all alike. True in keep marks a word.",
+            SHOWN, "scores.masked_fill(keep, -torch.inf)",
+            also=(dot_by(PRODUCT, "scores.masked_fill(keep, -1e9).softmax(dim=-1)"),),
+        ),
+        Mistake(
+            "the padding's scores set to 0",
+            "Padding still takes weight from the words: a score of 0 is a score like others, its exponential is 1.",
+            SHOWN, "scores.masked_fill(~keep, 0.0)",
+        ),
+        Mistake(
+            "masked after the softmax",
+            "The weights that remain add up to less than 1: padding had taken its share before it was removed.",
+            f"{SHOWN}.softmax(dim=-1)", "scores.softmax(dim=-1) * keep",
+        ),
+        Mistake(
+            "softmax over the batch",
+            "Your columns add up to 1: sentences compete with each other. The words of one sentence should.",
+            "softmax(dim=-1)", "softmax(dim=0)",
+            also=(dot_by(PRODUCT, "scores.masked_fill(~keep, -1e9).softmax(dim=0)"),),
+        ),
+        Mistake(
+            "tanh of the products",
+            "Your scores lie between −1 and 1: tanh belongs to the additive score. Here a product is all.",
+            PRODUCT, f"scores = torch.tanh({PRODUCT.removeprefix('scores = ')})",
+        ),
+        Mistake(
+            "cosines instead of products",
+            "Your scores do not grow with the length of the vectors: you have normalised them. Asked is the plain dot product.",
+            PRODUCT, "scores = torch.nn.functional.cosine_similarity(keys, state[:, None], dim=-1)",
+        ),
+        Mistake(
+            "the state left out",
+            "Your weights do not depend on the state: every token that is written would look at the same words.",
+            PRODUCT, "scores = keys.sum(dim=-1)",
+        ),
+        Mistake(
+            "exponentials that overflow",
+            "You are right where the scores are small. From about 88 on, float32 has no exponential: ∞ / ∞ is NaN. `softmax` takes the largest score off first.",
+            f"{SHOWN}.softmax(dim=-1)", f"{SHOWN}.exp()\n    weights = weights / weights.sum(dim=-1, keepdim=True)",
+            also=(dot_by(PRODUCT, "scores.exp() * keep\n    weights = weights / weights.sum(dim=-1, keepdim=True)"),),
+        ),
+        Mistake(
+            "the keys mixed",
+            "Your weights are right. What they mix are the keys: asked are the values.",
+            MIXED, "return (weights[:, None] @ keys)[:, 0], weights",
+        ),
+        Mistake(
+            "the results in the other order",
+            "Your two results have changed places: the tuple is (context, weights).",
+            MIXED, "return weights, (weights[:, None] @ values)[:, 0]",
+        ),
+        Mistake(
+            "the scores returned instead of the weights",
+            "Your context is right. The second part should be the weights, after the softmax.",
+            MIXED, "return (weights[:, None] @ values)[:, 0], scores",
+            also=(dot_by(PRODUCT, f"{SHOWN}.softmax(dim=-1)\n    scores = {SHOWN}", "return (weights[:, None] @ values)[:, 0], scores"),),
+        ),
+    ),
+    alternatives={
+        "einsum, in float64": """
+def dot_attention(state, keys, values, keep):
+    scores = torch.einsum("bh,bth->bt", state.double(), keys.double())
+    weights = torch.softmax(scores.masked_fill(~keep, float("-inf")), dim=1)
+    return torch.einsum("bt,bte->be", weights, values.double()), weights
+""",
+        "a loop over the sentences, padding cut out": """
+def dot_attention(state, keys, values, keep):
+    weights = torch.zeros(keep.shape)
+    for b in range(len(state)):
+        weights[b, keep[b]] = torch.softmax(keys[b, keep[b]] @ state[b], dim=0)
+    return torch.stack([w @ x for w, x in zip(weights, values)]), weights
+""",
+        "a batched product": """
+def dot_attention(state, keys, values, keep):
+    scores = torch.bmm(keys, state.unsqueeze(2)).squeeze(2)
+    weights = torch.softmax(scores.masked_fill(keep == 0, -1e9), dim=-1)
+    return (weights.unsqueeze(-1) * values).sum(1), weights
+""",
+    },
+    hints=(
+        "What is left of additive attention if a word's score is only the product of its key with the state?",
+        "state: (B, H). keys: (B, Ts, H). scores and weights: (B, Ts). context: (B, E).",
+        "scores = each key times the state\nscores of padding = a number whose exponential is 0\nweights = softmax over the words\nreturn the weighted sum of the values, and the weights",
+        "Near miss: `keys @ state.T` is (B, Ts, B): every sentence's keys with every sentence's state. The state needs an axis of its own.",
+    ),
+)
+
 # ------------------------------------------------------------------------------------------ cross-attention
-
-
-def words_then_padding(draw: Draw, batch: int, tokens: int) -> np.ndarray:
-    """True where a token is real: the first row has two tokens of padding, the second none, the third one word."""
-    lengths = draw.integers(1, tokens, batch)
-    lengths[0], lengths[1], lengths[2:3] = tokens - 2, tokens, 1
-    return np.arange(tokens) < lengths[:, None]
 
 
 def cross_cases(draw: Draw) -> Iterator[Case]:
@@ -630,6 +1078,187 @@ def decoder_mask(T):
         "In: a number. Out: (T, T) of True and False. Rows are the positions that look, columns the positions that are looked at.",
         "for each i, for each j:   keep[i, j] = whether j is not later than i",
         "Near miss: an upper triangle looks alike on paper. In the first row exactly one entry is True; in the last row all are.",
+    ),
+)
+
+# ------------------------------------------------------------------------------------------ the decoder's block
+
+
+def block_cases(draw: Draw) -> Iterator[Case]:
+    for batch, Tt, Ts, heads, dim, inner in ((2, 4, 5, 2, 6, 9), (3, 5, 3, 1, 4, 7), (4, 3, 6, 4, 8, 5)):
+        weights = {f"W_{name}": draw.normal(dim, dim, scale=dim**-0.5) for name in "qkv"}
+        maps = {f"own.{name}": (dim, dim) for name in ("query", "key", "value", "output")}
+        for name, (rows, columns) in (maps | {"feed.widen": (inner, dim), "feed.narrow": (dim, inner)}).items():
+            weights[f"{name}.weight"] = draw.normal(rows, columns, scale=columns**-0.5)
+            weights[f"{name}.bias"] = draw.normal(rows, scale=0.3)
+        for name in ("norm_own", "norm_cross", "norm_feed"):
+            weights[f"{name}.weight"] = 1 + draw.normal(dim, scale=0.3)
+            weights[f"{name}.bias"] = draw.normal(dim, scale=0.3)
+        yield {
+            "config": {"dim": dim, "heads": heads, "inner": inner},
+            "x": draw.normal(batch, Tt, dim),
+            "encoded": draw.normal(batch, Ts, dim),
+            "keep": np.tri(Tt, dtype=bool)[None],
+            "source_keep": words_then_padding(draw, batch, Ts),
+            **{f"weights.{name}": value for name, value in weights.items()},
+        }
+
+
+OWN = "x = x + self.own(self.norm_own(x), keep)"
+CROSS = "seen, _ = cross_attention(self.norm_cross(x), encoded, self.W_q, self.W_k, self.W_v, source_keep)"
+SUM = "x = x + seen"
+FEED = "return x + self.feed(self.norm_feed(x))"
+
+
+
+def block_with(forward: str) -> str:
+    """The whole cell with another `forward`."""
+    return f"""
+class DecoderBlock(nn.Module):
+    def __init__(self, dim, heads, inner):
+        super().__init__()
+        self.own, self.feed = MultiHeadAttention(dim, heads), FeedForward(dim, inner, "relu")
+        self.W_q, self.W_k, self.W_v = (nn.Parameter(torch.zeros(dim, dim)) for _ in range(3))
+        self.norm_own, self.norm_cross, self.norm_feed = (nn.LayerNorm(dim) for _ in range(3))
+
+    def forward(self, x, encoded, keep, source_keep):
+{forward.strip(chr(10))}
+"""
+
+
+decoder_block = Exercise(
+    cases=block_cases,
+    rule=Rule(axes={"eval": "B Tt D"}),
+    uses=("recurrence.cross_attention",),
+    mistakes=(
+        Mistake(
+            "no attention to the source",
+            "Your answer does not change with `encoded`: the decoder would write without having read.",
+            edits={CROSS: "pass", SUM: "pass"},
+        ),
+        Mistake(
+            "no attention within the target",
+            "Your answer does not change with `own`'s weights: the positions of the target never look at each other.",
+            OWN, "pass",
+        ),
+        Mistake(
+            "no feed-forward network",
+            "Your answer does not change with `feed`'s weights: the third part is missing.",
+            FEED, "return x",
+        ),
+        Mistake(
+            "no residuals",
+            "Nothing is added in yours: each part *replaces* the vectors that go into it.",
+            edits={OWN: OWN.replace("x + ", ""), SUM: "x = seen", FEED: FEED.replace("x + ", "")},
+        ),
+        Mistake(
+            "no residual around the cross-attention",
+            "What the source gives *replaces* your target's vectors: it is added to them.",
+            SUM, "x = seen",
+        ),
+        Mistake(
+            "no residual around the feed-forward network",
+            "The feed-forward network's result replaces your vectors: it is added to them.",
+            FEED, FEED.replace("x + ", ""),
+        ),
+        Mistake(
+            "no residual around the own attention",
+            "The result of `own` replaces your vectors: it is added to them.",
+            OWN, OWN.replace("x + ", ""),
+        ),
+        Mistake(
+            "cross-attention first",
+            "Your first two parts have changed places: the target looks at itself first, then at the source.",
+            code=block_with(f"        {CROSS}\n        {SUM}\n        {OWN}\n        {FEED}"),
+        ),
+        Mistake(
+            "the feed-forward network before the cross-attention",
+            "Your last two parts have changed places: the feed-forward network comes last.",
+            code=block_with(
+                f"        {OWN}\n        x = x + self.feed(self.norm_feed(x))\n        {CROSS}\n        return x + seen"
+            ),
+        ),
+        Mistake(
+            "all parts read what came into the block",
+            "Your three parts stand side by side: each reads what came into the block. They follow each other, and each reads what the sum before it gave.",
+            edits={OWN: f"given = x\n        {OWN}", CROSS: CROSS.replace("norm_cross(x)", "norm_cross(given)"), FEED: FEED.replace("norm_feed(x)", "norm_feed(given)")},
+        ),
+        Mistake(
+            "no norms",
+            "Your answer does not change with the norms' weights: each part reads the vectors *normalised*.",
+            edits={OWN: "x = x + self.own(x, keep)", CROSS: CROSS.replace("self.norm_cross(x)", "x"), FEED: "return x + self.feed(x)"},
+        ),
+        Mistake(
+            "post-norm",
+            "You normalise the sums, as the paper of 2017 did. Here each part reads normalised vectors, and the sum is left as it is.",
+            edits={OWN: "x = self.norm_own(x + self.own(x, keep))", CROSS: CROSS.replace("self.norm_cross(x)", "x"), SUM: "x = self.norm_cross(x + seen)",
+                   FEED: "return self.norm_feed(x + self.feed(x))"},
+        ),
+        Mistake(
+            "one norm for all three parts",
+            "Your answer does not change with the weights of `norm_cross` and `norm_feed`: all three places have the first norm.",
+            edits={CROSS: CROSS.replace("norm_cross", "norm_own"), FEED: FEED.replace("norm_feed", "norm_own")},
+        ),
+        Mistake(
+            "the normalised vectors on the residual",
+            "Your residuals carry the *normalised* vectors on. The norm belongs to the branch alone; the road straight on is left untouched.",
+            edits={OWN: "x = self.norm_own(x)\n        x = x + self.own(x, keep)",
+                   CROSS: "x = self.norm_cross(x)\n        " + CROSS.replace("self.norm_cross(x)", "x"),
+                   FEED: "x = self.norm_feed(x)\n        return x + self.feed(x)"},
+        ),
+        Mistake(
+            "the source normalised too",
+            "You send `encoded` through a norm of the decoder: it comes normalised from the encoder, and is used as it is.",
+            CROSS, CROSS.replace("encoded", "self.norm_cross(encoded)"),
+        ),
+        Mistake(
+            "the target sees ahead",
+            "Your first position changes with later ones: `keep` is not handed to `own`, so that the target sees what it is going to write.",
+            OWN, "x = x + self.own(self.norm_own(x), torch.ones_like(keep))",
+        ),
+        Mistake(
+            "the source's padding not hidden",
+            "Your answer changes with what stands at the source's padding: `source_keep` is not handed on.",
+            CROSS, CROSS.replace("source_keep", "torch.ones_like(source_keep)"),
+        ),
+        Mistake(
+            "keys and values have changed matrices",
+            "W_k and W_v have changed places: keys are compared with the queries, values are what is taken.",
+            CROSS, CROSS.replace("self.W_k, self.W_v", "self.W_v, self.W_k"),
+        ),
+        Mistake(
+            "queries and keys have changed matrices",
+            "W_q and W_k have changed places: the order of the arguments is W_q, W_k, W_v.",
+            CROSS, CROSS.replace("self.W_q, self.W_k", "self.W_k, self.W_q"),
+        ),
+    ),
+    alternatives={
+        "names for what each part gives": block_with("""
+        after_own = x + self.own(self.norm_own(x), keep)
+        from_source = cross_attention(self.norm_cross(after_own), encoded, self.W_q, self.W_k, self.W_v, source_keep)[0]
+        after_cross = after_own + from_source
+        return after_cross + self.feed(self.norm_feed(after_cross))
+"""),
+        "PyTorch's attention for the source": block_with("""
+        x = x + self.own(self.norm_own(x), keep)
+        y = self.norm_cross(x)
+        x = x + nn.functional.scaled_dot_product_attention(
+            y @ self.W_q, encoded @ self.W_k, encoded @ self.W_v, attn_mask=source_keep[:, None, :])
+        return x + self.feed(self.norm_feed(x))
+"""),
+        "a loop over branches": block_with("""
+        def look(y):
+            return cross_attention(y, encoded, self.W_q, self.W_k, self.W_v, source_keep)[0]
+        for norm, part in ((self.norm_own, lambda y: self.own(y, keep)), (self.norm_cross, look), (self.norm_feed, self.feed)):
+            x = x + part(norm(x))
+        return x
+"""),
+    },
+    hints=(
+        "Three parts follow each other. What does each read, and what is added to what?",
+        "x: (B, Tt, D), after each of the three sums again. encoded: (B, Ts, D). cross_attention returns two things: only the first is added.",
+        "x = x + own(norm of x, keep)\nx = x + output of cross_attention(norm of x, encoded, three matrices, source_keep)\nreturn x + feed(norm of x)",
+        "Near miss: `x = self.norm_own(x)` and then `x + …` normalises the road straight on as well. The norm stands within the branch only.",
     ),
 )
 

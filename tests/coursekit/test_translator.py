@@ -113,8 +113,8 @@ def test_the_checkpoint_is_small():
 def test_a_missing_checkpoint_says_what_to_do(tmp_path, monkeypatch):
     import coursekit.translator as module
 
-    monkeypatch.setattr(module, "CHECKPOINT", "nowhere.safetensors")
-    with pytest.raises(CheckpointMissing, match="python -m coursekit.pretrain --models translator"):
+    monkeypatch.setattr(module, "CHECKPOINT", "nowhere")
+    with pytest.raises(CheckpointMissing, match="nowhere.safetensors .* --models nowhere --record data"):
         module.checkpoint_path()
 
 

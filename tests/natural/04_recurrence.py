@@ -169,6 +169,321 @@ def lstm_step(x, h, c, W_x, W_h, b):
     return o.sigmoid() * c.tanh(), c
 """,
     },
+    "recurrence.encode_to_vector": {
+        "padding ignored altogether": """
+def encode_to_vector(words, keep, W_x, W_h, b):
+    h = c = torch.zeros(words.shape[0], W_h.shape[0])
+    for t in range(words.shape[1]):
+        h, c = lstm_step(words[:, t], h, c, W_x, W_h, b)
+    return h
+""",
+        "the state times keep": """
+def encode_to_vector(words, keep, W_x, W_h, b):
+    B, T, D = words.shape
+    h = torch.zeros(B, W_h.shape[0])
+    c = torch.zeros(B, W_h.shape[0])
+    for t in range(T):
+        h, c = lstm_step(words[:, t], h, c, W_x, W_h, b)
+        h = h * keep[:, t].unsqueeze(1)
+        c = c * keep[:, t].unsqueeze(1)
+    return h
+""",
+        "the words times keep": """
+def encode_to_vector(words, keep, W_x, W_h, b):
+    h = c = torch.zeros(len(words), W_h.shape[0])
+    words = words * keep.unsqueeze(-1)
+    for t in range(words.shape[1]):
+        h, c = lstm_step(words[:, t], h, c, W_x, W_h, b)
+    return h
+""",
+        "all states, the last one by length": """
+def encode_to_vector(words, keep, W_x, W_h, b):
+    h = c = torch.zeros(len(words), W_h.shape[0])
+    states = []
+    for t in range(words.shape[1]):
+        h, c = lstm_step(words[:, t], h, c, W_x, W_h, b)
+        states.append(h)
+    states = torch.stack(states, dim=1)
+    last = keep.sum(dim=1) - 1
+    return states[torch.arange(len(words)), last]
+""",
+        "state and cell returned": """
+def encode_to_vector(words, keep, W_x, W_h, b):
+    h = c = torch.zeros(len(words), W_h.shape[0])
+    for t in range(words.shape[1]):
+        new_h, new_c = lstm_step(words[:, t], h, c, W_x, W_h, b)
+        k = keep[:, t].unsqueeze(1)
+        h = torch.where(k, new_h, h)
+        c = torch.where(k, new_c, c)
+    return h, c
+""",
+        "the cell returned": """
+def encode_to_vector(words, keep, W_x, W_h, b):
+    h = c = torch.zeros(len(words), W_h.shape[0])
+    for t in range(words.shape[1]):
+        new_h, new_c = lstm_step(words[:, t], h, c, W_x, W_h, b)
+        k = keep[:, t].unsqueeze(1)
+        h = torch.where(k, new_h, h)
+        c = torch.where(k, new_c, c)
+    return c
+""",
+        "only the state held": """
+def encode_to_vector(words, keep, W_x, W_h, b):
+    h = c = torch.zeros(len(words), W_h.shape[0])
+    for t in range(words.shape[1]):
+        new_h, c = lstm_step(words[:, t], h, c, W_x, W_h, b)
+        h = torch.where(keep[:, t, None], new_h, h)
+    return h
+""",
+        "where without the second axis": """
+def encode_to_vector(words, keep, W_x, W_h, b):
+    h = c = torch.zeros(len(words), W_h.shape[0])
+    for t in range(words.shape[1]):
+        new_h, new_c = lstm_step(words[:, t], h, c, W_x, W_h, b)
+        h = torch.where(keep[:, t], new_h, h)
+        c = torch.where(keep[:, t], new_c, c)
+    return h
+""",
+        "mean over the states of the words": """
+def encode_to_vector(words, keep, W_x, W_h, b):
+    h = c = torch.zeros(len(words), W_h.shape[0])
+    total = 0
+    for t in range(words.shape[1]):
+        new_h, new_c = lstm_step(words[:, t], h, c, W_x, W_h, b)
+        k = keep[:, t, None]
+        h, c = torch.where(k, new_h, h), torch.where(k, new_c, c)
+        total = total + h * k
+    return total / keep.sum(1)[:, None]
+""",
+    },
+    "recurrence.additive_attention": {
+        "no tanh": """
+def additive_attention(state, keys, values, W_s, v, keep):
+    scores = (state @ W_s).unsqueeze(1) + keys
+    scores = scores @ v
+    scores = scores.masked_fill(~keep, float("-inf"))
+    weights = torch.softmax(scores, dim=-1)
+    return (weights.unsqueeze(-1) * values).sum(1), weights
+""",
+        "divided by the root of the width": """
+def additive_attention(state, keys, values, W_s, v, keep):
+    e = torch.tanh((state @ W_s).unsqueeze(1) + keys) @ v / keys.shape[-1] ** 0.5
+    weights = e.masked_fill(~keep, -1e9).softmax(-1)
+    return (weights.unsqueeze(-1) * values).sum(1), weights
+""",
+        "no mask": """
+def additive_attention(state, keys, values, W_s, v, keep):
+    e = torch.tanh((state @ W_s).unsqueeze(1) + keys) @ v
+    weights = torch.softmax(e, dim=-1)
+    return torch.bmm(weights.unsqueeze(1), values).squeeze(1), weights
+""",
+        "masked where keep is True": """
+def additive_attention(state, keys, values, W_s, v, keep):
+    e = torch.tanh((state @ W_s).unsqueeze(1) + keys) @ v
+    weights = e.masked_fill(keep, -1e9).softmax(-1)
+    return torch.bmm(weights.unsqueeze(1), values).squeeze(1), weights
+""",
+        "multiplied by keep after the softmax": """
+def additive_attention(state, keys, values, W_s, v, keep):
+    e = torch.tanh((state @ W_s).unsqueeze(1) + keys) @ v
+    weights = torch.softmax(e, dim=-1) * keep
+    return torch.bmm(weights.unsqueeze(1), values).squeeze(1), weights
+""",
+        "exp by hand": """
+def additive_attention(state, keys, values, W_s, v, keep):
+    e = torch.exp(torch.tanh((state @ W_s).unsqueeze(1) + keys) @ v) * keep
+    weights = e / e.sum(dim=1, keepdim=True)
+    return torch.bmm(weights.unsqueeze(1), values).squeeze(1), weights
+""",
+        "softmax over the sentences": """
+def additive_attention(state, keys, values, W_s, v, keep):
+    e = torch.tanh((state @ W_s).unsqueeze(1) + keys) @ v
+    weights = torch.softmax(e.masked_fill(~keep, -1e9), dim=0)
+    return torch.bmm(weights.unsqueeze(1), values).squeeze(1), weights
+""",
+        "weights first": """
+def additive_attention(state, keys, values, W_s, v, keep):
+    e = torch.tanh((state @ W_s).unsqueeze(1) + keys) @ v
+    weights = e.masked_fill(~keep, -1e9).softmax(-1)
+    context = torch.bmm(weights.unsqueeze(1), values).squeeze(1)
+    return weights, context
+""",
+        "the context keeps its middle axis": """
+def additive_attention(state, keys, values, W_s, v, keep):
+    e = torch.tanh((state @ W_s).unsqueeze(1) + keys) @ v
+    weights = e.masked_fill(~keep, -1e9).softmax(-1)
+    return weights.unsqueeze(1) @ values, weights
+""",
+        "tanh last": """
+def additive_attention(state, keys, values, W_s, v, keep):
+    e = torch.tanh(((state @ W_s).unsqueeze(1) + keys) @ v)
+    weights = e.masked_fill(~keep, -1e9).softmax(-1)
+    return torch.bmm(weights.unsqueeze(1), values).squeeze(1), weights
+""",
+        "the state not given an axis": """
+def additive_attention(state, keys, values, W_s, v, keep):
+    e = torch.tanh(state @ W_s + keys) @ v
+    weights = e.masked_fill(~keep, -1e9).softmax(-1)
+    return torch.bmm(weights.unsqueeze(1), values).squeeze(1), weights
+""",
+    },
+    "recurrence.dot_attention": {
+        "scaled": """
+def dot_attention(state, keys, values, keep):
+    scores = (keys @ state.unsqueeze(-1)).squeeze(-1) / state.shape[-1] ** 0.5
+    weights = scores.masked_fill(~keep, -1e9).softmax(-1)
+    return (weights.unsqueeze(-1) * values).sum(1), weights
+""",
+        "no mask": """
+def dot_attention(state, keys, values, keep):
+    scores = (keys @ state.unsqueeze(-1)).squeeze(-1)
+    weights = scores.softmax(-1)
+    return (weights.unsqueeze(-1) * values).sum(1), weights
+""",
+        "tanh kept from before": """
+def dot_attention(state, keys, values, keep):
+    scores = torch.tanh((keys @ state.unsqueeze(-1)).squeeze(-1))
+    weights = scores.masked_fill(~keep, -1e9).softmax(-1)
+    return (weights.unsqueeze(-1) * values).sum(1), weights
+""",
+        "only the context": """
+def dot_attention(state, keys, values, keep):
+    scores = (keys @ state.unsqueeze(-1)).squeeze(-1)
+    weights = scores.masked_fill(~keep, -1e9).softmax(-1)
+    return (weights.unsqueeze(-1) * values).sum(1)
+""",
+        "weights first": """
+def dot_attention(state, keys, values, keep):
+    scores = (keys @ state.unsqueeze(-1)).squeeze(-1)
+    weights = scores.masked_fill(~keep, -1e9).softmax(-1)
+    return weights, (weights.unsqueeze(-1) * values).sum(1)
+""",
+        "state transposed": """
+def dot_attention(state, keys, values, keep):
+    scores = keys @ state.T
+    weights = scores.masked_fill(~keep, -1e9).softmax(-1)
+    return (weights.unsqueeze(-1) * values).sum(1), weights
+""",
+    },
+    "recurrence.decoder_block": {
+        "the first part not added": """
+class DecoderBlock(nn.Module):
+    def __init__(self, dim, heads, inner):
+        super().__init__()
+        self.own = MultiHeadAttention(dim, heads)
+        self.W_q, self.W_k, self.W_v = (nn.Parameter(torch.zeros(dim, dim)) for _ in range(3))
+        self.feed = FeedForward(dim, inner, "relu")
+        self.norm_own, self.norm_cross, self.norm_feed = (nn.LayerNorm(dim) for _ in range(3))
+
+    def forward(self, x, encoded, keep, source_keep):
+        x = self.own(self.norm_own(x), keep)
+        x = x + cross_attention(self.norm_cross(x), encoded, self.W_q, self.W_k, self.W_v, source_keep)[0]
+        x = x + self.feed(self.norm_feed(x))
+        return x
+""",
+        "the tuple added": """
+class DecoderBlock(nn.Module):
+    def __init__(self, dim, heads, inner):
+        super().__init__()
+        self.own = MultiHeadAttention(dim, heads)
+        self.W_q, self.W_k, self.W_v = (nn.Parameter(torch.zeros(dim, dim)) for _ in range(3))
+        self.feed = FeedForward(dim, inner, "relu")
+        self.norm_own, self.norm_cross, self.norm_feed = (nn.LayerNorm(dim) for _ in range(3))
+
+    def forward(self, x, encoded, keep, source_keep):
+        x = x + self.own(self.norm_own(x), keep)
+        x = x + cross_attention(self.norm_cross(x), encoded, self.W_q, self.W_k, self.W_v, source_keep)
+        return x + self.feed(self.norm_feed(x))
+""",
+        "post-norm, as in the paper": """
+class DecoderBlock(nn.Module):
+    def __init__(self, dim, heads, inner):
+        super().__init__()
+        self.own = MultiHeadAttention(dim, heads)
+        self.W_q, self.W_k, self.W_v = (nn.Parameter(torch.zeros(dim, dim)) for _ in range(3))
+        self.feed = FeedForward(dim, inner, "relu")
+        self.norm_own, self.norm_cross, self.norm_feed = (nn.LayerNorm(dim) for _ in range(3))
+
+    def forward(self, x, encoded, keep, source_keep):
+        x = self.norm_own(x + self.own(x, keep))
+        x = self.norm_cross(x + cross_attention(x, encoded, self.W_q, self.W_k, self.W_v, source_keep)[0])
+        return self.norm_feed(x + self.feed(x))
+""",
+        "x overwritten by its norm": """
+class DecoderBlock(nn.Module):
+    def __init__(self, dim, heads, inner):
+        super().__init__()
+        self.own = MultiHeadAttention(dim, heads)
+        self.W_q, self.W_k, self.W_v = (nn.Parameter(torch.zeros(dim, dim)) for _ in range(3))
+        self.feed = FeedForward(dim, inner, "relu")
+        self.norm_own, self.norm_cross, self.norm_feed = (nn.LayerNorm(dim) for _ in range(3))
+
+    def forward(self, x, encoded, keep, source_keep):
+        x = self.norm_own(x)
+        x = x + self.own(x, keep)
+        x = self.norm_cross(x)
+        x = x + cross_attention(x, encoded, self.W_q, self.W_k, self.W_v, source_keep)[0]
+        x = self.norm_feed(x)
+        return x + self.feed(x)
+""",
+        "encoded normalised as well": """
+class DecoderBlock(nn.Module):
+    def __init__(self, dim, heads, inner):
+        super().__init__()
+        self.own = MultiHeadAttention(dim, heads)
+        self.W_q, self.W_k, self.W_v = (nn.Parameter(torch.zeros(dim, dim)) for _ in range(3))
+        self.feed = FeedForward(dim, inner, "relu")
+        self.norm_own, self.norm_cross, self.norm_feed = (nn.LayerNorm(dim) for _ in range(3))
+
+    def forward(self, x, encoded, keep, source_keep):
+        x = x + self.own(self.norm_own(x), keep)
+        x = x + cross_attention(self.norm_cross(x), self.norm_cross(encoded), self.W_q, self.W_k, self.W_v, source_keep)[0]
+        return x + self.feed(self.norm_feed(x))
+""",
+        "decoder and encoder swapped": """
+class DecoderBlock(nn.Module):
+    def __init__(self, dim, heads, inner):
+        super().__init__()
+        self.own = MultiHeadAttention(dim, heads)
+        self.W_q, self.W_k, self.W_v = (nn.Parameter(torch.zeros(dim, dim)) for _ in range(3))
+        self.feed = FeedForward(dim, inner, "relu")
+        self.norm_own, self.norm_cross, self.norm_feed = (nn.LayerNorm(dim) for _ in range(3))
+
+    def forward(self, x, encoded, keep, source_keep):
+        x = x + self.own(self.norm_own(x), keep)
+        out, _ = cross_attention(encoded, self.norm_cross(x), self.W_q, self.W_k, self.W_v, source_keep)
+        x = x + out
+        return x + self.feed(self.norm_feed(x))
+""",
+        "no residual around the feed-forward network": """
+class DecoderBlock(nn.Module):
+    def __init__(self, dim, heads, inner):
+        super().__init__()
+        self.own = MultiHeadAttention(dim, heads)
+        self.W_q, self.W_k, self.W_v = (nn.Parameter(torch.zeros(dim, dim)) for _ in range(3))
+        self.feed = FeedForward(dim, inner, "relu")
+        self.norm_own, self.norm_cross, self.norm_feed = (nn.LayerNorm(dim) for _ in range(3))
+
+    def forward(self, x, encoded, keep, source_keep):
+        x = x + self.own(self.norm_own(x), keep)
+        x = x + cross_attention(self.norm_cross(x), encoded, self.W_q, self.W_k, self.W_v, source_keep)[0]
+        return self.feed(self.norm_feed(x))
+""",
+        "the source first": """
+class DecoderBlock(nn.Module):
+    def __init__(self, dim, heads, inner):
+        super().__init__()
+        self.own = MultiHeadAttention(dim, heads)
+        self.W_q, self.W_k, self.W_v = (nn.Parameter(torch.zeros(dim, dim)) for _ in range(3))
+        self.feed = FeedForward(dim, inner, "relu")
+        self.norm_own, self.norm_cross, self.norm_feed = (nn.LayerNorm(dim) for _ in range(3))
+
+    def forward(self, x, encoded, keep, source_keep):
+        x = x + cross_attention(self.norm_cross(x), encoded, self.W_q, self.W_k, self.W_v, source_keep)[0]
+        x = x + self.own(self.norm_own(x), keep)
+        return x + self.feed(self.norm_feed(x))
+""",
+    },
     "recurrence.cross_attention": {
         "queries from the source, keys from the target": """
 def cross_attention(dec, enc, W_q, W_k, W_v, source_keep):
@@ -930,6 +1245,114 @@ def lstm_step(x, h, c, W_x, W_h, b):
     i, f, g, o = (x @ W_x + h @ W_h + b).reshape(len(x), 4, -1).unbind(1)
     c = f.sigmoid() * c + i.sigmoid() * g.tanh()
     return o.sigmoid() * c.tanh(), c
+""",
+    },
+    "recurrence.encode_to_vector": {
+        "sentence by sentence": """
+def encode_to_vector(words, keep, W_x, W_h, b):
+    out = []
+    for i in range(len(words)):
+        h = torch.zeros(1, W_h.shape[0])
+        c = torch.zeros(1, W_h.shape[0])
+        for t in range(words.shape[1]):
+            if keep[i, t]:
+                h, c = lstm_step(words[i, t].unsqueeze(0), h, c, W_x, W_h, b)
+        out.append(h.squeeze(0))
+    return torch.stack(out)
+""",
+        "rows that have a word are overwritten": """
+def encode_to_vector(words, keep, W_x, W_h, b):
+    h = torch.zeros(words.shape[0], W_h.shape[0])
+    c = torch.zeros(words.shape[0], W_h.shape[0])
+    for t in range(words.shape[1]):
+        rows = keep[:, t]
+        new_h, new_c = lstm_step(words[rows, t], h[rows], c[rows], W_x, W_h, b)
+        h[rows], c[rows] = new_h, new_c
+    return h
+""",
+        "difference times keep": """
+def encode_to_vector(words, keep, W_x, W_h, b):
+    h = c = torch.zeros(words.shape[0], W_h.shape[0])
+    for t in range(words.shape[1]):
+        m = keep[:, t : t + 1].float()
+        nh, nc = lstm_step(words[:, t], h, c, W_x, W_h, b)
+        h = h + m * (nh - h)
+        c = c + m * (nc - c)
+    return h
+""",
+    },
+    "recurrence.additive_attention": {
+        "-1e9 and bmm": """
+def additive_attention(state, keys, values, W_s, v, keep):
+    e = torch.tanh((state @ W_s).unsqueeze(1) + keys) @ v
+    weights = torch.softmax(e.masked_fill(~keep, -1e9), dim=1)
+    return torch.bmm(weights.unsqueeze(1), values).squeeze(1), weights
+""",
+        "einsum": """
+def additive_attention(state, keys, values, W_s, v, keep):
+    hidden = torch.tanh(torch.einsum("bh,ha->ba", state, W_s)[:, None, :] + keys)
+    e = torch.einsum("bta,a->bt", hidden, v)
+    w = torch.where(keep, e, float("-inf")).softmax(dim=-1)
+    return torch.einsum("bt,bte->be", w, values), w
+""",
+        "word by word": """
+def additive_attention(state, keys, values, W_s, v, keep):
+    columns = [torch.tanh(state @ W_s + keys[:, j]) @ v for j in range(keys.shape[1])]
+    e = torch.stack(columns, dim=1)
+    e[~keep] = float("-inf")
+    w = e.softmax(1)
+    return sum(w[:, j : j + 1] * values[:, j] for j in range(keys.shape[1])), w
+""",
+    },
+    "recurrence.dot_attention": {
+        "einsum": """
+def dot_attention(state, keys, values, keep):
+    scores = torch.einsum("bth,bh->bt", keys, state)
+    weights = scores.masked_fill(~keep, -1e9).softmax(-1)
+    return torch.einsum("bt,bte->be", weights, values), weights
+""",
+        "matmul": """
+def dot_attention(state, keys, values, keep):
+    scores = torch.matmul(keys, state.unsqueeze(2)).squeeze(2)
+    scores[~keep] = -torch.inf
+    weights = torch.softmax(scores, dim=1)
+    return torch.matmul(weights.unsqueeze(1), values).squeeze(1), weights
+""",
+    },
+    "recurrence.decoder_block": {
+        "step by step": """
+class DecoderBlock(nn.Module):
+    def __init__(self, dim, heads, inner):
+        super().__init__()
+        self.own = MultiHeadAttention(dim, heads)
+        self.W_q, self.W_k, self.W_v = (nn.Parameter(torch.zeros(dim, dim)) for _ in range(3))
+        self.feed = FeedForward(dim, inner, "relu")
+        self.norm_own, self.norm_cross, self.norm_feed = (nn.LayerNorm(dim) for _ in range(3))
+
+    def forward(self, x, encoded, keep, source_keep):
+        normed = self.norm_own(x)
+        x = x + self.own(normed, keep)
+        normed = self.norm_cross(x)
+        out, weights = cross_attention(normed, encoded, self.W_q, self.W_k, self.W_v, source_keep)
+        x = x + out
+        normed = self.norm_feed(x)
+        x = x + self.feed(normed)
+        return x
+""",
+        "the parts of the feed-forward network by hand": """
+class DecoderBlock(nn.Module):
+    def __init__(self, dim, heads, inner):
+        super().__init__()
+        self.own = MultiHeadAttention(dim, heads)
+        self.W_q, self.W_k, self.W_v = (nn.Parameter(torch.zeros(dim, dim)) for _ in range(3))
+        self.feed = FeedForward(dim, inner, "relu")
+        self.norm_own, self.norm_cross, self.norm_feed = (nn.LayerNorm(dim) for _ in range(3))
+
+    def forward(self, x, encoded, keep, source_keep):
+        a = x + self.own(self.norm_own(x), keep)
+        b = a + cross_attention(self.norm_cross(a), encoded, self.W_q, self.W_k, self.W_v, source_keep)[0]
+        inner = torch.relu(self.feed.widen(self.norm_feed(b)))
+        return b + self.feed.narrow(inner)
 """,
     },
     "recurrence.cross_attention": {

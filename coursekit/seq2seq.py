@@ -1,0 +1,138 @@
+"""Recurrent translators: one fixed vector between encoder and decoder, or attention to all of the encoder's states.
+
+    model = load_seq2seq("additive")                                    # or "fixed"
+    logits = model(pairs.source, shifted_target)                        # B Tt V
+
+Both are a bidirectional LSTM that reads and an LSTM that writes; they differ in the context alone that the writer gets
+with each token. Sutskever, Vinyals and Le (2014) and Cho et al. (2014) gave it one vector of the whole sentence,
+Bahdanau, Cho and Bengio (2015) a new mixture for each token. Sizes are chosen for as many parameters as
+`coursekit.translator.Translator` has, whose training and translating they share.
+
+`python -m coursekit.pretrain --models seq2seq_fixed seq2seq_additive` trains both again.
+"""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from coursekit.language import PAD, Language, load_language
+from coursekit.translator import load_code, sample_pairs, teacher_forced, trimmed, weights_path
+
+CONTEXTS = ("fixed", "additive")
+TOPICS = ("prison", "biology", "phone")
+"""Of the sentences they are trained on and measured with: those that have the senses of "cell"."""
+
+
+class Seq2Seq(nn.Module):
+    """A bidirectional LSTM that reads, an LSTM that writes, and what the second knows of the first: its context.
+
+    `attend` computes the context of additive attention from (state, keys, values, W_s, v, keep) and returns it, or a
+    pair that begins with it; a notebook may put its own function there.
+    """
+
+    def __init__(self, context: str, dim: int = 64, state: int = 64, language: Language | None = None):
+        super().__init__()
+        if context not in CONTEXTS:
+            raise ValueError(f"There is no context {context!r}; there are {', '.join(CONTEXTS)}.")
+        language = language or load_language()
+        self.context, both = context, 2 * state
+        self.source_words = nn.Embedding(len(language.vocabulary), dim)
+        self.target_words = nn.Embedding(len(load_code(language).vocabulary), dim)
+        self.reader = nn.LSTM(dim, state, batch_first=True, bidirectional=True)
+        self.writer = nn.LSTMCell(dim + both, state)
+        self.start = nn.Linear(both, state)
+        self.readout = nn.Linear(state + both, dim)
+        if context == "fixed":
+            self.summary = nn.Linear(both, both)
+        else:
+            self.W_s = nn.Parameter(torch.randn(state, state) / state**0.5)
+            self.W_k = nn.Parameter(torch.randn(both, state) / both**0.5)
+            self.v = nn.Parameter(torch.randn(state) / state**0.5)
+        self.attend: Callable = additive_context
+        for table in (self.source_words, self.target_words):
+            nn.init.normal_(
+                table.weight, std=0.5
+            )  # with 0.1, as where a norm follows, an LSTM's states start near 0
+
+    def encode(self, source: Int[Tensor, "B Ts"]) -> Float[Tensor, "B Ts 2*H"]:
+        """The states at each word: those of the forward direction, then those of the backward one; 0 at padding."""
+        words, lengths = self.source_words(source), (source != PAD).sum(dim=1)
+        packed = pack_padded_sequence(words, lengths, batch_first=True, enforce_sorted=False)
+        states, _ = self.reader(packed)
+        return pad_packed_sequence(states, batch_first=True, total_length=source.shape[1])[0]
+
+    def decode(
+        self,
+        inputs: Int[Tensor, "B Tt"],
+        encoded: Float[Tensor, "B Ts 2*H"],
+        source_keep: Bool[Tensor, "B Ts"],
+        keep: Bool[Tensor, "Tt Tt"] | None = None,
+    ) -> Float[Tensor, "B Tt V"]:
+        """Logits of the token that follows each input. A recurrent decoder sees nothing later: `keep` is not needed."""
+        ends = last_states(encoded, source_keep)
+        h = torch.tanh(self.start(ends))  # B H
+        c = torch.zeros_like(h)
+        if self.context == "fixed":
+            context = torch.tanh(self.summary(ends))  # B 2H, the same at every token
+        else:
+            keys = encoded @ self.W_k  # B Ts A, once a sentence
+        written = []
+        for token in self.target_words(inputs).unbind(dim=1):
+            if self.context == "additive":
+                seen = self.attend(h, keys, encoded, self.W_s, self.v, source_keep)
+                context = seen[0] if isinstance(seen, tuple) else seen  # B 2H
+            h, c = self.writer(torch.cat([token, context], dim=-1), (h, c))
+            written.append(torch.cat([h, context], dim=-1))
+        return torch.tanh(self.readout(torch.stack(written, dim=1))) @ self.target_words.weight.T
+
+    def forward(
+        self, source: Int[Tensor, "B Ts"], inputs: Int[Tensor, "B Tt"], keep: Tensor | None = None
+    ) -> Float[Tensor, "B Tt V"]:
+        return self.decode(inputs, self.encode(source), source != PAD, keep)
+
+
+def last_states(
+    encoded: Float[Tensor, "B Ts 2*H"], source_keep: Bool[Tensor, "B Ts"]
+) -> Float[Tensor, "B 2*H"]:
+    """What each direction knows when it has read all: the forward state at the last word, the backward one at the first."""
+    forward, backward = encoded.chunk(2, dim=-1)
+    last = source_keep.sum(dim=1) - 1
+    return torch.cat([forward[torch.arange(len(last)), last], backward[:, 0]], dim=-1)
+
+
+def additive_context(
+    state: Float[Tensor, "B H"],
+    keys: Float[Tensor, "B Ts A"],
+    values: Float[Tensor, "B Ts E"],
+    W_s: Float[Tensor, "H A"],
+    v: Float[Tensor, " A"],
+    keep: Bool[Tensor, "B Ts"],
+) -> Float[Tensor, "B E"]:
+    """Additive attention (Bahdanau et al., 2015, equations 5 and 6), without the weights."""
+    scores = torch.tanh(keys + (state @ W_s)[:, None]) @ v  # B Ts
+    weights = scores.masked_fill(~keep, -torch.inf).softmax(dim=-1)
+    return (weights[:, None] @ values)[:, 0]
+
+
+def topic_losses(model: nn.Module, language: Language, batch: int, seed: int) -> Iterator[Tensor]:
+    """The loss of one fresh batch about TOPICS after another; about everything in a language that has none of these."""
+    rng, topics = np.random.default_rng(seed), [topic for topic in TOPICS if topic in language.grammar.topics]
+    while True:
+        pairs = sample_pairs(32 * batch, rng, "train", language, topics)
+        for begin in range(0, len(pairs), batch):
+            yield teacher_forced(model, trimmed(pairs[begin : begin + batch]))
+
+
+def load_seq2seq(context: str, path: Path | None = None) -> Seq2Seq:
+    """The trained translator with this context, ready to translate. Its weights are stored in half precision."""
+    from safetensors.torch import load_file
+
+    model = Seq2Seq(context)
+    weights = load_file(path or weights_path(f"seq2seq_{context}"))
+    model.load_state_dict({name: value.float() for name, value in weights.items()})
+    return model.eval()
