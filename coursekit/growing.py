@@ -21,6 +21,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from autograder.checks import recording
 from autograder.checks.storing import write_aside
 from coursekit import modules
 
@@ -127,7 +128,8 @@ def mine(*names: str) -> Any:
         problem = found[name] if isinstance(found.get(name), str) else complaint(found.get(name), trial)
         classes.append(trial.own if problem else found[name])
         lines.append(f"{name}: {f'the course’s own, for {problem}' if problem else 'yours'}")
-    print("\n".join(lines))
+    if recording.active() is None:  # nobody reads it while a notebook is graded
+        print("\n".join(lines))
     return classes[0] if len(classes) == 1 else tuple(classes)
 
 

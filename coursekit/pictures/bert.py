@@ -177,3 +177,36 @@ def right_context(nats: Mapping[str, Float[np.ndarray, " words"]]) -> None:
     ax.invert_yaxis()
     ax.set_xlabel("nats per word")
     show(figure, alt=f"Mean loss of a held-out word in nats, with 95 % intervals: {'; '.join(said)}.")
+
+
+def cell_by_layer(same: Float[Tensor, "layers pairs"], other: Float[Tensor, "layers pairs"]) -> None:
+    """Cosines of one word's vectors in two sentences, at each layer: pairs of one sense, and of two. Lines are means."""
+    figure, ax = plt.subplots(figsize=(7.5, 3.2))
+    said = []
+    for cosines, colour, marker, shift, name in (
+        (same.numpy(), BLUE, "o", -0.08, "one sense"), (other.numpy(), ORANGE, "s", 0.08, "two senses"),
+    ):  # fmt: skip
+        layers = np.arange(len(cosines))
+        ax.scatter(
+            np.repeat(layers + shift, cosines.shape[1]),
+            cosines,
+            s=9,
+            color=colour,
+            marker=marker,
+            alpha=0.35,
+            linewidth=0,
+        )
+        ax.plot(
+            layers,
+            cosines.mean(axis=1),
+            color=colour,
+            marker=marker,
+            label=f"{name}, {cosines.shape[1]} pairs",
+        )
+        said.append(f"{name}: " + ", ".join(f"{mean:.2f}" for mean in cosines.mean(axis=1)))
+    ax.set(xlabel="layer", ylabel="cosine")
+    ax.legend(fontsize=8)
+    show(
+        figure,
+        alt=f"Mean cosine of the vectors of cell in two sentences, from layer 0 to the last. {'; '.join(said)}.",
+    )

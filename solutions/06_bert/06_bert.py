@@ -927,7 +927,158 @@ display(pd.concat([
 # > masked-word head is the table of tokens, which it shares with the embeddings.
 
 # %% [markdown]
-# ## 14 · Scoreboard
+# ## 14 · Further: MiniLM in your own BERT
+#
+# MiniLM is a BERT: six layers of 03, with published weights. Does *your* code run them? The encoder needs your `Block` as Devlin et al. use it: post-norm, exact GELU, and an ε of 10⁻¹², where PyTorch's
+# norm has 10⁻⁵. Below it stand the three tables of part 4 and a norm, above it the **pooler**: a linear map and tanh on the vector of [CLS], for questions about the whole row.
+
+# %%
+from torch import nn
+
+from coursekit.growing import build, mine
+
+Block = mine("Block")
+
+# %% nbgrader={"grade": false, "grade_id": "bert-Bert", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class Bert(nn.Module):
+    """The encoder of Devlin et al. (2019), from your blocks.  (extension, ●●●, 10 minutes)
+
+    Registers `token`, `segment` and `position`, an nn.Embedding each with vocabulary, 2 and tokens rows;
+    `norm`, an nn.LayerNorm for their sum; `layers`, an nn.ModuleList of Blocks (post-norm, exact GELU, no
+    dropout); `pooler`, an nn.Linear from dim to dim. Every norm has eps 1e-12. Then write
+    forward(self, ids, segments, real), all (B, T); real is False at padding, which no token may see.
+    It returns the hidden states (layers + 1, B, T, dim), of which the first are the normed sum of the tables, and
+    the pooled vectors (B, dim). Rows of padding are computed like all others.
+    """
+
+    def __init__(self, vocabulary: int, tokens: int, dim: int, layers: int, heads: int, inner: int):
+        ### BEGIN SOLUTION
+        super().__init__()
+        self.token = nn.Embedding(vocabulary, dim)
+        self.segment = nn.Embedding(2, dim)
+        self.position = nn.Embedding(tokens, dim)
+        self.norm = nn.LayerNorm(dim, eps=1e-12)
+        self.layers = nn.ModuleList(Block(dim, heads, inner, eps=1e-12) for _ in range(layers))
+        self.pooler = nn.Linear(dim, dim)
+
+    def forward(self, ids, segments, real):
+        summed = self.token(ids) + self.segment(segments) + self.position.weight[: ids.shape[1]]
+        states = [self.norm(summed)]
+        for layer in self.layers:
+            states.append(layer(states[-1], real[:, None]))
+        return torch.stack(states), torch.tanh(self.pooler(states[-1][:, 0]))
+        ### END SOLUTION
+
+# %% tags=["hide-input"] jupyter={"source_hidden": true}
+def states_and_pooled(cls: type[nn.Module], case: dict) -> dict[str, Tensor]:
+    """What a class gives with the weights of the case; zeros where one of these has no place in it."""
+    module, registered = build(cls, case)
+    states, pooled = module.eval()(case["ids"], case["segments"], case["real"])
+    answers = {"states": states, "pooled": pooled}
+    if not registered[:-1].all() or registered[-1]:
+        answers = {name: torch.zeros_like(value) for name, value in answers.items()}
+    return {"registered": registered} | answers
+
+# %% course={"extra_credit": 2} nbgrader={"grade": true, "grade_id": "bert-Bert-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
+check("bert.Bert", lambda case: states_and_pooled(Bert, case))
+
+# %% [markdown]
+# Now the weights. Hugging Face has other names for the same places, and a file holds more than you need: heads for objectives, which your encoder does not have; in files of 2019 the numbers 0 to 511
+# as a **buffer**, which is saved and never trained; and in those of 2018 a norm's weight is called gamma and its bias beta. Nothing is fused and nothing transposed: both programs have `nn.Linear`. (GPT-2's are both: 07.)
+
+# %%
+PLACES = {
+    "embeddings.word_embeddings": "token", "embeddings.token_type_embeddings": "segment",
+    "embeddings.position_embeddings": "position", "embeddings.LayerNorm": "norm", "pooler.dense": "pooler",
+    "attention.self.query": "attention.query", "attention.self.key": "attention.key",
+    "attention.self.value": "attention.value", "attention.output.dense": "attention.output",
+    "attention.output.LayerNorm": "norm_attention", "intermediate.dense": "feed_forward.widen",
+    "output.dense": "feed_forward.narrow", "output.LayerNorm": "norm_feed_forward",
+}
+
+# %% nbgrader={"grade": false, "grade_id": "bert-bert_names", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def bert_names(theirs: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The weights of a BertModel, under the names of your Bert.  (extension, ●●○, 7 minutes)
+
+    Layer i is encoder.layer.i with them, layers.i with you; PLACES has the rest. A model with heads has
+    "bert." before the names of its encoder: take these, too, and leave out what your Bert has no
+    parameter for. gamma is weight, beta is bias. The numbers stay as they are.
+    """
+    ### BEGIN SOLUTION
+    ours = {}
+    for name, value in theirs.items():
+        place, _, part = name.removeprefix("bert.").rpartition(".")
+        layer = ""
+        if place.startswith("encoder.layer."):
+            _, _, number, place = place.split(".", 3)
+            layer = f"layers.{number}."
+        if place in PLACES:
+            part = {"gamma": "weight", "beta": "bias"}.get(part, part)
+            ours[f"{layer}{PLACES[place]}.{part}"] = value
+    return ours
+    ### END SOLUTION
+
+# %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "bert-bert_names-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
+check("bert.bert_names", lambda case: bert_names(case))
+
+# %% [markdown]
+# Ten sentences, in one padded batch, through transformers' model and through yours. The control is your model with one thing changed: the ε that PyTorch would have taken.
+
+# %% tags=["demo"]
+minilm = load_pretrained("bert-base-uncased")
+sizes_of_minilm = minilm.model.config
+own_bert = Bert(
+    sizes_of_minilm.vocab_size, sizes_of_minilm.max_position_embeddings, sizes_of_minilm.hidden_size,
+    sizes_of_minilm.num_hidden_layers, sizes_of_minilm.num_attention_heads, sizes_of_minilm.intermediate_size,
+).eval()
+own_bert.load_state_dict(bert_names(minilm.model.state_dict()))          # strict: no name missing, none too many
+
+PRISON = ["the guard locked the prisoner in his cell", "he spent a night in a cell of the jail", "a narrow cell with one barred window",
+          "the convict paced up and down his cell", "the warden opened the door of the cell"]
+BIOLOGY = ["the biologist stained the cell", "a virus enters the cell through its membrane", "each cell has a nucleus",
+           "the cell divides into two daughters", "under the microscope we saw a living cell"]
+batch_of_ten = minilm.tokenizer(PRISON + BIOLOGY, padding=True, return_tensors="pt")
+is_real = batch_of_ten["attention_mask"].bool()
+
+def largest_difference(model: Bert) -> float:
+    """Between the model's last hidden states and transformers', at real tokens."""
+    with torch.no_grad():
+        states, _ = model(batch_of_ten["input_ids"], batch_of_ten["token_type_ids"], is_real)
+        theirs = minilm.model(**batch_of_ten).last_hidden_state
+    return (states[-1] - theirs)[is_real].abs().max().item()
+
+from_transformers = largest_difference(own_bert)
+for module in own_bert.modules():
+    if isinstance(module, nn.LayerNorm):
+        module.eps = 1e-5
+with_another_eps = largest_difference(own_bert)
+for module in own_bert.modules():
+    if isinstance(module, nn.LayerNorm):
+        module.eps = 1e-12
+print(f"{minilm.name}: {sum(w.numel() for w in own_bert.parameters()):,} numbers in your code")
+print(f"largest difference of the last hidden states: {from_transformers:.0e}")
+print(f"control, every ε at 1e-5:                     {with_another_eps:.0e}")
+
+# %% [markdown]
+# The same numbers, up to rounding: your code runs a published model. What do its layers make of *cell*? Five of the sentences are about prisons, five about biology. Cosines of its vectors in pairs of sentences, by layer:
+
+# %% tags=["demo"]
+cell_piece = minilm.tokenizer.convert_tokens_to_ids("cell")
+with torch.no_grad():
+    by_own_layer, _ = own_bert(batch_of_ten["input_ids"], batch_of_ten["token_type_ids"], is_real)
+of_cell = nn.functional.normalize(by_own_layer[:, batch_of_ten["input_ids"] == cell_piece], dim=-1)    # L+1 10 D
+cosines = of_cell @ of_cell.transpose(1, 2)                                                            # L+1 10 10
+about_prison = torch.arange(10) < len(PRISON)
+one_sense = about_prison[:, None] == about_prison
+once = torch.ones(10, 10, dtype=torch.bool).triu(1)                                                    # each pair once
+same_sense, other_sense = cosines[:, once & one_sense], cosines[:, once & ~one_sense]                  # L+1 20, L+1 25
+pictures.cell_by_layer(same_sense, other_sense)
+
+# %% [markdown]
+# At layer 0 the word is the same and only its place differs. Then the two senses part: pairs of one sense stay closer than pairs of two, and the distance grows towards the top. Ten sentences are an example, no exam; 08 asks with hundreds, and with controls.
+
+# %% [markdown]
+# ## 15 · Scoreboard
 #
 # The exam of the course. Layer 0 holds the word and its place, and in this language a place says nothing of a sense. Each vector of layer 1 has attended to all words and their places.
 #

@@ -881,6 +881,482 @@ def embed(ids, segments, token_table, segment_table, position_table):
     ),
 )
 
+# ------------------------------------------------------------------------------------------ the whole encoder
+
+
+def encoder_shapes(V: int, P: int, D: int, L: int, F: int) -> dict[str, tuple[int, ...]]:
+    """The weights of a Bert and their shapes, under the student's names."""
+    shapes: dict[str, tuple[int, ...]] = {"token.weight": (V, D), "segment.weight": (2, D), "position.weight": (P, D)}
+    linear = {"pooler": (D, D)}
+    norms = ["norm"]
+    for layer in range(L):
+        linear |= {f"layers.{layer}.attention.{name}": (D, D) for name in ("query", "key", "value", "output")}
+        linear |= {f"layers.{layer}.feed_forward.widen": (F, D), f"layers.{layer}.feed_forward.narrow": (D, F)}
+        norms += [f"layers.{layer}.norm_attention", f"layers.{layer}.norm_feed_forward"]
+    for name in norms:
+        shapes |= {f"{name}.weight": (D,), f"{name}.bias": (D,)}
+    for name, shape in linear.items():
+        shapes |= {f"{name}.weight": shape, f"{name}.bias": shape[:1]}
+    return shapes
+
+
+def bert_cases(draw: Draw) -> Iterator[Case]:
+    """Sizes that all differ. In the last two cases vectors are so short that an ε shows: of the tables, and in the layers."""
+    short, tables = 2e-3, ("token.weight", "segment.weight", "position.weight")
+    within = ("norm.weight", "norm.bias", "value.weight", "value.bias", "output.weight", "output.bias", "narrow.weight", "narrow.bias")
+    for B, T, V, P, D, L, H, F, are_short in (
+        (3, 5, 11, 9, 8, 2, 2, 12, ()), (2, 6, 9, 6, 6, 3, 3, 10, ()), (4, 7, 13, 8, 4, 1, 2, 9, tables), (2, 4, 7, 5, 6, 2, 3, 8, within),
+    ):  # fmt: skip
+        real = draw.padding(B, T)
+        starts = draw.integers(1, T, B)
+        weights = {}
+        for name, shape in encoder_shapes(V, P, D, L, F).items():
+            centre = 1.0 if "norm" in name and name.endswith("weight") else 0.0
+            value = centre + draw.normal(*shape, scale=1.0 if name in tables else 0.5)
+            is_short = name in are_short or name.endswith(tuple(f".{end}" for end in are_short))
+            weights[f"weights.{name}"] = (value * (short if is_short else 1.0)).astype(np.float32)
+        yield {
+            "config": {"vocabulary": V, "tokens": P, "dim": D, "layers": L, "heads": H, "inner": F},
+            "ids": draw.integers(0, V, B, T),
+            "segments": (np.arange(T) >= starts[:, None]).astype(np.int64),
+            "real": real,
+            **weights,
+        }
+
+
+SUMMED = "self.token(ids) + self.segment(segments) + self.position.weight[: ids.shape[1]]"
+BLOCKS = "Block(dim, heads, inner, eps=1e-12)"
+POOLED = "torch.tanh(self.pooler(states[-1][:, 0]))"
+
+Bert = Exercise(
+    cases=bert_cases,
+    rule=Rule(axes={"registered": "", "states": "layers+1 B T dim", "pooled": "B dim"}),
+    mistakes=(
+        Mistake(
+            "no segments",
+            "The first states do not change with the segments: the sum has three terms.",
+            SUMMED, "self.token(ids) + self.position.weight[: ids.shape[1]]",
+        ),
+        Mistake(
+            "no positions",
+            "The same token has the same first state wherever it stands: the sum has three terms.",
+            SUMMED, "self.token(ids) + self.segment(segments)",
+        ),
+        Mistake(
+            "a table under another name",
+            "One of your tables is called something else, so that its weights found no place: the three are `token`, `segment` and `position`.",
+            edits={"self.token = nn": "self.word_embeddings = nn", "self.token(ids)": "self.word_embeddings(ids)"},
+        ),
+        Mistake(
+            "positions counted from 1",
+            "The first token of a row has position 0.",
+            "self.position.weight[: ids.shape[1]]",
+            "self.position((torch.arange(ids.shape[1]) + 1).clamp(max=self.position.num_embeddings - 1))",
+        ),
+        Mistake(
+            "the sum not normalised",
+            "The first states are the bare sum of the tables. BERT has a norm behind it, before the first layer.",
+            "states = [self.norm(summed)]", "states = [summed]",
+            also=(
+                """
+class Bert(nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner):
+        super().__init__()
+        self.token, self.segment, self.position = (nn.Embedding(n, dim) for n in (vocabulary, 2, tokens))
+        self.norm = nn.LayerNorm(dim, eps=1e-12)
+        self.layers = nn.ModuleList([Block(dim, heads, inner, eps=1e-12) for _ in range(layers)])
+        self.pooler = nn.Linear(dim, dim)
+
+    def forward(self, ids, segments, real):
+        x = self.token(ids) + self.segment(segments) + self.position.weight[: ids.shape[1]]
+        states = [x]
+        for layer in self.layers:
+            x = layer(x, real[:, None])
+            states.append(x)
+        x = self.norm(x)
+        return torch.stack(states), torch.tanh(self.pooler(x[:, 0]))
+""",
+                """
+class Bert(nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner):
+        super().__init__()
+        self.token, self.segment, self.position = (nn.Embedding(n, dim) for n in (vocabulary, 2, tokens))
+        self.norm = nn.LayerNorm(dim, eps=1e-12)
+        self.layers = nn.ModuleList([Block(dim, heads, inner, eps=1e-12) for _ in range(layers)])
+        self.pooler = nn.Linear(dim, dim)
+
+    def forward(self, ids, segments, real):
+        states = [self.token(ids) + self.segment(segments) + self.position.weight[: ids.shape[1]]]
+        for layer in self.layers:
+            states.append(layer(states[-1], real[:, None]))
+        states[-1] = self.norm(states[-1])
+        return torch.stack(states), torch.tanh(self.pooler(states[-1][:, 0]))
+""",
+            ),
+        ),
+        Mistake(
+            "the unnormed sum among the states",
+            "Only the first of your states is wrong: it is the sum before its norm, and your layers read it after.",
+            code="""
+class Bert(nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner):
+        super().__init__()
+        self.token, self.segment, self.position = (nn.Embedding(n, dim) for n in (vocabulary, 2, tokens))
+        self.norm = nn.LayerNorm(dim, eps=1e-12)
+        self.layers = nn.ModuleList([Block(dim, heads, inner, eps=1e-12) for _ in range(layers)])
+        self.pooler = nn.Linear(dim, dim)
+
+    def forward(self, ids, segments, real):
+        x = self.token(ids) + self.segment(segments) + self.position.weight[: ids.shape[1]]
+        states = [x]
+        x = self.norm(x)
+        for layer in self.layers:
+            x = layer(x, real[:, None])
+            states.append(x)
+        return torch.stack(states), torch.tanh(self.pooler(x[:, 0]))
+""",
+        ),
+        Mistake(
+            "PyTorch's ε",
+            "Where the vectors are long your numbers are right, where they are short they are too small: nn.LayerNorm takes 1e-5 for ε unless it is told.",
+            edits={"self.norm = nn.LayerNorm(dim, eps=1e-12)": "self.norm = nn.LayerNorm(dim)", BLOCKS: "Block(dim, heads, inner)"},
+        ),
+        Mistake(
+            "PyTorch's ε in the norm of the sum",
+            "The norms of your layers have the ε of BERT. The one behind the three tables has PyTorch's own, 1e-5.",
+            "self.norm = nn.LayerNorm(dim, eps=1e-12)", "self.norm = nn.LayerNorm(dim)",
+        ),
+        Mistake(
+            "PyTorch's ε in the layers",
+            "The norm behind your tables has the ε of BERT. Those in your layers have PyTorch's own, 1e-5: a Block takes its ε as `eps`.",
+            BLOCKS, "Block(dim, heads, inner)",
+        ),
+        Mistake(
+            "pre-norm",
+            "Your layers normalise first. BERT is of 2018 and normalises the sums.",
+            BLOCKS, "Block(dim, heads, inner, norm_first=True, eps=1e-12)",
+        ),
+        Mistake(
+            "GELU by its formula with tanh",
+            "Your numbers are off by a thousandth or less: that is the GELU of GPT-2. BERT has the exact one.",
+            BLOCKS, 'Block(dim, heads, inner, activation="gelu_tanh", eps=1e-12)',
+        ),
+        Mistake(
+            "ReLU",
+            "Your layers have the ReLU of 2017. BERT has GELU.",
+            BLOCKS, 'Block(dim, heads, inner, activation="relu", eps=1e-12)',
+        ),
+        Mistake(
+            "padding is seen",
+            "Rows without padding are right. In the others the tokens look at the padding, too.",
+            "real[:, None]", "torch.ones_like(real)[:, None]",
+        ),
+        Mistake(
+            "tokens and padding changed places",
+            "Your tokens see padding and nothing else: `real` is True at tokens, as `keep` is for those who may be seen.",
+            "real[:, None]", "(~real | real.all(1, keepdim=True))[:, None]",
+        ),
+        Mistake(
+            "no tanh in the pooler",
+            "The states are right. The pooled vectors have numbers above 1: tanh is missing.",
+            POOLED, "self.pooler(states[-1][:, 0])",
+        ),
+        Mistake(
+            "the mean is pooled",
+            "The states are right. BERT pools the vector of [CLS], the first of the row, and not the mean of all.",
+            POOLED, "torch.tanh(self.pooler(states[-1].mean(1)))",
+            also=(
+                """
+class Bert(nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner):
+        super().__init__()
+        self.token, self.segment, self.position = (nn.Embedding(n, dim) for n in (vocabulary, 2, tokens))
+        self.norm = nn.LayerNorm(dim, eps=1e-12)
+        self.layers = nn.ModuleList([Block(dim, heads, inner, eps=1e-12) for _ in range(layers)])
+        self.pooler = nn.Linear(dim, dim)
+
+    def forward(self, ids, segments, real):
+        states = [self.norm(self.token(ids) + self.segment(segments) + self.position.weight[: ids.shape[1]])]
+        for layer in self.layers:
+            states.append(layer(states[-1], real[:, None]))
+        share = real[..., None] / real.sum(1)[:, None, None]
+        return torch.stack(states), torch.tanh(self.pooler((states[-1] * share).sum(1)))
+""",
+            ),
+        ),
+        Mistake(
+            "[CLS] pooled from the embeddings",
+            "The states are right. The pooler reads the last of them, yours reads the first.",
+            POOLED, "torch.tanh(self.pooler(states[0][:, 0]))",
+        ),
+        Mistake(
+            "a plain list of layers",
+            "The weights of your layers are not registered: a plain list hides its modules from PyTorch. No optimiser would train them, and no file would hold them.",
+            "nn.ModuleList(Block(dim, heads, inner, eps=1e-12) for _ in range(layers))", "[Block(dim, heads, inner, eps=1e-12) for _ in range(layers)]",
+        ),
+        Mistake(
+            "one layer for all",
+            "All your layers are one and the same module, with one set of weights. (ALBERT of 2019 does that; BERT does not.)",
+            "nn.ModuleList(Block(dim, heads, inner, eps=1e-12) for _ in range(layers))", "nn.ModuleList([Block(dim, heads, inner, eps=1e-12)] * layers)",
+        ),
+        Mistake(
+            "the embeddings missing from the states",
+            "There is a state too few: the first ones are the normed sum, what layer 1 reads.",
+            "return torch.stack(states)", "return torch.stack(states[1:])",
+        ),
+        Mistake(
+            "the tokens scaled by √D",
+            "The original transformer multiplied its token vectors by √D. BERT does not.",
+            "self.token(ids) +", "self.token(ids) * self.token.embedding_dim**0.5 +",
+        ),
+    ),
+    alternatives={
+        "positions looked up, states in a list of tensors": """
+class Bert(nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner):
+        super(Bert, self).__init__()
+        self.token = nn.Embedding(vocabulary, dim)
+        self.position = nn.Embedding(tokens, dim)
+        self.segment = nn.Embedding(2, dim)
+        self.pooler = nn.Linear(dim, dim)
+        self.norm = nn.LayerNorm(dim, 1e-12)
+        self.layers = nn.ModuleList()
+        for _ in range(layers):
+            self.layers.append(Block(dim, heads, inner, False, "gelu", 1e-12, 0.0))
+
+    def forward(self, ids, segments, real):
+        B, T = ids.shape
+        places = torch.arange(T).expand(B, T)
+        x = self.norm(self.position(places) + self.token(ids) + self.segment(segments))
+        keep = real.unsqueeze(1).expand(B, T, T)
+        hidden = x.unsqueeze(0)
+        for number in range(len(self.layers)):
+            x = self.layers[number](x, keep)
+            hidden = torch.cat([hidden, x.unsqueeze(0)])
+        cls = hidden[-1, :, 0, :]
+        return hidden, self.pooler(cls).tanh()
+""",
+        "its own norm, in parts": """
+class Bert(nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner):
+        super().__init__()
+        self.token, self.segment, self.position = nn.Embedding(vocabulary, dim), nn.Embedding(2, dim), nn.Embedding(tokens, dim)
+        self.layers = nn.ModuleList([Block(dim, heads, inner, eps=1e-12) for _ in range(layers)])
+        self.norm, self.pooler = nn.LayerNorm(dim), nn.Linear(dim, dim)
+        self.norm.eps = 1e-12
+
+    def embed(self, ids, segments):
+        return self.norm(self.token.weight[ids] + self.segment.weight[segments] + self.position.weight[None, : ids.size(1)])
+
+    def forward(self, ids, segments, real):
+        all_states = [self.embed(ids, segments)]
+        for layer in self.layers:
+            all_states += [layer(all_states[-1], real.view(len(real), 1, -1))]
+        return torch.stack(all_states, 0), self.pooler(all_states[-1][:, 0]).tanh()
+""",
+    },
+    survivors={
+        "eps=2e-12": "no ε as small as this changes a number of float32, unless a vector is next to nothing",
+        "eps=-1e-12": "the same",
+    },
+    hints=(
+        "Which three things does BERT know of a token before any layer has read it? And which part of 03 comes right behind their sum?",
+        "ids, segments, real: (B, T). Each state: (B, T, dim), layers + 1 of them. `real[:, None]`: (B, 1, T), which Block takes for keep. Pooled: (B, dim).",
+        "init: three tables, the norm, a ModuleList of Blocks with eps=1e-12, the pooler\nforward: the normed sum of the tables is the first state\n"
+        "    each layer reads the last state and gives the next\n    the states, stacked; tanh of the pooler on the last state's first token",
+        "Near miss: `[Block(…) for _ in range(layers)]` computes the right thing with weights that nobody finds. nn.ModuleList registers them.",
+    ),
+)
+
+# ------------------------------------------------------------------------------------------ the names of its weights
+
+
+def bert_names_cases(draw: Draw) -> Iterator[Case]:
+    """A BertModel as of today; one with heads and a buffer, as of 2019; one of 2018 with gamma and beta, and eleven layers."""
+    linear = {"attention.self.query": (0, 0), "attention.self.key": (0, 0), "attention.self.value": (0, 0),
+              "attention.output.dense": (0, 0), "intermediate.dense": (1, 0), "output.dense": (0, 1)}  # fmt: skip
+    for V, D, F, P, layers, prefix, old in ((7, 4, 6, 5, 2, "", False), (5, 6, 9, 8, 1, "bert.", False), (6, 3, 5, 4, 11, "bert.", True)):
+        gain, shift = ("gamma", "beta") if old else ("weight", "bias")
+        shapes: dict[str, tuple[int, ...]] = {
+            "embeddings.word_embeddings.weight": (V, D), "embeddings.position_embeddings.weight": (P, D),
+            "embeddings.token_type_embeddings.weight": (2, D),
+            f"embeddings.LayerNorm.{gain}": (D,), f"embeddings.LayerNorm.{shift}": (D,),
+        }  # fmt: skip
+        for layer in range(layers):
+            for name, (rows, columns) in linear.items():
+                size = ((D, F)[rows], (D, F)[columns])
+                shapes |= {f"encoder.layer.{layer}.{name}.weight": size, f"encoder.layer.{layer}.{name}.bias": size[:1]}
+            for name in ("attention.output.LayerNorm", "output.LayerNorm"):
+                shapes |= {f"encoder.layer.{layer}.{name}.{gain}": (D,), f"encoder.layer.{layer}.{name}.{shift}": (D,)}
+        shapes |= {"pooler.dense.weight": (D, D), "pooler.dense.bias": (D,)}
+        theirs = {f"{prefix}{name}": draw.normal(*shape) for name, shape in shapes.items()}
+        if prefix:
+            theirs[f"{prefix}embeddings.position_ids"] = np.arange(P)[None]
+            theirs["cls.predictions.bias"] = draw.normal(V)
+            theirs["cls.predictions.transform.dense.weight"] = draw.normal(D, D)
+            theirs[f"cls.predictions.transform.LayerNorm.{gain}"] = draw.normal(D)
+            theirs["cls.predictions.decoder.weight"] = theirs[f"{prefix}embeddings.word_embeddings.weight"].copy()
+            theirs["cls.seq_relationship.weight"] = draw.normal(2, D)
+        yield theirs
+
+
+OLD_NAMES = 'part = {"gamma": "weight", "beta": "bias"}.get(part, part)'
+PLACED = 'ours[f"{layer}{PLACES[place]}.{part}"] = value'
+
+bert_names = Exercise(
+    cases=bert_names_cases,
+    mistakes=(
+        Mistake(
+            "gamma and beta kept",
+            "The norms of files of 2018 have names that your modules do not know: gamma is the weight, beta the bias.",
+            OLD_NAMES, "pass",
+        ),
+        Mistake(
+            "gamma and beta changed places",
+            "The norms of files of 2018 have weight and bias in each other's place: gamma multiplies, beta is added.",
+            '{"gamma": "weight", "beta": "bias"}', '{"gamma": "bias", "beta": "weight"}',
+        ),
+        Mistake(
+            "matrices transposed",
+            "Your matrices are turned round. Both programs have nn.Linear, (out, in): nothing is to be transposed here.",
+            PLACED, 'ours[f"{layer}{PLACES[place]}.{part}"] = value.T if value.ndim == 2 and layer else value',
+            also=(
+                """
+def bert_names(theirs):
+    ours = {}
+    for name, value in theirs.items():
+        place, _, part = name.removeprefix("bert.").rpartition(".")
+        layer = ""
+        if place.startswith("encoder.layer."):
+            _, _, number, place = place.split(".", 3)
+            layer = f"layers.{number}."
+        if place in PLACES:
+            part = {"gamma": "weight", "beta": "bias"}.get(part, part)
+            linear = value.ndim == 2 and "embeddings" not in place
+            ours[f"{layer}{PLACES[place]}.{part}"] = value.T if linear else value
+    return ours
+""",
+            ),
+        ),
+        Mistake(
+            "models with heads not taken",
+            "A BertModel alone is right. Of a model with heads, whose names begin with bert., you return nothing.",
+            'name.removeprefix("bert.")', "name",
+        ),
+        Mistake(
+            "models without heads not taken",
+            "With the prefix bert. you are right. A BertModel alone has no prefix: of it you return nothing.",
+            "    ours = {}\n", '    ours = {}\n    theirs = {name: value for name, value in theirs.items() if name.startswith("bert.")}\n',
+        ),
+        Mistake(
+            "the buffer taken for a parameter",
+            "There is a name too many: position_ids holds the numbers 0, 1, 2, … and nothing that is learned.",
+            "    return ours",
+            '    for name, value in theirs.items():\n        if name.endswith("position_ids"):\n            ours["position_ids"] = value\n    return ours',
+        ),
+        Mistake(
+            "the heads taken along",
+            "There are names too many: what begins with cls. belongs to BERT's two objectives, for which your encoder has no parameters.",
+            "        if place in PLACES:",
+            '        if place.startswith("cls"):\n            ours[name] = value\n        if place in PLACES:',
+        ),
+        Mistake(
+            "layers counted from 1",
+            "Your layers have the numbers from 1 on. Both programs count from 0.",
+            'layer = f"layers.{number}."', 'layer = f"layers.{int(number) + 1}."',
+        ),
+        Mistake(
+            "their names kept",
+            "These are still the names of Hugging Face's modules: PLACES says how yours are called.",
+            code="""
+def bert_names(theirs):
+    return {name.removeprefix("bert."): value for name, value in theirs.items()}
+""",
+            also=(
+                """
+def bert_names(theirs):
+    return dict(theirs)
+""",
+            ),
+        ),
+        Mistake(
+            "the layer's number lost",
+            "Your layers all have the number 0, so that only the last one read is left.",
+            'layer = f"layers.{number}."', 'layer = "layers.0."',
+        ),
+        Mistake(
+            "one figure of the layer's number",
+            "Up to ten layers are right. Layer 10 has two figures.",
+            code="""
+def bert_names(theirs):
+    ours = {}
+    for name, value in theirs.items():
+        place, _, part = name.removeprefix("bert.").rpartition(".")
+        layer = ""
+        if place.startswith("encoder.layer."):
+            rest = place.removeprefix("encoder.layer.")
+            layer, place = f"layers.{rest[0]}.", rest[2:].removeprefix(".")
+        if place in PLACES:
+            part = {"gamma": "weight", "beta": "bias"}.get(part, part)
+            ours[f"{layer}{PLACES[place]}.{part}"] = value
+    return ours
+""",
+        ),
+        Mistake(
+            "the layers alone",
+            "The tables, their norm and the pooler are missing: they stand outside the layers.",
+            "        if place in PLACES:", "        if place in PLACES and layer:",
+        ),
+        Mistake(
+            "the pooler forgotten",
+            "pooler.weight and pooler.bias are missing.",
+            "        if place in PLACES:", '        if place in PLACES and not place.startswith("pooler"):',
+        ),
+        Mistake(
+            "the biases forgotten",
+            "The biases are missing: each map and each norm has one.",
+            "            ours[f", '            if part == "bias":\n                continue\n            ours[f',
+        ),
+    ),
+    alternatives={
+        "by replacing, with the longest names first": """
+def bert_names(theirs):
+    found = {}
+    for name, value in theirs.items():
+        if name.startswith("cls.") or name.endswith("position_ids"):
+            continue
+        name = name.replace("bert.", "").replace("encoder.layer", "layers").replace("gamma", "weight").replace("beta", "bias")
+        for old in sorted(PLACES, key=len, reverse=True):
+            if f".{old}." in f".{name}":
+                name = f".{name}".replace(f".{old}.", f".{PLACES[old]}.").lstrip(".")
+                break
+        found[name] = value
+    return found
+""",
+        "layer by layer, from what is expected": """
+def bert_names(theirs):
+    theirs = {name[5:] if name.startswith("bert.") else name: value for name, value in theirs.items()}
+    layers = {name.split(".")[2] for name in theirs if name.startswith("encoder.layer.")}
+    ours = {}
+    for old, new in PLACES.items():
+        homes = [(old, new)] + [(f"encoder.layer.{i}.{old}", f"layers.{i}.{new}") for i in layers]
+        for place, home in homes:
+            for part, names in {"weight": ("weight", "gamma"), "bias": ("bias", "beta")}.items():
+                for name in names:
+                    if f"{place}.{name}" in theirs:
+                        ours[f"{home}.{part}"] = theirs[f"{place}.{name}"]
+    return ours
+""",
+    },
+    hints=(
+        "Take bert.encoder.layer.3.attention.output.LayerNorm.gamma and say of each piece what becomes of it.",
+        "In and out: a dictionary from names to tensors. A name is a place and, behind its last dot, weight or bias. Of four kinds of names nothing comes out.",
+        "for each name and value:\n    without the prefix; place and part, at the last dot\n    inside a layer: its number, and the place behind it\n"
+        "    if PLACES has the place: the new name, with gamma and beta renamed",
+        'Near miss: `name.replace("output.dense", "feed_forward.narrow")` also changes attention.output.dense, which ends in the same words.',
+    ),
+)
+
 # ------------------------------------------------------------------------------------------ corruption
 
 

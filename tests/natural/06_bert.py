@@ -1638,6 +1638,446 @@ def count_parameters(V, P, D, L, F):
     return 23837184, 85054464, 590592, 1537 + 592898
 """,
     },
+    "bert.Bert": {
+        "default layer norm everywhere": """
+class Bert(nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner):
+        super().__init__()
+        self.token = nn.Embedding(vocabulary, dim)
+        self.segment = nn.Embedding(2, dim)
+        self.position = nn.Embedding(tokens, dim)
+        self.norm = nn.LayerNorm(dim)
+        self.layers = nn.ModuleList([Block(dim, heads, inner) for _ in range(layers)])
+        self.pooler = nn.Linear(dim, dim)
+
+    def forward(self, ids, segments, real):
+        B, T = ids.shape
+        x = self.token(ids) + self.segment(segments) + self.position(torch.arange(T))
+        x = self.norm(x)
+        hidden = [x]
+        for block in self.layers:
+            x = block(x, real[:, None, :])
+            hidden.append(x)
+        return torch.stack(hidden), torch.tanh(self.pooler(x[:, 0]))
+""",
+        "eps for the embeddings' norm only": """
+class Bert(nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner):
+        super().__init__()
+        self.token = nn.Embedding(vocabulary, dim)
+        self.segment = nn.Embedding(2, dim)
+        self.position = nn.Embedding(tokens, dim)
+        self.norm = nn.LayerNorm(dim, eps=1e-12)
+        self.layers = nn.ModuleList([Block(dim, heads, inner) for _ in range(layers)])
+        self.pooler = nn.Linear(dim, dim)
+
+    def forward(self, ids, segments, real):
+        B, T = ids.shape
+        x = self.token(ids) + self.segment(segments) + self.position(torch.arange(T))
+        x = self.norm(x)
+        hidden = [x]
+        for block in self.layers:
+            x = block(x, real[:, None, :])
+            hidden.append(x)
+        return torch.stack(hidden), torch.tanh(self.pooler(x[:, 0]))
+""",
+        "all tokens visible": """
+class Bert(nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner):
+        super().__init__()
+        self.token = nn.Embedding(vocabulary, dim)
+        self.segment = nn.Embedding(2, dim)
+        self.position = nn.Embedding(tokens, dim)
+        self.norm = nn.LayerNorm(dim, eps=1e-12)
+        self.layers = nn.ModuleList([Block(dim, heads, inner, eps=1e-12) for _ in range(layers)])
+        self.pooler = nn.Linear(dim, dim)
+
+    def forward(self, ids, segments, real):
+        B, T = ids.shape
+        x = self.token(ids) + self.segment(segments) + self.position(torch.arange(T))
+        x = self.norm(x)
+        hidden = [x]
+        for block in self.layers:
+            x = block(x, torch.ones(B, T, T, dtype=torch.bool))
+            hidden.append(x)
+        return torch.stack(hidden), torch.tanh(self.pooler(x[:, 0]))
+""",
+        "mask as (B, T, 1): padding sees nothing, all see padding": """
+class Bert(nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner):
+        super().__init__()
+        self.token = nn.Embedding(vocabulary, dim)
+        self.segment = nn.Embedding(2, dim)
+        self.position = nn.Embedding(tokens, dim)
+        self.norm = nn.LayerNorm(dim, eps=1e-12)
+        self.layers = nn.ModuleList([Block(dim, heads, inner, eps=1e-12) for _ in range(layers)])
+        self.pooler = nn.Linear(dim, dim)
+
+    def forward(self, ids, segments, real):
+        B, T = ids.shape
+        x = self.token(ids) + self.segment(segments) + self.position(torch.arange(T))
+        x = self.norm(x)
+        hidden = [x]
+        for block in self.layers:
+            x = block(x, real[:, :, None] | ~real[:, :, None])
+            hidden.append(x)
+        return torch.stack(hidden), torch.tanh(self.pooler(x[:, 0]))
+""",
+        "pooler without tanh": """
+class Bert(nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner):
+        super().__init__()
+        self.token = nn.Embedding(vocabulary, dim)
+        self.segment = nn.Embedding(2, dim)
+        self.position = nn.Embedding(tokens, dim)
+        self.norm = nn.LayerNorm(dim, eps=1e-12)
+        self.layers = nn.ModuleList([Block(dim, heads, inner, eps=1e-12) for _ in range(layers)])
+        self.pooler = nn.Linear(dim, dim)
+
+    def forward(self, ids, segments, real):
+        B, T = ids.shape
+        x = self.token(ids) + self.segment(segments) + self.position(torch.arange(T))
+        x = self.norm(x)
+        hidden = [x]
+        for block in self.layers:
+            x = block(x, real[:, None, :])
+            hidden.append(x)
+        return torch.stack(hidden), self.pooler(x[:, 0])
+""",
+        "tanh before the pooler": """
+class Bert(nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner):
+        super().__init__()
+        self.token = nn.Embedding(vocabulary, dim)
+        self.segment = nn.Embedding(2, dim)
+        self.position = nn.Embedding(tokens, dim)
+        self.norm = nn.LayerNorm(dim, eps=1e-12)
+        self.layers = nn.ModuleList([Block(dim, heads, inner, eps=1e-12) for _ in range(layers)])
+        self.pooler = nn.Linear(dim, dim)
+
+    def forward(self, ids, segments, real):
+        B, T = ids.shape
+        x = self.token(ids) + self.segment(segments) + self.position(torch.arange(T))
+        x = self.norm(x)
+        hidden = [x]
+        for block in self.layers:
+            x = block(x, real[:, None, :])
+            hidden.append(x)
+        return torch.stack(hidden), self.pooler(torch.tanh(x[:, 0]))
+""",
+        "mean over real tokens pooled": """
+class Bert(nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner):
+        super().__init__()
+        self.token = nn.Embedding(vocabulary, dim)
+        self.segment = nn.Embedding(2, dim)
+        self.position = nn.Embedding(tokens, dim)
+        self.norm = nn.LayerNorm(dim, eps=1e-12)
+        self.layers = nn.ModuleList([Block(dim, heads, inner, eps=1e-12) for _ in range(layers)])
+        self.pooler = nn.Linear(dim, dim)
+
+    def forward(self, ids, segments, real):
+        B, T = ids.shape
+        x = self.token(ids) + self.segment(segments) + self.position(torch.arange(T))
+        x = self.norm(x)
+        hidden = [x]
+        for block in self.layers:
+            x = block(x, real[:, None, :])
+            hidden.append(x)
+        return torch.stack(hidden), torch.tanh(self.pooler((x * real[..., None]).sum(1) / real.sum(1, keepdim=True)))
+""",
+        "layers in a list": """
+class Bert(nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner):
+        super().__init__()
+        self.token = nn.Embedding(vocabulary, dim)
+        self.segment = nn.Embedding(2, dim)
+        self.position = nn.Embedding(tokens, dim)
+        self.norm = nn.LayerNorm(dim, eps=1e-12)
+        self.layers = [Block(dim, heads, inner, eps=1e-12) for _ in range(layers)]
+        self.pooler = nn.Linear(dim, dim)
+
+    def forward(self, ids, segments, real):
+        B, T = ids.shape
+        x = self.token(ids) + self.segment(segments) + self.position(torch.arange(T))
+        x = self.norm(x)
+        hidden = [x]
+        for block in self.layers:
+            x = block(x, real[:, None, :])
+            hidden.append(x)
+        return torch.stack(hidden), torch.tanh(self.pooler(x[:, 0]))
+""",
+        "norm after the layers, not before": """
+class Bert(nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner):
+        super().__init__()
+        self.token = nn.Embedding(vocabulary, dim)
+        self.segment = nn.Embedding(2, dim)
+        self.position = nn.Embedding(tokens, dim)
+        self.norm = nn.LayerNorm(dim, eps=1e-12)
+        self.layers = nn.ModuleList([Block(dim, heads, inner, eps=1e-12) for _ in range(layers)])
+        self.pooler = nn.Linear(dim, dim)
+
+    def forward(self, ids, segments, real):
+        B, T = ids.shape
+        x = self.token(ids) + self.segment(segments) + self.position(torch.arange(T))
+        hidden = [x]
+        for block in self.layers:
+            x = block(x, real[:, None, :])
+            hidden.append(x)
+        x = self.norm(x)
+        hidden[-1] = x
+        return torch.stack(hidden), torch.tanh(self.pooler(x[:, 0]))
+""",
+        "last state only": """
+class Bert(nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner):
+        super().__init__()
+        self.token = nn.Embedding(vocabulary, dim)
+        self.segment = nn.Embedding(2, dim)
+        self.position = nn.Embedding(tokens, dim)
+        self.norm = nn.LayerNorm(dim, eps=1e-12)
+        self.layers = nn.ModuleList([Block(dim, heads, inner, eps=1e-12) for _ in range(layers)])
+        self.pooler = nn.Linear(dim, dim)
+
+    def forward(self, ids, segments, real):
+        B, T = ids.shape
+        x = self.token(ids) + self.segment(segments) + self.position(torch.arange(T))
+        x = self.norm(x)
+        hidden = [x]
+        for block in self.layers:
+            x = block(x, real[:, None, :])
+            hidden.append(x)
+        return x, torch.tanh(self.pooler(x[:, 0]))
+""",
+        "hidden states as (B, layers + 1, T, dim)": """
+class Bert(nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner):
+        super().__init__()
+        self.token = nn.Embedding(vocabulary, dim)
+        self.segment = nn.Embedding(2, dim)
+        self.position = nn.Embedding(tokens, dim)
+        self.norm = nn.LayerNorm(dim, eps=1e-12)
+        self.layers = nn.ModuleList([Block(dim, heads, inner, eps=1e-12) for _ in range(layers)])
+        self.pooler = nn.Linear(dim, dim)
+
+    def forward(self, ids, segments, real):
+        B, T = ids.shape
+        x = self.token(ids) + self.segment(segments) + self.position(torch.arange(T))
+        x = self.norm(x)
+        hidden = [x]
+        for block in self.layers:
+            x = block(x, real[:, None, :])
+            hidden.append(x)
+        return torch.stack(hidden, dim=1), torch.tanh(self.pooler(x[:, 0]))
+""",
+        "pre-norm, as in GPT": """
+class Bert(nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner):
+        super().__init__()
+        self.token = nn.Embedding(vocabulary, dim)
+        self.segment = nn.Embedding(2, dim)
+        self.position = nn.Embedding(tokens, dim)
+        self.norm = nn.LayerNorm(dim, eps=1e-12)
+        self.layers = nn.ModuleList([Block(dim, heads, inner, norm_first=True, eps=1e-12) for _ in range(layers)])
+        self.pooler = nn.Linear(dim, dim)
+
+    def forward(self, ids, segments, real):
+        B, T = ids.shape
+        x = self.token(ids) + self.segment(segments) + self.position(torch.arange(T))
+        x = self.norm(x)
+        hidden = [x]
+        for block in self.layers:
+            x = block(x, real[:, None, :])
+            hidden.append(x)
+        return torch.stack(hidden), torch.tanh(self.pooler(x[:, 0]))
+""",
+        "embeddings called as Hugging Face does": """
+class Bert(nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner):
+        super().__init__()
+        self.word_embeddings = nn.Embedding(vocabulary, dim)
+        self.segment = nn.Embedding(2, dim)
+        self.position = nn.Embedding(tokens, dim)
+        self.norm = nn.LayerNorm(dim, eps=1e-12)
+        self.layers = nn.ModuleList([Block(dim, heads, inner, eps=1e-12) for _ in range(layers)])
+        self.pooler = nn.Linear(dim, dim)
+
+    def forward(self, ids, segments, real):
+        B, T = ids.shape
+        x = self.word_embeddings(ids) + self.segment(segments) + self.position(torch.arange(T))
+        x = self.norm(x)
+        hidden = [x]
+        for block in self.layers:
+            x = block(x, real[:, None, :])
+            hidden.append(x)
+        return torch.stack(hidden), torch.tanh(self.pooler(x[:, 0]))
+""",
+        "padding set to zero": """
+class Bert(nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner):
+        super().__init__()
+        self.token = nn.Embedding(vocabulary, dim)
+        self.segment = nn.Embedding(2, dim)
+        self.position = nn.Embedding(tokens, dim)
+        self.norm = nn.LayerNorm(dim, eps=1e-12)
+        self.layers = nn.ModuleList([Block(dim, heads, inner, eps=1e-12) for _ in range(layers)])
+        self.pooler = nn.Linear(dim, dim)
+
+    def forward(self, ids, segments, real):
+        B, T = ids.shape
+        x = self.token(ids) + self.segment(segments) + self.position(torch.arange(T))
+        x = self.norm(x)
+        hidden = [x]
+        for block in self.layers:
+            x = block(x, real[:, None, :])
+            x = x * real[..., None]
+            hidden.append(x)
+        return torch.stack(hidden), torch.tanh(self.pooler(x[:, 0]))
+""",
+    },
+    "bert.bert_names": {
+        "transposes, as for GPT-2": """
+def bert_names(theirs):
+    ours = {}
+    for name, value in theirs.items():
+        name = name.removeprefix("bert.")
+        if name.startswith("cls.") or name == "embeddings.position_ids":
+            continue
+        name = name.replace("gamma", "weight").replace("beta", "bias")
+        *place, part = name.split(".")
+        if place[0] == "encoder":
+            number, place = place[2], ".".join(place[3:])
+            value = value.T if value.ndim == 2 else value
+            ours[f"layers.{number}.{PLACES[place]}.{part}"] = value
+        else:
+            ours[f"{PLACES['.'.join(place)]}.{part}"] = value
+    return ours
+""",
+        "forgets gamma and beta": """
+def bert_names(theirs):
+    ours = {}
+    for name, value in theirs.items():
+        name = name.removeprefix("bert.")
+        if name.startswith("cls.") or name == "embeddings.position_ids":
+            continue
+        *place, part = name.split(".")
+        if place[0] == "encoder":
+            number, place = place[2], ".".join(place[3:])
+            ours[f"layers.{number}.{PLACES[place]}.{part}"] = value
+        else:
+            ours[f"{PLACES['.'.join(place)]}.{part}"] = value
+    return ours
+""",
+        "keeps the heads under their names": """
+def bert_names(theirs):
+    ours = {}
+    for name, value in theirs.items():
+        name = name.removeprefix("bert.")
+        if name == "embeddings.position_ids":
+            continue
+        if name.startswith("cls."):
+            ours[name] = value
+            continue
+        name = name.replace("gamma", "weight").replace("beta", "bias")
+        *place, part = name.split(".")
+        if place[0] == "encoder":
+            number, place = place[2], ".".join(place[3:])
+            ours[f"layers.{number}.{PLACES[place]}.{part}"] = value
+        else:
+            ours[f"{PLACES['.'.join(place)]}.{part}"] = value
+    return ours
+""",
+        "keeps position_ids": """
+def bert_names(theirs):
+    ours = {}
+    for name, value in theirs.items():
+        name = name.removeprefix("bert.")
+        if name.startswith("cls."):
+            continue
+        if name == "embeddings.position_ids":
+            ours["position_ids"] = value
+            continue
+        name = name.replace("gamma", "weight").replace("beta", "bias")
+        *place, part = name.split(".")
+        if place[0] == "encoder":
+            number, place = place[2], ".".join(place[3:])
+            ours[f"layers.{number}.{PLACES[place]}.{part}"] = value
+        else:
+            ours[f"{PLACES['.'.join(place)]}.{part}"] = value
+    return ours
+""",
+        "layers counted from 1": """
+def bert_names(theirs):
+    ours = {}
+    for name, value in theirs.items():
+        name = name.removeprefix("bert.")
+        if name.startswith("cls.") or name == "embeddings.position_ids":
+            continue
+        name = name.replace("gamma", "weight").replace("beta", "bias")
+        *place, part = name.split(".")
+        if place[0] == "encoder":
+            number, place = int(place[2]) + 1, ".".join(place[3:])
+            ours[f"layers.{number}.{PLACES[place]}.{part}"] = value
+        else:
+            ours[f"{PLACES['.'.join(place)]}.{part}"] = value
+    return ours
+""",
+        "only the layers": """
+def bert_names(theirs):
+    ours = {}
+    for name, value in theirs.items():
+        name = name.removeprefix("bert.")
+        if name.startswith("cls.") or name == "embeddings.position_ids":
+            continue
+        name = name.replace("gamma", "weight").replace("beta", "bias")
+        *place, part = name.split(".")
+        if place[0] == "encoder":
+            number, place = place[2], ".".join(place[3:])
+            ours[f"layers.{number}.{PLACES[place]}.{part}"] = value
+        else:
+            pass
+    return ours
+""",
+        "stops at the first name without a place": """
+def bert_names(theirs):
+    ours = {}
+    for name, value in theirs.items():
+        name = name.removeprefix("bert.")
+        name = name.replace("gamma", "weight").replace("beta", "bias")
+        *place, part = name.split(".")
+        if place[0] == "encoder":
+            number, place = place[2], ".".join(place[3:])
+            ours[f"layers.{number}.{PLACES[place]}.{part}"] = value
+        else:
+            ours[f"{PLACES['.'.join(place)]}.{part}"] = value
+    return ours
+""",
+        "keeps the names, without bert.": """
+def bert_names(theirs):
+    return {name.removeprefix("bert."): value for name, value in theirs.items()}
+""",
+        "query, key and value packed together": """
+def bert_names(theirs):
+    ours = {}
+    for name, value in theirs.items():
+        name = name.removeprefix("bert.")
+        if name.startswith("cls.") or name == "embeddings.position_ids":
+            continue
+        name = name.replace("gamma", "weight").replace("beta", "bias")
+        *place, part = name.split(".")
+        if place[0] == "encoder":
+            number, place = place[2], ".".join(place[3:])
+            if "attention.self" in place:
+                packed = ours.get(f"layers.{number}.attention.{part}", [])
+                ours[f"layers.{number}.attention.{part}"] = torch.cat([*([packed] if len(packed) else []), value])
+                continue
+            ours[f"layers.{number}.{PLACES[place]}.{part}"] = value
+        else:
+            ours[f"{PLACES['.'.join(place)]}.{part}"] = value
+    return ours
+""",
+    },
 }
 
 RIGHT = {
@@ -2063,6 +2503,87 @@ def count_parameters(V, P, D, L, F):
         "a list": """
 def count_parameters(V, P, D, L, F):
     return [D * (V + P + 4), L * (4 * D * D + 2 * D * F + F + 9 * D), D * (D + 1), D * D + 5 * D + V + 2]
+""",
+    },
+    "bert.Bert": {
+        "positions by arange, blocks in a list comprehension": """
+class Bert(nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner):
+        super().__init__()
+        self.token = nn.Embedding(vocabulary, dim)
+        self.segment = nn.Embedding(2, dim)
+        self.position = nn.Embedding(tokens, dim)
+        self.norm = nn.LayerNorm(dim, eps=1e-12)
+        self.layers = nn.ModuleList([Block(dim, heads, inner, eps=1e-12) for _ in range(layers)])
+        self.pooler = nn.Linear(dim, dim)
+
+    def forward(self, ids, segments, real):
+        B, T = ids.shape
+        x = self.token(ids) + self.segment(segments) + self.position(torch.arange(T))
+        x = self.norm(x)
+        hidden = [x]
+        for block in self.layers:
+            x = block(x, real[:, None, :])
+            hidden.append(x)
+        return torch.stack(hidden), torch.tanh(self.pooler(x[:, 0]))
+""",
+        "with an embeddings method and flags by name": """
+class Bert(nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner):
+        super().__init__()
+        self.token = nn.Embedding(vocabulary, dim)
+        self.segment = nn.Embedding(2, dim)
+        self.position = nn.Embedding(tokens, dim)
+        self.norm = nn.LayerNorm(dim, eps=1e-12)
+        self.layers = nn.ModuleList([Block(dim, heads, inner=inner, norm_first=False, activation="gelu", eps=1e-12) for _ in range(layers)])
+        self.pooler = nn.Linear(dim, dim)
+
+    def embeddings(self, ids, segments):
+        positions = torch.arange(ids.shape[1], device=ids.device).unsqueeze(0)
+        return self.norm(self.token(ids) + self.position(positions) + self.segment(segments))
+
+    def forward(self, ids, segments, real):
+        B, T = ids.shape
+        x = self.embeddings(ids, segments)
+        hidden = [x]
+        for block in self.layers:
+            x = block(x, real[:, None, :])
+            hidden.append(x)
+        return torch.stack(hidden), torch.tanh(self.pooler(x[:, 0]))
+""",
+    },
+    "bert.bert_names": {
+        "a list of places and an if": """
+def bert_names(theirs):
+    ours = {}
+    for name, value in theirs.items():
+        name = name.removeprefix("bert.")
+        if name.startswith("cls.") or name == "embeddings.position_ids":
+            continue
+        name = name.replace("gamma", "weight").replace("beta", "bias")
+        *place, part = name.split(".")
+        if place[0] == "encoder":
+            number, place = place[2], ".".join(place[3:])
+            ours[f"layers.{number}.{PLACES[place]}.{part}"] = value
+        else:
+            ours[f"{PLACES['.'.join(place)]}.{part}"] = value
+    return ours
+""",
+        "by suffix, the longest first": """
+def bert_names(theirs):
+    result = {}
+    for name, tensor in theirs.items():
+        place, part = name.rsplit(".", 1)
+        for old in sorted(PLACES, key=len, reverse=True):
+            inside = place.endswith("." + old) and "encoder.layer." in place
+            outside = place in (old, "bert." + old)
+            if inside or outside:
+                prefix = "layers." + place.split("layer.")[1].split(".")[0] + "." if inside else ""
+                if part in ("gamma", "beta"):
+                    part = "weight" if part == "gamma" else "bias"
+                result[prefix + PLACES[old] + "." + part] = tensor
+                break
+    return result
 """,
     },
 }
