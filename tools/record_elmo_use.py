@@ -1,12 +1,13 @@
 """Record data/results/elmo_use.csv: notebook 05, how a task uses ELMo: γ, dropout, and the input or the output of its network.
 
-    python tools/record_elmo_use.py         # some minutes on one core
+    python tools/record_elmo_use.py         # some twenty minutes on one core; what is there is kept
 
 The tasks are those of 05's part 6. With 50 labelled sentences as with 1,500, so that there is something to gain. A seed is
 other sentences and other first weights. The task's network is a linear classifier on the mix for γ and dropout; for the
 places a bidirectional LSTM of its own (Peters et al., 2018, section 5.2 and table 3).
 """
 
+from itertools import product
 from pathlib import Path
 
 import pandas as pd
@@ -18,8 +19,11 @@ from torch.nn.functional import cross_entropy, dropout
 from coursekit.language import Language, load_language
 from coursekit.small import load
 
+COLUMNS = ["steps", "seed", "sentences", "task", "use", "accuracy"]
 TABLE = Path(__file__).parents[1] / "data/results/elmo_use.csv"
-SEEDS, SENTENCES, STEPS, BATCH, RATE = range(5), (50, 1_500), 300, 32, 0.01
+SEEDS, SENTENCES, BATCH, RATE = range(5), (50, 1_500), 32, 0.01
+STEPS = {300: ("syntax", "sense", "morphology"), 1_200: ("sense",)}
+"""Of training, and the tasks: would more steps change what the senses say?"""
 OWN, HIDDEN = 32, 32
 """Dimensions of the task's own word vectors, and of each direction of its LSTM."""
 USES = {
@@ -71,7 +75,9 @@ class Task(nn.Module):
         return self.classify(torch.cat([states, *([mixed["output"]] if "output" in mixed else [])], dim=-1))
 
 
-def accuracy(names: dict, model, language: Language, task: str, seed: int, count: int, use: dict) -> float:
+def accuracy(
+    names: dict, model, language: Language, task: str, seed: int, count: int, steps: int, use: dict
+) -> float:
     """Of a task on held-out sentences, with so many labelled ones."""
     sides = {}
     for split in ("train", "held_out"):
@@ -90,7 +96,7 @@ def accuracy(names: dict, model, language: Language, task: str, seed: int, count
     torch.manual_seed(seed)
     network = Task(len(language.vocabulary), R, classes, names["scalar_mix"], **use)
     optimizer = torch.optim.Adam(network.parameters(), lr=RATE)
-    for _ in range(STEPS):
+    for _ in range(steps):
         rows = torch.randint(len(ids), (BATCH,))
         asked = chosen[rows]
         if not asked.any():
@@ -107,15 +113,17 @@ def accuracy(names: dict, model, language: Language, task: str, seed: int, count
 
 def main() -> None:
     torch.set_num_threads(1)
-    names, model, language, rows = names_of("05_elmo"), load("elmo"), load_language(), []
-    for seed in SEEDS:
-        for count in SENTENCES:
-            for task in names["TASKS"]:
-                for use, choices in USES.items():
-                    found = accuracy(names, model, language, task, seed, count, choices)
-                    rows.append((seed, count, task, use, round(found, 4)))
-            print(*rows[-1], flush=True)
-    pd.DataFrame(rows, columns=["seed", "sentences", "task", "use", "accuracy"]).to_csv(TABLE, index=False)
+    names, model, language = names_of("05_elmo"), load("elmo"), load_language()
+    rows = list(pd.read_csv(TABLE).itertuples(index=False, name=None)) if TABLE.exists() else []
+    done = {row[:-1] for row in rows}
+    for steps, tasks in STEPS.items():
+        for key in product(SEEDS, SENTENCES, tasks, USES):
+            seed, count, task, use = key
+            if (steps, *key) not in done:
+                found = accuracy(names, model, language, task, seed, count, steps, USES[use])
+                rows.append((steps, *key, round(found, 4)))
+                pd.DataFrame(rows, columns=COLUMNS).to_csv(TABLE, index=False)
+        print(f"{steps} steps: done", flush=True)
 
 
 if __name__ == "__main__":

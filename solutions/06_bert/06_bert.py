@@ -18,9 +18,10 @@
 # - cut words into pieces from a fixed vocabulary, and lay out two sentences as BERT reads them;
 # - hide words the way BERT was trained, and score the predictions at the hidden words alone;
 # - train a small BERT on both of its objectives, beside the best possible loss;
-# - say, with numbers, how BERT differs from ELMo and how large the original is.
+# - say, with numbers, how BERT differs from ELMo and how large the original is;
+# - run a published model's weights in an encoder of your own.
 #
-# **You need** notebooks 03 and 05. **Time** about 75 minutes: seven exercises, one of them a bug to mend, two questions that a person reads; four
+# **You need** notebooks 03 and 05. **Time** about 75 minutes: seven exercises, one of them a bug to mend, two questions that a person reads; six
 # extensions.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [05 · ELMo](../05_elmo/05_elmo.ipynb) · next: [07 · GPT](../07_gpt/07_gpt.ipynb)
@@ -984,7 +985,7 @@ check("bert.Bert", lambda case: states_and_pooled(Bert, case))
 
 # %% [markdown]
 # Now the weights. Hugging Face has other names for the same places, and a file holds more than you need: heads for objectives, which your encoder does not have; in files of 2019 the numbers 0 to 511
-# as a **buffer**, which is saved and never trained; and in those of 2018 a norm's weight is called gamma and its bias beta. Nothing is fused and nothing transposed: both programs have `nn.Linear`. (GPT-2's are both: 07.)
+# as a buffer (03), which is saved and never trained; and in those of 2018 a norm's weight is called gamma and its bias beta. Nothing is fused and nothing transposed: both programs have `nn.Linear`. (GPT-2's are both: 07.)
 
 # %%
 PLACES = {
@@ -1075,7 +1076,8 @@ same_sense, other_sense = cosines[:, once & one_sense], cosines[:, once & ~one_s
 pictures.cell_by_layer(same_sense, other_sense)
 
 # %% [markdown]
-# At layer 0 the word is the same and only its place differs. Then the two senses part: pairs of one sense stay closer than pairs of two, and the distance grows towards the top. Ten sentences are an example, no exam; 08 asks with hundreds, and with controls.
+# At layer 0 the word is the same and only its place differs. From layer 1 on, pairs of one sense are closer on average than pairs of two, most clearly at the top; single pairs overlap at every layer. Ten sentences are an example, no exam
+# (sentences of one sense also have other words in common): 08 asks with hundreds, and with controls.
 
 # %% [markdown]
 # ## 15 · Scoreboard
@@ -1109,7 +1111,7 @@ display(Markdown("Order in two clauses: " + "; ".join(
 ) + "."))
 
 # %% [markdown]
-# It does not: one layer alone, trained for nothing but senses, finds nearly all in 03. BERT's first layer was asked for something else, to prepare what the second needs for its guesses. So a layer shows what its
+# It does not: one layer alone, trained for nothing but senses, finds nearly all in 03 with four seeds of five, and four questions in five with the fifth. BERT's first layer was asked for something else, to prepare what the second needs for its guesses. So a layer shows what its
 # model was trained to keep there, and not how deep a model must be.
 #
 # The untrained model finds cues, too: random attention carries the neighbours into a word's vector. Where order decides it is no better than a bag of words. That part is learnt. Now the rows of this notebook:

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+import torch
+from transformers import BertConfig, BertForPreTraining
 
 from coursekit.exam import QUESTIONS, bounds
 from coursekit.small import recorded_senses
@@ -113,9 +115,10 @@ def test_one_layer_finds_cues_and_two_find_order(measured):
 
 
 def test_one_layer_alone_can_tell_order_when_it_is_trained_to(measured):
-    alone = measured["alone"].order2
-    assert len(alone) >= 3 and alone.min() > 0.9
-    assert alone.min() > max(one.order2 for one in measured["by_layer"][1]) + 0.1
+    """ "nearly all in 03 with four seeds of five, and four questions in five with the fifth"."""
+    fifth, *four = sorted(measured["alone"].order2)
+    assert len(four) == 4 and min(four) > 0.97
+    assert fifth == pytest.approx(0.8, abs=0.03)
 
 
 def test_untrained_attention_carries_words_and_not_their_order():
@@ -136,3 +139,36 @@ def test_bert_is_not_ahead_of_elmo_where_order_decides(measured):
 
 def test_the_head_of_the_extension_is_the_model_s(measured):
     assert measured["yours"] == pytest.approx(measured["course"][-1, 2], abs=1e-4)
+
+
+def test_minilm_runs_in_the_student_s_own_code(measured):
+    assert measured["from_transformers"] < 1e-5 and len(measured["is_real"]) == 10
+    assert measured["with_another_eps"] > 100 * measured["from_transformers"]
+    same, other = measured["same_sense"], measured["other_sense"]  # L+1 pairs
+    apart = same.mean(dim=1) - other.mean(dim=1)
+    assert abs(apart[0]) < 0.02 < min(apart[1:]) and apart.argmax() == len(apart) - 1
+    assert (same.min(dim=1).values < other.max(dim=1).values).all()  # "single pairs overlap at every layer"
+
+
+@pytest.mark.parametrize(("layers", "heads"), [(1, 2), (12, 4)])
+def test_the_own_bert_is_transformers_bert_with_any_weights(measured, layers, heads):
+    torch.manual_seed(layers)
+    config = BertConfig(
+        vocab_size=50, hidden_size=24, num_hidden_layers=layers, num_attention_heads=heads, intermediate_size=40,
+        max_position_embeddings=16,
+    )  # fmt: skip
+    theirs = BertForPreTraining(config).eval()
+    for weight in theirs.parameters():
+        weight.data += 0.2 * torch.randn_like(weight)
+    own = measured["Bert"](50, 16, 24, layers, heads, 40).eval()
+    own.load_state_dict(measured["bert_names"](theirs.state_dict()))
+    ids, segments = torch.randint(50, (3, 9)), torch.randint(2, (3, 9))
+    real = torch.arange(9) < torch.tensor([[9], [4], [1]])
+    with torch.no_grad():
+        states, pooled = own(ids, segments, real)
+        expected = theirs.bert(
+            ids, attention_mask=real.long(), token_type_ids=segments, output_hidden_states=True
+        )
+    for state, hidden in zip(states, expected.hidden_states, strict=True):
+        assert torch.allclose(state[real], hidden[real], atol=1e-5)
+    assert torch.allclose(pooled, expected.pooler_output, atol=1e-5)
