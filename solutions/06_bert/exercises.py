@@ -1280,29 +1280,6 @@ def bert_names(theirs):
             ),
         ),
         Mistake(
-            "the layer's number lost",
-            "Your layers all have the number 0, so that only the last one read is left.",
-            'layer = f"layers.{number}."', 'layer = "layers.0."',
-        ),
-        Mistake(
-            "one figure of the layer's number",
-            "Up to ten layers are right. Layer 10 has two figures.",
-            code="""
-def bert_names(theirs):
-    ours = {}
-    for name, value in theirs.items():
-        place, _, part = name.removeprefix("bert.").rpartition(".")
-        layer = ""
-        if place.startswith("encoder.layer."):
-            rest = place.removeprefix("encoder.layer.")
-            layer, place = f"layers.{rest[0]}.", rest[2:].removeprefix(".")
-        if place in PLACES:
-            part = {"gamma": "weight", "beta": "bias"}.get(part, part)
-            ours[f"{layer}{PLACES[place]}.{part}"] = value
-    return ours
-""",
-        ),
-        Mistake(
             "the layers alone",
             "The tables, their norm and the pooler are missing: they stand outside the layers.",
             "        if place in PLACES:", "        if place in PLACES and layer:",
