@@ -229,3 +229,22 @@ def test_a_tutorial_s_demonstration_is_passed_by_an_untrained_network(measured):
     assert 0.99 < two_senses < 1 and abs(one_sense - two_senses) < 0.002
     one_sense, two_senses = measured["by_network"]["the course's ELMo, top layer"]
     assert 0.015 < one_sense - two_senses < 0.05  # "it is there, and small"
+
+
+def test_how_a_task_uses_elmo(measured):
+    """Which of the paper's choices matter here, by their intervals."""
+    gains = measured["gains"]
+
+    def of(choice: str) -> dict:
+        return {tuple(where): interval for (name, *where), interval in gains.items() if name == choice}
+
+    assert all(abs(mean) < half for mean, half in of("γ learned, against γ = 1").values())
+    assert all(mean > half for mean, half in of("ELMo at the input, against no ELMo").values())
+    dropout = of("dropout 0.5 on the mix, against none")
+    assert all(mean < half for mean, half in dropout.values())  # "never helps"
+    for steps in (300, 1200):
+        assert sum(dropout[steps, 1500, "sense"]) < 0
+        few, many = (of("at the output, against at the input")[steps, count, "sense"] for count in (50, 1500))
+        assert few[0] > few[1] and -many[0] > many[1]
+    both = of("at both, against at the input")
+    assert both[300, 50, "sense"][0] > 0.05 and min(mean for mean, _ in both.values()) > -0.01
