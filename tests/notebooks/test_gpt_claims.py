@@ -124,7 +124,7 @@ def test_the_names_of_the_exercise_are_those_of_transformers(measured):
     for model in (measured["random_gpt2"], GPT2Model(measured["tiny"])):
         assert names(model.state_dict()).keys() == own.keys()
     assert not any(
-        "masked_bias" in name or name.endswith("attn.bias") for name in measured["random_gpt2"].state_dict()
+        "masked_bias" in name or name.endswith(".attn.bias") for name in measured["random_gpt2"].state_dict()
     )
 
 
