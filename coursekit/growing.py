@@ -121,6 +121,13 @@ def mine(*names: str) -> Any:
 
     One class for one name, otherwise a tuple in the order of the names.
     """
+    if strange := [name for name in names if name not in trials()]:
+        raise ValueError(
+            f"mine({strange[0]!r}): the course has none to compare it with; it has {', '.join(trials())}."
+        )
+    if recording.active() is not None:  # what is graded, or made a key of, depends on no earlier notebook
+        own = tuple(trials()[name].own for name in names)
+        return own[0] if len(own) == 1 else own
     found = load_all(read_parts())
     classes, lines = [], []
     for name in names:
@@ -128,8 +135,7 @@ def mine(*names: str) -> Any:
         problem = found[name] if isinstance(found.get(name), str) else complaint(found.get(name), trial)
         classes.append(trial.own if problem else found[name])
         lines.append(f"{name}: {f'the course’s own, for {problem}' if problem else 'yours'}")
-    if recording.active() is None:  # nobody reads it while a notebook is graded
-        print("\n".join(lines))
+    print("\n".join(lines))
     return classes[0] if len(classes) == 1 else tuple(classes)
 
 

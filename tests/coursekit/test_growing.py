@@ -66,6 +66,18 @@ def test_a_missing_or_wrong_class_is_named_and_the_course_s_own_is_offered(home,
     assert said in capsys.readouterr().out
 
 
+def test_what_is_graded_depends_on_no_earlier_notebook(capsys, monkeypatch):
+    growing.keep(defined(RIGHT, "FeedForward"))
+    capsys.readouterr()
+    monkeypatch.setattr(growing.recording, "active", lambda: object())
+    assert growing.mine("FeedForward") is modules.FeedForward and capsys.readouterr().out == ""
+
+
+def test_a_name_that_no_notebook_asks_for_gets_a_sentence():
+    with pytest.raises(ValueError, match="'Blok'.*MultiHeadAttention"):
+        growing.mine("Blok")
+
+
 def test_a_broken_part_harms_no_other(home):
     text = f"{growing.HEAD}\n\n# --- Block ---\nclass Block(:\n\n\n# --- FeedForward ---\n{RIGHT}\n"
     (home / growing.FILE).write_text(text)
