@@ -79,26 +79,38 @@ def path() -> Path:
 
 
 def keep(*things: Any) -> None:
-    """Write classes and functions, as they stand in the notebook, into my_model.py; those of the same name make room."""
-    parts = read_parts() | {thing.__name__: source_of(thing) for thing in things}
-    text = "\n\n".join([HEAD, *(f"{MARK.format(name)}\n{source}\n" for name, source in parts.items())])
+    """Write classes and functions, as they stand in the notebook, into my_model.py; those of the same name make room.
+
+    What you have written above the first of them stays.
+    """
     names = ", ".join(thing.__name__ for thing in things)
     try:
-        write_aside(path(), text.encode())
+        head, parts = read_file()
+        parts |= {thing.__name__: source_of(thing) for thing in things}
+        sections = (f"{MARK.format(name)}\n{source}\n" for name, source in parts.items())
+        write_aside(path(), "\n\n".join([head, *sections]).encode())
     except OSError as error:
         print(f"{names}: not kept, {path()} cannot be written ({error.strerror}).")
+    except UnicodeDecodeError:
+        print(f"{names}: not kept, {path()} is no text in UTF-8. Move it away and keep them again.")
     else:
         print(f"Kept in {path().name}: {names}.")
 
 
+def read_file() -> tuple[str, dict[str, str]]:
+    """What stands at the head of my_model.py, and its parts by name. Raises OSError and UnicodeDecodeError."""
+    text = path().read_text(encoding="utf-8") if path().exists() else HEAD
+    head, *pieces = MARKS.split(text)
+    sources = zip(pieces[::2], pieces[1::2], strict=True)
+    return head.rstrip("\n") + "\n", {name: source.strip() for name, source in sources}
+
+
 def read_parts() -> dict[str, str]:
-    """What my_model.py holds, by name."""
+    """What my_model.py holds, by name; nothing where it cannot be read."""
     try:
-        text = path().read_text(encoding="utf-8")
+        return read_file()[1]
     except (OSError, UnicodeDecodeError):
         return {}
-    _, *pieces = MARKS.split(text)
-    return {name: source.strip() for name, source in zip(pieces[::2], pieces[1::2], strict=True)}
 
 
 def source_of(thing: Any) -> str:

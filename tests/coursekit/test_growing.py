@@ -85,6 +85,20 @@ def test_a_broken_part_harms_no_other(home):
     assert block is modules.Block and feed_forward is not modules.FeedForward
 
 
+def test_the_student_s_own_lines_at_the_head_stay(home):
+    (home / growing.FILE).write_text(growing.HEAD + "SIZE = 7  # mine\n")
+    growing.keep(defined(RIGHT, "FeedForward"))
+    growing.keep(defined(RIGHT, "FeedForward", "<cell 4>"))
+    text = (home / growing.FILE).read_text()
+    assert text.count("SIZE = 7  # mine") == 1 and text.count("class FeedForward") == 1
+
+
+def test_a_file_that_is_no_text_is_left_as_it_is(home, capsys):
+    (home / growing.FILE).write_bytes(b"\xff\xfe")
+    growing.keep(defined(RIGHT, "FeedForward"))
+    assert (home / growing.FILE).read_bytes() == b"\xff\xfe" and "not kept" in capsys.readouterr().out
+
+
 def test_where_nothing_can_be_written_it_says_so_and_goes_on(monkeypatch, capsys, tmp_path):
     (tmp_path / "a file").write_text("")
     monkeypatch.setenv("AUTOGRADER_HOME", str(tmp_path / "a file"))
