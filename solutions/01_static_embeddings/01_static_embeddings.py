@@ -18,17 +18,18 @@
 # notebook we build such a table twice, take one apart, and find what it cannot do: the reason for the eleven
 # notebooks that follow.
 #
+# **You need** Python, a little PyTorch (indexing, `sum`, `@`), and logarithms. **Time** about 70 minutes: seven
+# exercises, two questions, two extensions.
+#
+# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · next: [02 · Attention, step by step](../02_attention/02_attention.ipynb)
+
+# %% [markdown]
 # **You will be able to**
 # - turn counts of neighbouring words into vectors, and compare vectors by their angle;
 # - write the loss of word2vec and train it, and say how close it came to the best possible loss;
 # - show by measurement that the vector of an ambiguous word is a mixture of its senses;
 # - tell by one number whether vectors depend on the word alone, f(w), or on its context as well, f(w, C);
 # - say what an average of the words around can find out, and what it cannot.
-#
-# **You need** Python, a little PyTorch (indexing, `sum`, `@`), and logarithms. **Time** about 70 minutes: seven
-# exercises, two questions, two extensions.
-#
-# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · next: [02 · Attention, step by step](../02_attention/02_attention.ipynb)
 
 # %%
 import numpy as np

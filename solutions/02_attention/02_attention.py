@@ -14,17 +14,18 @@
 # called **attention**. We compute it with a loop for one word, then for a sentence, then for a batch. We watch it
 # fail on real word vectors, and find out what has to be learned to make it work.
 #
+# **You need** the first notebook, matrix products, and slicing in PyTorch.
+# **Time** about 75 minutes without what goes *further*: six exercises, a bug to find, five questions that a person reads; two extensions.
+#
+# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [01 · One vector per word](../01_static_embeddings/01_static_embeddings.ipynb) · next: [03 · The transformer layer](../03_transformer_layer/03_transformer_layer.ipynb)
+
+# %% [markdown]
 # **Afterwards you can**
 #
 # - compute attention in four steps, and say what breaks when a step is left out;
 # - explain what queries, keys and values are for, with a measurement to support it;
 # - hide words with a mask, and know what happens when everything is hidden;
 # - split attention into heads, and tell the two ways of doing so apart.
-#
-# **You need** the first notebook, matrix products, and slicing in PyTorch.
-# **Time** about 75 minutes without what goes *further*: six exercises, a bug to find, five questions that a person reads; two extensions.
-#
-# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [01 · One vector per word](../01_static_embeddings/01_static_embeddings.ipynb) · next: [03 · The transformer layer](../03_transformer_layer/03_transformer_layer.ipynb)
 
 # %%
 import torch

@@ -13,17 +13,18 @@
 # things: positions, a small network for each word, sums that keep what was there, and a normalisation. Then the layer is repeated. You write
 # each part as a module of your own, find out what breaks without it, end with a layer that gives the same numbers as PyTorch's, and train it.
 #
+# **You need** notebook 02. **Time** about 75 minutes: seven exercises, two questions that a person reads; three
+# exercises and an extension go further.
+#
+# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [02 · Attention, step by step](../02_attention/02_attention.ipynb) · next: [04 · Recurrence, encoder–decoder, and what attention costs](../04_recurrence/04_recurrence.ipynb)
+
+# %% [markdown]
 # **Afterwards you can**
 #
 # - show that attention alone does not know the order of words, and give it positions;
 # - write attention, feed-forward network, dropout and the whole layer as modules: post-norm (2017) and pre-norm (today);
 # - measure what residuals and the place of the norm do to gradients and to the words in a deep stack;
 # - write a training step with clipping, and show where a training needs its warm-up.
-#
-# **You need** notebook 02. **Time** about 75 minutes: seven exercises, two questions that a person reads; three
-# exercises and an extension go further.
-#
-# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [02 · Attention, step by step](../02_attention/02_attention.ipynb) · next: [04 · Recurrence, encoder–decoder, and what attention costs](../04_recurrence/04_recurrence.ipynb)
 
 # %%
 import torch

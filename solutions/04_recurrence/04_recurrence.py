@@ -13,17 +13,18 @@
 # first word is left at the end. Then two come together, an **encoder** that reads and a **decoder** that writes: first joined by one vector, then by
 # attention to all words, at last without recurrence. Three translators of one size show what each step gained.
 #
+# **You need** notebooks 02 and 03. **Time** about 75 minutes without what goes *further*: nine exercises, two questions that a person reads; a bug to find
+# and four extensions.
+#
+# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [03 · The transformer layer](../03_transformer_layer/03_transformer_layer.ipynb) · next: [05 · ELMo](../05_elmo/05_elmo.ipynb)
+
+# %% [markdown]
 # **Afterwards you can**
 #
 # - write a recurrent step and an LSTM step, and say what the gates are for;
 # - read a sentence into one vector, and say at which lengths that vector is too small;
 # - write additive attention, and the decoder block of the transformer;
 # - train a decoder by teacher forcing without letting it copy, and translate greedily.
-#
-# **You need** notebooks 02 and 03. **Time** about 75 minutes without what goes *further*: nine exercises, two questions that a person reads; a bug to find
-# and four extensions.
-#
-# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [03 · The transformer layer](../03_transformer_layer/03_transformer_layer.ipynb) · next: [05 · ELMo](../05_elmo/05_elmo.ipynb)
 
 # %%
 import torch

@@ -14,17 +14,18 @@
 # reads from the right.
 # What their layers compute about a word *in its sentence* becomes its contextual embedding.
 #
+# **You need** notebook 04. **Time** about 75 minutes without what goes *further*: six exercises, a bug to find, two questions that a person reads; three
+# extensions.
+#
+# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [04 · Recurrence, encoder–decoder, and what attention costs](../04_recurrence/04_recurrence.ipynb) · next: [06 · BERT](../06_bert/06_bert.ipynb)
+
+# %% [markdown]
 # **Afterwards you can**
 #
 # - make a word's vector from its characters, also for words never seen;
 # - train a language model in each direction, and *show* that neither sees the word it has to predict;
 # - turn the layers of both into one vector for a word, with weights that a task learns;
 # - find out by measurement which layer a task wants.
-#
-# **You need** notebook 04. **Time** about 75 minutes without what goes *further*: six exercises, a bug to find, two questions that a person reads; three
-# extensions.
-#
-# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [04 · Recurrence, encoder–decoder, and what attention costs](../04_recurrence/04_recurrence.ipynb) · next: [06 · BERT](../06_bert/06_bert.ipynb)
 
 # %%
 from collections.abc import Callable

@@ -13,6 +13,12 @@
 # every word look at every other, and asks it to predict words that we have hidden. We build all that stands around the encoder: pieces of words, pairs of sentences, hidden
 # words, two losses. Then we train it and measure what reading both sides is worth.
 #
+# **You need** notebooks 03 and 05. **Time** about 75 minutes: seven exercises, one of them a bug to mend, two questions that a person reads; six
+# extensions.
+#
+# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [05 · ELMo](../05_elmo/05_elmo.ipynb) · next: [07 · GPT](../07_gpt/07_gpt.ipynb)
+
+# %% [markdown]
 # **Afterwards you can**
 #
 # - cut words into pieces from a fixed vocabulary, and lay out two sentences as BERT reads them;
@@ -20,11 +26,6 @@
 # - train a small BERT on both of its objectives, beside the best possible loss;
 # - say, with numbers, how BERT differs from ELMo and how large the original is;
 # - run a published model's weights in an encoder of your own.
-#
-# **You need** notebooks 03 and 05. **Time** about 75 minutes: seven exercises, one of them a bug to mend, two questions that a person reads; six
-# extensions.
-#
-# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [05 · ELMo](../05_elmo/05_elmo.ipynb) · next: [07 · GPT](../07_gpt/07_gpt.ipynb)
 
 # %%
 import torch

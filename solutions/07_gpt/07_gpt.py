@@ -13,17 +13,18 @@
 # comes after. You build one from your own blocks, train it, let it write, and measure exactly what it cannot see. GPT-2's weights fit into it. Then we take
 # one with 135 million parameters.
 #
+# **You need** notebooks 03 and 04; 06 for the comparison with BERT. **Time** about 75 minutes without what goes *further*: seven exercises and a
+# question that a person reads; further ones are a bug to find, prompts with examples, in-context learning and beam search.
+#
+# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [06 · BERT](../06_bert/06_bert.ipynb) · next: [08 · Inside a pre-trained transformer](../08_inside/08_inside.ipynb)
+
+# %% [markdown]
 # **Afterwards you can**
 #
 # - write a GPT as modules, with a causal mask, tied tables and a key–value cache, and load GPT-2's weights into it;
 # - train it with the shifted loss, and say how far it is from the best possible;
 # - sample with temperature, top-k and top-p;
 # - show what a decoder's vectors hold and what they cannot hold, beside BERT's.
-#
-# **You need** notebooks 03 and 04; 06 for the comparison with BERT. **Time** about 75 minutes without what goes *further*: seven exercises and a
-# question that a person reads; further ones are a bug to find, prompts with examples, in-context learning and beam search.
-#
-# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [06 · BERT](../06_bert/06_bert.ipynb) · next: [08 · Inside a pre-trained transformer](../08_inside/08_inside.ipynb)
 
 # %%
 import torch

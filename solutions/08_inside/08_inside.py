@@ -13,16 +13,17 @@
 # word's contextual embedding out of every layer, ask which layer knows its sense, and look at what the word attends to. Of every number we ask what it would be for words that have
 # nothing in common.
 #
+# **You need** notebooks 06 and 07. **Time** about 65 minutes without what goes *further*: six exercises, a bug to find, two questions that a person reads; two extensions.
+#
+# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [07 · GPT](../07_gpt/07_gpt.ipynb) · next: [09 · Fine-tuning](../09_fine_tuning/09_fine_tuning.ipynb)
+
+# %% [markdown]
 # **Afterwards you can**
 #
 # - get the vector of a *word*, not of a piece, at every layer of a pre-trained model;
 # - say how similar two uses of a word are, above what any two words are;
 # - read attention with bertviz, and say what it does not explain;
 # - tell senses apart with vectors from inside, on sentences that mislead a bag of words, and say what of it is grammar.
-#
-# **You need** notebooks 06 and 07. **Time** about 65 minutes without what goes *further*: six exercises, a bug to find, two questions that a person reads; two extensions.
-#
-# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [07 · GPT](../07_gpt/07_gpt.ipynb) · next: [09 · Fine-tuning](../09_fine_tuning/09_fine_tuning.ipynb)
 
 # %%
 import torch

@@ -13,17 +13,18 @@
 # how many labels there are and how far the task lies from what the model has learnt; and whatever is trained forgets something. We measure both, over several seeds, and say which differences
 # are larger than the noise.
 #
+# **You need** notebooks 06 and 08. **Time** about 75 minutes without what goes *further*: seven exercises, one of them a bug to mend, two questions that a person reads; two
+# extensions.
+#
+# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [08 · Inside a pre-trained transformer](../08_inside/08_inside.ipynb) · next: [10 · Applications: sentiment, entities, questions](../10_applications/10_applications.ipynb)
+
+# %% [markdown]
 # **Afterwards you can**
 #
 # - put a head on an encoder, freeze what should stay, and count what learns;
 # - set up an optimiser as BERT's authors did: groups, weight decay, warm-up, clipping;
 # - tell four strategies apart by accuracy, forgetting, seconds and size, with intervals;
 # - recognise a learning rate that is too large, and use `Trainer`.
-#
-# **You need** notebooks 06 and 08. **Time** about 75 minutes without what goes *further*: seven exercises, one of them a bug to mend, two questions that a person reads; two
-# extensions.
-#
-# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [08 · Inside a pre-trained transformer](../08_inside/08_inside.ipynb) · next: [10 · Applications: sentiment, entities, questions](../10_applications/10_applications.ipynb)
 
 # %%
 from collections.abc import Callable

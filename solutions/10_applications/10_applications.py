@@ -12,17 +12,18 @@
 # In 09 an encoder was trained on for one task. Now three tasks, each with a head of its own: a label for a text, a tag for every word, a span of a text as the answer to a question. The
 # heads are a line each. The work lies around them: what is a label when a word is in four pieces, which spans are answers at all, and what deserves to be called right.
 #
+# **You need** notebook 09. **Time** about 75 minutes without what goes *further*: eight exercises, one of them a bug to mend, two questions that a person reads; one
+# extension.
+#
+# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [09 · Fine-tuning](../09_fine_tuning/09_fine_tuning.ipynb) · next: [11 · Sentences and documents](../11_sentences/11_sentences.ipynb)
+
+# %% [markdown]
 # **Afterwards you can**
 #
 # - put a head for texts, for tokens and for spans on the same encoder, with labels that fit its pieces;
 # - write the measures of the field: entity F1, exact match and F1 of answers, with and without an answer;
 # - say why token accuracy flatters, and what two independent choices of start and end do to a span;
 # - choose a model for a task, with a control beside each number.
-#
-# **You need** notebook 09. **Time** about 75 minutes without what goes *further*: eight exercises, one of them a bug to mend, two questions that a person reads; one
-# extension.
-#
-# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [09 · Fine-tuning](../09_fine_tuning/09_fine_tuning.ipynb) · next: [11 · Sentences and documents](../11_sentences/11_sentences.ipynb)
 
 # %%
 import re

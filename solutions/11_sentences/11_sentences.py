@@ -12,17 +12,18 @@
 # So far every vector belonged to a word. To search, to group or to compare, we want one vector for a whole sentence, such that sentences that say the same lie close together.
 # The mean of the words' vectors is a first answer. We measure how good it is against a person's judgement, train an encoder to give a better one, and search with it.
 #
+# **You need** notebooks 01, 03 and 06. **Time** about 60 minutes: six exercises, one of them a bug to mend, two questions that a person reads; three
+# extensions.
+#
+# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [10 · Applications: sentiment, entities, questions](../10_applications/10_applications.ipynb) · next: [12 · One corpus, four models](../12_one_corpus/12_one_corpus.ipynb)
+
+# %% [markdown]
 # **Afterwards you can**
 #
 # - pool the vectors of a padded batch into sentence vectors, and compare them with graded pairs by a rank correlation that survives ties;
 # - train one encoder on pairs of sentences with two different losses, and say what each of them improves;
 # - say when to encode sentences singly and when to read two together, with the price of each;
 # - search a collection of texts, also of texts that are longer than the encoder's window.
-#
-# **You need** notebooks 01, 03 and 06. **Time** about 60 minutes: six exercises, one of them a bug to mend, two questions that a person reads; three
-# extensions.
-#
-# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [10 · Applications: sentiment, entities, questions](../10_applications/10_applications.ipynb) · next: [12 · One corpus, four models](../12_one_corpus/12_one_corpus.ipynb)
 
 # %%
 import torch

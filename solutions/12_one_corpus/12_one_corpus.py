@@ -12,6 +12,12 @@
 # Static embeddings, ELMo, BERT and GPT have each had a notebook of their own. Here they answer the same questions, beside two pre-trained models and beside the best that anyone
 # could do. That is the smaller half of the work. The larger half is to say which of the differences are real.
 #
+# **You need** notebooks 01 to 07; 08 and 09 help. **Time** about 70 minutes without what goes *further*: seven exercises, a bug to find, two questions that a person
+# reads; one extension.
+#
+# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [11 · Sentences and documents](../11_sentences/11_sentences.ipynb)
+
+# %% [markdown]
 # **Afterwards you can**
 #
 # - evaluate any model's vectors in the same way, item by item;
@@ -19,11 +25,6 @@
 # - read off an architecture which word can reach which output, and check it on trained models;
 # - compute the exact posterior over the senses of a word, and show how it changes while a sentence is read;
 # - write tests that tell wrong code from right code, and measure how good they are.
-#
-# **You need** notebooks 01 to 07; 08 and 09 help. **Time** about 70 minutes without what goes *further*: seven exercises, a bug to find, two questions that a person
-# reads; one extension.
-#
-# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [11 · Sentences and documents](../11_sentences/11_sentences.ipynb)
 
 # %%
 import torch

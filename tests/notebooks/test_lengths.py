@@ -1,0 +1,59 @@
+"""What a student reads at one go is short: cells of prose, and code that is not folded."""
+
+import re
+
+import pytest
+from nbformat import NotebookNode
+from nbgrader.utils import is_grade, is_solution
+
+from autograder.authoring.minutes import NOT_WORDS, WORD
+from autograder.source import read_source
+from tests.conftest import ASSIGNMENTS
+
+MOST_WORDS = 120
+MOST_LINES = 200
+HEAVY_TABLE = re.compile(r"^\|.*\n?", re.MULTILINE)
+"""A table is looked up, not read in one go."""
+
+
+def word_count(cell: NotebookNode) -> int:
+    return len(WORD.findall(NOT_WORDS.sub(" ", HEAVY_TABLE.sub("", cell.source))))
+
+
+def line_count(cell: NotebookNode) -> int:
+    """Lines of code, without comments and empty ones."""
+    lines = (line.strip() for line in cell.source.splitlines())
+    return sum(bool(line) and not line.startswith("#") for line in lines)
+
+
+def is_prose(cell: NotebookNode) -> bool:
+    """Neither a written answer nor the list of references."""
+    return (
+        cell.cell_type == "markdown"
+        and not (is_grade(cell) and is_solution(cell))
+        and not cell.source.startswith("## References")
+    )
+
+
+def is_shown(cell: NotebookNode) -> bool:
+    """Code of a demonstration that is not folded."""
+    return (
+        cell.cell_type == "code"
+        and "nbgrader" not in cell.metadata
+        and not cell.metadata.get("jupyter", {}).get("source_hidden")
+    )
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_no_cell_of_prose_is_long(name):
+    cells = [cell for cell in read_source(ASSIGNMENTS[name].source).cells if is_prose(cell)]
+    assert cells
+    long = {cell.source[:60]: word_count(cell) for cell in cells if word_count(cell) > MOST_WORDS}
+    assert not long
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_the_code_to_be_read_is_short(name):
+    cells = [cell for cell in read_source(ASSIGNMENTS[name].source).cells if is_shown(cell)]
+    shown = {cell.source.splitlines()[0]: line_count(cell) for cell in cells}
+    assert sum(map(line_count, cells)) <= MOST_LINES, sorted(shown.items(), key=lambda entry: -entry[1])
