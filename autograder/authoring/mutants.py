@@ -1,7 +1,7 @@
 """How much do the checks see? Change each solution in every small way and count what goes unnoticed.
 
 An operator, a sign, a dim, a constant or a comparison is changed, one at a time (DeMillo, Lipton and
-Sayward 1978). A changed solution that still passes its check is a survivor: either it is equivalent to the
+Sayward 1978); in a class, one of its parts is left out or takes another's place. A changed solution that still passes its check is a survivor: either it is equivalent to the
 solution, and the exercise says why (`Exercise.survivors`), or the cases are too tame.
 """
 
@@ -151,24 +151,36 @@ def explain(report: Report) -> Group:
 def mutants(exercise: str, source: str) -> Iterator[Mutant]:
     """Every solution cell that differs from `source` in one small way."""
     tree = ast.parse(source)
-    first, last = _solution_lines(source)
+    regions, parts = _solution_lines(source), _parts(tree)
     seen = {ast.unparse(tree)}
     for statement in _statements(tree):
-        if not first <= statement.lineno <= last:
+        if not any(statement.lineno in region for region in regions):
             continue
         for node in _own_nodes(statement):
-            for mutate in _mutations(node):
+            for mutate in _mutations(node, parts):
                 changed, old, new = _with_mutation(tree, statement, node, mutate)
                 if changed not in seen:
                     seen.add(changed)
                     yield Mutant(exercise, f"`{old}` → `{new}`", changed)
 
 
-def _solution_lines(source: str) -> tuple[int, int]:
+def _solution_lines(source: str) -> list[range]:
+    """The lines of each region that a student does not see; without any, all lines."""
     lines = source.splitlines()
-    begin = next((i for i, line in enumerate(lines, 1) if "BEGIN SOLUTION" in line), 0)
-    end = next((i for i, line in enumerate(lines, 1) if "END SOLUTION" in line), len(lines) + 1)
-    return begin, end
+    begins, ends = (
+        [i for i, line in enumerate(lines, 1) if mark in line] for mark in ("BEGIN SOLUTION", "END SOLUTION")
+    )
+    return [range(begin, end) for begin, end in zip(begins, ends)] or [range(len(lines) + 1)]
+
+
+def _parts(tree: ast.AST) -> list[str]:
+    """The attributes of `self` that are called, as the parts of a module are."""
+    called = {node.func.attr for node in ast.walk(tree) if isinstance(node, ast.Call) and _is_part(node.func)}
+    return sorted(called)
+
+
+def _is_part(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
 
 
 def _statements(tree: ast.AST) -> Iterator[ast.stmt]:
@@ -198,7 +210,7 @@ def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
 Mutation = Callable[[Any], None]
 
 
-def _mutations(node: ast.AST) -> Iterator[Mutation]:
+def _mutations(node: ast.AST, parts: Sequence[str] = ()) -> Iterator[Mutation]:
     """Functions that change a copy of `node` in place."""
     if isinstance(node, ast.BinOp | ast.BoolOp):
         for new in OPERATORS.get(type(node.op), []):
@@ -218,6 +230,11 @@ def _mutations(node: ast.AST) -> Iterator[Mutation]:
             yield lambda n, new=new: _become(n, ast.parse(repr(new), mode="eval").body)
     elif isinstance(node, ast.Attribute) and node.attr in METHODS:
         yield lambda n: setattr(n, "attr", METHODS[n.attr])
+    elif isinstance(node, ast.Call) and _is_part(node.func):
+        if node.args:
+            yield lambda n: _become(n, n.args[0])
+        for other in parts:
+            yield lambda n, other=other: setattr(n.func, "attr", other)
     elif isinstance(node, ast.AugAssign):
         for new in OPERATORS.get(type(node.op), []):
             yield lambda n, new=new: setattr(n, "op", new())
