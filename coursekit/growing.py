@@ -1,7 +1,7 @@
 """The student's own model, which grows through the course: `my_model.py` in the folder of the notebooks.
 
     keep(FeedForward, Block)                         # 03: writes what stands in the notebook into the file
-    Block, FeedForward = mine("Block", "FeedForward")  # 06: yours; the course's own where yours is missing or wrong
+    Block = mine("Block")                              # 06: yours; the course's own where yours is missing or wrong
 
 and what a check needs to look at a class:
 
@@ -13,7 +13,7 @@ import ast
 import linecache
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,27 +44,70 @@ TOLERANCE = 1e-4
 
 @dataclass(frozen=True)
 class Trial:
-    """How a class of the student's is compared with the course's own: the same sizes, weights and inputs."""
+    """How what a student has kept is compared with the course's own: what both give, by how they were asked."""
 
-    own: type[nn.Module]
-    config: Mapping[str, Any]
-    inputs: tuple[Tensor, ...]
+    own: Any
+    ask: Callable[[Any], dict[str, Tensor]]
 
 
 def trials() -> dict[str, Trial]:
-    """Of each class that a notebook keeps and a later one needs."""
+    """Of each class and function that a notebook keeps and a later one needs."""
     random = torch.Generator().manual_seed(0)
-    x = torch.randn(2, 5, 8, generator=random)
+    x, draws = torch.randn(2, 5, 8, generator=random), torch.rand(2, 5, 8, generator=random)
     keep = torch.tensor([[True] * 5, [True] * 3 + [False] * 2])[:, None, :]
     ids = torch.randint(11, (2, 5), generator=random)
     sizes = {"dim": 8, "heads": 2}
+    activations = [{"activation": name} for name in modules.ACTIVATIONS]
+    layers = [{}, {"norm_first": True}, {"eps": 0.1}, {"dropout": 0.5}, *activations]
     return {
-        "MultiHeadAttention": Trial(modules.MultiHeadAttention, sizes, (x, keep)),
-        "FeedForward": Trial(modules.FeedForward, {"dim": 8, "inner": 12}, (x,)),
-        "Dropout": Trial(modules.Dropout, {"p": 0.5}, (x,)),
-        "Block": Trial(modules.Block, sizes | {"inner": 12, "dropout": 0.5}, (x, keep)),
-        "Embeddings": Trial(modules.Embeddings, {"vocabulary": 11, "tokens": 7, "dim": 8}, (ids,)),
+        "MultiHeadAttention": of_module(modules.MultiHeadAttention, sizes, [{}], x, keep),
+        "FeedForward": of_module(modules.FeedForward, {"dim": 8, "inner": 12}, activations, x),
+        "Dropout": of_module(modules.Dropout, {"p": 0.5}, [{}], x, draws, train=True),
+        "Block": of_module(modules.Block, sizes | {"inner": 12}, layers, x, keep),
+        "Embeddings": of_module(modules.Embeddings, {"vocabulary": 11, "tokens": 7, "dim": 8}, [{}], ids),
+        "training_step": Trial(modules.training_step, some_steps),
     }
+
+
+def of_module(
+    own: type[nn.Module],
+    sizes: Mapping[str, Any],
+    choices: Sequence[Mapping[str, Any]],
+    *inputs: Tensor,
+    train: bool = False,
+) -> Trial:
+    """A class is given these sizes with each of the choices, and the weights of the course's own; then it is run."""
+
+    def ask(cls: type[nn.Module]) -> dict[str, Tensor]:
+        outputs = {}
+        for choice in choices:
+            with torch.random.fork_rng():
+                torch.manual_seed(0)
+                weights = own(**sizes, **choice).state_dict()
+            module = cls(**sizes, **choice)
+            module.load_state_dict(weights)
+            how = "with " + ", ".join(f"{name}={value!r}" for name, value in choice.items()) if choice else ""
+            with torch.no_grad():
+                outputs[how] = module.eval()(*inputs)
+                if train:
+                    outputs["in training"] = module.train()(*inputs)
+        return outputs
+
+    return Trial(own, ask)
+
+
+def some_steps(step: Callable[..., float]) -> dict[str, Tensor]:
+    """The losses of three steps on a table of logits, the rate of each and the bound on the gradient its own."""
+    random = torch.Generator().manual_seed(0)
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        table = nn.Embedding(7, 7)
+    optimiser = torch.optim.SGD([{"params": table.parameters()}], lr=100.0)
+    losses = []
+    for rate, most in ((0.5, 1e3), (2.0, 0.1), (1.0, 1e3)):
+        ids, targets = torch.randint(7, (2, 3, 4), generator=random)
+        losses.append(step(table, (ids, targets, ids > 1), optimiser, rate, most))
+    return {"": torch.tensor(losses), "in the weights": table.weight.detach()}
 
 
 # ------------------------------------------------------------------------------------------------- the file
@@ -129,26 +172,27 @@ def source_of(thing: Any) -> str:
 
 
 def mine(*names: str) -> Any:
-    """Your own classes from my_model.py. Where one is missing or wrong it says so, and you get the course's own.
+    """Your own classes and functions from my_model.py. Where one is missing or wrong it says so, and you get the course's.
 
-    One class for one name, otherwise a tuple in the order of the names.
+    One for one name, otherwise a tuple in the order of the names.
     """
-    if strange := [name for name in names if name not in trials()]:
+    compared = trials()
+    if strange := [name for name in names if name not in compared]:
         raise ValueError(
-            f"mine({strange[0]!r}): the course has none to compare it with; it has {', '.join(trials())}."
+            f"mine({strange[0]!r}): the course has none to compare it with; it has {', '.join(compared)}."
         )
     if recording.active() is not None:  # what is graded, or made a key of, depends on no earlier notebook
-        own = tuple(trials()[name].own for name in names)
+        own = tuple(compared[name].own for name in names)
         return own[0] if len(own) == 1 else own
     found = load_all(read_parts())
-    classes, lines = [], []
+    chosen, lines = [], []
     for name in names:
-        trial = trials()[name]
+        trial = compared[name]
         problem = found[name] if isinstance(found.get(name), str) else complaint(found.get(name), trial)
-        classes.append(trial.own if problem else found[name])
+        chosen.append(trial.own if problem else found[name])
         lines.append(f"{name}: {f'the course’s own, for {problem}' if problem else 'yours'}")
     print("\n".join(lines))
-    return classes[0] if len(classes) == 1 else tuple(classes)
+    return chosen[0] if len(chosen) == 1 else tuple(chosen)
 
 
 def load_all(parts: Mapping[str, str]) -> dict[str, Any]:
@@ -165,21 +209,22 @@ def load_all(parts: Mapping[str, str]) -> dict[str, Any]:
     return found
 
 
-def complaint(cls: type[nn.Module] | None, trial: Trial) -> str:
-    """Why a class cannot stand for the course's own; "" if it can."""
-    if cls is None:
+def complaint(thing: Any, trial: Trial) -> str:
+    """Why it cannot stand for the course's own; "" if it can."""
+    if thing is None:
         return f"there is none in {FILE} yet"
-    own = trial.own(**trial.config).eval()
     try:
-        yours = cls(**trial.config).eval()
-        yours.load_state_dict(own.state_dict())
-        with torch.no_grad():
-            difference = (yours(*trial.inputs) - own(*trial.inputs)).abs().max().item()
+        yours = trial.ask(thing)
+        for how, right in trial.ask(trial.own).items():
+            difference = (yours[how] - right).abs().max().item()
+            if not difference < TOLERANCE:  # NaN, too
+                return (
+                    " ".join(f"yours gives other numbers {how}".split())
+                    + f" (they differ by up to {difference:.2g})"
+                )
     except Exception as error:
         first = str(error).strip().splitlines() or [""]
         return f"yours stops with {type(error).__name__}: {' '.join(first[:2])[:200]}"
-    if not difference < TOLERANCE:  # NaN, too
-        return f"yours gives other numbers (they differ by up to {difference:.2g})"
     return ""
 
 

@@ -6,7 +6,7 @@ Parameters have the names that 03 asks for, so that weights of one go into the o
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
-from torch.nn.functional import gelu, relu
+from torch.nn.functional import cross_entropy, gelu, relu
 
 ACTIVATIONS = {"relu": relu, "gelu": gelu, "gelu_tanh": lambda x: gelu(x, approximate="tanh")}
 """GELU (Hendrycks and Gimpel, 2016) exactly, as in BERT, and by its formula with tanh, as in GPT-2."""
@@ -117,3 +117,26 @@ def sinusoid(tokens: int, dim: int) -> Float[Tensor, "T D"]:
 def causal_mask(tokens: int) -> Bool[Tensor, "1 T T"]:
     """Token i may see tokens 0 to i."""
     return torch.ones(1, tokens, tokens, dtype=torch.bool).tril()
+
+
+def training_step(
+    model: nn.Module,
+    batch: tuple[Int[Tensor, "B T"], Int[Tensor, "B T"], Bool[Tensor, "B T"]],
+    optimiser: torch.optim.Optimizer,
+    rate: float,
+    most: float,
+) -> float:
+    """The loss of a batch, before the step that it takes: mean cross-entropy, in nats, where `counts` is True.
+
+    `batch` is what `model` reads, the targets, and which of them count. `most` bounds the norm of the gradient.
+    """
+    model.train()
+    ids, targets, counts = batch
+    loss = cross_entropy(model(ids)[counts], targets[counts])
+    optimiser.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), most)
+    for group in optimiser.param_groups:
+        group["lr"] = rate
+    optimiser.step()
+    return loss.item()

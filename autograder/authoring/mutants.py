@@ -170,7 +170,7 @@ def _solution_lines(source: str) -> list[range]:
     begins, ends = (
         [i for i, line in enumerate(lines, 1) if mark in line] for mark in ("BEGIN SOLUTION", "END SOLUTION")
     )
-    return [range(begin, end) for begin, end in zip(begins, ends)] or [range(len(lines) + 1)]
+    return [range(begin, end) for begin, end in zip(begins, ends, strict=True)] or [range(len(lines) + 1)]
 
 
 def _parts(tree: ast.AST) -> list[str]:

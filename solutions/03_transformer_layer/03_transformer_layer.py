@@ -633,10 +633,10 @@ for kind in KINDS:
     print(f"{kind:<9} length of the vectors after the last layer: {lengths}")
 
 # %% [markdown]
-# The theorem holds well in our stacks: the slopes are near 0 and −0.5 on the logarithmic axes, and at 16 layers the ratio is near √16. The drawing of the two layers shows the cause. In
-# pre-norm, each layer adds to the residual stream, which is never cut back: its length grows like √L (printed above), and the norm at the top divides by it. Among sixteen terms, the last
-# counts for less. The right picture shows all layers of 16. The paper expects gradients that shrink towards the first layers in post-norm, and equal ones in pre-norm (sections 3.3 and 3.4);
-# in our post-norm stacks they hardly shrink, and in pre-norm the first layers get the larger ones. We come back to that below.
+# The theorem holds well in our stacks: the slopes are near 0 and −0.5 on the logarithmic axes, and at 16 layers the ratio is near √16. In
+# pre-norm, each layer adds to the residual stream, which is never cut back: its length grows like √L (printed above), and the norm at the top divides by it.
+# The right picture shows all layers of 16. The paper expects gradients that shrink towards the first layers in post-norm, and equal ones in pre-norm (sections 3.3 and 3.4);
+# in our post-norm stacks they hardly shrink, and in pre-norm the first layers get the larger ones.
 
 # %% [markdown]
 # And the residuals? Attention is an average, and averages of averages become alike. We ask how much of a word's vector is its *own*: its distance from the mean of its sentence, as a share
@@ -946,12 +946,11 @@ pictures.warm_up(runs)
 # %% [markdown]
 # ## 8 · Scoreboard
 #
-# The same encoder takes the course's exam. As in 02, it is told the senses in training; its word vectors start from random numbers this time. In two of
-# the four kinds of question the order of the words alone tells the sense, in a sentence of one clause or of two. An encoder without positions gets at most one half of these, with any number
-# of layers. 02
-# showed it for one layer, and a stack of layers that carry shuffled words to shuffled outputs does the same. How much do positions give, and does a second layer matter?
+# The same encoder takes the course's exam. As in 02, it is told the senses in training; its word vectors start at random. In two of
+# the four kinds of question the order of the words alone tells the sense, in one clause or in two. An encoder without positions gets at most a half of these, with any number
+# of layers: shuffled words give shuffled outputs. How much do positions give, and does a second layer matter?
 #
-# It is your `training_step` again: now a single word of each sentence counts, the ambiguous one.
+# It is your `training_step` again; now one word of each sentence counts, the ambiguous one.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.exam import Accuracy, nearest_sense, sense_exam
@@ -1050,14 +1049,14 @@ display(Markdown(
     f"seed by seed: {seeds}. Not trained, the same encoder finds {untrained['1 layer']:.2f} of the senses whose cue stands on the right: a random mixture of one sentence's words still differs from that of another."))
 
 # %% [markdown]
-# Where a word tells the sense, all trained encoders find more than nine in ten within 500 steps, and positions make no difference that these seeds could show after 2,000. Where order tells it, those without positions stay at a half, with one layer and with two.
-# (The ± is over seeds, which all answer the same questions. What is above a half by more than that is luck, as in 01: the exam drew one partner rather than the other.) With
-# positions the order questions follow, later than the others: after 500 steps at most seven in ten of them are found, after 2,000 more than nine in ten (one seed of one layer: eight in ten). So both rows stand above those of 01 and 02 in the
-# last two panels, and for one reason: the words say where they stand.
+# Where a word tells the sense, all trained encoders find more than nine in ten within 500 steps, with positions or without. Where order tells it, those without stay at a half, with one layer and with two.
+# (The ± is over seeds, which all answer the same questions; what else is above a half is luck, as in 01.) With
+# positions the order questions follow, later: after 500 steps at most seven in ten are found, after 2,000 more than nine in ten (one seed of one layer: eight in ten). So both rows stand above those of 01 and 02 in the
+# last two panels, for one reason: the words say where they stand.
 
 # %% [markdown]
-# A second layer is not what decides. Two clauses do not need two layers: one attention sees all words of the sentence with their places, and the feed-forward network behind it can combine what it gathers.
-# At none of these numbers of steps can one layer and two be told apart, in either kind of order question. (A difference smaller than the ± of the table is not ruled out.) Like the layer of 02, this
+# A second layer is not what decides: one attention sees all words with their places, and the network behind it can combine what it gathers.
+# At none of these numbers of steps can one layer and two be told apart in the order questions. (A difference smaller than the ± of the table is not ruled out.) Like the layer of 02, this
 # encoder was told the senses; from 05 on, models have to find them by themselves.
 
 # %% [markdown]
@@ -1263,16 +1262,13 @@ for what, gap in shifted.items():
 # %% [markdown]
 # ## Summary
 #
-# - A module owns its weights: parameters and modules set as attributes are registered by name, those in a plain list are not.
-# - Attention without positions knows no order: shuffled words give shuffled outputs. A positional encoding is added to each word; sinusoidal ones compare by distance.
-# - Layer normalisation works on each word alone. It takes away mean and length. ε stands inside the root.
-# - The feed-forward network works on each word alone and holds two thirds of a layer's numbers: ReLU in 2017, exact GELU in BERT, its formula in GPT-2. Only attention lets words meet.
-# - Without residuals the words of a sentence are one vector after two or three layers. With them it depends on the weights at the start how much of a word is left after twelve.
-# - Post-norm (2017) normalises the sums; pre-norm leaves the residual stream free.
-# - A training step: forward, loss over what counts, gradients to zero, backward, clip, the scheduled rate, step. Deep post-norm needs the warm-up; pre-norm does not.
-# - Where only order tells the sense, an encoder without positions finds a half at best, however deep. With positions, one layer finds most, and takes longer to learn it than what single words tell.
-# - At the start, the last layer's gradient does not depend on depth in post-norm, and falls like 1/√L in pre-norm.
-# - Your layer is PyTorch's layer: the same weights give the same numbers. It is kept in `my_model.py`.
+# - A module owns the parameters and modules that are set as its attributes, not those in a plain list.
+# - Attention knows no order: a positional encoding is added to each word.
+# - Norm and feed-forward network work on each word alone; only attention lets words meet. The network is ReLU's in 2017, exact GELU's in BERT.
+# - Without residuals a sentence becomes one vector. Pre-norm never cuts the residual stream back; deep post-norm needs a warm-up.
+# - A step of training: forward, loss over what counts, gradients to zero, backward, clip, rate, step.
+# - Where order tells the sense, an encoder without positions finds a half at best; with them, one layer finds most.
+# - Your layer is PyTorch's: the same weights give the same numbers.
 #
 # **Next**: 04 adds a decoder, and asks what all this costs, compared with a network that reads word by word.
 

@@ -13,9 +13,12 @@ class FeedForward(nn.Module):
     def __init__(self, dim, inner, activation="gelu"):
         super().__init__()
         self.widen, self.narrow = nn.Linear(dim, inner), nn.Linear(inner, dim)
+        self.activation = activation
 
     def forward(self, x):
-        return self.narrow(gelu(self.widen(x)))
+        if self.activation == "relu":
+            return self.narrow(relu(self.widen(x)))
+        return self.narrow(gelu(self.widen(x), approximate="tanh" if "tanh" in self.activation else "none"))
 """
 
 
@@ -52,8 +55,11 @@ def test_a_second_version_takes_the_place_of_the_first_and_leaves_the_others():
     ("source", "said"),
     [
         ("", "there is none in my_model.py yet"),
-        (RIGHT.replace("gelu(self", "relu(self"), "other numbers"),
-        (RIGHT.replace("gelu(self.widen(x))", "gelu(self.widen(x)) * float('nan')"), "other numbers"),
+        (RIGHT.replace('"tanh" if', '"none" if'), "other numbers with activation='gelu_tanh' (they"),
+        (
+            RIGHT.replace("self.narrow(relu", "float('nan') * self.narrow(relu"),
+            "other numbers with activation='relu' (they",
+        ),
         (RIGHT.replace("self.narrow(gelu", "self.narow(gelu"), "AttributeError"),
         (RIGHT.replace("self.widen, self.narrow = ", "self.layers = "), "RuntimeError: Error(s) in loading"),
         (RIGHT.replace("class", "this = nowhere\nclass"), "does not run: NameError"),
@@ -64,6 +70,59 @@ def test_a_missing_or_wrong_class_is_named_and_the_course_s_own_is_offered(home,
         (home / growing.FILE).write_text(f"{growing.HEAD}\n\n# --- FeedForward ---\n{source}\n")
     assert growing.mine("FeedForward") is modules.FeedForward
     assert said in capsys.readouterr().out
+
+
+STEP = """
+def training_step(model, batch, optimiser, rate, most):
+    ids, targets, counts = batch
+    optimiser.zero_grad()
+    loss = cross_entropy(model(ids)[counts], targets[counts])
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), most)
+    for group in optimiser.param_groups:
+        group["lr"] = rate
+    optimiser.step()
+    return loss.item()
+"""
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("", ""),
+        ("self.norm_first = False", "with norm_first=True (they"),
+        ("self.norm_attention.eps = 1e-5", "with eps=0.1 (they"),
+        ("self.feed_forward = modules.FeedForward(dim, inner)", "with activation='relu' (they"),
+        ("self.dropout.forward = torch.dropout", "TypeError"),
+    ],
+)
+def test_a_block_is_tried_with_each_of_its_choices(home, change, said):
+    class Block(modules.Block):
+        def __init__(self, dim, heads, inner, *rest, **choices):
+            super().__init__(dim, heads, inner, *rest, **choices)
+            exec(change)
+
+    assert said in growing.complaint(Block, growing.trials()["Block"])
+    assert bool(said) == bool(growing.complaint(Block, growing.trials()["Block"]))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("", "", ""),
+        ("    optimiser.zero_grad()\n", "", "other numbers (they"),
+        ("[counts], targets[counts]", ".flatten(0, 1), targets.flatten()", "other numbers (they"),
+        ("(model.parameters(), most)", "(model.parameters(), 1.0)", "other numbers (they"),
+        ('group["lr"] = rate', "pass", "other numbers (they"),
+        ("return loss.item()", "pass", "stops with RuntimeError"),
+    ],
+)
+def test_a_step_of_training_is_the_student_s_own_if_it_is_right(home, capsys, old, new, said):
+    growing.keep(defined(STEP.replace(old, new) if old else STEP, "training_step"))
+    step = growing.mine("training_step")
+    assert (step is modules.training_step) == bool(said) and (
+        said or "training_step: yours"
+    ) in capsys.readouterr().out
 
 
 def test_what_is_graded_depends_on_no_earlier_notebook(capsys, monkeypatch):

@@ -34,7 +34,8 @@ def test_mutants_change_operators_signs_constants_and_comparisons():
         assert any(expected in change for change in changes), expected
     assert not any("docstring" in change for change in changes)
 
-MODULE = '''
+
+MODULE = """
 class Halves(nn.Module):
     def __init__(self, p):
         ### BEGIN SOLUTION
@@ -49,7 +50,7 @@ class Halves(nn.Module):
         ### BEGIN SOLUTION
         return x + self.second(self.first(x).relu())
         ### END SOLUTION
-'''
+"""
 
 
 def test_mutants_of_a_module_leave_a_part_out_or_swap_two_in_each_region():
