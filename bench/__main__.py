@@ -11,6 +11,7 @@ import json
 import os
 import platform
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
@@ -23,7 +24,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from bench import page, plain
-from bench.contenders import NOTEBOOKS, Bench, make_otter_environment
+from bench.contenders import NOTEBOOKS, Bench, make_otter_environment, run_or_raise
 from bench.submissions import ROOT
 
 BUILD = ROOT / "build" / "bench"
@@ -107,8 +108,14 @@ def steps(sizes: Sizes, place: Path) -> Iterator[Step]:
         yield f"waiting/nbgrader/{count}", lambda n=count: asdict(torch.nbgrader(n))
     yield "waiting/second", torch.second
     yield from plain.steps(place / "plain", sizes.ours, sizes.more, sizes.nbgrader, sizes.otter)
+    yield "exercises", exercises
     for count in sizes.scale:
         yield f"scale/{count}", lambda n=count: asdict(torch.ours(n, 2))
+
+
+def exercises() -> dict[str, tuple[bool, float, float]]:
+    """Of each exercise: is it a class, and its milliseconds in the jail and of judging."""
+    return json.loads(run_or_raise([sys.executable, "-m", "bench.exercises"], ROOT))
 
 
 def machine(otter: str) -> dict[str, str]:

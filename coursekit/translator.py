@@ -30,6 +30,7 @@ from coursekit.language import BOS, EOS, PAD, Grammar, Language, Sentences, load
 from coursekit.language.inflection import past, plural, third_person
 from coursekit.language.kinds import productions
 from coursekit.language.notation import KINDS
+from coursekit.modules import causal_mask
 
 SUFFIXES = ("-r", "-o", "-n", "-ta", "-s")
 PLURAL, DEFINITE, OBJECT, PAST, THIRD = SUFFIXES
@@ -367,25 +368,37 @@ RATE = 3e-3
 CHECKPOINT = "translator"
 
 
-def loss_of(
-    model: Translator,
-    pairs: Pairs,
-    inputs: Int[Tensor, "B Tt"],
-    keep: Bool[Tensor, "Tt Tt"],
-    cross_mask: Callable[[Tensor, Tensor], Tensor] | None = None,
-) -> Tensor:
-    """Mean cross-entropy of the target tokens in nats, padding left out.
+class WithTeacher(nn.Module):
+    """A translator that is given the beginning of the target, too, as a step of training gives it.
 
-    cross_mask(source_keep, target_keep) gives the B Tt Ts that the cross-attention may see; without it, the source's
-    words. With it, the encoded source is padded with zeros to the width of the target.
+    keep_of(Tt) gives the Tt Tt that the inputs may see of each other. cross_mask(source_keep, target_keep) gives the
+    B Tt Ts that the cross-attention may see; without it, the source's words. With it, the encoded source is padded with
+    zeros to the width of the target.
     """
-    encoded, source_keep = model.encode(pairs.source), pairs.source != PAD
-    if cross_mask is not None:
-        wider = pairs.target.shape[1] - pairs.source.shape[1]
-        encoded = nn.functional.pad(encoded, (0, 0, 0, wider))
-        source_keep = cross_mask(nn.functional.pad(source_keep, (0, wider)), pairs.target != PAD)
-    logits = model.decode(inputs, encoded, source_keep, keep)
-    return nn.functional.cross_entropy(logits.flatten(0, 1), pairs.target.flatten(), ignore_index=PAD)
+
+    def __init__(
+        self,
+        model: Translator,
+        keep_of: Callable[[int], Bool[Tensor, "Tt Tt"]],
+        cross_mask: Callable[[Tensor, Tensor], Tensor] | None = None,
+    ):
+        super().__init__()
+        self.model, self.keep_of, self.cross_mask = model, keep_of, cross_mask
+
+    def forward(self, read: tuple[Pairs, Int[Tensor, "B Tt"]]) -> Float[Tensor, "B Tt V"]:
+        """Logits, for pairs and what the decoder gets as its inputs."""
+        pairs, inputs = read
+        encoded, source_keep = self.model.encode(pairs.source), pairs.source != PAD
+        if self.cross_mask is not None:
+            wider = pairs.target.shape[1] - pairs.source.shape[1]
+            encoded = nn.functional.pad(encoded, (0, 0, 0, wider))
+            source_keep = self.cross_mask(nn.functional.pad(source_keep, (0, wider)), pairs.target != PAD)
+        return self.model.decode(inputs, encoded, source_keep, self.keep_of(inputs.shape[1]))
+
+
+def token_loss(logits: Float[Tensor, "B Tt V"], target: Int[Tensor, "B Tt"]) -> Tensor:
+    """Mean cross-entropy of the target's tokens in nats, padding left out."""
+    return nn.functional.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=PAD)
 
 
 def decoder_weights(layer: DecoderLayer) -> dict[str, Tensor]:
@@ -403,8 +416,7 @@ def decoder_weights(layer: DecoderLayer) -> dict[str, Tensor]:
 def teacher_forced(model: nn.Module, pairs: Pairs) -> Tensor:
     """The loss where each target token is predicted from those before it, as they should be."""
     inputs = torch.cat([torch.full((len(pairs), 1), BOS), pairs.target[:, :-1]], dim=1)
-    T = inputs.shape[1]
-    return loss_of(model, pairs, inputs, torch.ones(T, T, dtype=torch.bool).tril())
+    return token_loss(model(pairs.source, inputs, causal_mask(inputs.shape[1])[0]), pairs.target)
 
 
 def translator_losses(model: Translator, language: Language, batch: int, seed: int) -> Iterator[Tensor]:

@@ -1262,13 +1262,13 @@ for what, gap in shifted.items():
 # %% [markdown]
 # ## Summary
 #
-# - A module owns the parameters and modules that are set as its attributes, not those in a plain list.
+# - A module owns the parameters and modules set as its attributes, not those in a plain list.
 # - Attention knows no order: a positional encoding is added to each word.
-# - Norm and feed-forward network work on each word alone; only attention lets words meet. The network is ReLU's in 2017, exact GELU's in BERT.
+# - Norm and network work on each word alone; only attention lets words meet.
 # - Without residuals a sentence becomes one vector. Pre-norm never cuts the residual stream back; deep post-norm needs a warm-up.
-# - A step of training: forward, loss over what counts, gradients to zero, backward, clip, rate, step.
-# - Where order tells the sense, an encoder without positions finds a half at best; with them, one layer finds most.
-# - Your layer is PyTorch's: the same weights give the same numbers.
+# - A step: forward, loss over what counts, gradients to zero, backward, clip, rate, step.
+# - Without positions an encoder finds at most half of what order tells; with them, most.
+# - Your layer is PyTorch's: equal weights, equal numbers.
 #
 # **Next**: 04 adds a decoder, and asks what all this costs, compared with a network that reads word by word.
 

@@ -260,8 +260,8 @@ pictures.gradients(reach, lengths)
 # %% tags=["demo"]
 from coursekit.language import BOS, EOS, PAD, load_language
 from coursekit.translator import (
-    LONGEST, Translator, fused_cross_attention, learning_rate, load_code, load_translator, loss_of,
-    sample_pairs, trimmed,
+    LONGEST, Translator, WithTeacher, fused_cross_attention, learning_rate, load_code, load_translator,
+    sample_pairs, token_loss, trimmed,
 )
 
 language, code = load_language(), load_code()
@@ -610,7 +610,7 @@ pictures.decoder_block()
 # %%
 from coursekit.growing import mine, run_module
 
-MultiHeadAttention, FeedForward = mine("MultiHeadAttention", "FeedForward")      # yours, of notebook 03
+MultiHeadAttention, FeedForward, training_step = mine("MultiHeadAttention", "FeedForward", "training_step")  # of 03
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-decoder_block", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class DecoderBlock(nn.Module):
@@ -670,7 +670,7 @@ print(f"largest difference from the trained layer: {block_difference:.1e}")
 # ## 7 · Train it, and let it cheat
 #
 # The model from `coursekit` has two layers in each stack; your `cross_attention`, `decoder_mask` and `shift_right` are its working parts. We train it twice:
-# as it should be, and with the shift forgotten, so that position t receives the very token it has to predict.
+# as it should be, and with the shift forgotten, so that position t receives the very token it has to predict. Each step is your `training_step` of 03: what your model reads is the source *and* the inputs of the decoder.
 #
 # **Predict:** how many held-out sentences does the model without the shift translate exactly? The cell shows what you can choose from when you run it.
 
@@ -687,18 +687,12 @@ def train(steps: int, inputs_of, mask=None) -> tuple[Translator, list[float]]:
     torch.manual_seed(0)
     model, rng, losses = Translator(), np.random.default_rng(0), []
     model.cross = cross_attention if mask is None else model.cross
-    optimiser = torch.optim.Adam(model.parameters())
+    taught, optimiser = WithTeacher(model, decoder_mask, mask), torch.optim.Adam(model.parameters())
     for step in range(steps):
-        optimiser.param_groups[0]["lr"] = learning_rate(step, steps)
         pairs = sample_pairs(32, rng)
         pairs = trimmed(pairs) if mask is None else pairs
-        inputs, keep = inputs_of(pairs.target), decoder_mask(pairs.target.shape[1])
-        loss = loss_of(model, pairs, inputs, keep, mask)
-        optimiser.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimiser.step()
-        losses.append(loss.item())
+        batch = (pairs, inputs_of(pairs.target)), pairs.target, pairs.target != PAD
+        losses.append(training_step(taught, batch, optimiser, learning_rate(step, steps), 1.0))
     return model.eval(), losses
 
 # %% tags=["demo"]
@@ -715,7 +709,7 @@ reveal("recurrence.copied", NOT_ONE if cheat_right < 0.05 else SOME if cheat_rig
     NEARLY_ALL: "The loss does fall close to 0, by copying the input. When it translates nobody hands it the right token, and it has nothing to copy.",
 })
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 pictures.training(
     {"shifted right": losses, "shift forgotten": cheat_losses},
     {"shifted right": live_right, "shift forgotten": cheat_right},
@@ -982,8 +976,8 @@ print("This takes a few seconds.")
 @torch.no_grad()
 def held_out_loss(model: Translator, mask, pairs) -> float:
     """Nats per token with this cross mask."""
-    inputs = shift_right(pairs.target, BOS)
-    return loss_of(model, pairs, inputs, decoder_mask(LONGEST), mask).item()
+    logits = WithTeacher(model, decoder_mask, mask)((pairs, shift_right(pairs.target, BOS)))
+    return token_loss(logits, pairs.target).item()
 
 masks = {"mask of 2021": cross_mask_of_2021, "mended": mended_cross_mask}
 other_source = replace(held_out, source=held_out.source.roll(1, dims=0))
@@ -1014,7 +1008,7 @@ print(f"stems whose word lies beyond the mask of 2021: {blind:.0%}")
 # %% tags=["demo"]
 predict("recurrence.crossing", ...)
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from time import perf_counter
 
 def milliseconds(run, x: Tensor, repeats: int = 5) -> float:
@@ -1057,8 +1051,7 @@ print(f"4,096 words times W: {one_by_one:.1f} ms one by one, {at_once:.2f} ms as
 
 # %% [markdown]
 # The recurrence is a line of slope about one, as the formula says; attention bends up to T² or, on some machines, beyond. But they meet far to the right of T = D: the number of
-# operations is not the time. The last line shows why. The same multiplications take many times as long one after the other as in one product, because each small product pays a price for
-# being started and uses little of the processor. A recurrence cannot do them at once, since every step waits for the one before; attention can. This is a large part of why
+# operations is not the time. The last line shows why. The same multiplications take many times as long one after the other as in one product: each small product has to be started. A recurrence cannot do them at once, since every step waits for the one before; attention can. This is a large part of why
 # transformers replaced LSTMs: at the lengths of sentences they train faster, though a layer with its projections computes more.
 
 # %% [markdown]
@@ -1160,9 +1153,9 @@ check("recurrence.path_length", lambda case: path_length(len(case["ids"]), case[
 # ## Summary
 #
 # - A recurrent network passes a state of fixed size from word to word. The derivative of a far word is a product of many factors, and vanishes.
-# - An LSTM adds a cell whose gates can pass a trace on; a forget gate that starts open is what helps at the beginning.
+# - An LSTM's cell can pass a trace on; a forget gate that starts open is what helps at the beginning.
 # - One vector between encoder and decoder fails first where sentences are long; attention asks all states again for each token.
-# - The transformer's decoder block: attention within the target, cross-attention to the source, feed-forward, each added to what came in.
+# - The transformer's decoder block: attention within the target, cross-attention, feed-forward.
 # - Teacher forcing needs the shift *and* the mask. Without the shift the loss is wonderful and the model useless.
 # - The alignment of words appears in the attention by itself.
 #

@@ -198,7 +198,7 @@ print(f"largest difference: {(some(x) - theirs).abs().max():.0e}")
 # to token i. GPT makes one of them (Press and Wolf 2017): **tied weights**, as ELMo's two directions have them (05).
 
 # %%
-Block = mine("Block")
+Block, training_step = mine("Block", "training_step")
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-gpt", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class GPT(torch.nn.Module):
@@ -333,7 +333,7 @@ def shift_loss(logits: Float[Tensor, "B T V"], ids: Int[Tensor, "B T"], pad: int
 check("gpt.shift_loss", lambda case: shift_loss(case["logits"], case["ids"], case["pad"]))
 
 # %% [markdown]
-# Now train your GPT. So that something can be seen within seconds, the language is cut down to the five topics of *cell* and *bank*. It is a language of the same kind, and the best possible
+# Now train your GPT, with your `training_step` of 03: it asks for targets, so here the batch does the shifting. So that something can be seen within seconds, the language is cut down to the five topics of *cell* and *bank*. It is a language of the same kind, and the best possible
 # loss on its held-out sentences, and so the best perplexity (05), is known exactly.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -369,8 +369,11 @@ def learning_rate(step: int, steps: int, highest: float = 8e-3) -> float:
     return highest * min(1.0, (step + 1) / 30) * (1 - step / steps)
 
 # %% tags=["demo"]
-def train(loss_of, steps: int, show_at=()):
-    """A new GPT after `steps` batches; its held-out loss now and then as [(step, nats)]."""
+def train(labels_of, steps: int, show_at=()):
+    """A new GPT after `steps` batches; its held-out loss now and then as [(step, nats)].
+
+    labels_of(ids) are the ids, with −100 where nothing is to be learned.
+    """
     torch.manual_seed(0)
     model, curve = GPT(len(short.vocabulary), short.max_length, dim=64, layers=2, heads=4, inner=256), []
     for table in (model.token, model.position):
@@ -381,16 +384,12 @@ def train(loss_of, steps: int, show_at=()):
             curve.append((step, held_out_loss(model)))
         if step in show_at:
             print(f"step {step:>3}, {curve[-1][1]:.3f} nats: {one_sentence(model)}")
-        optimiser.param_groups[0]["lr"] = learning_rate(step, steps)
-        loss = loss_of(model(ids), ids)
-        optimiser.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimiser.step()
+        targets = labels_of(ids)[:, 1:]                              # the next tokens
+        training_step(model, (ids[:, :-1], targets, targets != -100), optimiser, learning_rate(step, steps), 1.0)
     return model.eval(), [*curve, (steps, held_out_loss(model))]
 
 print("This takes five to ten seconds.")
-live, curve = train(lambda logits, ids: shift_loss(logits, ids, PAD), STEPS, show_at=(0, 20, 80, 200, 400))
+live, curve = train(lambda ids: ids.masked_fill(ids == PAD, -100), STEPS, show_at=(0, 20, 80, 200, 400))
 print(f"step {STEPS}, {curve[-1][1]:.3f} nats: {one_sentence(live)}")
 pictures.training(curve, bound, np.log(len(short.vocabulary)))
 
@@ -431,12 +430,9 @@ check("gpt.mended_labels", lambda case: mended_labels(case["ids"], case["end"]))
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes five to ten seconds.")
 
-def loss_with(labels_of):
-    """The shifted loss on labels made from rows that are padded with [EOS]."""
-    def loss(logits: Float[Tensor, "B T V"], ids: Int[Tensor, "B T"]) -> Tensor:
-        labels = labels_of(ids.masked_fill(ids == PAD, EOS), EOS)
-        return cross_entropy(logits[:, :-1].flatten(0, 1), labels[:, 1:].flatten())
-    return loss
+def padded_with_end(labels_of):
+    """Labels made from rows that are padded with [EOS]."""
+    return lambda ids: labels_of(ids.masked_fill(ids == PAD, EOS), EOS)
 
 @torch.no_grad()
 def judged(model) -> dict[str, float]:
@@ -454,7 +450,7 @@ def judged(model) -> dict[str, float]:
     }
 
 endings = {
-    name: judged(train(loss_with(labels_of), 250)[0])
+    name: judged(train(padded_with_end(labels_of), 250)[0])
     for name, labels_of in {"labels of 2023": labels_of_2023, "mended": mended_labels}.items()
 }
 display(pd.DataFrame(endings).T.round(2))
@@ -1588,13 +1584,13 @@ print(f"400 samples: from {of_samples.min():.1f} to {of_samples.max():.1f} nats,
 # %% [markdown]
 # ## Summary
 #
-# - A causal mask adds −∞ to the scores of later positions. One pass then trains every position, and the loss does the shifting.
-# - A decoder's vector of a word is fixed before anything to its right is read. No number of layers and no size changes that. What the words before tell, order included, ours holds; on the rest it is as good as a guess.
-# - Temperature and top-k reshape the distribution, top-p cuts it where p is reached, the crossing token included. All of them trade variety for safety.
-# - With a key–value cache, T tokens cost T passes instead of T(T + 1)/2, with the same logits. Positions go on counting.
-# - Your GPT is GPT-2's: with weights under the right names, turned round and split, the logits are equal. A square matrix gives no warning.
-# - Few-shot examples moved the threshold of SmolLM2 far and its ranking of opinions hardly: without draws, wrong labels and intervals nothing is shown.
-# - A model with two layers, trained on ever new tasks, learns in context as well as the exact posterior does; with one layer it cannot.
+# - A causal mask adds −∞ to the scores of later positions. One pass then trains every position.
+# - A decoder's vector of a word is fixed before anything to its right is read. No size changes that.
+# - Temperature and top-k reshape the distribution, top-p cuts it where p is reached, the crossing token included.
+# - With a key–value cache, T tokens cost T passes instead of T(T + 1)/2, same logits.
+# - Your GPT is GPT-2's: with its weights under the right names, the logits are equal.
+# - Few-shot examples moved SmolLM2’s threshold far, its ranking hardly.
+# - A model with two layers learns in context as well as the exact posterior does; with one layer it cannot.
 #
 # **Next**: 08 opens pre-trained transformers, layer by layer.
 
