@@ -1,0 +1,114 @@
+"""A student's path from empty stubs to MiniLM's hidden states out of own code, in JupyterLab: notebooks 03, then 06.
+
+`SCREENSHOTS=docs/images make test TEST_ARGS="-k growing_model"` renews the picture in docs/.
+"""
+
+import re
+import shutil
+
+import nbformat
+import pytest
+
+from autograder.source import grade_id, is_demo, read_source
+from tests.browser.conftest import wait_for_kernel
+from tests.conftest import ASSIGNMENTS, ROOT
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+BLOCKS, BERT = "03_transformer_layer", "06_bert"
+LOADER = nbformat.v4.new_code_cell("from coursekit.models import load as load_pretrained")
+"""What a demonstration between the two has imported."""
+CELLS = "window.jupyterapp.shell.currentWidget.content.widgets"
+
+
+@pytest.fixture
+def course(tmp_path, monkeypatch):
+    """A student's folder with what the path needs of the two notebooks: stubs, checks, `keep`, `mine` and MiniLM."""
+    monkeypatch.delenv("AUTOGRADER_HOME", raising=False)  # my_model.py lies beside the notebooks
+    folder = tmp_path / "course"
+    begin, end = 'mine("Block"', "largest_difference(own_bert)"
+    for name, needed in (
+        (BLOCKS, lambda cells: up_to(cells, "keep(sinusoid")),
+        (BERT, lambda cells: [*up_to(cells, "import torch"), LOADER, *up_to(after(cells, begin), end)]),
+    ):
+        notebook = ASSIGNMENTS[name].read_release()
+        notebook.cells = needed([cell for cell in notebook.cells if cell.cell_type == "code"])
+        place = folder / "notebooks" / name
+        place.mkdir(parents=True)
+        nbformat.write(notebook, place / f"{name}.ipynb")
+        shutil.copy(ASSIGNMENTS[name].key, place)
+    shutil.copytree(ROOT / "tools" / "jupyterlab", folder / "tools" / "jupyterlab")
+    return folder
+
+
+def up_to(cells: list, words: str) -> list:
+    """The cells as far as the first one with these words; of demonstrations before it those alone that import."""
+    last = next(i for i, cell in enumerate(cells) if words in cell.source)
+    return [c for c in cells[:last] if not is_demo(c) or "import " in c.source] + [cells[last]]
+
+
+def after(cells: list, words: str) -> list:
+    """The first cell with these words, and all behind it."""
+    return cells[next(i for i, cell in enumerate(cells) if words in cell.source) :]
+
+
+def open_and_answer(page, address: str, name: str) -> None:
+    """Open a notebook, type the answer into each stub, and run all cells."""
+    answers = {
+        grade_id(cell): re.sub(r"^ *### (BEGIN|END) SOLUTION\n", "", cell.source, flags=re.MULTILINE)
+        for cell in read_source(ASSIGNMENTS[name].source).cells
+    }
+    page.goto(re.sub(r"/lab/tree/\S*\?", f"/lab/tree/notebooks/{name}/{name}.ipynb?", address))
+    page.wait_for_function(
+        "name => window.jupyterapp?.shell.currentWidget?.context?.path?.endsWith(name + '.ipynb')",
+        arg=name, timeout=60_000,
+    )  # fmt: skip
+    wait_for_kernel(page)
+    cells = page.evaluate(f"() => {CELLS}.map(cell => cell.model.sharedModel.metadata.nbgrader ?? {{}})")
+    for number, mark in enumerate(cells):
+        if mark.get("solution"):
+            page.evaluate(
+                """async number => {
+                    const notebook = window.jupyterapp.shell.currentWidget.content;
+                    notebook.activeCellIndex = number;
+                    await notebook.scrollToItem(number, "center");
+                    notebook.mode = "edit";
+                    notebook.widgets[number].editor.focus();
+                }""",
+                number,
+            )
+            page.keyboard.press("Control+a")
+            page.keyboard.insert_text(answers[mark["grade_id"]])
+    page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")
+    page.wait_for_function(
+        f"() => {CELLS}.every(cell => cell.model.type !== 'code' || cell.model.executionState === 'idle'"
+        "        && cell.model.executionCount !== null)",
+        timeout=180_000,
+    )  # fmt: skip
+
+
+def said(page) -> list[str]:
+    """What each cell has put out, as text."""
+    return page.evaluate(
+        f"""() => {CELLS}.map(cell => (cell.model.outputs?.toJSON() ?? []).map(
+            output => [output.text ?? output.data?.["text/plain"] ?? output.evalue ?? ""].flat().join("")
+        ).join("\\n"))"""
+    )
+
+
+def test_from_empty_stubs_to_minilm_in_own_code(course, start_lab, page, picture):
+    address = start_lab(course)
+    open_and_answer(page, address, BLOCKS)
+    checked = [text for text in said(page) if "transformer." in text]
+    assert len(checked) >= 6 and all("right" in text for text in checked), checked
+    assert any("Kept in my_model.py: " in text for text in said(page))
+    own = (course / "notebooks" / "my_model.py").read_text()
+    assert "class Block(nn.Module)" in own and "SOLUTION" not in own
+
+    open_and_answer(page, address, BERT)
+    texts = said(page)
+    assert any("Block: yours" in text for text in texts), texts
+    assert {"✓ bert.Bert: right", "✓ bert.bert_names: right"} <= {text.strip() for text in texts}
+    difference = re.search(r"largest difference of the last hidden states: (\S+)", texts[-1])
+    assert float(difference[1]) < 1e-5, texts[-1]
+    picture(page, "own_bert")
