@@ -55,7 +55,7 @@ def after(cells: list, words: str) -> list:
 def open_and_answer(page, address: str, name: str) -> None:
     """Open a notebook, type the answer into each stub, and run all cells."""
     answers = {
-        grade_id(cell): re.sub(r"^ *### (BEGIN|END) SOLUTION\n", "", cell.source, flags=re.MULTILINE)
+        grade_id(cell): re.sub(r"^ *### (BEGIN|END) SOLUTION\n?", "", cell.source, flags=re.MULTILINE)
         for cell in read_source(ASSIGNMENTS[name].source).cells
     }
     page.goto(re.sub(r"/lab/tree/\S*\?", f"/lab/tree/notebooks/{name}/{name}.ipynb?", address))
