@@ -11,21 +11,18 @@ Bahdanau, Cho and Bengio (2015) a new mixture for each token. Sizes are chosen f
 `python -m coursekit.pretrain --models seq2seq_fixed seq2seq_additive` trains both again.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from coursekit.language import PAD, Language, load_language
-from coursekit.translator import load_code, sample_pairs, teacher_forced, trimmed, weights_path
+from coursekit.translator import load_code, weights_path
 
 CONTEXTS = ("fixed", "additive")
-TOPICS = ("prison", "biology", "phone")
-"""Of the sentences they are trained on and measured with: those that have the senses of "cell"."""
 
 
 class Seq2Seq(nn.Module):
@@ -117,15 +114,6 @@ def additive_context(
     scores = torch.tanh(keys + (state @ W_s)[:, None]) @ v  # B Ts
     weights = scores.masked_fill(~keep, -torch.inf).softmax(dim=-1)
     return (weights[:, None] @ values)[:, 0]
-
-
-def topic_losses(model: nn.Module, language: Language, batch: int, seed: int) -> Iterator[Tensor]:
-    """The loss of one fresh batch about TOPICS after another; about everything in a language that has none of these."""
-    rng, topics = np.random.default_rng(seed), [topic for topic in TOPICS if topic in language.grammar.topics]
-    while True:
-        pairs = sample_pairs(32 * batch, rng, "train", language, topics)
-        for begin in range(0, len(pairs), batch):
-            yield teacher_forced(model, trimmed(pairs[begin : begin + batch]))
 
 
 def load_seq2seq(context: str, path: Path | None = None) -> Seq2Seq:

@@ -16,7 +16,7 @@ The code is a language with rules that can be written down, so each sentence has
 
 import functools
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -226,26 +226,10 @@ def sample_pairs(
     rng: np.random.Generator,
     split: str = "train",
     language: Language | None = None,
-    topics: Sequence[str] = (),
 ) -> Pairs:
-    """n sentences of one side of the language's split, and their only right translations.
-
-    With `topics`, sentences about these alone. Raises ValueError for a topic that the language has not.
-    """
+    """n sentences of one side of the language's split, and their only right translations."""
     language = language or load_language()
-    if not topics:
-        return translated(language.sample(n, rng, split=split), language)
-    names, parts, found = list(language.grammar.topics), [], 0
-    if strange := [topic for topic in topics if topic not in names]:
-        raise ValueError(f"The language has no topic {strange[0]!r}; it has {', '.join(names)}.")
-    while found < n:
-        sample = language.sample(max(16 * n, 256), rng, split=split)
-        about = np.isin(sample.topic, [names.index(topic) for topic in topics])
-        parts.append(sample[about][: n - found])
-        found += len(parts[-1])
-    pairs = [translated(part, language) for part in parts]
-    columns = ([getattr(part, name) for part in pairs] for name in ("source", "target", "origin"))
-    return Pairs(*(torch.cat(column) for column in columns))
+    return translated(language.sample(n, rng, split=split), language)
 
 
 def translated(sentences: Sentences, language: Language | None = None) -> Pairs:

@@ -12,7 +12,6 @@ from torch import Tensor, nn
 from coursekit.exam import QUESTIONS, Accuracy, nearest_sense, sense_exam
 from coursekit.language import PAD, Language, Sentences, load_language
 from coursekit.language.bounds import choose_masked
-from coursekit.seq2seq import TOPICS
 from coursekit.small.bert import BERT, MASK, pair, single
 from coursekit.small.elmo import ELMo, Spelling, both_losses
 from coursekit.small.gpt import GPT, next_word_losses
@@ -33,7 +32,7 @@ def measure(name: str, model: nn.Module, sentences: int = SENTENCES, seed: int =
     """All figures of a model, by what they are called on its card."""
     language, rng = load_language(), np.random.default_rng(seed)
     if name.startswith("seq2seq"):
-        return by_length(model, pairs_about_topics(sentences, seed))
+        return by_length(model, held_out_pairs(sentences, seed))
     if name == "translator":
         pairs = sample_pairs(sentences, rng, "held_out")
         right = sum(len(rows) * share_exactly_right(model, rows) for rows in in_parts(pairs)) / len(pairs)
@@ -51,9 +50,9 @@ def measure(name: str, model: nn.Module, sentences: int = SENTENCES, seed: int =
 
 
 @functools.cache
-def pairs_about_topics(n: int, seed: int) -> Pairs:
-    """Held-out sentences about what the compared translators know, with their translations."""
-    return sample_pairs(n, np.random.default_rng(seed), "held_out", topics=TOPICS)
+def held_out_pairs(n: int, seed: int) -> Pairs:
+    """Held-out sentences with their translations."""
+    return sample_pairs(n, np.random.default_rng(seed), "held_out")
 
 
 def by_length(model: nn.Module, pairs: Pairs) -> dict[str, float]:

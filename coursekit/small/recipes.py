@@ -10,7 +10,7 @@ from jaxtyping import Int
 from torch import Tensor, nn
 
 from coursekit.language import PAD, Language
-from coursekit.seq2seq import Seq2Seq, topic_losses
+from coursekit.seq2seq import Seq2Seq
 from coursekit.small.bert import BERT, MASK, SEP, UNCHOSEN, BERTConfig, corrupt, pair
 from coursekit.small.elmo import ELMo, ELMoConfig, Spelling
 from coursekit.small.gpt import GPT, GPTConfig, next_word_losses
@@ -191,7 +191,7 @@ def build_seq2seq_additive(language: Language) -> Seq2Seq:
     return Seq2Seq("additive", language=language)
 
 
-COMPARED = {"steps": 1_000, "batch": 64, "learning_rate": 4e-3, "weight_decay": 0.0}
+COMPARED = {"steps": 4_000, "batch": 64, "learning_rate": 4e-3, "weight_decay": 0.0}
 
 RECIPES = {
     "gpt": Recipe(build_gpt, gpt_losses, steps=6_000, batch=128, learning_rate=5e-3),
@@ -208,7 +208,7 @@ RECIPES = {
     "translator": Recipe(
         build_translator, translator_losses, steps=5_000, batch=64, learning_rate=3e-3, weight_decay=0.0
     ),
-    "seq2seq_fixed": Recipe(build_seq2seq_fixed, topic_losses, **COMPARED),
-    "seq2seq_additive": Recipe(build_seq2seq_additive, topic_losses, **COMPARED),
-    "seq2seq_transformer": Recipe(build_translator, topic_losses, **COMPARED),
+    "seq2seq_fixed": Recipe(build_seq2seq_fixed, translator_losses, **COMPARED),
+    "seq2seq_additive": Recipe(build_seq2seq_additive, translator_losses, **COMPARED),
+    "seq2seq_transformer": Recipe(build_translator, translator_losses, **COMPARED),
 }

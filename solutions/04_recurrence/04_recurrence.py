@@ -385,10 +385,10 @@ check("recurrence.encode_to_vector", lambda case: encode_to_vector(**case))
 # It was trained on the part of the language that has the three senses of *cell*: prisons, biology and phones. It trains on one processor core in minutes.
 
 # %% tags=["demo"]
-from coursekit.seq2seq import TOPICS, last_states, load_seq2seq
+from coursekit.seq2seq import last_states, load_seq2seq
 
 fixed = load_seq2seq("fixed")
-part = sample_pairs(500, np.random.default_rng(14), split="held_out", topics=TOPICS)
+part = sample_pairs(500, np.random.default_rng(14), split="held_out")
 
 with torch.no_grad():
     reader, keep = fixed.reader, part.source != PAD
