@@ -977,15 +977,15 @@ check("attention.multi_head", lambda case: multi_head(**case))
 # can change which of the 50 output numbers, by the derivative.
 
 # %% tags=["demo"]
+from coursekit.derivatives import influence  # the size of the derivative of each row of the output for each of the input
+
 def reach(x: Tensor, matrices: list[Tensor]) -> Float[Tensor, "out in"]:
     """How strongly each input coordinate moves each output coordinate, over all pairs of words."""
-    keep = torch.ones(1, len(x), dtype=torch.bool)
+    def coordinates(columns: Float[Tensor, "N D T"]) -> Float[Tensor, "N D T"]:
+        everyone = torch.ones(len(columns), len(x), dtype=torch.bool)
+        return multi_head(columns.mT, *matrices, heads=5, keep=everyone).mT
 
-    def outputs(x: Tensor) -> Tensor:
-        return multi_head(x[None], *matrices, heads=5, keep=keep)[0]
-
-    jacobian = torch.autograd.functional.jacobian(outputs, x)          # T out T in
-    return jacobian.square().sum(dim=(0, 2)).sqrt()
+    return influence(coordinates, x.T)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 torch.manual_seed(1)
@@ -1044,12 +1044,7 @@ def sees(heads_function) -> Float[Tensor, "word other"]:
     """How strongly each word of the river sentence moves the output of each word, with 5 heads."""
     torch.manual_seed(2)
     projections = [torch.randn(50, 50) / 50**0.5 for _ in range(3)]
-
-    def outputs(x: Tensor) -> Tensor:
-        return heads_function(*(x[None] @ W for W in projections), 5)[0]
-
-    jacobian = torch.autograd.functional.jacobian(outputs, x_river)    # T out T in
-    return jacobian.square().sum(dim=(1, 3)).sqrt()
+    return influence(lambda x: heads_function(*(x @ W for W in projections), 5), x_river)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def draw_sees(moved: Tensor, title: str) -> None:
@@ -1163,7 +1158,7 @@ statistics.few_values([accuracy.right for accuracy in learned], "learned weights
 # The exam's sentences are short: there is little to leave out. So an untrained average comes far; that of 01, if it is on your board, is above
 # our layer in both panels, with vectors from this language. Our layer was told the senses; most later models must find them.
 #
-# Where order tells the sense, every row is at about a half.
+# Where order tells it, every row is at about a half.
 
 # %% [markdown]
 # ### What attention cannot see

@@ -14,7 +14,7 @@
 # reads from the right.
 # What their layers compute about a word *in its sentence* becomes its contextual embedding.
 #
-# **You need** notebook 04. **Time** about 75 minutes without what goes *further*: six exercises, a bug to find, two questions that a person reads; three
+# **You need** notebook 04. **Time** about 75 minutes without what goes *further*: six exercises, a bug to find, two questions that a person reads; two
 # extensions.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [04 · Recurrence, encoder–decoder, and what attention costs](../04_recurrence/04_recurrence.ipynb) · next: [06 · BERT](../06_bert/06_bert.ipynb)
@@ -307,7 +307,7 @@ display(Markdown(
 # ## 3 · Who sees what?
 #
 # Why not one line, `nn.LSTM(D, D, num_layers=2, bidirectional=True)`, whose forward half would predict the next word and the backward half the word before? To find
-# out what an output depends on, we differentiate: change the input at word j a little, how much does the output at word i move?
+# out what an output depends on, we differentiate: change the input at word j a little, how much does the output at word i move? In 02 and 03 this drew pictures; now you write it.
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def toy_model(case: dict) -> Callable[[Float[Tensor, "T D"]], Float[Tensor, "T K"]]:
@@ -1075,22 +1075,9 @@ display(Markdown("ELMo beside the bag of words: " + "; ".join(
 # %% [markdown]
 # ## Extensions
 #
-# How a task's network uses ELMo, in three functions. They count as extra credit.
+# How a task's network uses ELMo, in two functions. They count as extra credit.
 #
-# **The penalty.** Peters et al. add λ‖w‖² to the task's loss. On the raw numbers s it pulls all weights towards 1 / (L + 1).
-
-# %% nbgrader={"grade": false, "grade_id": "elmo-mix_penalty", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def mix_penalty(s: Float[Tensor, "L+1"], strength: float) -> Float[Tensor, ""]:
-    """λ times the squared length of the raw numbers s.  (extension, ●○○, 2 minutes)
-
-    strength is λ. Nothing is averaged, there is no factor ½.
-    """
-    ### BEGIN SOLUTION
-    return strength * s.square().sum()
-    ### END SOLUTION
-
-# %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "elmo-mix_penalty-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
-check("elmo.mix_penalty", lambda case: mix_penalty(case["s"], case["strength"]))
+# **The penalty.** Peters et al. add λ‖w‖² to the task's loss. `learn` of section 6 has it, as `strength * s.square().sum()`: on the raw numbers s it pulls all weights towards 1 / (L + 1). How strong should it be?
 
 # %% tags=["demo"]
 by_strength = {}
@@ -1187,7 +1174,7 @@ def tagging_accuracy(model: ELMo | None, sentences, asked, seed: int, steps: int
     for _ in range(steps):
         loss = cross_entropy(*logits(sentences, R, rng.integers(len(sentences), size=16), 0.5))
         optimiser.zero_grad()
-        (loss + mix_penalty(s, 1e-3)).backward()
+        (loss + 1e-3 * s.square().sum()).backward()
         optimiser.step()
     with torch.no_grad():
         guesses, tags = logits(asked, states(asked), np.arange(len(asked)), 0.0)

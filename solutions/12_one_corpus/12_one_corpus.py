@@ -608,15 +608,8 @@ check("comparison.path_lengths", lambda case: path_lengths(
 # The **influence** of 05 measures the same on a trained model: how much output i changes with input j. Where the path length is 0, the influence must be *exactly* 0.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit.derivatives import influence
 from coursekit.small.bert import single
-
-def influence(run, x: Float[Tensor, "T D"]) -> Float[Tensor, "T T"]:
-    """Size of the derivative of output i (row) for input j. run takes (N, T, D) to (N, T, M)."""
-    M = run(x[None]).shape[-1]
-    copies = x.detach().repeat(M, 1, 1).requires_grad_()
-    outputs = run(copies).diagonal(dim1=0, dim2=2)
-    slopes = [torch.autograd.grad(one.sum(), copies, retain_graph=True)[0] for one in outputs]
-    return torch.stack(slopes).square().sum(dim=(1, 3)).sqrt()
 
 SENTENCE = "anna remembered the last cell that the prisoner shared"
 row = torch.from_numpy(language.encode(SENTENCE, pad=False))[None]
