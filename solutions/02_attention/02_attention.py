@@ -1093,7 +1093,7 @@ draw_sees(sees(mended_heads), "mended")
 # %% [markdown]
 # ## 7 · Scoreboard
 #
-# All models of this course take the same exam: for an ambiguous word in a held-out sentence, find the most similar labelled
+# All models of this course take the same exam: for an ambiguous word in a held-out sentence, find its **nearest neighbour**, the most similar labelled
 # occurrence, and take over its sense. We enter our trained layer, and as a control the plain average of the sentence's vectors.
 #
 # In two of the exam's four kinds of question, words speak for two senses, and only their *order* tells which one is meant. Compare "the prisoner that the
