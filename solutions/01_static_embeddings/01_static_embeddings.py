@@ -189,6 +189,7 @@ order = torch.randperm(len(pairs[1]), generator=torch.Generator().manual_seed(0)
 shuffled_counts = count_pairs(pairs[0], pairs[1][order], V)
 shuffled = ppmi(shuffled_counts)
 
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 shown = "river canal prisoner inmate blood oxygen".split()
 beside = "the a bank toward cell behind red sugar".split()
 rows, columns = ([language.id_of[word] for word in some] for some in (shown, beside))
@@ -250,6 +251,7 @@ similarity = cosine(glove.of(chosen), glove.of(chosen))
 similarity_of_bank = similarity[0].tolist()
 reveal("static.bank_river", similarity_of_bank[4])
 
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 frequent = glove.vectors[:20_000][torch.randperm(20_000, generator=torch.Generator().manual_seed(0))[:2000]]
 chance = cosine(frequent[:1000], frequent[1000:]).diagonal()
 print("       " + " ".join(f"{word:>8}" for word in chosen))
@@ -303,11 +305,13 @@ def neighbours(word: str, k: int) -> list[str]:
 
 
 around_cell = neighbours("cell", 30)
+print("bank:", ", ".join(neighbours("bank", 12)))
+print("cell:", ", ".join(around_cell[:12]))
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 near = {anchor: set(neighbours(anchor, 300)) for anchor in ("tissue", "phone", "prison", "opera")}
 shared = {anchor: [word for word in around_cell if word in words] for anchor, words in near.items()}
 reveal("static.cell_prison", len(shared["prison"]))
-print("bank:", ", ".join(neighbours("bank", 12)))
-print("cell:", ", ".join(around_cell[:12]))
 for anchor, words in shared.items():
     print(f"of cell's 30 neighbours near {anchor!r}: {len(words):2}   {', '.join(words[:6])}")
 
@@ -317,7 +321,7 @@ display(Markdown(
     f"{len(shared['prison'])} around *prison*; around *opera*, our control, {len(shared['opera'])}. Every occurrence of *cell* gets these "
     "neighbours, the prisoner's cell, too. The next figure shows where the vector stands among words of its three senses."))
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 groups = {
     "prison": "prison jail inmate prisoner warden guard convict".split(),
     "biology": "blood protein tissue nucleus membrane organism molecule".split(),
@@ -442,7 +446,7 @@ print(f"untrained {static.losses[0]:.2f} nats, trained {reached:.2f}, best possi
 # $\ln k$. So word2vec factorises, in 50 dimensions, a close relative of the table that you computed with `ppmi` (Levy and
 # Goldberg, 2014). We can look: each point on the right is a pair of words that was seen at least five times.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 seen = (counts >= 5).nonzero()
 seen = seen[torch.randperm(len(seen), generator=torch.Generator().manual_seed(0))[:4000]]
 optimum = (share / fake)[seen[:, 0], seen[:, 1]].log()
@@ -578,7 +582,7 @@ check("static.sense_mixture", lambda case: sense_mixture(case["v"], case["senses
 # we drop some sentences of each word's first sense: a few for one word, most for another. Frequencies then range from
 # about one in ten to nine in ten, and we can ask whether the weights follow.
 
-# %% tags=["demo", "record"]
+# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def with_senses_named(sentences, first_id: int) -> tuple[np.ndarray, dict[tuple[int, int], int]]:
     """Ids in which each ambiguous word has an id of its own for each sense, and {(word, sense): that id}."""
     ids, rows = sentences.ids.copy(), np.flatnonzero(sentences.position >= 0)
@@ -599,7 +603,7 @@ def with_rarer_senses(language, sentences, rng):
 # %% [markdown]
 # Then we take every ambiguous word apart, and do the same with two sets of vectors that have no part in it.
 
-# %% tags=["demo", "record"]
+# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def rebuilt(v: Float[Tensor, " D"], vectors: Float[Tensor, "S D"], weights: Float[Tensor, " S"]) -> float:
     """Cosine of a vector with a weighted sum of others."""
     return cosine(v[None], (weights @ vectors)[None]).item()
@@ -618,7 +622,7 @@ def take_apart(model: SkipGram, word: int, frequency: dict[int, float], controls
     return row
 
 
-# %% tags=["demo", "record"]
+# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def measure_mixtures(language, seed: int) -> list[dict]:
     """Train on a half without and a half with named senses, then take every ambiguous word apart."""
     rng, V = np.random.default_rng(seed), len(language.vocabulary)
@@ -650,7 +654,9 @@ predict("static.mixture", ...)
 
 # %% tags=["demo"]
 print("This takes five to ten seconds.")
-mixtures = measure_mixtures(language, seed=0)
+mixtures = measure_mixtures(language, seed=0)               # one row for each ambiguous word
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 labels = {
     "weighted by frequency": "senses,\nby frequency", "plain average": "senses,\nplain average",
     "best weights": "senses,\nbest weights", "senses of other words": "other words'\nsenses, best",
@@ -750,7 +756,7 @@ representations = {
     "f(w, C): average of the words around": lambda s: average_of_neighbours(s.ids, s.position),
 }
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 held_out, asked = exam.held_out, ambiguous_words(exam.held_out)
 separations = {name: {} for name in [*representations, "around, senses shuffled"]}
 for word in language.ambiguous:
@@ -801,7 +807,7 @@ display(Markdown(
 # Why a half? Here are two sentences of the language, with the exact probability of their sense. What people act upon is theirs: the prisoner paints
 # a prison's cell, the biologist one that can be stained.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.exam import Exam, nearest_hits
 from coursekit.language.partners import partners
 
@@ -817,7 +823,7 @@ first, second = language.log_probability(ids)
 pictures.partners(pair, [f"{language.senses[belief.argmax()]}, p = {belief.max():.2f}" for belief in beliefs], bags)
 print(f"probability of the first sentence divided by that of the second: {np.exp(first - second):.2f}")
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 ordered = exam.held_out[np.isin(exam.held_out.cue, ["order1", "order2"])]
 bag = representations["f(w, C): average of the words around"]
 right_of_question, right_of_partner = (
@@ -933,7 +939,7 @@ check("static.analogy", lambda case: analogy(case["vectors"], case["a"], case["b
 # Linzen (2016) asked what happens when the question words *are* allowed, and what one gets for simply answering with
 # the nearest neighbour of *c*. We ask the same of GloVe, on four kinds of analogies.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 questions = {
     "capital": "france paris italy rome spain madrid germany berlin japan tokyo russia moscow egypt cairo",
     "gender": "man woman king queen brother sister father mother son daughter uncle aunt husband wife",
@@ -971,15 +977,14 @@ display(Markdown(
 # %% [markdown]
 # ## Summary
 #
-# - A word's vector can be counted (PPMI) or learned (skip-gram); the two agree, because the learned scores approach PMI − ln k.
+# - A word's vector can be counted (PPMI) or learned (skip-gram); the learned scores approach PMI − ln k.
 # - Compare vectors by their cosine, and every cosine with that of random pairs.
-# - The static embedding of a polysemous word is a mixture of its senses, with weights that follow their frequency, flattened.
-# - Static embeddings cannot separate senses: separation 0, and the majority's score in the exam. The information is in the other words, and in their order.
-# - A bag of words, such as an average, finds the sense where a word tells it. Where order tells it, it is right in one case of two at best.
+# - The static embedding of a polysemous word mixes its senses, with weights that follow their frequency, flattened.
+# - Static embeddings cannot separate senses: the information is in the other words, and in their order.
+# - A bag of words finds the sense where a word tells it. Where order tells it, it is right in one case of two at best.
 # - A gradient derived by hand is compared with autograd before it is believed.
 #
-# **Next:** notebook 02 lets a word look at its neighbours and decide how much of each to take: attention. It begins
-# with the GloVe vectors from here, and fails, which is instructive.
+# **Next:** notebook 02 lets a word decide how much of each neighbour to take: attention.
 
 # %% [markdown]
 # ## References

@@ -10,9 +10,8 @@
 # # 02 · Attention, step by step
 #
 # In the first notebook every word got a static embedding: *bank* had one vector for the river and the money alike.
-# Here a word looks at the words around it and takes on some of their meaning. The operation that does this is
-# called **attention**. We compute it with a loop for one word, then for a sentence, then for a batch. We watch it
-# fail on real word vectors, and find out what has to be learned to make it work.
+# Here a word looks at the words around it and takes on some of their meaning, by **attention**. We compute it for one word, for a sentence, for a batch. We watch it
+# fail on real word vectors, and find out what has to be learned.
 #
 # **You need** the first notebook, matrix products, and slicing in PyTorch.
 # **Time** about 75 minutes without what goes *further*: six exercises, a bug to find, five questions that a person reads; two extensions.
@@ -274,7 +273,7 @@ show(figure, alt=f"Variance of random scores against d, both axes logarithmic. B
 # The points lie on the line: the variance is d before and 1 after. That is a statement about *random* vectors. Are GloVe's
 # coordinates independent, with mean 0 and variance 1? We ask 2,000 frequent words.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 frequent = glove.vectors[:2000]
 products = similarities(frequent, frequent)
 pairs = products[~torch.eye(len(frequent)).bool()]
@@ -351,7 +350,7 @@ show(figure, alt="Weights of bank over the nine words. Bank's weight on itself: 
 # left, *bank* looks at itself and at nothing else. Move the slider to see what lies between (this needs a running
 # notebook; nothing is graded here).
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 import ipywidgets
 
 from coursekit.sliders import interact
@@ -382,6 +381,7 @@ def derivative_size(weights: Tensor) -> Tensor:
     outer = weights[..., :, None] * weights[..., None, :]
     return (torch.diag_embed(weights) - outer).norm(dim=(-2, -1))
 
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 measured = {}
 for d in sizes:  # 400 random queries, each with 16 random keys
     raw = similarities(torch.randn(400, 1, d), torch.randn(400, 16, d))
@@ -420,7 +420,7 @@ display(Markdown(f"At d = 1024, without and with scaling: entropy **{e0:.2f}** a
 # Behind each point of the figure stand rows of 16 weights. Here is one, with and without the division by √d; move d (this needs a running notebook;
 # nothing is graded here).
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 drawn = torch.Generator().manual_seed(2)
 one_query, sixteen_keys = (torch.randn(n, max(sizes), generator=drawn) for n in (1, 16))
 
@@ -495,7 +495,7 @@ shade(axes[1], money, plain_money, "")
 show(figure, alt=f"Both sentences shaded by the weights of bank. River sentence: {heaviest(river, plain_river)}; river itself "
      f"{plain_river[river.index('river')]:.3f}, the {plain_river[river.index('the')]:.3f}. Money sentence: {heaviest(money, plain_money)}.")
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def cosine(a: Tensor, b: Tensor) -> float:
     return torch.nn.functional.cosine_similarity(a, b, dim=-1).item()
 
@@ -601,6 +601,7 @@ from coursekit.language import SPECIAL_TOKENS, load_language
 language = load_language()
 table = torch.stack([glove[word] if word in glove else torch.zeros(50) for word in language.vocabulary])
 
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def texts(n: int, seed: int, split: str) -> tuple[Tensor, Tensor, Tensor, np.ndarray]:
     """Ids of a sentence and one drawn at random; place and sense of the ambiguous word; side of its cue."""
     rng = np.random.default_rng(seed)
@@ -611,6 +612,7 @@ def texts(n: int, seed: int, split: str) -> tuple[Tensor, Tensor, Tensor, np.nda
     ids = torch.from_numpy(np.concatenate([first.ids, second.ids], axis=1))
     return ids, torch.from_numpy(first.position), torch.from_numpy(first.sense), first.cue
 
+# %% tags=["demo"]
 ids, position, sense, _ = texts(12_000, seed=1, split="train")
 print(len(ids), "training texts, for example")
 for i in range(4):
@@ -689,6 +691,7 @@ def accuracy(W: dict[str, Tensor], side: str, tokens: int | None = None) -> floa
     right = sense_scores(vectors, same_word[test_sense], W).argmax(-1) == test_sense
     return right[torch.from_numpy(test_cue == side)].float().mean().item()
 
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 found = {(kind, side): [accuracy(W, side) for W, _ in runs[kind]] for kind in KINDS for side in ("left", "right")}
 alone = {kind: np.mean([accuracy(W, "right", tokens=test_ids.shape[1] // 2) for W, _ in runs[kind]]) for kind in KINDS}
 both = {kind: np.mean(found[kind, "right"]) for kind in KINDS}
@@ -753,7 +756,7 @@ show(figure, alt="Both sentences shaded by the weights of bank, before and after
      f"river sentence {heaviest(river, drawn[1][1])}; money sentence {heaviest(money, drawn[3][1])}. "
      f"Before: {heaviest(river, drawn[0][1])}; {heaviest(money, drawn[2][1])}.")
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 CUES = {"river": ("hike", "river"), "money": ("account", "deposit", "money")}
 
 def bank_gives(name: str, to: str, W: dict[str, Tensor]) -> float:
@@ -974,16 +977,17 @@ check("attention.multi_head", lambda case: multi_head(**case))
 # can change which of the 50 output numbers, by the derivative.
 
 # %% tags=["demo"]
+from coursekit.derivatives import influence  # the size of the derivative of each row of the output for each of the input
+
 def reach(x: Tensor, matrices: list[Tensor]) -> Float[Tensor, "out in"]:
     """How strongly each input coordinate moves each output coordinate, over all pairs of words."""
-    keep = torch.ones(1, len(x), dtype=torch.bool)
+    def coordinates(columns: Float[Tensor, "N D T"]) -> Float[Tensor, "N D T"]:
+        everyone = torch.ones(len(columns), len(x), dtype=torch.bool)
+        return multi_head(columns.mT, *matrices, heads=5, keep=everyone).mT
 
-    def outputs(x: Tensor) -> Tensor:
-        return multi_head(x[None], *matrices, heads=5, keep=keep)[0]
+    return influence(coordinates, x.T)
 
-    jacobian = torch.autograd.functional.jacobian(outputs, x)          # T out T in
-    return jacobian.square().sum(dim=(0, 2)).sqrt()
-
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 torch.manual_seed(1)
 full = [torch.randn(50, 50) / 50**0.5 for _ in range(4)]
 blocks = [torch.block_diag(*(torch.randn(10, 10) / 10**0.5 for _ in range(5))) for _ in range(3)]
@@ -1040,12 +1044,7 @@ def sees(heads_function) -> Float[Tensor, "word other"]:
     """How strongly each word of the river sentence moves the output of each word, with 5 heads."""
     torch.manual_seed(2)
     projections = [torch.randn(50, 50) / 50**0.5 for _ in range(3)]
-
-    def outputs(x: Tensor) -> Tensor:
-        return heads_function(*(x[None] @ W for W in projections), 5)[0]
-
-    jacobian = torch.autograd.functional.jacobian(outputs, x_river)    # T out T in
-    return jacobian.square().sum(dim=(1, 3)).sqrt()
+    return influence(lambda x: heads_function(*(x @ W for W in projections), 5), x_river)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def draw_sees(moved: Tensor, title: str) -> None:
@@ -1094,10 +1093,10 @@ draw_sees(sees(mended_heads), "mended")
 # %% [markdown]
 # ## 7 · Scoreboard
 #
-# All models of this course take the same exam: for an ambiguous word in a held-out sentence, find the most similar occurrence among labelled
-# ones, and take over its sense. We enter our trained layer, and as a control the plain average of the sentence's vectors.
+# All models of this course take the same exam: for an ambiguous word in a held-out sentence, find its **nearest neighbour**, the most similar labelled
+# occurrence, and take over its sense. We enter our trained layer, and as a control the plain average of the sentence's vectors.
 #
-# In two of the exam's four kinds of question, words that speak for two senses are always there, and only the *order* of the words tells which one is meant. Compare "the prisoner that the
+# In two of the exam's four kinds of question, words speak for two senses, and only their *order* tells which one is meant. Compare "the prisoner that the
 # biologist visited painted the cell" and "the biologist that the prisoner visited painted the cell". Sentences of these kinds were
 # among the training texts, with their senses. **Predict:** which share of the order questions does the trained layer find, between 0 and 1?
 
@@ -1152,13 +1151,14 @@ from coursekit.pictures import statistics
 statistics.few_values([accuracy.right for accuracy in learned], "learned weights, cue on the right")
 
 # %% [markdown]
-# Read the board with care, kind by kind. Where a word before the ambiguous one tells the sense, all rows but that of the static vectors are within three points of the bound. Our layer is a
-# little *below* the plain average there, with every seed. Where a word after it tells, our layer is a little *above* the plain average, with every seed; equal weights with
-# trained values cannot be told apart from it. The exam's sentences are short and stand alone: there is little to leave out, and a nearest neighbour finds even a small difference. This
-# is why an average without any training comes so far, and why plain attention, whose two *banks* hardly differed, is not lost either. The average of 01 (if it is on your board) is above
-# our layer in both panels: its vectors were learned from this very language. Our layer was told the senses in training; most later models will have to find them by themselves.
+# Where a word before the ambiguous one tells the sense, all rows but the static vectors' are within three points of the bound; our layer is a
+# little *below* the plain average, with every seed. Where a word after it tells, it is a little *above*, with every seed; equal weights with
+# trained values cannot be told apart from it.
 #
-# And where order tells the sense, every row is at about a half: training has gained nothing.
+# The exam's sentences are short: there is little to leave out. So an untrained average comes far; that of 01, if it is on your board, is above
+# our layer in both panels, with vectors from this language. Our layer was told the senses; most later models must find them.
+#
+# Where order tells it, every row is at about a half.
 
 # %% [markdown]
 # ### What attention cannot see
@@ -1169,7 +1169,7 @@ statistics.few_values([accuracy.right for accuracy in learned], "learned weights
 #
 # For each order question of the exam we make its **partner**: the two people change places, and the sense changes.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.language.partners import partners
 
 turned = [4, 0, 7, 2, 8, 1, 6, 3, 5]
@@ -1185,7 +1185,7 @@ vectors, vectors_exchanged = of_sentences(asked, trained), of_sentences(exchange
 print(f"{len(asked):,} pairs of partners: largest difference of the two vectors {(vectors - vectors_exchanged).abs().max():.0e}; "
       f"length of a vector {vectors.norm(dim=1).mean():.0f}")
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 labelled_vectors = of_sentences(exam.labelled, trained)
 right = nearest_hits(Exam(exam.labelled, asked), labelled_vectors, vectors)
 right_exchanged = nearest_hits(Exam(exam.labelled, exchanged), labelled_vectors, vectors_exchanged)
@@ -1297,13 +1297,13 @@ print(f"largest difference between all heads at once and the loop: {(at_once - i
 # %% [markdown]
 # ## Summary
 #
-# - Attention makes a new vector of each word: compare (dot product), scale (√d), softmax over the keys, weighted sum of the values.
-# - The variance of a random score is d. Without the division by √d the weights collapse onto one word, and the gradient with them.
-# - With the words' own vectors as queries and keys, nearly every word looks at itself first. Learned projections give it something to look *for*.
-# - A mask acts before the softmax, so that the words that stay share the full weight. A row without any word left needs a decision: here zeros.
-# - Heads are slices of the projections. Slices of the input are the special case of block-diagonal matrices.
+# - Attention makes a new vector of each word: dot products, division by √d, softmax over the keys, weighted sum of the values.
+# - The variance of a random score is d. Undivided, the weights collapse onto one word.
+# - With their own vectors as queries and keys, words look at themselves. Learned projections give them something to look *for*.
+# - A mask acts before the softmax.
+# - Heads are slices of the projections, not of the input.
 # - An average of all words is a strong control. Choosing pays when there is something to leave out.
-# - Attention does not see the order of the words. Where only order tells the sense, it finds one half at best, whatever it has learned.
+# - Attention does not see the order of the words.
 #
 # **Next**: 03 puts attention into a layer, tells it the order of the words, and stacks it.
 

@@ -393,13 +393,7 @@ print(", ".join(f"{name} {size:,}" for name, size in sizes.items()))
 # Which of the parts lets words see each other? As in 02 we ask the derivative: how strongly does each input word move each output word?
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-def sees(part) -> Float[Tensor, "word other"]:
-    """How strongly each word that goes into `part` moves each word that comes out."""
-    def of_sentence(x: Float[Tensor, "T D"]) -> Float[Tensor, "T D"]:
-        return part(x[None])[0]
-
-    jacobian = torch.autograd.functional.jacobian(of_sentence, x_placed[0])     # T D T D
-    return jacobian.square().sum(dim=(1, 3)).sqrt()
+from coursekit.derivatives import influence
 
 network = glorot(FeedForward(50, 200))
 parts = {
@@ -407,7 +401,7 @@ parts = {
     "feed-forward": network,
     "attention": lambda x: attention(x, everyone),
 }
-maps = {name: sees(part) for name, part in parts.items()}
+maps = {name: influence(part, x_placed[0]) for name, part in parts.items()}
 pictures.who_moves_whom(maps, river)
 
 # %% [markdown]

@@ -14,7 +14,7 @@
 # reads from the right.
 # What their layers compute about a word *in its sentence* becomes its contextual embedding.
 #
-# **You need** notebook 04. **Time** about 75 minutes without what goes *further*: six exercises, a bug to find, two questions that a person reads; three
+# **You need** notebook 04. **Time** about 75 minutes without what goes *further*: six exercises, a bug to find, two questions that a person reads; two
 # extensions.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [04 · Recurrence, encoder–decoder, and what attention costs](../04_recurrence/04_recurrence.ipynb) · next: [06 · BERT](../06_bert/06_bert.ipynb)
@@ -52,8 +52,6 @@ from coursekit.small import ELMo, ELMoConfig, Spelling, load
 use_style()
 torch.set_num_threads(1)
 language, spelling = load_language(), Spelling()                    # spelling: words as characters
-nouns = [word for word, parts in language.parts_of_speech_of.items() if "NOUN" in parts]
-stems = {plural(word): word for word in nouns if plural(word) in nouns}          # cells: cell
 
 # %% [markdown]
 # ## 1 · A word from its characters
@@ -67,7 +65,10 @@ elmo = load("elmo")                                      # trained on the genera
 for word in ("cell", "cells"):
     print(f"{word:<6}", spelling.of_words([word])[0].tolist())
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+nouns = [word for word, parts in language.parts_of_speech_of.items() if "NOUN" in parts]
+stems = {plural(word): word for word in nouns if plural(word) in nouns}          # cells: cell
+
 def answers_of(words: list[str], model: ELMo, number: int) -> Float[Tensor, "word filter place"]:
     """What the filters of one width answer at every place of some words."""
     letters = model.token.character.weight[spelling.of_words(words)].transpose(1, 2)
@@ -99,12 +100,12 @@ answers = answers_of(shown, elmo, number)[:, k]
 pictures.filter_at_work(shown, answers.numpy(), width)
 
 # %% [markdown]
-# Of all trained filters, this is the one whose best answer rises most reliably from a singular noun to its plural. Nobody asked for it; but do not thank the training. The best filter of an untrained ELMo
-# rises nearly as reliably, and with one seed more strongly (the printed lines): of 328 filters one is bound to like the end of a word. *bus* is another control: it ends like a plural and is none, and the filter falls for it. It knows letters, not meanings.
+# Of all trained filters, this one rises most reliably from singular to plural. Do not thank the training: the best filter of an untrained ELMo
+# rises nearly as reliably, and with one seed more strongly. Of 328 filters one is bound to like the end of a word. *bus* ends like a plural, and the filter falls for it: it knows letters, not meanings.
 #
-# All best answers together are the word's features. Negative ones become 0 (relu). A **highway** layer (Srivastava et al. 2015) may transform them: a gate
-# between 0 and 1 decides for each feature how much of the new one comes in, and the rest of the old one stays. A projection makes a
-# vector of size D. This part is given. If you get stuck in an exercise: `hint("elmo.char_cnn")`, in a cell of your own, asks a question first and then says more.
+# All best answers are the word's features. Negative ones become 0 (relu). A **highway** layer (Srivastava et al. 2015) may transform them: a gate
+# decides for each feature how much of the new one comes in. A projection makes a
+# vector of size D. If you get stuck, `hint("elmo.char_cnn")` asks a question first and then says more.
 
 # %%
 Onward = Callable[[Float[Tensor, "N F"]], Float[Tensor, "N D"]]
@@ -117,7 +118,7 @@ def highway(
     gate = torch.sigmoid(x @ W_gate + b_gate)
     return gate * torch.relu(x @ W + b) + (1 - gate) * x
 
-
+# %% tags=["hide-input"] jupyter={"source_hidden": true}
 def parts_of(case: dict) -> tuple[list[tuple[Tensor, Tensor]], Onward]:
     """The filters (kernel, bias) of a check, and what comes behind them."""
     filters = [(case[f"K_{w}"], case[f"b_{w}"]) for w in case["widths"].tolist()]
@@ -149,10 +150,10 @@ def char_cnn(
 check("elmo.char_cnn", lambda case: char_cnn(case["chars"], case["table"], *parts_of(case)))
 
 # %% [markdown]
-# Your function with the trained filters. The words on the left do not occur in the language: no table could have a row for them. Which words
+# `word_vectors(elmo, chars)` is your function with the trained filters. The words on the left do not occur in the language: no table could have a row for them. Which words
 # of the language are nearest?
 
-# %% tags=["demo", "record"]
+# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def word_vectors(model: ELMo, chars: Int[Tensor, "N C"]) -> Float[Tensor, "N D"]:
     """char_cnn with a model's own weights."""
     token = model.token
@@ -172,21 +173,20 @@ with torch.no_grad():
     vectors = word_vectors(elmo, spelling.of_words(words))
     difference = (vectors - elmo.token(spelling.of_words(words))).abs().max().item()
     unseen = ["jailers", "relocked", "oxygenate", "moonlight", "xqzt"]
-    assert not set(unseen) & set(words)
     theirs = word_vectors(elmo, spelling.of_words(unseen))
     near = torch.cosine_similarity(theirs[:, None], vectors, dim=-1).topk(3)
+for word, values, places in zip(unseen, *near):
+    print(f"{word:<11}", ", ".join(f"{words[i]} {c:.2f}" for c, i in zip(values, places)))
 
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def shared(one: str, other: str) -> float:
     """Share of the pairs of neighbouring letters that two words have in common (0 to 1)."""
     pairs = [{f"<{word}>"[i : i + 2] for i in range(len(word) + 1)} for word in (one, other)]
     return len(pairs[0] & pairs[1]) / min(map(len, pairs))
 
-for word, values, places in zip(unseen, *near):
-    print(f"{word:<11}", ", ".join(f"{words[i]} {c:.2f}" for c, i in zip(values, places)))
+assert not set(unseen) & set(words)
 neighbours = np.mean([shared(word, words[i]) for word, row in zip(unseen, near.indices) for i in row])
 anyone = np.mean([shared(word, other) for word in unseen for other in words])
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
     f"Pairs of letters shared with the nearest words: **{neighbours:.0%}**; with any word: **{anyone:.0%}**. "
     f"(Largest difference between your vectors and the model's own: {difference:.0e}.)"
@@ -275,7 +275,7 @@ check("elmo.bilm_loss", lambda case: bilm_loss(**case))
 MORE, SAME, LESS = "more: sentences are made to be read forwards", "the same, sentence by sentence", "less: the end of a sentence says more about its beginning"
 predict("elmo.backward", ..., choices=(MORE, SAME, LESS))
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 sample = language.sample(1000, np.random.default_rng(1))
 from_left, from_right = language.log_loss_next(sample.ids), language.log_loss_previous(sample.ids)
 gap = np.abs(from_left.sum(axis=1) - from_right.sum(axis=1)).max()
@@ -289,8 +289,6 @@ pictures.surprises(
     [language.vocabulary[i] for i in encoded[0]],
     language.log_loss_next(encoded)[0].tolist(), language.log_loss_previous(encoded)[0].tolist(),
 )
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
     f"In 1,000 sentences, the two sums of a sentence differ by at most **{gap:.0e}** nats."
 ))
@@ -309,9 +307,9 @@ display(Markdown(
 # ## 3 · Who sees what?
 #
 # Why not one line, `nn.LSTM(D, D, num_layers=2, bidirectional=True)`, whose forward half would predict the next word and the backward half the word before? To find
-# out what an output depends on, we differentiate: change the input at word j a little, how much does the output at word i move?
+# out what an output depends on, we differentiate: change the input at word j a little, how much does the output at word i move? In 02 and 03 this drew pictures; now you write it.
 
-# %%
+# %% tags=["hide-input"] jupyter={"source_hidden": true}
 def toy_model(case: dict) -> Callable[[Float[Tensor, "T D"]], Float[Tensor, "T K"]]:
     """A model for the check, in which some words cannot influence some outputs."""
     return lambda x: torch.tanh(case["mix"] @ x @ case["W"] + case["b"])
@@ -347,12 +345,14 @@ sentence_x = word_vectors(elmo, spelling.of_words(sentence)).detach()           
 D = sentence_x.shape[1]
 one_line = torch.nn.LSTM(D, D, num_layers=2, bidirectional=True)
 one_layer = torch.nn.LSTM(D, D, num_layers=1, bidirectional=True)
-halves = {
-    "1 layer, forward half": lambda x: one_layer(x)[0][:, :D],
-    "2 layers, forward half": lambda x: one_line(x)[0][:, :D],
-    "2 layers, backward half": lambda x: one_line(x)[0][:, D:],
+leaks = {
+    "1 layer, forward half": influence(lambda x: one_layer(x)[0][:, :D], sentence_x),
+    "2 layers, forward half": influence(lambda x: one_line(x)[0][:, :D], sentence_x),
+    "2 layers, backward half": influence(lambda x: one_line(x)[0][:, D:], sentence_x),
 }
-leaks = {name: influence(half, sentence_x).numpy() for name, half in halves.items()}
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+leaks = {name: matrix.numpy() for name, matrix in leaks.items()}
 from_the_right = pictures.share_right(leaks["2 layers, forward half"])
 reveal("elmo.leak", NOTHING if from_the_right < 1e-6 else A_TRACE if from_the_right < 0.1 else A_LOT, because={
     NOTHING: "True of the first layer. The second layer's forward half reads both halves of the first, and one of them has come from the right.",
@@ -378,7 +378,7 @@ def leaking_stack(x, lengths, forward_layers, backward_layers):
         x = torch.cat([left, right], dim=-1)
     return left, right
 
-
+# %% tags=["hide-input"] jupyter={"source_hidden": true}
 def toy_layers(W_x: Float[Tensor, "L D D"], W_h: Float[Tensor, "L D D"]) -> list[Layer]:
     """Plain recurrent layers (04) for the checks."""
     def layer(number: int) -> Layer:
@@ -432,12 +432,12 @@ check("elmo.two_stacks", lambda case: two_stacks(
     toy_layers(case["backward_x"], case["backward_h"]),
 ))
 
-# %% tags=["demo", "record"]
+# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def layers_of(stack) -> list[Layer]:
     """The LSTM layers of a model's stack as functions."""
     return [lambda h, lstm=lstm: lstm(h)[0] for lstm in stack.layers]
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def top_states(model: ELMo, direction: int) -> Callable:
     """From a sentence's word vectors (T, D) to one direction's states in the top layer."""
     stacks = layers_of(model.forward_stack), layers_of(model.backward_stack)
@@ -477,19 +477,20 @@ about_bank = Language.from_grammar(GRAMMAR.only("river", "money"))
 bank_spelling = Spelling(about_bank.vocabulary)
 print(f"{len(about_bank.vocabulary)} of {len(language.vocabulary):,} words; senses {about_bank.senses}")
 
-# %% tags=["demo", "record"]
+# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def batch_vectors(model: ELMo, ids: Int[Tensor, "B T"], spelt: Spelling) -> Float[Tensor, "B T D"]:
     """The words' vectors of a batch; each different word is spelt once."""
     different, place = ids.unique(return_inverse=True)
     return word_vectors(model, spelt.of_ids(different))[place]
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def new_model() -> ELMo:
     """A small ELMo for the sentences about bank, before training."""
     torch.manual_seed(0)
     sizes = {"dim": 52, "filters": ((1, 12), (2, 24), (3, 30))}
     return ELMo(ELMoConfig(len(about_bank.vocabulary), bank_spelling.characters, **sizes))
 
+# %% tags=["demo"]
 def honest(model: ELMo, x: Float[Tensor, "B T D"], lengths: Int[Tensor, "B"]):
     """The top states of both directions."""
     stacks = layers_of(model.forward_stack), layers_of(model.backward_stack)
@@ -531,17 +532,18 @@ def leaky(model: ELMo, x: Float[Tensor, "B T D"], lengths: Int[Tensor, "B"]):
 
 leaky_curve = train(leaking, leaky, steps=200)
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 fresh = about_bank.sample(500, np.random.default_rng(2), "train")
 bank_bound = about_bank.log_loss_next(fresh.ids).sum() / (fresh.lengths - 1).sum()
-curves = {"forward": curve[:, 0], "backward": curve[:, 1]}
-pictures.training(curves | {"forward, with leaking second layers": leaky_curve[:, 0]}, bank_bound)
+pictures.training({
+    "forward": curve[:, 0], "backward": curve[:, 1], "forward, with leaking second layers": leaky_curve[:, 0],
+}, bank_bound)
 
 # %% [markdown]
 # The honest curves bend towards the bound, both alike. The leaking one dives through it, although it began with second layers that knew nothing. **A loss so far below the bound is a proof of cheating**: no model that only
 # sees the left can get there. On real text nobody knows the bound, and such a curve looks like success; influence would still have told.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 @torch.no_grad()
 def nats(model: ELMo, sentences, spelt: Spelling) -> tuple[float, float]:
     """Loss of both directions on some sentences."""
@@ -598,7 +600,7 @@ def representations(
 # %% nbgrader={"grade": true, "grade_id": "elmo-representations-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("elmo.representations", lambda case: representations(**case))
 
-# %% tags=["demo", "record"]
+# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 @torch.no_grad()
 def layers(model: ELMo, ids: Int[Tensor, "B T"]) -> Float[Tensor, "L+1 B T 2*D"]:
     """All representations of a batch, 500 sentences at a time."""
@@ -610,7 +612,7 @@ def layers(model: ELMo, ids: Int[Tensor, "B T"]) -> Float[Tensor, "L+1 B T 2*D"]
         found.append(representations(x, *states))
     return torch.cat(found, dim=1)
 
-# %% tags=["demo", "record"]
+# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def exam_vectors(model: ELMo, sentences) -> Float[Tensor, "L+1 sentences 2*D"]:
     """The ambiguous word's vector of each sentence, at every layer."""
     rows, places = (torch.from_numpy(part).split(500) for part in (sentences.ids, sentences.position))
@@ -622,7 +624,7 @@ def halves_of(model: ELMo) -> dict[str, slice]:
     D = model.config.dim
     return {"forward half": slice(None, D), "backward half": slice(D, None), "side by side": slice(None)}
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def vector(text: str, word: str) -> Float[Tensor, "L+1 2*D"]:
     """A word's vector at every layer, in a sentence."""
     ids = torch.from_numpy(language.encode(text))[None]
@@ -640,7 +642,7 @@ pictures.similarities({name: (kind, cosines[name]) for name, (kind, _) in pairs.
 
 # %% [markdown]
 # At layer 0 every *cell* is the same vector: cosine 1, a static embedding. From layer 1 on it is a contextual one, f(w, C):
-# *cell* in another sense moves away while *cell* in the same sense stays near. The other word is the control: it says what cosine two words have that do not belong together.
+# *cell* in another sense moves away while *cell* in the same sense stays near. The other word is the control: what cosine have two words that do not belong together?
 #
 # Now all ambiguous words, in the exam of the course. Its questions have a cue on the left of the word, a cue only on its *right*, or all words the same but their *order*, in one clause or in two.
 #
@@ -665,7 +667,7 @@ show(*small_models.senses("elmo"))
 #
 # But no state of ELMo has read both sides: each stack is unidirectional. Is there a question that needs both?
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 surest = {
     side: language.sense_posterior(exam.held_out.ids, exam.held_out.position, side).max(axis=1) for side in ("left", "right")
 }
@@ -709,8 +711,8 @@ pictures.halves(recorded_halves, after)
 
 # %% [markdown]
 # With four times as many labelled sentences there is nearly always one that agrees in *both* halves, and nearly all senses are found. A linear classifier of the very same vectors comes
-# near that without more labels: it learns which half to trust. So a number like these belongs to a vector *and* its reader. The untrained stacks find cues, and better than one would think: a random LSTM mixes its neighbours into a word's
-# state, as near words are mixed in a count. What they do not tell is who did what to whom. *That* is what training adds.
+# near that without more labels: it learns which half to trust. So such a number belongs to a vector *and* its reader. The untrained stacks find cues: a random LSTM mixes its neighbours into a word's
+# state, as a count does. What they do not tell is who did what to whom. *That* is what training adds.
 #
 # Who are the neighbours? A question with its cue only on the right that ELMo gets wrong, and the three labelled sentences that are nearest to it at each layer:
 
@@ -736,7 +738,7 @@ for layer in range(len(labelled_layers)):
 # At layer 0 all occurrences of the word are one vector, and any three are nearest. At the top the nearest is of another sense: it begins as our sentence does, with a word of the same kind in each place, and the words behind,
 # which tell the senses apart, weigh no more than that. Choose other sentences and layers (this needs a running notebook; nothing is graded here):
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 import ipywidgets
 
 from coursekit.sliders import interact
@@ -786,7 +788,7 @@ check("elmo.scalar_mix", lambda case: scalar_mix(**case))
 # %% tags=["demo"]
 predict("elmo.morphology", ...)
 
-# %% tags=["demo", "record"]
+# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 verbs = [word for word, parts in language.parts_of_speech_of.items() if "VERB" in parts]
 pasts = {past(verb): verb for verb in verbs if past(verb) in verbs}
 pasts = {form: verb for form, verb in pasts.items() if form[-2:] == "ed" and form.startswith(verb[:-1])}
@@ -806,6 +808,7 @@ def examples(task: str, sentences, held_out: bool, seed: int) -> tuple[np.ndarra
     verb = (parts == language.parts_of_speech.index("VERB")) & regular[ids]
     return verb & (kept_out[ids] == held_out), np.isin(language.vocabulary, list(pasts))[ids].astype(int)
 
+# %% tags=["demo", "record"]
 def learn(R, labels: Int[Tensor, "N"], asked, right, seed: int, strength=1e-3, only=None):
     """Weights learned for a task, and its accuracy on the words asked.
 
@@ -818,8 +821,9 @@ def learn(R, labels: Int[Tensor, "N"], asked, right, seed: int, strength=1e-3, o
     optimiser = torch.optim.Adam([s, gamma, *classify.parameters()], lr=0.02)
 
     def logits(rows: Float[Tensor, "L+1 N E"]) -> Float[Tensor, "N classes"]:
-        return classify(scalar_mix(rows[:, None], s, gamma)[0] if only is None else
-                        scalar_mix(rows[only, None, None], s[:1], 1.0)[0])
+        if only is None:
+            return classify(scalar_mix(rows[:, None], s, gamma)[0])
+        return classify(scalar_mix(rows[only, None, None], s[:1], 1.0)[0])
 
     for _ in range(200):
         few = torch.randint(len(labels), (256,))
@@ -830,7 +834,7 @@ def learn(R, labels: Int[Tensor, "N"], asked, right, seed: int, strength=1e-3, o
     with torch.no_grad():
         return s.softmax(dim=0).numpy(), (logits(asked).argmax(-1) == right).float().mean().item()
 
-# %% tags=["demo", "record"]
+# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 TASKS = ("syntax", "sense", "morphology")
 
 def task_sentences(seed: int, split: str):
@@ -848,10 +852,10 @@ def task_data(model: ELMo, seed: int) -> dict:
             data[task] += R[:, torch.from_numpy(chosen)], torch.from_numpy(labels[chosen])
     return data
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 by_seed = [task_data(elmo, seed) for seed in range(5)]
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes five to ten seconds.")
 
 def over_seeds(tasks, prepare) -> dict[str, Float[np.ndarray, "seed L+1"]]:
@@ -901,10 +905,12 @@ order = ["word alone", *(f"layer {layer}" for layer in range(elmo.config.layers 
 display(cells.loc[list(TASKS), order])
 
 # %% [markdown]
-# The step from layer 1 to layer 2 is worth much for senses and next to nothing for the part of speech: that is the difference in the weights. It is not the paper's result, in which layer 2 was *worse* for the part of speech;
-# perhaps so small a language leaves the top layer room for everything. (Most words have one part of speech only, so the word alone gets far.) The tense of a new verb stands in its letters.
-# Layer 0, which has read no other word, tells it as well as those above (their intervals overlap), and the weights go there. And the mix of all? In no task is it clearly above the best layer alone; the paper's tasks gained from it, ours cannot show that. The untrained
-# biLMs show what training is worth: most of all for the senses. (With 1,500 sentences and a linear classifier the task finds fewer of them than the exam does with its neighbours.)
+# The step from layer 1 to layer 2 is worth much for senses and next to nothing for the part of speech: the difference in the weights. In the paper layer 2 was *worse* for the part of speech;
+# perhaps so small a language leaves the top layer room for all. The tense of a new verb stands in its letters.
+# Layer 0 tells it as well as those above (their intervals overlap), and the weights go there.
+#
+# The paper's tasks gained from the mix; in ours it is never clearly above the best layer alone. The untrained
+# biLMs show what training is worth: most of all for the senses. (A linear classifier of 1,500 sentences finds fewer of them than the exam's neighbours do.)
 
 # %% [markdown]
 # ## 7 · Further: why frozen, and the original counted
@@ -937,6 +943,8 @@ parts = {
 }
 layer = parts["one LSTM layer"] + parts["its projection"]
 total = sum(parts.values()) - layer + 4 * layer                          # 2 directions × 2 layers
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 for name, count in parts.items():
     print(f"{name:<20} {count:>12,}")
 print(f"{'everything':<20} {total:>12,}")
@@ -954,10 +962,6 @@ print(f"our ELMo, softmax included: {ours:,}")
 # Nearly all of it is in the LSTMs and the highways; the characters cost next to nothing. The softmax is larger than everything else together, and is thrown away after training: ELMo's input is
 # spelt, only its *output* needs a list of words.
 #
-# > **Sources say, we measure.** *"ELMo concatenates the layers."* The two **directions** of a layer are concatenated (your `representations`); the **layers** are added, with learned weights (your `scalar_mix`;
-# > Peters et al. 2018, equation 1). Concatenating layers would give (2L + 1) · 512 = 2560 numbers per word; ELMo's vector has 1024. *"ELMo is a word-level model"*, *"ELMo is character-based"*: both are
-# > half right. It *reads* characters, so no word is unknown, and its LSTMs step and predict **word by word**. *"Layer norm before mixing"*: the paper reports that it helped in some cases; in AllenNLP it became an option that is off by default (`do_layer_norm=False`).
-#
 # With the original, all this was one call. AllenNLP (Gardner et al. 2018) is archived, so it stands here as text:
 #
 # ```python
@@ -967,6 +971,11 @@ print(f"our ELMo, softmax included: {ours:,}")
 # ```
 #
 # Three layers (L + 1), six words, and both directions side by side. The words are given as a *list*; a string would be taken apart into characters.
+
+# %% [markdown]
+# > **Sources say, we measure.** *"ELMo concatenates the layers."* The two **directions** of a layer are concatenated (your `representations`); the **layers** are added, with learned weights (your `scalar_mix`;
+# > Peters et al. 2018, equation 1). Concatenating layers would give (2L + 1) · 512 = 2560 numbers per word; ELMo's vector has 1024. *"ELMo is a word-level model"*, *"ELMo is character-based"*: both are
+# > half right. It *reads* characters, so no word is unknown, and its LSTMs step and predict **word by word**. *"Layer norm before mixing"*: the paper reports that it helped in some cases; in AllenNLP it became an option that is off by default (`do_layer_norm=False`).
 
 # %% [markdown]
 # ## 8 · Further: the architecture table
@@ -1066,22 +1075,9 @@ display(Markdown("ELMo beside the bag of words: " + "; ".join(
 # %% [markdown]
 # ## Extensions
 #
-# How a task's network uses ELMo, in three functions. They count as extra credit.
+# How a task's network uses ELMo, in two functions. They count as extra credit.
 #
-# **The penalty.** Peters et al. add λ‖w‖² to the task's loss. On the raw numbers s it pulls all weights towards 1 / (L + 1).
-
-# %% nbgrader={"grade": false, "grade_id": "elmo-mix_penalty", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def mix_penalty(s: Float[Tensor, "L+1"], strength: float) -> Float[Tensor, ""]:
-    """λ times the squared length of the raw numbers s.  (extension, ●○○, 2 minutes)
-
-    strength is λ. Nothing is averaged, there is no factor ½.
-    """
-    ### BEGIN SOLUTION
-    return strength * s.square().sum()
-    ### END SOLUTION
-
-# %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "elmo-mix_penalty-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
-check("elmo.mix_penalty", lambda case: mix_penalty(case["s"], case["strength"]))
+# **The penalty.** Peters et al. add λ‖w‖² to the task's loss. `learn` of section 6 has it, as `strength * s.square().sum()`: on the raw numbers s it pulls all weights towards 1 / (L + 1). How strong should it be?
 
 # %% tags=["demo"]
 by_strength = {}
@@ -1147,7 +1143,7 @@ check("elmo.with_elmo", lambda case: output_and_gradients(with_elmo, case))
 # %% [markdown]
 # Does a task gain by it? Part-of-speech tagging with *twenty* labelled sentences: a small LSTM reads its own word vectors x alone, or with the states of an untrained or of the trained biLM.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes five to ten seconds.")
 torch.manual_seed(1)
 untrained = ELMo(elmo.config).eval()
@@ -1178,7 +1174,7 @@ def tagging_accuracy(model: ELMo | None, sentences, asked, seed: int, steps: int
     for _ in range(steps):
         loss = cross_entropy(*logits(sentences, R, rng.integers(len(sentences), size=16), 0.5))
         optimiser.zero_grad()
-        (loss + mix_penalty(s, 1e-3)).backward()
+        (loss + 1e-3 * s.square().sum()).backward()
         optimiser.step()
     with torch.no_grad():
         guesses, tags = logits(asked, states(asked), np.arange(len(asked)), 0.0)
@@ -1226,9 +1222,10 @@ display(pd.DataFrame({
 # (Recorded: `python tools/record_elmo_use.py`; 300 steps of training, for the senses 1,200 as well.) ELMo helps in every task and with either number of sentences. γ makes no difference that these seeds could show: what reads the mix can scale it itself.
 # Dropout of one half never helps, and costs senses where there are many sentences.
 #
-# The place depends on the labels. With 50 sentences the task's own LSTM has learned little, and senses are found far better where ELMo goes around it, to the output; with 1,500 the input is the better of the two. Four times the steps change neither. Both places together lose at
-# most a point on the better one, and nobody has to choose: the paper took both for two of the three tasks that it shows.
-#
+# The place depends on the labels. With 50 sentences senses are found far better at the output, where ELMo goes around the task's untaught LSTM; with 1,500 the input is better. Four times the steps change neither. Both together lose at
+# most a point on the better one: the paper took both for two of the three tasks that it shows.
+
+# %% [markdown]
 # **One sentence in, all layers out.** The call of section 7, for our ELMo. A `BiLM` bundles what is needed.
 
 # %%
@@ -1241,7 +1238,7 @@ class BiLM:
     forward_layers: list[Layer]
     backward_layers: list[Layer]
 
-
+# %% tags=["hide-input"] jupyter={"source_hidden": true}
 def toy_bilm(case: dict) -> BiLM:
     """A biLM for the check: a word's vector is the mean of its letters' rows."""
     def spell(words: list[str]) -> Int[Tensor, "T C"]:
@@ -1308,7 +1305,7 @@ class TutorialELMo(torch.nn.Module):
 EXACTLY_1, JUST_BELOW, NEAR_0 = "cosine 1: it has learned nothing yet", "a cosine just below 1", "a cosine near 0"
 predict("elmo.untrained_cosine", ..., choices=(EXACTLY_1, JUST_BELOW, NEAR_0))
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 torch.manual_seed(0)
 tutorial = TutorialELMo(len(language.vocabulary), 128)
 drawn = language.sample(8000, np.random.default_rng(5), "held_out")

@@ -102,8 +102,6 @@ print(f"{len(known):,} labelled and {len(asked):,} held-out sentences;", "of the
 print("\n".join(f"  {exam.count(kind):,}  {text}" for kind, text in QUESTIONS.items()))
 
 # %% tags=["demo"]
-print("This takes five to ten seconds.")
-
 def single_vector(words: list[str], place: int) -> Float[Tensor, "D"]:
     """The static vector of the word itself."""
     return glove[words[place]]
@@ -112,6 +110,9 @@ def bag(words: list[str], place: int) -> Float[Tensor, "D"]:
     """The mean vector of the other words."""
     others = [glove[word] for i, word in enumerate(words) if i != place and word in glove]
     return torch.stack(others).mean(dim=0)
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+print("This takes a few seconds.")
 
 def near_words(words: list[str], place: int) -> Float[Tensor, "D"]:
     """The same, each word divided by its distance: no longer a bag."""
@@ -123,8 +124,11 @@ def of_language(static) -> list[Float[Tensor, "n D"]]:
     return [torch.stack([static(side.words(i), side.position[i] - 1) for i in range(len(side))])
             for side in (known, asked)]
 
-small = {name: load(name.lower()) for name in ("ELMo", "BERT", "GPT")}
 vectors = {"GloVe, one vector": of_language(single_vector), "GloVe, bag of words": of_language(bag)}
+
+# %% tags=["demo"]
+print("This takes a few seconds.")
+small = {name: load(name.lower()) for name in ("ELMo", "BERT", "GPT")}
 for name, model in small.items():
     vectors[name] = [sense_vectors(model, side)[-1] for side in (known, asked)]
 
@@ -148,6 +152,8 @@ def answers(labelled: Float[Tensor, "m D"], unlabelled: Float[Tensor, "n D"]) ->
     return (torch.cat(found) == truth).float()
 
 right = {name: answers(*both) for name, both in vectors.items()}
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 reveal("comparison.single", right["GloVe, one vector"].mean().item())
 some = np.flatnonzero(asked.cue == "right")[:40]
 pictures.answers({name: row[some] for name, row in right.items()},
@@ -227,6 +233,7 @@ for name, model in small.items():
     untrained = type(model)(model.config).eval()
     right[f"{name}, untrained"] = answers(*(sense_vectors(untrained, part)[-1] for part in (known, asked)))
 
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 recorded = read_table("results/one_corpus.csv")
 for name, rows in recorded[recorded.exam == "generated"].groupby("model", sort=False):
     right[name] = torch.tensor(rows.sort_values("item").right.to_numpy()).float()
@@ -248,11 +255,13 @@ intervals = {name: {kind: with_interval(right[name][here]) for kind, here in sid
 pictures.board(intervals)
 
 # %% [markdown]
-# Read the columns one at a time. **Cue on the left**: everything that reads gets nearly all of it. **Cue only on the right**: who has seen the right side knows, the **bag of words** among them; who has not, guesses. GPT and SmolLM2 differ in size by a factor of about six hundred and stand at the same wall
-# as the exact reader who stops at the word. **Order**: both senses' cues are in the sentence, and only the order of the words says which of them counts. Here the bag is at one half at best, and that is proved (02); ELMo and BERT, trained on this language, find nearly all. GPT stands where the exact reader stands who stops at
-# the word: in these sentences the words before it tell most of it. The two models of English are hardly above one half. Whether their vectors do not hold the order or 1-NN by cosine does not see it, this exam cannot say.
+# **Cue on the left**: everything that reads gets nearly all of it. **Cue only on the right**: who has seen the right side knows, the **bag of words** too; who has not, guesses. GPT and SmolLM2, six hundred times its size, stand at one wall
+# with the exact reader who stops at the word.
+#
+# **Order**: only the order of the words says whose cue counts. The bag is at one half at best (proved in 02); ELMo and BERT, trained on this language, find nearly all. GPT again stands at the wall:
+# the words before tell most of it. The two models of English are hardly above one half. Whether the vectors or 1-NN lack the order, this exam cannot say.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 notes = {"GloVe, one vector": "static", "GloVe, bag of words": "bag"}
 on_english = dict(zip(recorded.model.unique(), ("MiniLM, pre-trained", "SmolLM2, pre-trained")))
 for name, note in {**notes, **dict.fromkeys(on_english, "on English")}.items():
@@ -305,7 +314,7 @@ check("comparison.clear_differences", lambda case: clear_differences(**case))
 # the **window of two**: which two words stand on either side, and a logistic regression for each word. ELMo of the course can take part, since it spells: it reads words that it has never seen, letter by letter. BERT and GPT of the course cannot; their
 # vocabulary ends at our language. The pre-trained models are recorded, at the layer that is best on the training sentences.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes a few seconds.")
 
 def split(sentence: str, start: int) -> tuple[list[str], int]:
@@ -374,8 +383,10 @@ LARGER, BOTH_SIDES, UNCLEAR = "SmolLM2, the larger one", "MiniLM, which reads bo
 predict("comparison.decoder_minus_encoder", ..., choices=(LARGER, BOTH_SIDES, UNCLEAR))
 
 # %% tags=["demo"]
-stacked = torch.stack(list(real.values()))
+stacked = torch.stack(list(real.values()))                                  # readers, sentences
 differences, clear = clear_differences(stacked, draw_items(stacked.shape[1]), 0.95)
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 encoder, decoder = list(recorded.model.unique())
 place = {name: i for i, name in enumerate(real)}
 gap = differences[place[decoder], place[encoder]].item()
@@ -401,13 +412,12 @@ for half, in_half in {"all nouns": nouns, "another part of speech": ~nouns}.item
     display(Markdown(f"**{half}**"), pd.DataFrame(rows))
 
 # %% [markdown]
-# On real sentences the order is another one, and the distances are small. Among the nouns the bag falls behind; near words and the window of two repair most of it. MiniLM is about five points above them, more on plain sentences and on far ones; taken alone each of these two differences is clear (more on that below). On decoys it is not ahead even of the window: the words that mislead
-# get into its vector (08 takes that apart). ELMo of the course, which has never seen English and spells every word, stands beside the bag of words.
+# Among the nouns the bag falls behind; near words and the window of two repair most of it. MiniLM is about five points above them, more on plain and on far sentences; taken alone each difference is clear. On decoys it is not ahead: the misleading words
+# get into its vector (08). ELMo of the course, which has never seen English, stands beside the bag of words.
 #
-# SmolLM2's mean is hardly below MiniLM's, and the kinds say that this is no tie. Where every cue comes after the word it is no better than a guess, as in our language: it is
-# unidirectional, and the wall of part 3 stands here, too. On decoys it is ahead; it has not read those that come after the word. With another part of speech it finds most senses
-# even where the cues are on the right. Articles, auxiliaries and the order of words tell a verb from a noun from the left, and the wall is hard to see. One mean over kinds and
-# halves would have shown none of this.
+# SmolLM2's mean hardly differs, but this is no tie. Where every cue comes later it guesses: it is
+# unidirectional. On decoys it is ahead. With another part of speech it finds most senses
+# even there: the left tells a verb from a noun. One mean would have shown none of this.
 
 # %% tags=["demo"]
 def width_of_words(gap: np.ndarray, by_word: np.ndarray, times: int = 2000) -> float:
@@ -418,6 +428,7 @@ def width_of_words(gap: np.ndarray, by_word: np.ndarray, times: int = 2000) -> f
     means = [gap[np.concatenate([groups[g] for g in some])].mean() for some in drawn]
     return np.quantile(means, 0.975) - np.quantile(means, 0.025)
 
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def widths_of(one: Float[Tensor, "n"], two: Float[Tensor, "n"], by_word=None) -> dict[str, float]:
     """Widths of 95 % intervals: of either model, and of their difference, resampled in three ways."""
     draws = draw_items(len(one), times=2000)
@@ -442,7 +453,7 @@ display((100 * pd.DataFrame(widths)).round(1).astype(object).fillna("").rename_a
 # What do pairs gain? Nothing worth having for near words and MiniLM: they fail on different sentences. GPT and the exact reader who has the same words fail on the same ones, and there the interval is much narrower.
 #
 # The bootstrap takes items for independent. Twenty sentences about *saw* are not: whoever tells the verb from the noun gets nearly all of them right. Resampling whole
-# *words* asks how the difference would be with other words, and over all words its interval is the wider one. Among the nouns it is not: each word has as many sentences of each kind, and beyond that they have little in common here. You cannot know this before you look. Say which of the two you did.
+# *words* asks how the difference would be with other words; over all words its interval is wider. Among the nouns it is not: sentences about one word have little in common here. You cannot know before you look. Say which of the two you did.
 
 # %% [markdown]
 # ### Twenty-one comparisons at once
@@ -467,6 +478,7 @@ def holm(p: Float[Tensor, "pairs"], level: float = 0.05) -> Bool[Tensor, "pairs"
     passes = p[order] <= level / torch.arange(len(p), 0, -1)
     return passes.int().cumprod(dim=0).bool()[order.argsort()]
 
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes a few seconds.")
 draws = draw_items(stacked.shape[1])
 generator, worlds = torch.Generator().manual_seed(0), []
@@ -498,6 +510,7 @@ def test_sets(pair: Float[Tensor, "two n"], n: int, subsets: int = 60) -> list[t
         found.append((gaps[1, 0].item(), clear[1, 0].item()))
     return found
 
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 sizes = [20, 50, 100, 200, 400]
 pairs = [("GloVe, one vector", encoder), ("GloVe, near words", encoder), (decoder, encoder)]
 sets = [[test_sets(torch.stack([real[one], real[two]]), n) for n in sizes] for one, two in pairs]
@@ -594,16 +607,9 @@ check("comparison.path_lengths", lambda case: path_lengths(
 # %% [markdown]
 # The **influence** of 05 measures the same on a trained model: how much output i changes with input j. Where the path length is 0, the influence must be *exactly* 0.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit.derivatives import influence
 from coursekit.small.bert import single
-
-def influence(run, x: Float[Tensor, "T D"]) -> Float[Tensor, "T T"]:
-    """Size of the derivative of output i (row) for input j. run takes (N, T, D) to (N, T, M)."""
-    M = run(x[None]).shape[-1]
-    copies = x.detach().repeat(M, 1, 1).requires_grad_()
-    outputs = run(copies).diagonal(dim1=0, dim2=2)
-    slopes = [torch.autograd.grad(one.sum(), copies, retain_graph=True)[0] for one in outputs]
-    return torch.stack(slopes).square().sum(dim=(1, 3)).sqrt()
 
 SENTENCE = "anna remembered the last cell that the prisoner shared"
 row = torch.from_numpy(language.encode(SENTENCE, pad=False))[None]
@@ -714,7 +720,7 @@ check("comparison.explain", lambda case: explain(**case))
 # %% [markdown]
 # The language's tables hold what it needs. We put the ambiguous word itself in front, into the prior, and then read the others in order.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def encoded(text: str) -> Int[np.ndarray, "T"]:
     """ValueError, in a sentence, for words that the language does not have."""
     return language.encode(text.lower().replace(".", " ").split(), pad=False)
@@ -815,7 +821,7 @@ pictures.opinions({text: opinions(text) for text in TWO}, language.senses)
 #
 # Now **type a sentence** of your own. It has to consist of words that the language knows; of those that it does not know, the cell says which, and what comes close. The first two below are the same words in another order.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def show_sentence(text: str) -> None:
     """The reading and the opinions, or a sentence about why there are none."""
     try:
@@ -856,14 +862,15 @@ from coursekit.planted import attention as practice
 generator = torch.Generator().manual_seed(3)
 shapes = (4, 5, 6), (4, 7, 6), (4, 7, 8), (4, 5, 7)         # B = 4, Tq = 5, Tk = 7, d = 6, dv = 8
 q, k, v, coin = (torch.randn(shape, generator=generator) for shape in shapes)
+naive = {"queries": q, "keys": k, "values": v, "keep": torch.ones_like(coin, dtype=torch.bool)}
 
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def tried(tests: dict[str, Tensor]) -> list[planted.Exposure]:
     """What each row of the batch, as a test of its own, brings to light."""
     arrays = {name: array.detach().numpy() for name, array in tests.items()}
     return [planted.expose({name: array[b : b + 1] for name, array in arrays.items()},
                            practice.TASK, practice.TASK.practice) for b in range(len(coin))]
 
-naive = {"queries": q, "keys": k, "values": v, "keep": torch.ones_like(coin, dtype=torch.bool)}
 pictures.exposure(tried(naive), "random numbers, nothing hidden")
 
 # %% [markdown]
@@ -974,7 +981,7 @@ def calibration(
 # %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "comparison-calibration-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("comparison.calibration", lambda case: calibration(**case))
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 late, labelled = side["right"], (vectors["GPT"][0], ids(known.sense))
 same = words[1][late][:, None] == words[0]
 
@@ -998,15 +1005,13 @@ pictures.calibration(curves)
 # %% [markdown]
 # ## Summary
 #
-# - Evaluate item by item and keep the answers. Means, intervals and comparisons all come from them.
-# - An interval without saying what was resampled (sentences, words, seeds) says little. Compare models in pairs, on the same draws.
-# - On our language, who has seen the cue tells the senses apart, and who has not stands at the exact bound. On real sentences about nouns MiniLM is a few points ahead of two words on either side, which 693 sentences cannot tell from chance among 21 comparisons. Who is ahead of whom depends on where the cue stands.
-# - The more comparisons you make, the more is clear by chance: say how many you made, and correct for it.
+# - Keep the answers, item by item: means, intervals and comparisons come from them.
+# - Say what was resampled: sentences, words or seeds. Compare models in pairs, on the same draws.
+# - The more you compare, the more is clear by chance: correct for it. MiniLM's few points do not survive 21 comparisons.
+# - Who has seen the cue can tell the senses; who has not stands at the exact bound.
 # - Which word can reach which output is a property of the architecture; trained models obey it to the last bit.
-# - Static or contextual, bidirectional or autoregressive: the question is always which words a vector depends on, and what it was trained to predict.
-# - Tests are judged by the faults they expose and by the right code they leave in peace.
-#
-# You have built each of these models from its equations and measured it against what is possible. That is a good place from which to read the next paper.
+# - Of any model, ask which words a vector depends on, and what it was trained to predict.
+# - Tests are judged by the faults they expose and the right code they leave in peace.
 
 # %% [markdown]
 # ## References

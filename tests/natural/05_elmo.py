@@ -803,48 +803,6 @@ def scalar_mix(R, s, gamma):
     return gamma * (torch.softmax(s, dim=0).view(-1, 1, 1, 1) * normed).sum(dim=0)
 """,
     },
-    "elmo.mix_penalty": {
-        "on the softmax of s": """
-def mix_penalty(s, strength):
-    return strength * (torch.softmax(s, dim=0) ** 2).sum()
-""",
-        "the length, not its square": """
-def mix_penalty(s, strength):
-    return strength * s.norm()
-""",
-        "mean of the squares": """
-def mix_penalty(s, strength):
-    return strength * (s ** 2).mean()
-""",
-        "factor one half": """
-def mix_penalty(s, strength):
-    return 0.5 * strength * (s ** 2).sum()
-""",
-        "absolute values": """
-def mix_penalty(s, strength):
-    return strength * s.abs().sum()
-""",
-        "strength forgotten": """
-def mix_penalty(s, strength):
-    return (s ** 2).sum()
-""",
-        "square of the sum": """
-def mix_penalty(s, strength):
-    return strength * s.sum() ** 2
-""",
-        "distance from the mean": """
-def mix_penalty(s, strength):
-    return strength * ((s - s.mean()) ** 2).sum()
-""",
-        "strength is squared with it": """
-def mix_penalty(s, strength):
-    return ((strength * s) ** 2).sum()
-""",
-        "one penalty for each layer": """
-def mix_penalty(s, strength):
-    return strength * s ** 2
-""",
-    },
     "elmo.with_elmo": {
         "R is not detached": """
 def with_elmo(x, R, s, gamma, rnn, draws, p):
@@ -1353,23 +1311,6 @@ def scalar_mix(R, s, gamma):
     v = (R ** 2).mean(-1, keepdim=True) - m ** 2
     w = s.exp() / s.exp().sum()
     return (gamma * (w[:, None, None, None] * (R - m) / (v.clamp(min=0) + 1e-5).sqrt()).sum(0)).float()
-""",
-    },
-    "elmo.mix_penalty": {
-        "a dot product": """
-def mix_penalty(s, strength):
-    return strength * (s @ s)
-""",
-        "the norm squared": """
-def mix_penalty(s, strength):
-    return strength * torch.linalg.vector_norm(s) ** 2
-""",
-        "a plain number": """
-def mix_penalty(s, strength):
-    total = 0.0
-    for value in s.tolist():
-        total += value ** 2
-    return strength * total
 """,
     },
     "elmo.with_elmo": {

@@ -361,25 +361,6 @@ def scalar_mix(
     return gamma * torch.sum(w * h, dim=0)
 """,
     },
-    "elmo.mix_penalty": {
-        "of the softmax weights": """
-def mix_penalty(s: Float[Tensor, "L+1"], strength: float) -> Float[Tensor, ""]:
-    w = torch.softmax(s, dim=0)
-    return strength * (w**2).sum()
-""",
-        "length not squared": """
-def mix_penalty(s: Float[Tensor, "L+1"], strength: float) -> Float[Tensor, ""]:
-    return strength * torch.linalg.norm(s)
-""",
-        "half of the squares": """
-def mix_penalty(s: Float[Tensor, "L+1"], strength: float) -> Float[Tensor, ""]:
-    return 0.5 * strength * (s @ s)
-""",
-        "mean of the squares": """
-def mix_penalty(s: Float[Tensor, "L+1"], strength: float) -> Float[Tensor, ""]:
-    return strength * torch.mean(s**2)
-""",
-    },
     "elmo.with_elmo": {
         "numbers kept where the draw is below p": """
 def with_elmo(
@@ -664,12 +645,6 @@ def scalar_mix(
         var = ((layer - mu) ** 2).mean(-1, keepdim=True)
         out = out + weight * (layer - mu) / torch.sqrt(var + 1e-5)
     return out * gamma
-""",
-    },
-    "elmo.mix_penalty": {
-        "dot product": """
-def mix_penalty(s: Float[Tensor, "L+1"], strength: float) -> Float[Tensor, ""]:
-    return strength * torch.dot(s, s)
 """,
     },
     "elmo.with_elmo": {
