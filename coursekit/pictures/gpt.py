@@ -218,16 +218,19 @@ def knobs(written: Mapping[str, tuple[float, int]], language: tuple[float, int])
     ax.plot(*language, "*", color=GREEN, markersize=14, label="the language itself")
     ax.set(
         xlabel="share of sentences the language can produce",
-        ylabel="different words in 400 sentences",
+        ylabel="different words in 250 sentences",
         xlim=(0.45, 1.05),
         ylim=(300, None),
     )
     ax.legend(fontsize=9, loc="lower left")
     said = "; ".join(
-        f"{'temperature ' if name in temperatures else ''}{name}: {possible:.2f} possible, {different} words"
+        f"{'temperature ' if name in temperatures else ''}{name}: {possible:.2f} possible, {different:.0f} words"
         for name, (possible, different) in written.items()
     )
-    show(figure, alt=f"400 sentences each. {said}. The language itself: 1.00 and {language[1]} words.")
+    show(
+        figure,
+        alt=f"250 sentences each, mean of the draws. {said}. The language itself: 1.00 and {language[1]:.0f} words.",
+    )
 
 
 def cost(costs: Mapping[int, Mapping[str, tuple[int, float]]]) -> None:
