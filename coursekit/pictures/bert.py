@@ -75,6 +75,23 @@ def corruption(shares: Mapping[str, tuple[Tensor, Tensor, float]]) -> None:
     show(figure, alt=f"Measured shares as dots in their 95 % binomial bands. {'; '.join(words)}.")
 
 
+def hidden_words_learned(points: Float[np.ndarray, "points 2"], bound: float) -> None:
+    """Nats per held-out hidden word against steps, beside the best possible."""
+    figure, ax = plt.subplots(figsize=(6, 3.2))
+    steps, nats = points.T
+    ax.plot(steps, nats, color=BLUE, marker="o", markersize=3)
+    ax.axhline(bound, color=GREEN, linestyle=":", linewidth=2)
+    ax.annotate(
+        f"best possible {bound:.2f}", (steps[-1], bound), (0, -3), textcoords="offset points", fontsize=9, va="top", ha="right",
+        color=GREEN,
+    )  # fmt: skip
+    ax.set(xlabel="step", ylabel="nats per hidden word", ylim=(0, None))
+    show(figure, alt=(
+        f"Held-out loss at hidden words, from {nats[0]:.2f} nats before training to {nats[-1]:.2f} after {steps[-1]:.0f} steps. "
+        f"Best possible: {bound:.2f}."
+    ))  # fmt: skip
+
+
 def live_run(runs: Mapping[str, Float[np.ndarray, "points 4"]], bounds: tuple[float, float]) -> None:
     """Both losses on held-out pairs against steps, beside the best possible; and the accuracy at the second task."""
     figure, axes = plt.subplots(1, 3, figsize=(10, 3.5))

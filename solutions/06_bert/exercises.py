@@ -538,6 +538,592 @@ def wordpiece(word, vocab):
     ),
 )
 
+# ------------------------------------------------------------------------------------------ learning the pieces
+
+
+def learning_cases(draw: Draw) -> Iterator[Case]:
+    """Words with counts, and how many pieces are asked for; letters are drawn, so that each seed has others.
+
+    Words of a few letters by all scores, with ties; more pieces than there are to find; fewer than there are letters.
+    And planted ones. A pair that lies over itself counts twice in three letters, which decides the first merge; then it
+    matters from which end the three are merged. A word that holds a pair twice. A pair that also stands inside the text of
+    two longer pieces. Of two pairs with the same count, one comes first as a pair and the other as a joined text.
+    """
+
+    def letters(many: int) -> list[str]:
+        return sorted(str(letter) for letter in draw.rng.choice(list("bcdefghijklmnopqrstuvwxyz"), many, replace=False))
+
+    def case(counts: dict[str, int], more: int, by: str) -> Case:
+        first = len({word[0] for word in counts} | {f"##{letter}" for word in counts for letter in word[1:]})
+        return {"words": list(counts), "counts": np.array(list(counts.values())), "size": first + more, "by": by}
+
+    def text(many: int, alphabet: list[str], highest: int) -> dict[str, int]:
+        counts: dict[str, int] = {}
+        while len(counts) < many:
+            counts[_string(draw, "".join(alphabet), 1, 8)] = int(draw.rng.integers(1, highest + 1))
+        return counts
+
+    yield case(text(14, letters(4), 30), 13, "count")
+    yield case(text(16, letters(5), 40), 15, "likelihood")
+    yield case(text(15, letters(3), 2), 17, "count")  # ties
+    yield case(text(5, letters(4), 9), 60, "likelihood")  # ends before
+    yield case(text(12, letters(6), 9), -3, "count")
+    yield case(text(10, letters(4), 30), 9, "share")
+    a, b, c, d, x, y = letters(6)
+    high, low = int(draw.rng.integers(20, 30)), int(draw.rng.integers(2, 9))
+    overlaps = {c + d: high + 3 * low, x + 3 * a: high, x + a: low, y + 5 * a: low}
+    yield case(overlaps, 6, "count")
+    yield case({x + 3 * a: high, x + a: low}, 2, "count")
+    yield case({y + 2 * (a + b): high, c + d: high + low, y + b: 1}, 4, "count")
+    ends = {c + a: 2 * high, a + b: high + 10, c + a + b: low + 1, a + b + d: high, d + b + a: 1, d + a + b: low}
+    yield case(ends, 8, "count")
+    yield case({a + b: high, a + d: high, a + b + a: high, x + y: low}, 3, "count")
+
+
+ALONE, PAIRED = "alone[piece] += counts[word]", "pairs[pair] += counts[word]"
+FIRST_PIECES = "sorted({piece for pieces in cut.values() for piece in pieces})"
+ENOUGH = "while len(vocabulary) < size:"
+CHOOSE = "min(pairs, key=lambda pair: (-score(pairs[pair], alone[pair[0]], alone[pair[1]]), pair))"
+JOINED = "best[0] + best[1][2:]"
+IN_WORD = """
+            merged = []
+            for piece in pieces:
+                if merged and (merged[-1], piece) == best:
+                    merged[-1] = vocabulary[-1]
+                else:
+                    merged.append(piece)
+            cut[word] = merged"""
+COUNTED_ONCE = """
+def learn_pieces(counts, size, score):
+    cut = {{word: [word[0]] + ["##" + letter for letter in word[1:]] for word in counts}}
+    vocabulary = sorted({{piece for pieces in cut.values() for piece in pieces}})
+    alone, pairs = Counter(), Counter()
+    for word, pieces in cut.items():
+        for piece in pieces:
+            alone[piece] += counts[word]
+        for pair in pairwise(pieces):
+            pairs[pair] += counts[word]
+    {}
+"""
+
+learn_pieces = Exercise(
+    cases=learning_cases,
+    rule=Rule("equal", axes={"": "pieces letters"}),
+    mistakes=(
+        Mistake(
+            "each word counted once",
+            "Your merges do not change with the counts: a word that stands in the text forty times counts forty times.",
+            edits={ALONE: "alone[piece] += 1", PAIRED: "pairs[pair] += 1"},
+            also=(
+                """
+def learn_pieces(counts, size, score):
+    cut = [[word[0]] + ["##" + letter for letter in word[1:]] for word in counts]
+    vocabulary = sorted({piece for pieces in cut for piece in pieces})
+    while len(vocabulary) < size:
+        alone = Counter(piece for pieces in cut for piece in pieces)
+        pairs = Counter(pair for pieces in cut for pair in pairwise(pieces))
+        if not pairs:
+            break
+        best = max(pairs, key=lambda pair: score(pairs[pair], alone[pair[0]], alone[pair[1]]))
+        vocabulary.append(best[0] + best[1][2:])
+        for pieces in cut:
+            i = 0
+            while i < len(pieces) - 1:
+                if (pieces[i], pieces[i + 1]) == best:
+                    pieces[i : i + 2] = [vocabulary[-1]]
+                i += 1
+    return vocabulary
+""",
+            ),
+        ),
+        Mistake(
+            "single pieces counted once in each word",
+            "By count you are right. For the likelihood the counts of the two pieces are of the whole text, as that of the pair is.",
+            ALONE, "alone[piece] += 1",
+        ),
+        Mistake(
+            "pieces counted in pairs only",
+            "By count you are right. For the likelihood a piece counts wherever it stands, also at the other side of a pair and alone.",
+            code="""
+def learn_pieces(counts, size, score):
+    cut = {word: [word[0]] + ["##" + letter for letter in word[1:]] for word in counts}
+    vocabulary = sorted({piece for pieces in cut.values() for piece in pieces})
+    while len(vocabulary) < size:
+        left, right, pairs = Counter(), Counter(), Counter()
+        for word, pieces in cut.items():
+            for pair in pairwise(pieces):
+                left[pair[0]] += counts[word]
+                right[pair[1]] += counts[word]
+                pairs[pair] += counts[word]
+        if not pairs:
+            break
+        best = min(pairs, key=lambda pair: (-score(pairs[pair], left[pair[0]], right[pair[1]]), pair))
+        vocabulary.append(best[0] + best[1][2:])
+        for word, pieces in cut.items():
+            merged = []
+            for piece in pieces:
+                if merged and (merged[-1], piece) == best:
+                    merged[-1] = vocabulary[-1]
+                else:
+                    merged.append(piece)
+            cut[word] = merged
+    return vocabulary
+""",
+        ),
+        Mistake(
+            "the ## forgotten",
+            "None of your pieces has ## in front: a letter inside a word is another piece than the same letter at its beginning.",
+            edits={'["##" + letter for letter in word[1:]]': "list(word[1:])", JOINED: "best[0] + best[1]"},
+        ),
+        Mistake(
+            "## kept inside a piece",
+            "Your longer pieces have ## in the middle: it stands once, in front of a piece that continues a word.",
+            JOINED, "best[0] + best[1]",
+        ),
+        Mistake(
+            "## lost in merging",
+            "Your longer pieces never have ##: one that continues a word keeps it.",
+            JOINED, 'best[0].removeprefix("##") + best[1][2:]',
+            also=(
+                """
+def learn_pieces(counts, size, score):
+    splits = {w: [w[0]] + ["##" + c for c in w[1:]] for w in counts}
+    vocab = sorted({p for s in splits.values() for p in s})
+    while len(vocab) < size:
+        single, double = Counter(), Counter()
+        for w, n in counts.items():
+            for p in splits[w]:
+                single[p] += n
+            for p in zip(splits[w], splits[w][1:]):
+                double[p] += n
+        if not double:
+            break
+        a, b = min(double, key=lambda p: (-score(double[p], single[p[0]], single[p[1]]), p))
+        new = (a + b).replace("##", "")
+        vocab.append(new)
+        for w, s in splits.items():
+            i = 0
+            while i < len(s) - 1:
+                if s[i] == a and s[i + 1] == b:
+                    s[i:i + 2] = [new]
+                i += 1
+    return vocab
+""",
+            ),
+        ),
+        Mistake(
+            "pairs not counted again",
+            "Your first merge is right. Each merge changes how the text is cut, and so the counts: yours are those of the single letters throughout.",
+            code=COUNTED_ONCE.format(
+                """ranked = sorted(pairs, key=lambda pair: (-score(pairs[pair], alone[pair[0]], alone[pair[1]]), pair))
+    for left, right in ranked[: max(0, size - len(vocabulary))]:
+        vocabulary.append(left + right[2:])
+    return vocabulary"""
+            ),
+        ),
+        Mistake(
+            "single pieces not counted again",
+            "By count you are right. A merge also takes away from the counts of the two pieces it joins.",
+            code="""
+def learn_pieces(counts, size, score):
+    cut = {word: [word[0]] + ["##" + letter for letter in word[1:]] for word in counts}
+    vocabulary = sorted({piece for pieces in cut.values() for piece in pieces})
+    alone = Counter()
+    for word, pieces in cut.items():
+        for piece in pieces:
+            alone[piece] += counts[word]
+    while len(vocabulary) < size:
+        pairs = Counter()
+        for word, pieces in cut.items():
+            for pair in pairwise(pieces):
+                pairs[pair] += counts[word]
+        if not pairs:
+            break
+        best = min(pairs, key=lambda pair: (-score(pairs[pair], alone[pair[0]], alone[pair[1]]), pair))
+        vocabulary.append(best[0] + best[1][2:])
+        alone[vocabulary[-1]] = pairs[best]
+        for word, pieces in cut.items():
+            merged = []
+            for piece in pieces:
+                if merged and (merged[-1], piece) == best:
+                    merged[-1] = vocabulary[-1]
+                else:
+                    merged.append(piece)
+            cut[word] = merged
+    return vocabulary
+""",
+        ),
+        Mistake(
+            "the letters left out",
+            "Your list begins with the first merge: the single letters, with and without ##, are pieces, too, and stand before it.",
+            edits={ENOUGH: "letters = len(vocabulary)\n    " + ENOUGH, "return vocabulary": "return vocabulary[letters:]"},
+            also=(
+                """
+def learn_pieces(counts, size, score):
+    cut = {word: [word[0]] + ["##" + letter for letter in word[1:]] for word in counts}
+    vocabulary = []
+    while len(vocabulary) < size:
+        alone, pairs = Counter(), Counter()
+        for word, pieces in cut.items():
+            for piece in pieces:
+                alone[piece] += counts[word]
+            for pair in pairwise(pieces):
+                pairs[pair] += counts[word]
+        if not pairs:
+            break
+        best = min(pairs, key=lambda pair: (-score(pairs[pair], alone[pair[0]], alone[pair[1]]), pair))
+        vocabulary.append(best[0] + best[1][2:])
+        for word, pieces in cut.items():
+            merged = []
+            for piece in pieces:
+                if merged and (merged[-1], piece) == best:
+                    merged[-1] = vocabulary[-1]
+                else:
+                    merged.append(piece)
+            cut[word] = merged
+    return vocabulary
+""",
+            ),
+        ),
+        Mistake(
+            "every letter in both forms",
+            "You have letters that never stand where their piece says: a letter that begins no word has no piece without ##, and one that "
+            "stands inside none has none with it.",
+            FIRST_PIECES, 'sorted({form for word in counts for letter in word for form in (letter, "##" + letter)})',
+        ),
+        Mistake(
+            "the first pieces in the order of the words",
+            "Your pieces are right, in another order: the letters stand in alphabetical order, as `sorted` gives it (## comes before a).",
+            FIRST_PIECES, "list(dict.fromkeys(piece for pieces in cut.values() for piece in pieces))",
+        ),
+        Mistake(
+            "the first pieces without ## before those with it",
+            "Your pieces are right, in another order: `sorted` puts the letters with ## before those without.",
+            FIRST_PIECES, 'sorted({piece for pieces in cut.values() for piece in pieces}, key=lambda piece: (len(piece), piece))',
+        ),
+        Mistake(
+            "all pieces in alphabetical order",
+            "Your pieces are right, in another order: only the letters are sorted, what is learned follows in the order of the merges.",
+            "return vocabulary", "return sorted(vocabulary)",
+        ),
+        Mistake(
+            "what is merged dropped",
+            "Pieces are missing: what goes into a longer piece stays in the vocabulary, since other words still need it.",
+            "return vocabulary", "return [piece for piece in vocabulary if any(piece in pieces for pieces in cut.values())]",
+            also=(
+                """
+def learn_pieces(counts, size, score):
+    splits = {w: [w[0]] + ["##" + c for c in w[1:]] for w in counts}
+    vocab = sorted({p for s in splits.values() for p in s})
+    while len(vocab) < size:
+        single, double = Counter(), Counter()
+        for w, n in counts.items():
+            for p in splits[w]:
+                single[p] += n
+            for p in zip(splits[w], splits[w][1:]):
+                double[p] += n
+        if not double:
+            break
+        a, b = min(double, key=lambda p: (-score(double[p], single[p[0]], single[p[1]]), p))
+        vocab = [p for p in vocab if p not in (a, b)] + [a + b[2:]]
+        for w, s in splits.items():
+            i = 0
+            while i < len(s) - 1:
+                if s[i] == a and s[i + 1] == b:
+                    s[i:i + 2] = [a + b[2:]]
+                i += 1
+    return vocab
+""",
+            ),
+        ),
+        Mistake(
+            "of equal scores, the last in alphabetical order",
+            "Right as long as one pair is ahead. Of equal scores you take the last pair in alphabetical order, the docstring says the first.",
+            CHOOSE, "max(pairs, key=lambda pair: (score(pairs[pair], alone[pair[0]], alone[pair[1]]), pair))",
+        ),
+        Mistake(
+            "of equal scores, the one seen first",
+            "Right as long as one pair is ahead. Of equal scores you take the pair that comes first in the text; the docstring has another rule.",
+            CHOOSE, "max(pairs, key=lambda pair: score(pairs[pair], alone[pair[0]], alone[pair[1]]))",
+        ),
+        Mistake(
+            "of equal scores, by the joined text",
+            "Right as long as one pair is ahead. Of equal scores you compare the joined texts: what is compared are the pairs, left piece first.",
+            CHOOSE,
+            "min(pairs, key=lambda pair: (-score(pairs[pair], alone[pair[0]], alone[pair[1]]), pair[0] + pair[1][2:]))",
+        ),
+        Mistake(
+            "always by count",
+            "By count you are right. In the other inputs `score` says otherwise: it is given, and it decides.",
+            CHOOSE, "min(pairs, key=lambda pair: (-pairs[pair], pair))",
+        ),
+        Mistake(
+            "left and right piece changed places",
+            "Where both pieces count the same you are right. `score` is asked for the pair, its left piece and its right one, in this order.",
+            "score(pairs[pair], alone[pair[0]], alone[pair[1]])", "score(pairs[pair], alone[pair[1]], alone[pair[0]])",
+        ),
+        Mistake(
+            "the lowest score",
+            "You merge the pair with the lowest score; the highest is the best.",
+            "(-score(", "(score(",
+        ),
+        Mistake(
+            "runs merged from the right",
+            "Right but for letters that repeat: of three equal ones in a row you merge the last two. A word is merged from the left.",
+            IN_WORD, """
+            merged = []
+            for piece in reversed(pieces):
+                if merged and (piece, merged[0]) == best:
+                    merged[0] = vocabulary[-1]
+                else:
+                    merged.insert(0, piece)
+            cut[word] = merged""",
+        ),
+        Mistake(
+            "overlapping pairs counted once",
+            "Right but for letters that repeat: ##a ##a ##a holds the pair (##a, ##a) twice, once from each of the first two.",
+            code="""
+def learn_pieces(counts, size, score):
+    cut = {word: [word[0]] + ["##" + letter for letter in word[1:]] for word in counts}
+    vocabulary = sorted({piece for pieces in cut.values() for piece in pieces})
+    while len(vocabulary) < size:
+        alone, pairs = Counter(), Counter()
+        for word, pieces in cut.items():
+            for piece in pieces:
+                alone[piece] += counts[word]
+            last = None
+            for pair in pairwise(pieces):
+                if pair == last:
+                    last = None
+                    continue
+                pairs[pair] += counts[word]
+                last = pair
+        if not pairs:
+            break
+        best = min(pairs, key=lambda pair: (-score(pairs[pair], alone[pair[0]], alone[pair[1]]), pair))
+        vocabulary.append(best[0] + best[1][2:])
+        for word, pieces in cut.items():
+            merged = []
+            for piece in pieces:
+                if merged and (merged[-1], piece) == best:
+                    merged[-1] = vocabulary[-1]
+                else:
+                    merged.append(piece)
+            cut[word] = merged
+    return vocabulary
+""",
+        ),
+        Mistake(
+            "a piece merged with both its neighbours",
+            "Right but for letters that repeat: of three equal ones the middle one goes into your new piece twice. What is merged is used up.",
+            IN_WORD, """
+            merged, i = [], 0
+            while i < len(pieces):
+                if tuple(pieces[i : i + 2]) == best:
+                    merged.append(vocabulary[-1])
+                    i += 1 if tuple(pieces[i + 1 : i + 3]) == best else 2
+                else:
+                    merged.append(pieces[i])
+                    i += 1
+            cut[word] = merged""",
+        ),
+        Mistake(
+            "one merge in a word",
+            "Where a word holds the pair twice, you merge it once. It is merged wherever it stands.",
+            "if merged and (merged[-1], piece) == best:", "if merged and (merged[-1], piece) == best and vocabulary[-1] not in merged:",
+            also=(
+                """
+def learn_pieces(counts, size, score):
+    cut = {word: [word[0]] + ["##" + letter for letter in word[1:]] for word in counts}
+    vocabulary = sorted({piece for pieces in cut.values() for piece in pieces})
+    while len(vocabulary) < size:
+        alone, pairs = Counter(), Counter()
+        for word, pieces in cut.items():
+            for piece in pieces:
+                alone[piece] += counts[word]
+            for pair in set(pairwise(pieces)):
+                pairs[pair] += counts[word]
+        if not pairs:
+            break
+        best = min(pairs, key=lambda pair: (-score(pairs[pair], alone[pair[0]], alone[pair[1]]), pair))
+        vocabulary.append(best[0] + best[1][2:])
+        for word, pieces in cut.items():
+            for i, pair in enumerate(pairwise(pieces)):
+                if pair == best:
+                    cut[word] = pieces[:i] + [vocabulary[-1]] + pieces[i + 2 :]
+                    break
+    return vocabulary
+""",
+                """
+def learn_pieces(counts, size, score):
+    splits = {w: [w[0]] + ["##" + c for c in w[1:]] for w in counts}
+    vocab = sorted({p for s in splits.values() for p in s})
+    while len(vocab) < size:
+        single, double = Counter(), Counter()
+        for w, n in counts.items():
+            for p in splits[w]:
+                single[p] += n
+            for p in zip(splits[w], splits[w][1:]):
+                double[p] += n
+        if not double:
+            break
+        a, b = min(double, key=lambda p: (-score(double[p], single[p[0]], single[p[1]]), p))
+        vocab.append(a + b[2:])
+        for w, s in splits.items():
+            for i in range(len(s) - 1):
+                if (s[i], s[i + 1]) == (a, b):
+                    s[i:i + 2] = [a + b[2:]]
+                    break
+    return vocab
+""",
+            ),
+        ),
+        Mistake(
+            "a pair counted once in each word",
+            "Where a word holds the pair twice, you count it once. It counts at each place where it stands.",
+            "in pairwise(pieces):", "in set(pairwise(pieces)):",
+        ),
+        Mistake(
+            "merged in the middle of longer pieces",
+            "You merge text, not pieces: in \"ca ##b\" stands \"a ##b\", and yet neither of its pieces is a.",
+            IN_WORD, """
+            cut[word] = " ".join(pieces).replace(" ".join(best), vocabulary[-1]).split()""",
+        ),
+        Mistake(
+            "so many merges, not pieces",
+            "Your list is too long: `size` is the number of all pieces, the letters among them.",
+            edits={ENOUGH: "letters = len(vocabulary)\n    while len(vocabulary) < size + letters:"},
+            also=(
+                """
+def learn_pieces(counts, size, score):
+    cut = {word: [word[0]] + ["##" + letter for letter in word[1:]] for word in counts}
+    vocabulary = sorted({piece for pieces in cut.values() for piece in pieces})
+    for _ in range(size - len(vocabulary) + 1):
+        alone, pairs = Counter(), Counter()
+        for word, pieces in cut.items():
+            for piece in pieces:
+                alone[piece] += counts[word]
+            for pair in pairwise(pieces):
+                pairs[pair] += counts[word]
+        if not pairs:
+            break
+        best = min(pairs, key=lambda pair: (-score(pairs[pair], alone[pair[0]], alone[pair[1]]), pair))
+        vocabulary.append(best[0] + best[1][2:])
+        for word, pieces in cut.items():
+            merged = []
+            for piece in pieces:
+                if merged and (merged[-1], piece) == best:
+                    merged[-1] = vocabulary[-1]
+                else:
+                    merged.append(piece)
+            cut[word] = merged
+    return vocabulary
+""",
+            ),
+        ),
+        Mistake(
+            "letters cut off",
+            "Right where `size` is larger than the number of letters. Where it is not, all letters stay: without them words could not be written.",
+            "return vocabulary", "return vocabulary[:size]",
+        ),
+    ),
+    alternatives={
+        "only the words that hold the pair are counted again": """
+def learn_pieces(counts, size, score):
+    cut = {word: (word[0], *("##" + letter for letter in word[1:])) for word in counts}
+    alone, pairs, holds = Counter(), Counter(), {}
+
+    def enter(word, sign):
+        for piece in cut[word]:
+            alone[piece] += sign * counts[word]
+        for pair in zip(cut[word], cut[word][1:]):
+            pairs[pair] += sign * counts[word]
+            holds.setdefault(pair, set()).add(word)
+
+    for word in counts:
+        enter(word, 1)
+    learned = sorted(alone)
+    while len(learned) < size:
+        scores = {pair: score(count, alone[pair[0]], alone[pair[1]]) for pair, count in pairs.items() if count > 0}
+        if not scores:
+            return learned
+        highest = max(scores.values())
+        best = sorted(pair for pair, value in scores.items() if value == highest)[0]
+        joined = best[0] + best[1].removeprefix("##")
+        learned.append(joined)
+        for word in holds[best]:
+            enter(word, -1)
+            pieces, i = [], 0
+            while i < len(cut[word]):
+                here = cut[word][i : i + 2] == best
+                pieces.append(joined if here else cut[word][i])
+                i += 2 if here else 1
+            cut[word] = tuple(pieces)
+            enter(word, 1)
+    return learned
+""",
+        "by text, with spaces on both sides": """
+import re
+def learn_pieces(counts, size, score):
+    texts = {" ".join([word[0]] + [f"##{letter}" for letter in word[1:]]): n for word, n in counts.items()}
+    vocab = sorted(set(" ".join(texts).split()))
+    while len(vocab) < size:
+        single, double = {}, {}
+        for text, n in texts.items():
+            pieces = text.split(" ")
+            for i in range(len(pieces)):
+                single[pieces[i]] = single.get(pieces[i], 0) + n
+                if i + 1 < len(pieces):
+                    key = (pieces[i], pieces[i + 1])
+                    double[key] = double.get(key, 0) + n
+        best, highest = None, None
+        for (a, b), n in sorted(double.items()):
+            value = score(n, single[a], single[b])
+            if highest is None or value > highest:
+                best, highest = (a, b), value
+        if best is None:
+            break
+        new = best[0] + best[1][2:]
+        vocab.append(new)
+        pattern = re.compile(r"(?<!\\S)" + re.escape(" ".join(best)) + r"(?!\\S)")
+        texts = {pattern.sub(new, text): n for text, n in texts.items()}
+    return vocab
+""",
+        "a dictionary from pieces to ids": """
+def learn_pieces(counts, size, score):
+    words = [([word[0]] + ["##" + letter for letter in word[1:]], n) for word, n in counts.items()]
+    ids = {piece: i for i, piece in enumerate(sorted({piece for pieces, _ in words for piece in pieces}))}
+    while len(ids) < size:
+        pairs = Counter()
+        for pieces, n in words:
+            for i in range(len(pieces) - 1):
+                pairs[pieces[i], pieces[i + 1]] += n
+        if len(pairs) == 0:
+            break
+        def count(piece):
+            return sum(n * pieces.count(piece) for pieces, n in words)
+        a, b = sorted(pairs, key=lambda pair: (-score(pairs[pair], count(pair[0]), count(pair[1])), *pair))[0]
+        ids[a + b[2:]] = len(ids)
+        for pieces, n in words:
+            i = 0
+            while i + 1 < len(pieces):
+                if pieces[i] == a and pieces[i + 1] == b:
+                    pieces[i] += pieces.pop(i + 1)[2:]
+                i += 1
+    return ids
+""",
+    },
+    hints=(
+        "Cut three words by hand: *hug* ten times, *pug* five times, *hugs* twice. Which pair stands in the text most often? Write the words again with it merged. "
+        "Which is next?",
+        "A list of pieces for each word, a count for each pair of neighbours and one for each piece. Out: a list of strings, letters first.",
+        "cut each word into letters; the vocabulary = the sorted set of these\nwhile it is too small:\n    count pieces and pairs, each word as often as it occurs\n"
+        "    no pairs? done\n    best = highest score, then first in alphabetical order\n    append the joined text; merge it in every word, from the left",
+        "Near miss: `max(pairs, key=…)` finds the highest score, and of equal ones the one that was entered first. `min` with a tuple of −score and the pair "
+        "settles both.",
+    ),
+)
+
 # ------------------------------------------------------------------------------------------ a pair of sentences
 
 
@@ -756,131 +1342,6 @@ def encode_pair(a, b, T, cls, sep, pad):
     ),
 )
 
-# ------------------------------------------------------------------------------------------ embeddings
-
-
-def embed_cases(draw: Draw) -> Iterator[Case]:
-    for B, T, D, V, P in ((2, 5, 4, 11, 9), (3, 7, 6, 9, 8), (4, 6, 3, 13, 12)):
-        lengths = draw.integers(2, T - 1, B)
-        yield {
-            "ids": draw.integers(0, V, B, T),
-            "segments": (np.arange(T) >= lengths[:, None]).astype(np.int64),
-            "token_table": draw.normal(V, D),
-            "segment_table": draw.normal(2, D),
-            "position_table": draw.normal(P, D),
-        }
-
-
-SUM = "token_table[ids] + segment_table[segments] + position_table[:T]"
-
-embed = Exercise(
-    cases=embed_cases,
-    rule=Rule(axes={"": "B T D"}),
-    mistakes=(
-        Mistake(
-            "no segments",
-            "Your answer does not change when the segments do.",
-            SUM, "token_table[ids] + position_table[:T]",
-        ),
-        Mistake(
-            "no positions",
-            "The same word in the same segment gets the same vector wherever it stands.",
-            SUM, "token_table[ids] + segment_table[segments]",
-        ),
-        Mistake(
-            "no tokens",
-            "Your answer does not change when the ids do.",
-            SUM, "(segment_table[segments] + position_table[:T])",
-        ),
-        Mistake(
-            "positions by ids",
-            "Your position vectors are looked up with the ids: a position is where a token stands, not which it is.",
-            "position_table[:T]", "position_table[ids.clamp(max=len(position_table) - 1)]",
-            also=(
-                """
-def embed(ids, segments, token_table, segment_table, position_table):
-    return token_table[ids] + segment_table[segments] + position_table[ids % len(position_table)]
-""",
-            ),
-        ),
-        Mistake(
-            "the row of the batch as position",
-            "All tokens of a row get the same position in yours, the number of the row. A position is the place within the row.",
-            "position_table[:T]", "position_table[torch.arange(len(ids))[:, None]]",
-        ),
-        Mistake(
-            "the last positions of the table",
-            "You take the last T rows of the table of positions. The first token has position 0.",
-            "position_table[:T]", "position_table[-T:]",
-        ),
-        Mistake(
-            "the first row's segments for all",
-            "The first row of the batch is right. The others got its segments.",
-            "segment_table[segments]", "segment_table[segments[:1]]",
-        ),
-        Mistake(
-            "positions counted from 1",
-            "Your positions are one off. The first token has position 0.",
-            "position_table[:T]", "position_table[1 : T + 1]",
-        ),
-        Mistake(
-            "positions that start again in the second sentence",
-            "Right in the first sentence. In the second your positions start again from 0; in BERT they run on.",
-            "position_table[:T]",
-            "position_table[torch.where(segments == 1, torch.arange(T) "
-            "- (segments == 0).sum(1, keepdim=True), torch.arange(T))]",
-        ),
-        Mistake(
-            "the mean instead of the sum",
-            "Your vectors are right up to one factor: the three are added, not averaged.",
-            SUM, f"({SUM}) / 3",
-        ),
-        Mistake(
-            "the tokens scaled by √D",
-            "The original transformer multiplied its token vectors by √D. BERT does not.",
-            "token_table[ids]", "token_table[ids] * token_table.shape[1] ** 0.5",
-        ),
-        Mistake(
-            "segments inverted",
-            "Your first sentence has the vector of the second and the other way round.",
-            "segment_table[segments]", "segment_table[1 - segments]",
-        ),
-        Mistake(
-            "already normalised",
-            "Your vectors have mean 0 and variance 1: the layer norm is the next step, not this one.",
-            SUM, f"torch.nn.functional.layer_norm({SUM}, token_table.shape[1:])",
-        ),
-    ),
-    alternatives={
-        "F.embedding, positions as ids": """
-def embed(ids, segments, token_table, segment_table, position_table):
-    look = torch.nn.functional.embedding
-    places = torch.arange(ids.shape[1]).expand_as(ids)
-    return look(ids, token_table) + look(segments, segment_table) + look(places, position_table)
-""",
-        "one-hot products, in float64": """
-def embed(ids, segments, token_table, segment_table, position_table):
-    hot = torch.nn.functional.one_hot
-    tokens = hot(ids, len(token_table)).double() @ token_table.double()
-    sides = hot(segments, 2).double() @ segment_table.double()
-    return tokens + sides + position_table[None, : ids.shape[1]].double()
-""",
-        "a loop over the tokens": """
-def embed(ids, segments, token_table, segment_table, position_table):
-    rows = []
-    for sentence, sides in zip(ids, segments):
-        rows.append(torch.stack([token_table[i] + segment_table[s] + position_table[t] for t, (i, s) in enumerate(zip(sentence, sides))]))
-    return torch.stack(rows)
-""",
-    },
-    hints=(
-        "Three things are known of each token: which it is, to which sentence it belongs, where it stands. Each has a table. What happens to the three vectors?",
-        "token_table[…] must be (B, T, D), and so must the segments'. Of the positions' table T rows are needed: (T, D), the same for each sentence.",
-        "vector of the token = row of its id + row of its segment + row of its place",
-        "Near miss: `position_table[ids]` runs without an error and gives each *word* a second vector of its own.",
-    ),
-)
-
 # ------------------------------------------------------------------------------------------ the whole encoder
 
 
@@ -952,6 +1413,27 @@ Bert = Exercise(
             "The first token of a row has position 0.",
             "self.position.weight[: ids.shape[1]]",
             "self.position((torch.arange(ids.shape[1]) + 1).clamp(max=self.position.num_embeddings - 1))",
+        ),
+        Mistake(
+            "positions looked up by the ids",
+            "The same token has the same first state wherever it stands: a position is where a token stands, not which it is.",
+            "self.position.weight[: ids.shape[1]]", "self.position(ids % self.position.num_embeddings)",
+        ),
+        Mistake(
+            "positions that start again in the second sentence",
+            "The first states are right in the first sentence. In the second your positions start again from 0; in BERT they run on.",
+            "self.position.weight[: ids.shape[1]]",
+            "self.position(torch.arange(ids.shape[1]) - torch.where(segments == 1, (segments == 0).sum(1, keepdim=True), 0))",
+        ),
+        Mistake(
+            "the last positions of the table",
+            "Where a row is as long as the table of positions you are right. In the others you take the table's last rows: the first token has position 0.",
+            "self.position.weight[: ids.shape[1]]", "self.position.weight[-ids.shape[1] :]",
+        ),
+        Mistake(
+            "segments inverted",
+            "Your first sentence has the vector of the second and the other way round.",
+            "self.segment(segments)", "self.segment(1 - segments)",
         ),
         Mistake(
             "the sum not normalised",

@@ -636,80 +636,6 @@ def encode_pair(a, b, T, cls, sep, pad):
     return ids, segments, torch.arange(T) < len(row)
 """,
     },
-    "bert.embed": {
-        "no positions": """
-def embed(ids, segments, token_table, segment_table, position_table):
-    return token_table[ids] + segment_table[segments]
-""",
-        "no segments": """
-def embed(ids, segments, token_table, segment_table, position_table):
-    return token_table[ids] + position_table[torch.arange(ids.shape[1])]
-""",
-        "positions begin again at the second sentence": """
-def embed(ids, segments, token_table, segment_table, position_table):
-    places = torch.zeros_like(ids)
-    for b in range(len(ids)):
-        count = 0
-        for t in range(ids.shape[1]):
-            if t > 0 and segments[b, t] != segments[b, t - 1]:
-                count = 0
-            places[b, t] = count
-            count += 1
-    return token_table[ids] + segment_table[segments] + position_table[places]
-""",
-        "positions from 1": """
-def embed(ids, segments, token_table, segment_table, position_table):
-    places = (torch.arange(ids.shape[1]) + 1).clamp(max=len(position_table) - 1)
-    return token_table[ids] + segment_table[segments] + position_table[places]
-""",
-        "the whole table of positions": """
-def embed(ids, segments, token_table, segment_table, position_table):
-    return token_table[ids] + segment_table[segments] + position_table
-""",
-        "the last rows of the table of positions": """
-def embed(ids, segments, token_table, segment_table, position_table):
-    return token_table[ids] + segment_table[segments] + position_table[-ids.shape[1]:]
-""",
-        "put side by side": """
-def embed(ids, segments, token_table, segment_table, position_table):
-    B, T = ids.shape
-    places = position_table[:T].expand(B, -1, -1)
-    return torch.cat([token_table[ids], segment_table[segments], places], dim=-1)
-""",
-        "with the layer norm": """
-def embed(ids, segments, token_table, segment_table, position_table):
-    total = token_table[ids] + segment_table[segments] + position_table[: ids.shape[1]]
-    return torch.nn.functional.layer_norm(total, total.shape[-1:])
-""",
-        "times the root of D, as in 03": """
-def embed(ids, segments, token_table, segment_table, position_table):
-    D = token_table.shape[1]
-    return token_table[ids] * D ** 0.5 + segment_table[segments] + position_table[: ids.shape[1]]
-""",
-        "mean of the three": """
-def embed(ids, segments, token_table, segment_table, position_table):
-    return (token_table[ids] + segment_table[segments] + position_table[: ids.shape[1]]) / 3
-""",
-        "the row of the batch as position": """
-def embed(ids, segments, token_table, segment_table, position_table):
-    places = torch.arange(ids.shape[0])[:, None]
-    return token_table[ids] + segment_table[segments] + position_table[places]
-""",
-        "the ids as positions": """
-def embed(ids, segments, token_table, segment_table, position_table):
-    return token_table[ids] + segment_table[segments] + position_table[ids % len(position_table)]
-""",
-        "segments the wrong way round": """
-def embed(ids, segments, token_table, segment_table, position_table):
-    places = torch.arange(ids.shape[1])
-    return token_table[ids] + segment_table[1 - segments] + position_table[places]
-""",
-        "one segment for the whole row": """
-def embed(ids, segments, token_table, segment_table, position_table):
-    first, second = segment_table
-    return token_table[ids] + first + segments[:1, :, None] * (second - first) + position_table[: ids.shape[1]]
-""",
-    },
     "bert.mlm_corrupt": {
         "special tokens are chosen": """
 def mlm_corrupt(ids, special, mask, choice, change, random_words):
@@ -2078,6 +2004,272 @@ def bert_names(theirs):
     return ours
 """,
     },
+    "bert.learn_pieces": {
+        "max without a rule for ties": """
+def learn_pieces(counts, size, score):
+    splits = {w: [c if i == 0 else "##" + c for i, c in enumerate(w)] for w in counts}
+    vocab = sorted({p for s in splits.values() for p in s})
+    while len(vocab) < size:
+        pair_counts, piece_counts = Counter(), Counter()
+        for w, n in counts.items():
+            split = splits[w]
+            for p in split:
+                piece_counts[p] += n
+            for i in range(len(split) - 1):
+                pair_counts[(split[i], split[i + 1])] += n
+        if not pair_counts:
+            break
+        a, b = max(pair_counts, key=lambda p: score(pair_counts[p], piece_counts[p[0]], piece_counts[p[1]]))
+        new = a + b[2:]
+        vocab.append(new)
+        for w in counts:
+            split, i = splits[w], 0
+            while i < len(split) - 1:
+                if split[i] == a and split[i + 1] == b:
+                    split = split[:i] + [new] + split[i + 2:]
+                else:
+                    i += 1
+            splits[w] = split
+    return vocab
+""",
+        "words not weighted by their counts": """
+def learn_pieces(counts, size, score):
+    splits = [[c if i == 0 else "##" + c for i, c in enumerate(w)] for w in counts]
+    vocab = sorted({p for s in splits for p in s})
+    while len(vocab) < size:
+        single = Counter(p for s in splits for p in s)
+        double = Counter(p for s in splits for p in zip(s, s[1:]))
+        if not double:
+            break
+        a, b = sorted(double, key=lambda p: (-score(double[p], single[p[0]], single[p[1]]), p))[0]
+        vocab.append(a + b[2:])
+        for s in splits:
+            i = 0
+            while i < len(s) - 1:
+                if s[i] == a and s[i + 1] == b:
+                    s[i:i + 2] = [a + b[2:]]
+                i += 1
+    return vocab
+""",
+        "plain BPE without ##": """
+def learn_pieces(counts, size, score):
+    splits = {w: list(w) for w in counts}
+    vocab = sorted({c for w in counts for c in w})
+    while len(vocab) < size:
+        single, double = Counter(), Counter()
+        for w, n in counts.items():
+            for p in splits[w]:
+                single[p] += n
+            for p in zip(splits[w], splits[w][1:]):
+                double[p] += n
+        if not double:
+            break
+        a, b = min(double, key=lambda p: (-score(double[p], single[p[0]], single[p[1]]), p))
+        vocab.append(a + b)
+        for w, s in splits.items():
+            i = 0
+            while i < len(s) - 1:
+                if s[i] == a and s[i + 1] == b:
+                    s[i:i + 2] = [a + b]
+                i += 1
+    return vocab
+""",
+        "a + b with the ## of b": """
+def learn_pieces(counts, size, score):
+    splits = {w: [w[0]] + ["##" + c for c in w[1:]] for w in counts}
+    vocab = sorted({p for s in splits.values() for p in s})
+    while len(vocab) < size:
+        single, double = Counter(), Counter()
+        for w, n in counts.items():
+            for p in splits[w]:
+                single[p] += n
+            for p in zip(splits[w], splits[w][1:]):
+                double[p] += n
+        if not double:
+            break
+        a, b = min(double, key=lambda p: (-score(double[p], single[p[0]], single[p[1]]), p))
+        vocab.append(a + b)
+        for w, s in splits.items():
+            i = 0
+            while i < len(s) - 1:
+                if s[i] == a and s[i + 1] == b:
+                    s[i:i + 2] = [a + b]
+                i += 1
+    return vocab
+""",
+        "strip removes ## at both ends, joined without it": """
+def learn_pieces(counts, size, score):
+    splits = {w: [w[0]] + ["##" + c for c in w[1:]] for w in counts}
+    vocab = sorted({p for s in splits.values() for p in s})
+    while len(vocab) < size:
+        single, double = Counter(), Counter()
+        for w, n in counts.items():
+            for p in splits[w]:
+                single[p] += n
+            for p in zip(splits[w], splits[w][1:]):
+                double[p] += n
+        if not double:
+            break
+        a, b = min(double, key=lambda p: (-score(double[p], single[p[0]], single[p[1]]), p))
+        new = (a + b).replace("##", "")
+        vocab.append(new)
+        for w, s in splits.items():
+            i = 0
+            while i < len(s) - 1:
+                if s[i] == a and s[i + 1] == b:
+                    s[i:i + 2] = [new]
+                i += 1
+    return vocab
+""",
+        "text replaced": """
+def learn_pieces(counts, size, score):
+    texts = {w: " ".join([w[0]] + ["##" + c for c in w[1:]]) for w in counts}
+    vocab = sorted(set(" ".join(texts.values()).split()))
+    while len(vocab) < size:
+        single, double = Counter(), Counter()
+        for w, n in counts.items():
+            pieces = texts[w].split()
+            for p in pieces:
+                single[p] += n
+            for p in zip(pieces, pieces[1:]):
+                double[p] += n
+        if not double:
+            break
+        a, b = min(double, key=lambda p: (-score(double[p], single[p[0]], single[p[1]]), p))
+        vocab.append(a + b[2:])
+        texts = {w: text.replace(a + " " + b, a + b[2:]) for w, text in texts.items()}
+    return vocab
+""",
+        "no end when all words are whole": """
+def learn_pieces(counts, size, score):
+    splits = {w: [w[0]] + ["##" + c for c in w[1:]] for w in counts}
+    vocab = sorted({p for s in splits.values() for p in s})
+    while len(vocab) < size:
+        single, double = Counter(), Counter()
+        for w, n in counts.items():
+            for p in splits[w]:
+                single[p] += n
+            for p in zip(splits[w], splits[w][1:]):
+                double[p] += n
+        a, b = min(double, key=lambda p: (-score(double[p], single[p[0]], single[p[1]]), p))
+        vocab.append(a + b[2:])
+        for w, s in splits.items():
+            i = 0
+            while i < len(s) - 1:
+                if s[i] == a and s[i + 1] == b:
+                    s[i:i + 2] = [a + b[2:]]
+                i += 1
+    return vocab
+""",
+        "size merges": """
+def learn_pieces(counts, size, score):
+    splits = {w: [w[0]] + ["##" + c for c in w[1:]] for w in counts}
+    vocab = sorted({p for s in splits.values() for p in s})
+    for _ in range(size):
+        single, double = Counter(), Counter()
+        for w, n in counts.items():
+            for p in splits[w]:
+                single[p] += n
+            for p in zip(splits[w], splits[w][1:]):
+                double[p] += n
+        if not double:
+            break
+        a, b = min(double, key=lambda p: (-score(double[p], single[p[0]], single[p[1]]), p))
+        vocab.append(a + b[2:])
+        for w, s in splits.items():
+            i = 0
+            while i < len(s) - 1:
+                if s[i] == a and s[i + 1] == b:
+                    s[i:i + 2] = [a + b[2:]]
+                i += 1
+    return vocab
+""",
+        "a set of pieces, sorted in the end": """
+def learn_pieces(counts, size, score):
+    splits = {w: [w[0]] + ["##" + c for c in w[1:]] for w in counts}
+    vocab = {p for s in splits.values() for p in s}
+    while len(vocab) < size:
+        single, double = Counter(), Counter()
+        for w, n in counts.items():
+            for p in splits[w]:
+                single[p] += n
+            for p in zip(splits[w], splits[w][1:]):
+                double[p] += n
+        if not double:
+            break
+        a, b = min(double, key=lambda p: (-score(double[p], single[p[0]], single[p[1]]), p))
+        vocab.add(a + b[2:])
+        for w, s in splits.items():
+            i = 0
+            while i < len(s) - 1:
+                if s[i] == a and s[i + 1] == b:
+                    s[i:i + 2] = [a + b[2:]]
+                i += 1
+    return sorted(vocab)
+""",
+        "counted once, the best pairs taken": """
+def learn_pieces(counts, size, score):
+    single, double = Counter(), Counter()
+    for w, n in counts.items():
+        s = [w[0]] + ["##" + c for c in w[1:]]
+        for p in s:
+            single[p] += n
+        for p in zip(s, s[1:]):
+            double[p] += n
+    vocab = sorted(single)
+    best = sorted(double, key=lambda p: (-score(double[p], single[p[0]], single[p[1]]), p))
+    for a, b in best:
+        if len(vocab) >= size:
+            break
+        vocab.append(a + b[2:])
+    return vocab
+""",
+        "the two parts taken out of the vocabulary": """
+def learn_pieces(counts, size, score):
+    splits = {w: [w[0]] + ["##" + c for c in w[1:]] for w in counts}
+    vocab = sorted({p for s in splits.values() for p in s})
+    while len(vocab) < size:
+        single, double = Counter(), Counter()
+        for w, n in counts.items():
+            for p in splits[w]:
+                single[p] += n
+            for p in zip(splits[w], splits[w][1:]):
+                double[p] += n
+        if not double:
+            break
+        a, b = min(double, key=lambda p: (-score(double[p], single[p[0]], single[p[1]]), p))
+        vocab = [p for p in vocab if p not in (a, b)] + [a + b[2:]]
+        for w, s in splits.items():
+            i = 0
+            while i < len(s) - 1:
+                if s[i] == a and s[i + 1] == b:
+                    s[i:i + 2] = [a + b[2:]]
+                i += 1
+    return vocab
+""",
+        "only the first place in a word": """
+def learn_pieces(counts, size, score):
+    splits = {w: [w[0]] + ["##" + c for c in w[1:]] for w in counts}
+    vocab = sorted({p for s in splits.values() for p in s})
+    while len(vocab) < size:
+        single, double = Counter(), Counter()
+        for w, n in counts.items():
+            for p in splits[w]:
+                single[p] += n
+            for p in zip(splits[w], splits[w][1:]):
+                double[p] += n
+        if not double:
+            break
+        a, b = min(double, key=lambda p: (-score(double[p], single[p[0]], single[p[1]]), p))
+        vocab.append(a + b[2:])
+        for w, s in splits.items():
+            for i in range(len(s) - 1):
+                if (s[i], s[i + 1]) == (a, b):
+                    s[i:i + 2] = [a + b[2:]]
+                    break
+    return vocab
+""",
+    },
 }
 
 RIGHT = {
@@ -2230,30 +2422,6 @@ def encode_pair(a, b, T, cls, sep, pad):
     types = [0] * (2 + len(a)) + [1] * (1 + len(b))
     ids = torch.tensor(tokens + fill * [pad])
     return ids, torch.tensor(types + fill * [0]), torch.tensor([1] * len(tokens) + fill * [0])
-""",
-    },
-    "bert.embed": {
-        "embedding and arange": """
-def embed(ids, segments, token_table, segment_table, position_table):
-    F = torch.nn.functional
-    places = torch.arange(ids.size(1)).unsqueeze(0).expand_as(ids)
-    return F.embedding(ids, token_table) + F.embedding(segments, segment_table) + F.embedding(places, position_table)
-""",
-        "one-hot rows times tables": """
-def embed(ids, segments, token_table, segment_table, position_table):
-    one_hot = torch.nn.functional.one_hot
-    tokens = one_hot(ids, len(token_table)).float() @ token_table
-    sides = one_hot(segments, 2).float() @ segment_table
-    return tokens + sides + position_table[: ids.shape[1]].unsqueeze(0)
-""",
-        "place by place": """
-def embed(ids, segments, token_table, segment_table, position_table):
-    B, T = ids.shape
-    out = torch.empty(B, T, token_table.shape[1])
-    for b in range(B):
-        for t in range(T):
-            out[b, t] = token_table[ids[b, t]] + segment_table[segments[b, t]] + position_table[t]
-    return out
 """,
     },
     "bert.mlm_corrupt": {
@@ -2584,6 +2752,66 @@ def bert_names(theirs):
                 result[prefix + PLACES[old] + "." + part] = tensor
                 break
     return result
+""",
+    },
+    "bert.learn_pieces": {
+        "merged with an index": """
+def learn_pieces(counts, size, score):
+    splits = {w: [w[0]] + ["##" + c for c in w[1:]] for w in counts}
+    vocab = sorted(set(sum(splits.values(), [])))
+    while len(vocab) < size:
+        single, double = Counter(), Counter()
+        for w, n in counts.items():
+            s = splits[w]
+            for p in s:
+                single[p] += n
+            for p in zip(s, s[1:]):
+                double[p] += n
+        ranked = sorted(double, key=lambda p: (-score(double[p], single[p[0]], single[p[1]]), p[0], p[1]))
+        if len(ranked) == 0:
+            return vocab
+        a, b = ranked[0]
+        new = a + b.lstrip("#")
+        vocab.append(new)
+        for s in splits.values():
+            i = 0
+            while i < len(s) - 1:
+                if s[i] == a and s[i + 1] == b:
+                    s[i] = new
+                    del s[i + 1]
+                i += 1
+    return vocab
+""",
+        "a class of its own for a word, numpy for the scores": """
+def learn_pieces(counts, size, score):
+    import numpy as np
+    words = list(counts)
+    cut = [["##" * (i > 0) + c for i, c in enumerate(w)] for w in words]
+    vocab = sorted(np.unique([p for s in cut for p in s]).tolist())
+    while len(vocab) < size:
+        single, double = {}, {}
+        for w, s in zip(words, cut):
+            for i, p in enumerate(s):
+                single[p] = single.get(p, 0) + counts[w]
+                if i:
+                    double[s[i - 1], p] = double.get((s[i - 1], p), 0) + counts[w]
+        if not double:
+            break
+        pairs = sorted(double)
+        values = np.array([score(double[a, b], single[a], single[b]) for a, b in pairs])
+        a, b = pairs[int(values.argmax())]
+        vocab.append(a + b[2:])
+        for k, s in enumerate(cut):
+            out = []
+            while s:
+                if s[:2] == [a, b]:
+                    out.append(vocab[-1])
+                    s = s[2:]
+                else:
+                    out.append(s[0])
+                    s = s[1:]
+            cut[k] = out
+    return vocab
 """,
     },
 }

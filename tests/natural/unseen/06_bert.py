@@ -199,62 +199,6 @@ def encode_pair(
     return ids, segments, keep
 """,
     },
-    "bert.embed": {
-        "positions start again in the second sentence": """
-def embed(
-    ids: Int[Tensor, "B T"],
-    segments: Int[Tensor, "B T"],
-    token_table: Float[Tensor, "V D"],
-    segment_table: Float[Tensor, "2 D"],
-    position_table: Float[Tensor, "P D"],
-) -> Float[Tensor, "B T D"]:
-    B, T = ids.shape
-    pos = torch.zeros(B, T, dtype=torch.long)
-    for b in range(B):
-        count = 0
-        for t in range(T):
-            if t > 0 and segments[b, t] != segments[b, t - 1]:
-                count = 0
-            pos[b, t] = count
-            count += 1
-    return token_table[ids] + segment_table[segments] + position_table[pos]
-""",
-        "positions counted from one": """
-def embed(
-    ids: Int[Tensor, "B T"],
-    segments: Int[Tensor, "B T"],
-    token_table: Float[Tensor, "V D"],
-    segment_table: Float[Tensor, "2 D"],
-    position_table: Float[Tensor, "P D"],
-) -> Float[Tensor, "B T D"]:
-    T = ids.shape[1]
-    pos = torch.arange(1, T + 1).clamp(max=len(position_table) - 1)
-    return token_table[ids] + segment_table[segments] + position_table[pos]
-""",
-        "token vectors times the root of D": """
-def embed(
-    ids: Int[Tensor, "B T"],
-    segments: Int[Tensor, "B T"],
-    token_table: Float[Tensor, "V D"],
-    segment_table: Float[Tensor, "2 D"],
-    position_table: Float[Tensor, "P D"],
-) -> Float[Tensor, "B T D"]:
-    D = token_table.shape[1]
-    x = token_table[ids] * D**0.5
-    return x + segment_table[segments] + position_table[: ids.shape[1]]
-""",
-        "layer norm at the end": """
-def embed(
-    ids: Int[Tensor, "B T"],
-    segments: Int[Tensor, "B T"],
-    token_table: Float[Tensor, "V D"],
-    segment_table: Float[Tensor, "2 D"],
-    position_table: Float[Tensor, "P D"],
-) -> Float[Tensor, "B T D"]:
-    x = token_table[ids] + segment_table[segments] + position_table[: ids.shape[1]][None]
-    return torch.nn.functional.layer_norm(x, x.shape[-1:])
-""",
-    },
     "bert.mlm_corrupt": {
         "thresholds belong to the lower part": """
 def mlm_corrupt(
@@ -704,21 +648,6 @@ def encode_pair(
     segments[2 + na : 3 + na + nb] = 1
     keep[: 3 + na + nb] = True
     return ids, segments, keep
-""",
-    },
-    "bert.embed": {
-        "embedding calls": """
-def embed(
-    ids: Int[Tensor, "B T"],
-    segments: Int[Tensor, "B T"],
-    token_table: Float[Tensor, "V D"],
-    segment_table: Float[Tensor, "2 D"],
-    position_table: Float[Tensor, "P D"],
-) -> Float[Tensor, "B T D"]:
-    B, T = ids.shape
-    emb = torch.nn.functional.embedding
-    positions = torch.arange(T).repeat(B, 1)
-    return emb(ids, token_table) + emb(segments, segment_table) + emb(positions, position_table)
 """,
     },
     "bert.mlm_corrupt": {
