@@ -233,8 +233,8 @@ display(Markdown("| | change of *bank* |\n|:--|--:|\n" + "\n".join(lines)))
 # word makes. Whether it is *useful* has to be learned; we come to that in section 7.
 
 # %% [markdown]
-# **Question 1.** A friend proposes simpler positions: one more coordinate that holds the number of the word, 0, 1, 2, … Give one reason why
-# this works less well than the sinusoid, one thing that would be better about a *learned* table of positions, and one that would be worse.
+# **Question 1.** A friend proposes simpler positions: one more coordinate that holds the number of the word, 0, 1, 2 and so on. Give one reason why
+# this works less well than the sinusoid. Then say one thing that would be better about a *learned* table of positions, and one that would be worse.
 # (4–6 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "transformer-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
@@ -629,8 +629,8 @@ for kind in KINDS:
 # %% [markdown]
 # The theorem holds well in our stacks: the slopes are near 0 and −0.5 on the logarithmic axes, and at 16 layers the ratio is near √16. In
 # pre-norm, each layer adds to the residual stream, which is never cut back: its length grows like √L (printed above), and the norm at the top divides by it.
-# The right picture shows all layers of 16. The paper expects gradients that shrink towards the first layers in post-norm, and equal ones in pre-norm (sections 3.3 and 3.4);
-# in our post-norm stacks they hardly shrink, and in pre-norm the first layers get the larger ones.
+# The right picture shows all layers of 16. The paper expects gradients that shrink towards the first layers in post-norm, and equal ones in pre-norm (sections 3.3 and 3.4).
+# In our post-norm stacks they hardly shrink, and in pre-norm the first layers get the larger ones.
 
 # %% [markdown]
 # And the residuals? Attention is an average, and averages of averages become alike. We ask how much of a word's vector is its *own*: its distance from the mean of its sentence, as a share

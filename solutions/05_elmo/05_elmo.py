@@ -735,7 +735,7 @@ for layer in range(len(labelled_layers)):
     show_neighbours(some[0], layer)
 
 # %% [markdown]
-# At layer 0 all occurrences of the word are one vector, and any three are nearest. At the top the nearest is of another sense: it begins as our sentence does, with a word of the same kind in each place, and the words behind,
+# At layer 0 all occurrences of the word are one vector, and any three are nearest. At the top the nearest is of another sense: it begins as our sentence does, with a word of the same kind in each place. The words behind,
 # which tell the senses apart, weigh no more than that. Choose other sentences and layers (this needs a running notebook; nothing is graded here):
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}

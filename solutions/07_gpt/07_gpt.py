@@ -305,8 +305,8 @@ pictures.cost(costs)
 # price is memory: keys and values of every layer for every token, which for long texts can fill more memory than the weights.
 
 # %% [markdown]
-# Your model owns its cache, and so it reads one text at a time. Published code for GPT-2 returns the cache and wants it back (`past_key_values`): the model stays without a
-# state, so that it can serve several texts in turn, go back to an earlier point, or write several continuations of one beginning. The arithmetic is the same.
+# Your model owns its cache, and so it reads one text at a time. Published code for GPT-2 returns the cache and wants it back (`past_key_values`). So the model stays without a
+# state: it can serve several texts in turn, go back to an earlier point, or write several continuations of one beginning. The arithmetic is the same.
 
 # %% [markdown]
 # ## 3 · One loss at every position

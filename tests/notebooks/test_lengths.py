@@ -11,13 +11,14 @@ from autograder.source import read_source
 from tests.conftest import ASSIGNMENTS
 
 MOST_WORDS = 120
+MOST_IN_A_SENTENCE = 35
 MOST_LINES = 200
-HEAVY_TABLE = re.compile(r"^\|.*\n?", re.MULTILINE)
+TABLE = re.compile(r"^\|.*\n?", re.MULTILINE)
 """A table is looked up, not read in one go."""
 
 
 def word_count(cell: NotebookNode) -> int:
-    return len(WORD.findall(NOT_WORDS.sub(" ", HEAVY_TABLE.sub("", cell.source))))
+    return len(WORD.findall(NOT_WORDS.sub(" ", TABLE.sub("", cell.source))))
 
 
 def line_count(cell: NotebookNode) -> int:
@@ -50,6 +51,31 @@ def test_no_cell_of_prose_is_long(name):
     assert cells
     long = {cell.source[:60]: word_count(cell) for cell in cells if word_count(cell) > MOST_WORDS}
     assert not long
+
+
+BLOCKS = re.compile(r"\n\s*\n|\n(?=\s*[-*] |\d+\. |>|#)")
+SENTENCES = re.compile(r"(?<=[.!?])[\"”)*]*\s+|(?<=[:;])\s+(?=[\"“(*A-Z])")
+
+
+def sentences(cell: NotebookNode) -> list[str]:
+    """Of prose, without code, formulas and tables; the points of a list are sentences of their own."""
+    blocks = BLOCKS.split(NOT_WORDS.sub(" ", TABLE.sub("", cell.source)))
+    return [sentence for block in blocks for sentence in SENTENCES.split(" ".join(block.split()))]
+
+
+def test_sentences_are_told_apart():
+    cell = NotebookNode(
+        source="One. Two `a. b` is *here.* Three: four; five? - six\n- seven\n- eight\n\nNine $x. y$ ten"
+    )
+    assert [len(WORD.findall(sentence)) for sentence in sentences(cell)] == [1, 3, 3, 1, 1, 1, 2]
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_no_sentence_is_long(name):
+    cells = [cell for cell in read_source(ASSIGNMENTS[name].source).cells if is_prose(cell)]
+    counted = {sentence[:60]: len(WORD.findall(sentence)) for cell in cells for sentence in sentences(cell)}
+    assert len(counted) > 50
+    assert {start: count for start, count in counted.items() if count > MOST_IN_A_SENTENCE} == {}
 
 
 @pytest.mark.parametrize("name", ASSIGNMENTS)
