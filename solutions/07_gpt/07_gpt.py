@@ -538,7 +538,7 @@ display(Markdown(
 
 # %% [markdown]
 # Even untrained it finds most senses whose cue stands on the left: its random attention makes a bag of the words before. Trained, GPT stands at the dashed line, its own bound, in each of the four panels, and a quarter or
-# four times of the labels change little. Where the dashed line lies left of the green one, nothing was learnt badly: the word's vector is made before the rest is read. And where order decides, it stands to the right of
+# four times of the labels change little. Where the dashed line lies left of the green one, nothing was learned badly: the word's vector is made before the rest is read. And where order decides, it stands to the right of
 # one half, which is the best possible for anyone who does not know the order.
 
 # %% [markdown]
@@ -607,7 +607,7 @@ statistics.of_a_share(20, share_not_told)
 
 # %% [markdown]
 # What it is told it knows, with either reader; on the rest it is as good as a guess, no better *and no worse*. Worse would be possible. Held-out sentences are new combinations of
-# words. Suppose each sense had a split of its own. A beginning that training has with one sense would be held out with another, and a model that has learnt the training sentences
+# words. Suppose each sense had a split of its own. A beginning that training has with one sense would be held out with another, and a model that has learned the training sentences
 # well would predict against the truth. Here the senses of a word are split alike (`coursekit/language/model.py`). If a model scores below chance on held-out data, look at the split
 # first.
 
@@ -1176,7 +1176,7 @@ display(Markdown(
 # %% [markdown]
 # > **Sources say, we measure.** Brown et al. (2020, figure 1.2) show accuracy rising with the number of examples, steeply for 175 B parameters, hardly for 1.3 B. Min et al. (2022)
 # > report that wrong labels in the examples cost little: the examples show the form, not the task. With 135 M parameters we find no rise of the accuracy that stands out of its
-# > interval. With swapped labels the order of the pairs suffers little, where a model that had learnt the task from the labels would have reversed it. It knew the task before.
+# > interval. With swapped labels the order of the pairs suffers little, where a model that had learned the task from the labels would have reversed it. It knew the task before.
 
 # %% [markdown]
 # ## 9 · Further: a model that must learn from its prompt
