@@ -653,7 +653,7 @@ check("recurrence.decoder_block", lambda case: run_module(
 # %% [markdown]
 # A translator of two such blocks, and an encoder of two layers as in 03, is in `data/models/`. Its weights go into your block: does it compute what the trained layer computes?
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.translator import decoder_weights
 
 model = load_translator()

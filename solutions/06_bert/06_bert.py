@@ -780,7 +780,7 @@ display(Markdown("Order in two clauses: " + "; ".join(
 # It does not: one layer alone, trained for nothing but senses, finds nearly all in 03 with four seeds of five, and four questions in five with the fifth. BERT's first layer was asked for something else, to prepare what the second needs for its guesses. So a layer shows what its
 # model was trained to keep there, and not how deep a model must be.
 #
-# The untrained model finds cues, too: random attention carries the neighbours into a word's vector. Where order decides it is no better than a bag of words. That part is learnt. Now the rows of this notebook:
+# The untrained model finds cues, too: random attention carries the neighbours into a word's vector. Where order decides it is no better than a bag of words. That part is learned. Now the rows of this notebook:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.scoreboard import add_row, draw

@@ -152,7 +152,7 @@ check("inside.mended_words", lambda case: mended_words(case["pieces"], case["wor
 # %% [markdown]
 # Does it matter? The course has 2,325 sentences, each with one ambiguous word (`data/senses`). In how many would counting by `##` hand us the vector of a neighbour?
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def spans_of_words(text: str) -> Int[Tensor, "W 2"]:
     """Where the words of a text stand; punctuation belongs to none."""
     return torch.tensor([match.span() for match in re.finditer(r"\w+(?:'\w+)?", text)])
@@ -182,13 +182,13 @@ for name, count in wrong.items():
 #
 # In 01 a word had one vector, its static embedding. Three things in use today go by the name "static", and they are not the same:
 #
-# - a **row of the embedding table** of this model: f(w), learnt with everything above it;
+# - a **row of the embedding table** of this model: f(w), learned with everything above it;
 # - **layer 0**: this row, plus vectors for the position and the segment, normalised. It depends on the word and its *place*;
 # - a **GloVe** vector: f(w) from counts of neighbours, in a space of its own.
 #
 # A cosine means little without its control, pairs of words drawn at random *in the same space*.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.vectors import load_glove
 
 glove = load_glove()
@@ -287,7 +287,7 @@ print(list(uses.shape), f"{senses.word.nunique()} words, {sense_ids.max() + 1} s
 # The 44 words make two halves. Of 30 all senses are **nouns** (*bank*, *cell*). Of 14 they are **another part of speech** as well: *saw* the tool and *saw* the past of *see* are told apart by grammar, whatever they mean. We ask for meaning, so the figure
 # shows the first half; the second stands below it.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 test_rows = torch.tensor((senses.split == "test").to_numpy().copy())
 nouns = torch.tensor((senses.parts_of_speech == "same").to_numpy().copy())
 
@@ -302,9 +302,9 @@ for half, rows in {"all nouns": similar, "another part of speech": similar_gramm
         print(f"{f'{half}, one sense − {kind}, by layer:':<63}{gaps}")
 
 # %% [markdown]
-# On the left: two senses of a word have a high cosine at every layer. It *sounds* as if the model hardly told them apart. But even one sense in two sentences is below 1, and different words have a cosine that
-# changes from layer to layer. On the right the difference that matters, one sense minus two. At layer 0 it is nothing (only places differ); it is small at all others and largest at the last. Most of what lies above the control is the word,
-# not its sense. Where the senses are other parts of speech, the gap is several times as wide: in this model grammar moves a vector further than meaning does. Which layer knows the sense *best* is not decided by a mean of cosines; part 8 asks in another way.
+# On the left, two senses of a word have a high cosine at every layer, as if the model hardly told them apart. But even one sense in two sentences is below 1, and different words have a cosine that
+# changes from layer to layer. On the right stands the difference that matters, one sense minus two. At layer 0 it is nothing (only places differ); it is largest at the last. Most of what lies above the control is the word,
+# not its sense. Where the senses are other parts of speech, the gap is several times as wide: in this model grammar moves a vector further than meaning does. Which layer knows the sense *best*, part 8 asks in another way.
 
 # %% [markdown]
 # Now single pairs, with figures that are in circulation for bert-base-uncased. *bank* and *vault* have 0.29 in the embedding table and 0.52 in context; *bank* in two senses has 0.6
@@ -316,7 +316,7 @@ for half, rows in {"all nouns": similar, "another part of speech": similar_gramm
 # %% tags=["demo"]
 predict("inside.two_banks", ...)
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 TUTORIAL = ("After stealing money from the bank vault, the bank robber was seen fishing on the "
             "Mississippi river bank.")
 CHECK, SAFE = "We deposited the check at the bank.", "All the valuables are safe in the vault."
@@ -355,7 +355,7 @@ display(pd.DataFrame({
 pictures.pairs(by_layer, similar)
 
 # %% [markdown]
-# In both models context brings *bank* and *vault* closer than the table has them. Is it because a bank keeps money? In MiniLM the bank of a *river* comes as close to *vault* as the other one, at every layer: so
+# In both models context brings *bank* and *vault* closer than the table has them. Is it because a bank keeps money? In MiniLM the bank of a *river* comes as close to *vault* as the other one, at every layer. So
 # the step from table to context, which *all* words make (grey), is no sign of understanding. The numbers themselves belong to one model each. And the tutorial's *bank robber* beside *bank vault* stands in the same sentence, a few words away; uses of one sense in two sentences have less in common.
 
 # %% [markdown]
@@ -405,7 +405,7 @@ check("inside.centre", lambda case: centre(case["vectors"], case["sample"]))
 # %% tags=["demo"]
 predict("inside.cone", ...)
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes a few seconds.")
 
 @torch.no_grad()
@@ -501,7 +501,7 @@ model_view(attention, tokens)
 # %% [markdown]
 # Or one head at a time with its names written out; these sliders also obey the arrow keys (they need a running notebook; nothing is graded here).
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 import ipywidgets
 
 from coursekit.sliders import interact
@@ -536,7 +536,7 @@ check("inside.attention_entropy", lambda case: attention_entropy(case["attention
 # One plain test sentence for each of the 30 words whose senses are all nouns. Beside the entropy, where the weight goes: to the token before, after, to itself, to [CLS], to [SEP] (as Clark et al. 2019 measured it for BERT). Controls: even
 # attention, and the untrained model.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 some = senses[(senses.split == "test") & (senses.kind == "plain")
               & (senses.parts_of_speech == "same")].groupby("word").head(1)
 looks = [look(text) for text in some.sentence]
@@ -643,7 +643,7 @@ def agreement(guess: Tensor, truth: Tensor) -> float:
 # %% tags=["demo"]
 predict("inside.explains", ...)
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 cases = []                                                 # one for each sentence
 for text, start, (tokens_there, states, a) in zip(some.sentence, some.start, looks):
     offsets = torch.tensor(tokenizer(text, return_offsets_mapping=True)["offset_mapping"])
@@ -690,8 +690,9 @@ statistics.resampled(agreements["attention, last layer"].to_numpy(), "rank corre
 
 # %% [markdown]
 # Attention is no nonsense: it orders words better than their distance does. The last layer alone orders them less well than all layers do, and better orders come from numbers that need more than weights. The
-# reason stands below the figure. The value vector of [CLS] is short, so the most popular token delivers least (Kobayashi et al. 2020 showed this for BERT's [SEP]): a weight is a share, not an amount. Our first yardstick sets attention weights to 0, which is close to what the guesses
-# multiply; but a sentence without the word gives nearly the same numbers (the table). With [MASK] in its place every guess but nearness agrees less, and the best three stand close together. What none of them shows: whether the *sense* that is found would change.
+# reason stands below the figure. The value vector of [CLS] is short, so the most popular token delivers least (Kobayashi et al. 2020 showed this for BERT's [SEP]): a weight is a share, not an amount.
+#
+# Our first yardstick sets weights to 0, close to what the guesses multiply; a sentence without the word gives nearly the same. With [MASK] in its place every guess but nearness agrees less. None of them shows whether the *sense* that is found would change.
 
 # %% [markdown]
 # **To discuss with a neighbour** (three minutes, in class): each of you names one sentence in which you would trust an attention weight as an explanation, and one in which you would not.
@@ -746,7 +747,7 @@ check("inside.disambiguate", lambda case: disambiguate(**case))
 # %% tags=["demo"]
 predict("inside.hard", ...)
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def right(vectors: Float[Tensor, "n D"], known: Tensor, asked: Tensor) -> Tensor:
     """Whether the sense is found, for each row of `asked`, from the rows `known`."""
     guess = disambiguate(
@@ -793,11 +794,13 @@ for half in HALVES:
 
 # %% [markdown]
 # Layer 0 stays with the majority, as it must: it knows the place, not the neighbours. Then the accuracy climbs. For the nouns it stays high to the end on plain sentences. On hard
-# ones it falls again at the last layer, though the gap of cosines in part 4 was largest there: the last layer serves what the model was tuned for, whole sentences. That a layer
-# before the last serves other tasks better has been found often (Liu, N. F. et al. 2019).
+# ones it falls again at the last layer, though part 4's gap was largest there: that layer serves whole sentences. Others, too, found a layer
+# before the last better for other tasks (Liu, N. F. et al. 2019).
 #
-# The two halves differ more than the kinds of sentences do. With another part of speech the vector finds nearly all senses, easy or hard. With nouns it finds four of five on plain sentences, and on hard ones two of three: no more than the *two words on either side* do. Whoever
-# reports one number over both reports mostly how many of the words change their part of speech. Now by kind. One more row helps to understand it: the same layer of the same model when it reads nothing but the five words of the window (recorded, too). The last two rows of each half are differences.
+# With another part of speech the vector finds nearly all senses. With nouns it finds four of five on plain sentences, and on hard ones two of three: no more than the *two words on either side* do. One number over both reports mostly how many words change it.
+
+# %% [markdown]
+# Now by kind. One more row helps to understand it: the same layer of the same model when it reads nothing but the five words of the window (recorded, too). The last two rows of each half are differences.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def shown(mean: float, low: float, high: float) -> str:
@@ -826,16 +829,14 @@ for half, parts_of_speech in HALVES.items():
 display(pd.DataFrame(by_kind).T)
 
 # %% [markdown]
-# **On decoys of the nouns the window of two is ahead of the contextual embedding**, and near words are, too. (The difference may be noise; being *clearly better* is what one would
-# have expected of a transformer.) Why? Not because the model cannot use the cue: when it reads the five words of the window alone, it finds far more of these senses than from the
-# whole sentence, and this difference is clear. The rest of the sentence does the harm. A decoy sentence has one cue beside the word and two or more words that usually go with the
-# other sense. Attention takes from all of them, and nothing that the model was trained on asked which of them decides the sense of *this* word. The window cannot see them, and the
-# exam was built so that this is a merit. On plain sentences, where more words mean more evidence, the whole sentence is clearly better than the window; on far ones, too, but there a
-# bag does as well.
+# **On decoys of the nouns the window of two is ahead of the contextual embedding**, and near words are, too. (The difference may be noise; one would
+# have expected a transformer to be *clearly better*.) Yet the model can use the cue: from the window's five words alone it finds far more of these senses than from the
+# whole sentence, and this difference is clear. The rest does the harm: words that go with the
+# other sense. On plain and far sentences the whole is clearly better than the window; on far ones a bag does as well.
 #
-# With another part of speech the whole sentence loses nothing on decoys: topic words do not change whether *saw* is a verb. And where the cues are only on the right, no reader of the nouns is clearly better than another; look at the widths.
+# With another part of speech decoys cost nothing. With cues only on the right, no reader of nouns is clearly ahead.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 unit = torch.nn.functional.normalize(uses[:, chosen], dim=-1)
 in_all = senses.index[test_rows.numpy()]
 for kind in ("far", "right", "decoy"):
@@ -885,7 +886,7 @@ display(Markdown(
 # 2019b): what if BERT is simply trained longer and better? **DeBERTa** (He et al. 2021): should place be added to the word at all? Their shapes can be counted without their weights,
 # on the meta device.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from transformers import AutoModel, BertConfig, DebertaConfig, DistilBertConfig, RobertaConfig
 
 shapes = {
@@ -965,9 +966,9 @@ add_row("MiniLM, pre-trained", Accuracy(**minilm), note="on English")
 draw_scoreboard()
 
 # %% [markdown]
-# The small models of 04 to 07 learned this language and nothing else; this one learned English and meets it as a stranger. It reads both sides of a word, so with the cue on the right it stands near BERT and far above GPT. Where *order* decides, it stands hardly above one half, which is the best that a reader
-# without order can do; BERT, some fifty times smaller, is far above it. So the vector that English has taught MiniLM holds which words stand in the sentence, and hardly who did what to whom. (The sense may be in the vector and 1-NN by cosine may miss it: the topic moves the vector more.) Layer 0 has not read the
-# sentence, and stands at the most frequent sense: here place and length betray nothing.
+# The small models of 04 to 07 learned this language and nothing else; this one learned English and meets it as a stranger. It reads both sides of a word, so with the cue on the right it stands near BERT and far above GPT. Where *order* decides, it stands hardly above one half, the best of a reader
+# without order; BERT, fifty times smaller, is far above it. So MiniLM's vector holds which words stand in the sentence, and hardly who did what to whom. (The sense may be in the vector and 1-NN by cosine may miss it: the topic moves the vector more.) Layer 0 has not read the
+# sentence, and stands at the most frequent sense.
 
 # %% [markdown]
 # ## Extension: rollout
@@ -992,7 +993,7 @@ def attention_rollout(attention: Float[Tensor, "L H T T"]) -> Float[Tensor, "T T
 # %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "inside-attention_rollout-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("inside.attention_rollout", lambda case: attention_rollout(case["attention"]))
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def without_sink(a: Float[Tensor, "L H T T"]) -> Float[Tensor, "L H T T"]:
     """Attention among the words: nothing for [CLS] and [SEP], rows made to add up to 1 again."""
     a = a.clone()
@@ -1048,7 +1049,7 @@ check("inside.probe", lambda case: probe(**case))
 # %% tags=["demo"]
 predict("inside.control", ...)
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.intervals import half_width
 
 NOT_NOUNS = {"endure", "present", "just", "good", "gentle", "weight", "agree", "possessive", "rise",
@@ -1081,18 +1082,18 @@ reveal("inside.control", probed["control labels"][chosen][0])
 pictures.probes(probed)
 
 # %% [markdown]
-# From layer 2 on the probe reads *noun* with few errors, and it learns nonsense even better: its selectivity is below 0. By itself the high accuracy does not show that *noun* is in the vectors as such: they hold the word, and 13 words are easily learnt by heart. The third curve
+# From layer 2 on the probe reads *noun* with few errors, and it learns nonsense even better: its selectivity is below 0. By itself the high accuracy does not show that *noun* is in the vectors as such: they hold the word, and 13 words are easily learned by heart. The third curve
 # is what was wanted: on words never met, layer 0 gives the majority, the middle layers far more. There *noun* is a direction that words share.
 
 # %% [markdown]
 # ## Summary
 #
-# - Tokens are not words: find a word's pieces by characters, average them, and print what you average.
-# - Table row, layer 0 and GloVe are three different "static" embeddings. Layer 0 depends on the place.
-# - A cosine needs its controls, one sense and random pairs, at the same layer of the same model. Centring makes cosines readable and changes few neighbours.
+# - Find a word's pieces by characters, average them, and print what you average.
+# - Table row, layer 0 and GloVe are three different static embeddings.
+# - A cosine needs its controls, one sense and random pairs, at the same layer of the same model.
 # - Which layer tells senses apart is measured, on training data. It is rarely the last, and never layer 0.
-# - An exam measures what it lets through. Senses of another part of speech are told apart by grammar. Of nouns, two words on either side tell as many hard ones as a contextual embedding, and on decoys the rest of the sentence misleads it.
-# - An attention weight is a share, not an amount. What a word owes to another has to be tested, by hiding or by gradient.
+# - Senses of another part of speech are told apart by grammar. Of nouns, two words on either side tell as many hard ones as a contextual embedding.
+# - An attention weight is a share, not an amount. Test by hiding or by gradient.
 # - A probe's accuracy means something beside that of its control labels.
 #
 # **Next**: 09 changes the weights: fine-tuning.

@@ -10,7 +10,7 @@
 # # 09 · Fine-tuning
 #
 # A pre-trained encoder knows a language and no task. We put a small new head on it and train on: on the head alone, on the upper layers, on everything. Which is best depends on
-# how many labels there are and how far the task lies from what the model has learnt; and whatever is trained forgets something. We measure both, over several seeds, and say which differences
+# how many labels there are and how far the task lies from what the model has learned; and whatever is trained forgets something. We measure both, over several seeds, and say which differences
 # are larger than the noise.
 #
 # **You need** notebooks 06 and 08. **Time** about 75 minutes without what goes *further*: seven exercises, one of them a bug to mend, two questions that a person reads; two
@@ -39,7 +39,7 @@ from coursekit import check, hint, predict, reveal
 # ## 1 · Two phases and a head
 #
 # Self-supervised pre-training finds weights θ_pre that predict words. Fine-tuning starts *there* and goes on with labelled examples of a task, to θ*. Using on one task what was
-# learnt on another is called **transfer learning**. Radford et al. (2018) call raw text first and labels afterwards **semi-supervised** learning. New is only the *head*: a map from
+# learned on another is called **transfer learning**. Radford et al. (2018) call raw text first and labels afterwards **semi-supervised** learning. New is only the *head*: a map from
 # one vector to C classes, begun with random numbers. BERT's head reads the vector of [CLS], behind the pooler that you met in 06, with dropout in training (Devlin et al. 2019,
 # section 4.1; the pooler and the dropout stand in their code).
 
@@ -132,7 +132,7 @@ print(f"loss before training {first_loss:.3f}; log 2 = {np.log(2):.3f}")
 #
 # How many numbers does a head add? For the checks of this notebook we use a *miniature*: the parts of an encoder, by name, that can be counted and frozen and cannot read.
 
-# %%
+# %% tags=["hide-input"] jupyter={"source_hidden": true}
 class Miniature(torch.nn.Module):
     """The parts of an encoder with V words, width D, feed-forward width F, L layers, C classes."""
 
@@ -244,7 +244,7 @@ def frozen_by(case: dict, freeze: Callable) -> Bool[Tensor, "parameters"]:
 # %% nbgrader={"grade": true, "grade_id": "fine_tuning-freeze-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("fine_tuning.freeze", lambda case: frozen_by(case, freeze))
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 below = ["bert.embeddings", *(f"bert.encoder.layer.{i}" for i in range(11))]
 learning = {}
 for strategy, names in (("frozen features", ["bert"]), ("last layer", below), ("full", [])):
@@ -264,7 +264,7 @@ display(pd.DataFrame({"learn, in BERT-Base": learning}).map("{:,}".format))
 # two sentences share a topic, so this lies **near**. *Swap*: have two neighbouring words changed places? Nobody ever asked it that: **far**. (It resembles CoLA, Warstadt et al. 2019.) The control is a bag of words: where
 # people of two topics meet, only the order tells which of them it is about, and a swap leaves the bag as it is.
 
-# %% tags=["demo", "record"]
+# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 @cache
 def topic_task(n: int, seed: int, split: str) -> tuple[Int[Tensor, "n T"], Int[Tensor, "n"]]:
     """Sentences and the number of their topic."""
@@ -284,7 +284,7 @@ def swap_task(n: int, seed: int, split: str) -> tuple[Int[Tensor, "n T"], Int[Te
 
 TASKS = {"topic": (topic_task, len(language.topics)), "swap": (swap_task, 2)}
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
@@ -395,7 +395,7 @@ check("fine_tuning.warmup_linear", lambda case: torch.tensor(
     [float(warmup_linear(step, case["warmup"], case["total"])) for step in case["steps"].tolist()]
 ))
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from transformers import get_linear_schedule_with_warmup
 
 optimiser = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
@@ -473,7 +473,7 @@ check("fine_tuning.adam_step", lambda case: run_adam(case, adam_step))
 # %% tags=["demo"]
 predict("fine_tuning.first_step", ...)
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def lengths(one_step: Callable, steps: int = 3000) -> Float[np.ndarray, "steps"]:
     """How far a weight moves in each step under a gradient of 1, in learning rates."""
     w = m = v = torch.zeros(1, dtype=torch.float64)
@@ -487,7 +487,7 @@ step_length = {"code of 2018": lengths(adam_step_of_2018), "mended": lengths(ada
 reveal("fine_tuning.first_step", step_length["code of 2018"][0])
 pictures.first_steps(step_length)
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 torch.manual_seed(0)
 weight, gradients = torch.nn.Parameter(torch.randn(5)), torch.randn(50, 5)
 reference = torch.optim.AdamW([weight], lr=0.01, eps=1e-6, weight_decay=0.01)
@@ -591,7 +591,7 @@ print(f"{len(loader)} batches an epoch; the first: ids {list(ids.shape)}, labels
 # %% [markdown]
 # Your functions, in a loop: shuffled batches of 16, AdamW with your groups, your warm-up for a tenth of the steps.
 
-# %% tags=["demo", "record"]
+# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def parts_of(L: int) -> list[list[str]]:
     """The parts of a classifier from the bottom up, as names; the pooler goes with the last layer."""
     layers = [[f"layers.{i}"] for i in range(L)]
@@ -612,6 +612,7 @@ def set_frozen(model: Classifier, learns: Bool[Tensor, "L+2"]) -> None:
     parts = zip(parts_of(len(model.layers)), learns.tolist(), strict=True)
     freeze(model, [name for names, free in parts if not free for name in names])
 
+# %% tags=["demo", "record"]
 def fine_tune(
     model: Classifier, data: tuple[Tensor, Tensor], strategy: str, lr: float, steps: int, seed: int,
     every: int = 0, watch: Callable = lambda step, loss: None, batch: int = 16,
@@ -639,6 +640,7 @@ def fine_tune(
     model.eval()
     return seconds
 
+# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 @torch.no_grad()
 def accuracy(model: Classifier, data: tuple[Tensor, Tensor]) -> float:
     """Share right, in evaluation mode."""
@@ -650,9 +652,9 @@ def accuracy(model: Classifier, data: tuple[Tensor, Tensor]) -> float:
 # ## 9 · What is forgotten
 #
 # The small BERT still has its old head, that of the masked language model. Asked on the same thousand held-out sentences before and after, it tells in nats what a fine-tuning has
-# cost. Losing what was learnt before is called **catastrophic forgetting**. (The old head itself is not trained. It reads vectors that have moved.)
+# cost. Losing what was learned before is called **catastrophic forgetting**. (The old head itself is not trained. It reads vectors that have moved.)
 
-# %% tags=["demo", "record"]
+# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 held_out = language.sample(1000, np.random.default_rng(60), split="held_out")
 old, generator = single(torch.from_numpy(held_out.ids)), torch.Generator().manual_seed(60)
 hidden_words = (torch.rand(old.shape, generator=generator) < 0.15) & (old > SEP)
@@ -691,7 +693,7 @@ def tune_small(
 # %% tags=["demo"]
 predict("fine_tuning.forgotten", ...)
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def live(lr: float, steps: int, every: int) -> tuple[BERT, Float[np.ndarray, "points 5"]]:
     """The BERT, and on the way: step, both losses, validation accuracy, nats per masked word."""
     torch.manual_seed(1)
@@ -731,7 +733,7 @@ display(Markdown(
 ))
 
 # %% [markdown]
-# Three things to see. The training loss goes to almost nothing while the validation loss turns up again: the sentences are learnt by heart, which is called **overfitting**. The
+# Three things to see. The training loss goes to almost nothing while the validation loss turns up again: the sentences are learned by heart, which is called **overfitting**. The
 # accuracy hardly changes. And the old task is damaged early, while the rate is high. The second extension stops such a run in time.
 
 # %% tags=["demo"]
@@ -740,7 +742,7 @@ print(f"rate 3e-2: training loss {too_fast[-1, 1]:.3f} (log 2 = {np.log(2):.3f})
       f"validation {too_fast[-1, 3]:.1%}, hidden words {too_fast[-1, 4]:.1f} nats")
 
 # %% [markdown]
-# With thirty times the rate nothing is learnt, and everything is lost: the masked words cost more than if all words had equal chances. No error is raised. A training loss that stays
+# With thirty times the rate nothing is learned, and everything is lost: the masked words cost more than if all words had equal chances. No error is raised. A training loss that stays
 # at log C is the sign.
 
 # %% [markdown]
@@ -754,7 +756,7 @@ print(f"rate 3e-2: training loss {too_fast[-1, 1]:.3f} (log 2 = {np.log(2):.3f})
 # %% tags=["demo"]
 predict("fine_tuning.frozen_swap", ...)
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.datasets import read_table
 from coursekit.intervals import half_width, mean_and_half
 
@@ -861,11 +863,10 @@ for task in TASKS:
 
 # %% [markdown]
 # > **Sources say, we measure.** The rule asks for labels and nearness. In our language the *nearness* decides first: on *topic* nothing is a point ahead of the head alone, with few labels or with many; on *swap* it stays
-# > near chance with few and far behind with many. The *labels* decide within *topic*: with few of them full fine-tuning is clearly behind the head alone; with many nothing is left to gain, and full fine-tuning
-# > pays for it in nats. Three of the six rules cannot be told from noise here. Two tasks, one small model and three seeds do not refute a rule of thumb. They show how to ask whether it holds for you.
+# > near chance with few and far behind with many. The *labels* decide within *topic*: with few of them full fine-tuning is clearly behind the head alone; with many it only
+# > pays in nats. Three of the six rules may be noise here. Two tasks and one small model refute no rule of thumb; they show how to ask.
 #
-# From scratch, the same steps teach *topic* in part and *swap* not at all (and more labels are no help where there is hardly time to see each once). That is what transfer is worth,
-# in steps and in labels.
+# From scratch, the same steps teach *topic* in part and *swap* not at all: transfer is worth that.
 
 # %% [markdown]
 # ## 12 · Further: the learning rate, and for how long
@@ -896,7 +897,7 @@ print(f"pre-trained with rates up to {recipe.learning_rate:g}, in batches of {re
 # The realistic reference: short reviews written for this course (`data/sentiment`), positive or negative, and a pre-trained encoder. 256 labels, two epochs, three seeds; the grey band is what chance alone does to the score of
 # *one* model on 320 test reviews.
 
-# %% tags=["demo", "record"]
+# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.datasets import read_table
 from coursekit.models import load as load_pretrained
 
@@ -934,7 +935,7 @@ one_model = 100 * 1.96 * np.sqrt(0.25 / (REVIEWS["split"] == "test").sum())
 print("Encoder of the table:", reviews["table"].iloc[0])
 pictures.reviews(reviews, one_model)
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 by_rate = reviews.query("strategy == 'full'").pivot(index="seed", columns="lr", values="test")
 heads = reviews.query("strategy == 'frozen features'").pivot(index="seed", columns="lr", values="test")
 best_rate, frozen_reviews = by_rate.mean().idxmax(), heads[heads.mean().idxmax()]
@@ -957,7 +958,7 @@ display(Markdown(
 # Frozen features seem to fail here, yet the card of the data reports 74.7 % for a frozen MiniLM. What differs? The head above reads [CLS] behind the pooler, and has 32 steps. MiniLM's makers trained the *mean* of the tokens and left that
 # pooler alone. So we train heads on three frozen vectors, with as many steps and with 32 times as many (`python tools/record_fine_tuning.py heads`).
 
-# %% tags=["demo", "record"]
+# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 @torch.no_grad()
 def frozen_vectors(loaded, ids: Int[Tensor, "B T"]) -> dict[str, Float[Tensor, "B D"]]:
     """What a head on a frozen encoder may read."""
@@ -990,7 +991,7 @@ def tune_head(
     guesses = head(frozen_vectors(loaded, ids)[vector]).argmax(dim=1)
     return {"test": (guesses == answers).float().mean().item()}
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 heads_alone = read_table("results/fine_tuning_heads.csv")
 percent = (100 * heads_alone.test).groupby([heads_alone.vector, heads_alone.steps], sort=False)
 display(percent.agg(lambda runs: "{:.1f} ± {:.1f}".format(*mean_and_half(runs))).unstack()
@@ -1079,7 +1080,7 @@ once = read_table("results/fine_tuning_reviews.csv").query("table == 'Trainer'")
 print(f"recorded once with FULL = True ({once['labels']} reviews, {once['epochs']} epochs): "
       f"{once['test']:.1%} of all test reviews right, {once['seconds']:.0f} s of one core")
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 trainable = dict(trainer.model.named_parameters())
 spared_by_them = set(trainable) - set(trainer.get_decay_parameter_names(trainer.model))
 spared_by_us = {name for name, weight in trainable.items() if weight.ndim < 2}
@@ -1217,7 +1218,7 @@ def decisions(case: dict, stopper: type) -> dict[str, Tensor]:
 # %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "fine_tuning-early_stopping-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("fine_tuning.early_stopping", lambda case: decisions(case, EarlyStopping))
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 stopper, validation_losses = EarlyStopping(patience=3), course[1:, 2]
 said = [bool(stopper.step(loss)) for loss in validation_losses]
 stopped = said.index(True) if True in said else len(said) - 1
@@ -1240,7 +1241,7 @@ print(f"stopped after epoch {stopped} of 0 to {len(said) - 1}")
 # - A step: zero the gradients, loss of the logits, backward, clip, step.
 # - Near tasks need a head, far tasks need the layers. What learns forgets: catastrophic forgetting grows with the rate.
 # - A rate too large raises no error: the loss stays at log C, or seeds disagree.
-# - Without seeds and intervals a difference of two points is no difference.
+# - Without intervals a difference of two points is no difference.
 #
 # **Next**: 10 puts three heads on one encoder: sentiment, entities, questions.
 

@@ -74,7 +74,7 @@ print(f"encoder: {encoder_size:,} parameters; largest head: {max(heads.values())
 # We train the upper half of its layers together with the head, and leave the lower half as it is, between the two ends of 09 (all frozen, all trained). What is frozen needs to be computed only once. The three
 # tasks share this code.
 
-# %% tags=["demo", "record"]
+# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 from copy import deepcopy
 from dataclasses import dataclass
 
@@ -106,7 +106,7 @@ def hide(keep: Bool[Tensor, "B T"]) -> Float[Tensor, "B 1 1 T"]:
     lowest = torch.finfo(torch.float32).min
     return torch.zeros(keep.shape).masked_fill(~keep, lowest)[:, None, None]
 
-
+# %% tags=["demo", "record"]
 class Upper(torch.nn.Module):
     """The layers from `below` on, copied to be trained, and a linear head on top of them."""
 
@@ -120,7 +120,7 @@ class Upper(torch.nn.Module):
             H = layer(H, hide(keep))
         return H
 
-
+# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 @dataclass
 class Rows:
     """Vectors from below, which of them are tokens, what is asked; `more` is a task's own."""
@@ -136,7 +136,7 @@ class Rows:
         more = None if self.more is None else self.more[some, :T]
         return Rows(self.H[some, :T], self.keep[some, :T], labels, more)
 
-
+# %% tags=["demo", "record"]
 def fine_tune(
     model: Upper, loss_of, rows: Rows, train, epochs: int, rate: float, seed: int, watch=None
 ) -> Upper:
@@ -159,7 +159,7 @@ def fine_tune(
                 watch(step, loss.item())
     return model.eval()
 
-
+# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def part(table: pd.DataFrame, split: str) -> Int[Tensor, "rows"]:
     """The numbers of the rows of a split."""
     return torch.from_numpy(np.flatnonzero(table["split"] == split))
@@ -271,7 +271,7 @@ for name, right in probes.items():
 # %% [markdown]
 # This encoder was trained with the mean of its vectors, but here the three intervals overlap almost wholly. For another encoder it may matter more: BERT was trained to use [CLS] (06).
 #
-# Now the upper layers learn, too. All figures of the next picture are recorded (`python tools/record_applications.py`): each model's answer to each test review, three seeds where
+# Now the upper layers learn, too. The next picture is recorded (`python tools/record_applications.py`): each model's answer to each test review, three seeds where
 # something is drawn. The controls are the majority (0.5), a *bag of words*, the *frozen* encoder with a trained head, and the same training from *random weights*. SmolLM2 of 07 is
 # not trained but asked zero-shot, about every second review.
 #
@@ -280,7 +280,7 @@ for name, right in probes.items():
 # %% tags=["demo"]
 predict("applications.contrast", ...)
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 truth = test_reviews.set_index("id")
 answers = read_table("results/applications_sentiment.csv").set_index("id")
 positive = (truth["label"] == "positive").astype(int)
@@ -307,7 +307,7 @@ pictures.accuracy_by_phenomenon(by_kind)
 # %% [markdown]
 # A difference between two models is judged on the same reviews: for each review the right answers of one minus those of the other, and an interval of their mean.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def difference(a: pd.Series, b: pd.Series) -> tuple[float, float, float]:
     """Mean of a − b over the items that both have, with its 95 % interval."""
     values = (a - b).dropna().to_numpy()
@@ -327,7 +327,7 @@ print(f"fine-tuned, accuracy by seed: {seeds} (± {half_width(by_seed):.3f})")
 
 # %% [markdown]
 # On plain reviews the gain over the frozen encoder is within the noise. Two thirds of it are *contrast*, one review in eight. There the second half decides, and a linear layer on the mean of frozen vectors does not see which half is the second.
-# *Negation* is not learnt from some hundred examples. On sarcasm the words point the wrong way, and the model is right about as often as a coin; the interval is wide, since there are only 20 such reviews.
+# *Negation* is not learned from some hundred examples. On sarcasm the words point the wrong way, and the model is right about as often as a coin; the interval is wide, since there are only 20 such reviews.
 
 # %% [markdown]
 # ## 3 · A tag for every word
@@ -359,7 +359,7 @@ check("applications.align_labels", lambda case: align_labels(
 # %% [markdown]
 # The data: 520 sentences in `data/entities` with people (PER), places (LOC), organisations (ORG) and others (MISC).
 
-# %% tags=["demo", "record"]
+# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 words = read_table("entities/entities.csv").groupby("sentence", sort=False)
 sentences = words.agg({"token": list, "tag": list, "split": "first", "genre": "first"})
 
@@ -376,7 +376,7 @@ def sentence_rows(encoder: BertModel, tokenizer, below: int) -> Rows:
     keep = rows["attention_mask"].bool()
     return Rows(read_by(encoder, rows, below), keep, labels, torch.tensor(marks).float())
 
-
+# %% tags=["demo", "record"]
 def tag_logits(model: Upper, batch: Rows) -> Float[Tensor, "B T tags"]:
     H = model(batch.H, batch.keep)
     if model.head.in_features > H.shape[-1]:                        # it is told of capitals
@@ -387,7 +387,7 @@ def tag_logits(model: Upper, batch: Rows) -> Float[Tensor, "B T tags"]:
 def tag_loss(model: Upper, batch: Rows) -> Float[Tensor, ""]:
     return cross_entropy(tag_logits(model, batch).flatten(0, 1), batch.labels.flatten())
 
-
+# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 @torch.no_grad()
 def tags_of(model: Upper, rows: Rows, some: Int[Tensor, "n"]) -> list[list[str]]:
     """The most probable tag of every word of some sentences."""
@@ -529,9 +529,9 @@ reveal("applications.live_f1", curve[-1][3])
 pictures.live_run(curve, (silent_accuracy, entity_f1(true_tags, nothing_found)[2]))
 
 # %% [markdown]
-# After five steps it has learnt to say O to everything, and nothing else: four fifths of the words are right and no entity is. From there the accuracy creeps, and what is learnt shows in F1. What does the tagger say?
+# After five steps it has learned to say O to everything, and nothing else: four fifths of the words are right and no entity is. From there the accuracy creeps, and what is learned shows in F1. What does the tagger say?
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 live_tags = tags_of(tagger, tagged, asked)
 shown = 0
 for tokens, true, predicted in zip(test_sentences["token"], true_tags, live_tags):
@@ -550,7 +550,7 @@ print(f"precision {precision:.3f}, recall {recall:.3f}, F1 {f1:.3f}")
 # and a classifier that sees a word, its neighbours and their capitals. One more idea is among them: *with capitals* tells the head, with two more numbers beside the 384, whether a
 # piece's word begins with a capital and whether it is all capitals.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 recorded_tags = read_table("results/applications_entities.csv")
 points = {"everything O": [(silent_accuracy, 0.0)]}
 found_spans = {}
@@ -560,7 +560,7 @@ for (name, _), rows in recorded_tags.groupby(["model", "seed"], sort=False):
     found_spans.setdefault(name, []).append(tags)
 pictures.accuracy_flatters(points)
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def counts(tags: list[list[str]]) -> Float[np.ndarray, "sentences 2"]:
     """For each sentence: twice the right entities, and the true and predicted ones together."""
     pairs = [(set(bio_spans(t)), set(bio_spans(p))) for t, p in zip(true_tags, tags)]
@@ -587,7 +587,7 @@ print(f"token accuracy lies {flattery.min():.2f} to {flattery.max():.2f} above e
 # The taggers are crowded at the right edge of the picture, within a narrow band of accuracy, and spread over half of the F1 axis. Accuracy flatters for two reasons: most words are easy O's, and an entity of three tokens is lost with one
 # wrong tag.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def f1_gain(a: str, b: str) -> tuple[float, float, float]:
     """F1 of a minus that of b on the same sentences, means over seeds, with its 95 % interval."""
     of_each = [np.mean([counts(tags) for tags in found_spans[name]], axis=0) for name in (a, b)]
@@ -672,7 +672,7 @@ check("applications.mended_piece_labels", lambda case: mended_piece_labels(
 # %% tags=["demo"]
 predict("applications.entities_2021", ...)
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 in_pieces = tokenizer(test_sentences["token"].tolist(), is_split_into_words=True)
 ids_of_words = [in_pieces.word_ids(n) for n in range(len(test_sentences))]
 
@@ -707,7 +707,7 @@ for name in in_labels:
 # **Question answering**: the third head gives two scores for each token: how well would an answer *start* here, how well would it *end* here? The row is [CLS] question [SEP] text [SEP]; an answer is a span of the text
 # (Rajpurkar et al. 2016). Some questions have no answer in the text; then both point at [CLS] (Rajpurkar et al. 2018; Devlin et al. 2019, section 4.3).
 
-# %% tags=["demo", "record"]
+# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 from pathlib import Path
 
 import coursekit
@@ -732,7 +732,7 @@ def question_rows(encoder: BertModel, tokenizer, below: int) -> tuple[Rows, Int[
     vectors = read_by(encoder, rows, below)
     return Rows(vectors, rows["attention_mask"].bool(), labels, context), rows["offset_mapping"]
 
-
+# %% tags=["demo", "record"]
 def span_scores(model: Upper, batch: Rows) -> tuple[Float[Tensor, "B T"], Float[Tensor, "B T"]]:
     """Start and end scores; −10,000 where neither the text nor [CLS] stands."""
     allowed = batch.more.clone()
@@ -745,7 +745,7 @@ def span_loss(model: Upper, batch: Rows) -> Float[Tensor, ""]:
     start, end = span_scores(model, batch)
     return (cross_entropy(start, batch.labels[:, 0]) + cross_entropy(end, batch.labels[:, 1])) / 2
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from textwrap import fill
 
 test_questions = questions[questions["split"] == "test"].set_index("id")
@@ -780,7 +780,7 @@ for name, values in (("start", start), ("end", end)):
 # %% tags=["demo"]
 predict("applications.invalid", ...)
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 recorded_spans = read_table("results/applications_questions.csv").fillna({"answer": ""})
 
 def fits(start: pd.Series, end: pd.Series) -> pd.Series:
@@ -824,7 +824,7 @@ def best_span(
 # %% nbgrader={"grade": true, "grade_id": "applications-best_span-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("applications.best_span", lambda case: best_span(**case))
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def question_triangle(id: str) -> None:
     """The scores of all spans of the text of one question."""
     start, end, context, offsets = recorded_scores(id)
@@ -852,7 +852,7 @@ print("accepted:", test_questions.loc[drawn, "answers"])
 # Rows and columns show that start and end are scored apart: each row is bright or dark as a whole. The cross is where the best row and the best column meet; the ring is the best cell that is an answer. Look at other
 # questions with the slider:
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from ipywidgets import IntSlider
 
 from coursekit.sliders import interact
@@ -1072,7 +1072,7 @@ def best_threshold(
 # %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "applications-best_threshold-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("applications.best_threshold", lambda case: best_threshold(**case))
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 every_question = questions.set_index("id")
 def margins_and_marks(seed: int, split: str) -> tuple[Tensor, Tensor, Tensor]:
     """Margins, F1 of the best spans, and which questions have an answer."""
@@ -1106,11 +1106,11 @@ pictures.thresholds(*(values.numpy() for values in margins_and_marks(0, "test"))
 # %% [markdown]
 # ## Summary
 #
-# - A head is a linear layer: on a pooled vector, on every token, or as start and end scores. Padding has no say in any of them.
+# - A head is a linear layer: on a pooled vector, on every token, or as start and end scores. Padding has no say.
 # - Words have tags and encoders have pieces: label the first piece, ignore the rest, or change B- to I-.
-# - Token accuracy flatters. Entities are right as a whole or not at all, and *everything O* has four fifths of the tokens.
-# - Start and end are chosen as a pair, in the band of a triangle; two independent choices often make no span.
-# - A question may have no answer. Then silence is right, and *always silent* is the control.
+# - Token accuracy flatters: *everything O* has four fifths of the tokens. Entities are right as a whole or not at all.
+# - Start and end are chosen as a pair; two independent choices often make no span.
+# - A question may have no answer: *always silent* is the control.
 # - The shape of the answer chooses the model: a label, a place, or a new text.
 #
 # **Next**: 11 gives a whole sentence one vector that can be compared with others.

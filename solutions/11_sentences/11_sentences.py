@@ -126,7 +126,7 @@ def words_of(text: str) -> list[str]:
     """The words of a text in lower case."""
     return re.findall(r"[a-z]+", text.lower())
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 exam = pairs[pairs.split == "test"].reset_index(drop=True)
 columns = ["premise", "hypothesis", "first", "second", "similarity"]
 some = exam.sort_values("similarity")[columns].iloc[[0, 60, 120, 191]]
@@ -181,7 +181,7 @@ check("sentences.spearman", lambda case: spearman(**case))
 # %% tags=["demo"]
 predict("sentences.overlap", ...)
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from scipy.stats import spearmanr
 
 def overlap(first: str, second: str) -> float:
@@ -258,7 +258,7 @@ class SentenceEncoder(torch.nn.Module):
 # Each hypothesis of the exam stands in three pairs, so pairs are not independent. The intervals come from drawing *hypotheses* with replacement, each with its three pairs (the bootstrap: Efron 1979). *Centred*
 # subtracts the mean vector of the training sentences first (08 measured the direction that all vectors share).
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.intervals import bootstrap
 
 def minilm_vectors(texts: Sequence[str]) -> Float[Tensor, "B D"]:
@@ -316,7 +316,7 @@ def show_gains(gains: dict[str, tuple[float, float, float]]) -> None:
     for names, (difference, low, high) in gains.items():
         print(f"{names:<62} {difference:+.3f} (95 % {low:+.3f} to {high:+.3f})")
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes five to ten seconds.")
 texts = [*pairs[pairs.split == "train"].premise, *pairs[pairs.split == "train"].hypothesis[::3]]
 torch.manual_seed(0)
@@ -352,7 +352,7 @@ show_gains(first_gains)
 # > benchmark (Spearman × 100). [CLS] agrees least of all (17). A large pre-trained model is not a sentence encoder by itself. Where BERT-Base can be loaded, the next cell says what it
 # > gives here.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from functools import partial
 
 from coursekit.models import PackageUnusable, load, source
@@ -454,7 +454,7 @@ check("sentences.ranking_loss", lambda case: ranking_loss(**case))
 # %% [markdown]
 # The 64 hypotheses of the exam and the 64 premises that entail them: which of them find their own? With 64 candidates, guessing costs ln 64 = 4.16 nats.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 entailing = exam.premise[ENTAILMENT::3]
 
 def find_own(vectors_of) -> tuple[Float[Tensor, "64 64"], float, float]:
@@ -628,7 +628,7 @@ display(Markdown(said))
 # %% tags=["demo"]
 predict("sentences.hours", ...)
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from time import perf_counter
 
 n = 10_000
@@ -646,7 +646,7 @@ def seconds_each(inputs: list) -> float:
 seconds = {"cross-encoder": readings["cross-encoder"] * seconds_each(together),
            "bi-encoder": n * seconds_each(exam.premise[:96].tolist())}
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 vectors = normalize(torch.randn(n, 384, generator=torch.Generator().manual_seed(0)), dim=1)
 start = perf_counter()
 nearest = [(block @ vectors.T).topk(2).indices for block in vectors[:2000].split(500)]
@@ -723,7 +723,7 @@ counted = TfidfVectorizer(sublinear_tf=True).fit(paragraphs.context)
 corpus = minilm_vectors(paragraphs.context)
 queries = minilm_vectors(asked.question)
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def place(query: Float[Tensor, "Q D"], corpus: Float[Tensor, "N D"]) -> Int[Tensor, "Q"]:
     """At which place your search puts the right paragraph, counted from 1."""
     numbers, _ = search(query, corpus, len(corpus))
@@ -742,7 +742,7 @@ places = {
 reveal("sentences.found", (places["MiniLM"] == 1).float().mean().item())
 pictures.found(places, by_chance=1 / len(paragraphs))
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 both = np.stack([(places[name] == 1).double() for name in ("MiniLM", "TF-IDF")], axis=1)
 low, high = bootstrap(both, lambda hit: (hit[:, 0] - hit[:, 1]).mean(), draws=1000)
 only = [int((both[:, i] > both[:, 1 - i]).sum()) for i in (0, 1)]
@@ -829,7 +829,7 @@ check("sentences.pool_windows", lambda case: pool_windows(**case))
 # We glue the paragraphs into documents of six and search again with the same questions. Three ways: the first 256 tokens; windows of 126 tokens, pooled; the same windows, and the *best* window
 # speaks for its document. By where in the document the right paragraph stands:
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 SIX, SIZE, OVERLAP = 6, 126, 32
 CLS, SEP, PAD = pieces.cls_token_id, pieces.sep_token_id, pieces.pad_token_id
 firsts = range(0, len(paragraphs), SIX)
@@ -851,7 +851,7 @@ def read_windows(text: str) -> tuple[Float[Tensor, "W T D"], Bool[Tensor, "W T"]
 print("This takes a few seconds.")
 in_windows = [read_windows(text) for text in documents]
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 cut_off = minilm_vectors(documents)
 pooled = torch.stack([pool_windows(*one) for one in in_windows])
 single = torch.cat([mean_pool(*one) for one in in_windows])          # all windows of all documents
@@ -889,7 +889,7 @@ def last_token(hidden: Float[Tensor, "B T D"], keep: Bool[Tensor, "B T"]) -> Flo
 # %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "sentences-last_token-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("sentences.last_token", lambda case: last_token(**case))
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 decoder = load("SmolLM2-135M")
 decoder_tokens = decoder.tokenizer
 decoder_tokens.pad_token = decoder_tokens.pad_token or decoder_tokens.eos_token
@@ -952,14 +952,14 @@ print(f"largest difference from your mean_pool, at length 1: {same:.1e}")
 # %% [markdown]
 # ## Summary
 #
-# - A sentence's vector is the mean over its own tokens. Padding in the mean makes it depend on the batch.
-# - Compare models with people by rank, with mean ranks for ties, and with an interval over what is independent.
-# - An encoder that was not trained for it agrees little with readers. Controls: length, overlap, GloVe's mean, centring, no training; an exam in which length alone agrees with the grades measures length.
+# - A sentence's vector is the mean over its own tokens, without padding.
+# - Compare models with people by rank, with mean ranks for ties, and with an interval.
+# - An encoder that was not trained for it agrees little with readers. Controls: length, overlap, GloVe's mean, centring, no training.
 # - Classification on [u; v; |u − v|] asks for labels, a contrastive loss for the cosine itself; its in-batch negatives cost nothing.
-# - Two sentences in one row are judged better; one vector each can be kept and searched. n(n − 1)/2 readings against n.
-# - A text longer than the window is cut into windows. For search keep the windows.
+# - Two sentences in one row are judged better; one vector each can be searched.
+# - A text longer than the window is cut into several; search keeps them all.
 #
-# **Scoreboard.** This notebook adds no row: the exam asks for a word's sense, and a sentence vector has no word. 12 puts all models on one table.
+# The exam asks for a word's sense, so no row here joins the **scoreboard**.
 #
 # **Next**: 12 compares everything that we built on the same words.
 
