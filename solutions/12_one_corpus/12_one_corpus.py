@@ -696,7 +696,7 @@ from coursekit.architectures import carried
 display(carried())
 
 # %% [markdown]
-# Untrained, the plain recurrence and the LSTM have lost the first word; ELMo's trained LSTMs have kept it. Attention keeps a share of the order of 1/T, trained or not. With time it is the other way round:
+# Untrained, the plain recurrence and the LSTM (forget gates half open) have lost the first word; ELMo's trained LSTMs have kept it. Attention keeps a share of the order of 1/T, trained or not. With time it is the other way round:
 # attention compares all pairs of words, and its time grows much faster than that of a recurrence.
 
 # %% [markdown]
