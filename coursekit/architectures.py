@@ -45,7 +45,7 @@ def keep_measured(
     journal.save("scoreboard", _PREFIX + architecture, row)
 
 
-def kept() -> dict[str, dict]:
+def rows_of_progress() -> dict[str, dict]:
     """The rows that notebooks on this machine have kept, by architecture."""
     rows = journal.read()["scoreboard"]
     return {name.removeprefix(_PREFIX): row for name, row in rows.items() if name.startswith(_PREFIX)}
@@ -57,7 +57,7 @@ def carried() -> pd.DataFrame:
     The derivative is the geometric mean of the draws, with the smallest and the largest. Of times one digit is shown: from
     run to run they differ by up to a factor of two.
     """
-    own = kept()
+    own = rows_of_progress()
     recorded = read_table("results/architectures.csv").set_index("architecture")
     lines = {}
     for name in dict.fromkeys([*recorded.index, *own]):
