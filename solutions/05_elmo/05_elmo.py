@@ -980,7 +980,7 @@ print(f"our ELMo, softmax included: {ours:,}")
 # %% [markdown]
 # ## 8 · Further: the architecture table
 #
-# It began in 04. Now ELMo's row, or rather column, because there is more to say: one of its stacks alone is a recurrent language model, and the whole is ELMo, measured by the same functions. 06 and 07 add the transformers.
+# It began in 04. Now ELMo's row, or rather column, because there is more to say: one of its stacks alone is a recurrent language model, and the whole is ELMo, measured by the same functions. Its figures are kept: 06 and 07 add the transformers, and 12 shows all of them.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from time import perf_counter
@@ -1008,13 +1008,16 @@ def first_word_left(model, seed: int) -> float:
     far, near = (influence(lambda x: model(x)[-1:], random_words(T, seed))[0, 0] for T in (64, 2))
     return (far / near).item()
 
-def measured(model) -> dict[str, str]:
-    """Context, reach and cost of a model that turns (T, D) into (T, K)."""
+from coursekit.architectures import keep_measured
+
+def measured(name: str, model) -> dict[str, str]:
+    """Context, reach and cost of a model that turns (T, D) into (T, K); kept for the table of 12."""
     seen = influence(model, sentence_x)[3] > 0                                # by the word in the middle
     left = [first_word_left(model, seed) for seed in range(8)]
     noise = {T: random_words(T, 0) for T in (64, 4096)}
     with torch.no_grad():
         ms = {T: milliseconds(lambda T=T: model(noise[T]), repeats) for T, repeats in ((64, 5), (4096, 1))}
+    keep_measured(name, "05", left, ms)
     return {
         "a word sees (of 7, middle word)": f"{int(seen[:3].sum())} left, {int(seen[4:].sum())} right",
         "first word's derivative, 64 words over 2":
@@ -1031,7 +1034,7 @@ known = {
     "used for": ("text, scores of sentences", "vectors for a task's network"),
 }
 models = {"one stack of ELMo (a recurrent LM)": forward_only, "ELMo": both_sides}
-table = pd.DataFrame({name: measured(model) for name, model in models.items()})
+table = pd.DataFrame({name: measured(name, model) for name, model in models.items()})
 for name, values in known.items():
     table.loc[name] = values
 display(table)

@@ -192,6 +192,18 @@ def test_every_architecture_obeys_its_diagram(measured):
     assert last[-1] > 5 * last[0]  # "the colour also fades"
 
 
+def test_the_table_that_is_carried_says_what_is_kept_of_the_first_word_and_what_time_costs():
+    rows = read_table("results/architectures.csv").set_index("architecture")
+    derivative, growth = rows.derivative, rows.growth
+    for name in ("plain recurrence", "LSTM"):
+        assert rows.high[f"{name}, untrained"] < 1e-12  # "have lost the first word"
+    assert rows.low["ELMo"] > 0.05 and derivative["ELMo"] > 0.2  # "have kept it"
+    attention = ["attention, untrained", "encoder (BERT)", "decoder: masked attention, untrained"]
+    assert derivative[attention].between(0.5 / 64, 5 / 64).all()  # "of the order of 1/T"
+    recurrences = ["plain recurrence, untrained", "one stack of ELMo (a recurrent LM)", "ELMo"]
+    assert growth[attention].min() > 10 * growth[recurrences].max()  # "much faster"
+
+
 # ------------------------------------------------------------------------------------------ explain
 
 

@@ -1,0 +1,75 @@
+"""The architecture table of the course: what each notebook measured, carried from 04 to 12.
+
+    keep_measured("ELMo", "05", derivatives, {64: 1.7, 4096: 140.0})   # in the notebook that measures
+    display(carried())                                                 # in 12: all rows
+
+Rows are kept with the student's progress, beside those of the scoreboard. Where a notebook has not been run, the table has
+the recorded figure and says so.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from autograder.checks import journal
+from coursekit.datasets import read_table
+
+DERIVATIVE = "first word's derivative, 64 words over 2"
+TIME = "time, 4,096 words over 64"
+SOURCE = "whence"
+SHORT, LONG = 64, 4096
+_PREFIX = "architecture: "
+
+
+def keep_measured(
+    architecture: str, notebook: str, derivatives: Sequence[float], ms: Mapping[int, float] | None = None
+) -> None:
+    """Keep a row, or replace it.
+
+    `derivatives`: for several draws, the size of the derivative of the last of 64 words for the first word, divided by that for
+    2 words. `ms`: time for 64 and for 4,096 words. Raises ValueError for what is not above 0: a table of ratios cannot hold it.
+    """
+    drawn = np.asarray(derivatives, dtype=float)
+    times = [] if ms is None else [ms[SHORT], ms[LONG]]
+    if not drawn.size or not all(np.isfinite(value) and value > 0 for value in (*drawn, *times)):
+        raise ValueError(f"keep_measured({architecture!r}): derivatives and times must be above 0.")
+    row = {
+        "place": 0,  # the scoreboard numbers its own rows from 1
+        "notebook": notebook,
+        "derivative": float(np.exp(np.log(drawn).mean())),
+        "low": float(drawn.min()),
+        "high": float(drawn.max()),
+        "growth": times[1] / times[0] if times else None,
+    }
+    journal.save("scoreboard", _PREFIX + architecture, row)
+
+
+def rows_of_progress() -> dict[str, dict]:
+    """The rows that notebooks on this machine have kept, by architecture."""
+    rows = journal.read()["scoreboard"]
+    return {name.removeprefix(_PREFIX): row for name, row in rows.items() if name.startswith(_PREFIX)}
+
+
+def carried() -> pd.DataFrame:
+    """The table: of each architecture your own figures, else the recorded ones (`python tools/record_architectures.py`).
+
+    The derivative is the geometric mean of the draws, with the smallest and the largest. Of times one digit is shown: from
+    run to run they differ by up to a factor of two.
+    """
+    own = rows_of_progress()
+    recorded = read_table("results/architectures.csv").set_index("architecture")
+    lines = {}
+    for name in dict.fromkeys([*recorded.index, *own]):
+        row = own[name] if name in own else recorded.loc[name].to_dict()
+        lines[name] = {
+            DERIVATIVE: f"{row['derivative']:.2g} ({row['low']:.1g} to {row['high']:.1g})",
+            TIME: "not measured" if pd.isna(row["growth"]) else _rounded(row["growth"]),
+            SOURCE: f"you, in {row['notebook']}" if name in own else f"recorded, of {row['notebook']}",
+        }
+    return pd.DataFrame(lines).T.rename_axis("architecture")
+
+
+def _rounded(times: float) -> str:
+    """One digit of a factor."""
+    return f"× {float(f'{times:.1g}'):,.0f}"
