@@ -957,7 +957,7 @@ print(f"largest difference from your mean_pool, at length 1: {same:.1e}")
 # - An encoder that was not trained for it agrees little with readers. Controls: length, overlap, GloVe's mean, centring, no training.
 # - Classification on [u; v; |u − v|] asks for labels, a contrastive loss for the cosine itself; its in-batch negatives cost nothing.
 # - Two sentences in one row are judged better; one vector each can be searched.
-# - A text longer than the window is cut into several; search keeps them all.
+# - A text longer than the window is cut; search keeps all parts.
 #
 # The exam asks for a word's sense, so no row here joins the **scoreboard**.
 #

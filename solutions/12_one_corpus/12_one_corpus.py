@@ -687,7 +687,7 @@ display(pd.DataFrame({
 # The decoder writes one word after another, of course: "1 per layer" is training. And the times are those of this machine, for one layer: sixteen times as many pairs of words need
 # not take sixteen times as long.
 #
-# From 04 to 07 two figures were measured and kept, as the scoreboard is: the size of the first word's derivative after 64 words, over that after 2; and how many times longer
+# From 04 to 07 two figures were measured and kept, as the scoreboard is. One is the size of the first word's derivative after 64 words, over that after 2. The other is how many times longer
 # 64 times as many words take (one digit: two runs of ours differed by up to a factor of two). *Recorded* means our run: your progress has none of that notebook.
 
 # %% tags=["demo"]

@@ -1968,7 +1968,7 @@ def bert_names(theirs):
         "stops at the first name without a place": """
 def bert_names(theirs):
     ours = {}
-    for name, value in theirs.items():
+    for name, value in sorted(theirs.items()):
         name = name.removeprefix("bert.")
         name = name.replace("gamma", "weight").replace("beta", "bias")
         *place, part = name.split(".")

@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
+from scipy import stats
 from transformers import BertConfig, BertForPreTraining
 
 from coursekit.exam import QUESTIONS, bounds
@@ -217,3 +218,36 @@ def test_the_own_bert_is_transformers_bert_with_any_weights(measured, layers, he
     for state, hidden in zip(states, expected.hidden_states, strict=True):
         assert torch.allclose(state[real], hidden[real], atol=1e-5)
     assert torch.allclose(pooled, expected.pooler_output, atol=1e-5)
+
+
+def test_the_table_of_choices_says_what_its_intervals_say(measured):
+    differences, runs = measured["differences"], measured["ablations"]
+    assert (runs.groupby("variant").size() == 3).all() and len(differences) == 15
+    above = {place for place, (mean, half) in differences.items() if mean > half}
+    below = {place for place, (mean, half) in differences.items() if mean < -half}
+    nats = "above the bound"
+    assert above == {
+        ("every chosen word masked", nats),
+        ("no weight decay", nats),
+        ("no next sentence", "right"),
+    }
+    assert below == {
+        ("40 % chosen", nats),
+        ("no warm-up", nats),
+        ("no weight decay", "right"),
+        ("no weight decay", "order2"),
+    }
+    mean, half = differences["every chosen word masked", nats]
+    assert mean < 1.05 * half  # "just so"
+
+
+def test_by_holm_s_rule_only_weight_decay_stays(measured):
+    runs = measured["ablations"]
+    p = {
+        place: stats.ttest_1samp(runs.loc[place[0]][place[1]] - measured["paper"][place[1]], 0).pvalue
+        for place in measured["differences"]
+    }
+    ordered = sorted(p, key=p.get)
+    allowed = [0.05 / (len(ordered) - i) for i in range(len(ordered))]
+    assert ordered[0] == ("no weight decay", "above the bound") and p[ordered[0]] < allowed[0]
+    assert p[ordered[1]] > allowed[1]
