@@ -766,6 +766,8 @@ show(*small_models.senses("bert"))
 # tells nearly all of it with every seed, in one clause as well as in two: no sign that two clauses need more depth than one. Does order need two layers, then?
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit.datasets import read_table
+
 depth = read_table("results/transformer_depth.csv")
 alone = depth[(depth.layers == 1) & depth.positions & (depth.steps == depth.steps.max())]
 display(Markdown("Order in two clauses: " + "; ".join(
