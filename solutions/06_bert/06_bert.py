@@ -766,6 +766,8 @@ show(*small_models.senses("bert"))
 # tells nearly all of it with every seed, in one clause as well as in two: no sign that two clauses need more depth than one. Does order need two layers, then?
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit.datasets import read_table
+
 depth = read_table("results/transformer_depth.csv")
 alone = depth[(depth.layers == 1) & depth.positions & (depth.steps == depth.steps.max())]
 display(Markdown("Order in two clauses: " + "; ".join(
@@ -1288,12 +1290,13 @@ for variant in ablations.index.unique("variant"):
     runs = ablations.loc[variant]
     lines[variant] = {}
     for column, title in measures.items():
-        lines[variant][title] = in_short(runs[column])
+        lines[variant][title, "mean"] = in_short(runs[column])
+        lines[variant][title, "difference"] = ""
         if variant != "as in the paper":
             differences[variant, column] = mean_and_half(runs[column] - paper[column])
             mean, half = differences[variant, column]
-            lines[variant][f"difference, {title}"] = f"{mean:+.3f} ± {half:.3f}" + (" *" if abs(mean) > half else "")
-display(pd.DataFrame(lines).T.fillna("").rename_axis("* interval without 0", axis="columns"))
+            lines[variant][title, "difference"] = f"{mean:+.3f} ± {half:.3f}" + (" *" if abs(mean) > half else "")
+display(pd.DataFrame(lines).T.rename_axis(columns=["", "* interval without 0"]))
 
 # %% [markdown]
 # Seven of the fifteen intervals do not hold 0; chance alone would give about one. Of all fifteen together (Holm's rule, 12) one stays: without weight decay the loss is higher. Each alone:
