@@ -461,7 +461,7 @@ check("recurrence.additive_attention", lambda case: additive_attention(**case))
 # Three translators have the same training: the fixed vector, additive attention, and the transformer that comes in part 6. They have about as many parameters, met the same number of sentences, and
 # each was trained with three seeds.
 #
-# **Predict:** what share of the longest held-out sentences (13 to 15 words) does the *fixed vector* translate exactly, every token right? A number between 0 and 1.
+# **Predict:** what share of the longest held-out sentences (12 to 15 words) does the *fixed vector* translate exactly, every token right? A number between 0 and 1.
 
 # %% tags=["demo"]
 predict("recurrence.longest", ...)

@@ -1460,6 +1460,8 @@ print(f"GPT on 1,000 held-out sentences: {gpt_loss:.3f} nats per token",
 # architecture table of 04, measured as there: random projections for the gradient, one layer with D = 64 for the time.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit.architectures import keep_measured
+
 def last_word(x: Float[Tensor, "T D"], causal: bool, seed: int) -> Float[Tensor, "D"]:
     """What one attention with random projections gives the last word."""
     D = x.shape[1]
@@ -1498,6 +1500,8 @@ for name, sees, steps, causal, attend in (
     ratios = [gradient(64, causal, seed) / gradient(2, causal, seed) for seed in range(8)]
     left_over = np.exp(np.log(ratios).mean())
     ms = {T: milliseconds(attend, *torch.randn(3, 1, 1, T, 64)) for T in (64, 4096)}
+    if causal:
+        keep_measured("decoder: masked attention, untrained", "07", ratios, ms)
     lines[name] = {
         "a word sees": sees, "steps in sequence": steps,
         "first word's derivative, 64 words over 2": f"{left_over:.1e}",

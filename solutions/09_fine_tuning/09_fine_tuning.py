@@ -255,7 +255,7 @@ display(pd.DataFrame({"learn, in BERT-Base": learning}).map("{:,}".format))
 
 # %% [markdown]
 # The picture has four layers, for room. The pooler goes with the last layer. Gradual unfreezing ends where full fine-tuning begins; between them there is a family of methods, and the names vary from text to text:
-# say what you trained.
+# say what you trained. (Head first, then everything, is meant to keep a random head from distorting the encoder: Kumar et al. 2022.)
 
 # %% [markdown]
 # ## 4 · Two tasks with a known best answer
@@ -501,6 +501,8 @@ print(f"after 50 steps, largest difference from torch.optim.AdamW: {adam_differe
 
 # %% [markdown]
 # For some three hundred steps the rate is really two to seven times what you asked for, and on a small data set those are all the steps there are. A warm-up keeps the very first of them short all the same.
+# Mosbach et al. (2021) trace
+# runs that fail to gradients that vanish, and neither to forgetting nor to the size of the data set.
 # Older tutorials import `AdamW` from transformers. It is gone from version 5; `torch.optim.AdamW` takes its place, and corrects both means.
 
 # %% [markdown]
@@ -586,7 +588,7 @@ def collate(examples: list[tuple[Tensor, Tensor]]) -> tuple[Int[Tensor, "B T"], 
 
 loader = DataLoader(TensorDataset(*swap_task(256, 0, "train")), batch_size=16, shuffle=True, collate_fn=collate)
 ids, labels = next(iter(loader))
-print(f"{len(loader)} batches an epoch; the first: ids {list(ids.shape)}, labels {list(labels.shape)}")
+print(f"{len(loader)} batches per epoch; the first: ids {list(ids.shape)}, labels {list(labels.shape)}")
 
 # %% [markdown]
 # Your functions, in a loop: shuffled batches of 16, AdamW with your groups, your warm-up for a tenth of the steps.
@@ -1237,7 +1239,7 @@ print(f"stopped after epoch {stopped} of 0 to {len(said) - 1}")
 #
 # - Fine-tuning is transfer learning: it starts from θ_pre. Only the head is new: 1,538 of 109,483,778 numbers in BERT-Base.
 # - Frozen features, last layers, gradual unfreezing and full fine-tuning differ in what requires a gradient.
-# - Weight decay spares biases and layer norms. Warm-up protects the encoder from a random head and from Adam's empty averages.
+# - Weight decay spares biases and layer norms. Warm-up keeps the first steps short.
 # - A step: zero the gradients, loss of the logits, backward, clip, step.
 # - Near tasks need a head, far tasks need the layers. What learns forgets: catastrophic forgetting grows with the rate.
 # - A rate too large raises no error: the loss stays at log C, or seeds disagree.
@@ -1253,7 +1255,9 @@ print(f"stopped after epoch {stopped} of 0 to {len(said) - 1}")
 # - google-research/bert (2018). `optimization.py`. github.com/google-research/bert.
 # - Howard, J. and Ruder, S. (2018). Universal language model fine-tuning for text classification. *ACL*, 328–339. arXiv:1801.06146.
 # - Kingma, D. P. and Ba, J. (2015). Adam: a method for stochastic optimization. *ICLR*. arXiv:1412.6980.
+# - Kumar, A., Raghunathan, A., Jones, R., Ma, T. and Liang, P. (2022). Fine-tuning can distort pretrained features and underperform out-of-distribution. *ICLR*. arXiv:2202.10054.
 # - Loshchilov, I. and Hutter, F. (2019). Decoupled weight decay regularization. *ICLR*. arXiv:1711.05101.
+# - Mosbach, M., Andriushchenko, M. and Klakow, D. (2021). On the stability of fine-tuning BERT: misconceptions, explanations, and strong baselines. *ICLR*. arXiv:2006.04884.
 # - Radford, A., Narasimhan, K., Salimans, T. and Sutskever, I. (2018). Improving language understanding by generative pre-training. OpenAI.
 # - Warstadt, A., Singh, A. and Bowman, S. R. (2019). Neural network acceptability judgments. *TACL* 7, 625–641. arXiv:1805.12471.
 # - Zhang, T., Wu, F., Katiyar, A., Weinberger, K. Q. and Artzi, Y. (2021). Revisiting few-sample BERT fine-tuning. *ICLR*. arXiv:2006.05987.

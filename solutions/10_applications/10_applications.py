@@ -606,8 +606,8 @@ for (a, b), (middle, low, high) in f1_gains.items():
     print(f"{a} − {b}: {middle:+.3f} (95 % {low:+.3f} to {high:+.3f}): {verdict}")
 
 # %% [markdown]
-# Fine-tuning is worth much here, since the frozen encoder was made for whole sentences. Handing the capitals back, the obvious repair, is not worth much: the fine-tuned encoder sees
-# from its neighbours what a name is.
+# Fine-tuning is worth much here, since the frozen encoder was made for whole sentences. Handing the capitals back, the obvious repair, adds nothing
+# beyond the noise; why not, these runs do not say.
 
 # %% [markdown]
 # > **Sources say, we measure.** Devlin et al. (2019, table 7) report an F1 of 92.4 on CoNLL-2003 for BERT-Base. It was a *cased* model that also read the sentence's document, trained on about 14,000 sentences; ours is uncased, has half of the layers and
@@ -1007,7 +1007,8 @@ display(pd.DataFrame(versus))
 
 # %% [markdown]
 # The decoder calls most reviews positive (a threshold of its own, as in 07), and it answers in sentences, which SQuAD's marks punish even where they are right. This compares two
-# ways to work, not two architectures: one had a few hundred labels and the other none. (A decoder answers better the larger it is: 07.) What stays is the *shape* of the task. If the
+# ways to work, not two architectures: one had a few hundred labels and
+# the other none, and is stored with 4 bits. (A decoder answers better the larger it is: 07.) What stays is the *shape* of the task. If the
 # answer is one of a few labels or a place in the text, a head can give nothing else, takes one pass, and comes with scores that can be compared with a threshold. If the answer is a
 # text that nobody has written yet, only a model that writes can give it.
 
