@@ -520,32 +520,38 @@ print(f"after 50 steps, largest difference from torch.optim.AdamW: {adam_differe
 # %% [markdown]
 # ## 8 · One step
 #
-# Everything comes together in a few lines whose order matters. Two of the mistakes you can make here raise no error and train a model that is merely bad.
+# In 03 you wrote a step of training. Here the batch does not fit into memory, as is usual with large models: it is read in *parts*, whose gradients add up before one step is taken. This is
+# called **gradient accumulation**. It has a trap: parts are not of one size. The `Trainer` of transformers took the mean of the parts' means
+# until October 2024 (Atry 2023, an issue of July 2023), so that the tokens of short parts counted more. No error was raised, and the loss went down.
 
 # %% nbgrader={"grade": false, "grade_id": "fine_tuning-train_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def train_step(
     model: torch.nn.Module,
     optimiser: torch.optim.Optimizer,
     schedule: torch.optim.lr_scheduler.LRScheduler,
-    inputs: Tensor,
-    labels: Int[Tensor, "B"],
+    parts: list[tuple[Tensor, Int[Tensor, "b"]]],
     max_norm: float,
 ) -> float:
-    """One step of fine-tuning; returns this batch's loss before it.  (difficulty ●●○, 8 minutes)
+    """One step on a batch that comes in parts; returns the batch's loss before it.  (difficulty ●●○, 8 minutes)
 
-    model(inputs) gives logits (B, C); the loss is the mean cross-entropy. The model is put into
-    training mode. Only this batch's gradient counts. If the norm of all gradients together is above
-    max_norm, they are scaled down to it. The optimiser steps, then the schedule.
+    parts is a list of (inputs, labels), not all of one size; the model reads one part at a time, in training
+    mode, and gives logits (b, C). The step is that of the whole batch: its loss is the mean cross-entropy over all
+    examples of all parts, each example counting the same. Only this batch's gradient counts. If its norm, over all
+    parameters together, is above max_norm, it is scaled down to that. The optimiser steps once, then the schedule.
     """
     ### BEGIN SOLUTION
     model.train()
-    loss = torch.nn.functional.cross_entropy(model(inputs), labels)
     optimiser.zero_grad()
-    loss.backward()
+    count = sum(len(labels) for _, labels in parts)
+    total = 0.0
+    for inputs, labels in parts:
+        loss = torch.nn.functional.cross_entropy(model(inputs), labels, reduction="sum") / count
+        loss.backward()
+        total += loss.item()
     torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
     optimiser.step()
     schedule.step()
-    return loss.item()
+    return total
     ### END SOLUTION
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
@@ -561,8 +567,8 @@ def several_steps(case: dict, train_step: Callable) -> dict[str, Tensor]:
     optimiser = getattr(torch.optim, case["kind"])(model.parameters(), lr=case["lr"])
     schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: case["shares"][step])
     losses = [
-        train_step(model, optimiser, schedule, inputs, labels, case["max_norm"])
-        for inputs, labels in zip(case["inputs"], case["labels"], strict=True)
+        train_step(model, optimiser, schedule, list(zip(x.split(case["sizes"]), y.split(case["sizes"]))), case["max_norm"])
+        for x, y in zip(case["inputs"], case["labels"], strict=True)
     ]
     if None in losses:
         raise ValueError("train_step returned nothing; it should return the loss as a number.")
@@ -635,7 +641,7 @@ def fine_tune(
             rows = torch.cat([rows, torch.randperm(len(ids), generator=generator)])
         chosen, rows = rows[:batch], rows[batch:]
         longest = int((ids[chosen] != PAD).sum(dim=1).max())
-        loss = train_step(model, optimiser, schedule, ids[chosen, :longest], labels[chosen], 1.0)
+        loss = train_step(model, optimiser, schedule, [(ids[chosen, :longest], labels[chosen])], 1.0)
         seconds += process_time() - start
         if every and (step + 1) % every == 0:
             watch(step + 1, loss)
@@ -1240,7 +1246,7 @@ print(f"stopped after epoch {stopped} of 0 to {len(said) - 1}")
 # - Fine-tuning is transfer learning: it starts from θ_pre. Only the head is new: 1,538 of 109,483,778 numbers in BERT-Base.
 # - Frozen features, last layers, gradual unfreezing and full fine-tuning differ in what requires a gradient.
 # - Weight decay spares biases and layer norms. Warm-up keeps the first steps short.
-# - A step: zero the gradients, loss of the logits, backward, clip, step.
+# - A step may read its batch in parts: gradients add up, each example counts the same, one clip, one step.
 # - Near tasks need a head, far tasks need the layers. What learns forgets: catastrophic forgetting grows with the rate.
 # - A rate too large raises no error: the loss stays at log C, or seeds disagree.
 # - Without intervals a difference of two points is no difference.
@@ -1250,6 +1256,7 @@ print(f"stopped after epoch {stopped} of 0 to {len(said) - 1}")
 # %% [markdown]
 # ## References
 #
+# - Atry (2023). Sum loss instead of mean loss should be used if gradient accumulation step is larger than 1. github.com/huggingface/transformers/issues/24725.
 # - CS231n (Stanford). Transfer learning, "When and how to fine-tune?" cs231n.github.io/transfer-learning.
 # - Devlin, J., Chang, M.-W., Lee, K. and Toutanova, K. (2019). BERT: pre-training of deep bidirectional transformers for language understanding. *NAACL-HLT*, 4171–4186. arXiv:1810.04805.
 # - google-research/bert (2018). `optimization.py`. github.com/google-research/bert.

@@ -958,50 +958,113 @@ def adam_step(w, gradient, m, v, step, lr, beta_1, beta_2, epsilon, weight_decay
 
 
 def step_cases(draw: Draw) -> Iterator[Case]:
+    """Parts of unequal sizes, in one case a single one; the norm is bounded in the last two."""
     settings = (
-        ("SGD", 0.5, 5.0, 4, 6, 5, 3),
-        ("SGD", 0.3, 0.2, 3, 7, 4, 2),
-        ("AdamW", 0.1, 0.15, 4, 5, 3, 6),
+        ("SGD", 0.5, 5.0, 4, (4, 2), 5, 3),
+        ("SGD", 0.3, 0.2, 3, (2, 3, 2), 4, 2),
+        ("AdamW", 0.1, 0.15, 4, (2, 6), 3, 6),
+        ("SGD", 0.4, 0.1, 3, (5,), 4, 3),
     )
-    for kind, lr, max_norm, steps, B, D, C in settings:
+    for kind, lr, max_norm, steps, sizes, D, C in settings:
         yield {
             "W": draw.normal(C, D, scale=0.5),
             "b": draw.normal(C, scale=0.5),
-            "inputs": draw.normal(steps, B, D),
-            "labels": draw.integers(0, C, steps, B),
-            "shares": [float(share) for share in draw.uniform(steps + 1, low=0.3, high=1.0)],
+            "inputs": draw.normal(steps, sum(sizes), D),
+            "labels": draw.integers(0, C, steps, sum(sizes)),
+            "sizes": list(sizes),
+            "shares": [float(share) for share in draw.uniform(3 * steps + 1, low=0.3, high=1.0)],
             "kind": kind,
             "lr": lr,
             "max_norm": max_norm,
         }
 
 
-LOSS = "torch.nn.functional.cross_entropy(model(inputs), labels)"
+LOSS = 'torch.nn.functional.cross_entropy(model(inputs), labels, reduction="sum") / count'
 CLIP = "torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)"
+MEAN = "torch.nn.functional.cross_entropy(model(inputs), labels)"
+WEIGHTED = "sum(loss * len(labels) for loss, (_, labels) in zip(losses, parts)) / count"
+EACH = "        total += loss.item()\n"
+
+
+
+def _in_parts(loss: str, each: str, after: str, returned: str) -> str:
+    """A cell with what is done after each part's gradient is there, and after all parts."""
+    return f"""
+def train_step(model, optimiser, schedule, parts, max_norm):
+    model.train()
+    optimiser.zero_grad()
+    count, losses = sum(len(labels) for _, labels in parts), []
+    for inputs, labels in parts:
+        loss = {loss}
+        loss.backward()
+        {each}
+        losses.append(loss.item())
+    {after}
+    return {returned}
+"""
+
 
 train_step = Exercise(
     cases=step_cases,
     rule=Rule(axes={"weight": "C D", "losses": "steps"}),
     mistakes=(
         Mistake(
-            "no zero_grad",
-            "From the second step on your gradients hold those of all steps before: they add up until someone sets them to zero.",
-            "optimiser.zero_grad()", "pass",
+            "the mean of the means",
+            "Your parts all count the same, however few examples they hold. The mean over all examples of the batch is asked: an example in a small part counts no more than one in a large part.",
+            LOSS, "torch.nn.functional.cross_entropy(model(inputs), labels) / len(parts)",
         ),
         Mistake(
-            "weights that never change",
-            "Your weights never change: the gradient is thrown away before the optimiser can use it, or the optimiser never steps.",
-            "optimiser.zero_grad()\n    loss.backward()", "loss.backward()\n    optimiser.zero_grad()",
-        ),
-        Mistake(
-            "softmax before the cross-entropy",
-            "Your loss is too even, and hardly falls: cross_entropy takes logits and has a softmax of its own.",
-            LOSS, "torch.nn.functional.cross_entropy(model(inputs).softmax(dim=-1), labels)",
+            "the means added up",
+            "Your loss grows with the number of parts: the means of the parts are added up. Divide by the number of examples of the whole batch.",
+            LOSS, MEAN,
+            also=(_in_parts(MEAN, "pass", f"{CLIP}; optimiser.step(); schedule.step()", "sum(losses) / len(losses)"),),
         ),
         Mistake(
             "the sum of the losses",
             "Your loss grows with the size of the batch, and so does the step: the mean is asked.",
             LOSS, 'torch.nn.functional.cross_entropy(model(inputs), labels, reduction="sum")',
+        ),
+        Mistake(
+            "zeroed for each part",
+            "Only the last part of your batch teaches: the gradients of the parts before are set to zero. They are to add up.",
+            edits={"    optimiser.zero_grad()\n": "", "        loss = torch": "        optimiser.zero_grad()\n        loss = torch"},
+        ),
+        Mistake(
+            "no zero_grad",
+            "From the second step on your gradients hold those of all steps before: they add up until someone sets them to zero.",
+            "optimiser.zero_grad()", "pass",
+        ),
+        Mistake(
+            "a step for each part",
+            "Your optimiser steps once for each part. The parts make one batch, and that is one step.",
+            edits={EACH: EACH + f"        {CLIP}\n        optimiser.step()\n", f"    {CLIP}\n    optimiser.step()\n": ""},
+            also=tuple(
+                _in_parts(loss, f"{CLIP}; optimiser.step(); {each}; optimiser.zero_grad()", after, returned)
+                for loss in (LOSS, MEAN)
+                for each, after in (("pass", "schedule.step()"), ("schedule.step()", "pass"))
+                for returned in ("sum(losses)", "sum(losses) / len(losses)", WEIGHTED)
+            ),
+        ),
+        Mistake(
+            "clipped for each part",
+            "You clip after each part. What must not be too large is the gradient of the whole batch, when all parts have been added.",
+            edits={EACH: EACH + f"        {CLIP}\n", f"    {CLIP}\n    optimiser": "    optimiser"},
+        ),
+        Mistake(
+            "the parts glued together",
+            "You read the whole batch at once. That is what does not fit into memory: the model reads one part at a time.",
+            "    for inputs, labels in parts:\n",
+            "    for inputs, labels in [tuple(map(torch.cat, zip(*parts)))]:\n",
+        ),
+        Mistake(
+            "weights that never change",
+            "Your weights never change: the gradient is thrown away before the optimiser can use it, or the optimiser never steps.",
+            "optimiser.step()", "optimiser.zero_grad()",
+        ),
+        Mistake(
+            "softmax before the cross-entropy",
+            "Your loss is too even, and hardly falls: cross_entropy takes logits and has a softmax of its own.",
+            "model(inputs), labels", "model(inputs).softmax(dim=-1), labels",
         ),
         Mistake(
             "no clipping",
@@ -1041,34 +1104,32 @@ train_step = Exercise(
             "optimiser.step()\n    schedule.step()", "schedule.step()\n    optimiser.step()",
         ),
         Mistake(
+            "the schedule told of each part",
+            "Your schedule runs too fast: it is told of each part. It counts steps of the optimiser.",
+            edits={EACH: EACH + "        schedule.step()\n", "    optimiser.step()\n    schedule.step()\n": "    optimiser.step()\n"},
+        ),
+        Mistake(
             "left in evaluation mode",
             "The model is still in evaluation mode, as the last look at the test sentences left it: what works otherwise in training, such as dropout, sleeps.",
             "model.train()", "pass",
         ),
         Mistake(
-            "training mode behind the forward pass",
-            "Your first loss was computed in evaluation mode: the model is put into training mode *before* it reads the batch.",
-            edits={
-                "    model.train()\n": "",
-                "optimiser.zero_grad()": "model.train()\n    optimiser.zero_grad()",
-            },
-        ),
-        Mistake(
             "back in evaluation mode",
             "The weights are right, but you leave the model in evaluation mode. The next step would find it there; who evaluates sets it.",
-            "return loss.item()", "model.eval()\n    return loss.item()",
+            "return total", "model.eval()\n    return total",
         ),
         Mistake(
-            "the loss after the step",
-            "The weights are right, but your losses are those after each step, on the batch it was made for.",
-            "return loss.item()", "return torch.nn.functional.cross_entropy(model(inputs), labels).item()",
+            "the loss of the last part",
+            "The weights are right, but what you return is the last part's share of the loss, not that of the whole batch.",
+            "return total", "return loss.item()",
         ),
     ),
     alternatives={
-        "zeroed at the end, clipped by hand": """
-def train_step(model, optimiser, schedule, inputs, labels, max_norm):
+        "the outputs side by side, one backward, clipped by hand": """
+def train_step(model, optimiser, schedule, parts, max_norm):
     model.train(True)
-    log_p = model(inputs).log_softmax(dim=1)
+    log_p = torch.cat([model(inputs) for inputs, _ in parts]).log_softmax(dim=1)
+    labels = torch.cat([labels for _, labels in parts])
     loss = -log_p[torch.arange(len(labels)), labels].mean()
     loss.backward()
     gradients = [weight.grad for weight in model.parameters()]
@@ -1081,24 +1142,28 @@ def train_step(model, optimiser, schedule, inputs, labels, max_norm):
     schedule.step()
     return loss
 """,
-        "torch.autograd.grad": """
-def train_step(model, optimiser, schedule, inputs, labels, max_norm):
+        "means, weighted by their examples": """
+def train_step(model, optimiser, schedule, parts, max_norm):
     model.train()
-    weights = list(model.parameters())
-    loss = torch.nn.NLLLoss()(torch.log_softmax(model(inputs), -1), labels)
-    for weight, gradient in zip(weights, torch.autograd.grad(loss, weights)):
-        weight.grad = gradient
-    torch.nn.utils.clip_grad_norm_(weights, max_norm)
+    for weight in model.parameters():
+        weight.grad = None
+    sizes = torch.tensor([float(len(labels)) for _, labels in parts])
+    losses = []
+    for share, (inputs, labels) in zip(sizes / sizes.sum(), parts):
+        loss = share * torch.nn.CrossEntropyLoss()(model(inputs), labels)
+        loss.backward()
+        losses.append(loss.detach())
+    torch.nn.utils.clip_grad_norm_(list(model.parameters()), max_norm)
     optimiser.step()
     schedule.step()
-    return float(loss)
+    return float(sum(losses))
 """,
     },
     hints=(
-        "Say what each of these does to weight.grad: backward, zero_grad, clip_grad_norm_, step. In which order do they make sense?",
-        "In: a batch. Out: one number. model(inputs): (B, C), logits as they are. What changes is inside the model and the optimiser.",
-        "training mode\nloss of the batch\nold gradients away\nbackward\nclip\nthe optimiser's step, then the schedule's\nreturn the loss as a number",
-        "Near miss: zero_grad between backward and step runs without an error and trains nothing.",
+        "Two parts hold four examples and two. What share of the whole batch's mean does each example have?",
+        "In: a list of parts. Out: one number. model(inputs): (b, C), logits as they are. What changes is inside the model and the optimiser.",
+        "training mode\nold gradients away\ncount the examples of all parts\nfor each part: its share of the loss, backward\nclip\nthe optimiser's step, then the schedule's\nreturn the sum of the shares as a number",
+        "Near miss: the mean of each part, divided by the number of parts. It is right as long as all parts are of one size.",
     ),
 )
 

@@ -632,200 +632,167 @@ def adam_step(w, gradient, m, v, step, lr, beta_1, beta_2, epsilon, weight_decay
     },
     "fine_tuning.train_step": {
         "gradients add up": """
-def train_step(model, optimiser, schedule, inputs, labels, max_norm):
+def train_step(model, optimiser, schedule, parts, max_norm):
     model.train()
-    loss = torch.nn.functional.cross_entropy(model(inputs), labels)
-    loss.backward()
+    total = sum(len(y) for x, y in parts)
+    running = 0
+    for x, y in parts:
+        loss = torch.nn.functional.cross_entropy(model(x), y, reduction="sum") / total
+        loss.backward()
+        running += loss.item()
     torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
     optimiser.step()
     schedule.step()
-    return loss.item()
+    return running
 """,
-        "gradients thrown away before the step": """
-def train_step(model, optimiser, schedule, inputs, labels, max_norm):
+        "the mean of the parts' means": """
+def train_step(model, optimiser, schedule, parts, max_norm):
     model.train()
-    loss = torch.nn.functional.cross_entropy(model(inputs), labels)
-    loss.backward()
     optimiser.zero_grad()
+    criterion = torch.nn.CrossEntropyLoss()
+    losses = []
+    for x, y in parts:
+        loss = criterion(model(x), y) / len(parts)
+        loss.backward()
+        losses.append(loss.item())
+    torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
+    optimiser.step()
+    schedule.step()
+    return sum(losses)
+""",
+        "means, not divided; their mean is returned": """
+def train_step(model, optimiser, schedule, parts, max_norm):
+    model.train()
+    optimiser.zero_grad()
+    losses = []
+    for x, y in parts:
+        loss = torch.nn.functional.cross_entropy(model(x), y)
+        loss.backward()
+        losses.append(loss.item())
+    torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
+    optimiser.step()
+    schedule.step()
+    return sum(losses) / len(losses)
+""",
+        "zeroed inside the loop": """
+def train_step(model, optimiser, schedule, parts, max_norm):
+    model.train()
+    n = sum(len(labels) for _, labels in parts)
+    whole = 0.0
+    for inputs, labels in parts:
+        optimiser.zero_grad()
+        loss = torch.nn.functional.cross_entropy(model(inputs), labels) * len(labels) / n
+        loss.backward()
+        whole += float(loss)
+    torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
+    optimiser.step()
+    schedule.step()
+    return whole
+""",
+        "a whole step for each part": """
+def train_step(model, optimiser, schedule, parts, max_norm):
+    model.train()
+    losses, sizes = [], []
+    for x, y in parts:
+        loss = torch.nn.functional.cross_entropy(model(x), y)
+        optimiser.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
+        optimiser.step()
+        losses.append(loss.item() * len(y))
+        sizes.append(len(y))
+    schedule.step()
+    return sum(losses) / sum(sizes)
+""",
+        "all parts in one row of inputs": """
+def train_step(model, optimiser, schedule, parts, max_norm):
+    x = torch.cat([part[0] for part in parts])
+    y = torch.cat([part[1] for part in parts])
+    model.train()
+    loss = torch.nn.functional.cross_entropy(model(x), y)
+    optimiser.zero_grad()
+    loss.backward()
     torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
     optimiser.step()
     schedule.step()
     return loss.item()
 """,
         "no training mode": """
-def train_step(model, optimiser, schedule, inputs, labels, max_norm):
+def train_step(model, optimiser, schedule, parts, max_norm):
     optimiser.zero_grad()
-    loss = torch.nn.functional.cross_entropy(model(inputs), labels)
-    loss.backward()
+    n, total = sum(len(y) for _, y in parts), 0.0
+    for x, y in parts:
+        loss = torch.nn.functional.cross_entropy(model(x), y, reduction="sum") / n
+        loss.backward()
+        total += loss.item()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
+    optimiser.step()
+    schedule.step()
+    return total
+""",
+        "clipped in the loop": """
+def train_step(model, optimiser, schedule, parts, max_norm):
+    model.train()
+    optimiser.zero_grad()
+    n, total = sum(len(y) for _, y in parts), 0.0
+    for x, y in parts:
+        loss = torch.nn.functional.cross_entropy(model(x), y, reduction="sum") / n
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
+        total += loss.item()
+    optimiser.step()
+    schedule.step()
+    return total
+""",
+        "clipped before there are gradients": """
+def train_step(model, optimiser, schedule, parts, max_norm):
+    model.train()
+    optimiser.zero_grad()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
+    n, total = sum(len(y) for _, y in parts), 0.0
+    for x, y in parts:
+        loss = torch.nn.functional.cross_entropy(model(x), y, reduction="sum") / n
+        loss.backward()
+        total += loss.item()
+    optimiser.step()
+    schedule.step()
+    return total
+""",
+        "the loss of the last part is returned": """
+def train_step(model, optimiser, schedule, parts, max_norm):
+    model.train()
+    optimiser.zero_grad()
+    n = sum(len(y) for _, y in parts)
+    for x, y in parts:
+        loss = torch.nn.functional.cross_entropy(model(x), y, reduction="sum") / n
+        loss.backward()
     torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
     optimiser.step()
     schedule.step()
     return loss.item()
 """,
-        "clipped before the gradients are there": """
-def train_step(model, optimiser, schedule, inputs, labels, max_norm):
+        "no schedule": """
+def train_step(model, optimiser, schedule, parts, max_norm):
     model.train()
     optimiser.zero_grad()
-    loss = torch.nn.functional.cross_entropy(model(inputs), labels)
-    torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
-    loss.backward()
-    optimiser.step()
-    schedule.step()
-    return loss.item()
-""",
-        "not clipped": """
-def train_step(model, optimiser, schedule, inputs, labels, max_norm):
-    model.train()
-    optimiser.zero_grad()
-    loss = torch.nn.functional.cross_entropy(model(inputs), labels)
-    loss.backward()
-    optimiser.step()
-    schedule.step()
-    return loss.item()
-""",
-        "clipped after the step": """
-def train_step(model, optimiser, schedule, inputs, labels, max_norm):
-    model.train()
-    optimiser.zero_grad()
-    loss = torch.nn.functional.cross_entropy(model(inputs), labels)
-    loss.backward()
-    optimiser.step()
-    torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
-    schedule.step()
-    return loss.item()
-""",
-        "each parameter clipped alone": """
-def train_step(model, optimiser, schedule, inputs, labels, max_norm):
-    model.train()
-    optimiser.zero_grad()
-    loss = torch.nn.functional.cross_entropy(model(inputs), labels)
-    loss.backward()
-    for weight in model.parameters():
-        torch.nn.utils.clip_grad_norm_([weight], max_norm)
-    optimiser.step()
-    schedule.step()
-    return loss.item()
-""",
-        "numbers clipped, not the norm": """
-def train_step(model, optimiser, schedule, inputs, labels, max_norm):
-    model.train()
-    optimiser.zero_grad()
-    loss = torch.nn.functional.cross_entropy(model(inputs), labels)
-    loss.backward()
-    torch.nn.utils.clip_grad_value_(model.parameters(), max_norm)
-    optimiser.step()
-    schedule.step()
-    return loss.item()
-""",
-        "always scaled to max_norm": """
-def train_step(model, optimiser, schedule, inputs, labels, max_norm):
-    model.train()
-    optimiser.zero_grad()
-    loss = torch.nn.functional.cross_entropy(model(inputs), labels)
-    loss.backward()
-    norm = torch.cat([weight.grad.flatten() for weight in model.parameters()]).norm()
-    for weight in model.parameters():
-        weight.grad *= max_norm / norm
-    optimiser.step()
-    schedule.step()
-    return loss.item()
-""",
-        "the schedule first": """
-def train_step(model, optimiser, schedule, inputs, labels, max_norm):
-    model.train()
-    schedule.step()
-    optimiser.zero_grad()
-    loss = torch.nn.functional.cross_entropy(model(inputs), labels)
+    n = sum(y.shape[0] for _, y in parts)
+    losses = [torch.nn.functional.cross_entropy(model(x), y, reduction="sum") / n for x, y in parts]
+    loss = sum(losses)
     loss.backward()
     torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
     optimiser.step()
     return loss.item()
 """,
-        "the schedule is forgotten": """
-def train_step(model, optimiser, schedule, inputs, labels, max_norm):
+        "nothing is returned": """
+def train_step(model, optimiser, schedule, parts, max_norm):
     model.train()
     optimiser.zero_grad()
-    loss = torch.nn.functional.cross_entropy(model(inputs), labels)
-    loss.backward()
-    torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
-    optimiser.step()
-    return loss.item()
-""",
-        "softmax before the cross-entropy": """
-def train_step(model, optimiser, schedule, inputs, labels, max_norm):
-    model.train()
-    optimiser.zero_grad()
-    loss = torch.nn.functional.cross_entropy(model(inputs).softmax(dim=-1), labels)
-    loss.backward()
+    n = sum(len(y) for _, y in parts)
+    for x, y in parts:
+        (torch.nn.functional.cross_entropy(model(x), y, reduction="sum") / n).backward()
     torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
     optimiser.step()
     schedule.step()
-    return loss.item()
-""",
-        "summed over the batch": """
-def train_step(model, optimiser, schedule, inputs, labels, max_norm):
-    model.train()
-    optimiser.zero_grad()
-    loss = torch.nn.functional.cross_entropy(model(inputs), labels, reduction="sum")
-    loss.backward()
-    torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
-    optimiser.step()
-    schedule.step()
-    return loss.item()
-""",
-        "the loss after the step": """
-def train_step(model, optimiser, schedule, inputs, labels, max_norm):
-    model.train()
-    optimiser.zero_grad()
-    loss = torch.nn.functional.cross_entropy(model(inputs), labels)
-    loss.backward()
-    torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
-    optimiser.step()
-    schedule.step()
-    return torch.nn.functional.cross_entropy(model(inputs), labels).item()
-""",
-        "back in evaluation mode": """
-def train_step(model, optimiser, schedule, inputs, labels, max_norm):
-    model.train()
-    optimiser.zero_grad()
-    loss = torch.nn.functional.cross_entropy(model(inputs), labels)
-    loss.backward()
-    torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
-    optimiser.step()
-    schedule.step()
-    model.eval()
-    return loss.item()
-""",
-        "nothing returned": """
-def train_step(model, optimiser, schedule, inputs, labels, max_norm):
-    model.train()
-    optimiser.zero_grad()
-    loss = torch.nn.functional.cross_entropy(model(inputs), labels)
-    loss.backward()
-    torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
-    optimiser.step()
-    schedule.step()
-""",
-        "clipped at 1, whatever max_norm": """
-def train_step(model, optimiser, schedule, inputs, labels, max_norm):
-    model.train()
-    optimiser.zero_grad()
-    loss = torch.nn.functional.cross_entropy(model(inputs), labels)
-    loss.backward()
-    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-    optimiser.step()
-    schedule.step()
-    return loss.item()
-""",
-        "no step": """
-def train_step(model, optimiser, schedule, inputs, labels, max_norm):
-    model.train()
-    optimiser.zero_grad()
-    loss = torch.nn.functional.cross_entropy(model(inputs), labels)
-    loss.backward()
-    torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
-    schedule.step()
-    return loss.item()
 """,
     },
     "fine_tuning.unfreeze_at": {
@@ -1241,33 +1208,34 @@ def adam_step(w, gradient, m, v, step, lr, beta_1, beta_2, epsilon, weight_decay
 """,
     },
     "fine_tuning.train_step": {
-        "clipped by hand": """
-def train_step(model, optimiser, schedule, inputs, labels, max_norm):
+        "all losses in one sum": """
+def train_step(model, optimiser, schedule, parts, max_norm):
     model.train()
-    for weight in model.parameters():
-        weight.grad = None
-    log_p = model(inputs).log_softmax(dim=-1)
-    loss = -log_p[torch.arange(len(labels)), labels].mean()
+    n = sum(y.shape[0] for _, y in parts)
+    loss = sum(torch.nn.functional.cross_entropy(model(x), y, reduction="sum") for x, y in parts) / n
+    optimiser.zero_grad()
     loss.backward()
-    norm = sum(weight.grad.square().sum() for weight in model.parameters()).sqrt()
-    if norm > max_norm:
-        for weight in model.parameters():
-            weight.grad.mul_(max_norm / norm)
+    torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
     optimiser.step()
     schedule.step()
-    return float(loss)
+    return loss.item()
 """,
-        "gradients zeroed at the end, the loss as a tensor": """
-def train_step(model, optimiser, schedule, inputs, labels, max_norm):
+        "gradients divided in the end": """
+def train_step(model, optimiser, schedule, parts, max_norm):
     model.train()
     model.zero_grad()
-    loss = torch.nn.CrossEntropyLoss()(model(inputs), labels)
-    loss.backward()
+    summed, n = 0.0, 0
+    for x, y in parts:
+        loss = torch.nn.CrossEntropyLoss(reduction="sum")(model(x), y)
+        loss.backward()
+        summed, n = summed + loss.detach(), n + len(y)
+    for weight in model.parameters():
+        weight.grad /= n
     torch.nn.utils.clip_grad_norm_(list(model.parameters()), max_norm)
     optimiser.step()
     schedule.step()
     optimiser.zero_grad()
-    return loss.detach()
+    return summed / n
 """,
     },
     "fine_tuning.unfreeze_at": {

@@ -202,14 +202,17 @@ def parameter_groups(model, lr, decay, weight_decay):
             "adam_step",
         ),
         "fine_tuning-train_step": """
-def train_step(model, optimiser, schedule, inputs, labels, max_norm):
+def train_step(model, optimiser, schedule, parts, max_norm):
     model.train()
-    loss = torch.nn.functional.cross_entropy(model(inputs), labels)
-    loss.backward()
+    count, total = sum(len(labels) for _, labels in parts), 0.0
+    for inputs, labels in parts:
+        loss = torch.nn.functional.cross_entropy(model(inputs), labels, reduction="sum") / count
+        loss.backward()
+        total += loss.item()
     torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
     optimiser.step()
     schedule.step()
-    return loss.item()
+    return total
 """,
     },
     "W transposed in the head": {

@@ -166,40 +166,49 @@ def adam_step(w, gradient, m, v, step, lr, beta_1, beta_2, epsilon, weight_decay
 """,
     },
     "fine_tuning.train_step": {
-        "each tensor of weights is clipped by itself": """
-def train_step(model, optimiser, schedule, inputs, labels, max_norm):
+        "the sum over all examples": """
+def train_step(model, optimiser, schedule, parts, max_norm):
     model.train()
     optimiser.zero_grad()
-    logits = model(inputs)
-    loss = torch.nn.functional.cross_entropy(logits, labels)
-    loss.backward()
+    loss_fn = torch.nn.CrossEntropyLoss(reduction="sum")
+    total, n = 0.0, 0
+    for inputs, labels in parts:
+        loss = loss_fn(model(inputs), labels)
+        loss.backward()
+        total, n = total + loss.item(), n + labels.numel()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
+    optimiser.step()
+    schedule.step()
+    return total / n
+""",
+        "each tensor of weights is clipped by itself": """
+def train_step(model, optimiser, schedule, parts, max_norm):
+    model.train()
+    optimiser.zero_grad()
+    n, total = sum(len(y) for _, y in parts), 0.0
+    for x, y in parts:
+        loss = torch.nn.functional.cross_entropy(model(x), y, reduction="sum") / n
+        loss.backward()
+        total += loss.item()
     for p in model.parameters():
         torch.nn.utils.clip_grad_norm_(p, max_norm)
     optimiser.step()
     schedule.step()
-    return loss.item()
+    return total
 """,
-        "the loss after the step is returned": """
-def train_step(model, optimiser, schedule, inputs, labels, max_norm):
-    criterion = torch.nn.CrossEntropyLoss()
+        "the schedule before the optimiser": """
+def train_step(model, optimiser, schedule, parts, max_norm):
     model.train()
     optimiser.zero_grad()
-    criterion(model(inputs), labels).backward()
+    n, total = sum(len(y) for _, y in parts), 0.0
+    for x, y in parts:
+        loss = torch.nn.functional.cross_entropy(model(x), y, reduction="sum") / n
+        loss.backward()
+        total += loss.item()
     torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
-    optimiser.step()
     schedule.step()
-    with torch.no_grad():
-        return criterion(model(inputs), labels).item()
-""",
-        "clipped before there is a gradient, and the old one is kept": """
-def train_step(model, optimiser, schedule, inputs, labels, max_norm):
-    model.train()
-    loss = torch.nn.functional.cross_entropy(model(inputs), labels)
-    torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
-    loss.backward()
     optimiser.step()
-    schedule.step()
-    return float(loss)
+    return total
 """,
     },
     "fine_tuning.unfreeze_at": {
@@ -359,21 +368,20 @@ def adam_step(w, gradient, m, v, step, lr, beta_1, beta_2, epsilon, weight_decay
 """,
     },
     "fine_tuning.train_step": {
-        "clipped by hand": """
-def train_step(model, optimiser, schedule, inputs, labels, max_norm):
+        "the shares first": """
+def train_step(model, optimiser, schedule, parts, max_norm):
     model.train()
-    for p in model.parameters():
-        p.grad = None
-    logp = model(inputs).log_softmax(dim=-1)
-    loss = -logp[torch.arange(len(labels)), labels].mean()
-    loss.backward()
-    norm = sum((p.grad ** 2).sum() for p in model.parameters()) ** 0.5
-    if norm > max_norm:
-        for p in model.parameters():
-            p.grad *= max_norm / norm
+    optimiser.zero_grad(set_to_none=True)
+    sizes = [len(labels) for _, labels in parts]
+    batch_loss = torch.zeros(())
+    for (inputs, labels), size in zip(parts, sizes):
+        loss = torch.nn.functional.cross_entropy(model(inputs), labels) * (size / sum(sizes))
+        loss.backward()
+        batch_loss += loss.detach()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
     optimiser.step()
     schedule.step()
-    return loss.detach().item()
+    return batch_loss.item()
 """,
     },
     "fine_tuning.unfreeze_at": {
