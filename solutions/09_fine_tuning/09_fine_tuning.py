@@ -69,7 +69,7 @@ def classification_head(
 check("fine_tuning.classification_head", lambda case: classification_head(**case))
 
 # %% [markdown]
-# Here is your head on the small BERT of 06, before any training. Its answers are worth nothing: where the labels are coin flips, nobody does better than log 2, and the new head does
+# Here is your head on the small BERT of 06, before any training. Where the labels are coin flips, nobody does better than log 2, and the new head does
 # not do much worse. A first loss far above log C would be a sign that the head begins with numbers that are too large.
 
 # %% tags=["demo", "record"]
@@ -206,7 +206,7 @@ reveal("fine_tuning.head", counted["BERT-Base"]["the head"])
 display(pd.DataFrame(counted).map("{:,}".format))
 
 # %% [markdown]
-# 768 × 2 weights and 2 biases: of seventy thousand numbers in BERT-Base, one is new. All the rest has been paid for by somebody else.
+# 768 × 2 weights and 2 biases: of seventy thousand numbers in BERT-Base, one is new.
 
 # %% [markdown]
 # ## 3 · What learns: four strategies
@@ -254,7 +254,7 @@ pictures.strategies(learning, 4, "BERT-Base")
 display(pd.DataFrame({"learn, in BERT-Base": learning}).map("{:,}".format))
 
 # %% [markdown]
-# The picture has four layers, for room. The pooler goes with the last layer. Gradual unfreezing ends where full fine-tuning begins; between them there is a family of methods, and the names vary from text to text:
+# The picture has four layers, for room. The pooler goes with the last layer. Gradual unfreezing ends where full fine-tuning begins. Names vary from text to text:
 # say what you trained. (Head first, then everything, is meant to keep a random head from distorting the encoder: Kumar et al. 2022.)
 
 # %% [markdown]
@@ -520,9 +520,8 @@ print(f"after 50 steps, largest difference from torch.optim.AdamW: {adam_differe
 # %% [markdown]
 # ## 8 · One step
 #
-# In 03 you wrote a step of training. Here the batch does not fit into memory, as is usual with large models: it is read in *parts*, whose gradients add up before one step is taken. This is
-# called **gradient accumulation**. It has a trap: parts are not of one size. The `Trainer` of transformers took the mean of the parts' means
-# until October 2024 (Atry 2023, an issue of July 2023), so that the tokens of short parts counted more. No error was raised, and the loss went down.
+# In 03 you wrote a step of training. Here the batch does not fit into memory: it is read in *parts*, whose gradients add up before one step is taken (**gradient accumulation**). The trap: parts
+# are not of one size. Until October 2024 the `Trainer` of transformers took the mean of the parts' means (issue 24725), so that tokens of short parts counted more. Nothing raised an error.
 
 # %% nbgrader={"grade": false, "grade_id": "fine_tuning-train_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def train_step(
