@@ -246,7 +246,7 @@ for row in reverse_padded(ids, lengths):
 def bilm_loss(
     forward: Float[Tensor, "B T V"], backward: Float[Tensor, "B T V"], ids: Int[Tensor, "B T"]
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
-    """Nats a token in each direction: (forward, backward).  (difficulty ●●○, 8 minutes)
+    """Nats per token in each direction: (forward, backward).  (difficulty ●●○, 8 minutes)
 
     forward[b, t] are logits of a model that has read tokens 0 to t: they are about token t + 1.
     backward[b, t] has read token t and all to its right: about token t − 1. Rows of ids are

@@ -479,7 +479,7 @@ pictures.corruption(shares)
 
 # %% nbgrader={"grade": false, "grade_id": "bert-mlm_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def mlm_loss(logits: Float[Tensor, "B T V"], labels: Int[Tensor, "B T"]) -> Float[Tensor, ""]:
-    """Nats a chosen word: the mean of −log p(right word) over them.  (difficulty ●●○, 5 minutes)
+    """Nats per chosen word: the mean of −log p(right word) over them.  (difficulty ●●○, 5 minutes)
 
     A place is chosen if its label is not UNCHOSEN (−100). The mean is over the chosen places of the
     whole batch, each counting the same. At least one place is chosen. Natural logarithm. Logits may be
@@ -532,8 +532,8 @@ for name, nats in ladder.items():
 # Training on text alone, before any task, is called **pre-training**. To see something in less than twenty seconds, we take a corner of the language: the topics *prison*, *river* and *night*,
 # without sentences in which order decides or the cue stands on the right. This has an exact bound of its own. All 720 batches go through your functions.
 #
-# The encoder is given; section 10 builds it. It is 03's layer of 2017 with three differences: **GELU** in place of ReLU (smooth, and a little below 0 for small negative numbers;
-# Hendrycks and Gimpel 2016), a layer norm on the sum of the embeddings, and **dropout**, which sets a tenth of the numbers to 0 in training. Our small one does without the last.
+# The encoder is given; section 10 builds it. It is your layer of 03, post-norm with exact **GELU** (Hendrycks and Gimpel 2016). New is a layer norm on the sum of the embeddings.
+# BERT's **dropout** sets a tenth of the numbers to 0 in training; our small one does without.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from dataclasses import replace
@@ -1378,7 +1378,7 @@ def nsp_loss(
     b_next: Float[Tensor, "2"],
     labels: Int[Tensor, "B"],
 ) -> Float[Tensor, ""]:
-    """Nats a pair, from the last layer's vectors.  (extension, ●○○, 5 minutes)
+    """Nats per pair, from the last layer's vectors.  (extension, ●○○, 5 minutes)
 
     [CLS] is the first token. Rows of a matrix stand for inputs. Label 0: b continues a. A mean.
     """

@@ -176,7 +176,7 @@ def count_parameters(model: torch.nn.Module) -> tuple[int, int]:
 check("fine_tuning.count_parameters", lambda case: count_parameters(miniature(case)))
 
 # %% [markdown]
-# Now BERT-Base, built from its configuration without numbers on the *meta* device (06), with a head for two classes; and MiniLM, the smaller BERT that this course falls back on.
+# Now BERT-Base, built from its configuration on the *meta* device (06), with a head for two classes; and MiniLM, which this course falls back on.
 #
 # **Predict:** how many numbers does the new head of BERT-Base hold?
 
@@ -211,14 +211,14 @@ display(pd.DataFrame(counted).map("{:,}".format))
 # %% [markdown]
 # ## 3 · What learns: four strategies
 #
-# What does not learn is **frozen**; so the strategies differ in their **freezing**.
+# What does not learn is **frozen**; the strategies differ in their **freezing**.
 #
 # - **Frozen features** (feature extraction, linear probing): the encoder stays, the head learns.
 # - **Last layers** (partial fine-tuning): the head and the top of the encoder learn.
 # - **Gradual unfreezing** (Howard and Ruder 2018): the head first, then one layer more each epoch.
 # - **Full fine-tuning** (Devlin et al. 2019): everything learns from the first step.
 #
-# All four need one tool: a way to keep named parts as they are.
+# All four need one tool: to keep named parts as they are.
 
 # %% nbgrader={"grade": false, "grade_id": "fine_tuning-freeze", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def freeze(model: torch.nn.Module, names: list[str]) -> None:

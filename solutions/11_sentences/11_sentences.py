@@ -411,7 +411,7 @@ def classification_objective(
     W: Float[Tensor, "features classes"],
     labels: Int[Tensor, "B"],
 ) -> Float[Tensor, ""]:
-    """Nats a pair, when softmax([u; v; |u − v|] W) says the label.  (difficulty ●●○, 5 minutes)
+    """Nats per pair, when softmax([u; v; |u − v|] W) says the label.  (difficulty ●●○, 5 minutes)
 
     No bias. The vectors go in as they are. A mean over the pairs, natural logarithm; right for logits
     in the hundreds, too.

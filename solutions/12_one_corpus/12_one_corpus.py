@@ -453,7 +453,7 @@ display((100 * pd.DataFrame(widths)).round(1).astype(object).fillna("").rename_a
 # What do pairs gain? Nothing worth having for near words and MiniLM: they fail on different sentences. GPT and the exact reader who has the same words fail on the same ones, and there the interval is much narrower.
 #
 # The bootstrap takes items for independent. Twenty sentences about *saw* are not: whoever tells the verb from the noun gets nearly all of them right. Resampling whole
-# *words* asks how the difference would be with other words; over all words its interval is wider. Among the nouns it is not: sentences about one word have little in common here. You cannot know before you look. Say which of the two you did.
+# *words* (a **cluster bootstrap**) asks how the difference would be with other words; over all words its interval is wider. Among the nouns it is not: sentences about one word have little in common here. You cannot know before you look. Say which of the two you did.
 
 # %% [markdown]
 # ### Twenty-one comparisons at once
