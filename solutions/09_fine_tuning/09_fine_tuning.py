@@ -1245,7 +1245,7 @@ print(f"stopped after epoch {stopped} of 0 to {len(said) - 1}")
 # - Fine-tuning is transfer learning: it starts from θ_pre. Only the head is new: 1,538 of 109,483,778 numbers in BERT-Base.
 # - Frozen features, last layers, gradual unfreezing and full fine-tuning differ in what requires a gradient.
 # - Weight decay spares biases and layer norms. Warm-up keeps the first steps short.
-# - A step may read its batch in parts: gradients add up, each example counts the same, one clip, one step.
+# - A step may read its batch in parts: gradients add up, each example counts the same.
 # - Near tasks need a head, far tasks need the layers. What learns forgets: catastrophic forgetting grows with the rate.
 # - A rate too large raises no error: the loss stays at log C, or seeds disagree.
 # - Without intervals a difference of two points is no difference.

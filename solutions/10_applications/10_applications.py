@@ -1010,7 +1010,7 @@ display(pd.DataFrame(versus))
 # ways to work, not two architectures: one had a few hundred labels and
 # the other none, and is stored with 4 bits. (A decoder answers better the larger it is: 07.) What stays is the *shape* of the task. If the
 # answer is one of a few labels or a place in the text, a head can give nothing else, takes one pass, and comes with scores that can be compared with a threshold. If the answer is a
-# text that nobody has written yet, only a model that writes can give it.
+# new text, only a model that writes can give it.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 tagged_well, by_memory = table["fine-tuned"], table["most frequent tag"]
