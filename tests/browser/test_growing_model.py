@@ -16,8 +16,6 @@ from tests.conftest import ASSIGNMENTS, ROOT
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 BLOCKS, BERT = "03_transformer_layer", "06_bert"
-LOADER = nbformat.v4.new_code_cell("from coursekit.models import load as load_pretrained")
-"""What a demonstration between the two has imported."""
 CELLS = "window.jupyterapp.shell.currentWidget.content.widgets"
 
 
@@ -29,7 +27,7 @@ def course(tmp_path, monkeypatch):
     begin, end = 'mine("Block"', "largest_difference(own_bert)"
     for name, needed in (
         (BLOCKS, lambda cells: up_to(cells, "keep(sinusoid")),
-        (BERT, lambda cells: [*up_to(cells, "import torch"), LOADER, *up_to(after(cells, begin), end)]),
+        (BERT, lambda cells: [*up_to(cells, "import torch"), *between(cells, begin, end)]),
     ):
         notebook = ASSIGNMENTS[name].read_release()
         notebook.cells = needed([cell for cell in notebook.cells if cell.cell_type == "code"])
@@ -42,14 +40,17 @@ def course(tmp_path, monkeypatch):
 
 
 def up_to(cells: list, words: str) -> list:
-    """The cells as far as the first one with these words; of demonstrations before it those alone that import."""
+    """The cells as far as the first one with these words; of demonstrations those alone that import for the exercises."""
     last = next(i for i, cell in enumerate(cells) if words in cell.source)
-    return [c for c in cells[:last] if not is_demo(c) or "import " in c.source] + [cells[last]]
+    first = next((i for i, cell in enumerate(cells) if grade_id(cell)), last)
+    demos = [cell for cell in cells[:first] if "import " in cell.source]
+    return [cell for cell in cells[:last] if not is_demo(cell) or cell in demos] + [cells[last]]
 
 
-def after(cells: list, words: str) -> list:
-    """The first cell with these words, and all behind it."""
-    return cells[next(i for i, cell in enumerate(cells) if words in cell.source) :]
+def between(cells: list, begin: str, end: str) -> list:
+    """All cells from the first one with these words to the first one with those."""
+    first, last = (next(i for i, cell in enumerate(cells) if words in cell.source) for words in (begin, end))
+    return cells[first : last + 1]
 
 
 def open_and_answer(page, address: str, name: str) -> None:
