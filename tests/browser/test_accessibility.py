@@ -74,8 +74,8 @@ def test_sliders_and_hints_obey_the_keyboard_and_pictures_have_words(notebook, p
 
     drawn = notebook.locator(".jp-OutputArea img[alt^='Bank gives itself']")
     before = drawn.get_attribute("alt")
-    notebook.locator(".jp-CodeCell", has_text=SLIDER).locator(".cm-content").click()
-    notebook.keyboard.press("Escape")  # out of the editor, where Tab indents
+    notebook.locator(".jp-CodeCell", has=notebook.locator("[role=slider]")).locator(".jp-InputPrompt").click()
+    notebook.keyboard.press("Escape")  # out of an editor, where Tab indents
     tab_to(notebook, "[role=slider]")
     for _ in range(3):
         notebook.keyboard.press("ArrowRight")
