@@ -401,9 +401,9 @@ class CausalAttention(torch.nn.Module):
 def gpt_cases(draw: Draw) -> Iterator[Case]:
     """One, two and three layers; with GPT-2's activation, which is the default, and with the exact GELU."""
     for V, heads, d, layers, inner, B, T, other, pieces, activation in (
-        (11, 2, 7, 2, 20, 3, 5, 7, 2, None),
-        (9, 3, 4, 1, 17, 2, 6, 4, 1, "gelu"),
-        (8, 1, 13, 3, 18, 1, 9, 6, 3, None),
+        (11, 2, 7, 2, 20, 3, 5, 7, 3, None),
+        (9, 3, 4, 1, 17, 2, 4, 3, 1, "gelu"),
+        (8, 1, 13, 3, 18, 1, 9, 6, 5, None),
     ):
         dim, tokens = heads * d, 40  # so many that whoever counts on meets no end of the table
         shapes = {"token.weight": (V, dim), "position.weight": (tokens, dim)}
