@@ -13,7 +13,7 @@
 # word's contextual embedding out of every layer, ask which layer knows its sense, and look at what the word attends to. Of every number we ask what it would be for words that have
 # nothing in common.
 #
-# **You need** notebooks 06 and 07. **Time** about 65 minutes without what goes *further*: six exercises, a bug to find, two questions that a person reads; two extensions.
+# **You need** notebooks 06 and 07. **Time** about 65 minutes without what goes *further*: five exercises, a bug to find, two questions that a person reads; two extensions.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [07 · GPT](../07_gpt/07_gpt.ipynb) · next: [09 · Fine-tuning](../09_fine_tuning/09_fine_tuning.ipynb)
 
@@ -384,18 +384,10 @@ check("inside.anisotropy", lambda case: anisotropy(case["vectors"]))
 # If all vectors share a direction, take it away: subtract their mean. The mean has to come from somewhere, and a mean of the very vectors that are compared would look better than it is. So it comes from
 # a sample of others.
 
-# %% nbgrader={"grade": false, "grade_id": "inside-centre", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% tags=["demo"]
 def centre(vectors: Float[Tensor, "n D"], sample: Float[Tensor, "m D"]) -> Float[Tensor, "n D"]:
-    """The vectors without what is common to all vectors.  (difficulty ●○○, 3 minutes)
-
-    From each vector the mean vector of `sample` is subtracted. Lengths are left as they come out.
-    """
-    ### BEGIN SOLUTION
+    """The vectors without what is common to all vectors: the mean vector of `sample` is subtracted."""
     return vectors - sample.mean(dim=0)
-    ### END SOLUTION
-
-# %% nbgrader={"grade": true, "grade_id": "inside-centre-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-check("inside.centre", lambda case: centre(case["vectors"], case["sample"]))
 
 # %% [markdown]
 # Three models: yours; one of the same shape that was never trained; and a decoder, SmolLM2 of 07. From 30 sentences, each token once.

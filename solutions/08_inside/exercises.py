@@ -554,7 +554,7 @@ def sense_similarity(vectors, words, senses):
     ),
 )
 
-# ------------------------------------------------------------------------------------------ anisotropy, centre
+# ------------------------------------------------------------------------------------------ anisotropy
 
 
 def cone_cases(draw: Draw) -> Iterator[Case]:
@@ -687,110 +687,6 @@ def anisotropy(vectors):
     ),
 )
 
-
-def centre_cases(draw: Draw) -> Iterator[Case]:
-    for n, m, D in ((4, 7, 5), (6, 3, 8), (3, 9, 4)):
-        shift = 2 * draw.normal(1, D)
-        yield {
-            "vectors": draw.normal(n, D) + shift,
-            "sample": (draw.normal(m, D) ** 2 * 0.7 + shift).astype(
-                np.float32
-            ),  # skewed: its median is not its mean
-        }
-
-
-MEAN = "vectors - sample.mean(dim=0)"
-
-centre = Exercise(
-    cases=centre_cases,
-    rule=Rule(axes={"": "n D"}),
-    mistakes=(
-        Mistake(
-            "their own mean",
-            "Your vectors have the mean 0 exactly: you subtract their own mean. The sample's is asked for.",
-            MEAN, "vectors - vectors.mean(dim=0)",
-        ),
-        Mistake(
-            "each vector's own mean",
-            "You subtract one number from each vector, as layer norm does. What is common to all vectors is a vector.",
-            MEAN, "vectors - vectors.mean(dim=1, keepdim=True)",
-        ),
-        Mistake(
-            "one number from the sample",
-            "You subtract the same number from every coordinate: each coordinate has a mean of its own.",
-            MEAN, "vectors - sample.mean()",
-        ),
-        Mistake(
-            "added",
-            "You add the mean vector.",
-            MEAN, "vectors + sample.mean(dim=0)",
-        ),
-        Mistake(
-            "the sum of the sample",
-            "What you subtract grows with the size of the sample.",
-            MEAN, "vectors - sample.sum(dim=0)",
-        ),
-        Mistake(
-            "the median",
-            "You subtract the median of each coordinate, not its mean.",
-            MEAN, "vectors - sample.median(dim=0).values",
-        ),
-        Mistake(
-            "standardised",
-            "You also divide by the standard deviation of each coordinate. Only the mean is to be taken away.",
-            MEAN, "(vectors - sample.mean(dim=0)) / sample.std(dim=0)",
-        ),
-        Mistake(
-            "the mean of all vectors together",
-            "You put vectors and sample together for the mean. It is to come from the sample alone, which is not compared.",
-            MEAN, "vectors - torch.cat([vectors, sample]).mean(dim=0)",
-        ),
-        Mistake(
-            "the sample made to length 1 first",
-            "You divide vectors by their lengths before you take the mean. The mean of the vectors as they are is asked for.",
-            MEAN, "vectors - torch.nn.functional.normalize(sample, dim=-1).mean(dim=0)",
-            also=(
-                """
-def centre(vectors, sample):
-    unit = torch.nn.functional.normalize
-    return unit(vectors, dim=-1) - unit(sample, dim=-1).mean(dim=0)
-""",
-            ),
-        ),
-        Mistake(
-            "made to length 1",
-            "Your vectors have length 1: leave their lengths as they come out.",
-            MEAN, "torch.nn.functional.normalize(vectors - sample.mean(dim=0), dim=-1)",
-        ),
-        Mistake(
-            "projected out",
-            "You remove the direction of the mean from every vector. Only the mean vector itself is to be subtracted.",
-            f"return {MEAN}",
-            "common = torch.nn.functional.normalize(sample.mean(dim=0), dim=0)\n    return vectors - (vectors @ common)[:, None] * common",
-        ),
-    ),
-    alternatives={
-        "einsum with even weights": """
-def centre(vectors, sample):
-    return vectors - torch.einsum("md,m->d", sample, torch.full((len(sample),), 1 / len(sample)))
-""",
-        "numpy in double precision": """
-import numpy as np
-def centre(vectors, sample):
-    return vectors.numpy().astype(np.float64) - sample.numpy().astype(np.float64).mean(axis=0, keepdims=True)
-""",
-        "a loop over the coordinates": """
-def centre(vectors, sample):
-    return torch.stack([vectors[:, d] - sum(sample[:, d]) / len(sample) for d in range(vectors.shape[1])], dim=1)
-""",
-    },
-    hints=(
-        "If every vector has the same large number in coordinate 3, what do their cosines measure? What has to go?",
-        "vectors: (n, D), sample: (m, D). The mean vector of the sample: (D). Out: (n, D).",
-        "the mean over the rows of sample, one number for each coordinate\nsubtract it from each row of vectors",
-        "Near miss: `vectors - vectors.mean(dim=0)` uses the vectors that are compared; their cosines then look smaller than those of new vectors would.",
-    ),
-)
 
 # ------------------------------------------------------------------------------------------ entropy of attention
 

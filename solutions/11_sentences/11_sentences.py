@@ -12,7 +12,7 @@
 # So far every vector belonged to a word. To search, to group or to compare, we want one vector for a whole sentence, such that sentences that say the same lie close together.
 # The mean of the words' vectors is a first answer. We measure how good it is against a person's judgement, train an encoder to give a better one, and search with it.
 #
-# **You need** notebooks 01, 03 and 06. **Time** about 60 minutes: six exercises, one of them a bug to mend, two questions that a person reads; three
+# **You need** notebooks 01, 03, 06 and 10. **Time** about 55 minutes: four exercises, one of them a bug to mend, two questions that a person reads; three
 # extensions.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [10 · Applications: sentiment, entities, questions](../10_applications/10_applications.ipynb) · next: [12 · One corpus, four models](../12_one_corpus/12_one_corpus.ipynb)
@@ -38,22 +38,13 @@ normalize = torch.nn.functional.normalize
 # ## 1 · One vector for a sentence
 #
 # An encoder gives a vector for each token. Their mean (**mean pooling**) is the usual **sentence embedding**. Sentences of a batch differ in length, so the short ones end in
-# padding, and at the padding stand vectors too: numbers that mean nothing. They must not enter the mean.
+# padding, and at the padding stand vectors too: numbers that mean nothing. They must not enter the mean. You wrote it in 10, as one of three ways to pool.
 
-# %% nbgrader={"grade": false, "grade_id": "sentences-mean_pool", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def mean_pool(hidden: Float[Tensor, "B T D"], keep: Bool[Tensor, "B T"]) -> Float[Tensor, "B D"]:
-    """The mean of the vectors of each sentence's own tokens.  (difficulty ●○○, 5 minutes)
-
-    keep is True at tokens, [CLS] and [SEP] among them, and False at padding. Each sentence has at
-    least one token.
-    """
-    ### BEGIN SOLUTION
+    """The mean of each sentence's own tokens, as your `pool` in 10: keep is False at padding."""
     real = keep[..., None].to(hidden.dtype)                          # B T 1
     return (hidden * real).sum(dim=1) / real.sum(dim=1)
-    ### END SOLUTION
-
-# %% nbgrader={"grade": true, "grade_id": "sentences-mean_pool-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("sentences.mean_pool", lambda case: mean_pool(**case))
 
 # %% [markdown]
 # In 2022 a user of Hugging Face's library reported as a bug that a sentence's mean depends on the *batch size* (transformers, issue 17463). The mean ran over all places of the row. How
@@ -95,7 +86,7 @@ def read(
 sentence = "Plug in your cell phone."
 alone, _ = read([sentence])
 padding = [0, 2, 5, 10, 20, 30, 50]
-cosines = {"all places of the row": [], "your mean_pool": []}
+cosines = {"all places of the row": [], "its own tokens": []}
 for places in padding:
     hidden, keep = read([sentence], max_length=alone.shape[1] + places, padding="max_length")
     for name, pooled in zip(cosines, (hidden.mean(dim=1), mean_pool(hidden, keep)), strict=True):
@@ -106,7 +97,7 @@ pictures.padding(padding, cosines)
 
 # %% [markdown]
 # Attention ignores the padding, so the vectors of the *tokens* stay as they are; only a plain mean takes the others in. The same text would have another
-# vector in another batch, and a search would depend on the order of the file. Your mean does not move.
+# vector in another batch, and a search would depend on the order of the file. The mean of a sentence's own tokens does not move.
 
 # %% [markdown]
 # ## 2 · What readers say
@@ -392,32 +383,21 @@ pictures.two_readers()
 # What does the classifier see? BERT trained in this way is called **Sentence-BERT** (Reimers and Gurevych 2019). Its authors compared several ways of putting u and v together; the
 # difference |u − v| mattered most.
 
-# %% nbgrader={"grade": false, "grade_id": "sentences-siamese_features", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def siamese_features(
-    u: Float[Tensor, "B D"], v: Float[Tensor, "B D"]
-) -> Float[Tensor, "B features"]:
-    """[u; v; |u − v|]: three vectors side by side, 3D numbers.  (difficulty ●○○, 3 minutes)"""
-    ### BEGIN SOLUTION
-    return torch.cat([u, v, (u - v).abs()], dim=1)
-    ### END SOLUTION
-
-# %% nbgrader={"grade": true, "grade_id": "sentences-siamese_features-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-check("sentences.siamese_features", lambda case: siamese_features(**case))
-
 # %% nbgrader={"grade": false, "grade_id": "sentences-classification_objective", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def classification_objective(
     u: Float[Tensor, "B D"],
     v: Float[Tensor, "B D"],
-    W: Float[Tensor, "features classes"],
+    W: Float[Tensor, "3*D classes"],
     labels: Int[Tensor, "B"],
 ) -> Float[Tensor, ""]:
-    """Nats per pair, when softmax([u; v; |u − v|] W) says the label.  (difficulty ●●○, 5 minutes)
+    """Nats per pair, when softmax([u; v; |u − v|] W) says the label.  (difficulty ●●○, 7 minutes)
 
-    No bias. The vectors go in as they are. A mean over the pairs, natural logarithm; right for logits
-    in the hundreds, too.
+    [u; v; |u − v|]: three vectors side by side, 3D numbers for each pair; the vectors go in as they
+    are. No bias. A mean over the pairs, natural logarithm; right for logits in the hundreds, too.
     """
     ### BEGIN SOLUTION
-    log_p = (siamese_features(u, v) @ W).log_softmax(dim=1)
+    features = torch.cat([u, v, (u - v).abs()], dim=1)
+    log_p = (features @ W).log_softmax(dim=1)
     return -log_p.gather(1, labels[:, None]).mean()
     ### END SOLUTION
 
@@ -943,7 +923,7 @@ from sentence_transformers import SentenceTransformer
 model = SentenceTransformer(str(folder), device="cpu")
 theirs = model.encode(exam.premise[:64].tolist(), convert_to_tensor=True, show_progress_bar=False)
 same = (theirs - normalize(minilm_vectors(exam.premise[:64]), dim=1)).abs().max().item()
-print(f"largest difference from your mean_pool, at length 1: {same:.1e}")
+print(f"largest difference from mean_pool, at length 1: {same:.1e}")
 
 # %% [markdown]
 # What you built is what the library does. It also holds the training losses: `MultipleNegativesRankingLoss` is your loss with in-batch negatives (InfoNCE), `SoftmaxLoss` your

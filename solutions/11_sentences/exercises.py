@@ -8,145 +8,6 @@ from autograder.exercise import Draw, Exercise, Mistake
 from autograder.checks.asking import Case
 from autograder.checks.judging import Rule
 
-# ------------------------------------------------------------------------------------------ pooling
-
-
-def pooling_cases(draw: Draw) -> Iterator[Case]:
-    """Vectors with a mean of their own, so that padding, which is not zero, pulls a mean away."""
-    for B, T, D in ((3, 7, 5), (4, 6, 9), (2, 9, 4), (5, 8, 3)):
-        keep = draw.padding(B, T)
-        middle = draw.uniform(1, 1, D, low=0.5, high=1.5)
-        hidden = np.where(keep[..., None], draw.normal(B, T, D) + middle, -3 * middle)
-        yield {"hidden": hidden, "keep": keep}
-
-
-KEPT_SUM, KEPT_COUNT = "(hidden * real).sum(dim=1)", "real.sum(dim=1)"
-
-mean_pool = Exercise(
-    cases=pooling_cases,
-    rule=Rule(axes={"": "B D"}),
-    mistakes=(
-        Mistake(
-            "padding counted as if it were words",
-            "The vector of a short sentence moves when it stands in a longer batch. Which places went into your mean?",
-            f"{KEPT_SUM} / {KEPT_COUNT}", "hidden.mean(dim=1)",
-        ),
-        Mistake(
-            "divided by the places of the row",
-            "Your full rows are right; the more padding a row has, the shorter is its vector. By how many do you divide?",
-            KEPT_COUNT, "hidden.shape[1]",
-        ),
-        Mistake(
-            "padding in the sum, real tokens in the count",
-            "Your full rows are right; in the others you count the tokens, but add up more than them.",
-            KEPT_SUM, "hidden.sum(dim=1)",
-        ),
-        Mistake(
-            "keep inverted",
-            "You average what should be left out: keep is True at the tokens. (A full row then has nothing to average.)",
-            edits={"keep[..., None]": "(~keep)[..., None]", KEPT_COUNT: "real.sum(dim=1).clamp(min=1)"},
-        ),
-        Mistake(
-            "the sum instead of the mean",
-            "Your vectors are longer, the more tokens a sentence has.",
-            f"{KEPT_SUM} / {KEPT_COUNT}", KEPT_SUM,
-        ),
-        Mistake(
-            "one divisor for the whole batch",
-            "A sentence's vector changes with the lengths of the *other* sentences: each row has a count of its own.",
-            KEPT_COUNT, "real.sum(dim=1).mean()",
-            also=("""
-def mean_pool(hidden, keep):
-    return (hidden * keep[..., None]).sum(dim=1) / keep.sum()
-""",),
-        ),
-        Mistake(
-            "[CLS] and [SEP] left out",
-            "You leave out the first and the last token of each sentence. [CLS] and [SEP] are among the tokens that the docstring counts.",
-            code="""
-def mean_pool(hidden, keep):
-    inner, count = keep.clone(), keep.sum(dim=1)
-    inner[:, 0] = False
-    inner[range(len(keep)), count - 1] = False
-    return (hidden * inner[..., None]).sum(dim=1) / inner.sum(dim=1, keepdim=True).clamp(min=1)
-""",
-        ),
-        Mistake(
-            "[CLS] left out",
-            "You leave out the first token of each sentence. [CLS] is among the tokens that the docstring counts.",
-            code="""
-def mean_pool(hidden, keep):
-    inner = keep.clone()
-    inner[:, 0] = False
-    return (hidden * inner[..., None]).sum(dim=1) / inner.sum(dim=1, keepdim=True).clamp(min=1)
-""",
-        ),
-        Mistake(
-            "one too many below the line",
-            "All your vectors are a little too short, those of short sentences most: you divide by one more than the sentence has tokens.",
-            KEPT_COUNT, "(real.sum(dim=1) + 1)",
-        ),
-        Mistake(
-            "the shortest sentence cuts all",
-            "Only your shortest sentences are right: of the longer ones you take as many tokens as the shortest has.",
-            code="""
-def mean_pool(hidden, keep):
-    return hidden[:, : int(keep.sum(dim=1).min())].mean(dim=1)
-""",
-        ),
-        Mistake(
-            "the first token",
-            "You return the vector of the first token of each sentence. That is [CLS]; the mean of all is asked.",
-            f"{KEPT_SUM} / {KEPT_COUNT}", "hidden[:, 0]",
-        ),
-        Mistake(
-            "the largest of each coordinate",
-            "You take the largest value of each coordinate: that is called max pooling. The mean is asked.",
-            f"{KEPT_SUM} / {KEPT_COUNT}", 'hidden.masked_fill(~keep[..., None], float("-inf")).amax(dim=1)',
-        ),
-        Mistake(
-            "the mean over the batch",
-            "You have one vector for each *place*, not for each sentence: over which axis are tokens averaged?",
-            code="""
-def mean_pool(hidden, keep):
-    real = keep[..., None].to(hidden.dtype)
-    return (hidden * real).sum(dim=0) / real.sum(dim=0).clamp(min=1)
-""",
-        ),
-        Mistake(
-            "a vector of length 1",
-            "Your directions are right and your lengths are all 1. The mean itself is asked; the cosine divides by lengths later.",
-            f"return {KEPT_SUM} / {KEPT_COUNT}", f"return torch.nn.functional.normalize({KEPT_SUM}, dim=1)",
-        ),
-    ),
-    alternatives={
-        "one sentence after the other": """
-def mean_pool(hidden, keep):
-    return torch.stack([vectors[real].mean(dim=0) for vectors, real in zip(hidden, keep)])
-""",
-        "shares and einsum": """
-def mean_pool(hidden, keep):
-    shares = keep.double() / keep.double().sum(dim=1, keepdim=True)
-    return torch.einsum("bt,btd->bd", shares, hidden.double())
-""",
-        "nanmean": """
-def mean_pool(hidden, keep):
-    return hidden.masked_fill(~keep[..., None], float("nan")).nanmean(dim=1)
-""",
-        "attention with equal scores": """
-def mean_pool(hidden, keep):
-    weights = torch.zeros(keep.shape).masked_fill(~keep, float("-inf")).softmax(dim=1)
-    return (weights[:, None] @ hidden)[:, 0]
-""",
-    },
-    hints=(
-        "Take a sentence of three tokens in a batch whose longest has seven. How many vectors should enter its mean, and what should stand below the line?",
-        "hidden (B, T, D), keep (B, T). To multiply them, keep needs an axis more: (B, T, 1). Above the line (B, D), below it (B, 1).",
-        "vectors at padding become zero\nadd up over the tokens\ndivide each row by the number of its own tokens",
-        "Near miss: putting zeros at the padding and then calling `.mean(dim=1)` still divides by T.",
-    ),
-)
-
 # ------------------------------------------------------------------------------------------ rank correlation
 
 
@@ -300,96 +161,6 @@ def spearman(a, b):
 # ------------------------------------------------------------------------------------------ siamese
 
 
-def feature_cases(draw: Draw) -> Iterator[Case]:
-    for B, D in ((3, 5), (4, 7), (6, 2)):
-        yield {"u": draw.normal(B, D), "v": draw.normal(B, D)}
-
-
-FEATURES = "torch.cat([u, v, (u - v).abs()], dim=1)"
-
-siamese_features = Exercise(
-    cases=feature_cases,
-    rule=Rule("close", 1e-5, axes={"": "B features"}),
-    mistakes=(
-        Mistake(
-            "the difference with its sign",
-            "Your last third has negative numbers. |u − v| says how far apart two sentences are, not which one comes first.",
-            "(u - v).abs()", "u - v",
-        ),
-        Mistake(
-            "without the difference",
-            "You have 2D columns; 3D are asked. Which part is missing?",
-            ", (u - v).abs()", "",
-        ),
-        Mistake(
-            "the difference alone",
-            "You have D columns; 3D are asked: u and v themselves stand in front.",
-            FEATURES, "(u - v).abs()",
-        ),
-        Mistake(
-            "the product instead of the difference",
-            "Your last third is u · v, coordinate by coordinate. Some models use it; asked is the absolute difference.",
-            "(u - v).abs()", "u * v",
-        ),
-        Mistake(
-            "the difference squared",
-            "Your last third is never negative, but small differences are too small and large ones too large.",
-            "(u - v).abs()", "(u - v).square()",
-        ),
-        Mistake(
-            "one sentence below the other",
-            "You have 3B rows of D columns: the three parts of a pair belong side by side.",
-            "dim=1", "dim=0",
-        ),
-        Mistake(
-            "a length instead of a vector",
-            "Your last part is a single number a pair. |u − v| is taken coordinate by coordinate.",
-            "(u - v).abs()", "(u - v).norm(dim=1, keepdim=True)",
-        ),
-        Mistake(
-            "v before u",
-            "Your first two thirds have changed places.",
-            "[u, v,", "[v, u,",
-        ),
-        Mistake(
-            "the difference in front",
-            "Your numbers are right and stand in another order: the difference comes last.",
-            FEATURES, "torch.cat([(u - v).abs(), u, v], dim=1)",
-        ),
-        Mistake(
-            "coordinate by coordinate",
-            "Your numbers are right, but taken in turn: u, v and the difference of the first coordinate, then of the second. Asked are all of u, then all of v.",
-            FEATURES, "torch.stack([u, v, (u - v).abs()], dim=2).flatten(1)",
-        ),
-        Mistake(
-            "the three parts on an axis of their own",
-            "Your parts lie on an axis of their own; a classifier wants one row of 3D numbers for each pair.",
-            "torch.cat", "torch.stack",
-        ),
-    ),
-    alternatives={
-        "filled by slices": """
-def siamese_features(u, v):
-    B, D = u.shape
-    features = torch.empty(B, 3 * D, dtype=torch.float64)
-    features[:, :D], features[:, D : 2 * D], features[:, 2 * D :] = u, v, (v - u).abs()
-    return features
-""",
-        "one pair after the other, numpy": """
-import numpy as np
-def siamese_features(u, v):
-    return np.stack([np.concatenate([x, y, np.maximum(x, y) - np.minimum(x, y)]) for x, y in zip(u.numpy(), v.numpy())])
-""",
-    },
-    hints=(
-        "Three questions about a pair: what does the first say, what the second, and where do they differ? What is the answer to each, as a vector?",
-        "u (B, D), v (B, D). Out: (B, 3D).",
-        "u beside v beside the absolute value of their difference, along the last axis",
-        "Near miss: `torch.stack` puts the three on a new axis: (B, 3, D) or (3, B, D).",
-    ),
-)
-
-
 def objective_cases(draw: Draw) -> Iterator[Case]:
     for B, D, classes in ((5, 4, 3), (4, 6, 5), (7, 3, 2), (8, 5, 4)):
         yield {
@@ -406,21 +177,20 @@ def objective_cases(draw: Draw) -> Iterator[Case]:
     yield {"u": u, "v": v, "W": W.astype(np.float32), "labels": labels}
 
 
-LOGITS, NATS = "siamese_features(u, v) @ W", "-log_p.gather(1, labels[:, None]).mean()"
+FEATURES, NATS = "torch.cat([u, v, (u - v).abs()], dim=1)", "-log_p.gather(1, labels[:, None]).mean()"
 WITH_EPSILON = """
 def classification_objective(u, v, W, labels):
-    p = (siamese_features(u, v) @ W).softmax(dim=1)
+    p = (torch.cat([u, v, (u - v).abs()], dim=1) @ W).softmax(dim=1)
     return -(p[range(len(labels)), labels] + EPSILON).log().mean()
 """
 
 classification_objective = Exercise(
     cases=objective_cases,
-    uses=("sentences.siamese_features",),
     mistakes=(
         Mistake(
             "softmax twice",
             "Your numbers stay near those of equal chances, however sure the logits are. Is what goes into the log-softmax still logits?",
-            LOGITS, f"({LOGITS}).softmax(dim=1)",
+            "(features @ W)", "(features @ W).softmax(dim=1)",
         ),
         Mistake(
             "the sum instead of the mean",
@@ -438,7 +208,7 @@ classification_objective = Exercise(
             NATS, "-(log_p / torch.tensor(2.0).log()).gather(1, labels[:, None]).mean()",
             also=("""
 def classification_objective(u, v, W, labels):
-    p = (siamese_features(u, v) @ W).softmax(dim=1)
+    p = (torch.cat([u, v, (u - v).abs()], dim=1) @ W).softmax(dim=1)
     return -p[range(len(labels)), labels].log2().mean()
 """,),
         ),
@@ -453,15 +223,44 @@ def classification_objective(u, v, W, labels):
             NATS, "-log_p.mean()",
         ),
         Mistake(
+            "the difference with its sign",
+            "Your third part has negative numbers. |u − v| says how far apart two sentences are, not which one comes first.",
+            "(u - v).abs()", "u - v",
+        ),
+        Mistake(
+            "the product instead of the difference",
+            "Your third part is u · v, coordinate by coordinate. Some models use it; asked is the absolute difference.",
+            "(u - v).abs()", "u * v",
+        ),
+        Mistake(
+            "the difference squared",
+            "Your third part is never negative, but small differences are too small in it and large ones too large.",
+            "(u - v).abs()", "(u - v).square()",
+        ),
+        Mistake(
+            "the difference in front",
+            "Your three parts are right and stand in another order than the rows of W: the difference comes last.",
+            FEATURES, "torch.cat([(u - v).abs(), u, v], dim=1)",
+        ),
+        Mistake(
+            "the difference in the middle",
+            "Your three parts are right and stand in another order than the rows of W: u, then v, and the difference last.",
+            FEATURES, "torch.cat([u, (u - v).abs(), v], dim=1)",
+        ),
+        Mistake(
+            "coordinate by coordinate",
+            "Your features are right, but taken in turn: u, v and the difference of the first coordinate, then of the second. Asked are all of u, then all of v.",
+            FEATURES, "torch.stack([u, v, (u - v).abs()], dim=2).flatten(1)",
+        ),
+        Mistake(
             "the two sentences in the other order",
             "Your number is that of the pairs turned round: the first D rows of W belong to u.",
-            LOGITS, "siamese_features(v, u) @ W",
+            FEATURES, "torch.cat([v, u, (u - v).abs()], dim=1)",
         ),
         Mistake(
             "vectors of length 1",
             "Your answer does not change when u becomes twice as long. Only the cosine wants that; here the vectors go in as they are.",
-            LOGITS,
-            "siamese_features(torch.nn.functional.normalize(u, dim=1), torch.nn.functional.normalize(v, dim=1)) @ W",
+            "features = ", "u, v = torch.nn.functional.normalize(u, dim=1), torch.nn.functional.normalize(v, dim=1)\n    features = ",
         ),
         Mistake(
             "the probability instead of its logarithm",
@@ -469,7 +268,7 @@ def classification_objective(u, v, W, labels):
             NATS, "1 - log_p.exp().gather(1, labels[:, None]).mean()",
             also=("""
 def classification_objective(u, v, W, labels):
-    p = (siamese_features(u, v) @ W).softmax(dim=1)
+    p = (torch.cat([u, v, (u - v).abs()], dim=1) @ W).softmax(dim=1)
     return -p.gather(1, labels[:, None]).mean()
 """,),
         ),
@@ -489,7 +288,7 @@ def classification_objective(u, v, W, labels):
             "The logarithm itself is not too small: use log-softmax, or logsumexp.",
             code="""
 def classification_objective(u, v, W, labels):
-    p = (siamese_features(u, v) @ W).softmax(dim=1)
+    p = (torch.cat([u, v, (u - v).abs()], dim=1) @ W).softmax(dim=1)
     return -p[range(len(labels)), labels].log().mean()
 """,
             also=tuple(WITH_EPSILON.replace("EPSILON", e) for e in ("1e-6", "1e-8", "1e-9", "1e-10", "1e-12")),
@@ -498,7 +297,7 @@ def classification_objective(u, v, W, labels):
     alternatives={
         "cross_entropy": """
 def classification_objective(u, v, W, labels):
-    return torch.nn.functional.cross_entropy(siamese_features(u, v) @ W, labels)
+    return torch.nn.functional.cross_entropy(torch.cat([u, v, (u - v).abs()], dim=1) @ W, labels)
 """,
         "the three blocks of W, float64": """
 def classification_objective(u, v, W, labels):
@@ -509,7 +308,7 @@ def classification_objective(u, v, W, labels):
         "a loop over the pairs": """
 def classification_objective(u, v, W, labels):
     total = 0.0
-    for features, label in zip(siamese_features(u, v), labels.tolist()):
+    for features, label in zip(torch.cat([u, v, (u - v).abs()], dim=1), labels.tolist()):
         logits = features @ W
         logits = logits - logits.max()
         total -= float(logits[label] - torch.log(torch.exp(logits).sum()))
@@ -517,9 +316,9 @@ def classification_objective(u, v, W, labels):
 """,
     },
     hints=(
-        "After the features this is a softmax regression. What goes into the softmax, and which of its probabilities is the label's?",
-        "Features (B, 3D), W (3D, C), logits (B, C), labels (B). Out: one number.",
-        "features of each pair, times W: logits\nlog-softmax over the classes\nthe label's entry of each row, negative, mean over pairs",
+        "Which three vectors of a pair does the classifier see? After them this is a softmax regression: which of its probabilities is the label's?",
+        "u, v and |u − v| are (B, D), side by side (B, 3D). W (3D, C), logits (B, C), labels (B). Out: one number.",
+        "u beside v beside the absolute value of their difference\nthese features times W: logits\nlog-softmax over the classes\nthe label's entry of each row, negative, mean over pairs",
         "Near miss: `cross_entropy` takes logits. Whoever gives it probabilities has a softmax too many, and a loss that cannot become small.",
     ),
 )
@@ -951,7 +750,6 @@ WEIGHTED = "(weights[:, None] * mean_pool(hidden, keep)).sum(dim=0)"
 
 pool_windows = Exercise(
     cases=pool_window_cases,
-    uses=("sentences.mean_pool",),
     rule=Rule(axes={"": "D"}),
     mistakes=(
         Mistake(
@@ -1016,7 +814,7 @@ def pool_windows(hidden, keep):
     hints=(
         "A text of 130 tokens in windows of 64 has a last window of 2. How much should it count?",
         "hidden (W, size, D), keep (W, size). Pooled: (W, D). Shares: (W), which sum to 1. Out: (D).",
-        "tokens of each window, divided by those of all: its share\nyour mean_pool of each window\nadd them up, each times its share",
+        "tokens of each window, divided by those of all: its share\nmean_pool of each window\nadd them up, each times its share",
         "Near miss: `mean_pool(hidden, keep).mean(dim=0)` gives a window of two tokens as much to say as one of 64.",
     ),
 )

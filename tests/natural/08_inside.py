@@ -346,58 +346,6 @@ def anisotropy(vectors):
     return 1 - ((unit @ unit.T).sum() - n) / (n * (n - 1))
 """,
     },
-    "inside.centre": {
-        "its own mean": """
-def centre(vectors, sample):
-    return vectors - vectors.mean(dim=0)
-""",
-        "one number for all": """
-def centre(vectors, sample):
-    return vectors - sample.mean()
-""",
-        "made length 1 afterwards": """
-def centre(vectors, sample):
-    return torch.nn.functional.normalize(vectors - sample.mean(dim=0), dim=-1)
-""",
-        "divided by the standard deviation": """
-def centre(vectors, sample):
-    return (vectors - sample.mean(dim=0)) / sample.std(dim=0)
-""",
-        "added": """
-def centre(vectors, sample):
-    return vectors + sample.mean(dim=0)
-""",
-        "the mean of each vector": """
-def centre(vectors, sample):
-    return vectors - vectors.mean(dim=1, keepdim=True)
-""",
-        "the sum": """
-def centre(vectors, sample):
-    return vectors - sample.sum(dim=0)
-""",
-        "mean of all vectors together": """
-def centre(vectors, sample):
-    return vectors - torch.cat([vectors, sample]).mean(dim=0)
-""",
-        "the direction of the mean taken out": """
-def centre(vectors, sample):
-    direction = torch.nn.functional.normalize(sample.mean(dim=0), dim=0)
-    return vectors - (vectors @ direction)[:, None] * direction
-""",
-        "the median": """
-def centre(vectors, sample):
-    return vectors - sample.median(dim=0).values
-""",
-        "the sample made length 1 first": """
-def centre(vectors, sample):
-    return vectors - torch.nn.functional.normalize(sample, dim=-1).mean(dim=0)
-""",
-        "all made length 1 first": """
-def centre(vectors, sample):
-    unit = torch.nn.functional.normalize
-    return unit(vectors, dim=-1) - unit(sample, dim=-1).mean(dim=0)
-""",
-    },
     "inside.attention_entropy": {
         "in bits": """
 def attention_entropy(attention):
@@ -890,22 +838,6 @@ def anisotropy(vectors):
     unit = torch.nn.functional.normalize(vectors, dim=-1)
     n = len(unit)
     return (n * (unit @ unit.T).mean() - 1) / (n - 1)
-""",
-    },
-    "inside.centre": {
-        "a loop": """
-def centre(vectors, sample):
-    mean = sum(sample) / len(sample)
-    return torch.stack([vector - mean for vector in vectors])
-""",
-        "numpy": """
-def centre(vectors, sample):
-    return vectors.numpy() - sample.numpy().mean(axis=0, keepdims=True)
-""",
-        "a matrix product, float64": """
-def centre(vectors, sample):
-    m = len(sample)
-    return vectors.double() - torch.full((len(vectors), m), 1 / m).double() @ sample.double()
 """,
     },
     "inside.attention_entropy": {

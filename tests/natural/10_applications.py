@@ -62,41 +62,6 @@ def pool(H, keep):
     return H[:, 0], largest, mean
 """,
     },
-    "applications.sentiment_logits": {
-        "the first vector instead of the mean": """
-def sentiment_logits(H, keep, W, b):
-    first, mean, largest = pool(H, keep)
-    return first @ W.T + b
-""",
-        "the largest instead of the mean": """
-def sentiment_logits(H, keep, W, b):
-    return pool(H, keep)[-1] @ W.T + b
-""",
-        "a softmax at the end": """
-def sentiment_logits(H, keep, W, b):
-    return torch.softmax(pool(H, keep)[1] @ W.T + b, dim=-1)
-""",
-        "the bias forgotten": """
-def sentiment_logits(H, keep, W, b):
-    _, mean, _ = pool(H, keep)
-    return mean @ W.T
-""",
-        "log-probabilities instead of logits": """
-def sentiment_logits(H, keep, W, b):
-    _, mean, _ = pool(H, keep)
-    logits = torch.nn.functional.linear(mean, W, b)
-    return logits.log_softmax(dim=-1)
-""",
-        "the plain mean of the row": """
-def sentiment_logits(H, keep, W, b):
-    return H.mean(dim=1) @ W.T + b
-""",
-        "the three vectors added": """
-def sentiment_logits(H, keep, W, b):
-    vector = sum(pool(H, keep))
-    return vector @ W.T + b
-""",
-    },
     "applications.align_labels": {
         "every piece gets its word's tag": """
 def align_labels(word_ids, tags):
@@ -771,18 +736,6 @@ def pool(H, keep):
     mean = np.stack([row[mask].mean(axis=0) for row, mask in zip(H, keep)])
     largest = np.where(keep[..., None], H, -np.inf).max(axis=1)
     return H[:, 0], mean, largest
-""",
-    },
-    "applications.sentiment_logits": {
-        "the library's linear": """
-def sentiment_logits(H, keep, W, b):
-    _, mean, _ = pool(H, keep)
-    return torch.nn.functional.linear(mean, W, b)
-""",
-        "a logit for each token first, then the mean": """
-def sentiment_logits(H, keep, W, b):
-    logits = torch.einsum("btd,cd->btc", H, W) + b
-    return (logits * keep[..., None]).sum(dim=1) / keep.sum(dim=1, keepdim=True)
 """,
     },
     "applications.align_labels": {

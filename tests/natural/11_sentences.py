@@ -4,52 +4,6 @@ WRONG and RIGHT: exercise → what is wrong or unusual about the answer → the 
 """
 
 WRONG = {
-    "sentences.mean_pool": {
-        "the plain mean of the row": """
-def mean_pool(hidden, keep):
-    return hidden.mean(dim=1)
-""",
-        "padding set to zero, but counted": """
-def mean_pool(hidden, keep):
-    return (hidden * keep.unsqueeze(-1)).mean(dim=1)
-""",
-        "all tokens of the batch are counted": """
-def mean_pool(hidden, keep):
-    return (hidden * keep[..., None]).sum(dim=1) / keep.sum()
-""",
-        "the sum for the mean": """
-def mean_pool(hidden, keep):
-    return torch.einsum("btd,bt->bd", hidden, keep.float())
-""",
-        "[CLS] and [SEP] left out": """
-def mean_pool(hidden, keep):
-    inner = keep.clone()
-    inner[:, 0] = False
-    last = keep.sum(dim=1) - 1
-    inner[torch.arange(len(keep)), last] = False
-    weights = inner.float()
-    return (hidden * weights[..., None]).sum(dim=1) / weights.sum(dim=1, keepdim=True).clamp(min=1)
-""",
-        "only [CLS]": """
-def mean_pool(hidden, keep):
-    return hidden[:, 0]
-""",
-        "the mean vectors have length 1": """
-def mean_pool(hidden, keep):
-    kept = keep[..., None].float()
-    return normalize((hidden * kept).sum(dim=1) / kept.sum(dim=1), dim=-1)
-""",
-        "sums that are zero taken for padding: one place too many in the count": """
-def mean_pool(hidden, keep):
-    kept = keep[..., None].float()
-    return (hidden * kept).sum(dim=1) / (kept.sum(dim=1) + 1)
-""",
-        "the shortest sentence cuts all": """
-def mean_pool(hidden, keep):
-    shortest = int(keep.sum(dim=1).min())
-    return hidden[:, :shortest].mean(dim=1)
-""",
-    },
     "sentences.spearman": {
         "the bug of 2021": """
 def spearman(a, b):
@@ -120,94 +74,101 @@ def spearman(a, b):
     return (sa * sb).sum() / (sa.square().sum() * sb.square().sum()).sqrt()
 """,
     },
-    "sentences.siamese_features": {
+    "sentences.classification_objective": {
         "the difference keeps its sign": """
-def siamese_features(u, v):
-    return torch.cat([u, v, u - v], dim=-1)
+def classification_objective(u, v, W, labels):
+    features = torch.cat([u, v, u - v], dim=-1)
+    return torch.nn.functional.cross_entropy(features @ W, labels)
 """,
         "one below the other": """
-def siamese_features(u, v):
-    return torch.cat([u, v, (u - v).abs()], dim=0)
+def classification_objective(u, v, W, labels):
+    features = torch.cat([u, v, (u - v).abs()], dim=0)
+    return torch.nn.functional.cross_entropy(features @ W, labels)
 """,
         "stacked": """
-def siamese_features(u, v):
-    return torch.stack([u, v, (u - v).abs()], dim=1)
+def classification_objective(u, v, W, labels):
+    features = torch.stack([u, v, (u - v).abs()], dim=1)
+    return torch.nn.functional.cross_entropy(features @ W, labels)
 """,
         "the product for the difference": """
-def siamese_features(u, v):
-    return torch.cat([u, v, u * v], dim=1)
+def classification_objective(u, v, W, labels):
+    features = torch.cat([u, v, u * v], dim=1)
+    return torch.nn.functional.cross_entropy(features @ W, labels)
 """,
         "squared differences": """
-def siamese_features(u, v):
-    return torch.cat([u, v, (u - v) ** 2], dim=1)
+def classification_objective(u, v, W, labels):
+    features = torch.cat([u, v, (u - v) ** 2], dim=1)
+    return torch.nn.functional.cross_entropy(features @ W, labels)
 """,
         "the difference first": """
-def siamese_features(u, v):
-    return torch.cat([(u - v).abs(), u, v], dim=1)
+def classification_objective(u, v, W, labels):
+    features = torch.cat([(u - v).abs(), u, v], dim=1)
+    return torch.nn.functional.cross_entropy(features @ W, labels)
 """,
         "the length of the difference: one number": """
-def siamese_features(u, v):
-    return torch.cat([u, v, (u - v).norm(dim=1, keepdim=True)], dim=1)
+def classification_objective(u, v, W, labels):
+    features = torch.cat([u, v, (u - v).norm(dim=1, keepdim=True)], dim=1)
+    return torch.nn.functional.cross_entropy(features @ W, labels)
 """,
         "the numbers of the three vectors in turn": """
-def siamese_features(u, v):
-    return torch.stack([u, v, (u - v).abs()], dim=-1).flatten(1)
+def classification_objective(u, v, W, labels):
+    features = torch.stack([u, v, (u - v).abs()], dim=-1).flatten(1)
+    return torch.nn.functional.cross_entropy(features @ W, labels)
 """,
-    },
-    "sentences.classification_objective": {
         "the sum for the mean": """
 def classification_objective(u, v, W, labels):
-    logits = siamese_features(u, v) @ W
+    logits = torch.cat([u, v, (u - v).abs()], dim=1) @ W
     return torch.nn.functional.cross_entropy(logits, labels, reduction="sum")
 """,
         "a softmax before a loss that takes one": """
 def classification_objective(u, v, W, labels):
-    probabilities = torch.softmax(siamese_features(u, v) @ W, dim=1)
+    probabilities = torch.softmax(torch.cat([u, v, (u - v).abs()], dim=1) @ W, dim=1)
     return torch.nn.functional.cross_entropy(probabilities, labels)
 """,
         "softmax over the batch": """
 def classification_objective(u, v, W, labels):
-    log_p = (siamese_features(u, v) @ W).log_softmax(dim=0)
+    log_p = (torch.cat([u, v, (u - v).abs()], dim=1) @ W).log_softmax(dim=0)
     return -log_p[torch.arange(len(labels)), labels].mean()
 """,
         "vectors of length 1": """
 def classification_objective(u, v, W, labels):
-    features = siamese_features(normalize(u, dim=1), normalize(v, dim=1))
+    u, v = normalize(u, dim=1), normalize(v, dim=1)
+    features = torch.cat([u, v, (u - v).abs()], dim=1)
     return torch.nn.functional.cross_entropy(features @ W, labels)
 """,
         "bits": """
 def classification_objective(u, v, W, labels):
-    p = torch.softmax(siamese_features(u, v) @ W, dim=1)
+    p = torch.softmax(torch.cat([u, v, (u - v).abs()], dim=1) @ W, dim=1)
     return -torch.log2(p[torch.arange(len(labels)), labels]).mean()
 """,
         "the sign forgotten": """
 def classification_objective(u, v, W, labels):
-    log_p = (siamese_features(u, v) @ W).log_softmax(dim=1)
+    log_p = (torch.cat([u, v, (u - v).abs()], dim=1) @ W).log_softmax(dim=1)
     return log_p.gather(1, labels[:, None]).mean()
 """,
         "the mean over all entries, of every pair's row at every label": """
 def classification_objective(u, v, W, labels):
-    log_p = (siamese_features(u, v) @ W).log_softmax(dim=1)
+    log_p = (torch.cat([u, v, (u - v).abs()], dim=1) @ W).log_softmax(dim=1)
     return -log_p[:, labels].mean()
 """,
         "a loss for each pair": """
 def classification_objective(u, v, W, labels):
-    log_p = (siamese_features(u, v) @ W).log_softmax(dim=1)
+    log_p = (torch.cat([u, v, (u - v).abs()], dim=1) @ W).log_softmax(dim=1)
     return -log_p.gather(1, labels[:, None])[:, 0]
 """,
         "the probability of the label instead of its logarithm": """
 def classification_objective(u, v, W, labels):
-    p = (siamese_features(u, v) @ W).softmax(dim=1)
+    p = (torch.cat([u, v, (u - v).abs()], dim=1) @ W).softmax(dim=1)
     return -p.gather(1, labels[:, None]).mean()
 """,
         "the logarithm of a softmax, kept from 0 by an epsilon": """
 def classification_objective(u, v, W, labels):
-    p = torch.softmax(siamese_features(u, v) @ W, dim=1)
+    p = torch.softmax(torch.cat([u, v, (u - v).abs()], dim=1) @ W, dim=1)
     return -torch.log(p[torch.arange(len(labels)), labels] + 1e-8).mean()
 """,
         "exponentials that float32 cannot hold": """
 def classification_objective(u, v, W, labels):
-    logits = siamese_features(u, v) @ W
+    logits = torch.cat([u, v, (u - v).abs()], dim=1) @ W
     own = logits[torch.arange(len(labels)), labels]
     return (logits.exp().sum(dim=1).log() - own).mean()
 """,
@@ -551,21 +512,6 @@ def last_token(hidden, keep):
 }
 
 RIGHT = {
-    "sentences.mean_pool": {
-        "a loop": """
-def mean_pool(hidden, keep):
-    return torch.stack([row[mask].mean(dim=0) for row, mask in zip(hidden, keep)])
-""",
-        "a batched matrix product in float64": """
-def mean_pool(hidden, keep):
-    weights = keep.double() / keep.double().sum(dim=1, keepdim=True)
-    return (weights[:, None, :] @ hidden.double())[:, 0]
-""",
-        "NaN at padding, and nanmean": """
-def mean_pool(hidden, keep):
-    return hidden.masked_fill(~keep[..., None], torch.nan).nanmean(dim=1)
-""",
-    },
     "sentences.spearman": {
         "scipy": """
 from scipy.stats import spearmanr
@@ -598,31 +544,31 @@ def spearman(a, b):
     return torch.corrcoef(ranks)[0, 1].float()
 """,
     },
-    "sentences.siamese_features": {
+    "sentences.classification_objective": {
         "hstack": """
-def siamese_features(u, v):
-    return torch.hstack((u, v, torch.abs(v - u)))
+def classification_objective(u, v, W, labels):
+    features = torch.hstack((u, v, torch.abs(v - u)))
+    return torch.nn.functional.cross_entropy(features @ W, labels)
 """,
         "numpy": """
 import numpy as np
 
-def siamese_features(u, v):
+def classification_objective(u, v, W, labels):
     u, v = np.asarray(u), np.asarray(v)
-    return np.concatenate([u, v, np.abs(u - v)], axis=-1)
+    features = torch.from_numpy(np.concatenate([u, v, np.abs(u - v)], axis=-1))
+    return torch.nn.functional.cross_entropy(features @ W, labels)
 """,
         "filled in": """
-def siamese_features(u, v):
+def classification_objective(u, v, W, labels):
     B, D = u.shape
     features = torch.empty(B, 3 * D)
     features[:, :D], features[:, D : 2 * D] = u, v
     features[:, 2 * D :] = torch.maximum(u, v) - torch.minimum(u, v)
-    return features
+    return torch.nn.functional.cross_entropy(features @ W, labels)
 """,
-    },
-    "sentences.classification_objective": {
         "the library's loss": """
 def classification_objective(u, v, W, labels):
-    return torch.nn.functional.cross_entropy(siamese_features(u, v) @ W, labels)
+    return torch.nn.functional.cross_entropy(torch.cat([u, v, (u - v).abs()], dim=1) @ W, labels)
 """,
         "logsumexp minus the label's logit": """
 def classification_objective(u, v, W, labels):

@@ -216,11 +216,11 @@ def test_a_threshold_chosen_on_the_test_promises_most(measured):
 # ------------------------------------------------------------------------------------------ half-finished notebooks
 
 
-UP_TO_ENTITIES = ("pool", "sentiment_logits", "align_labels", "bio_spans", "entity_f1", "mended_piece_labels")
+UP_TO_ENTITIES = ("pool", "align_labels", "bio_spans", "entity_f1", "mended_piece_labels")
 
 HALF_FINISHED = {
     "entities end one place too early": {
-        **right_cells("10_applications", "pool", "sentiment_logits", "align_labels"),
+        **right_cells("10_applications", "pool", "align_labels"),
         "applications-bio_spans": """
 def bio_spans(tags):
     spans = []
@@ -243,7 +243,7 @@ def best_span(start, end, context, max_len):
 """,
     },
     "a function renamed": {
-        **right_cells("10_applications", "pool", "sentiment_logits"),
+        **right_cells("10_applications", "pool"),
         "applications-align_labels": """
 def align(word_ids, tags):
     return torch.tensor([-100 if word is None else tags[word] for word in word_ids])

@@ -127,22 +127,6 @@ def anisotropy(vectors):
     return upper.mean()
 """,
     },
-    "inside.centre": {
-        "the mean of the vectors themselves": """
-def centre(vectors, sample):
-    mu = vectors.mean(dim=0, keepdim=True)
-    return vectors - mu
-""",
-        "one number is subtracted": """
-def centre(vectors, sample):
-    return vectors - sample.mean()
-""",
-        "made unit vectors afterwards": """
-def centre(vectors, sample):
-    centred = vectors - torch.mean(sample, 0)
-    return centred / centred.norm(dim=-1, keepdim=True)
-""",
-    },
     "inside.attention_entropy": {
         "a weight of 0 gives not a number": """
 def attention_entropy(attention):
@@ -316,13 +300,6 @@ def anisotropy(vectors):
 def anisotropy(vectors):
     i, j = torch.triu_indices(len(vectors), len(vectors), offset=1)
     return torch.cosine_similarity(vectors[i], vectors[j], dim=-1).mean()
-""",
-    },
-    "inside.centre": {
-        "a sum over the number": """
-def centre(vectors, sample):
-    mean = sum(sample) / len(sample)
-    return torch.stack([vector - mean for vector in vectors])
 """,
     },
     "inside.attention_entropy": {

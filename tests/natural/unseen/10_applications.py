@@ -28,23 +28,6 @@ def pool(H, keep):
     return torch.stack(first), torch.stack(mean), torch.stack(largest)
 """,
     },
-    "applications.sentiment_logits": {
-        "a softmax at the end": """
-def sentiment_logits(H, keep, W, b):
-    _, mean, _ = pool(H, keep)
-    return torch.softmax(mean @ W.T + b, dim=-1)
-""",
-        "the vector of [CLS] instead of the mean": """
-def sentiment_logits(H, keep, W, b):
-    cls, mean, largest = pool(H, keep)
-    return torch.nn.functional.linear(cls, W, b)
-""",
-        "no bias": """
-def sentiment_logits(H, keep, W, b):
-    x = pool(H, keep)[1]
-    return torch.einsum("bd,cd->bc", x, W)
-""",
-    },
     "applications.align_labels": {
         "word 0 is taken for None": """
 def align_labels(word_ids, tags):
@@ -347,13 +330,6 @@ def pool(H, keep):
     mean = torch.where(k, H, torch.tensor(0.0)).sum(1) / keep.sum(1, keepdim=True)
     largest = torch.where(k, H, torch.tensor(float("-inf"))).max(1)[0]
     return H[:, 0], mean, largest
-""",
-    },
-    "applications.sentiment_logits": {
-        "of the library": """
-def sentiment_logits(H, keep, W, b):
-    _, mean, _ = pool(H, keep)
-    return torch.nn.functional.linear(mean, W, b)
 """,
     },
     "applications.align_labels": {
