@@ -37,9 +37,7 @@ def keep_measured(
     row = {
         "place": 0,  # the scoreboard numbers its own rows from 1
         "notebook": notebook,
-        "derivative": float(np.exp(np.log(drawn).mean())),
-        "low": float(drawn.min()),
-        "high": float(drawn.max()),
+        "draws": drawn.tolist(),
         "growth": times[1] / times[0] if times else None,
     }
     journal.save("scoreboard", _PREFIX + architecture, row)
@@ -51,19 +49,27 @@ def rows_of_progress() -> dict[str, dict]:
     return {name.removeprefix(_PREFIX): row for name, row in rows.items() if name.startswith(_PREFIX)}
 
 
+def recorded_rows() -> dict[str, dict]:
+    """The recorded rows by architecture, in the order of the notebooks; `draws` are as `keep_measured` was given them."""
+    rows = read_table("results/architectures.csv").set_index("architecture").to_dict("index")
+    return {
+        name: row | {"draws": [float(draw) for draw in row["draws"].split()]} for name, row in rows.items()
+    }
+
+
 def carried() -> pd.DataFrame:
     """The table: of each architecture your own figures, else the recorded ones (`python tools/record_architectures.py`).
 
     The derivative is the geometric mean of the draws, with the smallest and the largest. Of times one digit is shown: from
-    run to run they differ by up to a factor of two.
+    run to run they differ by up to a factor of three.
     """
-    own = rows_of_progress()
-    recorded = read_table("results/architectures.csv").set_index("architecture")
+    own, recorded = rows_of_progress(), recorded_rows()
     lines = {}
-    for name in dict.fromkeys([*recorded.index, *own]):
-        row = own[name] if name in own else recorded.loc[name].to_dict()
+    for name in dict.fromkeys([*recorded, *own]):
+        row = own[name] if name in own else recorded[name]
+        draws = row["draws"]
         lines[name] = {
-            DERIVATIVE: f"{row['derivative']:.2g} ({row['low']:.1g} to {row['high']:.1g})",
+            DERIVATIVE: f"{np.exp(np.log(draws).mean()):.2g} ({min(draws):.1g} to {max(draws):.1g})",
             TIME: "not measured" if pd.isna(row["growth"]) else _rounded(row["growth"]),
             SOURCE: f"you, in {row['notebook']}" if name in own else f"recorded, of {row['notebook']}",
         }

@@ -2,7 +2,7 @@
 
     add_row("MiniLM", nearest_sense(exam, *vectors))             # one model
     add_row("attention, 1 layer", accuracies, note="4 seeds")    # the same recipe with several seeds
-    draw()
+    draw()                                                       # draw(every=True): with the oldest rows, too
 
 Rows are kept with the student's progress, so the board grows from notebook to notebook. The exact bounds and two readers
 of counts are on it from the beginning.
@@ -19,6 +19,10 @@ from coursekit.intervals import wilson
 
 Row = dict[str, Any]
 """`shares`: mean and interval by kind of question; `seeds`, `note`, and `loss` where there is one."""
+
+LATEST = 10
+"""As many rows as a figure can have that is read at a glance."""
+_of_this_kernel: set[str] = set()
 
 
 def add_row(
@@ -41,12 +45,14 @@ def add_row(
     with journal.changing("scoreboard") as rows:
         last = max((other["place"] for other in rows.values()), default=0)
         rows[model] = row | {"place": rows[model]["place"] if model in rows else last + 1}
+    _of_this_kernel.add(model)
 
 
-def draw() -> None:
+def draw(*, every: bool = False) -> None:
     """Show the board: shares of senses found by kind of question, with 95 % intervals, under the exact bounds.
 
-    A row of several seeds has the interval over seeds (Student's t), another that over the questions (Wilson).
+    A row of several seeds has the interval over seeds (Student's t), another that over the questions (Wilson). Of more than
+    `LATEST` models the latest are shown, with those that were added since the kernel started; or `every` one.
     """
     from coursekit.pictures import exam
     from coursekit.plots import GREY, show
@@ -56,6 +62,14 @@ def draw() -> None:
         print("The scoreboard is empty: add_row(model, accuracy) puts a model on it.")
         return
     models.sort(key=lambda item: item[1]["place"])
+    if not every:
+        first = len(models) - LATEST
+        latest = [item for place, item in enumerate(models) if place >= first or item[0] in _of_this_kernel]
+        if hidden := len(models) - len(latest):
+            print(
+                f"The {'oldest row is' if hidden == 1 else f'{hidden} oldest rows are'} left out; draw(every=True) shows all."
+            )
+        models = latest
     readers = [
         exam.Reader(f"{name}\ncounts", exam.of_answers(found), GREY) for name, found in readers_of_counts()
     ]

@@ -16,7 +16,7 @@ from autograder.source import read_source
 ROOT = Path(__file__).parents[1]
 TABLE = ROOT / "data/results/architectures.csv"
 NOTEBOOKS = ("04_recurrence", "05_elmo", "06_bert", "07_gpt")
-COLUMNS = ("notebook", "derivative", "low", "high", "growth")
+COLUMNS = ("notebook", "draws", "growth")
 
 
 def kept_by(name: str) -> dict[str, dict]:
@@ -29,7 +29,7 @@ def kept_by(name: str) -> dict[str, dict]:
         ).execute()
         parts = json.loads((Path(home) / "progress.json").read_text(encoding="utf-8"))["courses"]
     rows = {model: row for part in parts.values() for model, row in part["scoreboard"].items()}
-    return {model: row for model, row in rows.items() if "derivative" in row}
+    return {model: row for model, row in rows.items() if "draws" in row}
 
 
 def main() -> None:
@@ -39,10 +39,9 @@ def main() -> None:
         if not rows:
             raise SystemExit(f"{name} keeps no row of the table: it calls no keep_measured.")
         for model, row in rows.items():
-            values = (
-                f"{row[column]:.4g}" if isinstance(row[column], float) else row[column] for column in COLUMNS
-            )
-            lines.append([model.removeprefix("architecture: "), *values])
+            draws = " ".join(f"{draw:.4g}" for draw in row["draws"])
+            growth = "" if row["growth"] is None else f"{row['growth']:.4g}"
+            lines.append([model.removeprefix("architecture: "), row["notebook"], draws, growth])
     with TABLE.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows([["architecture", *COLUMNS], *lines])
 

@@ -1,6 +1,6 @@
-"""Record data/results/fine_tuning*.csv: the runs of notebook 09 (20 minutes of one core).
+"""Record data/results/fine_tuning*.csv: the runs of notebook 09 (half an hour of one core).
 
-    python tools/record_fine_tuning.py             # all; "small", "reviews" or "heads" behind it: one of them
+    python tools/record_fine_tuning.py             # all; "small", "warm_up", "reviews" or "heads" behind it: one of them
 
 Runs that stand in a table are not run again: delete a table to record it anew. A row is one fine-tuning. A seed is other sentences (or other reviews), another head and another order of the
 batches. First every strategy is tried with several learning rates; the lowest one that comes within a point of the best
@@ -18,8 +18,8 @@ from notebook_names import names_of
 from tqdm import tqdm
 
 ROOT = Path(__file__).parents[1]
-SMALL, REVIEWS, HEADS = (
-    ROOT / "data/results" / f"fine_tuning{name}.csv" for name in ("", "_reviews", "_heads")
+SMALL, WARM_UP, REVIEWS, HEADS = (
+    ROOT / "data/results" / f"fine_tuning{name}.csv" for name in ("", "_warm_up", "_reviews", "_heads")
 )
 
 TASKS, BATCH = ("topic", "swap"), 16
@@ -33,6 +33,12 @@ RATES = {
 }
 RATE_LABELS, OTHER_LABELS, STEPS, SEEDS = 512, (64, 4096), 200, range(100, 103)
 EPOCHS = (1, 4, 16)
+WARM_UP_RATES, WARM_UP_LABELS, WARM_UPS, WARM_UP_SEEDS = (
+    (1e-3, 3e-3, 1e-2),
+    (64, 512),
+    (0.0, 0.1),
+    range(100, 110),
+)
 REVIEW_RATES = {
     "frozen features": (1e-3, 1e-2),
     "last layer": (1e-3,),
@@ -87,6 +93,14 @@ def small_bert(names: dict) -> None:
     record(SMALL, epochs, names["tune_small"])
 
 
+def warm_up(names: dict) -> None:
+    runs = [
+        {"task": task, "strategy": "full", "labels": labels, "lr": lr, "steps": STEPS, "seed": seed, "warmup": share}
+        for seed in WARM_UP_SEEDS for task in TASKS for labels in WARM_UP_LABELS for lr in WARM_UP_RATES for share in WARM_UPS
+    ]  # fmt: skip
+    record(WARM_UP, runs, names["tune_small"])
+
+
 def reviews(names: dict) -> None:
     loaded = names["load_pretrained"]("bert-base-uncased")
     runs = [
@@ -113,7 +127,7 @@ def by_trainer(names: dict, loaded) -> dict[str, float]:
     return {"test": said["test_accuracy"], "seconds": process_time() - start}
 
 
-TABLES = {"small": small_bert, "reviews": reviews, "heads": heads}
+TABLES = {"small": small_bert, "warm_up": warm_up, "reviews": reviews, "heads": heads}
 
 
 def main() -> None:

@@ -110,10 +110,10 @@ def bounds(language: Language, n: int, seed: int) -> list[str]:
     guesses = language.continuation_posterior(pairs.first.ids, pairs.second.ids)
     nats = {side: gain / next_word_bound(language, held_out).mean for side, gain in gains.items()}
     return [
-        f"next word, nats a token          {next_word_bound(language, held_out)}",
-        f"previous word                    {previous_word_bound(language, held_out)}",
-        f"15 % masked, nats a masked word  {masked_word_bound(language, held_out, masked)}",
-        f"(one who knew the split by heart could gain {gains['train']:.4f} nats a token in training, that is "
+        f"next word, nats per token          {next_word_bound(language, held_out)}",
+        f"previous word                      {previous_word_bound(language, held_out)}",
+        f"15 % masked, nats per masked word  {masked_word_bound(language, held_out, masked)}",
+        f"(one who knew the split by heart could gain {gains['train']:.4f} nats per token in training, that is "
         f"{nats['train']:.2%}, and {gains['held_out']:.3f} on held-out sentences)",
         f"does the second sentence continue the first  {ratio(np.maximum(guesses, 1 - guesses), np.ones(n))}",
     ]

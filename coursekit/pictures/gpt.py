@@ -280,7 +280,7 @@ def two_cells(shares: Mapping[str, Sequence[float]], floor: float = 1e-9) -> Non
         ylim=(floor / 4, 5),
     )
     ax.axhspan(floor / 4, 2 * floor, color=GREY, alpha=0.15)
-    ax.text(0.5, floor, "exactly 0", va="center", ha="center", fontsize=8)
+    ax.text(0.5, 2.6 * floor, "below: exactly 0", va="bottom", ha="center", fontsize=8)
     figure.legend(*ax.get_legend_handles_labels(), loc="outside right center", fontsize=8)
     show(
         figure,

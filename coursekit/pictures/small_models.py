@@ -60,7 +60,7 @@ def losses(name: str) -> tuple[Figure, str]:
             f"possible {best['mean']:.3f}: {100 * above['mean']:.1f} ± {100 * above.half_width:.1f} % above it, and "
             f"{100 * new['mean']:.1f} ± {100 * new.half_width:.1f} % on fresh sentences of the training side."
         )
-    axes[-1, 0].set_xlabel("loss on held-out combinations of words, nats a prediction")
+    axes[-1, 0].set_xlabel("loss on held-out combinations of words, nats per prediction")
     figure.legend(
         *axes[0, 0].get_legend_handles_labels(),
         loc="outside lower center",

@@ -89,12 +89,13 @@ def who_moves_whom(maps: Mapping[str, Float[Tensor, "T T"]], words: Sequence[str
     reached = {}
     for ax, (name, moved) in zip(axes, maps.items(), strict=True):
         reached[name] = int((moved > 1e-6).sum())
-        ax.imshow(moved, vmin=0)
+        shown = ax.imshow(moved / moved.max(), vmin=0, vmax=1)
         ax.set_xticks(range(len(words)), words, rotation=60, ha="right", fontsize=8)
         ax.set(xlabel="input word", title=f"{name}\n{reached[name]} of {moved.numel()} pairs")
         ax.title.set_fontsize(10)
     axes[0].set_yticks(range(len(words)), words, fontsize=8)
     axes[0].set_ylabel("output word")
+    figure.colorbar(shown, ax=axes, shrink=0.7, label="derivative (largest of each part = 1)")
     numbers = "; ".join(f"{name}: {count} of {len(words) ** 2} pairs" for name, count in reached.items())
     show(
         figure,
@@ -202,7 +203,10 @@ def gradients(
         right.plot(layers, means, color=colour, linestyle=style, label=name)
         right.fill_between(layers, means - halves, means + halves, color=colour, alpha=0.2, linewidth=0)
     right.set(
-        xlabel="layer", ylabel="gradient norm of W_2", title=f"every layer of {len(means)}", ylim=(0, None)
+        xlabel="layer",
+        ylabel="gradient norm of W_2",
+        title=f"every layer of {len(means)}; bands: 95 %, over starts",
+        ylim=(0, None),
     )
     right.legend(fontsize=8)
     ends = "; ".join(

@@ -1013,7 +1013,7 @@ from coursekit.architectures import keep_measured
 def measured(name: str, model) -> dict[str, str]:
     """Context, reach and cost of a model that turns (T, D) into (T, K); kept for the table of 12."""
     seen = influence(model, sentence_x)[3] > 0                                # by the word in the middle
-    left = [first_word_left(model, seed) for seed in range(8)]
+    left = derivatives[name] = [first_word_left(model, seed) for seed in range(8)]
     noise = {T: random_words(T, 0) for T in (64, 4096)}
     with torch.no_grad():
         ms = {T: milliseconds(lambda T=T: model(noise[T]), repeats) for T, repeats in ((64, 5), (4096, 1))}
@@ -1034,6 +1034,7 @@ known = {
     "used for": ("text, scores of sentences", "vectors for a task's network"),
 }
 models = {"one stack of ELMo (a recurrent LM)": forward_only, "ELMo": both_sides}
+derivatives = {}
 table = pd.DataFrame({name: measured(name, model) for name, model in models.items()})
 for name, values in known.items():
     table.loc[name] = values

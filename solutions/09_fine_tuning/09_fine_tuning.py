@@ -622,13 +622,13 @@ def set_frozen(model: Classifier, learns: Bool[Tensor, "L+2"]) -> None:
 # %% tags=["demo", "record"]
 def fine_tune(
     model: Classifier, data: tuple[Tensor, Tensor], strategy: str, lr: float, steps: int, seed: int,
-    every: int = 0, watch: Callable = lambda step, loss: None, batch: int = 16,
+    every: int = 0, watch: Callable = lambda step, loss: None, batch: int = 16, warmup: float = 0.1,
 ) -> float:
-    """So many steps of a strategy; returns seconds of one core. Every so often, watch is called."""
+    """So many steps of a strategy, a share of them warm-up; returns seconds of one core. Every so often, watch is called."""
     (ids, labels), generator = data, torch.Generator().manual_seed(seed)
     optimiser = torch.optim.AdamW(parameter_groups(model, lr, 1.0, 0.01), lr=lr)
     schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimiser, lambda step: warmup_linear(step, steps // 10, steps)
+        optimiser, lambda step: warmup_linear(step, int(warmup * steps), steps)
     )
     rows, seconds, learns = torch.empty(0, dtype=torch.long), 0.0, None
     for step in range(steps):
@@ -677,14 +677,14 @@ def masked_loss(whole: BERT) -> float:
 before = masked_loss(bert)
 
 def tune_small(
-    task: str, strategy: str, labels: int, lr: float, steps: int, seed: int
+    task: str, strategy: str, labels: int, lr: float, steps: int, seed: int, warmup: float = 0.1
 ) -> dict[str, float]:
     """One run on the small BERT: its answers on held-out sentences, what it forgot, what it cost."""
     make, classes = TASKS[task]
     torch.manual_seed(seed)
     whole = BERT(bert.config) if strategy == "from scratch" else deepcopy(bert)
     model = on_small_bert(whole, classes)
-    seconds = fine_tune(model, make(labels, seed, "train"), strategy, lr, steps, seed)
+    seconds = fine_tune(model, make(labels, seed, "train"), strategy, lr, steps, seed, warmup=warmup)
     return {
         "validation": accuracy(model, make(500, 20_000, "held_out")),
         "test": accuracy(model, make(1000, 30_000, "held_out")),

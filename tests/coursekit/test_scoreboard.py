@@ -61,6 +61,20 @@ def test_a_recipe_has_the_interval_over_its_seeds():
     assert row["shares"]["order2"][2] == 1  # a share is not above 1
 
 
+def test_of_many_rows_the_latest_are_drawn_and_those_of_this_notebook(shown, monkeypatch, capsys):
+    for number in range(scoreboard.LATEST + 3):
+        add_row(f"model {number}", GPT)
+    monkeypatch.setattr(
+        scoreboard, "_of_this_kernel", {"model 1"}
+    )  # as after a restart, and one cell run again
+    draw()
+    assert [f"model {number}:" in shown[0] for number in range(4)] == [False, True, False, True]
+    assert "2 oldest rows are left out; draw(every=True)" in capsys.readouterr().out
+    draw(every=True)
+    assert all(f"model {number}:" in shown[1] for number in range(scoreboard.LATEST + 3))
+    assert capsys.readouterr().out == ""
+
+
 @pytest.mark.parametrize("share", [-0.1, 1.2, 54.0, float("nan")])
 def test_an_accuracy_that_is_no_share_is_refused(share):
     with pytest.raises(ValueError, match="order2=.*not a share"):

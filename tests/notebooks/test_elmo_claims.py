@@ -5,7 +5,7 @@ import pytest
 
 from coursekit.datasets import read_table
 from coursekit.exam import QUESTIONS, ambiguous_words, bounds
-from coursekit.intervals import half_width
+from coursekit.intervals import half_width, mean_and_half
 from coursekit.small import recorded_senses
 
 pytestmark = pytest.mark.slow
@@ -216,6 +216,12 @@ def test_a_large_penalty_makes_an_average_and_twenty_sentences_profit_from_elmo(
     assert np.ptp(by_strength[1.0]) < 0.05 < 0.2 < np.ptp(by_strength[0.0])
     tagged = {name: values.mean() for name, values in measured["tagged"].items()}
     assert tagged["ELMo"] > max(tagged["x alone"], tagged["untrained biLM"]) + 0.1
+
+
+def test_a_first_word_s_trace_survives_both_kinds_of_reader(measured):
+    for draws in measured["derivatives"].values():
+        middle, half = mean_and_half(np.log(draws))
+        assert middle - half > np.log(2 / 64)  # more than attention's share, on words not seen here
 
 
 def test_all_layers_of_a_sentence(measured):
