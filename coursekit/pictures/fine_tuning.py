@@ -209,9 +209,7 @@ def sweep(table: pd.DataFrame, across: str, label: str, reference: float | None 
         ax.set(xlabel=label)
         ax.set_title(title, fontsize=10)
     axes[0].set_ylim(None, 103)  # an interval over a few seeds may reach beyond all
-    figure.legend(
-        *axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=9
-    )
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=9)
     show(figure, alt=f"Full fine-tuning by {label}, means and 95 % intervals over seeds. {'; '.join(said)}.")
 
 

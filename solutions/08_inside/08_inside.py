@@ -307,8 +307,8 @@ for half, rows in {"all nouns": similar, "another part of speech": similar_gramm
 # not its sense. Where the senses are other parts of speech, the gap is several times as wide: in this model grammar moves a vector further than meaning does. Which layer knows the sense *best*, part 8 asks in another way.
 
 # %% [markdown]
-# Now single pairs, with figures that are in circulation for bert-base-uncased. *bank* and *vault* have 0.29 in the embedding table and 0.52 in context; *bank* in two senses has 0.6
-# to 0.7. We take the sentences behind these figures, and add one that was not measured with them: *vault* beside the bank of a *river*. A tutorial by McCormick and Ryan (2019) adds up
+# Now single pairs, with figures that are handed around for bert-base-uncased; who measured them first, we could not find. *bank* and *vault* have 0.29 in the embedding table and 0.52 in context; *bank* in two senses has 0.6
+# to 0.7. The sentences are known, so anybody can check. We take them, and add one that was not measured with them: *vault* beside the bank of a *river*. A tutorial by McCormick and Ryan (2019) adds up
 # the last four layers.
 #
 # **Predict:** *bank* in "I deposited money at the bank." and in "We walked along the river bank.", last layer of the model you have: which cosine?

@@ -458,7 +458,7 @@ display((100 * pd.DataFrame(widths)).round(1).astype(object).fillna("").rename_a
 # ### Twenty-one comparisons at once
 #
 # Seven readers make 21 pairs, and an interval of 95 % misses in one of twenty cases by design. So how often is something "clear" where nothing is? We make worlds without differences: for each sentence the seven answers are dealt to the readers anew.
-# A difference has its **p-value** here: twice the share of draws on the other side of 0. **Holm** (1979) asks more of the 21 together: the smallest p may be 0.05 / 21, the next 0.05 / 20, and so on up to the first that fails.
+# A difference has its **p-value** here: twice the share of draws on the other side of 0. **Holm** (1979) asks more of the 21 together: the smallest p may be 0.05 / 21, the next 0.05 / 20, and so on up to the first that fails. (**McNemar**'s test (1947), common for pairs of classifiers, also asks only those sentences on which just one of the two is right.)
 
 # %% tags=["demo"]
 duels = torch.triu_indices(len(real), len(real), 1)                         # a column for each pair
@@ -1034,6 +1034,7 @@ pictures.calibration(curves)
 # - Guo, C., Pleiss, G., Sun, Y. and Weinberger, K. Q. (2017). On calibration of modern neural networks. *ICML*. arXiv:1706.04599.
 # - Holm, S. (1979). A simple sequentially rejective multiple test procedure. *Scandinavian Journal of Statistics* 6(2), 65–70.
 # - Koehn, P. (2004). Statistical significance tests for machine translation evaluation. *EMNLP*, 388–395.
+# - McNemar, Q. (1947). Note on the sampling error of the difference between correlated proportions or percentages. *Psychometrika* 12(2), 153–157.
 # - Naeini, M. P., Cooper, G. F. and Hauskrecht, M. (2015). Obtaining well calibrated probabilities using Bayesian binning. *AAAI*, 2901–2907.
 # - PyTorch (2019). Incorrect validation accuracy due to distributed sampler. github.com/pytorch/pytorch/issues/25162; see also 22584.
 # - torchvision (2021). Evaluation code of references is slightly off. github.com/pytorch/vision/issues/4559.

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from coursekit.intervals import half_width
+from coursekit.datasets import read_table
+from coursekit.intervals import half_width, mean_and_half
 from tests.conftest import ROOT
 from tests.notebooks.answers import right_cells
 
@@ -250,3 +251,22 @@ def test_a_head_on_the_mean_has_most_of_what_fine_tuning_has(measured):
     assert gap.mean() < half_width(gap)  # "not clearly ahead"
     whole = measured["by_rate"][measured["best_rate"]] - measured["frozen_reviews"]
     assert gap.mean() < whole.mean() / 2  # "most of the difference above"
+
+
+def test_warm_up_helps_only_where_the_rate_is_far_too_high():
+    runs = read_table("results/fine_tuning_warm_up.csv").pivot(
+        index=["labels", "task", "lr", "seed"], columns="warmup", values="test"
+    )
+    best = runs[0.0].groupby(level=["labels", "task", "lr"]).mean().unstack("lr").idxmax(axis=1)
+    assert (best == 1e-3).all()  # "the rate that works best"
+    gain = runs[0.1] - runs[0.0]
+    for labels, task in best.index:
+        mean, half = mean_and_half(gain[labels, task, 1e-3])
+        assert abs(mean) < half < 0.02  # "no difference that we can see"
+    mean, half = mean_and_half(gain[512, "topic", 1e-2])
+    assert mean > half  # "it helps where the rate is ten times too high"
+    lower, too_high = runs.loc[512, "topic"][0.0][1e-3], runs.loc[512, "topic"][0.1][1e-2]
+    mean_lower, half_lower = mean_and_half(lower - too_high)
+    assert mean_lower - half_lower > 0.2  # "a lower rate helps far more"
+    mean, half = mean_and_half(gain[512, "swap", 1e-2])
+    assert abs(mean) < half  # on the other task it does not help there either
