@@ -85,7 +85,7 @@ def stranded(
         side = 1 if points[:, 0].mean() < 0.3 else -1
         for name, (x, y), height in zip(members, points, heights, strict=True):
             edge = points[:, 0].max() if side > 0 else points[:, 0].min()
-            left.annotate(name, (x, y), (float(edge) + side * 0.06, height), fontsize=8, color=colour, va="center",
+            left.annotate(name, (x, y), (float(edge) + side * 0.06, height), fontsize=8, color="black", va="center",
                           ha="left" if side > 0 else "right", arrowprops={"arrowstyle": "-", "color": colour, "lw": 0.4})  # fmt: skip
     left.scatter(*plane[-1], color="black", marker="*", s=200, zorder=3)
     left.annotate(
