@@ -197,9 +197,20 @@ def main() -> None:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("novels", nargs="*", metavar="NOVELS", help=f"models of real English: {', '.join(NOVELS)}")
-    parser.add_argument("--corpus", type=Path, metavar="FOLDER", help="the novels: books.csv and the folder raw")
-    parser.add_argument("--models", nargs="+", choices=RECIPES, default=list(RECIPES), metavar="NAME", help="of the generated language (default: all)")
+    parser.add_argument(
+        "novels", nargs="*", metavar="NOVELS", help=f"models of real English: {', '.join(NOVELS)}"
+    )
+    parser.add_argument(
+        "--corpus", type=Path, metavar="FOLDER", help="the novels: books.csv and the folder raw"
+    )
+    parser.add_argument(
+        "--models",
+        nargs="+",
+        choices=RECIPES,
+        default=list(RECIPES),
+        metavar="NAME",
+        help="of the generated language (default: all)",
+    )
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2], metavar="SEED")
     parser.add_argument("--steps", type=int, help="of every run (default: as the recipe says)")
     parser.add_argument(
@@ -233,7 +244,9 @@ def main() -> None:
         language = prepare(arguments.corpus, arguments.to / "corpus")
     else:
         recipes = dict(RECIPES)
-        language = Language.from_grammar(GRAMMAR.only(*arguments.topics)) if arguments.topics else load_language()
+        language = (
+            Language.from_grammar(GRAMMAR.only(*arguments.topics)) if arguments.topics else load_language()
+        )
     if arguments.steps:
         recipes = {name: replace(recipe, steps=arguments.steps) for name, recipe in recipes.items()}
     wanted = [(name, seed) for seed in arguments.seeds for name in arguments.models]

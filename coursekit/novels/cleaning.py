@@ -6,10 +6,9 @@ sentences(paragraph)
 
 import re
 import unicodedata
-from statistics import median
 
-WRAPPED = 100
-"""Lines are wrapped by hand where half of them are shorter than so many characters."""
+WRAPPED = 120
+"""Lines are wrapped by hand where most of the text stands in lines of at most so many characters."""
 QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "`": "'", "´": "'", "…": "..."})
 HEADING = re.compile(
     r"(the\s+)?(\w+\s+)?(chapter|book|part|volume|vol|canto|letter|epilogue|prologue|preface|introduction|contents|finis|the end)\b"
@@ -17,8 +16,27 @@ HEADING = re.compile(
     re.IGNORECASE,
 )
 NUMERAL = re.compile(r"[\W_]*([ivxlcdm]+|\d+)[\W_]*", re.IGNORECASE)
-ABBREVIATIONS = ("mr", "mrs", "ms", "dr", "st", "messrs", "esq", "hon", "rev", "capt", "col", "lieut", "gen", "sergt", "prof", "no", "vol")
+ABBREVIATIONS = (
+    "mr",
+    "mrs",
+    "ms",
+    "dr",
+    "st",
+    "messrs",
+    "esq",
+    "hon",
+    "rev",
+    "capt",
+    "col",
+    "lieut",
+    "gen",
+    "sergt",
+    "prof",
+    "no",
+    "vol",
+)
 END = re.compile(r"([.!?]+[\"')\]]*)\s+(?=[\"'(\[]*[A-Z])")
+FULL_STOPS = (".", "!", "?", '"', "'", ")")
 SHORTEST = 40
 """Characters of a paragraph: a shorter one is kept where it ends as a sentence does."""
 
@@ -30,11 +48,9 @@ def paragraphs(text: str) -> list[str]:
     what stands before the first long paragraph (title, dedication, contents) are left out.
     """
     lines = [normalised(line) for line in text.splitlines()]
-    filled = [len(line) for line in lines if line]
-    if not filled:
-        return []
-    whole = lines if median(filled) >= WRAPPED else joined(lines)
-    found = [paragraph for paragraph in whole if is_prose(paragraph)]
+    long = sum(len(line) for line in lines if len(line) > WRAPPED)
+    whole = lines if long > sum(map(len, lines)) / 2 else joined(lines)
+    found = [paragraph for paragraph in mended(whole) if is_prose(paragraph)]
     first = next((place for place, paragraph in enumerate(found) if len(paragraph) >= 300), 0)
     return found[first:]
 
@@ -49,17 +65,32 @@ def normalised(line: str) -> str:
 
 
 def joined(lines: list[str]) -> list[str]:
-    """Paragraphs of lines that were wrapped by hand: empty lines part them, or, where there are hardly any, short lines."""
+    """Paragraphs of lines that were wrapped by hand: empty lines part them, or, where there are hardly any, short lines
+    at which a sentence ends."""
     empty = sum(not line for line in lines)
-    full = 0.75 * sorted(len(line) for line in lines if line)[-len(lines) // 20 - 1]
+    filled = sorted(len(line) for line in lines if line)
+    full = 0.75 * filled[int(0.9 * len(filled))] if filled else 0
     by_length = empty < len(lines) / 50
     found, now = [], ""
     for line in lines:
-        now = f"{now[:-1]}{line}" if re.search(r"\w-$", now) and line[:1].islower() else f"{now} {line}".strip()
-        if not line or (by_length and len(line) < full):
+        now = (
+            f"{now[:-1]}{line}" if re.search(r"\w-$", now) and line[:1].islower() else f"{now} {line}".strip()
+        )
+        if not line or (by_length and len(line) < full and now.endswith(FULL_STOPS)):
             found.append(now)
             now = ""
     return [paragraph for paragraph in [*found, now] if paragraph]
+
+
+def mended(lines: list[str]) -> list[str]:
+    """A line that begins in lower case, behind one at which no sentence ends, goes on with it."""
+    found: list[str] = []
+    for line in filter(None, lines):
+        if found and line[0].islower() and found[-1][-1] not in ".!?:\"')":
+            found[-1] = f"{found[-1]} {line}"
+        else:
+            found.append(line)
+    return found
 
 
 def is_prose(paragraph: str) -> bool:
@@ -67,11 +98,13 @@ def is_prose(paragraph: str) -> bool:
     letters = [letter for letter in paragraph if letter.isalpha()]
     if len(letters) < 3 or NUMERAL.fullmatch(paragraph):
         return False
-    if sum(letter.isupper() for letter in letters) > 0.5 * len(letters) and len(paragraph) < 200:
+    if sum(letter.isupper() for letter in letters) > 0.4 * len(letters):
         return False
     if HEADING.fullmatch(paragraph) and len(paragraph) < 90:
         return False
-    return len(paragraph) >= SHORTEST or paragraph.rstrip("\"')").endswith((".", "!", "?", ":", ";", ",", "--"))
+    return len(paragraph) >= SHORTEST or paragraph.rstrip("\"')").endswith(
+        (".", "!", "?", ":", ";", ",", "--")
+    )
 
 
 def sentences(paragraph: str) -> list[str]:

@@ -98,10 +98,13 @@ class Ragged:
     def lengths(self) -> Int[np.ndarray, " rows"]:
         return np.diff(self.ends, prepend=0)
 
-    def padded(self, rows: Sequence[int], first: int | None = None, last: int | None = None) -> Int[np.ndarray, "B T"]:
+    def padded(
+        self, rows: Sequence[int], first: int | None = None, last: int | None = None
+    ) -> Int[np.ndarray, "B T"]:
         """Some rows, 0 behind the shorter ones; with `first` in front of each and `last` behind it."""
         found = [
-            np.concatenate([[] if first is None else [first], self[row], [] if last is None else [last]]) for row in rows
+            np.concatenate([[] if first is None else [first], self[row], [] if last is None else [last]])
+            for row in rows
         ]
         whole = np.zeros((len(found), max(map(len, found))), dtype=np.int64)
         for place, row in enumerate(found):
@@ -125,14 +128,17 @@ def cleaned(folder: Path) -> Iterator[tuple[Book, list[str]]]:
     for line in tqdm(read_books(folder), desc="cleaning", unit="book"):
         found = paragraphs((folder / "raw" / line["file"]).read_text(encoding="utf-8"))
         text = "\n".join(found)
-        yield Book(
-            line["file"],
-            line["author"],
-            int(line["published"]),
-            split_of(line["author"]),
-            len(text.split()),
-            hashlib.sha256(text.encode()).hexdigest(),
-        ), found
+        yield (
+            Book(
+                line["file"],
+                line["author"],
+                int(line["published"]),
+                split_of(line["author"]),
+                len(text.split()),
+                hashlib.sha256(text.encode()).hexdigest(),
+            ),
+            found,
+        )
 
 
 def new_tokenizer() -> Tokenizer:
@@ -168,7 +174,9 @@ def prepare(texts: Path, folder: Path, tokenizer_file: Path | None = None, piece
     if (folder / "books.json").exists():
         return corpus
     if not (texts / "books.csv").exists():
-        raise FileNotFoundError(f"{texts} has no books.csv with the columns file, author and published, and no folder raw beside it.")
+        raise FileNotFoundError(
+            f"{texts} has no books.csv with the columns file, author and published, and no folder raw beside it."
+        )
     folder.mkdir(parents=True, exist_ok=True)
     books = list(cleaned(texts))
     in_train = [paragraph for book, found in books if book.split == "train" for paragraph in found]
@@ -194,22 +202,27 @@ def write_rows(
     folder: Path, split: str, books: Iterable[list[str]], tokenizer: Tokenizer, number: dict[str, int]
 ) -> None:
     """The arrays of one split. New words get the next numbers."""
-    pieces, words, characters = [], [], []
-    for found in books:
-        row_pieces: list[int] = []
-        row_words: list[int] = []
-        length = 0
-        for sentence in (one for paragraph in found for one in sentences(paragraph)):
-            ids = tokenizer.encode(sentence, add_special_tokens=False).ids[:ROW]
-            if row_pieces and len(row_pieces) + len(ids) > ROW:
-                pieces.append(row_pieces), words.append(row_words), characters.append(length)
-                row_pieces, row_words, length = [], [], 0
-            row_pieces = row_pieces + ids
-            row_words = row_words + [number.setdefault(word, len(number)) for word in words_of(tokenizer, sentence)][:ROW]
-            length += len(sentence) + 1
-        if row_pieces:
-            pieces.append(row_pieces), words.append(row_words), characters.append(length)
-    for name, rows, kind in ((f"{split}_pieces", pieces, np.uint16), (f"{split}_words", words, np.uint32)):
-        np.save(folder / f"{name}.npy", np.fromiter((one for row in rows for one in row), kind))
-        np.save(folder / f"{name}_ends.npy", np.cumsum([len(row) for row in rows]))
+    rows = [row for book in books for row in rows_of(book, tokenizer, number)]
+    pieces, words, characters = zip(*rows, strict=True)
+    for kind, ragged, dtype in (("pieces", pieces, np.uint16), ("words", words, np.uint32)):
+        np.save(folder / f"{split}_{kind}.npy", np.concatenate([np.array(row, dtype) for row in ragged]))
+        np.save(folder / f"{split}_{kind}_ends.npy", np.cumsum([len(row) for row in ragged]))
     np.save(folder / f"{split}_characters.npy", np.array(characters))
+
+
+def rows_of(
+    book: list[str], tokenizer: Tokenizer, number: dict[str, int]
+) -> Iterator[tuple[list[int], list[int], int]]:
+    """Pieces, words and characters of each row of a book: whole sentences, as many as ROW pieces hold."""
+    pieces: list[int] = []
+    words: list[int] = []
+    characters = 0
+    for sentence in (found for paragraph in book for found in sentences(paragraph)):
+        ids = tokenizer.encode(sentence, add_special_tokens=False).ids[:ROW]
+        if pieces and len(pieces) + len(ids) > ROW:
+            yield pieces, words, characters
+            pieces, words, characters = [], [], 0
+        new = [number.setdefault(word, len(number)) for word in words_of(tokenizer, sentence)][:ROW]
+        pieces, words, characters = pieces + ids, words + new, characters + len(sentence) + 1
+    if pieces:
+        yield pieces, words, characters

@@ -32,7 +32,7 @@ FILTERS = ((1, 16), (2, 32), (3, 64), (4, 96), (5, 128), (6, 128))
 class LiterarySpelling(Spelling):
     """Words of real text have digits, and punctuation marks are words, too."""
 
-    LETTERS = Spelling.LETTERS + "0123456789.,;:!\"()[]/&$%"
+    LETTERS = Spelling.LETTERS + '0123456789.,;:!"()[]/&$%'
 
 
 @lru_cache(maxsize=2)
@@ -77,7 +77,9 @@ def bert_losses(model: BERT, corpus: Corpus, batch: int, seed: int) -> Iterator[
         yield loss
 
 
-def masked_losses(model: BERT, corrupted: Int[Tensor, "B T"], labels: Int[Tensor, "B T"]) -> Float[Tensor, " chosen"]:
+def masked_losses(
+    model: BERT, corrupted: Int[Tensor, "B T"], labels: Int[Tensor, "B T"]
+) -> Float[Tensor, " chosen"]:
     """-log p of each chosen piece, in nats."""
     top = model.encode(model.embeddings(corrupted, torch.zeros_like(corrupted)), corrupted != PAD)[-1]
     chosen = labels != UNCHOSEN
@@ -107,7 +109,11 @@ def gpt_losses(model: GPT, corpus: Corpus, batch: int, seed: int) -> Iterator[Te
 def build_elmo(corpus: Corpus, **sizes: Any) -> ELMo:
     spelling = spelling_of(corpus)
     words = min(WORDS, len(corpus.words))
-    model = ELMo(ELMoConfig(words, spelling.characters, **({"dim": 256, "character_dim": 16, "filters": FILTERS} | sizes)))
+    model = ELMo(
+        ELMoConfig(
+            words, spelling.characters, **({"dim": 256, "character_dim": 16, "filters": FILTERS} | sizes)
+        )
+    )
     model.token.spread(spelling.table[:words])
     return model
 
@@ -121,14 +127,20 @@ def elmo_losses(model: ELMo, corpus: Corpus, batch: int, seed: int) -> Iterator[
         drawn = torch.from_numpy(ranks(NEGATIVES, model.config.vocabulary, rng))
         with bfloat16():
             words, place = ids.unique(return_inverse=True)  # each word of the batch is spelt once
-            left, right = model.encode(model.token(spelling.of_ids(words))[place], ids != PAD)[-1].chunk(2, dim=-1)
+            left, right = model.encode(model.token(spelling.of_ids(words))[place], ids != PAD)[-1].chunk(
+                2, dim=-1
+            )
             real = ids[:, 1:] != PAD
-            following = sampled_loss(model.softmax, left[:, :-1][real], known(ids[:, 1:][real], model), drawn)
-            preceding = sampled_loss(model.softmax, right[:, 1:][real], known(ids[:, :-1][real], model), drawn)
+            following = sampled_loss(
+                model.softmax, left[:, :-1][real], in_vocabulary(ids[:, 1:][real], model), drawn
+            )
+            preceding = sampled_loss(
+                model.softmax, right[:, 1:][real], in_vocabulary(ids[:, :-1][real], model), drawn
+            )
         yield following + preceding
 
 
-def known(ids: Int[Tensor, " N"], model: ELMo) -> Int[Tensor, " N"]:
+def in_vocabulary(ids: Int[Tensor, " N"], model: ELMo) -> Int[Tensor, " N"]:
     """Words that are not among those that can be predicted are [UNK]."""
     return ids.masked_fill(ids >= model.config.vocabulary, UNK)
 
@@ -151,15 +163,21 @@ def sampled_loss(
         share = torch.log((word + 2.0) / (word + 1.0)) / total
         return -torch.expm1(NEGATIVES * torch.log1p(-share))
 
-    right = (states * softmax.weight[targets]).sum(dim=-1).float() + softmax.bias[targets] - often(targets).log()
+    right = (
+        (states * softmax.weight[targets]).sum(dim=-1).float() + softmax.bias[targets] - often(targets).log()
+    )
     others = (states @ softmax.weight[drawn].T).float() + softmax.bias[drawn] - often(drawn).log()  # N drawn
     others = others.masked_fill(targets[:, None] == drawn, float("-inf"))
     return (torch.cat([right[:, None], others], dim=1).logsumexp(dim=1) - right).mean()
 
 
 NOVELS = {
-    "novels-bert": Recipe(build_bert, bert_losses, steps=14_000, batch=32, learning_rate=1e-3, weight_decay=0.01),
+    "novels-bert": Recipe(
+        build_bert, bert_losses, steps=14_000, batch=32, learning_rate=1e-3, weight_decay=0.01
+    ),
     "novels-gpt": Recipe(build_gpt, gpt_losses, steps=9_500, batch=32, learning_rate=1e-3, weight_decay=0.01),
-    "novels-elmo": Recipe(build_elmo, elmo_losses, steps=9_500, batch=32, learning_rate=2e-3, weight_decay=0.0),
+    "novels-elmo": Recipe(
+        build_elmo, elmo_losses, steps=9_500, batch=32, learning_rate=2e-3, weight_decay=0.0
+    ),
 }
 """About three times through the text for BERT, two for the others."""
