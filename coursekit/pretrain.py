@@ -104,7 +104,7 @@ def checkpoint(folder: Path, name: str, seed: int) -> Path:
 
 def save(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, progress: Progress) -> None:
     """Write a checkpoint, whole or not at all: a kill at any moment leaves the one before."""
-    tensors = {f"weights.{key}": value.contiguous() for key, value in model.state_dict().items()}
+    tensors = {f"weights.{key}": value.clone() for key, value in model.state_dict().items()}  # tied ones, too
     for number, moments in optimizer.state_dict()["state"].items():
         tensors |= {f"moments.{number}.{key}": value.contiguous() for key, value in moments.items()}
     about = {"done": progress.done, "steps": progress.steps, "seconds": progress.seconds}
