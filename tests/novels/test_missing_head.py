@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 import torch
 
+from coursekit import pretrain
 from coursekit.novels import missing_head
 from coursekit.novels.corpus import ROW, Ragged, prepare
+from coursekit.novels.recipes import NOVELS
+from coursekit.small.recipes import weight_groups
 from tests.novels.texts import write_shelf
 
 pytestmark = pytest.mark.slow
@@ -48,3 +51,23 @@ def test_the_special_pieces_are_bert_s(corpus):
     ids = torch.from_numpy(missing_head.rows_in_berts_pieces(corpus, "train").padded([0], 101, 102))
     assert ids[0, 0] == missing_head.CLS and ids[0, -1] == missing_head.SEP
     assert (ids[0, 1:-1] >= missing_head.FIRST).all()
+
+
+def test_a_checkpoint_holds_the_tied_weights_and_the_moments(corpus, tmp_path):
+    recipe = NOVELS["novels-minilm"]
+    model, again = missing_head.build(corpus), missing_head.build(corpus)
+    optimizers = [torch.optim.AdamW(weight_groups(one, recipe), lr=1e-3) for one in (model, again)]
+    for _ in range(2):
+        next(missing_head.losses(model, corpus, 2, 0)).backward()
+        optimizers[0].step()
+        if not (tmp_path / "run.safetensors").exists():
+            pretrain.save(
+                tmp_path / "run.safetensors", model, optimizers[0], pretrain.Progress("x", 0, 1, 2, 3.0)
+            )
+            assert pretrain.resume(tmp_path / "run.safetensors", again, optimizers[1]) == (1, 3.0)
+            again.zero_grad()
+        optimizers[0].zero_grad()
+    next(missing_head.losses(again, corpus, 2, 0)).backward()
+    optimizers[1].step()
+    for (name, whole), (_, cut) in zip(model.named_parameters(), again.named_parameters(), strict=True):
+        assert torch.equal(whole, cut), name

@@ -44,14 +44,14 @@ def weights_after(name, corpus, folder, steps_before_a_cut=None, monkeypatch=Non
     return pretrain.load_trained(name, 0, recipe, corpus, folder).state_dict()
 
 
-@pytest.mark.parametrize("name", NOVELS)
+@pytest.mark.parametrize("name", SMALL)
 def test_a_run_that_is_cut_off_ends_with_the_same_weights(name, corpus, tmp_path):
     whole = weights_after(name, corpus, tmp_path / "whole")
     cut = weights_after(name, corpus, tmp_path / "cut", steps_before_a_cut=32)
     assert all(torch.equal(whole[key], cut[key]) for key in whole)
 
 
-@pytest.mark.parametrize("name", NOVELS)
+@pytest.mark.parametrize("name", SMALL)
 def test_losses_fall(name, corpus):
     recipe = replace(small(name, 150), learning_rate=1e-2)
     model = recipe.build(corpus).train()
