@@ -1,5 +1,8 @@
 """`python -m coursekit.pretrain`: train every model that stands on the generated language, with several seeds.
 
+`python -m coursekit.pretrain novels-bert --corpus FOLDER`: the same for a model of real English. FOLDER has `books.csv` and
+`raw`; data/novels/README.md says which texts they are. They are turned into numbers first, which takes some minutes.
+
 Start it a second time and two cores work: each process takes a run that no other has. Every few minutes a run is saved;
 after a power cut or `kill -9` the same command goes on from there, and ends with the very same weights. Batches depend on
 the seed and on the number of their block alone, so nothing of the stream of sentences has to be kept.
@@ -24,6 +27,8 @@ from torch import nn
 from autograder.checks.storing import try_lock, write_aside
 from coursekit.language import Language, load_language
 from coursekit.language.grammar import GRAMMAR
+from coursekit.novels.corpus import Corpus, prepare
+from coursekit.novels.recipes import NOVELS
 from coursekit.small import files
 from coursekit.small.figures import measure
 from coursekit.small.recipes import BLOCK, RECIPES, Recipe, new_model, set_rates, weight_groups
@@ -60,7 +65,7 @@ class Progress:
 
 
 def train(
-    name: str, seed: int, recipe: Recipe, language: Language, folder: Path, minutes: float = MINUTES
+    name: str, seed: int, recipe: Recipe, language: Language | Corpus, folder: Path, minutes: float = MINUTES
 ) -> Iterator[Progress]:
     """Train one model, or go on where its checkpoint stands; yields its progress after each block of batches.
 
@@ -99,7 +104,7 @@ def checkpoint(folder: Path, name: str, seed: int) -> Path:
 
 def save(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, progress: Progress) -> None:
     """Write a checkpoint, whole or not at all: a kill at any moment leaves the one before."""
-    tensors = {f"weights.{key}": value.contiguous() for key, value in model.state_dict().items()}
+    tensors = {f"weights.{key}": value.clone() for key, value in model.state_dict().items()}  # tied ones, too
     for number, moments in optimizer.state_dict()["state"].items():
         tensors |= {f"moments.{number}.{key}": value.contiguous() for key, value in moments.items()}
     about = {"done": progress.done, "steps": progress.steps, "seconds": progress.seconds}
@@ -192,7 +197,20 @@ def main() -> None:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--models", nargs="+", choices=RECIPES, default=list(RECIPES), metavar="NAME")
+    parser.add_argument(
+        "novels", nargs="*", metavar="NOVELS", help=f"models of real English: {', '.join(NOVELS)}"
+    )
+    parser.add_argument(
+        "--corpus", type=Path, metavar="FOLDER", help="the novels: books.csv and the folder raw"
+    )
+    parser.add_argument(
+        "--models",
+        nargs="+",
+        choices=RECIPES,
+        default=list(RECIPES),
+        metavar="NAME",
+        help="of the generated language (default: all)",
+    )
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2], metavar="SEED")
     parser.add_argument("--steps", type=int, help="of every run (default: as the recipe says)")
     parser.add_argument(
@@ -215,9 +233,20 @@ def main() -> None:
         parser.error("--steps is at least 1")
     if arguments.record and (arguments.steps or arguments.topics):
         parser.error("--record is for whole runs on the whole language")
+    if unknown := set(arguments.novels) - set(NOVELS):
+        parser.error(f"{min(unknown)!r} is no model of the novels; there are {', '.join(NOVELS)}")
+    if bool(arguments.novels) != bool(arguments.corpus):
+        parser.error("a model of the novels and --corpus go together")
     torch.set_num_threads(1)  # matrices this small are slower with more
-    language = Language.from_grammar(GRAMMAR.only(*arguments.topics)) if arguments.topics else load_language()
-    recipes = dict(RECIPES)
+    language: Language | Corpus
+    if arguments.novels:
+        arguments.models, recipes = arguments.novels, dict(NOVELS)
+        language = prepare(arguments.corpus, arguments.to / "corpus")
+    else:
+        recipes = dict(RECIPES)
+        language = (
+            Language.from_grammar(GRAMMAR.only(*arguments.topics)) if arguments.topics else load_language()
+        )
     if arguments.steps:
         recipes = {name: replace(recipe, steps=arguments.steps) for name, recipe in recipes.items()}
     wanted = [(name, seed) for seed in arguments.seeds for name in arguments.models]

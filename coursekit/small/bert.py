@@ -145,15 +145,18 @@ def corrupt(
     share: float = 0.15,
     masked: float = 0.8,
     replaced: float = 0.1,
+    mask: int = MASK,
+    special: int = SEP + 1,
 ) -> tuple[Int[Tensor, "B T"], Int[Tensor, "B T"]]:
     """Choose 15 % of the words; of these 80 % become [MASK], 10 % a random word, 10 % stay (section 3.1).
 
-    Returns the corrupted ids, and labels that are UNCHOSEN except at chosen words. Special tokens are never chosen.
+    Returns the corrupted ids, and labels that are UNCHOSEN except at chosen words. Special tokens, the ids
+    below `special`, are never chosen and never put in.
     """
     choice, change = (torch.rand(ids.shape, generator=generator) for _ in range(2))
-    chosen = (choice < share) & (ids > SEP)
+    chosen = (choice < share) & (ids >= special)
     labels = ids.masked_fill(~chosen, UNCHOSEN)
-    random_words = torch.randint(SEP + 1, vocabulary, ids.shape, generator=generator)
-    corrupted = torch.where(chosen & (change < masked), MASK, ids)
+    random_words = torch.randint(special, vocabulary, ids.shape, generator=generator)
+    corrupted = torch.where(chosen & (change < masked), mask, ids)
     of_chance = chosen & (change >= masked) & (change < masked + replaced)
     return torch.where(of_chance, random_words, corrupted), labels

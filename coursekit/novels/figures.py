@@ -1,0 +1,190 @@
+"""How good the models of the novels are on authors that training never saw, beside what counts alone can do.
+
+Losses are compared across vocabularies in nats per character. Gaps are single words that are one piece in every
+vocabulary: everybody is asked for the same words in the same sentences.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from transformers import BertForMaskedLM
+
+from coursekit.novels import missing_head
+from coursekit.novels.corpus import ROW, SPECIAL, WORDS, Corpus, Ragged
+from coursekit.novels.kneser_ney import KneserNey
+from coursekit.small.bert import BERT, BOS, CLS, EOS, MASK, PAD, SEP, UNK
+from coursekit.small.elmo import ELMo, both_losses
+from coursekit.small.gpt import GPT, next_word_losses
+
+BATCH, ORDER = 32, 5
+
+
+# --- losses ---
+
+
+@torch.no_grad()
+def losses_of_gpt(model: GPT, corpus: Corpus, split: str, rows: Sequence[int]) -> Float[np.ndarray, " rows"]:
+    """-log p of each row, in nats."""
+    found, pieces = [], corpus.rows(split)
+    for numbers in in_batches(rows):
+        ids = torch.from_numpy(pieces.padded(numbers, BOS))
+        found.append(next_word_losses(model(ids), ids).sum(dim=1))
+    return torch.cat(found).numpy()
+
+
+@torch.no_grad()
+def losses_of_elmo(
+    model: ELMo, spelling, corpus: Corpus, split: str, rows: Sequence[int]
+) -> tuple[Float[np.ndarray, " rows"], Float[np.ndarray, " rows"]]:
+    """-log p of each row's words from left to right and from right to left; words without a place in the softmax are [UNK]."""
+    found, words = [], corpus.word_rows(split)
+    for numbers in in_batches(rows):
+        ids = torch.from_numpy(words.padded(numbers, BOS, EOS))
+        targets = ids.masked_fill(ids >= model.config.vocabulary, UNK)
+        forward, backward = both_losses(model(spelling.of_ids(ids), ids != PAD), targets)
+        found.append(torch.stack([forward.sum(dim=1), backward.sum(dim=1)]))
+    left, right = torch.cat(found, dim=1).numpy()
+    return left, right
+
+
+def losses_of_counts(model: KneserNey, rows: Ragged, numbers: Sequence[int]) -> Float[np.ndarray, " rows"]:
+    """-log p of each row, which begins with BOS."""
+    return np.array([-model.log_p(np.append(BOS, rows[number]))[1:].sum() for number in numbers])
+
+
+def stream(rows: Ragged, most: int | None = None) -> Int[np.ndarray, " N"]:
+    """All rows in one, BOS in front of each; ids of `most` and above become UNK."""
+    places = np.arange(rows.values.size) + np.repeat(np.arange(1, len(rows) + 1), rows.lengths)
+    whole = np.full(rows.values.size + len(rows), BOS, dtype=np.int64)
+    values = np.asarray(rows.values, dtype=np.int64)
+    whole[places] = values if most is None else np.where(values < most, values, UNK)
+    return whole
+
+
+# --- gaps ---
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A word of a row that is taken out."""
+
+    row: int
+    place: int
+    word: int
+
+
+def draw_gaps(
+    corpus: Corpus, split: str, count: int, fits: Callable[[str], bool], seed: int = 0
+) -> list[Gap]:
+    """Gaps at random words for which `fits` is true and that can be predicted; no two in a row of text."""
+    rng, rows = np.random.default_rng(seed), corpus.word_rows(split)
+    found = []
+    for row in rng.permutation(len(rows)):
+        places = [
+            place
+            for place, word in enumerate(rows[row])
+            if len(SPECIAL) <= word < WORDS and corpus.words[word].isalpha() and fits(corpus.words[word])
+        ]
+        if places:
+            place = int(rng.choice(places))
+            found.append(Gap(int(row), place, int(rows[row][place])))
+        if len(found) == count:
+            break
+    return found
+
+
+def with_gap(words: Sequence[str], place: int, pieces_of: Callable[[str], list[int]], mask: int) -> list[int]:
+    """A row in pieces with a mask for one of its words; of more than ROW pieces those around the gap."""
+    before = [piece for word in words[:place] for piece in pieces_of(word)]
+    after = [piece for word in words[place + 1 :] for piece in pieces_of(word)]
+    start = max(0, len(before) - max(ROW // 2, ROW - 1 - len(after)))
+    return [*before[start:], mask, *after][:ROW]
+
+
+@torch.no_grad()
+def ranks_of_gaps(
+    logits_at: Callable[[Int[Tensor, "B T"], Int[Tensor, " B"]], Float[Tensor, "B V"]],
+    rows: Sequence[Sequence[int]],
+    targets: Sequence[int],
+    ends: tuple[int, int],
+    mask: int,
+) -> tuple[Int[np.ndarray, " gaps"], Float[np.ndarray, " gaps"]]:
+    """For each gap how many pieces are more probable than the right one, and its -log p in nats."""
+    ranks, nats = [], []
+    for numbers in in_batches(range(len(rows))):
+        longest = max(len(rows[number]) for number in numbers) + 2
+        ids = torch.zeros(len(numbers), longest, dtype=torch.long)
+        for place, number in enumerate(numbers):
+            whole = [ends[0], *rows[number], ends[1]]
+            ids[place, : len(whole)] = torch.tensor(whole)
+        log_p = logits_at(ids, (ids == mask).int().argmax(dim=1)).log_softmax(dim=1)
+        right = log_p.gather(1, torch.tensor([[targets[number]] for number in numbers]))
+        ranks.append((log_p > right).sum(dim=1))
+        nats.append(-right[:, 0])
+    return torch.cat(ranks).numpy(), torch.cat(nats).numpy()
+
+
+def gaps_of_bert(model: BERT, corpus: Corpus, split: str, gaps: Sequence[Gap]):
+    """Ranks and nats of our own BERT."""
+
+    def logits_at(ids, places):
+        top = model.encode(model.embeddings(ids, torch.zeros_like(ids)), ids != PAD)[-1]
+        return model.masked_word(top[range(len(ids)), places], model.embeddings.token.weight)
+
+    def pieces_of(word: str) -> list[int]:
+        return corpus.tokenizer.encode(word, add_special_tokens=False).ids
+
+    return of_gaps(corpus, split, gaps, logits_at, pieces_of, (CLS, SEP), MASK)
+
+
+def gaps_of_minilm(model: BertForMaskedLM, tokenizer, corpus: Corpus, split: str, gaps: Sequence[Gap]):
+    """Ranks and nats of MiniLM with its new head."""
+
+    def logits_at(ids, places):
+        top = model.bert(ids, attention_mask=(ids != 0).long()).last_hidden_state
+        return model.cls(top[range(len(ids)), places])
+
+    def pieces_of(word: str) -> list[int]:
+        return tokenizer.encode(word, add_special_tokens=False)
+
+    ends = (missing_head.CLS, missing_head.SEP)
+    return of_gaps(corpus, split, gaps, logits_at, pieces_of, ends, missing_head.MASK)
+
+
+def of_gaps(corpus, split, gaps, logits_at, pieces_of, ends, mask):
+    rows = corpus.word_rows(split)
+    masked = [
+        with_gap([corpus.words[word] for word in rows[gap.row]], gap.place, pieces_of, mask) for gap in gaps
+    ]
+    targets = [pieces_of(corpus.words[gap.word])[0] for gap in gaps]
+    return ranks_of_gaps(logits_at, masked, targets, ends, mask)
+
+
+def gaps_of_counts(model: KneserNey, corpus: Corpus, split: str, gaps: Sequence[Gap]):
+    """Ranks and nats of n-grams of words that see both sides: p(w | both) is proportional to p of the row with w in it."""
+    rows, reach = corpus.word_rows(split), model.order - 1
+    ranks, nats = [], []
+    for gap in gaps:
+        row = np.append(BOS, np.where(rows[gap.row] < WORDS, rows[gap.row], UNK)).astype(np.int64)
+        place = gap.place + 1
+        around = row[max(0, place - reach) : place + reach + 1]
+        candidates = np.repeat(around[None], WORDS, axis=0)
+        at = min(place, reach)
+        candidates[:, at] = np.arange(WORDS)
+        log_p = model.log_p(candidates)[:, at:].sum(axis=1)
+        log_p -= np.logaddexp.reduce(log_p)
+        ranks.append((log_p > log_p[gap.word]).sum())
+        nats.append(-log_p[gap.word])
+    return np.array(ranks), np.array(nats)
+
+
+def in_batches(rows: Sequence[int]) -> list[Sequence[int]]:
+    return [rows[start : start + BATCH] for start in range(0, len(rows), BATCH)]
+
+
+def parameters(model: nn.Module) -> int:
+    return sum(weight.numel() for weight in model.parameters())

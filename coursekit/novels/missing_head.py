@@ -1,0 +1,74 @@
+"""The part of MiniLM that names words: it was published without one, so this one is learned on the novels.
+
+MiniLM-L6 is BERT's encoder, tuned to compare sentences. What is missing for `fill-mask` is the head (a linear map, GELU,
+layer norm, the token table again, a bias for each piece). The two top layers move with it; the rest stays as published.
+"""
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+import numpy as np
+import torch
+from tokenizers import Tokenizer
+from torch import Tensor, nn
+from transformers import BertForMaskedLM
+from transformers.utils import logging
+
+from coursekit.models.catalogue import MINILM
+from coursekit.novels.corpus import ROW, Corpus, Ragged
+from coursekit.small.bert import UNCHOSEN, corrupt
+
+CLS, SEP, MASK, FIRST = 101, 102, 103, 999
+"""Of BERT's own 30,522 pieces: special ones, and the first that is a piece of text."""
+MOVING = ("cls.", "bert.encoder.layer.4.", "bert.encoder.layer.5.")
+"""The weights that are learned, by the start of their names."""
+
+
+def build(corpus: Corpus) -> BertForMaskedLM:
+    """The published encoder with an untrained head; only MOVING learns."""
+    logging.set_verbosity_error()  # that the head is new is no news here
+    model = BertForMaskedLM.from_pretrained(MINILM.package.folder())
+    for name, weight in model.named_parameters():
+        weight.requires_grad_(name.startswith(MOVING))
+    nn.init.eye_(
+        model.cls.predictions.transform.dense.weight
+    )  # so that the head begins with the vectors as they are
+    return model
+
+
+def losses(model: BertForMaskedLM, corpus: Corpus, batch: int, seed: int) -> Iterator[Tensor]:
+    rows, generator = rows_in_berts_pieces(corpus, "train"), torch.Generator().manual_seed(seed)
+    rng = np.random.default_rng(seed)
+    while True:
+        ids = torch.from_numpy(rows.padded(rng.integers(len(rows), size=batch), CLS, SEP))
+        corrupted, labels = corrupt(ids, model.config.vocab_size, generator, mask=MASK, special=FIRST)
+        with torch.autocast("cpu", torch.bfloat16):
+            top = model.bert(corrupted, attention_mask=(ids != 0).long()).last_hidden_state
+            logits = model.cls(top[labels != UNCHOSEN])
+        yield nn.functional.cross_entropy(logits.float(), labels[labels != UNCHOSEN])
+
+
+@lru_cache(maxsize=4)
+def rows_in_berts_pieces(corpus: Corpus, split: str) -> Ragged:
+    """The rows of a split in BERT's own pieces, at most ROW of each."""
+    tokenizer = Tokenizer.from_file(str(MINILM.package.folder() / "tokenizer.json"))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    spelt = [tokenizer.encode(word, add_special_tokens=False).ids for word in corpus.words]
+    return in_pieces(corpus.word_rows(split), spelt)
+
+
+def in_pieces(rows: Ragged, spelt: list[list[int]]) -> Ragged:
+    """Rows of words as rows of pieces, of which the first ROW are taken; `spelt[word]` are a word's pieces."""
+    lengths = np.array([len(pieces) for pieces in spelt])
+    flat, ends = np.concatenate([np.array(pieces, np.int32) for pieces in spelt]), np.cumsum(lengths)
+    words = np.asarray(rows.values)
+    of_word = lengths[words]
+    inside = np.arange(of_word.sum()) - np.repeat(
+        np.cumsum(of_word) - of_word, of_word
+    )  # which piece of its word
+    values = flat[np.repeat((ends - lengths)[words], of_word) + inside]
+    piece_ends = np.cumsum(of_word)[rows.ends - 1]
+    starts = np.append(0, piece_ends[:-1])
+    taken = np.arange(len(values)) - np.repeat(starts, piece_ends - starts) < ROW
+    return Ragged(values[taken], np.cumsum(taken)[piece_ends - 1])

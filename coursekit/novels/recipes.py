@@ -1,0 +1,188 @@
+"""How the models of real English are trained: what each reads, what it is asked for, how many steps, and how fast it learns.
+
+All read the same rows of the same books; BERT and GPT have the same pieces and the same size, ELMo predicts whole words.
+Matrices are multiplied in bfloat16, which is several times as fast on processors that know it; weights stay in float32.
+"""
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from coursekit.novels import missing_head
+from coursekit.novels.corpus import ROW, WORDS, Corpus
+from coursekit.small.bert import BERT, BOS, CLS, EOS, PAD, SEP, UNCHOSEN, UNK, BERTConfig, corrupt
+from coursekit.small.elmo import ELMo, ELMoConfig, Spelling
+from coursekit.small.gpt import GPT, GPTConfig, next_word_losses
+from coursekit.small.recipes import Recipe
+
+SIZES: dict[str, Any] = {"tokens": ROW + 2, "dim": 256, "layers": 4, "heads": 4, "feed_forward": 1024}
+SMALLER: dict[str, Any] = {"tokens": ROW + 2, "dim": 128, "layers": 2, "heads": 4, "feed_forward": 512}
+"""For what takes several seeds."""
+SHARE = 0.2
+"""Pieces that are chosen: a little more than the paper's 15 %, since steps are few (Wettig et al., 2023)."""
+NEGATIVES = 2_048
+"""Words that ELMo compares with the right one at each step of training."""
+FILTERS = ((1, 16), (2, 32), (3, 64), (4, 96), (5, 128), (6, 128))
+
+
+class LiterarySpelling(Spelling):
+    """Words of real text have digits, and punctuation marks are words, too."""
+
+    LETTERS = Spelling.LETTERS + '0123456789.,;:!"()[]/&$%'
+
+
+@lru_cache(maxsize=2)
+def spelling_of(corpus: Corpus) -> LiterarySpelling:
+    """Every word of the corpus, spelt once."""
+    return LiterarySpelling(tuple(corpus.words))
+
+
+def batches(corpus: Corpus, batch: int, seed: int) -> Iterator[Int[np.ndarray, " B"]]:
+    """Numbers of rows, drawn at random from `train`, without end."""
+    rng, count = np.random.default_rng(seed), len(corpus.rows("train"))
+    while True:
+        yield rng.integers(count, size=batch)
+
+
+def bfloat16() -> torch.autocast:
+    return torch.autocast("cpu", torch.bfloat16)
+
+
+def start_small(model: nn.Module, std: float = 0.02) -> nn.Module:
+    """All tables with the small numbers that BERT and GPT-2 began with."""
+    for part in model.modules():
+        if isinstance(part, nn.Embedding):
+            nn.init.normal_(part.weight, std=std)
+    return model
+
+
+# --- BERT: masked pieces (no next sentence: Liu et al., 2019, found that it does not help) ---
+
+
+def build_bert(corpus: Corpus, **sizes: Any) -> BERT:
+    return start_small(BERT(BERTConfig(corpus.tokenizer.get_vocab_size(), **(SIZES | sizes))))
+
+
+def bert_losses(model: BERT, corpus: Corpus, batch: int, seed: int) -> Iterator[Tensor]:
+    generator, rows = torch.Generator().manual_seed(seed), corpus.rows("train")
+    for chosen_rows in batches(corpus, batch, seed):
+        ids = torch.from_numpy(rows.padded(chosen_rows, CLS, SEP))
+        corrupted, labels = corrupt(ids, model.config.vocabulary, generator, share=SHARE)
+        with bfloat16():
+            loss = masked_losses(model, corrupted, labels).mean()
+        yield loss
+
+
+def masked_losses(
+    model: BERT, corrupted: Int[Tensor, "B T"], labels: Int[Tensor, "B T"]
+) -> Float[Tensor, " chosen"]:
+    """-log p of each chosen piece, in nats."""
+    top = model.encode(model.embeddings(corrupted, torch.zeros_like(corrupted)), corrupted != PAD)[-1]
+    chosen = labels != UNCHOSEN
+    logits = model.masked_word(top[chosen], model.embeddings.token.weight)
+    return nn.functional.cross_entropy(logits.float(), labels[chosen], reduction="none")
+
+
+# --- GPT: the next piece ---
+
+
+def build_gpt(corpus: Corpus, **sizes: Any) -> GPT:
+    return start_small(GPT(GPTConfig(corpus.tokenizer.get_vocab_size(), **(SIZES | sizes))))
+
+
+def gpt_losses(model: GPT, corpus: Corpus, batch: int, seed: int) -> Iterator[Tensor]:
+    rows = corpus.rows("train")
+    for chosen_rows in batches(corpus, batch, seed):
+        ids = torch.from_numpy(rows.padded(chosen_rows, BOS))
+        with bfloat16():
+            losses = next_word_losses(model(ids), ids)
+        yield losses.sum() / (ids[:, 1:] != PAD).sum()
+
+
+# --- ELMo: the next word and the word before ---
+
+
+def build_elmo(corpus: Corpus, **sizes: Any) -> ELMo:
+    spelling = spelling_of(corpus)
+    words = min(WORDS, len(corpus.words))
+    model = ELMo(
+        ELMoConfig(
+            words, spelling.characters, **({"dim": 256, "character_dim": 16, "filters": FILTERS} | sizes)
+        )
+    )
+    model.token.spread(spelling.table[:words])
+    return model
+
+
+def elmo_losses(model: ELMo, corpus: Corpus, batch: int, seed: int) -> Iterator[Tensor]:
+    """Both directions, each against words drawn as often as words of their rank are (Jozefowicz et al., 2016)."""
+    rng, rows = np.random.default_rng((seed, 1)), corpus.word_rows("train")
+    spelling = spelling_of(corpus)
+    for chosen_rows in batches(corpus, batch, seed):
+        ids = torch.from_numpy(rows.padded(chosen_rows, BOS, EOS))
+        drawn = torch.from_numpy(ranks(NEGATIVES, model.config.vocabulary, rng))
+        with bfloat16():
+            words, place = ids.unique(return_inverse=True)  # each word of the batch is spelt once
+            left, right = model.encode(model.token(spelling.of_ids(words))[place], ids != PAD)[-1].chunk(
+                2, dim=-1
+            )
+            real = ids[:, 1:] != PAD
+            following = sampled_loss(
+                model.softmax, left[:, :-1][real], in_vocabulary(ids[:, 1:][real], model), drawn
+            )
+            preceding = sampled_loss(
+                model.softmax, right[:, 1:][real], in_vocabulary(ids[:, :-1][real], model), drawn
+            )
+        yield following + preceding
+
+
+def in_vocabulary(ids: Int[Tensor, " N"], model: ELMo) -> Int[Tensor, " N"]:
+    """Words that are not among those that can be predicted are [UNK]."""
+    return ids.masked_fill(ids >= model.config.vocabulary, UNK)
+
+
+def ranks(count: int, words: int, rng: np.random.Generator) -> Int[np.ndarray, " drawn"]:
+    """Different words, where rank r is drawn in proportion to log((r + 2) / (r + 1)), nearly 1 / r: Zipf's law."""
+    return np.unique(np.exp(rng.random(count) * np.log(words + 1)).astype(np.int64) - 1)
+
+
+def sampled_loss(
+    softmax: nn.Linear, states: Float[Tensor, "N D"], targets: Int[Tensor, " N"], drawn: Int[Tensor, " drawn"]
+) -> Float[Tensor, ""]:
+    """Cross-entropy against the right word and the drawn ones, as if all words had been compared.
+
+    Each logit is lowered by the logarithm of how often its word is among NEGATIVES draws (Bengio and Senécal, 2008).
+    """
+    total = np.log(softmax.out_features + 1)
+
+    def often(word: Int[Tensor, " N"]) -> Float[Tensor, " N"]:
+        share = torch.log((word + 2.0) / (word + 1.0)) / total
+        return -torch.expm1(NEGATIVES * torch.log1p(-share))
+
+    right = (
+        (states * softmax.weight[targets]).sum(dim=-1).float() + softmax.bias[targets] - often(targets).log()
+    )
+    others = (states @ softmax.weight[drawn].T).float() + softmax.bias[drawn] - often(drawn).log()  # N drawn
+    others = others.masked_fill(targets[:, None] == drawn, float("-inf"))
+    return (torch.cat([right[:, None], others], dim=1).logsumexp(dim=1) - right).mean()
+
+
+NOVELS = {
+    "novels-bert": Recipe(
+        build_bert, bert_losses, steps=14_000, batch=32, learning_rate=1e-3, weight_decay=0.01
+    ),
+    "novels-gpt": Recipe(build_gpt, gpt_losses, steps=9_500, batch=32, learning_rate=1e-3, weight_decay=0.01),
+    "novels-elmo": Recipe(
+        build_elmo, elmo_losses, steps=9_500, batch=32, learning_rate=2e-3, weight_decay=0.0
+    ),
+}
+NOVELS["novels-minilm"] = Recipe(
+    missing_head.build, missing_head.losses, steps=3_000, batch=32, learning_rate=1e-3, weight_decay=0.01,
+    slower=("bert.", 0.2),  # what was published moves less than what is new
+)  # fmt: skip
+"""About three times through the text for BERT, two for the others."""

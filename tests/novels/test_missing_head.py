@@ -1,0 +1,73 @@
+"""MiniLM's missing head: only what is new and the top moves, and rows of words become rows of BERT's pieces."""
+
+import numpy as np
+import pytest
+import torch
+
+from coursekit import pretrain
+from coursekit.novels import missing_head
+from coursekit.novels.corpus import ROW, Ragged, prepare
+from coursekit.novels.recipes import NOVELS
+from coursekit.small.recipes import weight_groups
+from tests.novels.texts import write_shelf
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("novels")
+    return prepare(write_shelf(folder / "shelf", 80), folder / "corpus", pieces=120)
+
+
+def test_words_become_pieces_row_by_row_and_long_rows_are_cut():
+    rows = Ragged(np.array([0, 1, 2, *[1] * 50]), np.array([2, 3, 53]))
+    found = missing_head.in_pieces(rows, [[7], [8, 9, 10], [11]])
+    assert [found[row].tolist() for row in range(2)] == [[7, 8, 9, 10], [11]]
+    assert found[2].tolist() == ([8, 9, 10] * 50)[:ROW] and len(found) == 3
+
+
+def test_rows_are_what_the_packaged_tokenizer_makes_of_the_text(corpus):
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(missing_head.MINILM.package.folder())
+    text = corpus.tokenizer.decode(corpus.rows("test")[0].tolist())
+    ours = missing_head.rows_in_berts_pieces(corpus, "test")[0]
+    assert ours.tolist() == tokenizer(text, add_special_tokens=False).input_ids[:ROW]
+
+
+def test_only_the_head_and_the_top_learn(corpus):
+    model = missing_head.build(corpus)
+    next(missing_head.losses(model, corpus, 2, 0)).backward()
+    moved = {name for name, weight in model.named_parameters() if weight.grad is not None}
+    assert moved == {name for name, _ in model.named_parameters() if name.startswith(missing_head.MOVING)}
+    assert (
+        sum(weight.numel() for weight in model.parameters() if weight.requires_grad) < 4e6
+    )  # 8 MB in half precision
+    assert model.cls.predictions.decoder.weight is model.bert.embeddings.word_embeddings.weight
+
+
+def test_the_special_pieces_are_bert_s(corpus):
+    ids = torch.from_numpy(missing_head.rows_in_berts_pieces(corpus, "train").padded([0], 101, 102))
+    assert ids[0, 0] == missing_head.CLS and ids[0, -1] == missing_head.SEP
+    assert (ids[0, 1:-1] >= missing_head.FIRST).all()
+
+
+def test_a_checkpoint_holds_the_tied_weights_and_the_moments(corpus, tmp_path):
+    recipe = NOVELS["novels-minilm"]
+    model, again = missing_head.build(corpus), missing_head.build(corpus)
+    optimizers = [torch.optim.AdamW(weight_groups(one, recipe), lr=1e-3) for one in (model, again)]
+    for _ in range(2):
+        next(missing_head.losses(model, corpus, 2, 0)).backward()
+        optimizers[0].step()
+        if not (tmp_path / "run.safetensors").exists():
+            pretrain.save(
+                tmp_path / "run.safetensors", model, optimizers[0], pretrain.Progress("x", 0, 1, 2, 3.0)
+            )
+            assert pretrain.resume(tmp_path / "run.safetensors", again, optimizers[1]) == (1, 3.0)
+            again.zero_grad()
+        optimizers[0].zero_grad()
+    next(missing_head.losses(again, corpus, 2, 0)).backward()
+    optimizers[1].step()
+    for (name, whole), (_, cut) in zip(model.named_parameters(), again.named_parameters(), strict=True):
+        assert torch.equal(whole, cut), name

@@ -1,0 +1,96 @@
+"""The recipes of the novels on the made-up shelf: losses fall, a run that is cut off goes on as if it had not been."""
+
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from coursekit import pretrain
+from coursekit.novels import recipes
+from coursekit.novels.corpus import prepare
+from coursekit.novels.recipes import NOVELS
+from tests.conftest import ROOT
+from tests.novels.texts import write_shelf
+
+SMALL = {
+    "novels-bert": {"dim": 16, "layers": 1, "heads": 2, "feed_forward": 32},
+    "novels-gpt": {"dim": 16, "layers": 1, "heads": 2, "feed_forward": 32},
+    "novels-elmo": {"dim": 16, "filters": ((1, 8), (2, 12), (3, 16))},
+}
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("novels")
+    return prepare(write_shelf(folder / "shelf"), folder / "corpus", pieces=120)
+
+
+def small(name: str, steps: int):
+    build = NOVELS[name].build
+    return replace(NOVELS[name], build=lambda corpus: build(corpus, **SMALL[name]), steps=steps, batch=4)
+
+
+def weights_after(name, corpus, folder, steps_before_a_cut=None, monkeypatch=None) -> dict[str, torch.Tensor]:
+    recipe = small(name, 40)
+    if steps_before_a_cut:
+        run = pretrain.train(name, 0, recipe, corpus, folder, minutes=0)
+        next(run)  # a block, saved; what follows is lost
+        run.close()
+    for _ in pretrain.train(name, 0, recipe, corpus, folder):
+        pass
+    return pretrain.load_trained(name, 0, recipe, corpus, folder).state_dict()
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_run_that_is_cut_off_ends_with_the_same_weights(name, corpus, tmp_path):
+    whole = weights_after(name, corpus, tmp_path / "whole")
+    cut = weights_after(name, corpus, tmp_path / "cut", steps_before_a_cut=32)
+    assert all(torch.equal(whole[key], cut[key]) for key in whole)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_losses_fall(name, corpus):
+    recipe = replace(small(name, 150), learning_rate=1e-2)
+    model = recipe.build(corpus).train()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
+    losses = []
+    for _, loss in zip(range(150), recipe.losses(model, corpus, 4, 0), strict=False):
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    assert sum(losses[-10:]) < 0.93 * sum(losses[:10])
+
+
+def test_nothing_is_left_in_half_precision_outside_the_loss(corpus):
+    model = small("novels-bert", 1).build(corpus)
+    next(small("novels-bert", 1).losses(model, corpus, 2, 0))
+    assert not torch.is_autocast_enabled("cpu")
+
+
+def test_the_sampled_loss_is_near_the_whole_one_on_average():
+    torch.manual_seed(0)
+    softmax, states = torch.nn.Linear(8, 500), torch.randn(64, 8)
+    targets = torch.from_numpy(recipes.ranks(64, 500, np.random.default_rng(0)))[:40]
+    states = states[: len(targets)]
+    whole = torch.nn.functional.cross_entropy(softmax(states), targets)
+    drawn = [
+        torch.from_numpy(recipes.ranks(recipes.NEGATIVES, 500, np.random.default_rng(seed)))
+        for seed in range(20)
+    ]
+    sampled = torch.stack([recipes.sampled_loss(softmax, states, targets, one) for one in drawn]).mean()
+    assert sampled.item() == pytest.approx(whole.item(), abs=0.05)
+
+
+def test_a_model_of_the_novels_asks_for_the_novels(tmp_path):
+    for arguments, said in (
+        (["novels-bert"], "a model of the novels and --corpus go together"),
+        (["novels-t5", "--corpus", "."], "'novels-t5' is no model of the novels"),
+    ):
+        ran = subprocess.run(
+            [sys.executable, "-m", "coursekit.pretrain", *arguments], capture_output=True, text=True, cwd=ROOT
+        )
+        assert ran.returncode == 2 and said in ran.stderr
