@@ -112,6 +112,22 @@ class Ragged:
         return whole
 
 
+def in_pieces(rows: Ragged, spelt: list[list[int]]) -> Ragged:
+    """Rows of words as rows of pieces, of which the first ROW are taken; `spelt[word]` are a word's pieces."""
+    lengths = np.array([len(pieces) for pieces in spelt])
+    flat, ends = np.concatenate([np.array(pieces, np.int32) for pieces in spelt]), np.cumsum(lengths)
+    words = np.asarray(rows.values)
+    of_word = lengths[words]
+    inside = np.arange(of_word.sum()) - np.repeat(
+        np.cumsum(of_word) - of_word, of_word
+    )  # which piece of its word
+    values = flat[np.repeat((ends - lengths)[words], of_word) + inside]
+    piece_ends = np.cumsum(of_word)[rows.ends - 1]
+    starts = np.append(0, piece_ends[:-1])
+    taken = np.arange(len(values)) - np.repeat(starts, piece_ends - starts) < ROW
+    return Ragged(values[taken], np.cumsum(taken)[piece_ends - 1])
+
+
 def read_books(folder: Path) -> list[dict[str, str]]:
     """The lines of `books.csv` beside the folder of texts."""
     with (folder / "books.csv").open(encoding="utf-8", newline="") as file:

@@ -15,7 +15,7 @@ from transformers import BertForMaskedLM
 from transformers.utils import logging
 
 from coursekit.models.catalogue import MINILM
-from coursekit.novels.corpus import ROW, Corpus, Ragged
+from coursekit.novels.corpus import Corpus, Ragged, in_pieces
 from coursekit.small.bert import UNCHOSEN, corrupt
 
 CLS, SEP, MASK, FIRST = 101, 102, 103, 999
@@ -56,19 +56,3 @@ def rows_in_berts_pieces(corpus: Corpus, split: str) -> Ragged:
     tokenizer.no_padding()
     spelt = [tokenizer.encode(word, add_special_tokens=False).ids for word in corpus.words]
     return in_pieces(corpus.word_rows(split), spelt)
-
-
-def in_pieces(rows: Ragged, spelt: list[list[int]]) -> Ragged:
-    """Rows of words as rows of pieces, of which the first ROW are taken; `spelt[word]` are a word's pieces."""
-    lengths = np.array([len(pieces) for pieces in spelt])
-    flat, ends = np.concatenate([np.array(pieces, np.int32) for pieces in spelt]), np.cumsum(lengths)
-    words = np.asarray(rows.values)
-    of_word = lengths[words]
-    inside = np.arange(of_word.sum()) - np.repeat(
-        np.cumsum(of_word) - of_word, of_word
-    )  # which piece of its word
-    values = flat[np.repeat((ends - lengths)[words], of_word) + inside]
-    piece_ends = np.cumsum(of_word)[rows.ends - 1]
-    starts = np.append(0, piece_ends[:-1])
-    taken = np.arange(len(values)) - np.repeat(starts, piece_ends - starts) < ROW
-    return Ragged(values[taken], np.cumsum(taken)[piece_ends - 1])

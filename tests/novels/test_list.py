@@ -36,3 +36,11 @@ def test_the_card_says_how_many():
     card = (ROOT / "data/novels/README.md").read_text(encoding="utf-8")
     assert f"{len(LISTED)} English novels" in card
     assert f"{LISTED.words.sum() / 1e6:.1f} million words" in card
+
+
+def test_the_card_counts_the_pairs():
+    pairs = pd.read_csv(ROOT / "data/novels/pseudo_words.csv")
+    card = (ROOT / "data/novels/README.md").read_text(encoding="utf-8")
+    counts = pairs.groupby("relation").size()
+    assert f"has {len(pairs)} pairs" in card
+    assert f"{counts['related']} pairs are *related*" in card and f"{counts['unrelated']} are not" in card

@@ -6,7 +6,7 @@ import torch
 
 from coursekit import pretrain
 from coursekit.novels import missing_head
-from coursekit.novels.corpus import ROW, Ragged, prepare
+from coursekit.novels.corpus import ROW, Ragged, in_pieces, prepare
 from coursekit.novels.recipes import NOVELS
 from coursekit.small.recipes import weight_groups
 from tests.novels.texts import write_shelf
@@ -22,7 +22,7 @@ def corpus(tmp_path_factory):
 
 def test_words_become_pieces_row_by_row_and_long_rows_are_cut():
     rows = Ragged(np.array([0, 1, 2, *[1] * 50]), np.array([2, 3, 53]))
-    found = missing_head.in_pieces(rows, [[7], [8, 9, 10], [11]])
+    found = in_pieces(rows, [[7], [8, 9, 10], [11]])
     assert [found[row].tolist() for row in range(2)] == [[7, 8, 9, 10], [11]]
     assert found[2].tolist() == ([8, 9, 10] * 50)[:ROW] and len(found) == 3
 
