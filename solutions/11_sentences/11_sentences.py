@@ -12,8 +12,8 @@
 # So far every vector belonged to a word. To search, to group or to compare, we want one vector for a whole sentence, such that sentences that say the same lie close together.
 # The mean of the words' vectors is a first answer. We measure how good it is against a person's judgement, train an encoder to give a better one, and search with it.
 #
-# **You need** notebooks 01, 03, 06 and 10. **Time** about 55 minutes: four exercises, one of them a bug to mend, two questions that a person reads; three
-# extensions.
+# **You need** notebooks 01, 03 and 06. **Time** about 70 minutes: six exercises, one of them a bug to mend, two questions that a person reads; one
+# extension.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [10 · Applications: sentiment, entities, questions](../10_applications/10_applications.ipynb) · next: [12 · One corpus, four models](../12_one_corpus/12_one_corpus.ipynb)
 
@@ -38,11 +38,11 @@ normalize = torch.nn.functional.normalize
 # ## 1 · One vector for a sentence
 #
 # An encoder gives a vector for each token. Their mean (**mean pooling**) is the usual **sentence embedding**. Sentences of a batch differ in length, so the short ones end in
-# padding, and at the padding stand vectors too: numbers that mean nothing. They must not enter the mean. You wrote it in 10, as one of three ways to pool.
+# padding, and at the padding stand vectors too: numbers that mean nothing. They must not enter the mean. (In 10 you write it as one of three ways to pool.)
 
 # %%
 def mean_pool(hidden: Float[Tensor, "B T D"], keep: Bool[Tensor, "B T"]) -> Float[Tensor, "B D"]:
-    """The mean of each sentence's own tokens, as your `pool` in 10: keep is False at padding."""
+    """The mean of each sentence's own tokens, as `pool` in 10: keep is False at padding."""
     real = keep[..., None].to(hidden.dtype)                          # B T 1
     return (hidden * real).sum(dim=1) / real.sum(dim=1)
 
@@ -757,16 +757,16 @@ box = ipywidgets.Text(value="How is bread made?", description="query", continuou
 interact(show_search, question=box, k=(1, 8))
 
 # %% [markdown]
-# ## Extensions
+# ## 9 · Texts longer than the window
 #
-# They count as extra credit. First, texts that are longer than the window. MiniLM has 512 positions and is meant for 256 tokens; what is cut off is not found. The remedy: cut the text into
+# MiniLM has 512 positions and is meant for 256 tokens; what is cut off is not found. The remedy: cut the text into
 # windows that overlap, so that nothing stands only across a cut.
 
 # %% nbgrader={"grade": false, "grade_id": "sentences-windows", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def windows(
     ids: Int[Tensor, "T"], size: int, overlap: int, pad: int
 ) -> tuple[Int[Tensor, "W size"], Bool[Tensor, "W size"]]:
-    """A long text in windows: (ids, keep).  (extension, ●●○, 10 minutes)
+    """A long text in windows: (ids, keep).  (difficulty ●●○, 10 minutes)
 
     Window w begins at w · (size − overlap). The first window that reaches the end of the text is
     the last one; what it lacks is filled with pad. keep is True at the text. overlap < size, T ≥ 1.
@@ -782,7 +782,7 @@ def windows(
     return rows, keep
     ### END SOLUTION
 
-# %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "sentences-windows-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "sentences-windows-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("sentences.windows", lambda case: windows(**case))
 
 # %% [markdown]
@@ -792,7 +792,7 @@ check("sentences.windows", lambda case: windows(**case))
 def pool_windows(
     hidden: Float[Tensor, "W size D"], keep: Bool[Tensor, "W size"]
 ) -> Float[Tensor, "D"]:
-    """One vector for a text: the mean_pool of its windows, weighted.  (extension, ●○○, 4 minutes)
+    """One vector for a text: the mean_pool of its windows, weighted.  (difficulty ●○○, 4 minutes)
 
     A window's weight is its share of the tokens of all windows; tokens in two windows count twice.
     """
@@ -802,7 +802,7 @@ def pool_windows(
     return (weights[:, None] * mean_pool(hidden, keep)).sum(dim=0)
     ### END SOLUTION
 
-# %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "sentences-pool_windows-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "sentences-pool_windows-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("sentences.pool_windows", lambda case: pool_windows(**case))
 
 # %% [markdown]
@@ -852,7 +852,9 @@ pictures.long_texts(hits, (right % SIX + 1).numpy())
 # more vectors and finds best: for search, the unit is the passage, not the document. (The few questions at each place make the single dots uncertain; the bars show how much.)
 
 # %% [markdown]
-# Next: a decoder. Its last token is the only one that has read the whole sentence (07). Is its vector the sentence's?
+# ## Extension: the vector of a decoder
+#
+# A decoder's last token is the only one that has read the whole sentence (07). Is its vector the sentence's?
 
 # %% nbgrader={"grade": false, "grade_id": "sentences-last_token", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def last_token(hidden: Float[Tensor, "B T D"], keep: Bool[Tensor, "B T"]) -> Float[Tensor, "B D"]:
