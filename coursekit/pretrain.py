@@ -4,8 +4,8 @@
 `raw`; data/novels/README.md says which texts they are. They are turned into numbers first, which takes some minutes.
 
 Start it a second time and two cores work: each process takes a run that no other has. Every few minutes a run is saved;
-after a power cut or `kill -9` the same command goes on from there, and ends with the very same weights. Batches depend on
-the seed and on the number of their block alone, so nothing of the stream of sentences has to be kept.
+after a power cut or `kill -9` the same command goes on from there, and ends with the very same weights. Batches and dropout
+depend on the seed and on the number of their block alone, so nothing of the stream of sentences has to be kept.
 
 With `--record`, when all runs are done: `data/models` gets the models of the first seed, `data/results/small_NAME.csv` the
 figures of all seeds, trained and untrained (about ten minutes).
@@ -77,14 +77,17 @@ def train(
     done, before = resume(path, model, optimizer) if path.exists() else (0, 0.0)
     start, saved = time.process_time(), time.monotonic()
     while done < recipe.steps:
-        losses = recipe.losses(model, language, recipe.batch, seed_of(seed, done // BLOCK))
-        for _ in range(min(BLOCK, recipe.steps - done)):
-            set_rates(optimizer.param_groups, recipe, done)
-            optimizer.zero_grad()
-            next(losses).backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            done += 1
+        block = seed_of(seed, done // BLOCK)
+        losses = recipe.losses(model, language, recipe.batch, block)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(block)  # for dropout: it draws from the generator that all share
+            for _ in range(min(BLOCK, recipe.steps - done)):
+                set_rates(optimizer.param_groups, recipe, done)
+                optimizer.zero_grad()
+                next(losses).backward()
+                nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+                optimizer.step()
+                done += 1
         progress = Progress(name, seed, done, recipe.steps, before + time.process_time() - start)
         if done == recipe.steps or time.monotonic() - saved >= 60 * minutes:
             save(path, model, optimizer, progress)

@@ -10,17 +10,21 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from jaxtyping import Float, Int
-from torch import Tensor, nn
-from transformers import BertForMaskedLM
+from torch import Tensor
+from transformers import BertForMaskedLM, PreTrainedTokenizerBase
 
 from coursekit.novels import missing_head
 from coursekit.novels.corpus import ROW, SPECIAL, WORDS, Corpus, Ragged
 from coursekit.novels.kneser_ney import KneserNey
 from coursekit.small.bert import BERT, BOS, CLS, EOS, MASK, PAD, SEP, UNK
-from coursekit.small.elmo import ELMo, both_losses
+from coursekit.small.elmo import ELMo, Spelling, both_losses
 from coursekit.small.gpt import GPT, next_word_losses
 
-BATCH, ORDER = 32, 5
+BATCH = 32
+
+LogitsAt = Callable[[Int[Tensor, "B T"], Int[Tensor, " B"]], Float[Tensor, "B V"]]
+Found = tuple[Int[np.ndarray, " gaps"], Float[np.ndarray, " gaps"]]
+"""For each gap how many words are more probable than the right one, and its -log p in nats."""
 
 
 # --- losses ---
@@ -38,7 +42,7 @@ def losses_of_gpt(model: GPT, corpus: Corpus, split: str, rows: Sequence[int]) -
 
 @torch.no_grad()
 def losses_of_elmo(
-    model: ELMo, spelling, corpus: Corpus, split: str, rows: Sequence[int]
+    model: ELMo, spelling: Spelling, corpus: Corpus, split: str, rows: Sequence[int]
 ) -> tuple[Float[np.ndarray, " rows"], Float[np.ndarray, " rows"]]:
     """-log p of each row's words from left to right and from right to left; words without a place in the softmax are [UNK]."""
     found, words = [], corpus.word_rows(split)
@@ -107,13 +111,13 @@ def with_gap(words: Sequence[str], place: int, pieces_of: Callable[[str], list[i
 
 @torch.no_grad()
 def ranks_of_gaps(
-    logits_at: Callable[[Int[Tensor, "B T"], Int[Tensor, " B"]], Float[Tensor, "B V"]],
+    logits_at: LogitsAt,
     rows: Sequence[Sequence[int]],
     targets: Sequence[int],
     ends: tuple[int, int],
     mask: int,
-) -> tuple[Int[np.ndarray, " gaps"], Float[np.ndarray, " gaps"]]:
-    """For each gap how many pieces are more probable than the right one, and its -log p in nats."""
+) -> Found:
+    """`logits_at(ids, places)` are a model's logits at one place of each row."""
     ranks, nats = [], []
     for numbers in in_batches(range(len(rows))):
         longest = max(len(rows[number]) for number in numbers) + 2
@@ -128,7 +132,7 @@ def ranks_of_gaps(
     return torch.cat(ranks).numpy(), torch.cat(nats).numpy()
 
 
-def gaps_of_bert(model: BERT, corpus: Corpus, split: str, gaps: Sequence[Gap]):
+def gaps_of_bert(model: BERT, corpus: Corpus, split: str, gaps: Sequence[Gap]) -> Found:
     """Ranks and nats of our own BERT."""
 
     def logits_at(ids, places):
@@ -141,7 +145,13 @@ def gaps_of_bert(model: BERT, corpus: Corpus, split: str, gaps: Sequence[Gap]):
     return of_gaps(corpus, split, gaps, logits_at, pieces_of, (CLS, SEP), MASK)
 
 
-def gaps_of_minilm(model: BertForMaskedLM, tokenizer, corpus: Corpus, split: str, gaps: Sequence[Gap]):
+def gaps_of_minilm(
+    model: BertForMaskedLM,
+    tokenizer: PreTrainedTokenizerBase,
+    corpus: Corpus,
+    split: str,
+    gaps: Sequence[Gap],
+) -> Found:
     """Ranks and nats of MiniLM with its new head."""
 
     def logits_at(ids, places):
@@ -155,7 +165,16 @@ def gaps_of_minilm(model: BertForMaskedLM, tokenizer, corpus: Corpus, split: str
     return of_gaps(corpus, split, gaps, logits_at, pieces_of, ends, missing_head.MASK)
 
 
-def of_gaps(corpus, split, gaps, logits_at, pieces_of, ends, mask):
+def of_gaps(
+    corpus: Corpus,
+    split: str,
+    gaps: Sequence[Gap],
+    logits_at: LogitsAt,
+    pieces_of: Callable[[str], list[int]],
+    ends: tuple[int, int],
+    mask: int,
+) -> Found:
+    """What a model that reads pieces finds."""
     rows = corpus.word_rows(split)
     masked = [
         with_gap([corpus.words[word] for word in rows[gap.row]], gap.place, pieces_of, mask) for gap in gaps
@@ -164,7 +183,7 @@ def of_gaps(corpus, split, gaps, logits_at, pieces_of, ends, mask):
     return ranks_of_gaps(logits_at, masked, targets, ends, mask)
 
 
-def gaps_of_counts(model: KneserNey, corpus: Corpus, split: str, gaps: Sequence[Gap]):
+def gaps_of_counts(model: KneserNey, corpus: Corpus, split: str, gaps: Sequence[Gap]) -> Found:
     """Ranks and nats of n-grams of words that see both sides: p(w | both) is proportional to p of the row with w in it."""
     rows, reach = corpus.word_rows(split), model.order - 1
     ranks, nats = [], []
@@ -184,7 +203,3 @@ def gaps_of_counts(model: KneserNey, corpus: Corpus, split: str, gaps: Sequence[
 
 def in_batches(rows: Sequence[int]) -> list[Sequence[int]]:
     return [rows[start : start + BATCH] for start in range(0, len(rows), BATCH)]
-
-
-def parameters(model: nn.Module) -> int:
-    return sum(weight.numel() for weight in model.parameters())

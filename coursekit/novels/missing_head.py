@@ -27,7 +27,11 @@ MOVING = ("cls.", "bert.encoder.layer.4.", "bert.encoder.layer.5.")
 def build(corpus: Corpus) -> BertForMaskedLM:
     """The published encoder with an untrained head; only MOVING learns."""
     logging.set_verbosity_error()  # that the head is new is no news here
-    model = BertForMaskedLM.from_pretrained(MINILM.package.folder())
+    no_dropout = {
+        "hidden_dropout_prob": 0.0,
+        "attention_probs_dropout_prob": 0.0,
+    }  # less than once through the text
+    model = BertForMaskedLM.from_pretrained(MINILM.package.folder(), **no_dropout)
     for name, weight in model.named_parameters():
         weight.requires_grad_(name.startswith(MOVING))
     nn.init.eye_(

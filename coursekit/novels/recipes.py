@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from coursekit.novels import missing_head
+from coursekit.novels import missing_head, skip_gram
 from coursekit.novels.corpus import ROW, WORDS, Corpus
 from coursekit.small.bert import BERT, BOS, CLS, EOS, PAD, SEP, UNCHOSEN, UNK, BERTConfig, corrupt
 from coursekit.small.elmo import ELMo, ELMoConfig, Spelling
@@ -181,6 +181,9 @@ NOVELS = {
         build_elmo, elmo_losses, steps=9_500, batch=32, learning_rate=2e-3, weight_decay=0.0
     ),
 }
+NOVELS["novels-skipgram"] = Recipe(
+    skip_gram.build, skip_gram.losses, steps=12_000, batch=16_384, learning_rate=5e-3, weight_decay=0.0
+)
 NOVELS["novels-minilm"] = Recipe(
     missing_head.build, missing_head.losses, steps=3_000, batch=32, learning_rate=1e-3, weight_decay=0.01,
     slower=("bert.", 0.2),  # what was published moves less than what is new

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 import torch
+from torch import nn
 
 from coursekit.language import Language
 from coursekit.language.grammar import GRAMMAR
 from coursekit.pretrain import Progress, alone, checkpoint, left_of_all, load_trained, train
-from coursekit.small.recipes import BLOCK, RECIPES, set_rates, weight_groups
+from coursekit.small.recipes import BLOCK, RECIPES, Recipe, set_rates, weight_groups
 
 ROOT = Path(__file__).parents[2]
 
@@ -46,6 +47,40 @@ def test_a_run_that_stopped_ends_as_one_that_did_not(name, part, tmp_path):
     assert all(torch.equal(there[key], here[key]) for key in there)
     untrained = recipe(name).build(part).state_dict()
     assert any(not torch.equal(there[key], untrained[key]) for key in there)
+
+
+class Dropped(nn.Module):
+    """A network that draws from PyTorch's own generator."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+
+    def forward(self, numbers):
+        return nn.functional.dropout(self.layer(numbers), training=self.training)
+
+
+def losses_with_dropout(model, language, batch, seed):
+    while True:
+        yield model(torch.ones(batch, 4)).square().sum()
+
+
+def test_dropout_is_the_same_in_a_run_that_stopped(tmp_path):
+    recipe = Recipe(lambda language: Dropped(), losses_with_dropout, 2 * BLOCK, 2, 1e-2)
+    state = torch.get_rng_state()
+    for _ in train("dropped", 0, recipe, None, tmp_path / "whole"):
+        pass
+    assert torch.equal(torch.get_rng_state(), state)  # who calls it draws what it would have drawn
+    run = train("dropped", 0, recipe, None, tmp_path / "stopped", minutes=0)
+    next(run)
+    run.close()
+    torch.rand(7)  # a new process begins elsewhere
+    for _ in train("dropped", 0, recipe, None, tmp_path / "stopped"):
+        pass
+    there, here = (
+        load_trained("dropped", 0, recipe, None, tmp_path / folder) for folder in ("whole", "stopped")
+    )
+    assert torch.equal(there.layer.weight, here.layer.weight)
 
 
 def test_elmo_s_characters_learn_at_a_tenth_of_the_rate_and_matrices_alone_decay(part):

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from coursekit import pretrain
-from coursekit.novels import recipes
+from coursekit.novels import recipes, skip_gram
 from coursekit.novels.corpus import prepare
 from coursekit.novels.recipes import NOVELS
 from tests.conftest import ROOT
@@ -18,6 +18,7 @@ from tests.novels.texts import write_shelf
 SMALL = {
     "novels-bert": {"dim": 16, "layers": 1, "heads": 2, "feed_forward": 32},
     "novels-gpt": {"dim": 16, "layers": 1, "heads": 2, "feed_forward": 32},
+    "novels-skipgram": {"dim": 8},
     "novels-elmo": {"dim": 16, "filters": ((1, 8), (2, 12), (3, 16))},
 }
 
@@ -30,7 +31,8 @@ def corpus(tmp_path_factory):
 
 def small(name: str, steps: int):
     build = NOVELS[name].build
-    return replace(NOVELS[name], build=lambda corpus: build(corpus, **SMALL[name]), steps=steps, batch=4)
+    batch = 400 if name == "novels-skipgram" else 4
+    return replace(NOVELS[name], build=lambda corpus: build(corpus, **SMALL[name]), steps=steps, batch=batch)
 
 
 def weights_after(name, corpus, folder, steps_before_a_cut=None, monkeypatch=None) -> dict[str, torch.Tensor]:
@@ -57,12 +59,23 @@ def test_losses_fall(name, corpus):
     model = recipe.build(corpus).train()
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
     losses = []
-    for _, loss in zip(range(150), recipe.losses(model, corpus, 4, 0), strict=False):
+    for _, loss in zip(range(150), recipe.losses(model, corpus, recipe.batch, 0), strict=False):
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
         losses.append(loss.item())
     assert sum(losses[-10:]) < 0.93 * sum(losses[:10])
+
+
+def test_frequent_words_are_passed_over_and_negatives_are_drawn_by_counts_to_the_power_of_three_quarters(
+    corpus,
+):
+    passed, up_to = skip_gram.tables(corpus, len(corpus.words))
+    counts = np.bincount(np.asarray(corpus.word_rows("train").values), minlength=len(corpus.words))
+    often, seldom = counts.argmax(), np.where(counts > 0, counts, counts.max()).argmin()
+    assert passed[often] > passed[seldom] >= 0 and up_to[-1] == pytest.approx(1)
+    share = np.diff(up_to, prepend=0)
+    assert share[often] / share[seldom] == pytest.approx((counts[often] / counts[seldom]) ** 0.75)
 
 
 def test_nothing_is_left_in_half_precision_outside_the_loss(corpus):
