@@ -236,6 +236,8 @@ def main() -> None:
         parser.error("--steps is at least 1")
     if arguments.record and (arguments.steps or arguments.topics):
         parser.error("--record is for whole runs on the whole language")
+    if arguments.record and arguments.novels:
+        parser.error("--record is for the models of the generated language")
     if unknown := set(arguments.novels) - set(NOVELS):
         parser.error(f"{min(unknown)!r} is no model of the novels; there are {', '.join(NOVELS)}")
     if bool(arguments.novels) != bool(arguments.corpus):

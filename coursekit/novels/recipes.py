@@ -21,8 +21,6 @@ from coursekit.small.gpt import GPT, GPTConfig, next_word_losses
 from coursekit.small.recipes import Recipe
 
 SIZES: dict[str, Any] = {"tokens": ROW + 2, "dim": 256, "layers": 4, "heads": 4, "feed_forward": 1024}
-SMALLER: dict[str, Any] = {"tokens": ROW + 2, "dim": 128, "layers": 2, "heads": 4, "feed_forward": 512}
-"""For what takes several seeds."""
 SHARE = 0.2
 """Pieces that are chosen: a little more than the paper's 15 %, since steps are few (Wettig et al., 2023)."""
 NEGATIVES = 2_048

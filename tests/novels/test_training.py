@@ -101,6 +101,10 @@ def test_the_sampled_loss_is_near_the_whole_one_on_average():
 def test_a_model_of_the_novels_asks_for_the_novels(tmp_path):
     for arguments, said in (
         (["novels-bert"], "a model of the novels and --corpus go together"),
+        (
+            ["novels-bert", "--corpus", ".", "--record", "data"],
+            "--record is for the models of the generated language",
+        ),
         (["novels-t5", "--corpus", "."], "'novels-t5' is no model of the novels"),
     ):
         ran = subprocess.run(
