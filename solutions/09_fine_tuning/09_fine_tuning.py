@@ -916,7 +916,7 @@ display(pd.DataFrame({
 }).T)
 
 # %% [markdown]
-# At the rate that works best it makes no difference that we can see. On *topic* it helps where the rate is ten times too high, and a lower rate helps far more; on *swap* not even there. (Other depths and other models may need it more: 03's post-norm runs did.)
+# At the rate that works best it makes no difference that we can see. On *topic* it helps where the rate is ten times too high, and a lower rate helps far more; on *swap* not even there. At three times the best rate *topic* loses half a point with it: of six intervals at 95 %, one may do so by chance. (Other depths and other models may need it more: 03's post-norm runs did.)
 
 # %% [markdown]
 # ## 13 · Real reviews

@@ -270,3 +270,5 @@ def test_warm_up_helps_only_where_the_rate_is_far_too_high():
     assert mean_lower - half_lower > 0.2  # "a lower rate helps far more"
     mean, half = mean_and_half(gain[512, "swap", 1e-2])
     assert abs(mean) < half  # on the other task it does not help there either
+    mean, half = mean_and_half(100 * gain[512, "topic", 3e-3])
+    assert mean + half < 0 and mean == pytest.approx(-0.5, abs=0.1)  # "loses half a point with it"
