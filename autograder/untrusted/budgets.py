@@ -3,7 +3,7 @@
 | what | by whom | bound |
 |:--|:--|:--|
 | the file that was handed in | json | `MAX_FILE_BYTES` (`submission`); of more than `MAX_NOTEBOOK_BYTES` or `MOST_VALUES` the cells' texts alone |
-| Markdown with its formulas, HTML, tables and code | mistune, latex2mathml, pygments, nh3 | `LONGEST["markdown"]` characters, `SECONDS`, `MEMORY` |
+| Markdown with its formulas, HTML, tables and code | mistune, latex2mathml, pygments, nh3 | `LONGEST["markdown"]` characters, `SECONDS` of the processor, `MEMORY` |
 | a code cell | pygments | `LONGEST["code"]`, `SECONDS`, `MEMORY` |
 | what a cell printed | nbconvert | `LONGEST["printed"]`; the jail keeps less |
 | the outputs of a notebook | nbconvert, BeautifulSoup | `MOST_OUTPUTS`; the jail keeps `output_bytes` |
@@ -21,6 +21,7 @@ import json
 import os
 import resource
 import select
+import signal
 import subprocess
 import sys
 import threading
@@ -30,7 +31,8 @@ from typing import IO, Any
 
 LONGEST = {"markdown": 50_000, "code": 50_000, "printed": 50_000, "output": 50_000, "compared": 20_000}
 SHOWN_OF_TOO_MUCH = 2000  # characters of what is longer
-SECONDS, MEMORY = 5.0, 1 << 30  # of one text
+SECONDS, MEMORY = 5.0, 1 << 30  # of one text: of the processor's time, so that busy neighbours cost nobody a page
+PATIENCE = 12  # by the clock, times the seconds: a text that waits instead is given up, too
 PAGE_SECONDS, PAGE_CHARACTERS = 20.0, 500_000  # of a page: thousands of texts may be just below the limits
 MOST_OUTPUTS = 2000  # of a notebook
 MOST_VALUES = (
@@ -78,7 +80,7 @@ class Scribe:
             try:
                 self._process.stdin.write(message)
                 self._process.stdin.flush()
-                answer = self._hear(self.seconds)
+                answer = self._hear(PATIENCE * self.seconds)
             except BrokenPipeError:
                 answer = b""
             except BaseException:  # Ctrl-C, too: its answer would be taken for that to the next
@@ -99,11 +101,11 @@ class Scribe:
             self._end()
 
     def _start(self) -> None:
-        script = "import sys; from autograder.untrusted import budgets; budgets.serve(int(sys.argv[1]))"
+        script = "import sys; from autograder.untrusted import budgets; budgets.serve(int(sys.argv[1]), float(sys.argv[2]))"
         # Where this package is found, it shall be found there, too.
         variables = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-c", script, str(self.memory)],
+            [sys.executable, "-P", "-c", script, str(self.memory), str(self.seconds)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=variables,
@@ -136,8 +138,8 @@ class Scribe:
         self._process = None
 
 
-def serve(memory: int) -> None:
-    """The scribe's own life: a line is a task, and another its answer."""
+def serve(memory: int, seconds: float) -> None:
+    """The scribe's own life: a line is a task, and another its answer. The kernel ends it when a task takes too long."""
     from autograder.untrusted.rendered import RENDERERS
 
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
@@ -146,7 +148,10 @@ def serve(memory: int) -> None:
     os.dup2(2, 1)  # nothing else is an answer
     _say(answers, b"ready")
     for line in sys.stdin.buffer:
-        _say(answers, json.dumps(_answer(RENDERERS, *json.loads(line))).encode())
+        signal.setitimer(signal.ITIMER_PROF, seconds)  # nobody handles its signal, so no parser can put it off
+        answer = _answer(RENDERERS, *json.loads(line))
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        _say(answers, json.dumps(answer).encode())
 
 
 def _answer(functions: dict[str, Callable[..., str]], name: str, *arguments: Any) -> tuple[str, str]:

@@ -4,6 +4,8 @@ Each text here would keep an unbounded parser for minutes or more; a test that h
 """
 
 import json
+import signal
+import threading
 
 import nbformat
 import numpy as np
@@ -66,6 +68,20 @@ def test_a_text_that_takes_too_long_is_given_up(short_scribe):
     with pytest.raises(TooMuch, match="takes more than 2 s"):
         short_scribe.write("markdown", "\\begin{a}" * 200_000)
     assert short_scribe.write("code", "x") != ""
+
+
+def test_a_busy_machine_costs_nobody_a_page():
+    """Only the processor's time counts: here the scribe waits for longer than a text may take."""
+    scribe = Scribe(seconds=0.5)
+    try:
+        assert scribe.write("code", "x")
+        scribe._process.send_signal(signal.SIGSTOP)
+        goes_on = threading.Timer(1, scribe._process.send_signal, [signal.SIGCONT])
+        goes_on.start()
+        assert scribe.write("code", "y")
+        goes_on.join()
+    finally:
+        scribe.close()
 
 
 def test_a_text_that_takes_too_much_memory_is_given_up():
