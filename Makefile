@@ -5,8 +5,9 @@ TEST_ARGS ?=
 BENCH_ARGS ?=
 
 BIN := .venv/bin
-# Tests run in two processes; one torch thread in each is faster than two that wait for one another.
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder
+# Tests run in two processes; one torch thread in each is faster than two that wait for one another,
+# and what is compiled stays, or each of the processes that tests start would compile the course anew.
+PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
 .PHONY: help lab demo test test-fast notebooks grade mutants student-release book bench environment python clean
@@ -23,7 +24,7 @@ demo: environment ## a made-up class of twenty, graded: report and feedback to l
 test: environment ## every test (TEST_ARGS="-k release" for some)
 	@$(PYTEST) $(TEST_ARGS)
 
-test-fast: environment ## the tests without slow ones and browsers: four minutes
+test-fast: environment ## the tests without slow ones and browsers: a minute and a half
 	@$(PYTEST) -m "not slow and not browser" $(TEST_ARGS)
 
 notebooks: environment ## make notebooks/ with their answer keys from solutions/

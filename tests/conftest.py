@@ -100,6 +100,10 @@ def pytest_xdist_make_scheduler(config, log):
     return ByFileAndNotebook(config, log)
 
 
-def pytest_collection_modifyitems(items):
+@pytest.hookimpl(tryfirst=True)  # before `-m` and `-k` take tests away
+def pytest_collection_modifyitems(config, items):
     """Slow tests come first, so that no process is left alone with one at the end."""
+    from tests import slow  # needs this module
+
+    slow.keep(config, items)
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)

@@ -1,7 +1,7 @@
 """What has passed for a notebook, or for something else with a name, is not tried again before what it depends on changes.
 
 `ran/NAME` beside the tests holds a digest of all that decides what they say of that name. A run of all these tests
-writes it, and it is committed. In continuous integration one name in `TURNS` is tried again although nothing has
+writes it, and it is committed. Where no notebook gives the name it is that of the file, for its slow tests (`tests/slow.py`). In continuous integration one name in `TURNS` is tried again although nothing has
 changed, each day others: a record that another machine made is believed for so many days at most. KEPT=none believes none.
 """
 
@@ -44,6 +44,7 @@ class Kept:
     """Tests of one folder, each about one name.
 
     files    those that hold such tests; what is remembered is remembered of all of them together.
+    digest_of  of a name; "" where nothing is to be kept of it
     name_of  what a test in these files is about; "" for one that is run each time.
     """
 
@@ -61,8 +62,9 @@ class Kept:
         return kept.exists() and kept.read_text().strip() == self.digest_of(name)
 
     def remember(self, name: str) -> None:
-        (self.folder / "ran").mkdir(exist_ok=True)
-        (self.folder / "ran" / name).write_text(self.digest_of(name) + "\n")
+        if digest := self.digest_of(name):
+            (self.folder / "ran").mkdir(exist_ok=True)
+            (self.folder / "ran" / name).write_text(digest + "\n")
 
     def tests(self, items: Iterable[pytest.Item]) -> dict[str, list[pytest.Item]]:
         """The tests about each name, in the order of the names."""
@@ -72,10 +74,13 @@ class Kept:
                 found.setdefault(name, []).append(item)
         return dict(sorted(found.items()))
 
-    def apply(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        """Skip what has passed, and remember what passes now if all tests of these files are asked for."""
+    def apply(self, config: pytest.Config, items: list[pytest.Item], first: int = 0) -> None:
+        """Skip what has passed, and remember what passes now if all tests of these files are asked for.
+
+        first  the place of the first name among all that take turns
+        """
         tests, day = self.tests(items), today()
-        for place, (name, about) in enumerate(tests.items()):
+        for place, (name, about) in enumerate(tests.items(), first):
             if believed(place, os.environ, day) and self.has_passed(name):
                 for item in about:
                     item.add_marker(pytest.mark.skip(reason=f"{name} {self.words}"))

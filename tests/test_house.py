@@ -144,6 +144,7 @@ def where(holds: Callable[[Path], bool]) -> list[str]:
     return [str(file.relative_to(ROOT / "autograder")) for file in files("autograder") if holds(file)]
 
 
+@pytest.mark.slow
 def test_the_gradebook_s_tables_are_joined_in_one_place():
     def joins(file: Path) -> bool:
         return any(within(name, "sqlalchemy") for name in imports(file)) and bool(

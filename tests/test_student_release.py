@@ -19,6 +19,8 @@ from autograder.authoring.student_zip import changed_when, pack, student_files, 
 from autograder.course import assignments, course_root
 from autograder.errors import CourseError
 
+pytestmark = pytest.mark.slow
+
 ROOT = course_root(Path(__file__).parent)
 NAMES = [assignment.name for assignment in assignments(ROOT)]
 TOP = "words-in-context"
@@ -187,7 +189,6 @@ def test_what_students_have_of_the_tool_imports_nothing_of_the_rest(content):
     assert imported == set()
 
 
-@pytest.mark.slow
 def test_packing_twice_gives_the_same_bytes(release, tmp_path, monkeypatch):
     monkeypatch.chdir(ROOT)
     assert write_student_zip(tmp_path / "again.zip").read_bytes() == release.read_bytes()
@@ -198,7 +199,6 @@ def test_a_solution_is_never_packed():
         pack({"data/notes.txt": b"### BEGIN SOLUTION"}, TOP, {})
 
 
-@pytest.mark.slow
 def test_answers_typed_into_notebooks_are_not_handed_out(tmp_path, content):
     """An instructor tries the exercises in notebooks/ (`make grade`) and packs the release afterwards."""
     course = tmp_path / "course"
@@ -229,7 +229,6 @@ def installed(release, tmp_path_factory) -> Path:
     return course
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(1500)
 def test_a_student_can_install_it_and_meets_the_first_check(installed, tmp_path):
     course = installed
@@ -272,7 +271,6 @@ def conda_made(installed, tmp_path_factory) -> Path:
     return course
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(1500)
 def test_conda_s_environment_grades(conda_made):
     """`autograder` is a command there, and has all that it imports."""

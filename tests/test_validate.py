@@ -57,6 +57,7 @@ def in_a_folder(folder, settings, *command):
     return json.loads(done.stdout.splitlines()[-1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
 def test_the_longest_cell_has_time_on_a_machine_three_times_slower(tmp_path, settings):
     """No cell takes CELL_SECONDS of a processor, as the tests of the notebooks hold."""
@@ -131,6 +132,7 @@ def validated(folder, *cells):
     return answer["value"].get("failed", [])
 
 
+@pytest.mark.slow
 def test_validate_names_the_question_that_has_no_answer_and_lists_extensions_apart(tmp_path):
     unanswered, wrong, extensions = validated(
         tmp_path,

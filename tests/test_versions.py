@@ -202,6 +202,7 @@ ONLY_WHERE_THERE = {
 """What a file imports when the course's arrays are tensors, or nbgrader's settings are read, and otherwise never."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", IMPORTED)
 def test_every_package_that_is_imported_is_declared(folder):
     """What another package happens to bring today may be gone with its next version."""

@@ -31,7 +31,10 @@ from typing import IO, Any
 
 LONGEST = {"markdown": 50_000, "code": 50_000, "printed": 50_000, "output": 50_000, "compared": 20_000}
 SHOWN_OF_TOO_MUCH = 2000  # characters of what is longer
-SECONDS, MEMORY = 5.0, 1 << 30  # of one text: of the processor's time, so that busy neighbours cost nobody a page
+SECONDS, MEMORY = (
+    5.0,
+    1 << 30,
+)  # of one text: of the processor's time, so that busy neighbours cost nobody a page
 PATIENCE = 12  # by the clock, times the seconds: a text that waits instead is given up, too
 PAGE_SECONDS, PAGE_CHARACTERS = 20.0, 500_000  # of a page: thousands of texts may be just below the limits
 MOST_OUTPUTS = 2000  # of a notebook
@@ -148,7 +151,9 @@ def serve(memory: int, seconds: float) -> None:
     os.dup2(2, 1)  # nothing else is an answer
     _say(answers, b"ready")
     for line in sys.stdin.buffer:
-        signal.setitimer(signal.ITIMER_PROF, seconds)  # nobody handles its signal, so no parser can put it off
+        signal.setitimer(
+            signal.ITIMER_PROF, seconds
+        )  # nobody handles its signal, so no parser can put it off
         answer = _answer(RENDERERS, *json.loads(line))
         signal.setitimer(signal.ITIMER_PROF, 0)
         _say(answers, json.dumps(answer).encode())

@@ -18,6 +18,8 @@ from autograder.grading.history import recall
 from autograder.settings import course_directory
 from tests.conftest import ASSIGNMENTS, ROOT
 
+pytestmark = pytest.mark.slow
+
 NAME = "01_describing"
 
 

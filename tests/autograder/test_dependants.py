@@ -12,6 +12,8 @@ from autograder.grading.store import Store
 from autograder.untrusted.submission import read_submission
 from tests.autograder.road import hand_in, make_course, perfect_notebook, with_cell
 
+pytestmark = pytest.mark.slow
+
 NAME = "02_attention"
 WRONG_SCALE = "def scale(scores, d):\n    return scores / d"
 OWN_ATTENTION = """

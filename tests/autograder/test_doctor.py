@@ -11,6 +11,8 @@ from autograder.doctor import machine
 from autograder.jail.outside import client
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.slow
+
 CONFIG = "nbgrader_config.py"
 
 

@@ -31,6 +31,8 @@ from autograder.untrusted.submission import read_submission
 from tests.autograder.road import hand_in, make_course, perfect_notebook, with_cell
 from tests.conftest import MODELS, OPTIMISERS, SETTINGS
 
+pytestmark = pytest.mark.slow
+
 NAME = "02_attention"
 
 
@@ -84,7 +86,6 @@ def test_what_takes_seconds_is_imported_ahead_where_a_cell_that_is_run_asks_for_
     assert imported_ahead(SETTINGS.preload_where, new_notebook(cells=cells)) == modules
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("ahead", "found"), [((), [True, False]), ((MODELS,), [True, True])])
 def test_a_jail_has_imported_what_the_release_needs_and_what_it_was_told(course, ahead, found):
     pool = LocalPool(settings_for(Assignment(course, "09_fine_tuning"), "none", ahead))
@@ -96,7 +97,6 @@ def test_a_jail_has_imported_what_the_release_needs_and_what_it_was_told(course,
     assert frame.outputs[0]["text"] == f"{found}\n"
 
 
-@pytest.mark.slow
 def test_who_kills_the_server_loses_alone(course, engine, perfect):
     evil = copy.deepcopy(perfect)
     evil.cells.insert(1, new_code_cell("import os, signal\nos.kill(os.getppid(), signal.SIGKILL)"))
@@ -107,7 +107,6 @@ def test_who_kills_the_server_loses_alone(course, engine, perfect):
     assert statuses(grade(course, engine, "after", changed)) == {"passed"}
 
 
-@pytest.mark.slow
 def test_a_name_that_only_a_demonstration_defines_costs_nothing(course, engine, perfect):
     """Unchanged demonstrations are not run; if an answer needs them all the same, they are."""
     first = next(iter(engine.assignment.exercises.values())).solution_id
@@ -533,7 +532,6 @@ def test_a_wrong_limit_is_a_sentence(course, tmp_path):
         limits(tmp_path)
 
 
-@pytest.mark.slow
 def test_our_own_error_stops_the_run_and_writes_nothing(course, perfect, tmp_path, monkeypatch):
     """A solution that does not run is our fault: no verdict, no gradebook row, no autograded file."""
     broken = make_course(tmp_path / "broken")

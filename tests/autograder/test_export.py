@@ -14,6 +14,8 @@ from autograder.gradebook.export import FORMULA as SIGNS
 from autograder.gradebook.export import CanvasExport, MoodleExport
 from tests.autograder.small_class import FORMULA, NAME
 
+pytestmark = pytest.mark.slow
+
 BIN = Path(sys.executable).parent
 
 
@@ -111,7 +113,6 @@ def test_no_cell_is_a_formula(own_class, to):
     assert "will not be found" in said and FORMULA in said
 
 
-@pytest.mark.slow
 def test_nbgrader_s_own_command_takes_the_exporters(own_class):
     command = [
         BIN / "nbgrader",

@@ -12,6 +12,8 @@ from autograder.cli import app
 from autograder.untrusted.pages import NOT_RUN
 from tests.autograder.small_class import FIRST, FORMULA, LATER, NAME, SCRIPT, SECOND, WRITTEN
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def pages(graded_class):

@@ -1,5 +1,6 @@
 """What is written into nbgrader's tables, and with how much reading."""
 
+import pytest
 from nbgrader.api import Grade
 from sqlalchemy import event
 
@@ -7,6 +8,8 @@ from autograder.gradebook.gradebook import GradebookWriter, open_gradebook
 from autograder.grading.engine import Result
 from autograder.grading.history import recall
 from autograder.untrusted.submission import read_submission
+
+pytestmark = pytest.mark.slow
 
 
 def last_of(own_class, student: str):

@@ -68,6 +68,7 @@ def built(server, assignment: Assignment) -> bytes:
     return builder.products(server, assignment, builder.generate(assignment))[assignment.key]
 
 
+@pytest.mark.slow
 def test_answers_that_agree_are_kept_to_the_last_bit(server, assignment):
     before = assignment.key.read_bytes()
     there = move(assignment, share=0.4)
@@ -76,6 +77,7 @@ def test_answers_that_agree_are_kept_to_the_last_bit(server, assignment):
     assert built(server, assignment) == there
 
 
+@pytest.mark.slow
 def test_answers_that_do_not_agree_are_made_anew(server, assignment):
     there = move(assignment, share=3)
     assert any("the answers of" in words for words in builder.stale(server, assignment))

@@ -88,6 +88,7 @@ def test_the_core_path_takes_at_most_75_minutes_and_asks_for_two_written_answers
     assert sum(section.written for section in sections(source) if not section.further) <= 2
 
 
+@pytest.mark.slow
 def test_the_map_says_what_the_headers_say():
     source = (ROOT / "solutions" / "start.py").read_text()
     rows = re.findall(r"^# \| \d\d \| \[[^]]+\]\(([^/]+)/[^)]*\) \| (\d+) \|", source, re.MULTILINE)
@@ -111,6 +112,7 @@ def test_the_core_path_uses_no_function_of_what_goes_further(name):
     assert not written_further & used_in_core - NAMED_AND_NOT_RUN
 
 
+@pytest.mark.slow
 def test_the_days_of_the_workshop_take_what_the_instructors_guide_says():
     guide = (ROOT / "docs" / "instructors.md").read_text()
     both = re.search(r"on the first ([\d, and]+); on the second ([\d, and]+)\.", guide).groups()

@@ -100,6 +100,7 @@ def test_grade_can_be_watched(own_class):
     assert f"grading {NAME}: 17 of 17" in shown.output and "finished" in shown.output
 
 
+@pytest.mark.slow
 def test_grading_says_what_it_starts_also_when_it_is_not_on_a_terminal(own_class):
     (own_class.course / ".autograder" / "store").rename(own_class.course / "forgotten")
     arguments = ["grade", NAME, "ada", "hao", "--isolation", "none"]

@@ -15,6 +15,7 @@ def release(course, exchange) -> dict:
     return NbGraderAPI(course_directory(course), config=config).release_feedback(NAME)
 
 
+@pytest.mark.slow
 def test_who_is_not_in_the_exchange_is_named_and_the_others_get_theirs(own_class, tmp_path):
     shutil.rmtree(own_class.course / "feedback", ignore_errors=True)  # of tests that had the class before
     for student in ("ada", "bob", "cem"):

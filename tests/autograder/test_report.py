@@ -39,6 +39,7 @@ def shown(everybody):
     return contents(everybody)
 
 
+@pytest.mark.slow
 def test_mistakes_come_by_name_with_the_number_of_students(graded_class, shown):
     found = shown["mistakes"]
     counted = {(row.name, row.exercise): sorted(row.students) for row in found}
@@ -49,6 +50,7 @@ def test_mistakes_come_by_name_with_the_number_of_students(graded_class, shown):
     assert sum(len(row.students) for row in found) == 3  # the second hand-in of "cem" has no known mistake
 
 
+@pytest.mark.slow
 def test_each_exercise_has_its_success_and_its_attempts(graded_class, everybody, shown):
     rows = {row.name: row for row in shown["exercises"]}
     scale = graded_class.assignment.by_check_id[f"{SECOND}-check"]
@@ -170,6 +172,7 @@ def with_junk(texts: dict[str, str], number: int) -> dict[str, str]:
     return changed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("members, others", [(6, 14), (8, 40), (12, 100), (25, 120)])
 def test_a_ring_of_many_is_found_behind_junk(members, others):
     ring = {f"ring-{number}": with_junk(functions(0), number) for number in range(members)}
@@ -359,12 +362,14 @@ def test_the_page_needs_nothing_else_and_runs_nothing_of_a_student_s(page):
     assert "points: " in picture["aria-label"]
 
 
+@pytest.mark.slow
 def test_the_command_writes_the_page(own_class):
     result = CliRunner().invoke(app, ["report", NAME, "--output", "here.html"])
     assert result.exit_code == 0, result.output
     assert NAME in (own_class.course / "here.html").read_text()
 
 
+@pytest.mark.slow
 def test_who_was_graded_by_something_else_is_named(own_class):
     (own_class.course / ".autograder" / "results" / NAME / "bob.json").write_text("{")
     write_report(own_class.assignment, own_class.course / "report.html")

@@ -56,6 +56,7 @@ def test_only_regular_files_are_staged(handed_in):
     }
 
 
+@pytest.mark.slow
 def test_too_many_files_are_not_all_staged(handed_in):
     for number in range(MOST_FILES + 5):
         (handed_in / f"{number}.txt").touch()

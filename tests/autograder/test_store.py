@@ -65,6 +65,7 @@ def test_a_changed_exercise_has_its_own_notebook_run_again_and_no_other(tmp_path
         digests[other] = rules_digest(other)
 
 
+@pytest.mark.slow
 def test_what_can_change_a_verdict_has_submissions_run_again_and_what_shows_them_has_not(tmp_path, package):
     course = make_course(tmp_path / "course")
     (course / "data").mkdir()
@@ -105,6 +106,7 @@ def test_what_can_change_a_verdict_has_submissions_run_again_and_what_shows_them
         digest = rules_digest(one)
 
 
+@pytest.mark.slow
 def test_everything_that_the_engine_loads_of_the_package_is_in_the_digest():
     """What is imported by name alone would be missed."""
     script = (

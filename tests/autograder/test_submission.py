@@ -158,6 +158,7 @@ JSON = st.recursive(
 CELLS = st.lists(st.fixed_dictionaries({"cell_type": st.sampled_from(["code", "markdown", "raw"]), "source": st.text(max_size=20)}, optional={"metadata": JSON, "attachments": JSON, "outputs": JSON, "id": JSON}), max_size=5)  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.one_of(JSON, st.fixed_dictionaries({"cells": CELLS}), st.fixed_dictionaries({"cells": JSON})))
 def test_any_json_gives_a_valid_notebook_or_a_sentence(content):
@@ -256,6 +257,7 @@ def large(outputs=(), pictures=0, more=()):
 OUTPUT = {"output_type": "stream", "name": "stdout", "text": ["a line\n"] * (3 << 20)}  # 30 MB
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
 def test_outputs_do_not_count(folder, mark):
     (folder / "hw.ipynb").write_text(large(pictures=1))
@@ -266,6 +268,7 @@ def test_outputs_do_not_count(folder, mark):
     assert "attachments" in small.notebook.cells[-1]
 
 
+@pytest.mark.slow
 def test_pictures_are_read_while_there_is_room_and_the_texts_in_any_case(folder):
     (folder / "hw.ipynb").write_text(large(pictures=12))
     assert (folder / "hw.ipynb").stat().st_size > 2 * MAX_NOTEBOOK_BYTES

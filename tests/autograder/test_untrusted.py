@@ -53,6 +53,7 @@ def short_scribe():
     scribe.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", QUADRATIC)
 def test_markdown_is_rendered_or_given_up_and_the_next_is_rendered(short_scribe, name):
     try:
@@ -64,12 +65,14 @@ def test_markdown_is_rendered_or_given_up_and_the_next_is_rendered(short_scribe,
     assert short_scribe.write("markdown", "**bold**") == "<p><strong>bold</strong></p>\n"
 
 
+@pytest.mark.slow
 def test_a_text_that_takes_too_long_is_given_up(short_scribe):
     with pytest.raises(TooMuch, match="takes more than 2 s"):
         short_scribe.write("markdown", "\\begin{a}" * 200_000)
     assert short_scribe.write("code", "x") != ""
 
 
+@pytest.mark.slow
 def test_a_busy_machine_costs_nobody_a_page():
     """Only the processor's time counts: here the scribe waits for longer than a text may take."""
     scribe = Scribe(seconds=0.5)
@@ -84,6 +87,7 @@ def test_a_busy_machine_costs_nobody_a_page():
         scribe.close()
 
 
+@pytest.mark.slow
 def test_a_text_that_takes_too_much_memory_is_given_up():
     scribe = Scribe(seconds=120, memory=300 << 20)
     try:
@@ -94,6 +98,7 @@ def test_a_text_that_takes_too_much_memory_is_given_up():
         scribe.close()
 
 
+@pytest.mark.slow
 def test_a_scribe_that_was_killed_is_replaced():
     scribe = Scribe()
     try:
@@ -109,6 +114,7 @@ def page_of(*cells) -> str:
     return Pages(config=None).from_notebook_node(new_notebook(cells=list(cells)))[0]
 
 
+@pytest.mark.slow
 def test_a_giant_code_cell_is_shown_cut_off():
     page = page_of(new_code_cell("secret = 1\n" * 1_700_000), new_code_cell("x = 1"))
     assert len(page) < 2_000_000 and page.count("secret = 1") < 1000
@@ -122,17 +128,20 @@ def test_a_giant_text_and_a_giant_raw_cell_are_shown_cut_off():
     assert "<b>raw" not in page
 
 
+@pytest.mark.slow
 def test_many_cells_just_below_the_limit_are_shown_without_colour_at_last():
     page = page_of(*(new_code_cell(f"x = {n}\n" * 4000) for n in range(100)))
     assert "too large to show all of it" in page and len(page) < 20_000_000
 
 
+@pytest.mark.slow
 def test_what_takes_the_page_s_seconds_leaves_the_rest_as_it_was_typed(monkeypatch):
     monkeypatch.setattr(budgets, "PAGE_SECONDS", 0.0)
     page = page_of(new_markdown_cell("*first*"), new_markdown_cell("*second* <script>"))
     assert "<em>first</em>" in page and "*second* &lt;script&gt;" in page
 
 
+@pytest.mark.slow
 def test_many_outputs_and_a_long_one_are_shown_cut_off():
     printed = new_output("stream", name="stdout", text="word " * 100_000)
     many = [new_output("stream", name="stdout", text=f"<{n}>") for n in range(3000)]

@@ -129,6 +129,7 @@ def test_the_likeness_that_is_set_is_what_the_rule_chooses():
     assert chosen([of for draw in draws() for of in draw.values()], MOST_OFF) == ALIKE
 
 
+@pytest.mark.slow
 def test_the_page_is_made_of_these_readings_and_numbers():
     """Who changes an answer, a reading or the likeness measures again."""
     materials = read()

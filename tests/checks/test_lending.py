@@ -58,6 +58,7 @@ def test_nothing_can_be_read_before_the_key_is_published():
     assert key_text(KEY).encode() in seal("00_demo", FUNCTIONS, KEY, publish=True).to_bytes()
 
 
+@pytest.mark.slow
 def test_run_all_then_borrow_then_run_all(course, tmp_path):
     lend(course, publish=True)
     with Person(course, tmp_path / "home") as person:
@@ -84,6 +85,7 @@ def _runs_all_but_the_check(shown):
     assert not [name for name, one in shown.items() if "skipped" in words(one)]
 
 
+@pytest.mark.slow
 def test_one_s_own_answer_takes_the_place_of_what_was_lent(course, tmp_path):
     lend(course, publish=True)
     with Person(course, tmp_path / "home") as person:
@@ -98,6 +100,7 @@ def test_one_s_own_answer_takes_the_place_of_what_was_lent(course, tmp_path):
         assert "yours is right" in words(again)
 
 
+@pytest.mark.slow
 def test_what_an_answer_calls_may_stay_lent(course, tmp_path):
     """The lent cell defines two functions, and the student writes one of them."""
     functions = {"demo.double": "def twice(x):\n    return x * 2\n\ndef double(x):\n    return twice(x)"}
@@ -111,6 +114,7 @@ def test_what_an_answer_calls_may_stay_lent(course, tmp_path):
         assert words(right).startswith("✓ demo.double")
 
 
+@pytest.mark.slow
 def test_validate_counts_it_and_lends_to_what_builds_on_it(course, monkeypatch, tmp_path):
     from nbgrader.validator import Validator
 
@@ -175,6 +179,7 @@ def test_a_damaged_file_lends_nothing_and_stops_nothing(here):
     assert lent_file.read(here.with_name("missing.lent")) is None
 
 
+@pytest.mark.slow
 def test_what_it_needs_must_have_been_run(course, tmp_path):
     functions = {"demo.double": "def double(x: np.ndarray):\n    return x * 2"}
     course.with_suffix(".lent").write_bytes(seal("00_demo", functions, KEY, publish=True).to_bytes())

@@ -91,6 +91,7 @@ def errors(one):
     return [output for output in one.outputs if output.output_type == "error"]
 
 
+@pytest.mark.slow
 def test_run_all_skips_what_needs_the_answer_with_one_card_and_goes_on(shown):
     assert [name for name, one in shown.items() if one.status != "ok" or errors(one)] == []
     assert {name: words(shown[name]) for name in NEED_IT} == dict.fromkeys(NEED_IT, SKIPPED)
@@ -103,12 +104,14 @@ def test_run_all_skips_what_needs_the_answer_with_one_card_and_goes_on(shown):
     assert words(shown["last"]) == "the last cell\n"
 
 
+@pytest.mark.slow
 def test_a_program_that_runs_the_notebook_meets_the_error(person):
     person.run([cell("clean", "%reset -f")])
     _, _, check, *_ = person.run(cells(), front_end=False)
     assert check.status == "error" and errors(check) and "not answered yet" in words(check)
 
 
+@pytest.mark.slow
 def test_validate_counts_it_as_not_passed(path, monkeypatch, tmp_path):
     from nbgrader.validator import Validator
 
@@ -153,6 +156,7 @@ def test_an_error_of_a_library_for_what_it_lacks_is_shown(person, shown):
     assert errors(wrong)[0].ename == "NotImplementedError" and wrong.status == "error"
 
 
+@pytest.mark.slow
 def test_a_wrong_answer_has_its_card_and_one_line_and_what_uses_it_says_so(person):
     person.run([cell("clean", "%reset -f"), cell("imports"), cell("double", WRONG)])
     check, use, through, last = person.run(
@@ -181,6 +185,7 @@ def settings(tmp_path):
     return {"IPYTHONDIR": str(tmp_path / "ipython")}
 
 
+@pytest.mark.slow
 def test_a_notebook_of_one_s_own_is_left_as_it_is(tmp_path, settings):
     mine = [cell("double", STUB, {"tags": ["mine"]}), cell("direct", "double(1)", {"tags": ["mine"]})]
     nbformat.write(new_notebook(cells=mine), tmp_path / "mine.ipynb")
@@ -189,6 +194,7 @@ def test_a_notebook_of_one_s_own_is_left_as_it_is(tmp_path, settings):
     assert stopped.status == "error" and "Traceback" in words(stopped)
 
 
+@pytest.mark.slow
 def test_after_a_restart_a_cell_says_to_run_those_above(path, tmp_path, settings):
     with Person(path, tmp_path, **settings) as person:
         for name, missing in {"check-double": "check", "by-name": "shown"}.items():

@@ -36,6 +36,7 @@ def test_an_architecture_of_one_s_own_stands_at_the_end():
     assert carried().index[-1] == "state space"
 
 
+@pytest.mark.slow
 def test_the_scoreboard_and_the_table_do_not_meet(capsys):
     keep_measured("ELMo", "05", [0.3])
     draw()

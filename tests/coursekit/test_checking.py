@@ -102,6 +102,7 @@ def test_unprotected_grading_is_refused(monkeypatch):
         check("demo.double", lambda case: pytest.fail("the student's code ran"))
 
 
+@pytest.mark.slow
 def test_an_unknown_name_lists_the_known_ones():
     with pytest.raises(answer_key.NoSuchExercise, match="There are: demo.double"):
         check("demo.duoble", lambda case: None)
@@ -151,6 +152,7 @@ def test_a_check_tells_what_belongs_to_its_inputs():
     assert "which is `x.shape[-1]`" in error
 
 
+@pytest.mark.slow
 def test_the_parts_of_an_answer_keep_their_order_in_a_key_file(tmp_path):
     right = lambda given: {name: given["x"] + at for at, name in enumerate(("weights", "bias", "error"))}  # noqa: E731
     rule = Rule(axes={"weights": "B T", "bias": "B T", "error": "B T"})
@@ -254,6 +256,7 @@ def test_tensors_given_to_a_student_are_copies():
     assert CASES[0]["x"].max() == 5
 
 
+@pytest.mark.slow
 def test_the_card_names_the_inputs_that_failed_and_case_hands_over_the_first():
     def wrong_on_squares(given):
         return given["x"] * (3 if given["x"].shape[0] == 4 else 2)
@@ -288,6 +291,7 @@ def unanswered(given):
     raise NotImplementedError
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["double", "demo.double"])
 def test_a_hint_is_found_without_its_topic(name):
     (note,), _ = shown(hint, name, 1)

@@ -16,6 +16,7 @@ def test_an_unknown_table_is_one_sentence():
         read_table("nowhere.csv")
 
 
+@pytest.mark.slow
 def test_the_running_examples_are_sentences_of_the_language_with_the_senses_that_are_written_beside_them():
     language = load_language()
     for row in read_table("running_examples/running_examples.csv").itertuples():

@@ -11,6 +11,7 @@ from coursekit.environment import installation
 from coursekit.models import catalogue
 
 
+@pytest.mark.slow
 def test_here_everything_is_installed():
     found = installation()
     assert found.ok, str(found)

@@ -37,6 +37,7 @@ def vectors_by(function) -> tuple[torch.Tensor, torch.Tensor]:
     return function(exam.labelled), function(exam.held_out)
 
 
+@pytest.mark.slow
 def test_the_exam_is_the_same_every_time():
     first = sense_exam()
     sense_exam.cache_clear()
@@ -50,6 +51,7 @@ def test_every_sentence_has_an_ambiguous_word_and_all_kinds_occur():
     assert min(exam.count(kind) for kind in QUESTIONS) > 700
 
 
+@pytest.mark.slow
 def test_held_out_words_stand_on_the_other_side_of_the_split():
     exam, language = sense_exam(), load_language()
     assert language.held_out(exam.held_out.ids).all() and not language.held_out(exam.labelled.ids).any()
@@ -88,6 +90,7 @@ def test_vectors_of_other_sentences_are_refused():
         nearest_sense(sense_exam(), torch.zeros(3, 4), torch.zeros(3, 4))
 
 
+@pytest.mark.slow
 def test_the_bounds_tell_the_kinds_of_question_apart():
     limits = bounds()
     assert all(limits.whole_sentence[kind] > 0.999 for kind in QUESTIONS)

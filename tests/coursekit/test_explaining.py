@@ -221,6 +221,7 @@ def test_softmax_over_another_axis():
     assert "`dim`" in reason(wrong, right, over)
 
 
+@pytest.mark.slow
 def test_what_two_unrelated_answers_have_in_common_is_not_told_as_a_cause():
     """Of 200 pairs of unrelated answers, none is told as one operation, an order or a place."""
     rng = np.random.default_rng(5)
@@ -233,6 +234,7 @@ def test_what_two_unrelated_answers_have_in_common_is_not_told_as_a_cause():
     assert {one.partition("ones.")[2].strip() for one in told} == {""}
 
 
+@pytest.mark.slow
 def test_unrelated_single_numbers_are_not_told_as_a_factor_of_a_size():
     rng = np.random.default_rng(6)
     told = []

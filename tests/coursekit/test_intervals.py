@@ -26,6 +26,7 @@ def test_wilson_stays_inside_0_and_1_and_holds_the_share():
     assert (low, high) == pytest.approx((0.404, 0.596), abs=1e-3)
 
 
+@pytest.mark.slow
 def test_bootstrap_covers_the_mean_nineteen_times_in_twenty():
     rng = np.random.default_rng(0)
     covered = [

@@ -232,6 +232,7 @@ def test_topic_and_continuation_posteriors(small, enumeration):
         assert small.topic_posterior(pairs.first.ids)[i] == pytest.approx(first / first.sum())
 
 
+@pytest.mark.slow
 def test_forward_and_backward_losses_of_a_sentence_are_equal(language):
     """The chain rule holds in either direction."""
     ids = language.sample(300, np.random.default_rng(0)).ids
@@ -250,6 +251,7 @@ def test_a_beginning_of_a_sentence_predicts_its_next_word(small, enumeration):
 # --- sampling ---
 
 
+@pytest.mark.slow
 def test_sampled_frequencies_are_the_probabilities(small, enumeration):
     n = int(6 / min(enumeration.probability.values()))
     sentences = small.sample(n, np.random.default_rng(11))
@@ -305,6 +307,7 @@ def test_a_batch_knows_its_words_senses_and_parts_of_speech(language):
 # --- the split ---
 
 
+@pytest.mark.slow
 def test_the_split_parts_all_sentences_and_neither_side_has_the_other_s(small, enumeration):
     every = np.stack([small.encode(list(words)) for words in enumeration.probability])
     held_out = {row.tobytes() for row in every[small.held_out(every)]}
@@ -329,6 +332,7 @@ def test_a_held_out_combination_is_held_out_in_every_number_tense_and_company(sm
         assert len(set(verdicts)) == 1
 
 
+@pytest.mark.slow
 def test_the_split_leaves_topics_numbers_and_parts_of_speech_alone(language):
     rng = np.random.default_rng(1)
     training, rest = (language.sample(20_000, rng, split) for split in ("train", "held_out"))
@@ -339,6 +343,7 @@ def test_the_split_leaves_topics_numbers_and_parts_of_speech_alone(language):
     )
 
 
+@pytest.mark.slow
 def test_training_sentences_hold_no_held_out_combination(language):
     rng = np.random.default_rng(2)
     assert not language.held_out(language.sample(2000, rng, "train").ids).any()
@@ -356,6 +361,7 @@ def test_most_sentences_are_new_even_after_a_large_training_sample(language):
         assert np.mean([row.tobytes() in training for row in other]) <= most
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("split", ["train", "held_out"])
 def test_split_gain_turns_the_language_into_one_side_of_it(small, split):
     """p(sentence) exp(gain) adds up to one over the sentences of a side."""

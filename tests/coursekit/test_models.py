@@ -274,6 +274,7 @@ def near_hub(bert_folder, monkeypatch):
     hub._answers.cache_clear()
 
 
+@pytest.mark.slow
 def test_a_model_comes_from_the_hub_and_then_from_the_cache(near_hub, monkeypatch, capsys):
     assert available().set_index("asked for").loc["bert-base-uncased", "from"] == "the Hugging Face hub"
     loaded = load("bert-base-uncased", head="masked-lm")
@@ -295,6 +296,7 @@ def test_a_model_comes_from_the_hub_and_then_from_the_cache(near_hub, monkeypatc
     )
 
 
+@pytest.mark.slow
 def test_weights_of_the_cache_that_are_damaged_are_fetched_again(near_hub, capsys):
     load("bert-base-uncased")
     (weights,) = (Path(path) for path in hub_cache().rglob("model.safetensors"))
@@ -315,12 +317,14 @@ def hub_cache() -> Path:
     return Path(constants.HF_HUB_CACHE)
 
 
+@pytest.mark.slow
 def test_a_hub_that_refuses_gives_a_sentence_and_the_packaged_model(near_hub, capsys):
     near_hub.broken = True
     assert load("bert-base-uncased").name == MINILM
     assert "bert-base-uncased could not be fetched from the hub" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_weights_that_a_checkpoint_lacks_are_not_made_up(near_hub):
     """A checkpoint of the hub without the head that its kind of model has."""
     config = BertConfig.from_pretrained(near_hub.folder)
@@ -330,6 +334,7 @@ def test_weights_that_a_checkpoint_lacks_are_not_made_up(near_hub):
     assert load("bert-base-uncased").name == "bert-base-uncased"
 
 
+@pytest.mark.slow
 def test_a_pooler_that_was_never_published_is_left_out(near_hub):
     """As in RoBERTa's checkpoint."""
     config = BertConfig.from_pretrained(near_hub.folder)
@@ -337,6 +342,7 @@ def test_a_pooler_that_was_never_published_is_left_out(near_hub):
     assert load("bert-base-uncased").model.pooler is None
 
 
+@pytest.mark.slow
 def test_a_hub_that_is_silent_is_waited_for_with_a_limit_and_only_once(monkeypatch):
     """It never answers: without a limit this would not end."""
     asked, ask = [], hub._ask
@@ -353,6 +359,7 @@ def test_a_hub_that_is_silent_is_waited_for_with_a_limit_and_only_once(monkeypat
     hub._answers.cache_clear()
 
 
+@pytest.mark.slow
 def test_offline_means_that_nothing_is_asked(near_hub, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     assert load("bert-base-uncased").name == MINILM

@@ -42,6 +42,7 @@ def neutral(slot):
     return tuple(filler._replace(sense="") for filler in slot)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("grammar", [SMALL_ORDER, GRAMMAR], ids=["small", "course"])
 def test_every_template_of_order_has_its_partner(grammar):
     """A template stands for all its fillings, each equally probable: so this is so for each sentence."""
@@ -141,6 +142,7 @@ def test_a_blind_reader_s_accuracy_is_that_of_brute_force(small):
 # --- position ---
 
 
+@pytest.mark.slow
 def test_position_and_length_tell_nothing_of_the_sense(language):
     for kinds in (None, *([kind] for kind in KINDS)):
         assert position_accuracy(language, kinds) <= majority_accuracy(language, kinds) + 0.02
@@ -187,6 +189,7 @@ def test_knowing_the_split_by_heart_gains_less_than_half_a_per_cent(language):
     assert (language.tables.prior * np.log(q / (q - 1))).sum() / nats < 0.005
 
 
+@pytest.mark.slow
 def test_partners_stand_on_the_same_side_of_the_split(language):
     held_out = language.sample(4000, np.random.default_rng(0), "held_out")
     asked = held_out[np.isin(held_out.cue, ORDER)]
@@ -235,6 +238,7 @@ def beginnings(language, n, seed, side, cues=None):
         yield (*row[: place + 1], sense)
 
 
+@pytest.mark.slow
 def test_no_sentence_stands_on_both_sides(language):
     """Not even one that two rules make, with a verdict each."""
     rng = np.random.default_rng(1)
@@ -245,6 +249,7 @@ def test_no_sentence_stands_on_both_sides(language):
 # --- bounds, size ---
 
 
+@pytest.mark.slow
 def test_left_and_full_bounds_are_far_apart_for_part_of_the_questions(language):
     sentences = language.sample(8000, np.random.default_rng(2), "held_out")
     for kind in ORDER:

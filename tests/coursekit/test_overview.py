@@ -29,6 +29,7 @@ def test_it_shows_the_checks_of_this_notebook_and_what_their_last_run_said(monke
     assert "attention.scale</td>" in shown["text/html"]
 
 
+@pytest.mark.slow
 def test_what_goes_further_is_marked_and_a_notebook_is_done_without_it(monkeypatch):
     monkeypatch.chdir(ROOT / "notebooks")
     (shown,) = coursekit.progress("07").parts
@@ -59,6 +60,7 @@ def test_another_notebook_is_named_by_its_number(monkeypatch):
         coursekit.progress("99")
 
 
+@pytest.mark.slow
 def test_outside_of_a_notebook_all_are_shown(monkeypatch):
     monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
     shown = str(coursekit.progress())

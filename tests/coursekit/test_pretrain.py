@@ -31,6 +31,7 @@ def weights(name, language, folder):
     return load_trained(name, 1, recipe(name), language, folder).state_dict()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RECIPES)
 def test_a_run_that_stopped_ends_as_one_that_did_not(name, part, tmp_path):
     whole, stopped = tmp_path / "whole", tmp_path / "stopped"

@@ -61,6 +61,7 @@ def test_a_recipe_has_the_interval_over_its_seeds():
     assert row["shares"]["order2"][2] == 1  # a share is not above 1
 
 
+@pytest.mark.slow
 def test_of_many_rows_the_latest_are_drawn_and_those_of_this_notebook(shown, monkeypatch, capsys):
     for number in range(scoreboard.LATEST + 3):
         add_row(f"model {number}", GPT)
@@ -86,6 +87,7 @@ def test_a_row_without_an_accuracy_is_refused():
         add_row("static", [])
 
 
+@pytest.mark.slow
 def test_the_figure_says_its_numbers_and_has_the_readers_of_counts_from_the_beginning(shown):
     add_row("one vector per word", Accuracy(0.512, 0.437, 0.441, 0.449))
     draw()
@@ -98,6 +100,7 @@ def test_the_figure_says_its_numbers_and_has_the_readers_of_counts_from_the_begi
     assert "bag of words" in shown[0]
 
 
+@pytest.mark.slow
 def test_the_recorded_readers_of_counts_come_out_again():
     exam, language = sense_exam(), load_language()
     for name, accuracy in scoreboard.readers_of_counts():

@@ -48,6 +48,7 @@ def test_the_two_have_as_many_parameters_as_the_transformer():
     assert max(sizes) < 1.03 * min(sizes)
 
 
+@pytest.mark.slow
 def test_the_shipped_ones_are_those_of_the_card_and_translate(pairs):
     folder = checkpoint_path().parent
     card = (folder / "seq2seq.md").read_text(encoding="utf-8")

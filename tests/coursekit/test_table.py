@@ -14,6 +14,7 @@ def table():
     return sense_table(load_language())
 
 
+@pytest.mark.slow
 def test_what_is_known_exactly_stands_above_the_models(table):
     assert table.loc["bound, whole sentence", KINDS].min() > 0.999
     assert table.loc["bound, no order", ["order1", "order2"]].to_numpy() == pytest.approx(0.5)
@@ -21,6 +22,7 @@ def test_what_is_known_exactly_stands_above_the_models(table):
     assert table.loc["most frequent sense", "right"] == bounds().majority.right
 
 
+@pytest.mark.slow
 def test_every_model_has_its_layers_and_an_interval_over_three_seeds(table):
     for name, layers in LAYERS.items():
         rows = table.loc[[f"{name}, layer {layer}" for layer in range(layers)]]

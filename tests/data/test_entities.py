@@ -42,6 +42,7 @@ def test_a_sentence_stands_together_with_one_genre_and_one_split(tokens):
     assert (tokens.groupby("sentence")[["genre", "split"]].nunique() == 1).all(axis=None)
 
 
+@pytest.mark.slow
 def test_it_is_large_enough(tokens, found):
     assert tokens["sentence"].nunique() >= 420
     assert tokens["genre"].nunique() >= 8
@@ -50,6 +51,7 @@ def test_it_is_large_enough(tokens, found):
     assert 0.1 <= without <= 0.14
 
 
+@pytest.mark.slow
 def test_every_i_continues_an_entity_of_its_type(tokens):
     for name, sentence in tokens.groupby("sentence"):
         before = "O"
@@ -76,6 +78,7 @@ def test_the_text_can_be_had_back(tokens, texts):
         assert not re.search(r'\w"\w', text), text
 
 
+@pytest.mark.slow
 def test_no_sentence_is_nearly_another_within_or_between_splits(texts):
     likeness = process.cdist(
         list(texts), list(texts), scorer=fuzz.token_set_ratio, processor=utils.default_process

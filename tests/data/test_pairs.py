@@ -88,6 +88,7 @@ def test_no_sentence_is_in_two_splits_or_on_both_sides(pairs):
     assert pairs["premise"].is_unique and not set(pairs["premise"]) & set(pairs["hypothesis"])
 
 
+@pytest.mark.slow
 def test_no_sentence_is_nearly_another_outside_its_own_three_pairs(pairs):
     group = dict(zip(pairs["premise"], pairs["hypothesis"], strict=True))
     sentences = [*group, *pairs["hypothesis"].drop_duplicates()]
@@ -115,12 +116,14 @@ def test_negations_and_lengths_do_not_mark_a_label(pairs, figures):
     assert lengths.max() - lengths.min() < 1.6
 
 
+@pytest.mark.slow
 def test_one_sentence_alone_is_within_ten_points_of_chance(baselines):
     assert baselines["majority"] == pytest.approx(1 / 3)
     assert baselines["hypothesis only, bag of words"] == pytest.approx(1 / 3, abs=0.1)
     assert baselines["premise only, bag of words"] <= 1 / 3 + 0.11
 
 
+@pytest.mark.slow
 def test_shared_words_lengths_and_negations_do_not_tell_the_label(baselines):
     assert baselines["overlap, lengths and negations"] < 0.45
 

@@ -84,6 +84,7 @@ def test_questions_are_paraphrased(questions, figures):
         assert not any(run in said for run in runs), row.question
 
 
+@pytest.mark.slow
 def test_no_paragraph_is_in_two_splits_or_nearly_another(questions):
     assert questions.groupby("context")["split"].nunique().max() == 1
     contexts = questions["context"].drop_duplicates().tolist()
@@ -115,6 +116,7 @@ def test_the_card_has_the_figures(questions, figures):
     )
 
 
+@pytest.mark.slow
 def test_the_question_alone_hardly_tells_whether_it_has_an_answer(questions, figures):
     balanced = figures.question_only(questions)
     card = (FOLDER / "README.md").read_text(encoding="utf-8")

@@ -97,6 +97,7 @@ def test_a_decoy_sentence_has_two_words_of_another_sense_and_its_cue_nearby(sens
         assert min(map(abs, cues_from_target(row))) <= 3, row.sentence
 
 
+@pytest.mark.slow
 def test_no_sentence_is_nearly_another_of_the_other_split(senses):
     text = senses.sentence.str.lower().str.replace(r"[^\w\s'-]", "", regex=True)
     train, test = (text[senses.split == split].tolist() for split in ("train", "test"))
@@ -166,6 +167,7 @@ def test_on_decoys_of_all_nouns_the_window_is_not_behind_and_the_rest_of_the_sen
     assert plain.low["context above context of two"] > 0
 
 
+@pytest.mark.slow
 def test_what_is_no_context_tells_no_sense(senses, figures):
     for half, parts_of_speech in figures.HALVES.items():
         mask = ((senses.split == "test") & senses.parts_of_speech.isin(parts_of_speech)).to_numpy()

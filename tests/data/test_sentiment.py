@@ -69,6 +69,7 @@ def test_texts_are_short_and_tidy(reviews):
         assert 1 <= len(re.findall(r"[.!?]+(?=\"? [A-Z\"]|\"?$)", text)) <= 3, text
 
 
+@pytest.mark.slow
 def test_no_review_is_nearly_another_within_or_between_splits(reviews):
     texts = list(reviews["text"])
     likeness = process.cdist(texts, texts, scorer=fuzz.token_set_ratio, processor=utils.default_process)

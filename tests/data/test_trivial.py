@@ -10,6 +10,7 @@ from tests.conftest import ROOT
 DECIMALS = 0.02  # another build of the libraries may move a prediction or two
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["sentiment", "opinions", "entities", "questions", "senses"])
 def test_the_card_says_what_the_trivial_readers_reach(name, monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "tools"))
@@ -27,6 +28,7 @@ def test_the_card_says_what_the_trivial_readers_reach(name, monkeypatch):
         assert told and told == pytest.approx(measured, abs=DECIMALS), reader
 
 
+@pytest.mark.slow
 def test_no_trivial_reader_of_sentiment_or_questions_is_far_above_chance(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "tools"))
     for name in ("sentiment", "questions"):

@@ -10,7 +10,7 @@ from tests.conftest import ROOT
 from tests.kept import Kept, any_notebook
 
 HERE = Path(__file__).parent
-FILES = (HERE / "test_fresh.py", HERE / "test_rates.py")
+FILES = tuple(HERE / f"test_{what}.py" for what in ("exercises", "fresh", "rates"))
 KEPT = Kept(HERE, frozenset(FILES), lambda name: trials.digest_of(name, FILES), any_notebook)
 
 

@@ -70,6 +70,7 @@ def hand_in(one, student, source):
     nbformat.write(notebook, folder / f"{NAME}.ipynb")
 
 
+@pytest.mark.slow
 def test_a_share_of_the_points_is_earned_on_fresh_inputs_only(built):
     (key,) = answer_key.load(built.key).values()
     public = {
@@ -99,6 +100,7 @@ def test_a_share_of_the_points_is_earned_on_fresh_inputs_only(built):
     assert "It earns 25 % of the points." in (built.root / "report.html").read_text()
 
 
+@pytest.mark.slow
 def test_a_check_says_what_a_mistake_earns_and_fails(built, monkeypatch):
     from coursekit import CheckFailed, check
 
@@ -108,6 +110,7 @@ def test_a_check_says_what_a_mistake_earns_and_fails(built, monkeypatch):
         check("lucky.largest", lambda case: case["x"].min(dim=-1).values)
 
 
+@pytest.mark.slow
 def test_a_key_holds_a_share_only_where_there_is_one(built):
     (key,) = answer_key.load(built.key).values()
     assert [mistake.credit for mistake in key.mistakes] == [0.25, 0.0]
@@ -117,6 +120,7 @@ def test_a_key_holds_a_share_only_where_there_is_one(built):
     assert "mistakes of lucky.largest have changed" in " ".join(run("build", NAME, "--check").output.split())
 
 
+@pytest.mark.slow
 def test_rates_say_whether_luck_decides_on_a_share(course):
     cut = 'Mistake("cut off", "Yours is cut off.", ".values", ".values.clamp(max=2.0)", credit=0.5)'
     one = course(f"largest = exercise((SMALLEST, {cut}))")
@@ -133,6 +137,7 @@ def test_rates_say_whether_luck_decides_on_a_share(course):
     assert not lucky.holds and "earns its own share of the points on" in str(lucky)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mistake", "sentence"),
     [

@@ -75,6 +75,7 @@ def test_the_checks_catch_the_mutants(name):
     assert [survivor for survivor in report.survivors if not survivor[2]] == []
 
 
+@pytest.mark.slow
 def test_what_was_found_is_kept_until_something_changes(course):
     one = course("largest = exercise((SMALLEST,))")
     assert Report.of_before(one) is None
@@ -85,6 +86,7 @@ def test_what_was_found_is_kept_until_something_changes(course):
     assert Report.of_before(course("largest = exercise((SMALLEST,))\n# another")) is None
 
 
+@pytest.mark.slow
 def test_what_was_tried_never_reaches_students(course):
     """It quotes the solution where a change of it survives."""
     one = course("largest = exercise((SMALLEST,))")

@@ -70,6 +70,7 @@ def test_a_mistake_that_is_right_by_luck_is_found(course):
     assert recording.active() is None  # else every later check of this process would be silent
 
 
+@pytest.mark.slow
 def test_several_processes_find_what_one_finds(course):
     one = course("largest = exercise((SMALLEST,))\nagain = exercise((SMALLEST,))")
     one.source.write_text(f"{SOLUTION}\n{SOLUTION.replace('largest', 'again')}")
@@ -92,6 +93,7 @@ def test_answers_beside_the_exercise_s_own_are_tried_too(course):
     assert [rates["right", name].passed for name in right] == [60, 0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("exercises", "sentence"),
     [
@@ -126,6 +128,7 @@ def test_build_refuses_what_luck_would_decide(course, exercises, sentence):
     assert not one.key.exists() and not one.release.exists()
 
 
+@pytest.mark.slow
 def test_what_was_tried_is_tried_again_only_after_a_change(course):
     one, tried = course("largest = exercise((SMALLEST,))"), []
     for _ in range(2):
@@ -139,6 +142,7 @@ def test_what_was_tried_is_tried_again_only_after_a_change(course):
     assert tried == [1, 1]
 
 
+@pytest.mark.slow
 def test_a_graded_cell_that_nothing_judges_is_refused_by_name(course):
     one = course("largest = exercise((SMALLEST,))")
     metadata = (

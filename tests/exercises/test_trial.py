@@ -39,6 +39,7 @@ def run(*command):
     return result.exit_code, " ".join(result.output.split())
 
 
+@pytest.mark.slow
 def test_everything_holds_for_an_exercise_that_is_complete(course, tmp_path):
     one = course(COMPLETE)
     file = tmp_path / "trial.json"
@@ -52,6 +53,7 @@ def test_everything_holds_for_an_exercise_that_is_complete(course, tmp_path):
     assert not one.key.exists() and not one.release.exists(), "it writes no product"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("exercises", "sentence"),
     [
@@ -75,6 +77,7 @@ def test_what_does_not_hold_is_said_in_a_sentence(course, exercises, sentence):
     assert sentence in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command", [("try", "lucky.largest", "--seeds", "3"), ("mutants", "--exercise", "lucky.largest")]
 )

@@ -85,6 +85,7 @@ def judged(frames, ending):
     return dependants.verdicts()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(FRAMES, max_size=3), st.sampled_from(ENDINGS))
@@ -131,6 +132,7 @@ PATHS = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(SPOILED, st.dictionaries(PATHS, ARRAYS, max_size=3))
 @example(WORDS, {f"answer||{EXERCISE}|{'1' * 5000}|": np.ones(3)})

@@ -2,6 +2,8 @@
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def server_survives(run, server, server_pid, processes):
@@ -13,7 +15,6 @@ def server_survives(run, server, server_pid, processes):
     assert server_pid in before
 
 
-@pytest.mark.slow
 def test_a_loop_that_no_alarm_reaches_ends_at_the_notebooks_limit(run, limits):
     ran = run("print(1)", "sum(range(10**15))", "print('never')")  # C code looks at no signal
     assert (ran.status, len(ran.frames), ran.value()) == ("timeout", 1, 1)

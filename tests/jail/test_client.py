@@ -17,6 +17,8 @@ from autograder.jail.outside import bubblewrap, client, launch
 from autograder.jail.outside.client import ForkServer, JailError, Server, ServerDied
 from tests.processes import is_alive, processes_below, wait_until_gone
 
+pytestmark = pytest.mark.slow
+
 # A server that imports nothing, so that it starts at once: its job is Python code, and `send` sends a frame.
 QUICK = """
 import sys, types
@@ -104,7 +106,6 @@ def test_an_interrupted_run_leaves_nothing_running(own_server, processes):
     wait_until_gone(running)
 
 
-@pytest.mark.slow
 def test_a_server_lives_through_a_long_job(own_server, processes):
     """Longer than the silence that would mean its death: it says that it is alive."""
     before = processes(own_server)

@@ -151,6 +151,7 @@ def test_an_installation_in_the_system_s_python_is_not_shown(jail_possible):
     assert where[1].startswith(f"/usr {place}/")
 
 
+@pytest.mark.slow
 def test_right_answers_of_the_package_cannot_be_imported(run):
     ran = run(
         TRUTH,

@@ -379,6 +379,7 @@ print(occurrences(b'violethippo', b'potamusorange'))
 """
 
 
+@pytest.mark.slow
 def test_an_earlier_submission_is_in_no_later_memory(run):
     secret = "mine = ['violethippo' + 'potamusorange' + str(number) for number in range(50)]"
     assert run(secret, SEARCH).value() > 0, "the search finds nothing even where there is something"

@@ -12,6 +12,8 @@ from coursekit.small.recorded import recorded_senses
 from tests.notebooks.answers import right_cells
 from tests.notebooks.running import run_solution
 
+pytestmark = pytest.mark.slow
+
 NOTEBOOKS = ["08_inside"]
 
 HALF_FINISHED = {
@@ -46,7 +48,6 @@ SAYS = {
 # ------------------------------------------------------------------------------------------ vectors
 
 
-@pytest.mark.slow
 def test_eleven_vectors_and_why(measured):
     batch = measured["tokenizer"](measured["RIVER"])
     assert batch.tokens() == ["[CLS]", *measured["RIVER"].split(), "[SEP]"]
@@ -54,7 +55,6 @@ def test_eleven_vectors_and_why(measured):
     assert len(measured["output"].hidden_states) == measured["L"] + 1
 
 
-@pytest.mark.slow
 def test_counting_by_hash_finds_a_neighbour_and_characters_do_not(measured):
     assert measured["wrong"]["by ##"] > 200 and measured["wrong"]["by characters"] == 0
     pieces = measured["pieces"]
@@ -63,7 +63,6 @@ def test_counting_by_hash_finds_a_neighbour_and_characters_do_not(measured):
     )  # 1996-08-27 in five words
 
 
-@pytest.mark.slow
 def test_three_static_vectors_are_three_scales(measured):
     control, static = measured["control"], measured["static"]
     assert np.median(control["GloVe"]) > 0.2 > 0.1 > np.median(control["table row"])
@@ -75,7 +74,6 @@ def test_three_static_vectors_are_three_scales(measured):
     assert moved["table row"] == pytest.approx(1) == moved["GloVe"] and 0.9 < moved["layer 0"] < 0.99
 
 
-@pytest.mark.slow
 def test_the_figures_of_the_model_that_everybody_has(measured):
     by_layer, four = measured["by_layer"], measured["last_four"]
     vault, of_a_river, two, one, tutorial = by_layer.values()
@@ -89,7 +87,6 @@ def test_the_figures_of_the_model_that_everybody_has(measured):
     assert in_table < vault[-1] and two[-1] > vault[-1]
 
 
-@pytest.mark.slow
 def test_one_sense_above_two_above_different_words_and_layer_0_knows_nothing(measured):
     one, two, other = measured["similar"].numpy()
     gap = one - two
@@ -101,7 +98,6 @@ def test_one_sense_above_two_above_different_words_and_layer_0_knows_nothing(mea
     assert two[0] == pytest.approx(0.94, abs=0.01)
 
 
-@pytest.mark.slow
 def test_cones_and_what_centring_does(measured):
     cones = measured["cones"]
     mini, untrained, decoder = (np.array(values) for values in cones.values())
@@ -117,7 +113,6 @@ def test_cones_and_what_centring_does(measured):
 # ------------------------------------------------------------------------------------------ attention
 
 
-@pytest.mark.slow
 def test_heads_for_neighbours_and_cls_where_bert_has_sep(measured):
     before, after, _, cls, sep = measured["targets"]
     assert before.max() > 0.95 and after.max() > 0.5
@@ -126,7 +121,6 @@ def test_heads_for_neighbours_and_cls_where_bert_has_sep(measured):
     assert (measured["again"] - measured["attention"]).abs().max() < 1e-5
 
 
-@pytest.mark.slow
 def test_what_orders_the_words_as_hiding_them_does(measured):
     mean = measured["both"].mean()
     assert mean["nearness"] < mean["attention, last layer"] < mean["attention, mean of all layers"]
@@ -139,7 +133,6 @@ def test_what_orders_the_words_as_hiding_them_does(measured):
 # ------------------------------------------------------------------------------------------ senses
 
 
-@pytest.mark.slow
 def test_a_layer_before_the_last_finds_most_senses_and_layer_0_none(measured):
     exam, chosen, last = measured["exam"], measured["chosen"], measured["L"]
     assert 0 < chosen < last
@@ -156,7 +149,6 @@ def test_a_layer_before_the_last_finds_most_senses_and_layer_0_none(measured):
     assert abs(measured["difference"].mean()) < 0.03  # centring: "hardly any neighbour"
 
 
-@pytest.mark.slow
 def test_on_hard_nouns_a_window_finds_as_much_and_on_decoys_more(measured):
     chosen, exam = measured["chosen"], measured["exam"]
     nouns = measured["recorded"].query("half == 'all nouns'").set_index(["vectors", "part"])
@@ -182,7 +174,6 @@ def test_on_hard_nouns_a_window_finds_as_much_and_on_decoys_more(measured):
         assert exam["all nouns", kind][chosen][0] == pytest.approx(nouns.value["context", kind], abs=0.02)
 
 
-@pytest.mark.slow
 def test_the_recorded_exam_has_its_controls(measured):
     taken = measured["taken"]
     for kind in QUESTIONS:  # no other word has been read, and in this language places betray nothing
@@ -190,14 +181,12 @@ def test_the_recorded_exam_has_its_controls(measured):
     assert measured["minilm"]["right"] > 0.85 and measured["minilm"]["left"] > 0.95
 
 
-@pytest.mark.slow
 def test_a_probe_learns_nonsense_too_and_only_the_noun_carries_over(measured):
     noun, lot, unmet, majority = (np.array(measured["probed"][name])[:, 0] for name in measured["NAMES"])
     assert (noun[2:] > 0.92).all() and (lot > 0.99).all() and (lot > noun).all()
     assert abs(unmet[0] - majority[0]) < 0.03 and (unmet[2:5] > majority[2:5] + 0.2).all()
 
 
-@pytest.mark.slow
 def test_successors_are_counted_as_published(measured):
     counted = {
         name: int(measured["shape_of"](config)["parameters"].replace(",", ""))
@@ -214,7 +203,6 @@ def test_successors_are_counted_as_published(measured):
 
 
 @pytest.mark.online
-@pytest.mark.slow
 def test_the_published_figures_of_bert_base(tmp_path, real_hub):
     with run_solution("08_inside", tmp_path, HF_HUB_OFFLINE="0") as run:
         names = run.names

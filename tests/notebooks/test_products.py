@@ -82,6 +82,7 @@ def test_release_cells_have_unique_valid_ids_and_no_outputs(name):
     assert not any(cell.get("outputs") for cell in notebook.cells)
 
 
+@pytest.mark.slow
 def test_a_key_holds_no_line_of_a_solution():
     for one in ASSIGNMENTS.values():
         key = one.key.read_bytes().decode("latin-1")

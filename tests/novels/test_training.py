@@ -46,6 +46,7 @@ def weights_after(name, corpus, folder, steps_before_a_cut=None, monkeypatch=Non
     return pretrain.load_trained(name, 0, recipe, corpus, folder).state_dict()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SMALL)
 def test_a_run_that_is_cut_off_ends_with_the_same_weights(name, corpus, tmp_path):
     whole = weights_after(name, corpus, tmp_path / "whole")
@@ -53,6 +54,7 @@ def test_a_run_that_is_cut_off_ends_with_the_same_weights(name, corpus, tmp_path
     assert all(torch.equal(whole[key], cut[key]) for key in whole)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SMALL)
 def test_losses_fall(name, corpus):
     recipe = replace(small(name, 150), learning_rate=1e-2)
@@ -98,6 +100,7 @@ def test_the_sampled_loss_is_near_the_whole_one_on_average():
     assert sampled.item() == pytest.approx(whole.item(), abs=0.05)
 
 
+@pytest.mark.slow
 def test_a_model_of_the_novels_asks_for_the_novels(tmp_path):
     for arguments, said in (
         (["novels-bert"], "a model of the novels and --corpus go together"),

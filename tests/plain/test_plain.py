@@ -30,6 +30,8 @@ from tests.autograder.road import hand_in, with_cell
 from tests.plain.hand_ins import CUT, DELETED, TOO_MUCH, make_plain_course, notebooks, right_notebook
 from tests.plain.test_against_nbgrader import nbgrader, scores
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory) -> Path:
@@ -297,7 +299,6 @@ def test_the_gradebook_learns_a_hidden_test_that_was_changed(course):
         assert "squares(13)" in cell.source and "squares(12)" not in cell.source
 
 
-@pytest.mark.slow
 def test_nbgraders_own_command_with_our_plug_in_records_the_same(course, monkeypatch):
     """Formgrader's button runs the same steps."""
     config = course / "nbgrader_config.py"

@@ -29,6 +29,7 @@ def test_before_anything_is_graded_a_sentence_says_what_to_do(tmp_path, monkeypa
     assert isinstance(result.exception, CourseError) and "autograder grade" in str(result.exception)
 
 
+@pytest.mark.slow
 def test_agreement_is_a_table(nine, monkeypatch):
     monkeypatch.chdir(nine.root)
     ask = ["written", NAME, "--by", "words", "--agreement"]
@@ -59,6 +60,7 @@ def test_the_page_is_served_until_it_is_ended(nine):
     assert running.returncode == 0
 
 
+@pytest.mark.slow
 def test_the_page_needs_no_model_until_it_groups():
     script = (
         f"import sys, autograder.written.server\nprint(*(name for name in {HEAVY} if name in sys.modules))"

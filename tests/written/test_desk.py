@@ -19,6 +19,8 @@ from autograder.written.desk import Conflict, Refused
 from tests.written.class_of import NAME, QUESTION, record
 from tests.written.conftest import SIGNS, SLOPE, TEXTS
 
+pytestmark = pytest.mark.slow
+
 
 def marks(assignment):
     with open_gradebook(assignment.root) as gradebook:
@@ -66,7 +68,6 @@ def test_what_a_person_gave_survives_another_round_and_is_exported(nine, desk):
     assert f",{checks + 0.5}," in line
 
 
-@pytest.mark.slow
 def test_the_student_s_feedback_has_points_and_comment(nine, desk):
     give(desk, "ann", SIGNS, 0.5, comment="And the maximum?")
     nbgrader = str(Path(sys.executable).with_name("nbgrader"))

@@ -64,6 +64,7 @@ def points(assignment):
         return {mark.score for mark in read_marks(gradebook, NAME, QUESTION).values()}
 
 
+@pytest.mark.slow
 def test_a_grade_goes_from_the_page_to_the_gradebook(nine, browser):
     reply, words = browser.give()
     assert reply.status == 200, words
@@ -74,6 +75,7 @@ def test_a_grade_goes_from_the_page_to_the_gradebook(nine, browser):
     assert points(nine) == {None}
 
 
+@pytest.mark.slow
 def test_the_token_becomes_a_cookie_that_no_script_and_no_other_site_gets(browser):
     reply, _ = browser.ask(f"/?token={browser.server.token}", Cookie="")
     cookie = reply.getheader("Set-Cookie")
@@ -155,12 +157,14 @@ def test_our_own_error_is_told_and_shown_in_the_terminal(browser, monkeypatch, c
     assert "ZeroDivisionError" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_graders_see_one_another(browser):
     path = f"/api/changes?question={QUESTION}&group=g1"
     assert json.loads(browser.ask(path)[1])["others"] == {}
     assert json.loads(browser.ask(path, X_Grader="bob")[1])["others"] == {"ann": "g1"}
 
 
+@pytest.mark.slow
 def test_a_conflict_is_told_apart_from_an_error(browser):
     rows = browser.view()["groups"][0]["rows"]
     stale = dict.fromkeys(rows[0]["answers"], "old")

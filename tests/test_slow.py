@@ -1,0 +1,88 @@
+"""What is remembered of a file of slow tests is forgotten with anything that they depend on."""
+
+import ast
+from pathlib import Path
+from unittest.mock import Mock
+
+import pytest
+
+from tests import slow
+from tests.conftest import ROOT
+
+SLOW_FILES = sorted(
+    path.relative_to(ROOT / "tests").as_posix()
+    for path in (ROOT / "tests").rglob("test_*.py")
+    if "mark.slow" in path.read_text() and not path.is_relative_to(ROOT / "tests" / "notebooks")
+)
+COUNTS = {
+    "coursekit": "coursekit/small/figures.py data/senses/senses.csv autograder/checks/judging.py constraints.txt "
+    "requirements-models.txt tests/coursekit/small_languages.py tests/conftest.py",
+    "examples": "autograder/cli/authoring.py autograder/README.md pyproject.toml constraints.txt "
+    "examples/statistics/source/01_describing/exercises.py",
+    "autograder": "autograder/daemon/process.py coursekit/plots.py notebooks/02_attention/02_attention.ipynb "
+    "docs/instructors.md tests/autograder/road.py",
+    "browser": "tools/jupyterlab/share/jupyter/lab/settings/overrides.json notebooks/start.ipynb course/pyproject.toml "
+    "tests/autograder/road.py tests/processes.py",
+    "": "Makefile environment.yml README.md docs/students.md tools/bootstrap.py tests/test_validate.py",
+}
+CHANGES_NOTHING = {
+    "coursekit": "README.md docs/grading.md solutions/02_attention/02_attention.py tests/jail/test_walls.py "
+    "tests/natural/02_attention.py tests/natural/ran/02_attention",
+    "examples": "coursekit/plots.py solutions/02_attention/02_attention.py tests/autograder/test_road.py",
+    "autograder": "tools/book/links.py tests/browser/test_page.py deploy/kubernetes/README.md",
+    "browser": "bench/__main__.py .ci/run tests/jail/test_walls.py",
+}
+
+
+def places(table: dict[str, str]) -> list[tuple[str, str]]:
+    return [(folder, file) for folder, files in table.items() for file in files.split()]
+
+
+@pytest.mark.parametrize(("folder", "file"), places(COUNTS))
+def test_it_is_forgotten_with_what_it_depends_on(folder, file):
+    assert file in slow.files_of_the_course() and slow.decides(file, folder)
+
+
+@pytest.mark.parametrize(("folder", "file"), places(CHANGES_NOTHING))
+def test_it_outlasts_what_it_does_not_depend_on(folder, file):
+    assert file in slow.files_of_the_course() and not slow.decides(file, folder)
+
+
+@pytest.mark.parametrize("name", SLOW_FILES)
+def test_whatever_a_slow_test_imports_counts(name):
+    folder = name.rpartition("/")[0]
+    for module in imported(ROOT / "tests" / name):
+        found = [path for path in (f"{module}.py", f"{module}/__init__.py") if (ROOT / path).is_file()]
+        assert all(slow.decides(path, folder) for path in found), module
+
+
+def imported(file: Path) -> set[str]:
+    """The paths, without their ends, of the modules that a file may import from this course."""
+    names = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    ours = ("autograder", "bench", "coursekit", "tests", "tools")
+    return {name.replace(".", "/") for name in names if name.partition(".")[0] in ours}
+
+
+def test_a_change_changes_the_digest_and_no_git_keeps_nothing(tmp_path, monkeypatch):
+    course = {"autograder/cli.py": "one", "coursekit/novels.py": "one", "tests/jail/test_walls.py": "one"}
+    for name, text in course.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    found = slow.files_of_the_course.__wrapped__
+    monkeypatch.setattr(slow, "ROOT", tmp_path)
+    monkeypatch.setattr(slow, "digest_of_folder", slow.digest_of_folder.__wrapped__)
+    monkeypatch.setattr(slow, "files_of_the_course", lambda: tuple(course))
+    before = {name: slow.digest_of(name) for name in ("jail.test_walls", "novels.test_corpus")}
+    assert len({*before.values()}) == 2
+    (tmp_path / "autograder" / "cli.py").write_text("two")
+    assert slow.digest_of("jail.test_walls") != before["jail.test_walls"]
+    assert slow.digest_of("novels.test_corpus") == before["novels.test_corpus"]
+    monkeypatch.setattr(slow, "files_of_the_course", found)
+    assert slow.digest_of("jail.test_walls") == ""  # git knows nothing of this folder
+    monkeypatch.setattr(slow.subprocess, "run", Mock(side_effect=FileNotFoundError))  # or there is none
+    assert slow.digest_of("jail.test_walls") == ""
