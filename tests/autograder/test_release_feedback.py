@@ -2,6 +2,7 @@
 
 import shutil
 
+import pytest
 from nbgrader.apps import NbGraderAPI
 
 from autograder.gradebook.feedback import page_of
