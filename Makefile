@@ -43,7 +43,7 @@ book: environment ## build/book/index.html: the course as a website (SOLUTIONS=1
 	@OMP_NUM_THREADS=1 $(BIN)/python -m tools.book
 
 bench: environment ## docs/benchmarks.md: grading beside nbgrader's and otter's (BENCH_ARGS=--quick to try it)
-	@$(BIN)/python -m bench $(BENCH_ARGS)
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m bench $(BENCH_ARGS)
 
 environment: python
 	@$(PYTHON) tools/bootstrap.py
