@@ -4,6 +4,7 @@ What they depend on is counted generously: whole folders, and the whole course w
 """
 
 import platform
+import re
 import subprocess
 from collections.abc import Iterable
 from functools import cache
@@ -12,7 +13,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from autograder.digests import digest
-from tests.conftest import ROOT
+from tests.conftest import ASSIGNMENTS, ROOT
 from tests.kept import Kept, any_notebook
 
 HERE = Path(__file__).parent
@@ -63,13 +64,15 @@ def files_of_the_course() -> tuple[str, ...]:
 
 
 def decides(file: str, folder: str) -> bool:
-    """Whether slow tests of a folder, "" for those beside this file, may depend on that file of the course."""
+    """Whether slow tests of a folder, "" for those beside this file, may depend on that file of the course.
+
+    Of tests these are the files that are none themselves: what the tests share. A test's own file is counted by `digest_of`.
+    """
     path = PurePosixPath(file)
     if path.parts[0] == "tests":
         if "ran" in path.parts:
             return False
-        of_its_own = path.parts[1] == folder if folder else len(path.parts) == 2
-        return of_its_own or path.parts[1] != "natural" and not path.name.startswith("test_")
+        return path.parts[1] != "natural" and not path.name.startswith("test_")
     if folder not in USED:
         return path.parts[0] not in DECIDES_NOTHING or path.parts[0] == folder
     return file == "constraints.txt" or any(path.is_relative_to(used) for used in USED[folder])
@@ -83,15 +86,30 @@ def digest_of_folder(folder: str) -> str:
 
 
 def digest_of(name: str) -> str:
-    folder, _, file = name.partition(".")
-    found = digest_of_folder(folder if file else "")
-    return digest((), name, found) if found else ""
+    notebook = next((notebook for notebook in ASSIGNMENTS if name.endswith(f".{notebook}")), "")
+    place = name.removesuffix(f".{notebook}")
+    found = digest_of_folder(place.rpartition(".")[0])
+    files = with_tests(HERE.joinpath(*place.split(".")).with_suffix(".py"))
+    return digest(files, name, found) if found else ""
+
+
+def with_tests(file: Path) -> list[Path]:
+    """A file of tests, and those from which it, or one of them, imports."""
+    found, waiting = [], [file]
+    while waiting:
+        found.append(waiting.pop())
+        modules = re.findall(r"^ *from (tests\.\S+) import", found[-1].read_text(), re.MULTILINE)
+        files = {HERE.parent.joinpath(*module.split(".")).with_suffix(".py") for module in modules}
+        waiting += sorted(one for one in files - {*found} if one.name.startswith("test_"))
+    return found
+
+
+def by_notebook(file: Path) -> bool:
+    return any(file.is_relative_to(HERE / path) for path in ELSEWHERE)
 
 
 def keep(config: pytest.Config, items: Iterable[pytest.Item]) -> None:
     """Skip what has passed as it is, and remember what passes now, file by file."""
     slow = {item.path for item in items if item.path.is_relative_to(HERE) and name_of(item)}
-    by_notebook = [HERE / path for path in ELSEWHERE]
-    files = sorted(file for file in slow if not any(map(file.is_relative_to, by_notebook)))
-    for place, file in enumerate(files):
+    for place, file in enumerate(sorted(file for file in slow if not by_notebook(file))):
         Kept(HERE, frozenset([file]), digest_of, name_of).apply(config, items, place)

@@ -12,7 +12,7 @@ from tests.conftest import ROOT
 SLOW_FILES = sorted(
     path.relative_to(ROOT / "tests").as_posix()
     for path in (ROOT / "tests").rglob("test_*.py")
-    if "mark.slow" in path.read_text() and not path.is_relative_to(ROOT / "tests" / "notebooks")
+    if "mark.slow" in path.read_text() and not slow.by_notebook(path)
 )
 COUNTS = {
     "coursekit": "coursekit/small/figures.py data/senses/senses.csv autograder/checks/judging.py constraints.txt "
@@ -23,11 +23,11 @@ COUNTS = {
     "docs/instructors.md tests/autograder/road.py",
     "browser": "tools/jupyterlab/share/jupyter/lab/settings/overrides.json notebooks/start.ipynb course/pyproject.toml "
     "tests/autograder/road.py tests/processes.py",
-    "": "Makefile environment.yml README.md docs/students.md tools/bootstrap.py tests/test_validate.py",
+    "": "Makefile environment.yml README.md docs/students.md tools/bootstrap.py",
 }
 CHANGES_NOTHING = {
     "coursekit": "README.md docs/grading.md solutions/02_attention/02_attention.py tests/jail/test_walls.py "
-    "tests/natural/02_attention.py tests/natural/ran/02_attention",
+    "tests/natural/02_attention.py tests/natural/ran/02_attention tests/coursekit/test_order.py",
     "examples": "coursekit/plots.py solutions/02_attention/02_attention.py tests/autograder/test_road.py",
     "autograder": "tools/book/links.py tests/browser/test_page.py deploy/kubernetes/README.md",
     "browser": "bench/__main__.py .ci/run tests/jail/test_walls.py",
@@ -51,9 +51,10 @@ def test_it_outlasts_what_it_does_not_depend_on(folder, file):
 @pytest.mark.parametrize("name", SLOW_FILES)
 def test_whatever_a_slow_test_imports_counts(name):
     folder = name.rpartition("/")[0]
-    for module in imported(ROOT / "tests" / name):
+    tests = [file.relative_to(ROOT).as_posix() for file in slow.with_tests(ROOT / "tests" / name)]
+    for module in set.union(*(imported(ROOT / test) for test in tests)):
         found = [path for path in (f"{module}.py", f"{module}/__init__.py") if (ROOT / path).is_file()]
-        assert all(slow.decides(path, folder) for path in found), module
+        assert all(path in tests or slow.decides(path, folder) for path in found), module
 
 
 def imported(file: Path) -> set[str]:
@@ -69,12 +70,20 @@ def imported(file: Path) -> set[str]:
 
 
 def test_a_change_changes_the_digest_and_no_git_keeps_nothing(tmp_path, monkeypatch):
-    course = {"autograder/cli.py": "one", "coursekit/novels.py": "one", "tests/jail/test_walls.py": "one"}
+    own, other = "tests/jail/test_walls.py", "tests/jail/test_view.py"
+    course = {
+        "autograder/cli.py": "one",
+        "coursekit/novels.py": "one",
+        own: "one",
+        other: "one",
+        "tests/novels/test_corpus.py": "one",
+    }
     for name, text in course.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     found = slow.files_of_the_course.__wrapped__
     monkeypatch.setattr(slow, "ROOT", tmp_path)
+    monkeypatch.setattr(slow, "HERE", tmp_path / "tests")
     monkeypatch.setattr(slow, "digest_of_folder", slow.digest_of_folder.__wrapped__)
     monkeypatch.setattr(slow, "files_of_the_course", lambda: tuple(course))
     before = {name: slow.digest_of(name) for name in ("jail.test_walls", "novels.test_corpus")}
@@ -82,6 +91,11 @@ def test_a_change_changes_the_digest_and_no_git_keeps_nothing(tmp_path, monkeypa
     (tmp_path / "autograder" / "cli.py").write_text("two")
     assert slow.digest_of("jail.test_walls") != before["jail.test_walls"]
     assert slow.digest_of("novels.test_corpus") == before["novels.test_corpus"]
+    here = slow.digest_of("jail.test_walls")
+    (tmp_path / other).write_text("two")
+    assert slow.digest_of("jail.test_walls") == here
+    (tmp_path / own).write_text("two")
+    assert slow.digest_of("jail.test_walls") != here
     monkeypatch.setattr(slow, "files_of_the_course", found)
     assert slow.digest_of("jail.test_walls") == ""  # git knows nothing of this folder
     monkeypatch.setattr(slow.subprocess, "run", Mock(side_effect=FileNotFoundError))  # or there is none

@@ -243,8 +243,8 @@ def grades(course) -> dict:
 def test_a_reflection_is_graded_by_hand(room, course, picture):
     frame = formgrader(room)
     frame.get_by_role("link", name="Manual Grading").click()
-    frame.get_by_role("link", name=NAME).click()
-    frame.get_by_role("link", name=NAME, exact=True).last.click()
+    for place in (NAME, f"{NAME}/{NAME}"):  # by address: the page before has links of the same name
+        frame.locator(f"a[href$='/formgrader/gradebook/{place}']").last.click()
     frame.get_by_role("link", name="Submission #1").click()
     score = frame.locator(f"input.score#{WRITTEN}")
     score.scroll_into_view_if_needed()
