@@ -40,6 +40,13 @@ USED = {
 }
 """What the tests of a folder depend on, beside themselves, what tests share, and the pins."""
 
+OF_SOME_NOTEBOOKS = ("autograder", "hostile", "jail", "plain", "written")
+"""Folders whose tests look at these notebooks, and at the one in their name, and draw nothing."""
+
+EXAMPLES = ("01_static_embeddings", "02_attention", "09_fine_tuning", "12_one_corpus")
+WHOLE = {f"autograder.test_{what}" for what in ("demo", "instructors_guide", "local", "minutes", "report")}
+"""Files in these folders that look at all notebooks."""
+
 DECIDES_NOTHING = (".ci", ".github", "bench", "CITATION.cff")
 """What no slow test looks at, unless it stands in a folder of tests of this name."""
 
@@ -78,9 +85,19 @@ def decides(file: str, folder: str) -> bool:
     return file == "constraints.txt" or any(path.is_relative_to(used) for used in USED[folder])
 
 
+def of_another_notebook(file: str, notebooks: Iterable[str]) -> bool:
+    """Whether a file is of a notebook that is none of these, or draws a notebook's pictures."""
+    path = PurePosixPath(file)
+    folder = path.parts[1] if path.parts[0] in ("solutions", "notebooks") else ""
+    return folder in {*ASSIGNMENTS} - {*notebooks} or path.is_relative_to("coursekit/pictures")
+
+
 @cache
-def digest_of_folder(folder: str) -> str:
+def digest_of_folder(folder: str, notebooks: tuple[str, ...] = ()) -> str:
+    """notebooks: those that count, where not all do"""
     files = [file for file in files_of_the_course() if decides(file, folder)]
+    if notebooks:
+        files = [file for file in files if not of_another_notebook(file, notebooks)]
     machine = (platform.python_version_tuple()[:2], platform.system(), platform.machine())
     return digest([ROOT / file for file in files], files, machine) if files else ""
 
@@ -88,7 +105,9 @@ def digest_of_folder(folder: str) -> str:
 def digest_of(name: str) -> str:
     notebook = next((notebook for notebook in ASSIGNMENTS if name.endswith(f".{notebook}")), "")
     place = name.removesuffix(f".{notebook}")
-    found = digest_of_folder(place.rpartition(".")[0])
+    folder = place.rpartition(".")[0]
+    some = folder in OF_SOME_NOTEBOOKS and place not in WHOLE
+    found = digest_of_folder(folder, (*EXAMPLES, notebook) if some else ())
     files = with_tests(HERE.joinpath(*place.split(".")).with_suffix(".py"))
     return digest(files, name, found) if found else ""
 

@@ -1,6 +1,7 @@
 """What is remembered of a file of slow tests is forgotten with anything that they depend on."""
 
 import ast
+import re
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -46,6 +47,31 @@ def test_it_is_forgotten_with_what_it_depends_on(folder, file):
 @pytest.mark.parametrize(("folder", "file"), places(CHANGES_NOTHING))
 def test_it_outlasts_what_it_does_not_depend_on(folder, file):
     assert file in slow.files_of_the_course() and not slow.decides(file, folder)
+
+
+def test_another_notebook_and_its_pictures_count_where_all_notebooks_are_looked_at():
+    own, other = "solutions/02_attention/exercises.py", "notebooks/07_gpt/07_gpt.ipynb"
+    assert slow.of_another_notebook(other, ["02_attention"]) and not slow.of_another_notebook(
+        own, ["02_attention"]
+    )
+    assert slow.of_another_notebook("coursekit/pictures/exam.py", ["02_attention"])
+    assert not slow.of_another_notebook("coursekit/plots.py", ["02_attention"])
+    assert not slow.of_another_notebook("notebooks/start.ipynb", ["02_attention"])
+    assert all((ROOT / "tests" / f"{name.replace('.', '/')}.py").is_file() for name in slow.WHOLE)
+
+
+@pytest.mark.parametrize("folder", slow.OF_SOME_NOTEBOOKS)
+def test_tests_that_name_another_notebook_or_go_through_all_are_known(folder):
+    """A notebook's name in a test's id counts; any other has to be an example, or the file has to be one that looks at all."""
+    for file in (ROOT / "tests" / folder).glob("*.py"):
+        text = file.read_text()
+        named = {name for name in slow.ASSIGNMENTS if name in text}
+        through_all = re.search(
+            r"in ASSIGNMENTS\b(?!\[)|ASSIGNMENTS\.(?:values|items)|assignments\(ROOT\)", text
+        )
+        if f"{folder}.{file.stem}" not in slow.WHOLE:
+            assert named <= {*slow.EXAMPLES}, file
+            assert not through_all, file
 
 
 @pytest.mark.parametrize("name", SLOW_FILES)
