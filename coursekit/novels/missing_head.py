@@ -16,6 +16,7 @@ from transformers.utils import logging
 
 from coursekit.models.catalogue import MINILM
 from coursekit.novels.corpus import Corpus, Ragged, in_pieces
+from coursekit.novels.precision import bfloat16
 from coursekit.small.bert import UNCHOSEN, corrupt
 
 CLS, SEP, MASK, FIRST = 101, 102, 103, 999
@@ -46,7 +47,7 @@ def losses(model: BertForMaskedLM, corpus: Corpus, batch: int, seed: int) -> Ite
     while True:
         ids = torch.from_numpy(rows.padded(rng.integers(len(rows), size=batch), CLS, SEP))
         corrupted, labels = corrupt(ids, model.config.vocab_size, generator, mask=MASK, special=FIRST)
-        with torch.autocast("cpu", torch.bfloat16):
+        with bfloat16():
             top = model.bert(corrupted, attention_mask=(ids != 0).long()).last_hidden_state
             logits = model.cls(top[labels != UNCHOSEN])
         yield nn.functional.cross_entropy(logits.float(), labels[labels != UNCHOSEN])

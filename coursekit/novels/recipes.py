@@ -1,7 +1,7 @@
 """How the models of real English are trained: what each reads, what it is asked for, how many steps, and how fast it learns.
 
 All read the same rows of the same books; BERT and GPT have the same pieces and the same size, ELMo predicts whole words.
-Matrices are multiplied in bfloat16, which is several times as fast on processors that know it; weights stay in float32.
+Matrices are multiplied in bfloat16 where the processor knows it (coursekit/novels/precision.py); weights stay in float32.
 """
 
 from collections.abc import Iterator
@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from coursekit.novels import missing_head, skip_gram
 from coursekit.novels.corpus import ROW, WORDS, Corpus
+from coursekit.novels.precision import bfloat16
 from coursekit.small.bert import BERT, BOS, CLS, EOS, PAD, SEP, UNCHOSEN, UNK, BERTConfig, corrupt
 from coursekit.small.elmo import ELMo, ELMoConfig, Spelling
 from coursekit.small.gpt import GPT, GPTConfig, next_word_losses
@@ -45,10 +46,6 @@ def batches(corpus: Corpus, batch: int, seed: int) -> Iterator[Int[np.ndarray, "
     rng, count = np.random.default_rng(seed), len(corpus.rows("train"))
     while True:
         yield rng.integers(count, size=batch)
-
-
-def bfloat16() -> torch.autocast:
-    return torch.autocast("cpu", torch.bfloat16)
 
 
 def start_small(model: nn.Module, std: float = 0.02) -> nn.Module:

@@ -10,8 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.conftest import ROOT
+
+expect.set_options(timeout=60_000)  # of a busy machine
 
 
 def load_bootstrap():
@@ -68,7 +71,11 @@ def lab(course: Path, folder: Path) -> Iterator[str]:
         yield f"http://127.0.0.1:{port}{path}?token=course"
     finally:
         server.terminate()
-        server.wait(timeout=120)  # on a busy machine
+        try:
+            server.wait(timeout=60)
+        except subprocess.TimeoutExpired:  # it waits for a kernel that is still starting
+            server.kill()
+            server.wait()
 
 
 @pytest.fixture

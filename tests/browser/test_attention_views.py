@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from playwright.sync_api import expect
 
 from coursekit import attention_views
 
@@ -39,7 +40,7 @@ def test_head_view_draws_its_lines_and_changes_its_layer(frames):
     assert head.locator("svg line").count() >= 3 * 25
     before = head.locator("svg line").first.get_attribute("style"), head.locator("svg").inner_html()
     head.locator("#layer").select_option("0")
-    assert head.locator("svg").inner_html() != before[1]
+    expect(head.locator("svg")).not_to_have_js_property("innerHTML", before[1])
 
 
 def test_model_view_enlarges_the_head_that_is_clicked(frames):
@@ -64,7 +65,7 @@ def test_a_wide_view_fits_a_narrow_notebook(page, frames):
 def test_neuron_view_shows_queries_and_keys(frames):
     neuron = frames[2]
     neuron.locator("#collapsed text", has_text="dark").first.wait_for(timeout=20_000)
-    assert neuron.locator("#att_head").input_value() == "2"
+    expect(neuron.locator("#att_head")).to_have_value("2")
     assert (
         neuron.locator("#expanded rect").count() >= 5 * 4 * 3
     )  # a query, a key and a product for each token

@@ -179,7 +179,7 @@ def feedback(course, student):
 @pytest.mark.parametrize("student", ["ada", "mallory"])
 def test_feedback_is_drawn_and_runs_no_script(course, watched, student, picture):
     watched.goto(feedback(course, student))
-    assert "attention-similarities: passed" in watched.locator("body").inner_text()
+    expect(watched.locator("body")).to_contain_text("attention-similarities: passed")
     formulas_are_drawn(watched)
     picture(watched, f"instructor_feedback_{student}")
 
@@ -188,7 +188,8 @@ def test_feedback_begins_with_what_to_do_and_leads_there(course, watched, pictur
     """What waits for a person is named on top, and a click shows the cell."""
     watched.goto(feedback(course, "ada"))
     summary = watched.locator(".autograder-summary")
-    assert "points wait for a person" in summary.inner_text() and "Test cell" not in summary.inner_text()
+    expect(summary).to_contain_text("points wait for a person")
+    assert "Test cell" not in summary.inner_text()
     for width in (900, 1280):
         watched.set_viewport_size({"width": width, "height": 900})
         assert summary.evaluate("one => one.scrollWidth <= one.clientWidth")
@@ -235,7 +236,7 @@ def test_no_link_of_formgrader_runs_a_script(course, watched, formgrader):
     watched.locator("input.score").first.wait_for(timeout=120_000)
     click_everything(watched)
     links_lead_where_they_may(watched)
-    assert "Because" in watched.locator("body").inner_text()
+    expect(watched.locator("body")).to_contain_text("Because")
     watched.evaluate(
         "document.body.insertAdjacentHTML('beforeend', '<b id=x onclick=\"top.ran=1\">x</b>'); x.click()"
     )

@@ -4,6 +4,7 @@ import re
 import shutil
 
 import pytest
+from playwright.sync_api import expect
 
 from autograder.authoring.lending import lent_bytes
 from tests.browser.conftest import wait_for_kernel
@@ -68,7 +69,7 @@ def test_run_all_with_nothing_answered_comes_to_the_end(notebook, picture):
     assert "".join(card["data"]["text/plain"]) == "… needs `similarities`: skipped"
     last = cell(notebook, "split_heads(t, 5) for t in project(").first
     last.scroll_into_view_if_needed()
-    assert "skipped" in last.locator(".jp-OutputArea-output").inner_text()
+    expect(last.locator(".jp-OutputArea-output")).to_contain_text("skipped")
     pictures(notebook, picture, "student_stuck", "scores = similarities(x_river")
 
 
@@ -76,21 +77,23 @@ def test_a_wrong_check_says_it_once_and_hands_over_its_input(notebook, picture):
     run(notebook, "from coursekit import check")
     run(notebook, "def similarities", solution(WRONG))
     check = run(notebook, 'check("attention.similarities"')
-    card, line = check.locator(".jp-OutputArea-output").all()
-    assert line.inner_text().strip() == "✗ attention.similarities: not yet right (see above)"
-    assert "Wrong on all 4 inputs. Input 1: keys 4×5, queries 3×5." in card.inner_text()
+    card, line = (check.locator(".jp-OutputArea-output").nth(place) for place in (0, 1))
+    expect(line).to_have_text("✗ attention.similarities: not yet right (see above)")
+    expect(card).to_contain_text("Wrong on all 4 inputs. Input 1: keys 4×5, queries 3×5.")
+    expect(check.locator(".jp-OutputArea-output")).to_have_count(2)
     assert line.bounding_box()["height"] < 60
     pictures(notebook, picture, "student_wrong_once", 'check("attention.similarities"')
     given = run(notebook, "def similarities", 'similarities(**case("attention.similarities")).shape')
-    assert "torch.Size" in given.inner_text()
+    expect(given).to_contain_text("torch.Size")
 
 
 def test_after_a_restart_a_cell_says_what_to_do(notebook, picture):
     for words in ('check("attention.similarities"', "scores = similarities(x_river"):
-        advice = run(notebook, words).locator(".jp-OutputArea-output").inner_text()
-        assert re.fullmatch(
-            r"`\w+` is not defined yet: run the cells above first \(Run → Run All Above Selected Cell\)\.\s*",
-            advice,
+        advice = run(notebook, words).locator(".jp-OutputArea-output")
+        expect(advice).to_have_text(
+            re.compile(
+                r"^\s*`\w+` is not defined yet: run the cells above first \(Run → Run All Above Selected Cell\)\.\s*$"
+            )
         )
     pictures(notebook, picture, "student_restarted", "scores = similarities(x_river")
 
@@ -101,10 +104,10 @@ def test_a_borrowed_function_lets_what_builds_on_it_run(notebook, tmp_path, pict
     run_all(notebook)
     asking = 'hint("attention.similarities"'
     rung = run(notebook, asking, f"{asking}, 4)")
-    assert 'borrow("attention.similarities") lends a working function' in rung.inner_text()
+    expect(rung).to_contain_text('borrow("attention.similarities") lends a working function')
     pictures(notebook, picture, "student_fourth_rung", asking)
     lent = run(notebook, asking, 'borrow("similarities")')
-    assert "attention.similarities: lent, earns nothing" in lent.inner_text()
+    expect(lent).to_contain_text("attention.similarities: lent, earns nothing")
     pictures(notebook, picture, "student_borrowed", 'borrow("similarities")')
     run_all(notebook)
     shown = dict((source, given) for source, given in notebook.evaluate(SHOWN))
@@ -117,5 +120,5 @@ def test_a_borrowed_function_lets_what_builds_on_it_run(notebook, tmp_path, pict
     assert card.startswith("○ attention.similarities: lent, earns nothing")
     assert "skipped" not in builds_on
     again = run(notebook, 'check("attention.similarities"')
-    assert "lent, earns nothing" in again.inner_text()
+    expect(again).to_contain_text("lent, earns nothing")
     pictures(notebook, picture, "student_lent_check", 'check("attention.similarities"')
