@@ -654,6 +654,7 @@ predict("elmo.layer_0", ...)
 # %% tags=["demo"]
 from coursekit.exam import QUESTIONS, nearest_hits, nearest_sense, sense_exam
 
+print("This takes five to ten seconds.")
 exam = sense_exam()
 known, asked = exam_vectors(elmo, exam.labelled), exam_vectors(elmo, exam.held_out)
 accuracy = [nearest_sense(exam, *layer) for layer in zip(known, asked)]
@@ -1033,6 +1034,7 @@ known = {
     "steps in sequence": ("T", "T, both stacks at once"),
     "used for": ("text, scores of sentences", "vectors for a task's network"),
 }
+print("This takes about ten seconds.")
 models = {"one stack of ELMo (a recurrent LM)": forward_only, "ELMo": both_sides}
 derivatives = {}
 table = pd.DataFrame({name: measured(name, model) for name, model in models.items()})

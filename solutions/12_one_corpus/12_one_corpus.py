@@ -15,7 +15,7 @@
 # **You need** notebooks 01 to 07; 08 and 09 help. **Time** about 70 minutes without what goes *further*: seven exercises, a bug to find, two questions that a person
 # reads; one extension.
 #
-# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [11 · Sentences and documents](../11_sentences/11_sentences.ipynb)
+# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [11 · Sentences and documents](../11_sentences/11_sentences.ipynb) · next: [13 · Today's decoders](../13_decoders/13_decoders.ipynb)
 
 # %% [markdown]
 # **Afterwards you can**
@@ -1040,4 +1040,4 @@ pictures.calibration(curves)
 # - torchvision (2021). Evaluation code of references is slightly off. github.com/pytorch/vision/issues/4559.
 
 # %% [markdown]
-# That was the last notebook. The [start page](../start.ipynb) shows how far you are.
+# Next: [13 · Today's decoders](../13_decoders/13_decoders.ipynb). The [start page](../start.ipynb) shows how far you are.

@@ -88,7 +88,7 @@ def test_a_folder_with_something_in_it_is_left_alone(course, tmp_path):
         copy_course(course, tmp_path)
 
 
-def test_the_twelve_notebooks_have_one_to_show():
+def test_the_notebooks_have_one_to_show():
     assert for_a_demonstration(assignments(ROOT)).name in ASSIGNMENTS
     for student in make_class(ASSIGNMENTS["02_attention"]):
         if "broke" not in student.kind:

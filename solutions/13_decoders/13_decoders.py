@@ -1,0 +1,871 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 13 · Today's decoders
+#
+# The GPT of 07 is built as GPT-2 was in 2019. Since then five of its parts have been exchanged, in nearly every model whose weights can be had: how text becomes tokens, how tokens know
+# their places, the norm, the attention's keys and values, the feed-forward layer. You write each of the five, put them together, and load SmolLM2 into your own code: 135 million numbers.
+#
+# **You need** notebooks 03 and 07. **Time** about 65 minutes without what goes *further*: eight exercises and a question that a person reads; further ones are a bug to mend and experts; what four
+# bits cost is an extension.
+#
+# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [12 · One corpus, four models](../12_one_corpus/12_one_corpus.ipynb)
+
+# %% [markdown]
+# **Afterwards you can**
+#
+# - learn byte-level merges and cut any text with them, as a published tokenizer does;
+# - write RMSNorm, rotary positions, grouped-query attention with a cache, and SwiGLU;
+# - load published weights into a decoder of your own, and show that it gives the same logits;
+# - read the configuration of a new model and say what each number costs.
+
+# %%
+from collections import Counter
+from itertools import pairwise
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+from torch.nn.functional import silu
+
+from coursekit import check, hint, predict, reveal
+from coursekit.growing import run_cached, run_module
+
+# %% [markdown]
+# ## 1 · Tokens from bytes
+#
+# BERT's pieces (06) begin with letters: a word with a letter that its vocabulary lacks becomes [UNK]. GPT-2 begins with **bytes** (Radford et al. 2019). In UTF-8 each text of the world is a row of
+# numbers from 0 to 255, so 256 tokens can write everything, and nothing is unknown.
+
+# %% tags=["demo"]
+for text in ("cell", "café", "細胞", "🧬"):
+    print(f"{text}: {len(text)} characters, {len(text.encode())} bytes: {list(text.encode())}")
+
+# %% [markdown]
+# Bytes alone make long rows. So neighbours that often stand together become one token: **byte-pair encoding** (BPE; Sennrich et al. 2016). Count all pairs of neighbours, merge the most frequent one into
+# a new token, count again. What is learned is the list of merges, in this order. In one row of tokens, a merge looks like this:
+
+# %%
+def merge(ids: list[int], pair: tuple[int, int], new: int) -> list[int]:
+    """The row with `new` wherever the pair stands, from the left."""
+    merged = []
+    for token in ids:
+        if merged and (merged[-1], token) == pair:
+            merged[-1] = new
+        else:
+            merged.append(token)
+    return merged
+
+merge([97, 98, 97, 98, 98], pair=(97, 98), new=256)
+
+# %% nbgrader={"grade": false, "grade_id": "decoders-bpe_train", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def bpe_train(words: dict[str, int], merges: int) -> list[tuple[int, int]]:
+    """The pairs that are merged, in the order in which they are learned.  (difficulty ●●○, 9 minutes)
+
+    words says how often each word stands in the text. A word begins as the bytes of its UTF-8, word.encode().
+    At each step the pair of neighbours that stands most often in the whole text becomes a new token: the first
+    is 256, the next 257. Within a word every two neighbours count, overlapping ones too ("aaa" has the pair aa
+    twice). Of equally frequent pairs the smaller one is taken, compared as tuples. Where no two
+    neighbours are left, fewer than `merges` pairs come back.
+    """
+    ### BEGIN SOLUTION
+    rows, learned = {word: list(word.encode()) for word in words}, []
+    while len(learned) < merges:
+        counts = Counter()
+        for word, ids in rows.items():
+            for pair in pairwise(ids):
+                counts[pair] += words[word]
+        if not counts:
+            break
+        best = min(counts, key=lambda pair: (-counts[pair], pair))
+        new = 256 + len(learned)
+        rows = {word: merge(ids, best, new) for word, ids in rows.items()}
+        learned.append(best)
+    return learned
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "decoders-bpe_train-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("decoders.bpe_train", lambda case: bpe_train(
+    dict(zip(case["words"], case["counts"].tolist(), strict=True)), case["merges"]
+))
+
+# %% [markdown]
+# A new word is cut with the same list. Of all pairs of neighbours in it, the one that was learned *earliest* is merged, wherever it stands; then again, until no pair is in the list. This is another rule than
+# WordPiece's longest match from the left (06).
+
+# %% tags=["hide-input"] jupyter={"source_hidden": true}
+def cut_all(case: dict, cut) -> Int[Tensor, "words tokens"]:
+    """Each word's tokens as a row, −1 behind them: an array that can be compared."""
+    merges = [tuple(pair) for pair in case["merges"].tolist()]
+    rows = [[int(token) for token in cut(word, merges)][:24] for word in case["words"]]
+    return torch.tensor([row + [-1] * (24 - len(row)) for row in rows])
+
+# %% nbgrader={"grade": false, "grade_id": "decoders-bpe_encode", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def bpe_encode(word: str, merges: list[tuple[int, int]]) -> list[int]:
+    """The tokens of a word.  (difficulty ●●○, 6 minutes)
+
+    merges are as bpe_train gives them: the pair at place i becomes token 256 + i. Begin with the bytes; merge
+    the pair that stands earliest in the list, wherever it is in the word, until none is left that stands there.
+    """
+    ### BEGIN SOLUTION
+    place = {pair: i for i, pair in enumerate(merges)}
+    ids = list(word.encode())
+    while pairs := [pair for pair in pairwise(ids) if pair in place]:
+        first = min(pairs, key=place.get)
+        ids = merge(ids, first, 256 + place[first])
+    return ids
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "decoders-bpe_encode-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("decoders.bpe_encode", lambda case: cut_all(case, bpe_encode))
+
+# %% [markdown]
+# Now SmolLM2's own list: 48,900 merges, learned by its makers. In the published file tokens are strings and have other numbers; the next cell translates. The text is first split into words with their spaces in front, the **pre-tokeniser**'s
+# work; no merge crosses its cuts.
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+import json
+
+from coursekit.models import load, tokenizer
+from coursekit.pictures import decoders as pictures
+from coursekit.plots import use_style
+
+use_style()
+published = tokenizer("SmolLM2-135M")
+backend = published.backend_tokenizer
+# GPT-2 writes each byte as a visible sign: itself where it is one, the other 68 as signs from 256 on.
+VISIBLE = [*range(33, 127), *range(161, 173), *range(174, 256)]
+HIDDEN = [byte for byte in range(256) if byte not in VISIBLE]
+SIGNS = {chr(byte): byte for byte in VISIBLE} | {chr(256 + place): byte for place, byte in enumerate(HIDDEN)}
+
+def bytes_of(signs: str) -> bytes:
+    return bytes(SIGNS[sign] for sign in signs)
+
+own_id = {bytes([byte]): byte for byte in range(256)}                 # a token's bytes → our number
+smollm2_merges = []
+for place, (left, right) in enumerate(json.loads(backend.to_str())["model"]["merges"]):
+    left, right = bytes_of(left), bytes_of(right)
+    smollm2_merges.append((own_id[left], own_id[right]))
+    own_id[left + right] = 256 + place
+their_id = {
+    own_id[bytes_of(token)]: number
+    for token, number in backend.get_vocab(with_added_tokens=False).items()
+    if set(token) <= set(SIGNS) and bytes_of(token) in own_id
+}
+written = {number: content for content, number in own_id.items()}     # our number → a token's bytes
+
+def encode(text: str) -> list[int]:
+    """SmolLM2's ids of a text, by your bpe_encode."""
+    pieces = [bytes_of(piece).decode() for piece, _ in backend.pre_tokenizer.pre_tokenize_str(text)]
+    return [their_id[token] for piece in pieces for token in bpe_encode(piece, smollm2_merges)]
+
+HARD = (
+    "The prisoner sat in a dark cell.", "unforgettable", "  two  spaces", "line\nbreak\n\n", "isn't it? WE'LL see", "3.14159 and 2026",
+    "café naïve Ærø", "細胞", "🧬 and 👩‍🔬", "a\tb", "antidisestablishmentarianism!!!",
+)
+same = [encode(text) == published(text, add_special_tokens=False).input_ids for text in HARD]
+print(f"{sum(same)} of {len(HARD)} hard texts have the same tokens as SmolLM2's own tokenizer gives them")
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+def stages(word: str, merges: list[tuple[int, int]]) -> list[list[bytes]]:
+    """The tokens of a word after each merge that changed it, the bytes first."""
+    rows = [list(word.encode())]
+    for end in sorted({token - 255 for token in all_tokens(word, merges) if token > 255}):
+        row = bpe_encode(word, merges[:end])
+        if row != rows[-1]:
+            rows.append(row)
+    return [[written[token] for token in row] for row in rows]
+
+def all_tokens(word: str, merges: list[tuple[int, int]]) -> set[int]:
+    """The tokens of a word, and all that they were merged from."""
+    found, todo = set(), bpe_encode(word, merges)
+    while todo:
+        token = todo.pop()
+        found.add(token)
+        if token > 255:
+            todo += merges[token - 256]
+    return found
+
+pictures.merges(stages(" unforgettably", smollm2_merges))
+
+# %% [markdown]
+# **Predict:** the tokens of a text are fewer, the more of the like the merges were learned from. How many bytes has a token of SmolLM2 on average in our English sentence below?
+
+# %% tags=["demo"]
+predict("decoders.bytes_per_token", ...)
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+SAME_IN = {
+    "English": "The biologist found a sick cell in the blood of the old man.",
+    "German": "Die Biologin fand eine kranke Zelle im Blut des alten Mannes.",
+    "French": "La biologiste trouva une cellule malade dans le sang du vieil homme.",
+    "Russian": "Биолог нашла больную клетку в крови старика.",
+    "Chinese": "生物学家在老人的血液里发现了一个病变的细胞。",
+    "Python": "def find_sick(blood):\n    return [cell for cell in blood if cell.sick]",
+    "digits": "3141592653589793238462643383279502884197",
+}
+lengths = {name: (len(text.encode()), len(encode(text))) for name, text in SAME_IN.items()}
+per_token = {name: size / tokens for name, (size, tokens) in lengths.items()}
+reveal("decoders.bytes_per_token", per_token["English"])
+pictures.fertility(lengths)
+
+# %% [markdown]
+# One sentence in five languages: what was rare in the text that the merges came from costs more tokens, so more time, more money and more of the context. Digits are each a token of their own here: the pre-tokeniser never
+# lets them be merged. One sentence each shows the kind of difference, not its size.
+
+# %% [markdown]
+# ## 2 · A simpler norm
+#
+# Layer norm (03) subtracts the mean, divides by the standard deviation, scales and shifts. Zhang and Sennrich (2019) leave out the mean and the shift, and found the training no worse: **RMSNorm** divides by the root of the mean square.
+#
+# $$\mathrm{RMSNorm}(x)_i = w_i \, \frac{x_i}{\sqrt{\frac{1}{D}\sum_j x_j^2 + \varepsilon}}$$
+
+# %% nbgrader={"grade": false, "grade_id": "decoders-rms_norm", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def rms_norm(x: Float[Tensor, "... D"], weight: Float[Tensor, "D"], eps: float) -> Float[Tensor, "... D"]:
+    """Each vector divided by the root of its mean square, times weight.  (difficulty ●○○, 3 minutes)
+
+    eps is added to the mean square, under the root. The mean of the vector is not subtracted.
+    """
+    ### BEGIN SOLUTION
+    return weight * x / (x.square().mean(dim=-1, keepdim=True) + eps).sqrt()
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "decoders-rms_norm-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("decoders.rms_norm", lambda case: rms_norm(case["x"], case["weight"], case["eps"]))
+
+# %% tags=["demo"]
+x = torch.randn(2, 5, 32)
+theirs = torch.nn.RMSNorm(32, eps=1e-5)(x)
+print(f"largest difference from torch.nn.RMSNorm: {(rms_norm(x, torch.ones(32), 1e-5) - theirs).abs().max():.0e}")
+centred = x - x.mean(dim=-1, keepdim=True)
+layer = torch.nn.functional.layer_norm(x, (32,))
+print(f"of what has mean 0, from layer norm: {(rms_norm(centred, torch.ones(32), 1e-5) - layer).abs().max():.0e}")
+
+# %% [markdown]
+# For vectors whose mean is 0 the two norms are one and the same. What is saved is small: D parameters, and one pass over the numbers.
+
+# %% [markdown]
+# ## 3 · Positions that turn
+#
+# The GPT of 07 adds a learned vector for each place, and knows no place beyond its table. Su et al. (2021) *turn* the queries and keys instead. Two numbers of a vector are a point in a plane; at position p it is turned by the angle p · θ. A query at
+# place i and a key at place j were turned by iθ and jθ, so their product depends on the angle between them, (i − j)θ: on the distance alone. This is **rotary position embedding** (RoPE).
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+pictures.turning()
+
+# %% [markdown]
+# A head has d numbers, so d/2 planes, each with a speed of its own: $\theta_i = b^{-2i/d}$ for i = 0 … d/2 − 1, with the base b = 10,000, the speeds of the sinusoids of 03. Plane i is made of the numbers i and i + d/2, so the first half of a vector is
+# turned together with the second half:
+#
+# $$x'_i = x_i \cos p\theta_i - x_{i+d/2} \sin p\theta_i, \qquad x'_{i+d/2} = x_i \sin p\theta_i + x_{i+d/2} \cos p\theta_i$$
+
+# %% nbgrader={"grade": false, "grade_id": "decoders-rotary", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def rotary(
+    x: Float[Tensor, "... T d"], positions: Int[Tensor, "T"], base: float = 10_000.0
+) -> Float[Tensor, "... T d"]:
+    """Queries or keys, each turned to its position.  (difficulty ●●●, 9 minutes)
+
+    positions are those of the T tokens, any whole numbers. Plane i of the d/2 planes is made of the numbers i
+    and i + d/2 and turned by positions · base^(−2i/d). d is even.
+    """
+    ### BEGIN SOLUTION
+    d = x.shape[-1]
+    angle = positions[:, None] * base ** (-torch.arange(0, d, 2) / d)                  # T d/2
+    first, second = x.chunk(2, dim=-1)
+    cos, sin = angle.cos(), angle.sin()
+    return torch.cat([first * cos - second * sin, first * sin + second * cos], dim=-1)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "decoders-rotary-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("decoders.rotary", lambda case: rotary(case["x"], case["positions"], case["base"]))
+
+# %% [markdown]
+# Put one and the same query and one and the same key at all places of a text. **Predict:** how many different scores are there among the 12 × 12?
+
+# %% tags=["demo"]
+predict("decoders.different_scores", ...)
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+random = torch.Generator().manual_seed(0)
+query, key = torch.randn(2, 16, generator=random)
+places = torch.arange(12)
+turned = rotary(query.expand(12, 16), places), rotary(key.expand(12, 16), places)
+distance_scores = turned[0] @ turned[1].T                                                        # i j
+different = len({round(score, 3) for score in distance_scores.flatten().tolist()})
+reveal("decoders.different_scores", different)
+far = rotary(query.expand(12, 16), places + 5000) @ rotary(key.expand(12, 16), places + 5000).T
+print(f"5,000 places further on in the text, largest difference: {(far - distance_scores).abs().max():.0e}")
+pictures.distances(distance_scores)
+
+# %% [markdown]
+# Each diagonal has one colour: 23 distances from −11 to 11, and 23 scores. Nothing was learned for that, and no table ends. It does not follow that a model *works* beyond the lengths it was trained with: it has never met those angles. Longer contexts take a larger base and further
+# training; SmolLM2 has b = 100,000 and was trained on up to 8,192 tokens.
+
+# %% [markdown]
+# ## 4 · Fewer keys and values
+#
+# The cache of 07 keeps keys and values of every head, layer and token. For long texts it is what fills the memory. Ainslie et al. (2023) let several query heads share one head of keys and values: **grouped-query attention** (GQA). With one
+# for all it is called multi-query attention (Shazeer 2019).
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+pictures.groups(heads=6, kv_heads=2)
+
+# %% nbgrader={"grade": false, "grade_id": "decoders-attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class GroupedAttention(torch.nn.Module):
+    """Causal attention with rotary positions, shared keys and values, and a cache.  (difficulty ●●●, 10 minutes)
+
+    parts     query: dim → dim; key and value: dim → kv_heads · d; output: dim → dim. d = dim / heads. No biases.
+    forward   x are the new tokens, (B, T, dim); so is what comes back. Queries and keys are turned by `rotary`,
+              values are not. The first heads / kv_heads query heads share the first head of keys and values,
+              the next ones the second. Scores are divided by √d; a token sees itself and what comes before.
+    reset     as in 07: reset(cached=True) begins a text, whose later calls see what came since and whose
+              positions go on; reset() ends that, and each call is a text of its own from position 0.
+    """
+
+    def __init__(self, dim: int, heads: int, kv_heads: int, base: float = 10_000.0):
+        super().__init__()
+        ### BEGIN SOLUTION
+        self.d, self.base = dim // heads, base
+        self.share = heads // kv_heads
+        self.query = torch.nn.Linear(dim, dim, bias=False)
+        self.key = torch.nn.Linear(dim, kv_heads * self.d, bias=False)
+        self.value = torch.nn.Linear(dim, kv_heads * self.d, bias=False)
+        self.output = torch.nn.Linear(dim, dim, bias=False)
+        self.reset()
+        ### END SOLUTION
+
+    def reset(self, cached: bool = False) -> None:
+        ### BEGIN SOLUTION
+        self.cached, self.past = cached, None
+        ### END SOLUTION
+
+    def forward(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "B T D"]:
+        ### BEGIN SOLUTION
+        q, k, v = (
+            layer(x).unflatten(-1, (-1, self.d)).transpose(1, 2)                        # B H T d, B K T d twice
+            for layer in (self.query, self.key, self.value)
+        )
+        before = 0 if self.past is None else self.past[0].shape[2]
+        positions = torch.arange(before, before + x.shape[1])
+        q, k = rotary(q, positions, self.base), rotary(k, positions, self.base)
+        if self.past is not None:
+            k, v = torch.cat([self.past[0], k], dim=2), torch.cat([self.past[1], v], dim=2)
+        if self.cached:
+            self.past = k, v
+        k, v = (shared.repeat_interleave(self.share, dim=1) for shared in (k, v))       # B H t+T d
+        scores = q @ k.transpose(-2, -1) / self.d**0.5
+        later = torch.arange(k.shape[2]) > positions[:, None]                            # T t+T
+        weights = scores.masked_fill(later, -torch.inf).softmax(dim=-1)
+        return self.output((weights @ v).transpose(1, 2).flatten(2))
+        ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "decoders-attention-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("decoders.attention", lambda case: run_cached(GroupedAttention, case, "x", "other"))
+
+# %% [markdown]
+# **Predict:** SmolLM2 has 9 query heads and 3 heads of keys and values. How many times smaller is its cache than with 9 of each?
+
+# %% tags=["demo"]
+predict("decoders.cache", ...)
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+def cached_numbers(kv_heads: int, tokens: int = 100) -> int:
+    """How many numbers an attention like SmolLM2's remembers of a text."""
+    attention = GroupedAttention(dim=576, heads=9, kv_heads=kv_heads)
+    attention.reset(cached=True)
+    with torch.no_grad():
+        attention(torch.zeros(1, tokens, 576))
+    remembered = {id(part): part for value in vars(attention).values() for part in (value if isinstance(value, list | tuple) else [value])}
+    return sum(part.numel() for part in remembered.values() if isinstance(part, Tensor))
+
+cache_sizes = {kv_heads: cached_numbers(kv_heads) for kv_heads in (9, 3, 1)}
+reveal("decoders.cache", cache_sizes[9] / cache_sizes[3])
+for kv_heads, numbers in cache_sizes.items():
+    whole = 2 * 30 * 8192 * numbers / 100                                              # two bytes a number, 30 layers
+    print(f"{kv_heads} heads of keys and values: {numbers / 100:,.0f} numbers per token and layer, {whole / 1e6:,.0f} MB for 8,192 tokens in 16 bits")
+
+# %% [markdown]
+# ## 5 · A feed-forward layer with a gate
+#
+# Shazeer (2020) tried activations for the feed-forward layer. The best ones multiply: one projection decides how much of another passes. With SiLU(x) = x · σ(x) at the gate it is called **SwiGLU**:
+#
+# $$\mathrm{SwiGLU}(x) = W_\text{down}\big(\mathrm{SiLU}(W_\text{gate}\,x) \odot W_\text{up}\,x\big)$$
+#
+# Three matrices instead of two; so that the count stays, models make the inner layer smaller, often 8/3 D in place of 4 D.
+
+# %% nbgrader={"grade": false, "grade_id": "decoders-swiglu", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class SwiGLU(torch.nn.Module):
+    """Feed-forward with a gate.  (difficulty ●○○, 3 minutes)
+
+    parts     gate and up: dim → inner, down: inner → dim; no biases. `silu` is imported.
+    """
+
+    def __init__(self, dim: int, inner: int):
+        super().__init__()
+        ### BEGIN SOLUTION
+        self.gate, self.up = (torch.nn.Linear(dim, inner, bias=False) for _ in range(2))
+        self.down = torch.nn.Linear(inner, dim, bias=False)
+        ### END SOLUTION
+
+    def forward(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "B T D"]:
+        ### BEGIN SOLUTION
+        return self.down(silu(self.gate(x)) * self.up(x))
+        ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "decoders-swiglu-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("decoders.swiglu", lambda case: run_module(SwiGLU, case, "x"))
+
+# %% [markdown]
+# ## 6 · The whole decoder
+#
+# A layer is the pre-norm Block of 03 with the new parts. The next cell has it, and the norm as a module; read it once: nothing in it is new.
+
+# %%
+class RMSNorm(torch.nn.Module):
+    def __init__(self, dim: int, eps: float):
+        super().__init__()
+        self.weight, self.eps = torch.nn.Parameter(torch.ones(dim)), eps
+
+    def forward(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "B T D"]:
+        return rms_norm(x, self.weight, self.eps)
+
+class Layer(torch.nn.Module):
+    def __init__(self, dim: int, heads: int, kv_heads: int, inner: int, base: float, eps: float):
+        super().__init__()
+        self.norm_attention, self.norm_feed_forward = RMSNorm(dim, eps), RMSNorm(dim, eps)
+        self.attention = GroupedAttention(dim, heads, kv_heads, base)
+        self.feed_forward = SwiGLU(dim, inner)
+
+    def forward(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "B T D"]:
+        x = x + self.attention(self.norm_attention(x))
+        return x + self.feed_forward(self.norm_feed_forward(x))
+
+# %% nbgrader={"grade": false, "grade_id": "decoders-decoder", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class Decoder(torch.nn.Module):
+    """A decoder as LLaMA (Touvron et al. 2023) and SmolLM2.  (difficulty ●●○, 7 minutes)
+
+    parts     token, an nn.Embedding; layers, an nn.ModuleList of Layers; norm, an RMSNorm behind the last one.
+              The table of positions is gone. The logits are made with the table `token`; no other parameters.
+    forward   the logits, (B, T, vocabulary), for ids (B, T).
+    reset     as in GroupedAttention, for all layers.
+    """
+
+    def __init__(
+        self, vocabulary: int, dim: int, layers: int, heads: int, kv_heads: int, inner: int,
+        base: float = 10_000.0, eps: float = 1e-5,
+    ):
+        super().__init__()
+        ### BEGIN SOLUTION
+        self.token = torch.nn.Embedding(vocabulary, dim)
+        self.layers = torch.nn.ModuleList(
+            Layer(dim, heads, kv_heads, inner, base, eps) for _ in range(layers)
+        )
+        self.norm = RMSNorm(dim, eps)
+        ### END SOLUTION
+
+    def reset(self, cached: bool = False) -> None:
+        ### BEGIN SOLUTION
+        for layer in self.layers:
+            layer.attention.reset(cached)
+        ### END SOLUTION
+
+    def forward(self, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T V"]:
+        ### BEGIN SOLUTION
+        x = self.token(ids)
+        for layer in self.layers:
+            x = layer(x)
+        return self.norm(x) @ self.token.weight.T
+        ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "decoders-decoder-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("decoders.decoder", lambda case: run_cached(Decoder, case, "ids", "other", gradient=["token.weight"]))
+
+# %% [markdown]
+# Published weights come under published names. The table says where each place of theirs is found in your Decoder.
+
+# %%
+PLACES = {
+    "embed_tokens": "token", "norm": "norm",
+    "input_layernorm": "norm_attention", "post_attention_layernorm": "norm_feed_forward",
+    "self_attn.q_proj": "attention.query", "self_attn.k_proj": "attention.key",
+    "self_attn.v_proj": "attention.value", "self_attn.o_proj": "attention.output",
+    "mlp.gate_proj": "feed_forward.gate", "mlp.up_proj": "feed_forward.up", "mlp.down_proj": "feed_forward.down",
+}
+
+# %% nbgrader={"grade": false, "grade_id": "decoders-own_names", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def own_names(theirs: dict[str, Tensor]) -> dict[str, Tensor]:
+    """A LlamaForCausalLM's weights under the names of your Decoder.  (difficulty ●●○, 5 minutes)
+
+    Theirs are such as model.layers.7.self_attn.q_proj.weight and model.norm.weight; a model without head has them
+    without "model." in front. Matrices stay as they are. Left out: lm_head.weight, which is the table once
+    more, and buffers such as model.layers.0.self_attn.rotary_emb.inv_freq, which old files hold.
+    """
+    ### BEGIN SOLUTION
+    ours = {}
+    for name, value in theirs.items():
+        *path, part = name.removeprefix("model.").split(".")
+        layer = []
+        if path[0] == "layers":
+            layer, path = path[:2], path[2:]
+        place = PLACES.get(".".join(path))
+        if place:
+            ours[".".join([*layer, place, part])] = value
+    return ours
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "decoders-own_names-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("decoders.own_names", lambda case: own_names(case))
+
+# %% [markdown]
+# Everything is there. SmolLM2 has 30 layers of 576 numbers and was trained on two trillion tokens (Ben Allal et al. 2025). What the course's package carries are its weights after instruction tuning, stored in four bits each. Loading takes a few seconds, the first time half a minute.
+
+# %% tags=["demo"]
+big = load("SmolLM2-135M", head="causal-lm")
+their_model, config = big.model.eval(), big.model.config
+own = Decoder(
+    vocabulary=config.vocab_size, dim=config.hidden_size, layers=config.num_hidden_layers,
+    heads=config.num_attention_heads, kv_heads=config.num_key_value_heads, inner=config.intermediate_size,
+    base=config.rope_parameters["rope_theta"], eps=config.rms_norm_eps,
+).eval()
+own.load_state_dict(own_names(their_model.state_dict()))
+print(f"{sum(weight.numel() for weight in own.parameters()):,} parameters; base {config.rope_parameters['rope_theta']:,.0f}")
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+TEXTS = (
+    "The prisoner sat in a dark cell.",
+    "The red blood cell carries oxygen.",
+    "I will hike along the bank of a river.",
+    "def square(x):\n    return x * x",
+    "Zwei Zellen, 細胞, and 3.14.",
+)
+logit_error = {}
+with torch.no_grad():
+    for text in TEXTS:
+        ids = torch.tensor([encode(text)])
+        logit_error[text] = (own(ids) - their_model(ids).logits).abs().max().item()
+        print(f"{logit_error[text]:.0e}  {text!r}")
+
+# %% [markdown]
+# The largest difference among all logits of each text, from your code to that of transformers; the logits themselves go to about 20 in size. Same model, and each line of it is yours. It can write, too:
+
+# %% tags=["demo"]
+from time import perf_counter
+
+@torch.no_grad()
+def write(ids: list[int], tokens: int, cached: bool) -> tuple[list[int], float]:
+    """Always the most probable token; also the tokens per second."""
+    own.reset(cached)
+    written, new, start = list(ids), torch.tensor([ids]), perf_counter()
+    for _ in range(tokens):
+        best = own(new)[0, -1].argmax().item()
+        written.append(best)
+        new = torch.tensor([[best]]) if cached else torch.tensor([written])
+    seconds = perf_counter() - start
+    own.reset()
+    return written[len(ids) :], tokens / seconds
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+torch.set_num_threads(2)
+print("This takes about ten seconds.")
+beginning = encode("A cell is the smallest part of")
+speed, texts_written = {}, {}
+for cached in (False, True):
+    texts_written[cached], speed["with cache" if cached else "without cache"] = write(beginning, 20, cached)
+generated = their_model.generate(
+    torch.tensor([beginning]), attention_mask=torch.ones(1, len(beginning), dtype=torch.long),
+    max_new_tokens=20, do_sample=False, pad_token_id=published.eos_token_id, eos_token_id=None,
+)[0, len(beginning) :].tolist()
+print(published.decode(texts_written[True]))
+print("the same 20 tokens as transformers' generate:", texts_written[True] == texts_written[False] == generated)
+for name, rate in speed.items():
+    print(f"{name}: {rate:.1f} tokens per second")
+
+# %% [markdown]
+# The cache gains more, the longer the text: without it, each new token pays for all old ones again (07). Seconds depend on the machine; only their ratio means something.
+
+# %% [markdown]
+# **Question 1.** A colleague exchanges the tokenizer of a trained decoder for a better one with a vocabulary of the same size. All shapes fit and nothing raises an error. What will the model write, and why? Which of the five parts of this
+# notebook could one exchange in a trained model without training it again, and which not? (4–6 sentences)
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "decoders-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# It will write nonsense: row i of the table was learned for the old token i, and the new tokenizer gives number i to another piece of text. The vectors that go in belong to other pieces than those in the text, and the numbers that come out are
+# written as other pieces. Of the five parts none can be exchanged freely, since the weights were learned with them: learned positions and turned ones give the attention other scores, a layer norm subtracts a mean that RMSNorm left in, a gate needs a third matrix that does not exist. Something *can* be rewritten if the function stays the same: a norm's
+# weight can be multiplied into the next matrix, and shared keys and values can be copied for each query head, which gives the same numbers with a larger cache. The other way, from many heads to few, needs further training (Ainslie et al. 2023 use 5 % of the original compute).
+#
+# *Marking: 1 point for rows of the table belonging to pieces of the old tokenizer; 1 point for weights being learned with their parts, with one change that keeps the function (copied keys and values, a norm's weight folded in, …) or one that needs training.*
+
+# %% [markdown]
+# **The same in three lines.** A library loads tokenizer and model by name; its chat template puts a question into the form that the model was tuned on.
+
+# %% tags=["demo"]
+from transformers import pipeline
+
+# AutoModelForCausalLM.from_pretrained("HuggingFaceTB/SmolLM2-135M-Instruct") where the hub can be reached
+question = [{"role": "user", "content": "What is a cell in biology? One sentence."}]
+print("This takes about fifteen seconds.")
+print(published.apply_chat_template(question, tokenize=False, add_generation_prompt=True))
+assistant = pipeline("text-generation", model=their_model, tokenizer=published)
+torch.manual_seed(0)
+SETTINGS = {
+    "greedy": dict(do_sample=False), "temperature 0.7": dict(do_sample=True, temperature=0.7, top_k=0),
+    "top-p 0.9": dict(do_sample=True, top_p=0.9, top_k=0), "top-k 20": dict(do_sample=True, top_k=20),
+    "beams": dict(do_sample=False, num_beams=3),
+}
+for name, setting in SETTINGS.items():
+    reply = assistant(question, max_new_tokens=30, return_full_text=False, **setting)[0]["generated_text"]
+    print(f"{name}: {' '.join(reply.split())}")
+
+# %% [markdown]
+# Each setting is one you wrote in 07. What the model *says* is another matter: 135 million parameters know little, and say it fluently.
+
+# %% [markdown]
+# ## 7 · Further: find the bug
+#
+# Meta published LLaMA with queries and keys whose *neighbours*, the numbers 2i and 2i + 1, are turned together. Transformers turns the two halves, as you do. Who loads the one's weights into the other's code gets no
+# error: all shapes fit (transformers, issue 25199, in which the difference was asked about).
+
+# %%
+def as_published_by_meta(x, positions, base=10_000.0):
+    """Neighbours are turned together."""
+    by_halves = torch.cat([x[..., ::2], x[..., 1::2]], dim=-1)
+    first, second = rotary(by_halves, positions, base).chunk(2, dim=-1)
+    return torch.stack([first, second], dim=-1).flatten(-2)
+
+def loaded_as_they_are(weight, heads):                     # the weight of `query` or `key`
+    return weight
+
+# %% [markdown]
+# Give the rows of the matrix another order, so that your `rotary` makes the same scores of them as Meta's code of the old ones.
+
+# %% nbgrader={"grade": false, "grade_id": "decoders-mended_rows", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def mended_rows(weight: Float[Tensor, "Hd D"], heads: int) -> Float[Tensor, "Hd D"]:
+    """loaded_as_they_are without its bug.  (difficulty ●●○, 6 minutes)
+
+    The rows of each head are d numbers of its queries (or keys). Neighbours 2i and 2i + 1 of a head go to its
+    places i and i + d/2. `heads` is the number of heads that this matrix makes.
+    """
+    ### BEGIN SOLUTION
+    by_head = weight.unflatten(0, (heads, -1))                                          # H d D
+    return torch.cat([by_head[:, ::2], by_head[:, 1::2]], dim=1).flatten(0, 1)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "decoders-mended_rows-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("decoders.mended_rows", lambda case: mended_rows(case["weight"], case["heads"]))
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+def scores_of(query, key, turn, T: int = 24, d: int = 16, heads: int = 4) -> Float[Tensor, "H T T"]:
+    """Scores of one text under two matrices and a way to turn."""
+    tokens = torch.randn(T, query.shape[1], generator=torch.Generator().manual_seed(1))
+    q, k = (turn((tokens @ matrix.T).unflatten(-1, (heads, d)).transpose(0, 1), torch.arange(T)) for matrix in (query, key))
+    return q @ k.transpose(-2, -1) / d**0.5
+
+metas = torch.randn(2, 64, 32, generator=random) / 32**0.5
+right_scores = scores_of(*metas, turn=as_published_by_meta)
+row_errors = {}
+for name, load_rows in {"loaded as they are": loaded_as_they_are, "mended": mended_rows}.items():
+    found = scores_of(*(load_rows(matrix, 4) for matrix in metas), turn=rotary)
+    row_errors[name] = ((found - right_scores).abs().mean() / right_scores.abs().mean()).item()
+    print(f"{name}: the scores differ by {row_errors[name]:.0%} of their mean size")
+
+# %% [markdown]
+# The wrong scores are not noise: at position 0 nothing is turned, and near it little. Such a model writes a few sensible words and then loses its thread. The published conversion script does what you wrote.
+
+# %% [markdown]
+# ## 8 · Further: experts
+#
+# Shazeer et al. (2017) put many feed-forward layers side by side, the **experts**, and let each token use few of them: a **mixture of experts** (MoE). Parameters grow, the operations per token do not. A router, one linear layer, gives each token a score for
+# each expert. The best k get the token; their outputs are added with weights that are the softmax of *their* scores (Jiang et al. 2024).
+#
+# If the router sends everything to one expert, the others learn nothing. So the training adds a **load-balancing loss** (Fedus et al. 2022):
+# E · Σ f_e P_e over the experts, where f_e is the share of all choices that fell on expert e, and P_e its mean probability (softmax over all E scores). It is 1 if all are used alike.
+
+# %% nbgrader={"grade": false, "grade_id": "decoders-route", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def route(scores: Float[Tensor, "T E"], k: int) -> tuple[Float[Tensor, "T E"], Float[Tensor, ""]]:
+    """The weight of each expert for each token, and the load-balancing loss, as a tuple.  (difficulty ●●○, 7 minutes)
+
+    Weights are 0 but for the k highest scores of a token, where they are the softmax of these k scores. The loss
+    is E · Σ f_e P_e: f_e is how often e was chosen, divided by all T · k choices; P_e is the mean over tokens of
+    the softmax of all E scores.
+    """
+    ### BEGIN SOLUTION
+    best = scores.topk(k, dim=-1)
+    weights = torch.zeros_like(scores).scatter(-1, best.indices, best.values.softmax(dim=-1))
+    E = scores.shape[-1]
+    chosen = torch.bincount(best.indices.flatten(), minlength=E) / best.indices.numel()
+    mean_probability = scores.softmax(dim=-1).mean(dim=0)
+    return weights, E * (chosen * mean_probability).sum()
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "decoders-route-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("decoders.route", lambda case: route(case["scores"], case["k"]))
+
+# %% [markdown]
+# Try it on a toy: points of eight groups in eight dimensions, each group with a linear map of its own to be learned; eight linear experts, two for each point. The loss gets no weight, a small one and a larger one, with five seeds each:
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+def train_experts(balance: float, seed: int, steps: int = 400, E: int = 8, D: int = 8) -> dict[str, float]:
+    """A router and E linear experts; afterwards the error, and how the choices are shared out."""
+    draw = torch.Generator().manual_seed(seed)
+    centres, maps = 3 * torch.randn(E, D, generator=draw), torch.randn(E, D, D, generator=draw)
+    router, experts = (torch.randn(*shape, generator=draw) * D**-0.5 for shape in ((D, E), (E, D, D)))
+    parameters = [router.requires_grad_(), experts.requires_grad_()]
+    optimiser = torch.optim.Adam(parameters, lr=0.02)
+    for _ in range(steps):
+        group = torch.randint(E, (256,), generator=draw)
+        x = centres[group] + torch.randn(256, D, generator=draw)
+        target = torch.einsum("td,tde->te", x, maps[group])
+        weights, loss = route(x @ router, 2)
+        output = torch.einsum("te,td,edo->to", weights, x, experts)
+        error = (output - target).square().mean() / target.square().mean()
+        optimiser.zero_grad()
+        (error + balance * loss).backward()
+        optimiser.step()
+    used = (weights > 0).float().mean(dim=0) / 2
+    return {"largest share": used.max().item(), "error": error.item()}
+
+print("This takes about ten seconds.")
+experts_trained = {balance: [train_experts(balance, seed) for seed in range(5)] for balance in (0.0, 0.1, 0.3)}
+pictures.experts(experts_trained, alike=1 / 8)
+
+# %% [markdown]
+# With the loss, choices are shared out more evenly in each of the five runs. That the error gets smaller by it, five runs do not show: nothing here forces a router to forget an expert, since the groups are equally
+# large. In a language they are not.
+
+# %% [markdown]
+# ## 9 · Decoders since 2018
+#
+# A configuration is a few numbers, and parameters follow from them. The next cell builds each model on PyTorch's **meta device**, where tensors have shapes and no numbers, and counts. Context and training tokens are what the papers say.
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+import pandas as pd
+from IPython.display import display
+from transformers import AutoModelForCausalLM, GPT2Config, LlamaConfig, MistralConfig, MixtralConfig, OpenAIGPTConfig, Qwen2Config
+
+MODELS = {                  # year, configuration, positions, norm, feed-forward, tokens it was trained on
+    "GPT": (2018, OpenAIGPTConfig(), "learned", "layer norm, after", "GELU", "~1 B"),
+    "GPT-2 XL": (2019, GPT2Config(n_embd=1600, n_layer=48, n_head=25), "learned", "layer norm, before", "GELU", "not told"),
+    "LLaMA 7B": (2023, LlamaConfig(tie_word_embeddings=False), "rotary", "RMSNorm, before", "SwiGLU", "1 T"),
+    "Mistral 7B": (2023, MistralConfig(num_key_value_heads=8, tie_word_embeddings=False), "rotary", "RMSNorm, before", "SwiGLU", "not told"),
+    "Mixtral 8×7B": (2024, MixtralConfig(tie_word_embeddings=False), "rotary", "RMSNorm, before", "SwiGLU, 2 of 8", "not told"),
+    "Llama 3 8B": (2024, LlamaConfig(
+        vocab_size=128_256, intermediate_size=14_336, num_key_value_heads=8, tie_word_embeddings=False, max_position_embeddings=8192,
+    ), "rotary", "RMSNorm, before", "SwiGLU", "15 T"),
+    "Qwen2.5 0.5B": (2024, Qwen2Config(
+        vocab_size=151_936, hidden_size=896, intermediate_size=4864, num_hidden_layers=24, num_attention_heads=14, num_key_value_heads=2,
+        tie_word_embeddings=True,
+    ), "rotary", "RMSNorm, before", "SwiGLU", "18 T"),
+    "SmolLM2 135M": (2025, config, "rotary", "RMSNorm, before", "SwiGLU", "2 T"),
+}
+
+def counted(year, config, positions, norm, feed_forward, tokens) -> dict[str, str]:
+    """One line of the table; the parameters are those of the model that transformers builds."""
+    with torch.device("meta"):
+        parameters = sum(weight.numel() for weight in AutoModelForCausalLM.from_config(config).parameters())
+    heads = config.num_attention_heads
+    kv_heads = getattr(config, "num_key_value_heads", None) or heads
+    d = config.hidden_size // heads
+    return {
+        "year": year, "parameters": f"{parameters / 1e9:.3f} B", "vocabulary": f"{config.vocab_size:,}", "layers": config.num_hidden_layers, "D": config.hidden_size,
+        "heads / of keys": f"{heads} / {kv_heads}", "positions": positions, "norm": norm, "feed-forward": feed_forward,
+        "cache per token": f"{2 * 2 * config.num_hidden_layers * kv_heads * d / 1024:.0f} KiB", "trained on": tokens,
+    }
+
+decoders_table = pd.DataFrame({name: counted(*model) for name, model in MODELS.items()}).T
+display(decoders_table)
+
+# %% [markdown]
+# From 2018 to 2023 nearly every column changes, since 2023 hardly one: what grows is the data. (A cache per token is 16 bits for each number.) The 8 × 7B of Mixtral are 46.7 billion parameters, not 56: attention is there once. For each token 12.9 billion of them are used (Jiang et al. 2024).
+
+# %% [markdown]
+# ## Extension: what four bits cost
+#
+# The weights you loaded were stored in four bits each. Numbers are cut into blocks; of each block one **scale** is kept exactly, and each number becomes a whole number from −7 to 7: **quantisation**. It counts as extra credit.
+
+# %% nbgrader={"grade": false, "grade_id": "decoders-quantise", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def quantise(x: Float[Tensor, "N"], size: int) -> tuple[Float[Tensor, "N"], Float[Tensor, "blocks"]]:
+    """Whole numbers from −7 to 7, and the scale of each block, as a tuple.  (extension, ●●○, 6 minutes)
+
+    Blocks are `size` numbers in a row; N is a multiple of it. A block's scale is its largest absolute value
+    divided by 7; a number becomes the nearest whole number to x / scale. A block of zeros has scale 0 and zeros.
+    """
+    ### BEGIN SOLUTION
+    blocks = x.reshape(-1, size)
+    scale = blocks.abs().amax(dim=1) / 7
+    whole = (blocks / scale.clamp(min=1e-30)[:, None]).round()
+    return whole.flatten(), scale
+    ### END SOLUTION
+
+# %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "decoders-quantise-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
+check("decoders.quantise", lambda case: quantise(case["x"], case["size"]))
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+def dequantise(whole: Float[Tensor, "N"], scale: Float[Tensor, "blocks"]) -> Float[Tensor, "N"]:
+    return (whole.reshape(len(scale), -1) * scale[:, None]).flatten()
+
+import numpy as np
+from coursekit.datasets import read_table
+
+REVIEWS = [encode(text) for text in read_table("opinions/opinions.csv").text[:32]]
+
+@torch.no_grad()
+def nats_per_token(model) -> Float[np.ndarray, "texts"]:
+    """The mean loss on each of 32 texts of the course. What is padded stands on the right, where no token before it sees it."""
+    ids = torch.nn.utils.rnn.pad_sequence([torch.tensor(text) for text in REVIEWS], batch_first=True, padding_value=-1)
+    log_p = model(ids[:, :-1].clamp(min=0)).log_softmax(dim=-1)
+    real = ids[:, 1:] >= 0
+    losses = -log_p.gather(-1, ids[:, 1:].clamp(min=0)[..., None])[..., 0] * real
+    return (losses.sum(dim=1) / real.sum(dim=1)).numpy()
+
+print("This takes about twenty seconds.")
+exact = {name: value.clone() for name, value in own.state_dict().items()}
+matrices = [name for name, value in exact.items() if value.ndim == 2 and name != "token.weight"]
+loaded_loss, four_bits = nats_per_token(own), {}
+for size in (16, 64, 192, 576):
+    rounded = {name: dequantise(*quantise(exact[name].flatten(), size)).reshape(exact[name].shape) for name in matrices}
+    off = sum((rounded[name] - exact[name]).square().sum() for name in matrices)
+    all_of = sum(exact[name].square().sum() for name in matrices)
+    own.load_state_dict(exact | rounded)
+    four_bits[size] = (off / all_of).sqrt().item(), nats_per_token(own) - loaded_loss
+own.load_state_dict(exact)
+pictures.four_bits(four_bits, loaded_loss.mean())
+
+# %% [markdown]
+# The larger the block, the farther a large number in it drives its neighbours' steps apart, and the larger the error; the smaller, the more scales are to be stored: 16 bits for each block make 1 bit per number with 16, 0.03 with 576. What was loaded had been through four bits once already, with another rule, so
+# this is the cost of a second time.
+#
+# Every size costs something (intervals over 32 texts), and a whole row of 576 numbers costs more than a block of 16. Between 16 and 64 these texts show no difference.
+
+# %% [markdown]
+# ## Summary
+#
+# - Bytes leave nothing unknown; merges are made in the order in which they were learned.
+# - RMSNorm divides by the root mean square: layer norm without mean and shift.
+# - Rotary positions turn queries and keys, so that scores depend on distances alone.
+# - Query heads that share keys and values make the cache smaller by as much as they share.
+# - SwiGLU multiplies: a gate decides how much of another projection passes.
+# - SmolLM2’s weights in your own Decoder give the logits of transformers, and the same text.
+#
+# The [start page](../start.ipynb) shows how far you are.
+
+# %% [markdown]
+# ## References
+#
+# - Ainslie, J. et al. (2023). GQA: training generalized multi-query transformer models from multi-head checkpoints. *EMNLP*. arXiv:2305.13245.
+# - Ben Allal, L. et al. (2025). SmolLM2: when Smol goes big. Data-centric training of a small language model. arXiv:2502.02737.
+# - Fedus, W., Zoph, B. and Shazeer, N. (2022). Switch transformers: scaling to trillion parameter models with simple and efficient sparsity. *Journal of Machine Learning Research* 23(120), 1–39. arXiv:2101.03961.
+# - Jiang, A. Q. et al. (2024). Mixtral of experts. arXiv:2401.04088.
+# - Radford, A. et al. (2019). Language models are unsupervised multitask learners. OpenAI.
+# - Sennrich, R., Haddow, B. and Birch, A. (2016). Neural machine translation of rare words with subword units. *ACL*. arXiv:1508.07909.
+# - Shazeer, N. (2019). Fast transformer decoding: one write-head is all you need. arXiv:1911.02150.
+# - Shazeer, N. (2020). GLU variants improve transformer. arXiv:2002.05202.
+# - Shazeer, N. et al. (2017). Outrageously large neural networks: the sparsely-gated mixture-of-experts layer. *ICLR*. arXiv:1701.06538.
+# - Su, J. et al. (2021). RoFormer: enhanced transformer with rotary position embedding. arXiv:2104.09864.
+# - Touvron, H. et al. (2023). LLaMA: open and efficient foundation language models. arXiv:2302.13971.
+# - transformers (2023). Rotary positional embedding differs with official implementation. github.com/huggingface/transformers/issues/25199.
+# - Zhang, B. and Sennrich, R. (2019). Root mean square layer normalization. *NeurIPS* 32. arXiv:1910.07467.

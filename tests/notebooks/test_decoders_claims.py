@@ -1,0 +1,78 @@
+"""What the prose of notebook 13 says without computing it holds in what the notebook measures."""
+
+import numpy as np
+import pytest
+
+from coursekit.intervals import mean_and_half
+
+pytestmark = pytest.mark.slow
+NOTEBOOKS = ["13_decoders"]
+
+
+def test_own_merges_cut_hard_texts_as_the_published_tokenizer_does(measured):
+    assert len(measured["HARD"]) >= 10 and all(measured["same"])
+
+
+def test_rare_languages_cost_more_tokens_and_digits_one_each(measured):
+    per_token = measured["per_token"]
+    assert max(per_token, key=per_token.get) == "English" and per_token["digits"] == 1
+    assert per_token["Chinese"] == min(per_token[name] for name in per_token if name != "digits")
+
+
+def test_scores_know_distances_only(measured):
+    assert measured["different"] == 2 * 12 - 1
+
+
+def test_three_query_heads_that_share_make_the_cache_three_times_smaller(measured):
+    cached = measured["cached_numbers"]
+    assert cached(9) == 3 * cached(3) == 9 * cached(1)
+
+
+def test_own_code_with_published_weights_is_transformers_model(measured):
+    assert len(measured["logit_error"]) == 5 and max(measured["logit_error"].values()) < 1e-3
+    assert measured["texts_written"][True] == measured["texts_written"][False] == measured["generated"]
+
+
+def test_rows_in_another_order_mend_the_scores(measured):
+    assert measured["row_errors"]["loaded as they are"] > 0.5 and measured["row_errors"]["mended"] < 1e-5
+
+
+def test_the_loss_shares_out_the_choices_and_five_runs_show_no_smaller_error(measured):
+    runs = measured["experts_trained"]
+    share, error = (
+        {weight: np.array([run[what] for run in seeds]) for weight, seeds in runs.items()}
+        for what in ("largest share", "error")
+    )
+    assert all(len(values) == 5 for values in share.values())
+    assert (share[0.1] < share[0.0]).all() and (share[0.3] < share[0.0]).all()
+    for weight in (0.1, 0.3):
+        mean, half = mean_and_half(error[weight] - error[0.0])
+        assert mean - half < 0 < mean + half
+
+
+def test_four_bits_cost_something_at_every_size_and_long_blocks_more(measured):
+    four_bits = measured["four_bits"]
+    errors = [error for error, _ in four_bits.values()]
+    assert list(four_bits) == [16, 64, 192, 576] and errors == sorted(errors)
+    for _, lost in four_bits.values():
+        mean, half = mean_and_half(lost)
+        assert mean - half > 0
+    mean, half = mean_and_half(four_bits[576][1] - four_bits[16][1])
+    assert mean - half > 0
+    mean, half = mean_and_half(four_bits[64][1] - four_bits[16][1])
+    assert mean - half < 0 < mean + half
+
+
+def test_parameters_of_the_table_are_those_of_the_papers(measured):
+    parameters = measured["decoders_table"]["parameters"].str.removesuffix(" B").astype(float)
+    published = {
+        "GPT": 0.117,
+        "GPT-2 XL": 1.558,
+        "LLaMA 7B": 6.738,
+        "Mistral 7B": 7.242,
+        "Mixtral 8×7B": 46.703,
+        "Llama 3 8B": 8.030,
+        "Qwen2.5 0.5B": 0.494,
+        "SmolLM2 135M": 0.135,
+    }
+    assert parameters.to_dict() == pytest.approx(published, abs=6e-4)
