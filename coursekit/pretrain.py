@@ -8,7 +8,7 @@ after a power cut or `kill -9` the same command goes on from there, and ends wit
 depend on the seed and on the number of their block alone, so nothing of the stream of sentences has to be kept.
 
 With `--record`, when all runs are done: `data/models` gets the models of the first seed, `data/results/small_NAME.csv` the
-figures of all seeds, trained and untrained (about ten minutes).
+figures of all seeds, trained and untrained (about ten minutes). Of models of real English only the first seed is recorded.
 """
 
 import argparse
@@ -29,6 +29,8 @@ from coursekit.language import Language, load_language
 from coursekit.language.grammar import GRAMMAR
 from coursekit.novels.corpus import Corpus, prepare
 from coursekit.novels.recipes import NOVELS
+from coursekit.novels.record import MEASURES
+from coursekit.novels.record import record as record_novels
 from coursekit.small import files
 from coursekit.small.figures import measure
 from coursekit.small.recipes import BLOCK, RECIPES, Recipe, new_model, set_rates, weight_groups
@@ -143,7 +145,9 @@ def read_progress(folder: Path, name: str, seed: int, steps: int) -> Progress:
     return Progress(name, seed, about["done"], steps, about["seconds"])
 
 
-def load_trained(name: str, seed: int, recipe: Recipe, language: Language, folder: Path) -> nn.Module:
+def load_trained(
+    name: str, seed: int, recipe: Recipe, language: Language | Corpus, folder: Path
+) -> nn.Module:
     """The model of a checkpoint, in evaluation mode."""
     model = recipe.build(language)
     optimizer = torch.optim.AdamW(weight_groups(model, recipe))
@@ -236,8 +240,8 @@ def main() -> None:
         parser.error("--steps is at least 1")
     if arguments.record and (arguments.steps or arguments.topics):
         parser.error("--record is for whole runs on the whole language")
-    if arguments.record and arguments.novels:
-        parser.error("--record is for the models of the generated language")
+    if arguments.record and (missing := set(arguments.novels) - {f"novels-{name}" for name in MEASURES}):
+        parser.error(f"{min(missing)} is not shipped: there is nothing to record")
     if unknown := set(arguments.novels) - set(NOVELS):
         parser.error(f"{min(unknown)!r} is no model of the novels; there are {', '.join(NOVELS)}")
     if bool(arguments.novels) != bool(arguments.corpus):
@@ -267,7 +271,14 @@ def main() -> None:
                     runs[wanted.index((name, seed))] = progress
                     print(f"{progress}; of all: {left_of_all(runs)}", flush=True)
                     said = time.monotonic()
-    if arguments.record:
+    if arguments.record and arguments.novels:
+        for name in arguments.novels:
+            seed, steps = arguments.seeds[0], recipes[name].steps
+            model = load_trained(name, seed, recipes[name], language, arguments.to)
+            minutes = read_progress(arguments.to, name, seed, steps).seconds / 60
+            made = {"seed": seed, "steps": steps, "minutes": minutes}
+            print(record_novels(name.removeprefix("novels-"), model, language, arguments.record, **made))
+    elif arguments.record:
         record(arguments.to, arguments.seeds, arguments.models, arguments.record)
 
 

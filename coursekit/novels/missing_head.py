@@ -12,9 +12,9 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 from transformers import BertForMaskedLM
-from transformers.utils import logging
 
 from coursekit.models.catalogue import MINILM
+from coursekit.models.reading import quiet
 from coursekit.novels.corpus import Corpus, Ragged, in_pieces
 from coursekit.novels.precision import bfloat16
 from coursekit.small.bert import UNCHOSEN, corrupt
@@ -27,18 +27,27 @@ MOVING = ("cls.", "bert.encoder.layer.4.", "bert.encoder.layer.5.")
 
 def build(corpus: Corpus) -> BertForMaskedLM:
     """The published encoder with an untrained head; only MOVING learns."""
-    logging.set_verbosity_error()  # that the head is new is no news here
+    model = published()
+    for name, weight in model.named_parameters():
+        weight.requires_grad_(name.startswith(MOVING))
+    return model
+
+
+def published(attentions: bool = False) -> BertForMaskedLM:
+    """The published encoder in evaluation mode; its head begins with the vectors as they are, the same at each call."""
+    eager = {"attn_implementation": "eager"} if attentions else {}
     no_dropout = {
         "hidden_dropout_prob": 0.0,
         "attention_probs_dropout_prob": 0.0,
     }  # less than once through the text
-    model = BertForMaskedLM.from_pretrained(MINILM.package.folder(), **no_dropout)
-    for name, weight in model.named_parameters():
-        weight.requires_grad_(name.startswith(MOVING))
-    nn.init.eye_(
-        model.cls.predictions.transform.dense.weight
-    )  # so that the head begins with the vectors as they are
-    return model
+    with quiet():  # that the head is new is no news here
+        model = BertForMaskedLM.from_pretrained(MINILM.package.folder(), **no_dropout, **eager)
+    transform = model.cls.predictions.transform
+    nn.init.eye_(transform.dense.weight)
+    for start in (transform.dense.bias, transform.LayerNorm.bias, model.cls.predictions.bias):
+        nn.init.zeros_(start)
+    nn.init.ones_(transform.LayerNorm.weight)
+    return model.eval()
 
 
 def losses(model: BertForMaskedLM, corpus: Corpus, batch: int, seed: int) -> Iterator[Tensor]:

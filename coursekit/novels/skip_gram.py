@@ -39,9 +39,9 @@ def build(corpus: Corpus, **sizes: int) -> SkipGram:
     return SkipGram(min(WORDS, len(corpus.words)), **sizes)
 
 
-def losses(model: SkipGram, corpus: Corpus, batch: int, seed: int) -> Iterator[Tensor]:
+def losses(model: SkipGram, corpus: Corpus, batch: int, seed: int, split: str = "train") -> Iterator[Tensor]:
     """`batch` places of the text are drawn at a time; those passed over give no pair."""
-    rng, words = np.random.default_rng(seed), np.asarray(corpus.word_rows("train").values)
+    rng, words = np.random.default_rng(seed), np.asarray(corpus.word_rows(split).values)
     passed, up_to = tables(corpus, model.word.num_embeddings)
     while True:
         center = rng.integers(WINDOW, len(words) - WINDOW, size=batch)

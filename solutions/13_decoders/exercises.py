@@ -101,6 +101,29 @@ def bpe_train(words, merges):
             "new = 256 +", "new = 257 +",
         ),
         Mistake(
+            "new tokens from 0",
+            "Your first new token is 0, which is a byte. Bytes have the ids 0 to 255.",
+            "new = 256 +", "new =",
+        ),
+        Mistake(
+            "pairs across words",
+            "You count pairs of a word's end and the next word's beginning. Each word is a text of its own: pairs stand inside it.",
+            code="""
+def bpe_train(words, merges):
+    row, learned = [], []
+    for word, count in words.items():
+        row += list(word.encode()) * count
+    while len(learned) < merges:
+        counts = Counter(pairwise(row))
+        if not counts:
+            break
+        best = min(counts, key=lambda pair: (-counts[pair], pair))
+        row = merge(row, best, 256 + len(learned))
+        learned.append(best)
+    return learned
+""",
+        ),
+        Mistake(
             "the text is never merged",
             "You find the same pair again and again: what was merged has to be replaced in the words before the next count.",
             "{word: merge(ids, best, new) for word, ids in rows.items()}", "rows",
@@ -301,6 +324,31 @@ def bpe_encode(word, merges):
             "enumerate(merges)}", "enumerate(merges[:-1])}",
         ),
         Mistake(
+            "each pair merged once",
+            "A pair that stands twice in a word is merged once with you. All its places are merged before the next pair's turn.",
+            code="""
+def bpe_encode(word, merges):
+    ids = list(word.encode())
+    for number, (first, second) in enumerate(merges):
+        for at in range(len(ids) - 1):
+            if ids[at] == first and ids[at + 1] == second:
+                ids[at : at + 2] = [256 + number]
+                break
+    return ids
+""",
+        ),
+        Mistake(
+            "the list from its end",
+            "You go through the list from its end, so what was learned late comes first. The earliest comes first.",
+            code="""
+def bpe_encode(word, merges):
+    ids = list(word.encode())
+    for number in reversed(range(len(merges))):
+        ids = merge(ids, merges[number], 256 + number)
+    return ids
+""",
+        ),
+        Mistake(
             "a pass over the list for each token",
             "You go through the word once and give each token its best merge with the next. A merge on the right may come first.",
             code="""
@@ -385,6 +433,11 @@ rms_norm = Exercise(
             "eps forgotten",
             "Where eps is small you are right. It belongs under the root, with the mean square.",
             " + eps)", ")",
+        ),
+        Mistake(
+            "an eps of its own",
+            "Your vectors are right but for a factor that eps makes: take the eps that you are handed.",
+            " + eps)", " + torch.finfo(x.dtype).eps)",
         ),
         Mistake(
             "the weight forgotten", "The weight is missing: each place of the vector has its own.", "weight * x", "x",
@@ -497,6 +550,17 @@ rotary = Exercise(
             "sinusoids added",
             "You add sine and cosine to the vector, as in 03. Here it is turned: multiplied, so that its length stays.",
             TURNED, "x + torch.cat([sin, cos], dim=-1)",
+        ),
+        Mistake(
+            "angles for neighbours, halves turned",
+            "You turn halves, with angles in the order of neighbours (repeat_interleave). Places i and i + d/2 have the same angle: torch.cat of the angles twice.",
+            code="""
+def rotary(x, positions, base=10_000.0):
+    d = x.shape[-1]
+    angle = (positions[:, None] * base ** (-torch.arange(0, d, 2) / d)).repeat_interleave(2, dim=-1)
+    first, second = x.chunk(2, dim=-1)
+    return x * angle.cos() + torch.cat([-second, first], dim=-1) * angle.sin()
+""",
         ),
         Mistake(
             "the base always 10,000",
@@ -836,6 +900,7 @@ swiglu = Exercise(
         Mistake("GELU", "Your numbers are near: your gate has GELU. That is GEGLU, from the same paper.", "silu(", "torch.nn.functional.gelu("),
         Mistake("no gate", "`gate` is not used with you: that is the feed-forward layer of 03 with another activation.", GATED, "silu(self.up(x))"),
         Mistake("both activated", "You take SiLU of both projections; `up` goes in as it is.", GATED, "silu(self.gate(x)) * silu(self.up(x))"),
+        Mistake("the activation at the end", "You take SiLU of what `down` returns. It belongs to the gate.", "self.down(silu(self.gate(x)) * self.up(x))", "silu(self.down(self.gate(x) * self.up(x)))"),
         Mistake(
             "biases",
             "There are numbers that the docstring does not name (see the last entry of `registered`): no biases here.",

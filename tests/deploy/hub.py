@@ -39,7 +39,7 @@ c.Spawner.environment["PYTHONPATH"] = lambda spawner: "{COURSE}" if spawner.user
             self.process = world.start(
                 "jupyterhub", "-f", "/srv/jupyterhub/test_config.py", stdout=log, stderr=subprocess.STDOUT
             )
-        wait(self.answers, 60, self.log)
+        wait(self.answers, 320, self.log)
 
     def answers(self) -> bool:
         assert self.process.poll() is None, self.log.read_text()
@@ -84,7 +84,7 @@ class Visitor:
     def start_server(self) -> "Visitor":
         self.session.get(f"{self.hub.address}/hub/spawn/{self.name}")
         wait(
-            lambda: self._lab().url.startswith(f"{self.hub.address}/user/{self.name}/lab"), 120, self.hub.log
+            lambda: self._lab().url.startswith(f"{self.hub.address}/user/{self.name}/lab"), 320, self.hub.log
         )
         return self
 

@@ -1,0 +1,147 @@
+"""The models of the novels that come with the course: written once by `pretrain --record`, read by the notebooks.
+
+`data/models/novels_NAME.safetensors` has the weights in float16, `.json` how they were made and their sha256, `.md` the card.
+"""
+
+import hashlib
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from jaxtyping import Float
+from safetensors.torch import load as read_tensors
+from safetensors.torch import save as tensors_as_bytes
+from tokenizers import Tokenizer
+from torch import Tensor
+from transformers import BertForMaskedLM
+
+from autograder.checks.storing import write_aside
+from coursekit.novels import missing_head
+from coursekit.novels.corpus import Corpus
+from coursekit.novels.skip_gram import SkipGram
+from coursekit.small.files import ModelMissing, models_folder
+from coursekit.small.gpt import GPT, GPTConfig
+
+TITLES = {
+    "minilm": "The part of MiniLM that names words: a head that the published encoder lacks, and how its two top layers moved "
+    "while the head was learned. What is stored is the difference to the published weights",
+    "skipgram": "Skip-gram vectors of the 16,384 most frequent words, 100 numbers each",
+    "gpt": "A causal decoder of 4 layers with 256 numbers a vector (layer norm first, as in GPT-2) and 8,192 pieces of its own",
+}
+
+
+# --- MiniLM with a head ---
+
+
+def save_minilm(model: BertForMaskedLM, folder: Path, about: dict[str, Any]) -> Path:
+    """Only what has moved from `missing_head.published()`: the head and the top layers."""
+    start = dict(missing_head.published().named_parameters())
+    weights = {
+        name: weight - start[name]
+        for name, weight in model.named_parameters()
+        if name.startswith(missing_head.MOVING)
+    }
+    return _save("minilm", weights, folder, about)
+
+
+def load_minilm(folder: Path | None = None, attentions: bool = False) -> BertForMaskedLM:
+    """MiniLM with the head that the course learned on novels, in evaluation mode. Raises ModelMissing in a sentence."""
+    weights, _ = _load("minilm", folder)
+    model = missing_head.published(attentions)
+    start = dict(model.named_parameters())
+    try:
+        for name, difference in weights.items():
+            start[name].data += difference.float()
+    except (KeyError, RuntimeError):
+        raise ModelMissing(
+            f"novels_minilm.safetensors does not fit this MiniLM. {_remedy('minilm')}"
+        ) from None
+    return model.eval()
+
+
+# --- skip-gram ---
+
+
+def save_skipgram(model: SkipGram, corpus: Corpus, folder: Path, about: dict[str, Any]) -> Path:
+    """The vectors of the words (not those of the contexts), and the words."""
+    words = corpus.words[: model.word.num_embeddings]
+    return _save("skipgram", {"word": model.word.weight}, folder, about | {"words": " ".join(words)})
+
+
+def load_skipgram(folder: Path | None = None) -> tuple[list[str], Float[Tensor, "V D"]]:
+    """Words, the most frequent first, and their vectors. Raises ModelMissing in a sentence."""
+    weights, about = _load("skipgram", folder)
+    return about["words"].split(" "), weights["word"].float()
+
+
+# --- GPT ---
+
+
+def save_gpt(model: GPT, corpus: Corpus, folder: Path, about: dict[str, Any]) -> Path:
+    weights: dict[str, Tensor] = dict(model.state_dict())
+    pieces = {"config": asdict(model.config), "tokenizer": corpus.tokenizer.to_str()}
+    return _save("gpt", weights, folder, about | pieces)
+
+
+def load_gpt(folder: Path | None = None) -> tuple[GPT, Tokenizer]:
+    """The novels' GPT in evaluation mode, and its own tokenizer. Raises ModelMissing in a sentence."""
+    weights, about = _load("gpt", folder)
+    model = GPT(GPTConfig(**about["config"]))
+    try:
+        model.load_state_dict({name: weight.float() for name, weight in weights.items()})
+    except RuntimeError:
+        raise ModelMissing(
+            f"novels_gpt.safetensors does not fit the GPT of this version. {_remedy('gpt')}"
+        ) from None
+    return model.eval(), Tokenizer.from_str(about["tokenizer"])
+
+
+# --- files ---
+
+
+def _save(name: str, weights: dict[str, Tensor], folder: Path, about: dict[str, Any]) -> Path:
+    """Weights, how they were made, and the card; returns the path of the weights."""
+    content = tensors_as_bytes({key: value.detach().half().contiguous() for key, value in weights.items()})
+    about = {"model": f"novels-{name}", "sha256": hashlib.sha256(content).hexdigest(), **about}
+    path = folder / f"novels_{name}.safetensors"
+    write_aside(path, content)
+    write_aside(path.with_suffix(".json"), (json.dumps(about, indent=1, ensure_ascii=False) + "\n").encode())
+    write_aside(
+        path.with_suffix(".md"), card(name, about, sum(value.numel() for value in weights.values())).encode()
+    )
+    return path
+
+
+def _load(name: str, folder: Path | None) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    path = (folder or models_folder()) / f"novels_{name}.safetensors"
+    try:
+        about, content = json.loads(path.with_suffix(".json").read_text(encoding="utf-8")), path.read_bytes()
+        digest = about["sha256"]
+    except OSError as error:
+        raise ModelMissing(f"{error.filename} cannot be read ({error.strerror}). {_remedy(name)}") from None
+    except (ValueError, KeyError, TypeError):
+        raise ModelMissing(f"{path.with_suffix('.json')} is damaged. {_remedy(name)}") from None
+    found = hashlib.sha256(content).hexdigest()
+    if found != digest:
+        raise ModelMissing(
+            f"{path} is not the file that its .json describes (its sha256 begins {found[:8]}, expected is "
+            f"{str(digest)[:8]}). {_remedy(name)}"
+        )
+    return read_tensors(content), about
+
+
+def _remedy(name: str) -> str:
+    return f"Fetch data/models again, or train it anew: python -m coursekit.pretrain novels-{name} --corpus FOLDER --record data"
+
+
+def card(name: str, about: dict[str, Any], parameters: int) -> str:
+    """What a model is, how it was made and how good it is, as Markdown."""
+    rows = "\n".join(f"| {key} | {value} |" for key, value in about["figures"].items())
+    return (
+        f"# novels_{name}\n\n{TITLES[name]}. {parameters:,} numbers, in float16.\n\nMade by `python -m coursekit.pretrain "
+        f"novels-{name} --corpus FOLDER --record data`: {about['steps']:,} steps of one seed ({about['seed']}), "
+        f"{about['minutes']:.0f} CPU minutes, on the novels of [data/novels](../novels/README.md), which also says what such a model "
+        "learns from them besides words. What is measured stands beside what counts alone reach, on authors that training never "
+        f"saw; README.md says how.\n\n| figure | value |\n|---|---|\n{rows}\n"
+    )
