@@ -6,6 +6,7 @@ vocabulary: everybody is asked for the same words in the same sentences.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import torch
@@ -23,6 +24,8 @@ from coursekit.small.gpt import GPT, next_word_losses
 BATCH = 32
 
 LogitsAt = Callable[[Int[Tensor, "B T"], Int[Tensor, " B"]], Float[Tensor, "B V"]]
+Side = Literal["both", "left", "right"]
+"""What of a row may be read: all, or one side of the gap only."""
 Found = tuple[Int[np.ndarray, " gaps"], Float[np.ndarray, " gaps"]]
 """For each gap how many words are more probable than the right one, and its -log p in nats."""
 
@@ -101,6 +104,13 @@ def draw_gaps(
     return found
 
 
+def cut_to(words: Sequence[str], place: int, side: Side) -> tuple[Sequence[str], int]:
+    """The words of a row up to the gap, from the gap on, or all; and where the gap stands then."""
+    if side == "left":
+        return words[: place + 1], place
+    return (words[place:], 0) if side == "right" else (words, place)
+
+
 def with_gap(words: Sequence[str], place: int, pieces_of: Callable[[str], list[int]], mask: int) -> list[int]:
     """A row in pieces with a mask for one of its words; of more than ROW pieces those around the gap."""
     before = [piece for word in words[:place] for piece in pieces_of(word)]
@@ -151,6 +161,7 @@ def gaps_of_minilm(
     corpus: Corpus,
     split: str,
     gaps: Sequence[Gap],
+    side: Side = "both",
 ) -> Found:
     """Ranks and nats of MiniLM with its new head."""
 
@@ -162,7 +173,7 @@ def gaps_of_minilm(
         return tokenizer.encode(word, add_special_tokens=False)
 
     ends = (missing_head.CLS, missing_head.SEP)
-    return of_gaps(corpus, split, gaps, logits_at, pieces_of, ends, missing_head.MASK)
+    return of_gaps(corpus, split, gaps, logits_at, pieces_of, ends, missing_head.MASK, side)
 
 
 def of_gaps(
@@ -173,11 +184,13 @@ def of_gaps(
     pieces_of: Callable[[str], list[int]],
     ends: tuple[int, int],
     mask: int,
+    side: Side = "both",
 ) -> Found:
     """What a model that reads pieces finds."""
     rows = corpus.word_rows(split)
     masked = [
-        with_gap([corpus.words[word] for word in rows[gap.row]], gap.place, pieces_of, mask) for gap in gaps
+        with_gap(*cut_to([corpus.words[word] for word in rows[gap.row]], gap.place, side), pieces_of, mask)
+        for gap in gaps
     ]
     targets = [pieces_of(corpus.words[gap.word])[0] for gap in gaps]
     return ranks_of_gaps(logits_at, masked, targets, ends, mask)

@@ -34,10 +34,17 @@ def record(name: str, model: nn.Module, corpus: Corpus, data: Path, **made: floa
 
 
 def figures_of_minilm(model: nn.Module, corpus: Corpus) -> dict[str, str]:
-    """Gaps, of words that are one piece of BERT's, beside counts that see both sides."""
+    """Gaps, of words that are one piece of BERT's: with both sides and with one, beside counts that see both sides."""
     tokenizer = AutoTokenizer.from_pretrained(MINILM.package.folder())
     gaps = gaps_of(corpus)
-    rows = {"MiniLM with the new head": figures.gaps_of_minilm(model, tokenizer, corpus, "test", gaps)}
+    rows = {
+        called: figures.gaps_of_minilm(model, tokenizer, corpus, "test", gaps, side)
+        for called, side in (
+            ("MiniLM with the new head", "both"),
+            ("the same, what stands before only", "left"),
+            ("the same, what comes after only", "right"),
+        )
+    }
     for order, called in ((1, "unigrams"), (5, "5-grams, both sides")):
         counts = KneserNey(figures.stream(corpus.word_rows("train"), WORDS), WORDS, order)
         rows[called] = figures.gaps_of_counts(counts, corpus, "test", gaps)

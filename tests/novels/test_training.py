@@ -106,7 +106,7 @@ def test_a_model_of_the_novels_asks_for_the_novels(tmp_path):
         (["novels-bert"], "a model of the novels and --corpus go together"),
         (
             ["novels-bert", "--corpus", ".", "--record", "data"],
-            "--record is for the models of the generated language",
+            "novels-bert is not shipped: there is nothing to record",
         ),
         (["novels-t5", "--corpus", "."], "'novels-t5' is no model of the novels"),
     ):

@@ -1,0 +1,123 @@
+"""The models of the novels that come with the course: what is written is read back, what is damaged is said, the card has the figures."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from coursekit.novels import figures, missing_head, record, shipped, skip_gram
+from coursekit.novels.corpus import prepare
+from coursekit.novels.recipes import build_gpt
+from coursekit.small.files import ModelMissing, models_folder
+from tests.novels.texts import write_shelf
+
+ABOUT = {"seed": 0, "steps": 40, "minutes": 2.0, "figures": {"nats per gap": "3.210 (3.100 to 3.320)"}}
+SHIPPED = [name for name in shipped.TITLES if (models_folder() / f"novels_{name}.json").exists()]
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("novels")
+    return prepare(write_shelf(folder / "shelf", 160), folder / "corpus", pieces=120)
+
+
+@pytest.fixture(scope="module")
+def moved():
+    """MiniLM with a head, as if it had learned."""
+    torch.manual_seed(0)
+    model = missing_head.published()
+    for name, weight in model.named_parameters():
+        if name.startswith(missing_head.MOVING):
+            weight.data += 0.01 * torch.randn_like(weight)
+    return model
+
+
+@pytest.mark.slow
+def test_minilm_is_stored_as_the_difference_to_what_was_published(moved, tmp_path):
+    path = shipped.save_minilm(moved, tmp_path, ABOUT)
+    assert path.stat().st_size < 8e6
+    read = dict(shipped.load_minilm(tmp_path).named_parameters())
+    for name, weight in moved.named_parameters():
+        assert torch.allclose(weight, read[name], atol=1e-4), name  # stored in float16
+    card = path.with_suffix(".md").read_text()
+    assert (
+        "40 steps of one seed (0), 2 CPU minutes" in card
+        and "| nats per gap | 3.210 (3.100 to 3.320) |" in card
+    )
+
+
+def test_the_start_of_the_head_is_the_same_each_time_and_gives_the_vectors_as_they_are():
+    first, second = missing_head.published(), missing_head.published()
+    assert all(
+        torch.equal(one, two) for one, two in zip(first.parameters(), second.parameters(), strict=True)
+    )
+    transform = first.cls.predictions.transform
+    assert torch.equal(transform.dense.weight, torch.eye(384)) and not first.training
+
+
+def test_skip_gram_and_gpt_come_back_with_their_words(corpus, tmp_path):
+    vectors = skip_gram.build(corpus, dim=8)
+    shipped.save_skipgram(vectors, corpus, tmp_path, ABOUT)
+    words, read = shipped.load_skipgram(tmp_path)
+    assert words == corpus.words and torch.allclose(read, vectors.word.weight, atol=1e-4)
+    gpt = build_gpt(corpus, dim=16, layers=1, heads=2, feed_forward=32).eval()
+    shipped.save_gpt(gpt, corpus, tmp_path, ABOUT)
+    again, tokenizer = shipped.load_gpt(tmp_path)
+    ids = torch.tensor([tokenizer.encode("she sat in a dark cell", add_special_tokens=False).ids])
+    assert torch.allclose(gpt(ids).logits, again(ids).logits, atol=1e-3)
+
+
+def test_what_is_damaged_or_missing_gets_a_sentence_with_the_command(corpus, tmp_path):
+    path = shipped.save_skipgram(skip_gram.build(corpus, dim=8), corpus, tmp_path, ABOUT)
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    with pytest.raises(ModelMissing, match="is not the file that its .json describes"):
+        shipped.load_skipgram(tmp_path)
+    path.with_suffix(".json").write_text("{")
+    with pytest.raises(ModelMissing, match="damaged.*pretrain novels-skipgram --corpus FOLDER --record data"):
+        shipped.load_skipgram(tmp_path)
+    path.with_suffix(".json").unlink()
+    with pytest.raises(ModelMissing, match="cannot be read"):
+        shipped.load_skipgram(tmp_path)
+
+
+def test_a_row_can_be_read_from_one_side_only():
+    words = ["he", "sat", "in", "a", "cell"]
+    assert figures.cut_to(words, 2, "both") == (words, 2)
+    assert figures.cut_to(words, 2, "left") == (["he", "sat", "in"], 2)
+    assert figures.cut_to(words, 2, "right") == (["in", "a", "cell"], 0)
+
+
+def test_figures_come_with_their_intervals():
+    assert record.share(np.array([True] * 30 + [False] * 10)) == "0.750 (0.598 to 0.858)"
+    low, high = record.mean(np.arange(100.0)).split("(")[1].rstrip(")").split(" to ")
+    assert 40 < float(low) < 49.5 < float(high) < 59
+    assert record.ratio(np.array([[2.0, 1.0], [6.0, 3.0]])) == "2.000 (2.000 to 2.000)"
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_what_is_shipped_is_whole_and_small(name):
+    path = models_folder() / f"novels_{name}.safetensors"
+    about = json.loads(path.with_suffix(".json").read_text())
+    assert path.stat().st_size < (8e6 if name == "minilm" else 15e6)
+    assert about["model"] == f"novels-{name}" and about["figures"]
+    getattr(shipped, f"load_{name}")()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif("minilm" not in SHIPPED, reason="the head is not shipped yet")
+def test_minilm_with_its_head_fills_plain_gaps():
+    from coursekit.models import load
+
+    loaded = load("bert-base-uncased", head="masked-lm")
+    found = {}
+    for text in (
+        "he sat down at the [MASK] and ate his breakfast .",
+        "she looked [MASK] the window at the rain .",
+    ):
+        inputs = loaded.tokenizer(text, return_tensors="pt")
+        with torch.no_grad():
+            logits = loaded.model(**inputs).logits[inputs["input_ids"] == loaded.tokenizer.mask_token_id][0]
+        found[text] = loaded.tokenizer.convert_ids_to_tokens(logits.topk(5).indices.tolist())
+    first, second = found.values()
+    assert "table" in first and {"out", "through", "from", "at"} & {*second}
