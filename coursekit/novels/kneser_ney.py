@@ -56,7 +56,8 @@ class KneserNey:
             total = np.where(seen, total, 1)
             p = np.where(seen, np.maximum(count - discount, 0) / total + discount * kinds / total * p, p)
             gram = number
-        return np.log(p)
+        with np.errstate(divide="ignore"):  # without a discount, what was never seen is impossible
+            return np.log(p)
 
     def _key(self, context: Int[np.ndarray, "*N"], token: Int[np.ndarray, "*N"]) -> Int[np.ndarray, "*N"]:
         return context * self.vocabulary + token

@@ -103,21 +103,3 @@ def test_what_is_shipped_is_whole_and_small(name):
     assert about["model"] == f"novels-{name}" and about["figures"]
     getattr(shipped, f"load_{name}")()
 
-
-@pytest.mark.slow
-@pytest.mark.skipif("minilm" not in SHIPPED, reason="the head is not shipped yet")
-def test_minilm_with_its_head_fills_plain_gaps():
-    from coursekit.models import load
-
-    loaded = load("bert-base-uncased", head="masked-lm")
-    found = {}
-    for text in (
-        "he sat down at the [MASK] and ate his breakfast .",
-        "she looked [MASK] the window at the rain .",
-    ):
-        inputs = loaded.tokenizer(text, return_tensors="pt")
-        with torch.no_grad():
-            logits = loaded.model(**inputs).logits[inputs["input_ids"] == loaded.tokenizer.mask_token_id][0]
-        found[text] = loaded.tokenizer.convert_ids_to_tokens(logits.topk(5).indices.tolist())
-    first, second = found.values()
-    assert "table" in first and {"out", "through", "from", "at"} & {*second}
