@@ -6,7 +6,7 @@ import torch
 from scipy.stats import spearmanr
 
 from coursekit.exam import sense_exam
-from coursekit.intervals import wilson
+from coursekit.intervals import mean_and_half, wilson
 from coursekit.scoreboard import readers_of_counts
 
 pytestmark = pytest.mark.slow
@@ -157,3 +157,17 @@ def test_capitals_need_the_offset_and_plurals_hardly(measured):
     assert baseline[0] < 0.1 < 0.6 < right[0]
     assert baseline[2] > 0.3
     assert max(question_word[1:]) > 0.3
+
+
+def test_in_novels_too_the_word_is_near_the_average_of_its_senses_and_weights_follow_shares(measured):
+    """In every run, also after half of the training: the sentence gives ranges over the runs."""
+    runs, rows = measured["of_runs"], measured["in_novels"]
+    assert len(runs) == 6 and rows.pair.nunique() == 68
+    assert (rows["share of the first"].min(), rows["share of the first"].max()) == pytest.approx(
+        (0.1, 0.9), abs=0.02
+    )
+    for control in ("senses of other words", "random words"):
+        means, halves = mean_and_half((rows["weighted by frequency"] - rows[control])[rows.steps == 6_000])
+        assert means - halves > 0.4
+        assert (runs["weighted by frequency"] > runs[control] + 0.3).all()
+    assert (runs["correlation"] > 0.7).all() and (runs["slope"] > 0).all()
