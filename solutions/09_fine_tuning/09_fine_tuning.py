@@ -623,11 +623,11 @@ def set_frozen(model: Classifier, learns: Bool[Tensor, "L+2"]) -> None:
 # %% tags=["demo", "record"]
 def fine_tune(
     model: Classifier, data: tuple[Tensor, Tensor], strategy: str, lr: float, steps: int, seed: int,
-    every: int = 0, watch: Callable = lambda step, loss: None, batch: int = 16, warmup: float = 0.1,
+    every: int = 0, watch: Callable | None = None, batch: int = 16, warmup: float = 0.1, decay: float = 1.0,
 ) -> float:
     """So many steps of a strategy, a share of them warm-up; returns seconds of one core. Every so often, watch is called."""
     (ids, labels), generator = data, torch.Generator().manual_seed(seed)
-    optimiser = torch.optim.AdamW(parameter_groups(model, lr, 1.0, 0.01), lr=lr)
+    optimiser = torch.optim.AdamW(parameter_groups(model, lr, decay, 0.01), lr=lr)
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimiser, lambda step: warmup_linear(step, int(warmup * steps), steps)
     )
@@ -636,14 +636,15 @@ def fine_tune(
         start = process_time()
         now = learning_parts(strategy, step / steps, len(model.layers))
         if learns is None or not torch.equal(now, learns):
-            set_frozen(model, learns := now)
+            set_frozen(model, now)
+            learns = now
         if len(rows) < batch:
             rows = torch.cat([rows, torch.randperm(len(ids), generator=generator)])
         chosen, rows = rows[:batch], rows[batch:]
         longest = int((ids[chosen] != PAD).sum(dim=1).max())
         loss = train_step(model, optimiser, schedule, [(ids[chosen, :longest], labels[chosen])], 1.0)
         seconds += process_time() - start
-        if every and (step + 1) % every == 0:
+        if watch and (step + 1) % every == 0:
             watch(step + 1, loss)
     model.eval()
     return seconds
@@ -678,14 +679,14 @@ def masked_loss(whole: BERT) -> float:
 before = masked_loss(bert)
 
 def tune_small(
-    task: str, strategy: str, labels: int, lr: float, steps: int, seed: int, warmup: float = 0.1
+    task: str, strategy: str, labels: int, lr: float, steps: int, seed: int, warmup: float = 0.1, decay: float = 1.0
 ) -> dict[str, float]:
     """One run on the small BERT: its answers on held-out sentences, what it forgot, what it cost."""
     make, classes = TASKS[task]
     torch.manual_seed(seed)
     whole = BERT(bert.config) if strategy == "from scratch" else deepcopy(bert)
     model = on_small_bert(whole, classes)
-    seconds = fine_tune(model, make(labels, seed, "train"), strategy, lr, steps, seed, warmup=warmup)
+    seconds = fine_tune(model, make(labels, seed, "train"), strategy, lr, steps, seed, warmup=warmup, decay=decay)
     return {
         "validation": accuracy(model, make(500, 20_000, "held_out")),
         "test": accuracy(model, make(1000, 30_000, "held_out")),
