@@ -904,7 +904,7 @@ display(by_setting.apply(
 ).unstack("task", sort=False)[list(TASKS)].rename_axis("weights of layers 0, 1 and 2", axis=0))
 
 # %% [markdown]
-# In every row each task takes most from the layer that it took most from above, or (strong penalty, syntax) hardly prefers any. By how much it does so is a matter of the settings. So the weights say an order, and no amounts.
+# In every row *sense* takes most from the top and *morphology* from layer 0. *Syntax* takes most from layer 1, but with a stronger penalty or with few steps the seeds cannot tell. And by *how much* a layer leads is a matter of the settings. So the weights say an order, and no amounts.
 #
 # Do the weights point at the layers that are good? Accuracy with *one layer alone* and with the mix, recorded (`python tools/record_elmo_layers.py`) over five seeds. There are two controls: untrained biLMs, and
 # the label that the word has most often (for a verb kept out: the most frequent label).
@@ -1241,8 +1241,8 @@ display(pd.DataFrame({
 # (Recorded: `python tools/record_elmo_use.py`; 300 steps of training, for the senses 1,200 as well.) ELMo helps in every task and with either number of sentences. γ makes no difference that these seeds could show: what reads the mix can scale it itself.
 # Dropout of one half never helps, and costs senses where there are many sentences.
 #
-# The place depends on the labels. With 50 sentences senses are found far better at the output, where ELMo goes around the task's untaught LSTM; with 1,500 the input is better. Four times the steps change neither. Both together lose at
-# most a point on the better one: the paper took both for two of the three tasks that it shows.
+# The place depends on the labels. With 50 sentences senses are found far better at the output, where ELMo goes around the task's untaught LSTM; with 1,500 the input is better. Four times the steps change neither. Both together are at
+# worst a point or two behind the better one: the paper took both for two of the three tasks that it shows.
 
 # %% [markdown]
 # **One sentence in, all layers out.** The call of section 7, for our ELMo. A `BiLM` bundles what is needed.

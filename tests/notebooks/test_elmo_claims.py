@@ -193,8 +193,9 @@ def test_the_order_of_the_weights_holds_with_other_penalties_and_steps():
         by_layer = rows[[f"layer {layer}" for layer in range(3)]].to_numpy()
         others = np.delete(by_layer, most[task], axis=1).max(axis=1)
         leads[setting, task] = mean_and_half(by_layer[:, most[task]] - others)
-    for (setting, task), (mean, half) in leads.items():
-        assert mean > half or (task == "syntax" and mean + half > 0), (setting, task)
+    untold = {where for where, (mean, half) in leads.items() if mean < half}
+    assert untold == {("penalty 0.01", "syntax"), ("50 steps", "syntax")}  # "the seeds cannot tell"
+    assert all(mean > 0 for mean, _ in leads.values())
     amounts = [mean for (_, task), (mean, _) in leads.items() if task == "sense"]
     assert max(amounts) > 1.5 * min(amounts)  # "a matter of the settings"
 
@@ -275,4 +276,11 @@ def test_how_a_task_uses_elmo(measured):
         few, many = (of("at the output, against at the input")[steps, count, "sense"] for count in (50, 1500))
         assert few[0] > few[1] and -many[0] > many[1]
     both = of("at both, against at the input")
-    assert both[300, 50, "sense"][0] > 0.05 and min(mean for mean, _ in both.values()) > -0.01
+    assert both[300, 50, "sense"][0] > 0.05
+    by_seed = read_table("results/elmo_use.csv").pivot_table(
+        index=["steps", "sentences", "task", "seed"], columns="use", values="accuracy"
+    )
+    for _, rows in by_seed.groupby(level=["steps", "sentences", "task"]):
+        places = rows[["LSTM, ELMo at the input", "LSTM, ELMo at the output"]]
+        mean, half = mean_and_half((rows["LSTM, ELMo at both"] - places[places.mean().idxmax()]).to_numpy())
+        assert mean - half > -0.02  # "at worst a point or two behind the better one"
