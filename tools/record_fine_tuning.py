@@ -138,7 +138,13 @@ def by_trainer(names: dict, loaded) -> dict[str, float]:
     return {"test": said["test_accuracy"], "seconds": process_time() - start}
 
 
-TABLES = {"small": small_bert, "warm_up": warm_up, "layer_rates": layer_rates, "reviews": reviews, "heads": heads}
+TABLES = {
+    "small": small_bert,
+    "warm_up": warm_up,
+    "layer_rates": layer_rates,
+    "reviews": reviews,
+    "heads": heads,
+}
 
 
 def main() -> None:

@@ -23,7 +23,11 @@ SEEDS = range(1, 4)
 
 def main() -> None:
     torch.set_num_threads(1)  # matrices this small are slower with more
-    names, language, rows = names_of("01_static_embeddings", SPECIAL_TOKENS=SPECIAL_TOKENS, dataclass=dataclass), load_language(), []
+    names, language, rows = (
+        names_of("01_static_embeddings", SPECIAL_TOKENS=SPECIAL_TOKENS, dataclass=dataclass),
+        load_language(),
+        [],
+    )
     V = len(language.vocabulary)
     corpus = language.sample(20_000, np.random.default_rng(0), split="train")
     counts = names["count_pairs"](*names["pairs_within"](corpus.ids), V)
@@ -35,7 +39,15 @@ def main() -> None:
             scores = (model.word @ model.context.T)[frequent]
             agreement = np.corrcoef(best_scores[frequent], scores)[0, 1]
             above = np.mean(model.losses[-100:]) - best_loss
-            rows.append({"D": D, "steps": steps, "seed": seed, "agreement": round(agreement, 4), "above": round(above, 4)})
+            rows.append(
+                {
+                    "D": D,
+                    "steps": steps,
+                    "seed": seed,
+                    "agreement": round(agreement, 4),
+                    "above": round(above, 4),
+                }
+            )
             print(*rows[-1].values(), flush=True)
     pd.DataFrame(rows).to_csv(TABLE, index=False)
 

@@ -24,10 +24,16 @@ def timeline(table: pd.DataFrame) -> None:
     years = table["month"].str[:4].astype(int) + (table["month"].str[5:].astype(int) - 1) / 12
     notebooks = [f" [{number}]" if isinstance(number, str) else "" for number in table["notebook"]]
     figure, ax = plt.subplots(figsize=(10, 0.27 * len(table) + 0.6))
-    for kind, (label, colour, marker) in KINDS.items():
+    for kind, (meaning, colour, marker) in KINDS.items():
         of_kind = table["kind"] == kind
         ax.scatter(
-            years[of_kind], np.flatnonzero(of_kind), s=42, color=colour, marker=marker, label=label, zorder=3
+            years[of_kind],
+            np.flatnonzero(of_kind),
+            s=42,
+            color=colour,
+            marker=marker,
+            label=meaning,
+            zorder=3,
         )
     for row, (year, name, idea) in enumerate(zip(years, table["name"], table["idea"], strict=True)):
         later = year > 2019.5  # its text stands on the left, where there is room
@@ -133,7 +139,13 @@ def skip_gram(words: Sequence[str], center: int, window: int, negatives: Sequenc
         box(ax, place, 0.9, word, HOLDS, width=1.45)
         arrow(ax, (x[center], 2.85), (x[center], 2.0), (place, 2.0), (place, 1.25), colour=ORANGE)
     label(ax, x[0] - 0.7, 2.3, "center and words drawn at random: score down, σ(u · n) towards 0", ha="left")
-    label(ax, x[0] - 0.7, 0.3, "each word has two vectors: u as center, another as context or negative", ha="left")
+    label(
+        ax,
+        x[0] - 0.7,
+        0.3,
+        "each word has two vectors: u as center, another as context or negative",
+        ha="left",
+    )
     show(
         figure,
         alt=f"Skip-gram with the center {words[center]}: in {' '.join(words)}, its pairs are {', '.join(words[i] for i in near)}; "

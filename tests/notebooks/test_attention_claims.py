@@ -123,7 +123,8 @@ def test_plain_weights_are_worse_than_equal_ones_and_learned_ones_best_with_ever
             for side in ("left", "right")}  # fmt: skip
     assert lead["right"] > 1.2 * lead["left"]
     by_seed = {
-        side: np.subtract(found["learned weights", side], found["equal weights", side]) for side in ("left", "right")
+        side: np.subtract(found["learned weights", side], found["equal weights", side])
+        for side in ("left", "right")
     }
     mean, half = mean_and_half(by_seed["right"] - by_seed["left"])
     assert mean > half  # "more so where the cue stands on the right"
