@@ -921,6 +921,26 @@ display(pd.DataFrame({
 # At the rate that works best it makes no difference that we can see. On *topic* it helps where the rate is ten times too high, and a lower rate helps far more; on *swap* not even there. At three times the best rate *topic* loses half a point with it: of six intervals at 95 %, one may do so by chance. (Other depths and other models may need it more: 03's post-norm runs did.)
 
 # %% [markdown]
+# And lower rates for lower layers, **discriminative fine-tuning**? The rate of the head, and for each layer 1, ½ or ¼ of the rate above it; runs in pairs again (`python tools/record_fine_tuning.py layer_rates`):
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+one_rate = warm.query("warmup == 0.1").assign(decay=1.0)
+layer_rates = pd.concat([one_rate, read_table("results/fine_tuning_layer_rates.csv")]).pivot(
+    index=["task", "lr", "seed"], columns="decay", values=["test", "forgotten"]
+).dropna()
+display(pd.DataFrame({
+    f"{task}, rate {lr:g}": {
+        (what, f"decay {decay:g}"): cell(runs[measure, decay], scale, digits)
+        for what, measure, scale, digits in (("right (%)", "test", 100, 1), ("forgotten (nats)", "forgotten", 1, 2))
+        for decay in (1.0, 0.5, 0.25)
+    }
+    for (task, lr), runs in layer_rates.groupby(level=["task", "lr"])
+}).T)
+
+# %% [markdown]
+# DISCTEXT
+
+# %% [markdown]
 # ## 13 · Real reviews
 #
 # The realistic reference: short reviews written for this course (`data/sentiment`), positive or negative, and a pre-trained encoder. 256 labels, two epochs, three seeds; the grey band is what chance alone does to the score of

@@ -169,6 +169,10 @@ def test_longer_vectors_and_more_steps_come_nearer_to_the_best_scores():
         for measure, sign in (("agreement", 1), ("above", -1)):
             mean, half = mean_and_half(sign * (rows[measure][nearer] - rows[measure][farther]))
             assert mean > half
+    mean, half = mean_and_half(rows["above"][50, 1500] - rows["above"][200, 1500])
+    assert mean > half  # "still lower the loss"
+    mean, half = mean_and_half(rows["agreement"][200, 1500] - rows["agreement"][50, 1500])
+    assert abs(mean) < 0.01 and abs(mean) + half < 0.02  # "hardly moves"
 
 
 def test_counted_and_shortened_vectors_do_as_well_where_words_tell(measured):
