@@ -327,7 +327,7 @@ for task, (make, classes) in TASKS.items():
 # ## 5 · How fast: a rate for each part
 #
 # Two things are set for each **parameter group**. *Weight decay* (apart from the gradient: Loshchilov and Hutter 2019) pulls weights towards 0. A matrix can bear it; biases and the scales of layer norms are spared in BERT's code. And the lower a layer, the more general what
-# it holds, so some give lower layers lower rates (**discriminative fine-tuning**, Howard and Ruder 2018; section 12 measures it).
+# it holds, so some give lower layers lower rates (**discriminative fine-tuning**, Howard and Ruder 2018: section 12).
 
 # %% nbgrader={"grade": false, "grade_id": "fine_tuning-parameter_groups", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def parameter_groups(
@@ -416,7 +416,7 @@ pictures.rates(shares, by_part)
 
 # %% [markdown]
 # With this convention the very first step has the rate 0 and changes nothing. (Others count (step + 1) / warmup; know which one you have.) On the right: the rates of the small BERT with decay ½. In
-# what follows decay is 1, so that the strategies differ in one thing only; section 12 comes back to it.
+# what follows decay is 1, so that the strategies differ in one thing only.
 
 # %% [markdown]
 # ## 7 · A bug to find
@@ -873,10 +873,9 @@ for task in TASKS:
 # %% [markdown]
 # > **Sources say, we measure.** The rule asks for labels and nearness. In our language the *nearness* decides first: on *topic* nothing is a point ahead of the head alone, with few labels or with many; on *swap* it stays
 # > near chance with few and far behind with many. The *labels* decide within *topic*: with few of them full fine-tuning is clearly behind the head alone; with many it only
-# > pays in nats. Three of the six rules may be noise here. Two tasks and one small model refute no rule of thumb; they show how to ask.
+# > pays in nats. Three of the six rules may be noise here. Two tasks and one model refute no rule; they show how to ask.
 #
-# From scratch, the same 200 steps teach *topic* in part and *swap* not at all: transfer is worth that in a training so short. (With 4,096 labels it is less than one epoch. What a long training from scratch would
-# reach is not measured here.)
+# From scratch, the same 200 steps (less than an epoch of 4,096) teach *topic* in part and *swap* not at all: so much is transfer worth in a *short* training.
 
 # %% [markdown]
 # ## 12 · Further: the learning rate, and for how long

@@ -311,7 +311,7 @@ check("comparison.clear_differences", lambda case: clear_differences(**case))
 # %% [markdown]
 # Now **real sentences**: `data/senses`, 44 words, written so that a bag of words has a hard time. Of 30 all senses are nouns; of 14 they are another part of speech as well, and grammar tells them apart. We compare on the nouns; the table has both halves. A control joins,
 # the **window of two**: which two words stand on either side, and a logistic regression for each word. ELMo of the course can take part, since it spells: it reads words that it has never seen, letter by letter. BERT and GPT of the course cannot; their
-# vocabulary ends at our language. The pre-trained models are recorded, at the layer that is best on the training sentences; SmolLM2 as packaged, with 4 bits per weight.
+# vocabulary ends at our language. The pre-trained models are recorded, at the layer that is best on the training sentences; SmolLM2 with 4 bits per weight.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes a few seconds.")
@@ -683,7 +683,7 @@ display(pd.DataFrame({
 }, index=PROPERTIES))
 
 # %% [markdown]
-# The decoder writes one word after another, of course: "1 per layer" is training. The encoder–decoder's path is counted in its drawing (04): all layers of the encoder, and one cell of the decoder. And the times are those of this machine, for one layer: sixteen times as many pairs of words need
+# The decoder writes one word after another, of course: "1 per layer" is training. The encoder–decoder's path is read off its drawing (04): the encoder's layers and one cell more. And the times are those of this machine, for one layer: sixteen times as many pairs of words need
 # not take sixteen times as long.
 #
 # From 04 to 07 two figures were measured and kept, as the scoreboard is. One is the size of the first word's derivative after 64 words, over that after 2. The other is how many times longer
@@ -851,7 +851,7 @@ display(pd.Series({where: "{:.2f} ± {:.2f}".format(*interval) for where, interv
         .unstack().rename_axis(["", "from the exact reader"], axis=0).rename_axis("temperature", axis=1))
 
 # %% [markdown]
-# BERT is nearer to the whole sentence and GPT to the words before at each temperature. ELMo moves: at a low one, where the nearest neighbour speaks alone, it is with those who have read everything; at a high one with those
+# BERT is nearer to the whole sentence, GPT to the words before, at each temperature. ELMo moves: at a low one, where the nearest neighbour speaks alone, it is with those who have read everything; at a high one with those
 # who stop at the word. Half of its vector knows only what stands before, so many neighbours are nearly as near (05). What a vector "says" is also what its reader makes of it.
 #
 # Now **type a sentence** of your own. It has to consist of words that the language knows; of those that it does not know, the cell says which, and what comes close. The first two below are the same words in another order.
