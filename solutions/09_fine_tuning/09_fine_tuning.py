@@ -813,7 +813,7 @@ for task, strategy in chosen.index:
 display(pd.DataFrame(rows).T)
 
 # %% [markdown]
-# The price of a point stands only where points were gained beyond the noise. Seconds are those of one core of the machine that recorded; compare them with one another only. Gradual unfreezing ends with everything learning, so it
+# The price of a point stands only where points were gained beyond the noise. Compare the seconds (one core) with one another only. Gradual unfreezing ends with everything learning, so it
 # is counted like full fine-tuning.
 
 # %% tags=["demo"]
@@ -875,7 +875,7 @@ for task in TASKS:
 # > near chance with few and far behind with many. The *labels* decide within *topic*: with few of them full fine-tuning is clearly behind the head alone; with many it only
 # > pays in nats. Three of the six rules may be noise here. Two tasks and one model refute no rule; they show how to ask.
 #
-# From scratch, the same 200 steps (less than an epoch of 4,096) teach *topic* in part and *swap* not at all: so much is transfer worth in a *short* training.
+# From scratch, 200 steps (under an epoch of 4,096) teach *topic* in part and *swap* not at all: that is what transfer is worth in a *short* training.
 
 # %% [markdown]
 # ## 12 · Further: the learning rate, and for how long
