@@ -40,7 +40,7 @@ WARM_UP_RATES, WARM_UP_LABELS, WARM_UPS, WARM_UP_SEEDS = (
     (0.0, 0.1),
     range(100, 110),
 )
-LAYER_RATES_DECAYS, LAYER_RATES_SEEDS = (0.5, 0.25), range(100, 104)
+LAYER_RATES_DECAYS, LAYER_RATES_SEEDS = (0.5, 0.25), range(100, 103)
 """The same rate for all layers, with these seeds, labels and rates, stands in the table of warm-up."""
 REVIEW_RATES = {
     "frozen features": (1e-3, 1e-2),
