@@ -258,7 +258,9 @@ def test_lower_rates_below_buy_no_accuracy_and_forget_far_less(measured):
 
     def difference(task: str, measure: str, lr: float) -> tuple[float, float]:
         """A quarter per layer with 3e-3 at the head, minus one rate for all."""
-        mean, half = mean_and_half((runs[measure, 0.25][task, 3e-3] - runs[measure, 1.0][task, lr]).to_numpy())
+        mean, half = mean_and_half(
+            (runs[measure, 0.25][task, 3e-3] - runs[measure, 1.0][task, lr]).to_numpy()
+        )
         return mean - half, mean + half
 
     for task in measured["TASKS"]:
@@ -266,7 +268,9 @@ def test_lower_rates_below_buy_no_accuracy_and_forget_far_less(measured):
         assert low < 0 < high and high - low < 0.08  # "level with one rate at its best"
         best = runs["test", 1.0][task].groupby(level="lr").mean().idxmax()
         assert best == 1e-3
-        lost, of_one = (mean_and_half(runs["forgotten", d][task, lr].to_numpy()) for d, lr in ((0.25, 3e-3), (1.0, 1e-3)))
+        lost, of_one = (
+            mean_and_half(runs["forgotten", d][task, lr].to_numpy()) for d, lr in ((0.25, 3e-3), (1.0, 1e-3))
+        )
         assert lost[0] < of_one[0] / 10 and sum(lost) < of_one[0] - of_one[1]  # "less than a tenth as much"
         assert difference(task, "forgotten", 3e-4)[1] < 0  # "still more than that"
         low, high = mean_and_half((runs["test", 0.25][task, 1e-2] - runs["test", 1.0][task, 1e-2]).to_numpy())
