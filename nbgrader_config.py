@@ -37,6 +37,7 @@ c.Autograder.student_files = [
     "tools/jupyterlab",
     "docs/students.md",
     "docs/glossary.md",
+    "docs/book/references.md",
     *(
         f"docs/images/student_{name}.png"
         for name in ("wrong", "hint", "right", "validate_wrong", "submit", "dark")

@@ -1,6 +1,6 @@
-"""Record data/results/fine_tuning*.csv: the runs of notebook 09 (half an hour of one core).
+"""Record data/results/fine_tuning*.csv: the runs of notebook 09 (three quarters of an hour of one core).
 
-    python tools/record_fine_tuning.py             # all; "small", "warm_up", "reviews" or "heads" behind it: one of them
+    python tools/record_fine_tuning.py             # all; "small", "warm_up", "layer_rates", "reviews" or "heads" behind it: one of them
 
 Runs that stand in a table are not run again: delete a table to record it anew. A row is one fine-tuning. A seed is other sentences (or other reviews), another head and another order of the
 batches. First every strategy is tried with several learning rates; the lowest one that comes within a point of the best
@@ -18,8 +18,9 @@ from notebook_names import names_of
 from tqdm import tqdm
 
 ROOT = Path(__file__).parents[1]
-SMALL, WARM_UP, REVIEWS, HEADS = (
-    ROOT / "data/results" / f"fine_tuning{name}.csv" for name in ("", "_warm_up", "_reviews", "_heads")
+SMALL, WARM_UP, LAYER_RATES, REVIEWS, HEADS = (
+    ROOT / "data/results" / f"fine_tuning{name}.csv"
+    for name in ("", "_warm_up", "_layer_rates", "_reviews", "_heads")
 )
 
 TASKS, BATCH = ("topic", "swap"), 16
@@ -39,6 +40,8 @@ WARM_UP_RATES, WARM_UP_LABELS, WARM_UPS, WARM_UP_SEEDS = (
     (0.0, 0.1),
     range(100, 110),
 )
+LAYER_RATES_DECAYS, LAYER_RATES_SEEDS = (0.5, 0.25), range(100, 103)
+"""The same rate for all layers, with these seeds, labels and rates, stands in the table of warm-up."""
 REVIEW_RATES = {
     "frozen features": (1e-3, 1e-2),
     "last layer": (1e-3,),
@@ -101,6 +104,14 @@ def warm_up(names: dict) -> None:
     record(WARM_UP, runs, names["tune_small"])
 
 
+def layer_rates(names: dict) -> None:
+    runs = [
+        {"task": task, "strategy": "full", "labels": RATE_LABELS, "lr": lr, "steps": STEPS, "seed": seed, "decay": decay}
+        for seed in LAYER_RATES_SEEDS for task in TASKS for lr in WARM_UP_RATES for decay in LAYER_RATES_DECAYS
+    ]  # fmt: skip
+    record(LAYER_RATES, runs, names["tune_small"])
+
+
 def reviews(names: dict) -> None:
     loaded = names["load_pretrained"]("bert-base-uncased")
     runs = [
@@ -127,7 +138,13 @@ def by_trainer(names: dict, loaded) -> dict[str, float]:
     return {"test": said["test_accuracy"], "seconds": process_time() - start}
 
 
-TABLES = {"small": small_bert, "warm_up": warm_up, "reviews": reviews, "heads": heads}
+TABLES = {
+    "small": small_bert,
+    "warm_up": warm_up,
+    "layer_rates": layer_rates,
+    "reviews": reviews,
+    "heads": heads,
+}
 
 
 def main() -> None:

@@ -221,7 +221,7 @@ def reviews(table: pd.DataFrame, one_model: float) -> None:
     for place, ((strategy, lr), runs) in enumerate(rows):
         mean, half = mean_and_half(100 * runs["test"])
         colour = COLOURS[strategy]
-        ax.plot(100 * runs["test"], [place + 0.22] * len(runs), ".", color=GREY, markersize=5)
+        ax.plot(100 * runs["test"], [place + 0.22] * len(runs), ".", color="black", markersize=4)
         ax.errorbar(mean, place, xerr=half, fmt=MARKERS[strategy], color=colour, capsize=3)
         ax.text(92.5, place, f"{mean:.1f} ± {half:.1f}", va="center", fontsize=8)
         said.append(f"{strategy}, rate {lr:g}: {mean:.1f} ± {half:.1f}")

@@ -8,6 +8,7 @@ import pandas as pd
 from jaxtyping import Float
 from torch import Tensor
 
+from coursekit.pictures.recurrence import HOLDS, PLAIN, READS, WRITES, arrow, box, canvas, label
 from coursekit.plots import BLUE, GREEN, GREY, HATCHES, ORANGE, RED, SKY, show
 
 KINDS = {
@@ -23,10 +24,16 @@ def timeline(table: pd.DataFrame) -> None:
     years = table["month"].str[:4].astype(int) + (table["month"].str[5:].astype(int) - 1) / 12
     notebooks = [f" [{number}]" if isinstance(number, str) else "" for number in table["notebook"]]
     figure, ax = plt.subplots(figsize=(10, 0.27 * len(table) + 0.6))
-    for kind, (label, colour, marker) in KINDS.items():
+    for kind, (meaning, colour, marker) in KINDS.items():
         of_kind = table["kind"] == kind
         ax.scatter(
-            years[of_kind], np.flatnonzero(of_kind), s=42, color=colour, marker=marker, label=label, zorder=3
+            years[of_kind],
+            np.flatnonzero(of_kind),
+            s=42,
+            color=colour,
+            marker=marker,
+            label=meaning,
+            zorder=3,
         )
     for row, (year, name, idea) in enumerate(zip(years, table["name"], table["idea"], strict=True)):
         later = year > 2019.5  # its text stands on the left, where there is room
@@ -114,6 +121,36 @@ def stranded(
         f"Left: {len(groups)} groups of GloVe vectors in a plane, with '{word}' between them. Right: mean cosine of '{word}' with "
         f"each group: {numbers}. Random pairs {chance:.2f}."
     ))  # fmt: skip
+
+
+def skip_gram(words: Sequence[str], center: int, window: int, negatives: Sequence[str]) -> None:
+    """One word of a sentence as center: its true neighbours, each a pair, and words drawn at random."""
+    figure, ax = canvas(1.75 * max(len(words), len(negatives) + 2) + 1.2, 4.3)
+    x = [1.75 * i + 1.2 for i in range(len(words))]
+    near = [i for i in range(len(words)) if 0 < abs(i - center) <= window]
+    for i, word in enumerate(words):
+        box(ax, x[i], 3.2, word, WRITES if i == center else READS if i in near else PLAIN, width=1.45)
+    for i in near:
+        rise = 3.75 + 0.06 * abs(i - center)
+        arrow(ax, (x[center], 3.55), (x[center], rise), (x[i], rise), (x[i], 3.55), colour=BLUE)
+    label(ax, x[0] - 0.7, 4.15, "pairs that occurred: score up, σ(u · v) towards 1", ha="left")
+    places = [1.75 * i + 1.2 for i in range(len(negatives))]
+    for place, word in zip(places, negatives, strict=True):
+        box(ax, place, 0.9, word, HOLDS, width=1.45)
+        arrow(ax, (x[center], 2.85), (x[center], 2.0), (place, 2.0), (place, 1.25), colour=ORANGE)
+    label(ax, x[0] - 0.7, 2.3, "center and words drawn at random: score down, σ(u · n) towards 0", ha="left")
+    label(
+        ax,
+        x[0] - 0.7,
+        0.3,
+        "each word has two vectors: u as center, another as context or negative",
+        ha="left",
+    )
+    show(
+        figure,
+        alt=f"Skip-gram with the center {words[center]}: in {' '.join(words)}, its pairs are {', '.join(words[i] for i in near)}; "
+        f"its negatives, drawn at random, are {', '.join(negatives)}.",
+    )
 
 
 def training(

@@ -122,24 +122,34 @@ def first_word_matters(run, T: int, seed: int) -> float:
     x = torch.randn(T, D, generator=torch.Generator().manual_seed(1000 + seed)).double()
 
     def with_first(word: Float[Tensor, "D"]) -> Float[Tensor, "D"]:
-        return run(torch.cat([word[None], x[1:]]))
+        return run(torch.cat([word[None], x[1:]]), seed)
 
     return torch.autograd.functional.jacobian(with_first, x[0]).norm().item()
 
-def over_seeds(run_with, lengths: list[int], seeds: int = 8) -> Float[np.ndarray, "seed length"]:
+def over_seeds(run, lengths: list[int], seeds: int = 8) -> Float[np.ndarray, "seed length"]:
     """The derivative for each seed (other weights, other words) and each length."""
-    return np.array([[first_word_matters(run_with(seed), T, seed) for T in lengths]
-                     for seed in range(seeds)])
+    return np.array([[first_word_matters(run, T, seed) for T in lengths] for seed in range(seeds)])
+
+def plain_network(x: Float[Tensor, "T D"], seed: int) -> Float[Tensor, "D"]:
+    return run_recurrent(x, random_weights(seed))
 
 lengths = [2, 4, 8, 16, 32, 64]
-plain = over_seeds(lambda seed: lambda x: run_recurrent(x, random_weights(seed)), lengths)
+plain = over_seeds(plain_network, lengths)
 left_over = np.exp(np.log(plain[:, 4] / plain[:, 0]).mean())
 reveal("recurrence.gradient", left_over)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+def large_network(x: Float[Tensor, "T D"], seed: int) -> Float[Tensor, "D"]:
+    """With a W_h five times as large."""
+    weights = random_weights(seed)
+    return run_recurrent(x, weights | {"W_h": 5 * weights["W_h"]})
+
+large = over_seeds(large_network, [2, 32])
+grown = np.exp(np.log(large[:, 1] / large[:, 0]).mean())
 display(Markdown(
     "From 2 to 32 words, the derivative of the plain network shrinks to "
-    f"**{left_over:.1e}** of itself (geometric mean of 8 random networks)."
+    f"**{left_over:.1e}** of itself (geometric mean of 8 random networks). With a $W_h$ five times as large it grows to **{grown:.0e}** times itself: "
+    "it explodes, and one step of training would throw the weights far off. That is what clipping (03) is for."
 ))
 
 # %% [markdown]
@@ -223,9 +233,9 @@ def attend(x: Float[Tensor, "T D"], weights: dict[str, Tensor]) -> Float[Tensor,
     return torch.softmax(keys @ queries[-1] / D**0.5, dim=0) @ values
 
 runs = {
-    "LSTM": lambda seed: lambda x: run_lstm(x, random_weights(seed, gates=4)),
-    "LSTM, forget bias 3": lambda seed: lambda x: run_lstm(x, remembering(seed)),
-    "attention": lambda seed: lambda x: attend(x, random_weights(seed, gates=3)),
+    "LSTM": lambda x, seed: run_lstm(x, random_weights(seed, gates=4)),
+    "LSTM, forget bias 3": lambda x, seed: run_lstm(x, remembering(seed)),
+    "attention": lambda x, seed: attend(x, random_weights(seed, gates=3)),
 }
 reach = {"plain recurrence": plain} | {name: over_seeds(run, lengths) for name, run in runs.items()}
 

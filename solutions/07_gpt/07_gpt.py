@@ -408,7 +408,7 @@ pictures.training(curve, bound, np.log(len(short.vocabulary)))
 # %%
 def labels_of_2023(ids, end):                              # padded with `end`, as the tutorials said
     labels = ids.clone()
-    labels[labels == end] = -100                           # padding is not to be learnt
+    labels[labels == end] = -100                           # padding is not to be learned
     return labels
 
 # %% [markdown]
@@ -1155,7 +1155,7 @@ display(Markdown(
     f"Calibration raises the accuracy in **{better}** of {len(by_row)} runs. "
     f"{len(questions)} questions leave an accuracy of 0.8 an interval from {low:.2f} to {high:.2f}."
     f"\n\nWithout any example the model has **{none:.3f}** ({ends['model'][0]:.2f} to {ends['model'][1]:.2f}); "
-    f"a bag of words that has learnt on the {len(reviews):,} reviews of `data/sentiment` has "
+    f"a bag of words that has learned on the {len(reviews):,} reviews of `data/sentiment` has "
     f"**{by_words:.3f}** ({ends['bag'][0]:.2f} to {ends['bag'][1]:.2f})."
 ))
 

@@ -311,7 +311,7 @@ check("comparison.clear_differences", lambda case: clear_differences(**case))
 # %% [markdown]
 # Now **real sentences**: `data/senses`, 44 words, written so that a bag of words has a hard time. Of 30 all senses are nouns; of 14 they are another part of speech as well, and grammar tells them apart. We compare on the nouns; the table has both halves. A control joins,
 # the **window of two**: which two words stand on either side, and a logistic regression for each word. ELMo of the course can take part, since it spells: it reads words that it has never seen, letter by letter. BERT and GPT of the course cannot; their
-# vocabulary ends at our language. The pre-trained models are recorded, at the layer that is best on the training sentences.
+# vocabulary ends at our language. The pre-trained models are recorded, at the layer that is best on the training sentences; SmolLM2 with 4 bits per weight.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes a few seconds.")
@@ -674,7 +674,7 @@ table_rows = {
     "decoder (GPT)": ("its left", agrees["decoder"], "its left", "next word", "yes",
                       far("decoder"), "attention", "writing, prompts"),
     "encoder–decoder": ("source, target's left", both_agree, "three kinds", "target's next word",
-                        "yes", "L", "attention", "translation, summaries"),
+                        "yes", "source: L + 1, target: L", "attention", "translation, summaries"),
 }
 display(pd.DataFrame({
     name: (f"{sees} {'✓' if checked else '✗'}", attends, says, writes, path, steps[kind],
@@ -683,7 +683,7 @@ display(pd.DataFrame({
 }, index=PROPERTIES))
 
 # %% [markdown]
-# The decoder writes one word after another, of course: "1 per layer" is training. And the times are those of this machine, for one layer: sixteen times as many pairs of words need
+# The decoder writes one word after another, of course: "1 per layer" is training. The encoder–decoder's path is read off its drawing (04): the encoder's layers and one cell more. And the times are those of this machine, for one layer: sixteen times as many pairs of words need
 # not take sixteen times as long.
 #
 # From 04 to 07 two figures were measured and kept, as the scoreboard is. One is the size of the first word's derivative after 64 words, over that after 2. The other is how many times longer
@@ -828,7 +828,31 @@ pictures.opinions({text: opinions(text) for text in TWO}, language.senses)
 
 # %% [markdown]
 # GPT gives both sentences the same answer and is sure of no sense, like the exact reader who stops at the word. BERT agrees with the one who has read everything. ELMo hardly moves
-# from the one sentence to the other: half of its vector knows only what stands before, and among the nearest neighbours most begin alike (05).
+# from the one sentence to the other. Is that ELMo, or is it our temperature and two sentences? We ask 300 questions with the cue on the right. How much probability would have to be moved to turn a model's
+# answer into that of an exact reader?
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit.intervals import mean_and_half
+
+late_ones = torch.from_numpy(np.random.default_rng(0).choice(np.flatnonzero(asked.cue == "right"), 300, replace=False))
+same = words[1][late_ones][:, None] == words[0]
+exact_answers = {
+    reader: torch.from_numpy(language.sense_posterior(asked.ids[late_ones], asked.position[late_ones], context)).float()
+    for reader, context in (("up to the word", "left"), ("whole sentence", "both"))
+}
+moved = {}
+for temperature in (0.002, TEMPERATURE, 0.05):
+    for name in small:
+        labelled = vectors[name][0], ids(known.sense)
+        answer = neighbour_posterior(vectors[name][1][late_ones], *labelled, same, temperature, S)
+        for reader, exact_answer in exact_answers.items():
+            moved[name, reader, temperature] = mean_and_half((answer - exact_answer).abs().sum(dim=1) / 2)
+display(pd.Series({where: "{:.2f} ± {:.2f}".format(*interval) for where, interval in moved.items()})
+        .unstack().rename_axis(["", "from the exact reader"], axis=0).rename_axis("temperature", axis=1))
+
+# %% [markdown]
+# BERT is nearer to the whole sentence, GPT to the words before, at each temperature. ELMo moves: at a low one, where the nearest neighbour speaks alone, it is with those who have read everything; at a high one with those
+# who stop at the word. Half of its vector knows only what stands before, so many neighbours are nearly as near (05). What a vector "says" is also what its reader makes of it.
 #
 # Now **type a sentence** of your own. It has to consist of words that the language knows; of those that it does not know, the cell says which, and what comes close. The first two below are the same words in another order.
 
@@ -885,7 +909,14 @@ def tried(tests: dict[str, Tensor]) -> list[planted.Exposure]:
 pictures.exposure(tried(naive), "random numbers, nothing hidden")
 
 # %% [markdown]
-# Random numbers with nothing hidden: what most people try first. Whole kinds of faults pass.
+# Random numbers with nothing hidden: what most people try first. Whole kinds of faults pass. Here is one row worked out. A mask that is ignored can be noticed only where something is hidden, so in row 0 nobody
+# may see the last key:
+
+# %% tags=["demo"]
+one_hidden = {**naive, "keep": naive["keep"].clone()}
+one_hidden["keep"][0, :, -1] = False
+before, now = tried(naive)[0].exposed, tried(one_hidden)[0].exposed
+print("row 0 now exposes, too:", "; ".join(fault.name for fault in now if fault not in before))
 
 # %% nbgrader={"grade": false, "grade_id": "comparison-attention_tests", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def attention_tests(

@@ -111,8 +111,9 @@ def test_on_nouns_reading_is_a_few_points_ahead_of_near_words_and_these_of_the_b
     for few in ("GloVe, near words", "window of two"):
         assert 0.03 < gaps[place[encoder], place[few]] < 0.07  # "about five points"
         for kind in ("plain", "far"):
-            assert difference(of_kind(measured, kind, "all nouns"), encoder, few)[0] > 0.05
-        assert difference(of_kind(measured, "decoy", "all nouns"), encoder, few)[0] < 0
+            mean, low, _ = difference(of_kind(measured, kind, "all nouns"), encoder, few)
+            assert mean > 0.05 and low > 0  # "more on plain and on far sentences ... clear"
+        assert difference(of_kind(measured, "decoy", "all nouns"), encoder, few)[1] < 0  # "not ahead"
     low, high = bootstrap(np.asarray(measured["real"]["ELMo"] - measured["real"]["GloVe, bag of words"]))
     assert low < 0 < high  # "stands beside the bag of words"
 
@@ -121,7 +122,8 @@ def test_the_decoder_guesses_where_the_cue_comes_later_and_is_ahead_on_decoys(me
     assert abs(measured["gap"]) < 0.03 and not measured["sure"]
     encoder, decoder = measured["encoder"], measured["decoder"]
     late = of_kind(measured, "right", "all nouns")
-    assert late[decoder].mean() < late["GloVe, one vector"].mean() + 0.06
+    low, high = difference(late, decoder, "GloVe, one vector")[1:]
+    assert low < 0 < high  # "it guesses"
     assert difference(late, decoder, encoder)[2] < 0
     assert difference(of_kind(measured, "decoy", "all nouns"), decoder, encoder)[1] > 0
     assert of_kind(measured, "right", "another part of speech")[decoder].mean() > 0.8  # "most senses"
@@ -237,6 +239,26 @@ def test_gpt_gives_both_sentences_one_opinion_and_bert_two(measured):
     assert one["BERT"][prison] > one["BERT"][biology] + 0.5
     assert two["BERT"][biology] > two["BERT"][prison] + 0.5
     assert abs(one["ELMo"] - two["ELMo"]).max() < 0.15  # "hardly moves"
+
+
+def test_whose_answer_a_model_s_is_depends_on_the_temperature_for_elmo_alone(measured):
+    def ends(name, reader, temperature):
+        mean, half = measured["moved"][name, reader, temperature]
+        return mean - half, mean + half
+
+    for temperature in (0.002, 0.01, 0.05):
+        left, whole = (
+            {name: ends(name, reader, temperature) for name in ("ELMo", "BERT", "GPT")}
+            for reader in ("up to the word", "whole sentence")
+        )
+        assert whole["BERT"][1] < left["BERT"][0] and left["GPT"][1] < whole["GPT"][0]
+        if temperature != 0.01:
+            nearer = whole["ELMo"][1] < left["ELMo"][0], left["ELMo"][1] < whole["ELMo"][0]
+            assert nearer == (temperature < 0.01, temperature > 0.01)
+
+
+def test_a_row_that_hides_a_key_exposes_what_random_numbers_did_not(measured):
+    assert len(measured["now"]) > len(measured["before"])
 
 
 def test_words_and_sentences_that_the_language_lacks_get_a_sentence(measured, capsys):

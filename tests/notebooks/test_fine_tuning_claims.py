@@ -253,6 +253,30 @@ def test_a_head_on_the_mean_has_most_of_what_fine_tuning_has(measured):
     assert gap.mean() < whole.mean() / 2  # "most of the difference above"
 
 
+def test_lower_rates_below_buy_no_accuracy_and_forget_far_less(measured):
+    runs = measured["layer_rates"]
+
+    def difference(task: str, measure: str, lr: float) -> tuple[float, float]:
+        """A quarter per layer with 3e-3 at the head, minus one rate for all."""
+        mean, half = mean_and_half(
+            (runs[measure, 0.25][task, 3e-3] - runs[measure, 1.0][task, lr]).to_numpy()
+        )
+        return mean - half, mean + half
+
+    for task in measured["TASKS"]:
+        low, high = difference(task, "test", 1e-3)
+        assert low < 0 < high and high - low < 0.08  # "level with one rate at its best"
+        best = runs["test", 1.0][task].groupby(level="lr").mean().idxmax()
+        assert best == 1e-3
+        lost, of_one = (
+            mean_and_half(runs["forgotten", d][task, lr].to_numpy()) for d, lr in ((0.25, 3e-3), (1.0, 1e-3))
+        )
+        assert lost[0] < of_one[0] / 10 and sum(lost) < of_one[0] - of_one[1]  # "less than a tenth as much"
+        assert difference(task, "forgotten", 3e-4)[1] < 0  # "still more than that"
+        low, high = mean_and_half((runs["test", 0.25][task, 1e-2] - runs["test", 1.0][task, 1e-2]).to_numpy())
+        assert low - high > 0.1  # "wrecks the model ... does no harm there"
+
+
 def test_warm_up_helps_only_where_the_rate_is_far_too_high():
     runs = read_table("results/fine_tuning_warm_up.csv").pivot(
         index=["labels", "task", "lr", "seed"], columns="warmup", values="test"

@@ -1,5 +1,6 @@
 """What the prose of notebook 04 says without computing it holds in what the notebook measures."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -20,6 +21,11 @@ def test_plain_networks_and_closed_gates_forget_open_gates_and_attention_do_not(
     last = {name: values[:, -1].mean() for name, values in measured["reach"].items()}
     assert max(last["plain recurrence"], last["LSTM"]) < 1e-9
     assert min(last["LSTM, forget bias 3"], last["attention"]) > 1e-2
+
+
+def test_with_large_weights_the_derivative_explodes(measured):
+    mean, half = mean_and_half(np.log(measured["large"][:, 1] / measured["large"][:, 0]))
+    assert mean - half > np.log(10)
 
 
 def test_attention_loses_as_one_over_the_number_of_words(measured):

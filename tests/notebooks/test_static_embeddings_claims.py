@@ -5,8 +5,9 @@ import pytest
 import torch
 from scipy.stats import spearmanr
 
+from coursekit.datasets import read_table
 from coursekit.exam import sense_exam
-from coursekit.intervals import mean_and_half, wilson
+from coursekit.intervals import bootstrap, mean_and_half, wilson
 from coursekit.scoreboard import readers_of_counts
 
 pytestmark = pytest.mark.slow
@@ -157,6 +158,27 @@ def test_capitals_need_the_offset_and_plurals_hardly(measured):
     assert baseline[0] < 0.1 < 0.6 < right[0]
     assert baseline[2] > 0.3
     assert max(question_word[1:]) > 0.3
+    assert np.abs(np.subtract(question_word, measured["asked_back_of_many"])).max() < 0.2
+
+
+def test_longer_vectors_and_more_steps_come_nearer_to_the_best_scores():
+    rows = read_table("results/skip_gram.csv").pivot(
+        index="seed", columns=["D", "steps"], values=["agreement", "above"]
+    )
+    for nearer, farther in (((50, 1500), (10, 1500)), ((50, 1500), (50, 500))):
+        for measure, sign in (("agreement", 1), ("above", -1)):
+            mean, half = mean_and_half(sign * (rows[measure][nearer] - rows[measure][farther]))
+            assert mean > half
+    mean, half = mean_and_half(rows["above"][50, 1500] - rows["above"][200, 1500])
+    assert mean > half  # "still lower the loss"
+    mean, half = mean_and_half(rows["agreement"][200, 1500] - rows["agreement"][50, 1500])
+    assert abs(mean) < 0.01 and abs(mean) + half < 0.02  # "hardly moves"
+
+
+def test_counted_and_shortened_vectors_do_as_well_where_words_tell(measured):
+    for kind in ("left", "right"):
+        low, high = bootstrap(measured["gap"][kind])
+        assert -0.025 < low < 0.005 and high < 0.015  # "within about a point"
 
 
 def test_in_novels_too_the_word_is_near_the_average_of_its_senses_and_weights_follow_shares(measured):
