@@ -108,7 +108,8 @@ class Bench:
         folder = self._empty("jobs")
         cases = {exercise.name: exercise.draw(0) for exercise in self.exercises}
         for texts in self.writer.class_of(count):
-            (folder / f"{texts.student}.job").write_bytes(jobs.make_job(self._steps(texts), cases))
+            job = jobs.make_job(self._steps(texts), cases, self.assignment.settings.arrays)
+            (folder / f"{texts.student}.job").write_bytes(job)
         done = run_or_raise([sys.executable, "-m", "bench.floor", str(folder)], ROOT)
         return json.loads(done)
 

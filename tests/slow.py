@@ -14,7 +14,8 @@ import pytest
 
 from autograder.digests import digest
 from tests.conftest import ASSIGNMENTS, ROOT
-from tests.kept import Kept, any_notebook
+from tests.kept import Kept, any_notebook, content
+from tests.reach import Reached
 
 HERE = Path(__file__).parent
 ELSEWHERE = (
@@ -42,6 +43,9 @@ USED = {
 
 OF_SOME_NOTEBOOKS = ("autograder", "hostile", "jail", "plain", "written")
 """Folders whose tests look at these notebooks, and at the one in their name, and draw nothing."""
+
+OF_SOME_MODULES = ("coursekit", "data", "novels")
+"""Folders whose tests need of coursekit and data what they themselves reach."""
 
 EXAMPLES = ("01_static_embeddings", "02_attention", "09_fine_tuning", "12_one_corpus")
 WHOLE = {f"autograder.test_{what}" for what in ("demo", "instructors_guide", "local", "minutes", "report")}
@@ -93,23 +97,39 @@ def of_another_notebook(file: str, notebooks: Iterable[str]) -> bool:
 
 
 @cache
-def digest_of_folder(folder: str, notebooks: tuple[str, ...] = ()) -> str:
+def of_folder(folder: str, notebooks: tuple[str, ...] = ()) -> list[str]:
     """notebooks: those that count, where not all do"""
     files = [file for file in files_of_the_course() if decides(file, folder)]
-    if notebooks:
-        files = [file for file in files if not of_another_notebook(file, notebooks)]
-    machine = (platform.python_version_tuple()[:2], platform.system(), platform.machine())
-    return digest([ROOT / file for file in files], files, machine) if files else ""
+    return [file for file in files if not (notebooks and of_another_notebook(file, notebooks))]
 
 
-def digest_of(name: str) -> str:
+def counted(name: str) -> list[str]:
+    """The files of the course that count, beside the tests themselves: of coursekit and data what any of the others reaches."""
     notebook = next((notebook for notebook in ASSIGNMENTS if name.endswith(f".{notebook}")), "")
     place = name.removesuffix(f".{notebook}")
     folder = place.rpartition(".")[0]
     some = folder in OF_SOME_NOTEBOOKS and place not in WHOLE
-    found = digest_of_folder(folder, (*EXAMPLES, notebook) if some else ())
-    files = with_tests(HERE.joinpath(*place.split(".")).with_suffix(".py"))
-    return digest(files, name, found) if found else ""
+    files = of_folder(folder, (*EXAMPLES, notebook) if some else ())
+    if not some and folder not in OF_SOME_MODULES:
+        return files
+    other = ("coursekit/", "tests/plain/course/")  # a course of its own, which does not have them
+    code = [ROOT / file for file in files if file.endswith(".py") and not file.startswith(other)]
+    texts = [file.read_text(encoding="utf-8") for file in (*code, *with_tests(file_of(place)))]
+    reached = Reached(ROOT, ("coursekit",), texts)
+    return [file for file in files if reached.decides(file)]
+
+
+def file_of(place: str) -> Path:
+    return HERE.joinpath(*place.split(".")).with_suffix(".py")
+
+
+def digest_of(name: str) -> str:
+    notebook = next((notebook for notebook in ASSIGNMENTS if name.endswith(f".{notebook}")), "")
+    files = counted(name)
+    tests = with_tests(file_of(name.removesuffix(f".{notebook}")))
+    machine = (platform.python_version_tuple()[:2], platform.system(), platform.machine())
+    contents = [content(ROOT / file) for file in files]
+    return digest(tests, name, files, contents, machine) if files else ""
 
 
 def with_tests(file: Path) -> list[Path]:

@@ -49,6 +49,30 @@ def test_it_outlasts_what_it_does_not_depend_on(folder, file):
     assert file in slow.files_of_the_course() and not slow.decides(file, folder)
 
 
+COUNTED = {
+    "coursekit.test_language": "coursekit/language/exact.py",  # through the package
+    "coursekit.test_small_models": "coursekit/small/recipes.py data/results/small_gpt.csv data/models/bert.safetensors",
+    "novels.test_training": "coursekit/novels/corpus.py coursekit/pretrain.py",
+    "jail.test_walls": "coursekit/planted/attention.py coursekit/plots.py coursekit/vendor/d3-part.min.js",
+    "hostile.test_hostile": "data/senses/senses.csv",
+}
+NOT_COUNTED = {
+    "coursekit.test_language": "coursekit/pictures/gpt.py coursekit/planted/attention.py",
+    "novels.test_training": "coursekit/pictures/gpt.py coursekit/sliders.py",
+    "jail.test_walls": "coursekit/pictures/gpt.py coursekit/pictures/exam.py",
+}
+
+
+@pytest.mark.parametrize(("name", "file"), places(COUNTED))
+def test_of_coursekit_and_data_it_is_forgotten_with_what_is_reached(name, file):
+    assert file in slow.counted(name)
+
+
+@pytest.mark.parametrize(("name", "file"), places(NOT_COUNTED))
+def test_of_coursekit_and_data_it_outlasts_what_is_not_reached(name, file):
+    assert file in slow.files_of_the_course() and file not in slow.counted(name)
+
+
 def test_another_notebook_and_its_pictures_count_where_all_notebooks_are_looked_at():
     own, other = "solutions/02_attention/exercises.py", "notebooks/07_gpt/07_gpt.ipynb"
     assert slow.of_another_notebook(other, ["02_attention"]) and not slow.of_another_notebook(
@@ -76,11 +100,11 @@ def test_tests_that_name_another_notebook_or_go_through_all_are_known(folder):
 
 @pytest.mark.parametrize("name", SLOW_FILES)
 def test_whatever_a_slow_test_imports_counts(name):
-    folder = name.rpartition("/")[0]
+    kept = slow.counted(name.removesuffix(".py").replace("/", "."))
     tests = [file.relative_to(ROOT).as_posix() for file in slow.with_tests(ROOT / "tests" / name)]
     for module in set.union(*(imported(ROOT / test) for test in tests)):
         found = [path for path in (f"{module}.py", f"{module}/__init__.py") if (ROOT / path).is_file()]
-        assert all(path in tests or slow.decides(path, folder) for path in found), module
+        assert {*found} <= {*tests, *kept}, module
 
 
 def imported(file: Path) -> set[str]:
@@ -98,11 +122,11 @@ def imported(file: Path) -> set[str]:
 def test_a_change_changes_the_digest_and_no_git_keeps_nothing(tmp_path, monkeypatch):
     own, other = "tests/jail/test_walls.py", "tests/jail/test_view.py"
     course = {
-        "autograder/cli.py": "one",
-        "coursekit/novels.py": "one",
-        own: "one",
-        other: "one",
-        "tests/novels/test_corpus.py": "one",
+        "autograder/cli.py": "one = 1",
+        "coursekit/novels/corpus.py": "one = 1",
+        own: "from coursekit import plots",
+        other: "one = 1",
+        "tests/novels/test_corpus.py": "from coursekit.novels import corpus",
     }
     for name, text in course.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -110,17 +134,21 @@ def test_a_change_changes_the_digest_and_no_git_keeps_nothing(tmp_path, monkeypa
     found = slow.files_of_the_course.__wrapped__
     monkeypatch.setattr(slow, "ROOT", tmp_path)
     monkeypatch.setattr(slow, "HERE", tmp_path / "tests")
-    monkeypatch.setattr(slow, "digest_of_folder", slow.digest_of_folder.__wrapped__)
+    monkeypatch.setattr(slow, "of_folder", slow.of_folder.__wrapped__)
+    monkeypatch.setattr(slow, "content", slow.content.__wrapped__)
     monkeypatch.setattr(slow, "files_of_the_course", lambda: tuple(course))
     before = {name: slow.digest_of(name) for name in ("jail.test_walls", "novels.test_corpus")}
     assert len({*before.values()}) == 2
-    (tmp_path / "autograder" / "cli.py").write_text("two")
+    (tmp_path / "autograder" / "cli.py").write_text("two = 2")
     assert slow.digest_of("jail.test_walls") != before["jail.test_walls"]
     assert slow.digest_of("novels.test_corpus") == before["novels.test_corpus"]
     here = slow.digest_of("jail.test_walls")
-    (tmp_path / other).write_text("two")
+    (tmp_path / "coursekit" / "novels" / "corpus.py").write_text("two = 2")
+    assert slow.digest_of("jail.test_walls") == here  # nothing of it reaches that
+    assert slow.digest_of("novels.test_corpus") != before["novels.test_corpus"]
+    (tmp_path / other).write_text("two = 2")
     assert slow.digest_of("jail.test_walls") == here
-    (tmp_path / own).write_text("two")
+    (tmp_path / own).write_text("two = 2")
     assert slow.digest_of("jail.test_walls") != here
     monkeypatch.setattr(slow, "files_of_the_course", found)
     assert slow.digest_of("jail.test_walls") == ""  # git knows nothing of this folder

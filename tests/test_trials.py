@@ -28,7 +28,8 @@ def course(tmp_path_factory):
 def digest_of(course, monkeypatch):
     monkeypatch.setattr(trials, "ROOT", course)
     monkeypatch.setattr(trials, "AUTOGRADER", course / "autograder")
-    monkeypatch.setattr(trials, "_common", trials._common.__wrapped__)
+    for cached in (trials._common, trials.content):
+        monkeypatch.setattr(trials, cached.__name__, cached.__wrapped__)
     copies = {name: replace(one, root=course) for name, one in ASSIGNMENTS.items()}
     monkeypatch.setattr(trials, "ASSIGNMENTS", copies)
     return lambda name: trials.digest_of(name, [course / "test_them.py"])
@@ -42,6 +43,8 @@ def digest_of(course, monkeypatch):
         f"notebooks/{NAME}/{NAME}.ipynb",
         f"notebooks/{NAME}/{NAME}.key",
         "coursekit/plots.py",
+        "coursekit/pictures/statistics.py",
+        "coursekit/models/loading.py",
         "data/senses/senses.csv",
         "autograder/checks/judging.py",
         "autograder/jail/inside/runner.py",
@@ -64,7 +67,13 @@ def test_it_is_forgotten_with_what_it_depends_on(digest_of, course, path):
 
 def test_what_is_another_notebook_s_or_only_shows_results_changes_nothing(digest_of, course):
     before = digest_of(NAME)
-    for path in (f"solutions/{OTHER}/{OTHER}.py", f"solutions/{OTHER}/exercises.py", "autograder/report.py"):
+    of_others = ("coursekit/pictures/gpt.py", "data/timeline/timeline.csv")
+    for path in (
+        f"solutions/{OTHER}/{OTHER}.py",
+        f"solutions/{OTHER}/exercises.py",
+        "autograder/report.py",
+        *of_others,
+    ):
         file = course / path
         file.write_bytes(file.read_bytes() + b"\n")
     assert digest_of(NAME) == before

@@ -27,8 +27,10 @@ class Demonstrations:
 
     def that_define(self, names: Iterable[str], notebook: NotebookNode) -> list[int]:
         """Places of the unchanged ones that define one of `names`, or a name that these need in turn."""
-        places = [place for place, cell in enumerate(notebook.cells) if self.unchanged(cell)]
         wanted, needed = set(names), set()
+        if not wanted:
+            return []
+        places = [place for place, cell in enumerate(notebook.cells) if self.unchanged(cell)]
         grown = True
         while grown:
             grown = False

@@ -9,6 +9,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 
 from autograder.checks.answer_key import ExerciseKey
 from autograder.checks.judging import passes
@@ -123,10 +124,10 @@ class Dependants:
 
     def _read_uses(self, submission: Submission) -> dict[str, set[str]]:
         """The earlier exercises that each builds on: those it declares, and those whose names the student wrote."""
-        written = {grade_id(cell): set(re.findall(r"\w+", cell.source)) for cell in submission.notebook.cells}
+        texts = {grade_id(cell): cell["source"] for cell in submission.notebook.cells}
         uses, earlier = {}, []
         for name, exercise in self._assignment.exercises.items():
-            names = written.get(exercise.solution_id, set())
+            names = set(re.findall(r"\w+", texts.get(exercise.solution_id, "")))
             uses[name] = {
                 before for before in earlier if before in exercise.uses or self._defined[before] & names
             }
@@ -138,6 +139,9 @@ def _names(exercises: frozenset[str]) -> str:
     return " and ".join(sorted(name.partition(".")[2] for name in exercises))
 
 
-def _defined(source: str) -> set[str]:
-    """The functions and classes of a cell of ours."""
-    return {node.name for node in ast.parse(source).body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+@cache
+def _defined(source: str) -> frozenset[str]:
+    """The functions and classes of a cell of ours, which is the same for a whole class."""
+    return frozenset(
+        node.name for node in ast.parse(source).body if isinstance(node, ast.FunctionDef | ast.ClassDef)
+    )

@@ -270,8 +270,9 @@ def _parse_cell(number: int, cell: Any) -> Cell:
             source = "".join(source)
     if not isinstance(source, str):
         raise Unreadable(f"Cell {number} of the file has no readable text.")
-    # A lone surrogate is legal in JSON but cannot be written to a file again.
-    source = source.encode("utf-8", "replace").decode("utf-8")
+    if not source.isascii():
+        # A lone surrogate is legal in JSON but cannot be written to a file again.
+        source = source.encode("utf-8", "replace").decode("utf-8")
     source = source.replace("\r\n", "\n").replace("\r", "\n")  # as the release has them
     metadata = cell.get("metadata")
     nbgrader = metadata.get("nbgrader") if isinstance(metadata, dict) else None
@@ -323,8 +324,9 @@ def restore(handed: list[Cell], release: NotebookNode) -> NotebookNode:
     Locked cells and all metadata come from the release, by grade id. Of a doubled id the first cell
     counts. A deleted cell comes back behind the cells that precede it in the release.
     """
-    official = {grade_id(cell): place for place, cell in enumerate(release.cells) if grade_id(cell)}
-    plain = {cell["source"]: place for place, cell in enumerate(release.cells) if not grade_id(cell)}
+    names = [grade_id(cell) for cell in release.cells]
+    official = {name: place for place, name in enumerate(names) if name}
+    plain = {release.cells[place]["source"]: place for place, name in enumerate(names) if not name}
     restored: list[tuple[int, NotebookNode]] = []  # with the place in the release, or -1
     seen: set[int] = set()
     for cell in handed:

@@ -7,6 +7,7 @@ import pytest
 from tests.conftest import ASSIGNMENTS, ROOT
 from tests.kept import Kept
 from tests.notebooks import ran
+from tests.reach import Reached
 
 NAME = "02_attention"
 
@@ -25,7 +26,7 @@ def world(tmp_path, monkeypatch):
     shutil.rmtree(ran.FOLDER)
     one = ASSIGNMENTS[NAME]
     monkeypatch.setitem(ran.ASSIGNMENTS, NAME, type(one)(tmp_path, NAME))
-    for cached in (ran._common, ran.digest_of):
+    for cached in (ran._files, ran.content, ran.digest_of):
         monkeypatch.setattr(ran, cached.__name__, cached.__wrapped__)
     return Kept(ran.FOLDER.parent, frozenset(), ran.digest_of)
 
@@ -36,7 +37,12 @@ def world(tmp_path, monkeypatch):
         f"solutions/{NAME}/{NAME}.py",
         f"solutions/{NAME}/exercises.py",
         f"notebooks/{NAME}/{NAME}.ipynb",
-        "coursekit/plots.py",
+        "coursekit/plots.py",  # by its name in coursekit/__init__.py
+        "coursekit/pictures/statistics.py",
+        "coursekit/language/grammar.py",  # through others
+        "coursekit/vendor/d3-part.min.js",
+        "tools/book/notebook.py",
+        "tools/jupyterlab/share/jupyter/lab/settings/overrides.json",
         "autograder/checks/judging.py",
         "data/senses/senses.csv",
         "tests/notebooks/test_attention_claims.py",
@@ -52,8 +58,28 @@ def test_it_is_forgotten_with_what_it_depends_on(world, path):
     assert not world.has_passed(NAME)
 
 
-def test_another_notebook_s_source_changes_nothing(world):
+@pytest.mark.parametrize(
+    "path",
+    [
+        "solutions/03_transformer_layer/03_transformer_layer.py",
+        "coursekit/pictures/gpt.py",
+        "coursekit/novels/corpus.py",
+        "data/results/one_corpus.csv",
+        "data/timeline/timeline.csv",
+        "tests/notebooks/test_gpt_claims.py",
+        "tools/student/README.md",
+    ],
+)
+def test_what_nothing_of_it_reaches_changes_nothing(world, path):
     world.remember(NAME)
-    other = ran.ROOT / "solutions" / "03_transformer_layer" / "03_transformer_layer.py"
-    other.write_text(other.read_text() + "\n")
+    file = ran.ROOT / path
+    file.write_bytes(file.read_bytes() + b"\n")
     assert world.has_passed(NAME)
+
+
+def test_what_another_notebook_reaches_counts_there():
+    reached = {"07_gpt": "coursekit/pictures/gpt.py", "12_one_corpus": "data/results/one_corpus.csv"}
+    for name, path in reached.items():
+        one = ran.ASSIGNMENTS[name]
+        texts = [one.source.read_text(encoding="utf-8"), one.exercises_file.read_text(encoding="utf-8")]
+        assert Reached(ROOT, ran.PACKAGES, texts).decides(path)
