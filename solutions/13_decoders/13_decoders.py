@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 13 · Today's decoders
 #
-# The GPT of 07 is built as GPT-2 was in 2019. Since then five of its parts have been exchanged, in nearly every model whose weights can be had: how text becomes tokens, how tokens know
+# The GPT of 07 is built as GPT-2 was in 2019. Five parts are built otherwise now, in nearly every model whose weights can be had: how text becomes tokens, how tokens know
 # their places, the norm, the attention's keys and values, the feed-forward layer. You write each of the five, put them together, and load SmolLM2 into your own code: 135 million numbers.
 #
 # **You need** notebooks 03 and 07. **Time** about 65 minutes without what goes *further*: eight exercises and a question that a person reads; further ones are a bug to mend and experts; what four
@@ -520,7 +520,7 @@ def own_names(theirs: dict[str, Tensor]) -> dict[str, Tensor]:
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "decoders-own_names-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("decoders.own_names", lambda case: own_names(case))
+check("decoders.own_names", lambda case: own_names(dict(sorted(case.items()))))
 
 # %% [markdown]
 # Everything is there. SmolLM2 has 30 layers of 576 numbers and was trained on two trillion tokens (Ben Allal et al. 2025). What the course's package carries are its weights after instruction tuning, stored in four bits each. Loading takes a few seconds, the first time half a minute.
@@ -681,7 +681,8 @@ for name, load_rows in {"loaded as they are": loaded_as_they_are, "mended": mend
 #
 # Shazeer et al. (2017) put many feed-forward layers side by side, the **experts**, and let each token use few of them: a **mixture of experts** (MoE). Parameters grow, the operations per token do not. A router, one linear layer, gives each token a score for
 # each expert. The best k get the token; their outputs are added with weights that are the softmax of *their* scores (Jiang et al. 2024).
-#
+
+# %% [markdown]
 # If the router sends everything to one expert, the others learn nothing. So the training adds a **load-balancing loss** (Fedus et al. 2022):
 # E · Σ f_e P_e over the experts, where f_e is the share of all choices that fell on expert e, and P_e its mean probability (softmax over all E scores). It is 1 if all are used alike.
 
@@ -836,7 +837,7 @@ own.load_state_dict(exact)
 pictures.four_bits(four_bits, loaded_loss.mean())
 
 # %% [markdown]
-# The larger the block, the farther a large number in it drives its neighbours' steps apart, and the larger the error; the smaller, the more scales are to be stored: 16 bits for each block make 1 bit per number with 16, 0.03 with 576. What was loaded had been through four bits once already, with another rule, so
+# One large number makes the steps of its whole block coarse: the larger the block, the larger the error. The smaller the block, the more scales are to be stored: 16 bits for each make 1 bit per number with 16, 0.03 with 576. What was loaded had been through four bits once already, with another rule, so
 # this is the cost of a second time.
 #
 # Every size costs something (intervals over 32 texts), and a whole row of 576 numbers costs more than a block of 16. Between 16 and 64 these texts show no difference.
@@ -850,8 +851,6 @@ pictures.four_bits(four_bits, loaded_loss.mean())
 # - Query heads that share keys and values make the cache smaller by as much as they share.
 # - SwiGLU multiplies: a gate decides how much of another projection passes.
 # - SmolLM2’s weights in your own Decoder give the logits of transformers, and the same text.
-#
-# The [start page](../start.ipynb) shows how far you are.
 
 # %% [markdown]
 # ## References
@@ -869,3 +868,6 @@ pictures.four_bits(four_bits, loaded_loss.mean())
 # - Touvron, H. et al. (2023). LLaMA: open and efficient foundation language models. arXiv:2302.13971.
 # - transformers (2023). Rotary positional embedding differs with official implementation. github.com/huggingface/transformers/issues/25199.
 # - Zhang, B. and Sennrich, R. (2019). Root mean square layer normalization. *NeurIPS* 32. arXiv:1910.07467.
+
+# %% [markdown]
+# The [start page](../start.ipynb) shows how far you are.

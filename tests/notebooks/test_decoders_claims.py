@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from coursekit.intervals import mean_and_half
+from tests.notebooks.answers import right_cells
 
 pytestmark = pytest.mark.slow
 NOTEBOOKS = ["13_decoders"]
@@ -76,3 +77,42 @@ def test_parameters_of_the_table_are_those_of_the_papers(measured):
         "SmolLM2 135M": 0.135,
     }
     assert parameters.to_dict() == pytest.approx(published, abs=6e-4)
+
+
+# ------------------------------------------------------------------------------------------ half-finished states
+
+MERGES_AND_NORM = right_cells("13_decoders", "bpe_train", "bpe_encode", "rms_norm")
+ALL_BUT_NAMES = MERGES_AND_NORM | right_cells("13_decoders", "rotary", "attention", "swiglu", "decoder")
+HALF_FINISHED = {
+    "merges and norm right, neighbours turned together": MERGES_AND_NORM
+    | {
+        "decoders-rotary": """def rotary(x, positions, base=10_000.0):
+    d = x.shape[-1]
+    angle = positions[:, None] * base ** (-torch.arange(0, d, 2) / d)
+    even, odd = x[..., ::2], x[..., 1::2]
+    turned = [even * angle.cos() - odd * angle.sin(), even * angle.sin() + odd * angle.cos()]
+    return torch.stack(turned, dim=-1).flatten(-2)"""
+    },
+    "the longest token from the left": right_cells("13_decoders", "bpe_train")
+    | {
+        "decoders-bpe_encode": """def bpe_encode(word, merges):
+    content = [bytes([i]) for i in range(256)]
+    for left, right in merges:
+        content.append(content[left] + content[right])
+    data, ids = word.encode(), []
+    while data:
+        best = max((len(token), -i) for i, token in enumerate(content) if data.startswith(token))
+        ids.append(-best[1])
+        data = data[best[0]:]
+    return ids"""
+    },
+    "a decoder whose cache nobody resets": ALL_BUT_NAMES
+    | {
+        "decoders-decoder": ALL_BUT_NAMES["decoders-decoder"].replace("layer.attention.reset(cached)", "pass")
+    },
+}
+SAYS = {
+    "merges and norm right, neighbours turned together": "neighbours",
+    "the longest token from the left": "WordPiece",
+    "a decoder whose cache nobody resets": "reset",
+}
