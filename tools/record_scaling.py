@@ -1,6 +1,6 @@
 """Record data/results/scaling.csv and scaling_rates.csv: notebook 13, how loss falls with parameters and with tokens.
 
-    python tools/record_scaling.py        # some ten minutes of processor for all 48 runs; what is there is kept
+    python tools/record_scaling.py        # some ten minutes of processor for all 60 runs; what is there is kept
 
 Small GPTs of two layers read the part of the generated language that is about prisons, biology and phones. No sentence is
 repeated on purpose. Each run has a learning rate that rises and falls within its own steps. Its height is chosen for each
@@ -29,7 +29,7 @@ from coursekit.small.recipes import Recipe, sentences
 RESULTS = Path(__file__).parents[1] / "data/results"
 TOPICS = "prison", "biology", "phone"
 DIMS = (8, 16, 32, 64)
-STEPS = (40, 160, 640, 2560)
+STEPS = (40, 160, 320, 640, 1600)
 RATES, RATE_STEPS, RATE_SEED = (3e-3, 1e-2, 3e-2, 1e-1), 320, 100
 BATCH = 32
 TEST, TEST_SEED = 4_000, 7_013

@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 
+from coursekit.datasets import read_table
 from coursekit.intervals import mean_and_half
+from coursekit.language import Language
+from coursekit.language.grammar import GRAMMAR
 from tests.notebooks.answers import right_cells
 
 pytestmark = pytest.mark.slow
@@ -74,9 +77,56 @@ def test_parameters_of_the_table_are_those_of_the_papers(measured):
         "Mixtral 8×7B": 46.703,
         "Llama 3 8B": 8.030,
         "Qwen2.5 0.5B": 0.494,
+        "DeepSeek-V3": 671.026,
         "SmolLM2 135M": 0.135,
+        "Gemma 3 1B": 1.000,
+        "Qwen3 0.6B": 0.596,
+        "SmolLM3 3B": 3.075,
+        "gpt-oss 20B": 20.915,
     }
     assert parameters.to_dict() == pytest.approx(published, abs=6e-4)
+
+
+def test_since_2023_all_have_rotary_positions_rms_norm_and_a_gate_and_more_text(measured):
+    table = measured["decoders_table"]
+    new = table[table["year"] >= 2023]
+    assert len(new) >= 10 and table["year"].is_monotonic_increasing
+    assert new["positions"].str.startswith("rotary").all() and new["norm"].str.startswith("RMSNorm").all()
+    assert new["activation"].str.contains("GLU").all()
+    assert not table[table["year"] < 2023]["activation"].str.contains("GLU").any()
+
+
+# ------------------------------------------------------------------------------------------ scaling
+
+
+def test_the_grid_is_whole_and_its_bound_is_the_language_s(measured):
+    runs = measured["scaling"]
+    assert len(runs) == 60 == len(runs.drop_duplicates(["dim", "steps", "seed"]))
+    assert runs["dim"].nunique() == 4 and runs["steps"].nunique() == 5 and runs["seed"].nunique() == 3
+    language = Language.from_grammar(GRAMMAR.only("prison", "biology", "phone"))
+    assert len(language.vocabulary) == 486
+    sample = language.sample(4_000, np.random.default_rng(7_013), "train")
+    bound = language.log_loss_next(sample.ids).sum() / (sample.lengths - 1).sum()
+    assert (runs["bound"] - bound).abs().max() < 1e-4
+    gain = language.split_gain(sample, "train").sum() / (sample.lengths - 1).sum()
+    assert runs["above"].min() > 5 * gain  # what could be had by learning the split by heart explains nothing
+
+
+def test_the_rate_of_each_size_is_the_best_of_four_and_not_at_their_edge(measured):
+    tried, runs = read_table("results/scaling_rates.csv"), measured["scaling"]
+    assert not set(tried["seed"]) & set(runs["seed"])
+    for dim, rows in tried.groupby("dim"):
+        best = rows.loc[rows["loss"].idxmin(), "rate"]
+        assert len(rows) == 4 and rows["rate"].min() < best < rows["rate"].max()
+        assert (runs[runs["dim"] == dim]["rate"] == best).all()
+
+
+def test_tokens_per_parameter(measured):
+    def per_parameter(name, tokens):
+        return tokens / 1e9 / float(measured["decoders_table"].loc[name, "parameters"].removesuffix(" B"))
+
+    assert per_parameter("SmolLM2 135M", 2e12) == pytest.approx(15_000, rel=0.02)
+    assert per_parameter("Llama 3 8B", 15e12) == pytest.approx(1_900, rel=0.02)
 
 
 # ------------------------------------------------------------------------------------------ half-finished states
