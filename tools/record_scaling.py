@@ -1,6 +1,6 @@
 """Record data/results/scaling.csv and scaling_rates.csv: notebook 13, how loss falls with parameters and with tokens.
 
-    python tools/record_scaling.py        # some ten minutes of processor for all 60 runs; what is there is kept
+    python tools/record_scaling.py        # some seven minutes of processor for all 60 runs; what is there is kept
 
 Small GPTs of two layers read the part of the generated language that is about prisons, biology and phones. No sentence is
 repeated on purpose. Each run has a learning rate that rises and falls within its own steps. Its height is chosen for each

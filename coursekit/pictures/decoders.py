@@ -243,7 +243,11 @@ def scaling(
         means = own.groupby("tokens")["above"].mean()
         said.append(f"{size:,} parameters: " + ", ".join(f"{value:.2f}" for value in means))
     left.set(xscale="log", yscale="log", xlabel="tokens read", ylabel="nats per token above the bound")
-    left.legend(title="parameters; lines: the law", fontsize=8, title_fontsize=8)
+    counts = sorted(runs["tokens"].unique())
+    left.set_xticks(counts, [f"{count / 1000:.0f}k" for count in counts])
+    left.set_yticks([0.1, 0.3, 1, 3], ["0.1", "0.3", "1", "3"])
+    left.minorticks_off()
+    left.legend(title="parameters; lines: the law", fontsize=8, title_fontsize=8, loc="lower left")
     compute = np.geomspace(*(6 * fitted["parameters"] * fitted["tokens"]).agg(["min", "max"]))
     best = [_best_size(law, budget) for budget in compute]
     middle = len(compute) // 2
@@ -261,7 +265,7 @@ def scaling(
     )
     right.set(ylim=(min(sizes) / 3, 3 * max(sizes)))
     right.legend(title="N grows like C to the power", fontsize=8, title_fontsize=8)
-    tokens = ", ".join(f"{count:,}" for count in sorted(runs["tokens"].unique()))
+    tokens = ", ".join(f"{count:,}" for count in counts)
     show(
         figure,
         alt=f"Mean nats per token above the bound after {tokens} tokens. {'; '.join(said)}. By the law, the best number of parameters "

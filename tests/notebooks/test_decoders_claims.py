@@ -121,6 +121,37 @@ def test_the_rate_of_each_size_is_the_best_of_four_and_not_at_their_edge(measure
         assert (runs[runs["dim"] == dim]["rate"] == best).all()
 
 
+def test_after_the_longest_training_the_smallest_is_behind_and_the_two_largest_are_one(measured):
+    runs = measured["scaling"]
+    above = runs[runs["steps"] == 1600].pivot(index="seed", columns="dim", values="above")
+    assert (above[[16, 32, 64]].max(axis=1) < above[8]).all()
+    mean, half = mean_and_half(above[64] - above[32])
+    assert mean - half < 0 < mean + half
+
+
+def test_larger_models_are_ahead_after_few_tokens(measured):
+    runs = measured["scaling"]
+    above = runs[runs["steps"] == 160].pivot(index="seed", columns="dim", values="above")
+    assert (above[8] > above[16]).all() and (above[16] > above[32]).all() and (above[32] > above[64]).all()
+
+
+def test_the_law_is_rough_and_foretells_the_longest_runs_better_than_no_more_gain(measured):
+    assert round(100 * measured["wrong_by"]) == 13
+    assert (measured["misses"]["law"] < measured["misses"]["control"]).all()
+
+
+def test_exponents_are_above_those_of_text_and_the_power_below_that_of_kaplan(measured):
+    for (mean, half), of_text in zip(measured["exponents"].values(), (0.34, 0.28), strict=True):
+        assert mean > 3 * of_text and mean - half > of_text
+    assert {steps: round(mean, 1) for steps, (mean, _) in measured["powers"].items() if steps > 40} == {
+        160: 0.4,
+        320: 0.4,
+    }
+    assert round(measured["powers"][40][0], 2) == 0.27
+    for mean, half in measured["powers"].values():
+        assert mean + half < 0.73 and mean < 0.50 and mean + half < 0.52
+
+
 def test_tokens_per_parameter(measured):
     def per_parameter(name, tokens):
         return tokens / 1e9 / float(measured["decoders_table"].loc[name, "parameters"].removesuffix(" B"))
