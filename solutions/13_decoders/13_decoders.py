@@ -810,7 +810,7 @@ decoders_table = pd.DataFrame({name: counted(*model) for name, model in MODELS.i
 display(decoders_table)
 
 # %% [markdown]
-# From 2018 to 2023 nearly every column changes. Since 2023 all have rotary positions, RMSNorm and a gate. What grows is the data, the context, and the number of experts. (A cache per token is 16 bits for each number.)
+# From 2018 to 2023 nearly every column changes. Since 2023 all have rotary positions, RMSNorm and a gate. What grows is the data and the context, and some have experts. (A cache per token is 16 bits for each number.)
 #
 # The 8 × 7B of Mixtral are 46.7 billion parameters, not 56: attention is there once. For each token 12.9 billion of them are used (Jiang et al. 2024); of DeepSeek-V3's 671 billion it is 37 (DeepSeek-AI 2024).
 #
