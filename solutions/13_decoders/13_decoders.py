@@ -741,6 +741,7 @@ def train_experts(balance: float, seed: int, steps: int = 400, E: int = 8, D: in
     used = (weights > 0).float().mean(dim=0) / 2
     return {"largest share": used.max().item(), "error": error.item()}
 
+torch.set_num_threads(1)                                          # matrices this small are slower with more
 print("This takes about ten seconds.")
 experts_trained = {balance: [train_experts(balance, seed) for seed in range(5)] for balance in (0.0, 0.1, 0.3)}
 pictures.experts(experts_trained, alike=1 / 8)
@@ -932,6 +933,7 @@ def nats_per_token(model) -> Float[np.ndarray, "texts"]:
     losses = -log_p.gather(-1, ids[:, 1:].clamp(min=0)[..., None])[..., 0] * real
     return (losses.sum(dim=1) / real.sum(dim=1)).numpy()
 
+torch.set_num_threads(2)
 print("This takes about twenty seconds.")
 exact = {name: value.clone() for name, value in own.state_dict().items()}
 matrices = [name for name, value in exact.items() if value.ndim == 2 and name != "token.weight"]
