@@ -47,11 +47,11 @@ course_map()
 # |:--|:--|:--|:--|:--|:--|
 # | 01 | [One vector per word](01_static_embeddings/01_static_embeddings.ipynb) | 70 | count and train word vectors, and say what one vector per word cannot do | | 02, 12 |
 # | 02 | [Attention, step by step](02_attention/02_attention.ipynb) | 75 | compute attention by hand, in a batch, with masks and with heads | 01 | 03 |
-# | 03 | [The transformer layer](03_transformer_layer/03_transformer_layer.ipynb) | 75 | write the parts of a transformer as your own modules, match PyTorch's layer, and train it | 02 | 04, 06, 07 |
+# | 03 | [The transformer layer](03_transformer_layer/03_transformer_layer.ipynb) | 75 | write the parts of a transformer as your own modules, match PyTorch's layer, and train it | 02 | 04, 06, 07, 13 |
 # | 04 | [Recurrence, encoder–decoder, and what attention costs](04_recurrence/04_recurrence.ipynb) | 75 | write an LSTM step, attention and a decoder block, and measure what each step gained in translation | 03 | 05, 07 |
 # | 05 | [ELMo](05_elmo/05_elmo.ipynb) | 75 | train two language models, one for each direction, and mix their layers | 04 | 06, 12 |
 # | 06 | [BERT](06_bert/06_bert.ipynb) | 75 | split words into pieces, mask them and pre-train an encoder | 03, 05 | 08, 09, 11 |
-# | 07 | [GPT](07_gpt/07_gpt.ipynb) | 75 | write a GPT with a cache, train it, load GPT-2's weights, and show what it cannot see | 03, 04 | 08, 12 |
+# | 07 | [GPT](07_gpt/07_gpt.ipynb) | 75 | write a GPT with a cache, train it, load GPT-2's weights, and show what it cannot see | 03, 04 | 08, 12, 13 |
 # | 08 | [Inside a pre-trained transformer](08_inside/08_inside.ipynb) | 65 | read a word's vector at every layer and tell its senses apart | 06, 07 | 09 |
 # | 09 | [Fine-tuning](09_fine_tuning/09_fine_tuning.ipynb) | 75 | choose what to train, how fast and for how long, and measure what is forgotten | 06, 08 | 10 |
 # | 10 | [Applications: sentiment, entities, questions](10_applications/10_applications.ipynb) | 70 | put three heads on one encoder and score each properly | 09 | 12 |

@@ -1,9 +1,10 @@
 """Figures of notebook 13. Each takes what the notebook computed, draws it, and says its numbers in words."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from jaxtyping import Float
 from torch import Tensor
 
@@ -211,3 +212,70 @@ def four_bits(measured: Mapping[int, tuple[float, Float[np.ndarray, " texts"]]],
         )
         + f". Without rounding the loss is {loss:.2f}.",
     )
+
+
+def scaling(
+    runs: pd.DataFrame,
+    fitted: pd.DataFrame,
+    law: Callable[[pd.DataFrame], np.ndarray],
+    alpha: float,
+    beta: float,
+) -> None:
+    """Nats above the bound by tokens, a colour for each size; and the sizes that a law of these exponents gives a budget.
+
+    `runs` and `fitted`, those of them that the law was fitted to, have columns parameters, tokens and above, one line a run;
+    `law` gives the nats above the bound for such lines.
+    """
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9.4, 3.9))
+    sizes, said = sorted(runs["parameters"].unique()), []
+    along = np.geomspace(fitted["tokens"].min() / 1.2, fitted["tokens"].max() * 1.2)
+    for colour, size in zip(PALETTE, sizes, strict=False):
+        own = runs[runs["parameters"] == size]
+        for rows, face in (
+            (own[own.index.isin(fitted.index)], colour),
+            (own[~own.index.isin(fitted.index)], "none"),
+        ):
+            left.plot(
+                rows["tokens"], rows["above"], linestyle="", marker="o", markersize=5, color=colour, mfc=face
+            )
+        lines = pd.DataFrame({"parameters": size, "tokens": along})
+        left.plot(along, law(lines), color=colour, lw=1.5, label=f"{size:,}")
+        means = own.groupby("tokens")["above"].mean()
+        said.append(f"{size:,} parameters: " + ", ".join(f"{value:.2f}" for value in means))
+    left.set(xscale="log", yscale="log", xlabel="tokens read", ylabel="nats per token above the bound")
+    counts = sorted(runs["tokens"].unique())
+    left.set_xticks(counts, [f"{count / 1000:.0f}k" for count in counts])
+    left.set_yticks([0.1, 0.3, 1, 3], ["0.1", "0.3", "1", "3"])
+    left.minorticks_off()
+    left.legend(title="parameters; lines: the law", fontsize=8, title_fontsize=8, loc="lower left")
+    compute = np.geomspace(*(6 * fitted["parameters"] * fitted["tokens"]).agg(["min", "max"]))
+    best = [_best_size(law, budget) for budget in compute]
+    middle = len(compute) // 2
+    right.plot(compute, best, color=BLUE, lw=2.5, label=f"our law: {beta / (alpha + beta):.2f}")
+    for name, power, colour in (("Kaplan et al.", 0.73, ORANGE), ("Hoffmann et al.", 0.50, GREY)):
+        line = best[middle] * (compute / compute[middle]) ** power
+        right.plot(compute, line, color=colour, linestyle="--", lw=1.5, label=f"{name}: {power:.2f}")
+    cells = fitted.drop_duplicates(["parameters", "tokens"])
+    spent = 6 * cells["parameters"] * cells["tokens"]
+    right.plot(
+        spent, cells["parameters"], linestyle="", marker="o", markersize=4, color=GREY, label="trained"
+    )
+    right.set(
+        xscale="log", yscale="log", xlabel="compute C = 6 · N · T (operations)", ylabel="best parameters N"
+    )
+    right.set(ylim=(min(sizes) / 3, 3 * max(sizes)))
+    right.legend(title="N grows like C to the power", fontsize=8, title_fontsize=8)
+    tokens = ", ".join(f"{count:,}" for count in counts)
+    show(
+        figure,
+        alt=f"Mean nats per token above the bound after {tokens} tokens. {'; '.join(said)}. By the law, the best number of parameters "
+        f"goes from {best[0]:,.0f} to {best[-1]:,.0f} as compute goes from {compute[0]:.0e} to {compute[-1]:.0e} operations, like its "
+        f"power {beta / (alpha + beta):.2f}; dashed lines of the powers 0.73 and 0.50 pass through its middle.",
+    )
+
+
+def _best_size(law: Callable[[pd.DataFrame], np.ndarray], compute: float) -> float:
+    """The parameters for which a law gives the lowest loss, where parameters times tokens times six are given."""
+    parameters = np.geomspace(1e2, 1e8, 601)
+    lines = pd.DataFrame({"parameters": parameters, "tokens": compute / 6 / parameters})
+    return float(parameters[np.argmin(law(lines))])

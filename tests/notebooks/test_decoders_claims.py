@@ -3,7 +3,11 @@
 import numpy as np
 import pytest
 
+from coursekit.datasets import read_table
 from coursekit.intervals import mean_and_half
+from coursekit.language import Language
+from coursekit.language.grammar import GRAMMAR
+from tests.notebooks.answers import right_cells
 
 pytestmark = pytest.mark.slow
 NOTEBOOKS = ["13_decoders"]
@@ -73,6 +77,123 @@ def test_parameters_of_the_table_are_those_of_the_papers(measured):
         "Mixtral 8×7B": 46.703,
         "Llama 3 8B": 8.030,
         "Qwen2.5 0.5B": 0.494,
+        "DeepSeek-V3": 671.026,
         "SmolLM2 135M": 0.135,
+        "Gemma 3 1B": 1.000,
+        "Qwen3 0.6B": 0.596,
+        "SmolLM3 3B": 3.075,
+        "gpt-oss 20B": 20.915,
     }
     assert parameters.to_dict() == pytest.approx(published, abs=6e-4)
+
+
+def test_since_2023_all_have_rotary_positions_rms_norm_and_a_gate_and_more_text(measured):
+    table = measured["decoders_table"]
+    new = table[table["year"] >= 2023]
+    assert len(new) >= 10 and table["year"].is_monotonic_increasing
+    assert new["positions"].str.startswith("rotary").all() and new["norm"].str.startswith("RMSNorm").all()
+    assert new["activation"].str.contains("GLU").all()
+    assert not table[table["year"] < 2023]["activation"].str.contains("GLU").any()
+
+
+# ------------------------------------------------------------------------------------------ scaling
+
+
+def test_the_grid_is_whole_and_its_bound_is_the_language_s(measured):
+    runs = measured["scaling"]
+    assert len(runs) == 60 == len(runs.drop_duplicates(["dim", "steps", "seed"]))
+    assert runs["dim"].nunique() == 4 and runs["steps"].nunique() == 5 and runs["seed"].nunique() == 3
+    language = Language.from_grammar(GRAMMAR.only("prison", "biology", "phone"))
+    assert len(language.vocabulary) == 486
+    sample = language.sample(4_000, np.random.default_rng(7_013), "train")
+    bound = language.log_loss_next(sample.ids).sum() / (sample.lengths - 1).sum()
+    assert (runs["bound"] - bound).abs().max() < 1e-4
+    gain = language.split_gain(sample, "train").sum() / (sample.lengths - 1).sum()
+    assert runs["above"].min() > 5 * gain  # what could be had by learning the split by heart explains nothing
+
+
+def test_the_rate_of_each_size_is_the_best_of_four_and_not_at_their_edge(measured):
+    tried, runs = read_table("results/scaling_rates.csv"), measured["scaling"]
+    assert not set(tried["seed"]) & set(runs["seed"])
+    for dim, rows in tried.groupby("dim"):
+        best = rows.loc[rows["loss"].idxmin(), "rate"]
+        assert len(rows) == 4 and rows["rate"].min() < best < rows["rate"].max()
+        assert (runs[runs["dim"] == dim]["rate"] == best).all()
+
+
+def test_after_the_longest_training_the_smallest_is_behind_and_the_two_largest_are_one(measured):
+    runs = measured["scaling"]
+    above = runs[runs["steps"] == 1600].pivot(index="seed", columns="dim", values="above")
+    assert (above[[16, 32, 64]].max(axis=1) < above[8]).all()
+    mean, half = mean_and_half(above[64] - above[32])
+    assert mean - half < 0 < mean + half
+
+
+def test_larger_models_are_ahead_after_few_tokens(measured):
+    runs = measured["scaling"]
+    above = runs[runs["steps"] == 160].pivot(index="seed", columns="dim", values="above")
+    assert (above[8] > above[16]).all() and (above[16] > above[32]).all() and (above[32] > above[64]).all()
+
+
+def test_the_law_is_rough_and_foretells_the_longest_runs_better_than_no_more_gain(measured):
+    assert round(100 * measured["wrong_by"]) == 13
+    assert (measured["misses"]["law"] < measured["misses"]["control"]).all()
+
+
+def test_exponents_are_above_those_of_text_and_the_power_below_that_of_kaplan(measured):
+    for (mean, half), of_text in zip(measured["exponents"].values(), (0.34, 0.28), strict=True):
+        assert mean > 3 * of_text and mean - half > of_text
+    assert {steps: round(mean, 1) for steps, (mean, _) in measured["powers"].items() if steps > 40} == {
+        160: 0.4,
+        320: 0.4,
+    }
+    assert round(measured["powers"][40][0], 2) == 0.27
+    for mean, half in measured["powers"].values():
+        assert mean + half < 0.73 and mean < 0.50 and mean + half < 0.52
+
+
+def test_tokens_per_parameter(measured):
+    def per_parameter(name, tokens):
+        return tokens / 1e9 / float(measured["decoders_table"].loc[name, "parameters"].removesuffix(" B"))
+
+    assert per_parameter("SmolLM2 135M", 2e12) == pytest.approx(15_000, rel=0.02)
+    assert per_parameter("Llama 3 8B", 15e12) == pytest.approx(1_900, rel=0.02)
+
+
+# ------------------------------------------------------------------------------------------ half-finished states
+
+MERGES_AND_NORM = right_cells("13_decoders", "bpe_train", "bpe_encode", "rms_norm")
+ALL_BUT_NAMES = MERGES_AND_NORM | right_cells("13_decoders", "rotary", "attention", "swiglu", "decoder")
+HALF_FINISHED = {
+    "merges and norm right, neighbours turned together": MERGES_AND_NORM
+    | {
+        "decoders-rotary": """def rotary(x, positions, base=10_000.0):
+    d = x.shape[-1]
+    angle = positions[:, None] * base ** (-torch.arange(0, d, 2) / d)
+    even, odd = x[..., ::2], x[..., 1::2]
+    turned = [even * angle.cos() - odd * angle.sin(), even * angle.sin() + odd * angle.cos()]
+    return torch.stack(turned, dim=-1).flatten(-2)"""
+    },
+    "the longest token from the left": right_cells("13_decoders", "bpe_train")
+    | {
+        "decoders-bpe_encode": """def bpe_encode(word, merges):
+    content = [bytes([i]) for i in range(256)]
+    for left, right in merges:
+        content.append(content[left] + content[right])
+    data, ids = word.encode(), []
+    while data:
+        best = max((len(token), -i) for i, token in enumerate(content) if data.startswith(token))
+        ids.append(-best[1])
+        data = data[best[0]:]
+    return ids"""
+    },
+    "a decoder whose cache nobody resets": ALL_BUT_NAMES
+    | {
+        "decoders-decoder": ALL_BUT_NAMES["decoders-decoder"].replace("layer.attention.reset(cached)", "pass")
+    },
+}
+SAYS = {
+    "merges and norm right, neighbours turned together": "neighbours",
+    "the longest token from the left": "WordPiece",
+    "a decoder whose cache nobody resets": "reset",
+}
