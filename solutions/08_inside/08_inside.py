@@ -13,7 +13,8 @@
 # word's contextual embedding out of every layer, ask which layer knows its sense, and look at what the word attends to. Of every number we ask what it would be for words that have
 # nothing in common.
 #
-# **You need** notebooks 06 and 07. **Time** about 65 minutes without what goes *further*: five exercises, a bug to find, two questions that a person reads; two extensions.
+# **You need** notebooks 06 and 07. **Time** about 65 minutes without what goes *further*: five exercises, a bug to find, two questions that a person reads; three exercises on
+# causes go further, and there are two extensions.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [07 · GPT](../07_gpt/07_gpt.ipynb) · next: [09 · Fine-tuning](../09_fine_tuning/09_fine_tuning.ipynb)
 
@@ -23,7 +24,8 @@
 # - get the vector of a *word*, not of a piece, at every layer of a pre-trained model;
 # - say how similar two uses of a word are, above what any two words are;
 # - read attention with bertviz, and say what it does not explain;
-# - tell senses apart with vectors from inside, on sentences that mislead a bag of words, and say what of it is grammar.
+# - tell senses apart with vectors from inside, on sentences that mislead a bag of words, and say what of it is grammar;
+# - *further:* find causes by changing what is inside: the logit lens, a head taken away, a vector exchanged.
 
 # %%
 import torch
@@ -1157,7 +1159,7 @@ ratio_together = together["GPT", "zeros"].mean() / worths["GPT", "zeros"].sum(ax
 reveal("inside.together", ratio_together)
 
 # %% [markdown]
-# Each number is the mean loss added when one head goes, its 95 % interval (over sentences) below it. Zeros and means hardly differ for a single head. But **worths do not add up**: all eight together cost several times the sum. Where one head is
+# Each number is the mean loss added when one head goes, its 95 % interval (over sentences) below it. Zeros and means hardly differ for a single head. But worths do *not* add up: all eight together cost several times the sum. Where one head is
 # missing, others still carry something of the kind; where all are missing, nobody does. So a small worth does not say that a head does little, only that the rest can do without it. Without all heads
 # the mean costs *more* than zeros: a mean is a vector, too, and may say something wrong.
 #
@@ -1513,6 +1515,7 @@ pictures.probes(probed)
 # - Which layer tells senses apart is measured, on training data. It is rarely the last, and never layer 0.
 # - Senses of another part of speech are told apart by grammar. Of nouns, two words on either side tell as many hard ones as a contextual embedding.
 # - An attention weight is a share, not an amount. Test by hiding or by gradient.
+# - Causes are found by changes: a head that goes, a vector that is exchanged. Where one part can stand in for another, single losses do not add up.
 # - A probe's accuracy means something beside that of its control labels.
 #
 # **Next**: 09 changes the weights: fine-tuning.
@@ -1521,6 +1524,7 @@ pictures.probes(probed)
 # ## References
 #
 # - Abnar, S. and Zuidema, W. (2020). Quantifying attention flow in transformers. *ACL*. arXiv:2005.00928.
+# - Belrose, N. et al. (2023). Eliciting latent predictions from transformers with the tuned lens. arXiv:2303.08112.
 # - Clark, K., Khandelwal, U., Levy, O. and Manning, C. D. (2019). What does BERT look at? An analysis of BERT's attention. *BlackboxNLP*. arXiv:1906.04341.
 # - Devlin, J., Chang, M.-W., Lee, K. and Toutanova, K. (2019). BERT: pre-training of deep bidirectional transformers for language understanding. *NAACL*. arXiv:1810.04805.
 # - Efron, B. (1979). Bootstrap methods: another look at the jackknife. *Annals of Statistics* 7(1), 1–26.
@@ -1533,9 +1537,13 @@ pictures.probes(probed)
 # - Liu, N. F., Gardner, M., Belinkov, Y., Peters, M. E. and Smith, N. A. (2019a). Linguistic knowledge and transferability of contextual representations. *NAACL*. arXiv:1903.08855.
 # - Liu, Y. et al. (2019b). RoBERTa: a robustly optimized BERT pretraining approach. arXiv:1907.11692.
 # - McCormick, C. and Ryan, N. (2019). BERT word embeddings tutorial. mccormickml.com.
+# - Meng, K., Bau, D., Andonian, A. and Belinkov, Y. (2022). Locating and editing factual associations in GPT. *NeurIPS* 35. arXiv:2202.05262.
+# - Michel, P., Levy, O. and Neubig, G. (2019). Are sixteen heads really better than one? *NeurIPS* 32. arXiv:1905.10650.
+# - nostalgebraist (2020). Interpreting GPT: the logit lens. lesswrong.com.
 # - Reimers, N. and Gurevych, I. (2019). Sentence-BERT: sentence embeddings using siamese BERT-networks. *EMNLP*. arXiv:1908.10084.
 # - Sanh, V., Debut, L., Chaumond, J. and Wolf, T. (2019). DistilBERT, a distilled version of BERT: smaller, faster, cheaper and lighter. arXiv:1910.01108.
 # - Vig, J. (2019). A multiscale visualization of attention in the transformer model. *ACL, system demonstrations*. arXiv:1906.05714.
+# - Vig, J. et al. (2020). Investigating gender bias in language models using causal mediation analysis. *NeurIPS* 33. arXiv:2004.12265.
 # - Wang, W. et al. (2020). MiniLM: deep self-attention distillation for task-agnostic compression of pre-trained transformers. *NeurIPS* 33. arXiv:2002.10957.
 # - Wiegreffe, S. and Pinter, Y. (2019). Attention is not not explanation. *EMNLP*. arXiv:1908.04626.
 
