@@ -1392,7 +1392,7 @@ patching = Exercise(
     mistakes=(
         Mistake(
             "the other way round",
-            "It is the source's run that gets a vector of the target's. The target is run, and gets one of the source's.",
+            "Everything but place t is the source's with you. It is the other way round: the target is run, and at place t alone gets the source's vector.",
             edits={START: "x = both[1].repeat(T, 1, 1)", EXCHANGE: "x[range(T), range(T)] = both[0]"},
         ),
         Mistake(
@@ -1439,11 +1439,6 @@ patching = Exercise(
             "every place exchanged",
             "You exchange the vectors of *all* places, so that it is the source's run. One place at a time.",
             EXCHANGE, "x[:] = both[1]",
-        ),
-        Mistake(
-            "every place but one",
-            "In entry [l, t] all places are exchanged but t. It is place t alone that gets the source's vector.",
-            EXCHANGE, "x = torch.where(torch.eye(T).bool()[..., None], both[0], both[1])",
         ),
         Mistake(
             "the exchange spoils the next layer",
