@@ -476,7 +476,7 @@ def worths(found: Mapping[tuple[str, str], Float[np.ndarray, "heads sentences"]]
         image = ax.imshow(means.reshape(2, 4), cmap="Blues", vmin=0, vmax=most, aspect="auto")
         for place, (mean, each) in enumerate(zip(means, values, strict=True)):
             low, high = bootstrap(each, draws=500)
-            ax.text(place % 4, place // 4, f"{mean:.3f}\n({low:.3f} to {high:.3f})", ha="center", va="center", fontsize=8, color="white" if mean > 0.6 * most else "black")  # fmt: skip
+            ax.text(place % 4, place // 4, f"{mean:.3f}\n({low:.3f} to {high:.3f})", ha="center", va="center", fontsize=7, color="white" if mean > 0.6 * most else "black")  # fmt: skip
         ax.set(title=f"{name}, {way} in its place", xticks=range(4), yticks=range(2))
         ax.set_yticklabels(["layer 1", "layer 2"])
         ax.title.set_fontsize(10)
@@ -501,7 +501,7 @@ def patched(
             means = shares.mean(axis=0)
             image = ax.imshow(means, cmap="Blues", vmin=0, vmax=1, aspect="auto")
             for (row, at), mean in np.ndenumerate(means):
-                ax.text(at, row, f"{mean:.2f}", ha="center", va="center", fontsize=7, color="white" if mean > 0.6 else "black")  # fmt: skip
+                ax.text(at, row, f"{mean + 0.0:.2f}".replace("-0.00", "0.00"), ha="center", va="center", fontsize=7, color="white" if mean > 0.6 else "black")  # fmt: skip
             ax.set_yticks(range(len(places)), places, fontsize=8)
             ax.set_xticks(range(means.shape[1]))
             ax.set_title(title, fontsize=9)

@@ -1022,14 +1022,14 @@ most_possible = by_sentence(exact_next.max(dim=-1).values).mean()
 print(f"exact probability of the most probable word: {most_possible:.2f}")
 
 # %% [markdown]
-# Behind the embedding the lens is further off than an untrained model: it says the very word that was read, because the table at the end is the table at the beginning. It then comes nearer with every
-# part, and the last answer is the right one. Behind layer 1 it is better than the count of pairs: the word before the last has been read. The stream of another sentence gets *worse* from left to right: it
-# answers more and more surely, for another sentence.
+# Behind the embedding the lens is further off than an untrained model: it says the very word that was read, since the table at the end is the table at the beginning. It comes nearer with every part, and
+# the last answer is the right one. Behind layer 1 it beats the count of pairs: more than the last word has been read. The stream of another sentence is as far off as an untrained model's, and
+# further at the end: there it is sure, of another sentence.
 #
-# A linear map, fitted for each point, reads more than the bare lens (Belrose et al. 2023). So the lens says what is there *in the coordinates of the output*; what it does not show may be there all the same.
+# A linear map, fitted for each point, reads more than the bare lens (Belrose et al. 2023). The lens says what is there *in the coordinates of the output*; more may be there.
 
 # %% [markdown]
-# Now a large model, whose right answer nobody knows: SmolLM2 and six beginnings after which *cell* may come, three from a prison, three from biology. The control is the same word after six beginnings that have nothing to do with it.
+# Now a large model, whose right answer nobody knows: SmolLM2 and six beginnings after which *cell* may come, three from a prison, three from biology. The control: the same word after six other beginnings.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes about ten seconds.")
@@ -1061,7 +1061,7 @@ print("log probability of cell, mean of the six, at layers 0, 5, 10, …, 30:",
       f"(even guess {even_guess:.1f})")
 
 # %% [markdown]
-# In the first two thirds *cell* stands nowhere near the front; it comes up in the last ten of thirty layers, and not in the controls. In the middle the lens gives it less than an even guess would, and some other token nearly
+# In the first two thirds *cell* stands nowhere near the front; it comes up in the last ten of thirty layers. In the controls it stays behind hundreds of other tokens (median). In the middle the lens gives it less than an even guess would, and some other token nearly
 # everything. Such a reading is no thought of the model: the lens reads in a language that the stream does not yet speak. Twelve texts, chosen by us; they show the shape of the curve, no more.
 
 # %% [markdown]
@@ -1159,11 +1159,11 @@ ratio_together = together["GPT", "zeros"].mean() / worths["GPT", "zeros"].sum(ax
 reveal("inside.together", ratio_together)
 
 # %% [markdown]
-# Each number is the mean loss added when one head goes, its 95 % interval (over sentences) below it. Zeros and means hardly differ for a single head. But worths do *not* add up: all eight together cost several times the sum. Where one head is
-# missing, others still carry something of the kind; where all are missing, nobody does. So a small worth does not say that a head does little, only that the rest can do without it. Without all heads
-# the mean costs *more* than zeros: a mean is a vector, too, and may say something wrong.
+# Each number is the mean loss added when one head goes, its 95 % interval (over sentences) below it. Michel et al. (2019) took heads away in this way, in a large translator and in BERT, and could spare most of them one by
+# one. Zeros and means differ by a few hundredths of a nat at most. But worths do *not* add up: all eight together cost several times the sum. With one head gone the others still bring most of
+# what is to be known of other words; with all gone no word hears of another. So a small worth does not say that a head does little, only that the rest can do without it.
 #
-# These are the heads of two trained models; from other random beginnings other heads would do the work.
+# These are the heads of two trained models; from other random beginnings other heads may do the work.
 
 # %% [markdown]
 # ## Further: patching
@@ -1204,7 +1204,7 @@ check("inside.patching",
       lambda case: patching(tiny_layers(case["among"], case["within"]), case["target"], case["source"]))
 
 # %% [markdown]
-# Two pairs of models and cues. In the small BERT *order* tells: "the farmer painted the spring for the mechanics" is about the season, and with the people exchanged about the coil. In MiniLM one *word* tells: "The guard looked into the cell." and "The biologist looked into the cell."
+# Two pairs of models and cues. In the small BERT *order* tells: "the farmer painted the spring for the mechanics" is about the season, and with the people exchanged about the coil. In MiniLM one *word* tells: "The guard looked into the cell." or "The biologist …".
 #
 # As a score we take the last vector of the ambiguous word: its cosine to the mean vector of the source's sense minus that to the target's. The share restored is 0 for the target's run, 1 for the source's. Controls: all other places; and a source
 # of the *same* sense, another person in the same place. **Predict:** in BERT, the share restored by the vector of the person who acts, after layer 1.
@@ -1293,10 +1293,11 @@ pictures.patched(
 )
 
 # %% [markdown]
-# The first column exchanges an input, the last the answer itself: where the first gives the cue and the last the word, nothing has been found. Between them it gets interesting.
+# The first column exchanges an input, the last the answer itself. Between them it gets interesting.
 #
-# In BERT the sense is *not* in the word after layer 1. It is in the person who acts, as if layer 1 had noted "this one acts"; layer 2 hands it to the word. The recorded exam agrees: at layer 1 BERT finds order's senses by
-# chance, at layer 2 all (06). In MiniLM three quarters are in *cell* after the first layer, and the cue keeps a rest that shrinks. The other places carry next to nothing, and a source of the same sense moves little.
+# In BERT the sense is *not* in the word after layer 1. It is in the person who acts, as if layer 1 had noted "this one acts"; layer 2 hands it to the word. The recorded exam agrees: at layer 1 BERT finds the senses of such
+# sentences by chance, at layer 2 all. In MiniLM three quarters are in *cell* after the first layer, and the cue keeps a rest that shrinks. Other places carry next to nothing; another person of the same sense
+# changes little.
 #
 # Two models, two kinds of cue: which of the two makes the difference, this does not say.
 
@@ -1509,16 +1510,16 @@ pictures.probes(probed)
 # %% [markdown]
 # ## Summary
 #
-# - Find a word's pieces by characters, average them, and print what you average.
+# - Find a word's pieces by characters; print what you average.
 # - Table row, layer 0 and GloVe are three different static embeddings.
 # - A cosine needs its controls, one sense and random pairs, at the same layer of the same model.
-# - Which layer tells senses apart is measured, on training data. It is rarely the last, and never layer 0.
+# - Which layer tells senses apart is measured on training data: rarely the last, never layer 0.
 # - Senses of another part of speech are told apart by grammar. Of nouns, two words on either side tell as many hard ones as a contextual embedding.
-# - An attention weight is a share, not an amount. Test by hiding or by gradient.
-# - Causes are found by changes: a head that goes, a vector that is exchanged. Where one part can stand in for another, single losses do not add up.
+# - An attention weight is a share, not an amount. Test by hiding.
+# - Causes are found by changes, and single losses do not add up.
 # - A probe's accuracy means something beside that of its control labels.
 #
-# **Next**: 09 changes the weights: fine-tuning.
+# **Next**: 09 changes the weights.
 
 # %% [markdown]
 # ## References

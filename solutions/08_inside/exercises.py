@@ -1116,6 +1116,13 @@ logit_lens = Exercise(
             "divided by D − 1",
             "You divide the squares by D − 1, as `var` and `std` do by themselves. Layer norm takes the mean of the D squares.",
             VARIANCE, "variance = stream.var(dim=-1, keepdim=True)",
+            also=(
+                """
+def logit_lens(stream, gain, bias, table):
+    mean, std = stream.mean(dim=-1, keepdim=True), stream.std(dim=-1, keepdim=True)
+    return ((stream - mean) / std * gain + bias) @ table.T
+""",
+            ),
         ),
         Mistake(
             "divided by the variance",
@@ -1131,6 +1138,21 @@ logit_lens = Exercise(
             "ε added to the root",
             "Right on long vectors. On short ones it matters that 10⁻⁵ is added to the variance, before the root is taken, not to its root.",
             "(variance + 1e-5).sqrt()", "(variance.sqrt() + 1e-5)",
+        ),
+        Mistake(
+            "neither gain nor bias",
+            "You normalise, and leave out gain and bias: each number of the normed vector is multiplied with its gain, and its bias is added.",
+            " * gain + bias", "",
+        ),
+        Mistake(
+            "unit length",
+            "You bring each vector to length 1. A layer norm takes the mean of its numbers away, and divides by √(variance + 10⁻⁵).",
+            "(centred / (variance + 1e-5).sqrt()", "(stream / stream.norm(dim=-1, keepdim=True)",
+        ),
+        Mistake(
+            "normalised over the sentences",
+            "You take mean and variance over the sentences of the batch. Each vector is normalised by itself, over its D numbers.",
+            edits={CENTRED: CENTRED.replace("dim=-1", "dim=1"), VARIANCE: VARIANCE.replace("dim=-1", "dim=1")},
         ),
         Mistake(
             "gain forgotten",
@@ -1299,18 +1321,6 @@ ablate_head = Exercise(
             CLONES, "zeroed = meaned = outputs.clone()",
         ),
         Mistake(
-            "the mean of what is already zero",
-            "Both rows hold zeros in the head's place: you took the mean after you had set the head to 0, in `outputs` itself.",
-            code="""
-def ablate_head(outputs, real, head):
-    zeroed = outputs
-    zeroed[:, head] = 0
-    meaned = outputs.clone()
-    meaned[:, head] = outputs[:, head][real == 1].mean(dim=0)
-    return torch.stack([zeroed, meaned])
-""",
-        ),
-        Mistake(
             "the rows exchanged",
             "Your rows are exchanged: row 0 holds the zeros, row 1 the mean.",
             "[zeroed, meaned]", "[meaned, zeroed]",
@@ -1432,8 +1442,26 @@ patching = Exercise(
         ),
         Mistake(
             "exchanges that stay",
-            "In entry [l, t] places 0 to t are exchanged with you: the exchange before was never undone. Each run has one exchange only.",
+            "In entry [l, t] places 0 to t are exchanged with you: the exchanges before were never undone. Each run has one exchange only, in a copy of the target's vectors.",
             EXCHANGE, "x = torch.where(torch.ones(T, T).tril().bool()[..., None], both[1], x)",
+            also=(
+                """
+def patching(layers, target, source):
+    found, a, b = [], target[None].clone(), source[None]
+    for layer in range(len(layers) + 1):
+        row = []
+        for t in range(len(target)):
+            x = a
+            x[0, t] = b[0, t]
+            for rest in layers[layer:]:
+                x = rest(x)
+            row.append(x[0].clone())
+        found.append(torch.stack(row))
+        if layer < len(layers):
+            a, b = layers[layer](a), layers[layer](b)
+    return torch.stack(found)
+""",
+            ),
         ),
         Mistake(
             "every place exchanged",

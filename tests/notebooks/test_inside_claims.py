@@ -216,7 +216,7 @@ def test_the_lens_reads_the_word_itself_first_and_the_right_answer_last(measured
     assert lens["logit lens"][2][2] < counts["count of pairs"][1]  # intervals apart
     assert raw.mean() == pytest.approx(6, abs=0.3)  # "about 6 nats away"
     assert counts["count of pairs"][0] == pytest.approx(1.4, abs=0.1)
-    assert (np.diff(other[2:]) > 0).all() and other[-1] > 8  # worse from the end of layer 1 on
+    assert (other > raw).all() and other[-1] > other[1:-1].max() + 1  # "further at the end"
     assert (fitted[:-1] < read[:-1]).all() and fitted[-1] == pytest.approx(read[-1], abs=0.01)
     bert, raw_bert = (np.array(values)[:, 0] for values in measured["lens_bert"].values())
     assert (np.diff(bert) < 0).all() and bert[-1] < 0.1 and (raw_bert > 7).all()
@@ -227,7 +227,7 @@ def test_cell_comes_up_in_the_last_layers_and_not_in_the_controls(measured):
     ranks = np.array([lens[text][0] for text in measured["CELL_FOLLOWS"]])
     control = np.array([lens[text][0] for text in measured["NO_CELL"]])
     assert (np.median(ranks[:, :21], axis=0) > 100).all()  # "nowhere near the front"
-    assert np.median(ranks[:, -1]) < 3 and np.median(control[:, -1]) > 100
+    assert np.median(ranks[:, -1]) < 3 and np.median(control[:, -1]) > 200
     log_p = np.array([lens[text][1] for text in measured["CELL_FOLLOWS"]]).mean(axis=0)
     assert (log_p[5:21] < measured["even_guess"]).all()
 
@@ -236,13 +236,11 @@ def test_what_heads_are_worth_does_not_add_up(measured):
     worths, together = measured["worths"], measured["together"]
     for network in ("GPT", "BERT"):
         zeros, means = (worths[network, way].mean(axis=1) for way in measured["TWO_WAYS"])
-        assert abs(zeros - means).max() < 0.1  # "hardly differ"
+        assert abs(zeros - means).max() < 0.07  # "a few hundredths"
         for way in measured["TWO_WAYS"]:
             added, at_once = worths[network, way].sum(axis=0), together[network, way]
             assert measured["in_nats"](at_once - added)[1] > 0
             assert at_once.mean() > 2.5 * added.mean()  # "several times the sum"
-        more = together[network, "mean"] - together[network, "zeros"]
-        assert measured["in_nats"](more)[1] > 0, network
 
 
 def test_order_is_in_who_acts_until_the_last_layer_and_a_cue_word_in_cell_after_the_first(measured):
