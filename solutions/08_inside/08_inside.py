@@ -876,7 +876,7 @@ display(Markdown(
 # %% [markdown]
 # ## Further: reading the stream
 #
-# So far we looked, and compared. To know what *causes* an answer, one has to change something inside. This and the next two parts do so in models whose right answer is known. The generated language
+# So far we looked, and compared. To know what *causes* an answer, one has to change something inside. This and the next two parts do so, mostly in models whose right answer is known. The generated language
 # says exactly how probable every word is; the small GPT of 07 and BERT of 06 have learned it.
 #
 # The vector that runs through a pre-norm model is its **residual stream**: every part reads it, and adds what it has found. Only at the end a norm and the table turn it into logits. The
@@ -1023,8 +1023,8 @@ print(f"exact probability of the most probable word: {most_possible:.2f}")
 
 # %% [markdown]
 # Behind the embedding the lens is further off than an untrained model: it says the very word that was read, since the table at the end is the table at the beginning. It comes nearer with every part, and
-# the last answer is the right one. Behind layer 1 it beats the count of pairs: more than the last word has been read. The stream of another sentence is as far off as an untrained model's, and
-# further at the end: there it is sure, of another sentence.
+# the last answer is the right one. Behind layer 1 it beats the count of pairs: more than the last word has been read. The stream of another sentence is further off than an
+# untrained model throughout: it is sure, of another sentence.
 #
 # A linear map, fitted for each point, reads more than the bare lens (Belrose et al. 2023). The lens says what is there *in the coordinates of the output*; more may be there.
 
@@ -1061,8 +1061,8 @@ print("log probability of cell, mean of the six, at layers 0, 5, 10, …, 30:",
       f"(even guess {even_guess:.1f})")
 
 # %% [markdown]
-# In the first two thirds *cell* stands nowhere near the front; it comes up in the last ten of thirty layers. In the controls it stays behind hundreds of other tokens (median). In the middle the lens gives it less than an even guess would, and some other token nearly
-# everything. Such a reading is no thought of the model: the lens reads in a language that the stream does not yet speak. Twelve texts, chosen by us; they show the shape of the curve, no more.
+# In the first two thirds *cell* stands nowhere near the front; it comes up in the last ten of thirty layers. In the controls it stays behind hundreds of other tokens (median). In the middle the lens gives it less than an even guess would.
+# Such a reading is no thought of the model: the lens reads in a language that the stream does not yet speak. Twelve texts, chosen by us; they show the shape of the curve, no more.
 
 # %% [markdown]
 # ## Further: what a head is worth
@@ -1159,11 +1159,10 @@ ratio_together = together["GPT", "zeros"].mean() / worths["GPT", "zeros"].sum(ax
 reveal("inside.together", ratio_together)
 
 # %% [markdown]
-# Each number is the mean loss added when one head goes, its 95 % interval (over sentences) below it. Michel et al. (2019) took heads away in this way, in a large translator and in BERT, and could spare most of them one by
-# one. Zeros and means differ by a few hundredths of a nat at most. But worths do *not* add up: all eight together cost several times the sum. With one head gone the others still bring most of
+# Each number is the mean loss added when one head goes, its 95 % interval (over sentences) below it. Michel et al. (2019) could spare most heads of a large translator one by one. Zeros and means differ by a few hundredths of a nat at most. But worths do *not* add up: all eight together cost several times the sum. With one head gone the others still bring most of
 # what is to be known of other words; with all gone no word hears of another. So a small worth does not say that a head does little, only that the rest can do without it.
 #
-# These are the heads of two trained models; from other random beginnings other heads may do the work.
+# From other random beginnings other heads may do the work.
 
 # %% [markdown]
 # ## Further: patching
@@ -1259,7 +1258,7 @@ with torch.no_grad():
             z[2] = enters_bert(acting.ids[alike[0]])[2]
             same_order.append(restored(bert_layers, x, z, 5, both_senses, ends)[0])
 
-# MiniLM: one cue word in six frames.
+# MiniLM: one cue word in four frames.
 FRAMES = ["The {} looked into the cell.", "Yesterday the {} saw another cell.",
           "It was the {} who found this cell.", "The {} drew a picture of every cell."]
 PRISON, BIOLOGY = ["guard", "prisoner", "warden"], ["biologist", "scientist", "surgeon"]

@@ -216,7 +216,7 @@ def test_the_lens_reads_the_word_itself_first_and_the_right_answer_last(measured
     assert lens["logit lens"][2][2] < counts["count of pairs"][1]  # intervals apart
     assert raw.mean() == pytest.approx(6, abs=0.3)  # "about 6 nats away"
     assert counts["count of pairs"][0] == pytest.approx(1.4, abs=0.1)
-    assert (other > raw).all() and other[-1] > other[1:-1].max() + 1  # "further at the end"
+    assert (other > raw).all() and other[-1] > other[1:-1].max() + 1  # "throughout", and surest at the end
     assert (fitted[:-1] < read[:-1]).all() and fitted[-1] == pytest.approx(read[-1], abs=0.01)
     bert, raw_bert = (np.array(values)[:, 0] for values in measured["lens_bert"].values())
     assert (np.diff(bert) < 0).all() and bert[-1] < 0.1 and (raw_bert > 7).all()
