@@ -1256,7 +1256,7 @@ TAKEN = "zeroed[:, head], meaned[:, head] = 0, mean"
 
 ablate_head = Exercise(
     cases=head_cases,
-    rule=Rule(axes={"": "2 B H T d"}),
+    rule=Rule(axes={"": "rows B H T d"}),
     mistakes=(
         Mistake(
             "padding counts in the mean",
@@ -1295,6 +1295,19 @@ ablate_head = Exercise(
             "the mean of all heads",
             "You put the mean of *all* heads in the head's place. It gets its own.",
             "outputs[:, head][real == 1].mean(dim=0)", "outputs.transpose(1, 2)[real == 1].mean(dim=(0, 1))",
+            also=(
+                """
+def ablate_head(outputs, real, head):
+    zeroed, meaned = outputs.clone(), outputs.clone()
+    zeroed[:, head], meaned[:, head] = 0, outputs.mean(dim=1)
+    return torch.stack([zeroed, meaned])
+""",
+            ),
+        ),
+        Mistake(
+            "the sum",
+            "In row 1 you put the *sum* over the real tokens. Their mean is asked for.",
+            "outputs[:, head][real == 1].mean(dim=0)", "outputs[:, head][real == 1].sum(dim=0)",
         ),
         Mistake(
             "all other heads taken away",
