@@ -1292,10 +1292,10 @@ pictures.patched(
 )
 
 # %% [markdown]
-# The first column exchanges an input, the last the answer itself. Between them it gets interesting.
+# The first column exchanges an input, the last the answer itself.
 #
-# In BERT the sense is *not* in the word after layer 1. It is in the person who acts, as if layer 1 had noted "this one acts"; layer 2 hands it to the word. The recorded exam agrees: at layer 1 BERT finds the senses of such
-# sentences by chance, at layer 2 all. In MiniLM three quarters are in *cell* after the first layer, and the cue keeps a rest that shrinks. Other places carry next to nothing; another person of the same sense
+# In BERT the sense is *not* in the word after layer 1. It is in the person who acts, as if layer 1 had noted "this one acts"; layer 2 hands it to the word. The recorded exam agrees: at layer 1 this BERT finds the senses of such
+# sentences by chance, at layer 2 all (one from another beginning finds three of four at layer 1). In MiniLM three quarters are in *cell* after the first layer, and the cue keeps a rest that shrinks. Other places carry next to nothing; another person of the same sense
 # changes little.
 #
 # Two models, two kinds of cue: which of the two makes the difference, this does not say.

@@ -255,9 +255,9 @@ def test_order_is_in_who_acts_until_the_last_layer_and_a_cue_word_in_cell_after_
     assert np.abs(rest).max() < 0.1  # "next to nothing"
     same = np.abs(measured["same_order"].mean(axis=0)).max(), np.abs(measured["same_cell"].mean(axis=0)).max()
     assert same[0] < 0.1 and same[1] < 0.35, same
-    exam = recorded_senses("bert", layer=1), recorded_senses("bert", layer=2)
-    low, high = (over_seeds(rows)["order1"][0] for rows in exam)
-    assert abs(low - 0.5) < 0.06 and high > 0.98  # "by chance", "all"
+    first, last = ([rows.order1 for rows in recorded_senses("bert", layer=layer)] for layer in (1, 2))
+    assert abs(first[0] - 0.5) < 0.04 and last[0] > 0.98  # seed 0 is shipped: "by chance", "all"
+    assert max(first[1:]) == pytest.approx(0.75, abs=0.05)  # "one finds three of four"
 
 
 # ------------------------------------------------------------------------------------------ where the hub is reachable
