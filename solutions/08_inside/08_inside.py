@@ -1298,7 +1298,7 @@ pictures.patched(
 # sentences by chance, at layer 2 all (one from another beginning finds three of four at layer 1). In MiniLM three quarters are in *cell* after the first layer, and the cue keeps a rest that shrinks. Other places carry next to nothing; another person of the same sense
 # changes little.
 #
-# Two models, two kinds of cue: which of the two makes the difference, this does not say.
+# Two models, two kinds of cue: which makes the difference, this does not say.
 
 # %% [markdown]
 # ## 9 · What came after BERT
