@@ -8,6 +8,7 @@ import pandas as pd
 from jaxtyping import Float
 from torch import Tensor
 
+from coursekit.intervals import bootstrap
 from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, RED, show
 
 KINDS = (
@@ -360,3 +361,152 @@ def _by_layer(similar: Float[Tensor, "3 layers"]) -> str:
 
 def _listed(values: Sequence[float], digits: int = 2) -> str:
     return ", ".join(f"{value:.{digits}f}" for value in values)
+
+
+POINTS = "embedding", "attention 1", "feed-forward 1", "attention 2", "feed-forward 2"
+
+
+def stream() -> None:
+    """The residual stream of a pre-norm model of two layers, what writes into it, and where the lens reads."""
+    figure, ax = plt.subplots(figsize=(9.6, 2.4))
+    ax.annotate("", (10.3, 0), (0, 0), arrowprops={"arrowstyle": "-|>", "linewidth": 3, "color": BLUE})
+    ax.text(-0.1, 0, "token\n+ place", ha="right", va="center", fontsize=9)
+    ax.text(10.4, 0, "norm, table\n→ logits", ha="left", va="center", fontsize=9)
+    for number, part in enumerate(POINTS[1:]):
+        left = 1 + 2.3 * number
+        ax.annotate("", (left + 0.35, 0.95), (left, 0.05), arrowprops={"arrowstyle": "->", "color": GREY})
+        ax.annotate(
+            "", (left + 1.3, 0.05), (left + 0.95, 0.95), arrowprops={"arrowstyle": "->", "color": ORANGE}
+        )
+        ax.text(
+            left + 0.65,
+            1.2,
+            part,
+            ha="center",
+            va="center",
+            fontsize=9,
+            bbox={"facecolor": "white", "edgecolor": GREY},
+        )
+        ax.text(left + 1.3, 0, "+", ha="center", va="center", fontsize=12, color=ORANGE, bbox={"boxstyle": "circle,pad=0.1", "facecolor": "white", "edgecolor": ORANGE})  # fmt: skip
+    for number, place in enumerate((0.5, 2.8, 5.1, 7.4, 9.7)):
+        ax.plot(place, 0, "o", color=BLUE, markersize=5)
+        ax.annotate(
+            "",
+            (place, -0.75),
+            (place, -0.1),
+            arrowprops={"arrowstyle": "->", "color": GREEN, "linestyle": "--"},
+        )
+        ax.text(place, -1.0, f"lens {number}", ha="center", va="center", fontsize=8, color=GREEN)
+    ax.set(xlim=(-1.2, 11.9), ylim=(-1.2, 1.5))
+    ax.axis("off")
+    show(
+        figure,
+        alt="The residual stream as an arrow from token and place on the left to norm, table and logits on the right. Attention 1, "
+        "feed-forward 1, attention 2 and feed-forward 2 each read from it and add to it. The logit lens reads at five points: before "
+        "the first part and behind each.",
+    )
+
+
+LENSES = {
+    "logit lens": (BLUE, "o", "-"), "behind a fitted linear map": (GREEN, "s", "-"), "stream of another sentence": (ORANGE, "^", "--"),
+    "untrained GPT": (GREY, "D", ":"), "masked-word head": (BLUE, "o", "-"), "untrained BERT": (GREY, "D", ":"),
+}  # fmt: skip
+
+
+def lens(
+    gpt: Mapping[str, Sequence[tuple[float, float, float]]],
+    counts: Mapping[str, tuple[float, float, float]],
+    bert: Mapping[str, Sequence[tuple[float, float, float]]],
+) -> None:
+    """Nats between the exact distribution and what is read off at each point: GPT on the left, BERT on the right."""
+    figure, axes = plt.subplots(1, 2, figsize=(9.8, 4.3), width_ratios=(3, 2), sharey=True)
+    said = []
+    for ax, found, places in zip(
+        axes, (gpt, bert), (POINTS, ("embedding", "layer 1", "layer 2")), strict=True
+    ):
+        for name, values in found.items():
+            means, low, high = np.array(values).T
+            colour, marker, style = LENSES[name]
+            ax.errorbar(range(len(means)), means, (means - low, high - means), color=colour, marker=marker, linestyle=style, markersize=5, capsize=2, label=name)  # fmt: skip
+            said.append(f"{name}: {_listed(means.tolist())}")
+        ax.set_xticks(range(len(places)), places, fontsize=8, rotation=20)
+        ax.set(yscale="log", ylim=(0.015, 40))
+    for (name, (mean, *_)), style in zip(counts.items(), ("-.", "--"), strict=True):
+        axes[0].axhline(mean, color=PINK, linestyle=style, linewidth=1.2, label=name)
+        said.append(f"{name}: {mean:.2f}")
+    axes[0].set(title="GPT: the next word, read behind …", ylabel="KL to the exact distribution, nats")
+    axes[1].set(title="BERT: the hidden word, read behind …")
+    for ax in axes:
+        ax.title.set_fontsize(10)
+        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.24), ncols=2, fontsize=8)
+    show(
+        figure,
+        alt=f"KL divergence from the exact distribution by point of the stream ({', '.join(POINTS)}; for BERT by layer), 95 % intervals over "
+        f"sentences. {'; '.join(said)}.",
+    )
+
+
+def lens_of_a_word(found: Mapping[str, Sequence[Sequence[int]]], texts: Sequence[str], word: str) -> None:
+    """At each layer, how many tokens the lens puts before one word: texts after which it may come, and others."""
+    figure, ax = plt.subplots(figsize=(8.8, 3.8))
+    said = []
+    for (name, several), colour, style in zip(found.items(), (BLUE, GREY), ("-", "--"), strict=True):
+        ranks = np.array(several) + 1
+        ax.plot(ranks.T, color=colour, linestyle=style, linewidth=1, alpha=0.45)
+        middle = np.median(ranks, axis=0)
+        ax.plot(middle, color=colour, linestyle=style, linewidth=2.6, marker="o", markersize=3, label=f"{name}: median of {len(ranks)}")  # fmt: skip
+        said.append(f"{name}: median rank " + ", ".join(f"{middle[at]:,.0f} at layer {at}" for at in (0, 10, 20, 25, len(middle) - 1)))  # fmt: skip
+    ax.set(yscale="log", xlabel="layer (0: what enters the first)", ylabel=f"rank of “{word}”")
+    ax.invert_yaxis()
+    ax.legend(fontsize=8, loc="upper left")
+    show(
+        figure,
+        alt=f"Rank of the word {word} among all tokens, read by the logit lens at each layer, rank 1 on top. {'; '.join(said)}. The texts: "
+        f"{'; '.join(texts)}.",
+    )
+
+
+def worths(found: Mapping[tuple[str, str], Float[np.ndarray, "heads sentences"]]) -> None:
+    """What each head is worth in nats, by model and by what takes its place; 95 % intervals over sentences."""
+    figure, axes = plt.subplots(2, 2, figsize=(9.6, 4.6), sharex=True, sharey=True)
+    most = max(values.mean(axis=1).max() for values in found.values())
+    said = []
+    for ax, ((name, way), values) in zip(axes.flat, found.items(), strict=True):
+        means = values.mean(axis=1)
+        image = ax.imshow(means.reshape(2, 4), cmap="Blues", vmin=0, vmax=most, aspect="auto")
+        for place, (mean, each) in enumerate(zip(means, values, strict=True)):
+            low, high = bootstrap(each, draws=500)
+            ax.text(place % 4, place // 4, f"{mean:.3f}\n({low:.3f} to {high:.3f})", ha="center", va="center", fontsize=7, color="white" if mean > 0.6 * most else "black")  # fmt: skip
+        ax.set(title=f"{name}, {way} in its place", xticks=range(4), yticks=range(2))
+        ax.set_yticklabels(["layer 1", "layer 2"])
+        ax.title.set_fontsize(10)
+        said.append(f"{name}, {way}: layer 1 {_listed(means[:4].tolist(), 3)}; layer 2 {_listed(means[4:].tolist(), 3)}")  # fmt: skip
+    for ax in axes[1]:
+        ax.set_xlabel("head")
+    figure.colorbar(image, ax=axes, label="nats lost", shrink=0.9)
+    show(
+        figure, alt=f"Mean loss added by taking one head away, in nats, by layer and head. {'. '.join(said)}."
+    )
+
+
+def patched(
+    found: Mapping[str, tuple[Float[np.ndarray, "pairs places layers"], Sequence[str]]],
+    controls: Mapping[str, Float[np.ndarray, "pairs places layers"]],
+) -> None:
+    """Share of the difference that one exchanged vector restores, by place and layer; below, a source of the same sense."""
+    figure, axes = plt.subplots(2, len(found), figsize=(10, 5.6), width_ratios=(3, 5), height_ratios=(1, 1))
+    said = []
+    for column, (name, (values, places)) in enumerate(found.items()):
+        for ax, shares, title in zip(axes[:, column], (values, controls[name]), (name, "control: a source of the same sense"), strict=True):  # fmt: skip
+            means = shares.mean(axis=0)
+            image = ax.imshow(means, cmap="Blues", vmin=0, vmax=1, aspect="auto")
+            for (row, at), mean in np.ndenumerate(means):
+                ax.text(at, row, f"{mean + 0.0:.2f}".replace("-0.00", "0.00"), ha="center", va="center", fontsize=7, color="white" if mean > 0.6 else "black")  # fmt: skip
+            ax.set_yticks(range(len(places)), places, fontsize=8)
+            ax.set_xticks(range(means.shape[1]))
+            ax.set_title(title, fontsize=9)
+            rows = [f"{place} {_listed(row.tolist())}" for place, row in zip(places, means, strict=True) if np.abs(row).max() > 0.05]  # fmt: skip
+            said.append(f"{name if shares is values else f'{name}, source of the same sense'} ({len(shares)} pairs): {'; '.join(rows) or 'all below 0.05'}")  # fmt: skip
+        axes[1, column].set_xlabel("exchanged behind layer (0: what enters the first)")
+    figure.colorbar(image, ax=axes, label="share restored", shrink=0.8)
+    show(figure, alt=f"Share of the difference of senses that one exchanged vector restores, by place and layer. {'. '.join(said)}.")  # fmt: skip

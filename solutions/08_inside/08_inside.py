@@ -13,7 +13,8 @@
 # word's contextual embedding out of every layer, ask which layer knows its sense, and look at what the word attends to. Of every number we ask what it would be for words that have
 # nothing in common.
 #
-# **You need** notebooks 06 and 07. **Time** about 65 minutes without what goes *further*: five exercises, a bug to find, two questions that a person reads; two extensions.
+# **You need** notebooks 06 and 07. **Time** about 65 minutes without what goes *further*: five exercises, a bug to find, two questions that a person reads; three exercises on
+# causes go further, and there are two extensions.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [07 · GPT](../07_gpt/07_gpt.ipynb) · next: [09 · Fine-tuning](../09_fine_tuning/09_fine_tuning.ipynb)
 
@@ -23,7 +24,8 @@
 # - get the vector of a *word*, not of a piece, at every layer of a pre-trained model;
 # - say how similar two uses of a word are, above what any two words are;
 # - read attention with bertviz, and say what it does not explain;
-# - tell senses apart with vectors from inside, on sentences that mislead a bag of words, and say what of it is grammar.
+# - tell senses apart with vectors from inside, on sentences that mislead a bag of words, and say what of it is grammar;
+# - *further:* find causes by changing what is inside: the logit lens, a head taken away, a vector exchanged.
 
 # %%
 import torch
@@ -872,6 +874,433 @@ display(Markdown(
 # *Marking: 1 point for the missing scale (anisotropy, same-sense and random pairs); 1 point for a test of the distinction itself, such as accuracy by layer beside majority, bag of words or the two words on either side.*
 
 # %% [markdown]
+# ## Further: reading the stream
+#
+# So far we looked, and compared. To know what *causes* an answer, one has to change something inside. This and the next two parts do so, mostly in models whose right answer is known. The generated language
+# says exactly how probable every word is; the small GPT of 07 and BERT of 06 have learned it.
+#
+# The vector that runs through a pre-norm model is its **residual stream**: every part reads it, and adds what it has found. Only at the end a norm and the table turn it into logits. The
+# **logit lens** (nostalgebraist 2020) does not wait. It applies norm and table to the stream behind *each* part, as if the model ended there.
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+pictures.stream()
+
+# %% nbgrader={"grade": false, "grade_id": "inside-logit_lens", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def logit_lens(
+    stream: Float[Tensor, "points B T D"], gain: Float[Tensor, "D"], bias: Float[Tensor, "D"],
+    table: Float[Tensor, "V D"],
+) -> Float[Tensor, "points B T V"]:
+    """Logits at each point of the residual stream.  (extension, ●●○, 6 minutes)
+
+    Every vector of the stream goes through the final layer norm by itself: minus the mean of its
+    numbers, divided by √(variance + 10⁻⁵), times gain, plus bias. The variance is the mean squared
+    distance from the mean. A logit is the dot product with a row of the table.
+    """
+    ### BEGIN SOLUTION
+    centred = stream - stream.mean(dim=-1, keepdim=True)
+    variance = centred.square().mean(dim=-1, keepdim=True)
+    return (centred / (variance + 1e-5).sqrt() * gain + bias) @ table.T
+    ### END SOLUTION
+
+# %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "inside-logit_lens-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
+check("inside.logit_lens", lambda case: logit_lens(**case))
+
+# %% [markdown]
+# Is what the lens reads the *right* answer? Let p be the exact distribution of the next word and q the lens's. What q costs above p is the **Kullback–Leibler divergence**,
+#
+# $$\mathrm{KL}(p \,\|\, q) = \sum_v p(v)\, \log \frac{p(v)}{q(v)},$$
+#
+# in nats; 0 if they agree. Controls: an untrained GPT; the stream of another sentence at the same place; and two guesses from counts, by how frequent a word is, and by what follows the last word.
+#
+# **Predict:** KL behind the first of two layers. The untrained model is about 6 nats away, the count of pairs about 1.4.
+
+# %% tags=["demo"]
+predict("inside.lens", ...)
+
+# %% tags=["demo"]
+from coursekit.language import load_language
+from coursekit.modules import causal_mask
+from coursekit.small import BERT, GPT, load as load_small
+from coursekit.small.bert import MASK, single
+
+@torch.no_grad()
+def stream_of(gpt: GPT, ids: Int[Tensor, "B T"]) -> Float[Tensor, "2L+1 B T D"]:
+    """The residual stream: the embeddings, then behind each attention and each feed-forward."""
+    points, keep = [gpt.embed(ids)], causal_mask(ids.shape[1])
+    for trained in gpt.layers:
+        x = points[-1]
+        points.append(x + trained.attention(trained.norm_attention(x), keep))
+        x = points[-1]
+        points.append(x + trained.feed_forward(trained.norm_feed_forward(x)))
+    return torch.stack(points)
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+print("This takes about ten seconds.")
+language = load_language()
+small_gpt, small_bert = load_small("gpt"), load_small("bert")
+told = language.sample(200, np.random.default_rng(8), split="held_out")
+told_ids, told_lengths = torch.tensor(told.ids), torch.tensor(told.lengths)
+exact_next = torch.tensor(language.next_word(told.ids)[:, 1:], dtype=torch.float32)
+is_word = (told_ids[:, 1:] != 0).float()
+
+def nats_apart(exact: Float[Tensor, "*N V"], logits: Float[Tensor, "*N V"]) -> Float[Tensor, "*N"]:
+    """KL(p || q) in nats, for p and the logits of q."""
+    return (torch.xlogy(exact, exact) - exact * logits.log_softmax(dim=-1)).sum(dim=-1)
+
+def by_sentence(each: Float[Tensor, "B T"]) -> np.ndarray:
+    """The mean over the words of each sentence."""
+    return ((each * is_word).sum(dim=1) / is_word.sum(dim=1)).numpy()
+
+def in_nats(each: np.ndarray) -> tuple[float, float, float]:
+    return (each.mean(), *bootstrap(each, draws=500))
+
+@torch.no_grad()
+def lens_of(gpt: GPT, points: Float[Tensor, "points B T D"]) -> list[Tensor]:
+    """Logits of the next word at each point, one at a time: all together take much memory."""
+    return [logit_lens(x[None, :, :-1], gpt.norm.weight, gpt.norm.bias, gpt.token.weight)[0] for x in points]
+
+def distances(logits: list[Tensor]) -> list[tuple[float, float, float]]:
+    return [in_nats(by_sentence(nats_apart(exact_next, q))) for q in logits]
+
+torch.manual_seed(0)
+raw_gpt, raw_bert = GPT(small_gpt.config).eval(), BERT(small_bert.config).eval()
+points = stream_of(small_gpt, told_ids)
+read_off = lens_of(small_gpt, points)
+others = torch.randperm(len(points[0]), generator=torch.Generator().manual_seed(1))
+
+# A linear map from each point to the last one, fitted on training sentences (as in the tuned lens).
+drawn = language.sample(60_000, np.random.default_rng(9), split="train").ids
+fitted_ids = torch.tensor(drawn[:2000])
+to_fit, of_word = stream_of(small_gpt, fitted_ids)[:, :, :-1], fitted_ids[:, 1:] != 0
+
+@torch.no_grad()
+def translated(point: int) -> Float[Tensor, "B T D"]:
+    x, y = (torch.cat([part, torch.ones(*part.shape[:-1], 1)], dim=-1) for part in (to_fit[point][of_word], points[point]))
+    return y @ torch.linalg.lstsq(x, to_fit[-1][of_word]).solution
+
+V = len(language.vocabulary)
+pairs_of_words = torch.tensor(drawn)
+last, following = (part.flatten() for part in (pairs_of_words[:, :-1], pairs_of_words[:, 1:]))
+last, following = last[following != 0], following[following != 0]
+frequent = torch.bincount(following, minlength=V) + 0.01
+frequent = frequent / frequent.sum()
+after_word = torch.bincount(last * V + following, minlength=V * V).view(V, V) + 5 * frequent
+lens = {
+    "logit lens": distances(read_off),
+    "behind a fitted linear map": distances(lens_of(small_gpt, [translated(n) for n in range(5)])),
+    "stream of another sentence": distances(lens_of(small_gpt, points[:, others])),
+    "untrained GPT": distances(lens_of(raw_gpt, stream_of(raw_gpt, told_ids))),
+}
+counts = {
+    "count of words": in_nats(by_sentence(nats_apart(exact_next, frequent.log().expand_as(exact_next)))),
+    "count of pairs": in_nats(by_sentence(nats_apart(exact_next, after_word.log()[told_ids[:, :-1]]))),
+}
+reveal("inside.lens", lens["logit lens"][2][0])
+
+hidden_at = (torch.rand(len(told), generator=torch.Generator().manual_seed(2)) * (told_lengths - 2)).long() + 1
+rows = torch.arange(len(told))
+is_hidden = torch.zeros_like(told_ids, dtype=torch.bool)
+is_hidden[rows, hidden_at] = True
+exact_masked = torch.tensor(language.masked_word(told.ids, is_hidden.numpy())[rows, hidden_at], dtype=torch.float32)
+with_masks = single(told_ids).masked_fill(is_hidden, MASK)
+
+@torch.no_grad()
+def lens_of_bert(bert: BERT) -> list[tuple[float, float, float]]:
+    states = bert.encode(bert.embeddings(with_masks, torch.zeros_like(with_masks)), with_masks != 0)
+    return [in_nats(nats_apart(exact_masked, bert.masked_word(x[rows, hidden_at], bert.embeddings.token.weight)).numpy())
+            for x in states]
+
+lens_bert = {"masked-word head": lens_of_bert(small_bert), "untrained BERT": lens_of_bert(raw_bert)}
+pictures.lens(lens, counts, lens_bert)
+tops = [q.argmax(dim=-1) for q in read_off]
+says = pd.DataFrame({
+    "says the word just read": [by_sentence((top == told_ids[:, :-1]).float()).mean() for top in tops],
+    "exact probability of the word it says": [by_sentence(exact_next.gather(-1, top[..., None])[..., 0]).mean() for top in tops],
+}, index=pictures.POINTS).T
+display(says.style.format("{:.2f}"))
+most_possible = by_sentence(exact_next.max(dim=-1).values).mean()
+print(f"exact probability of the most probable word: {most_possible:.2f}")
+
+# %% [markdown]
+# Behind the embedding the lens is further off than an untrained model: it says the very word that was read, since the table at the end is the table at the beginning. It comes nearer with every part, and
+# the last answer is the right one. Behind layer 1 it beats the count of pairs: more than the last word has been read. The stream of another sentence is further off than an
+# untrained model throughout: it is sure, of another sentence.
+#
+# A linear map, fitted for each point, reads more than the bare lens (Belrose et al. 2023). The lens says what is there *in the coordinates of the output*; more may be there.
+
+# %% [markdown]
+# Now a large model, whose right answer nobody knows: SmolLM2 and six beginnings after which *cell* may come, three from a prison, three from biology. The control: the same word after six other beginnings.
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+print("This takes about ten seconds.")
+CELL_FOLLOWS = ["The guard locked the prisoner in his", "The prisoner was led back to his", "The thief spent the night in a prison",
+                "The doctor counted each white blood", "A virus enters the body and attacks a healthy",
+                "Under the microscope we saw the nucleus of a single"]
+NO_CELL = ["The farmer milked his", "We sailed across the", "She put the kettle on the", "The teacher closed her",
+           "My brother plays the", "They planted roses in the"]
+
+@torch.no_grad()
+def places_by_layer(text: str, word: str = " cell") -> tuple[list[int], list[float]]:
+    """How many tokens the lens puts before the word, and the word's log probability, at each layer."""
+    asked_for = decoder.tokenizer(word).input_ids[0]
+    given = decoder.tokenizer(text, return_tensors="pt")
+    states = torch.stack(decoder.model(**given, output_hidden_states=True).hidden_states)[:, 0, -1]
+    states[:-1] = decoder.model.norm(states[:-1])            # the last one comes normalised
+    logits = states @ decoder.model.embed_tokens.weight.T
+    logp = logits.log_softmax(dim=-1)[:, asked_for]
+    return (logits > logits[:, asked_for, None]).sum(dim=-1).tolist(), logp.tolist()
+
+cell_lens = {text: places_by_layer(text) for text in (*CELL_FOLLOWS, *NO_CELL)}
+pictures.lens_of_a_word(
+    {"cell may follow": [cell_lens[text][0] for text in CELL_FOLLOWS], "control": [cell_lens[text][0] for text in NO_CELL]},
+    CELL_FOLLOWS, "cell",
+)
+even_guess = -np.log(decoder.model.embed_tokens.num_embeddings)
+print("log probability of cell, mean of the six, at layers 0, 5, 10, …, 30:",
+      " ".join(f"{np.mean([cell_lens[text][1][layer_shown] for text in CELL_FOLLOWS]):.1f}" for layer_shown in range(0, 31, 5)),
+      f"(even guess {even_guess:.1f})")
+
+# %% [markdown]
+# In the first two thirds *cell* stands nowhere near the front; it comes up in the last ten of thirty layers. In the controls it stays behind hundreds of other tokens (median). In the middle the lens gives it less than an even guess would.
+# Such a reading is no thought of the model: the lens reads in a language that the stream does not yet speak. Twelve texts, chosen by us; they show the shape of the curve, no more.
+
+# %% [markdown]
+# ## Further: what a head is worth
+#
+# Does a head matter? Take it away and see what the loss says: **ablation**. Two customs. **Zero ablation** puts zeros in the place of what the head gives; later parts may never have seen such a vector. **Mean
+# ablation** puts the mean of what it gives over many words: what it says of all words stays, what it says of this one goes.
+
+# %% nbgrader={"grade": false, "grade_id": "inside-ablate_head", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def ablate_head(
+    outputs: Float[Tensor, "B H T d"], real: Int[Tensor, "B T"], head: int
+) -> Float[Tensor, "2 B H T d"]:
+    """What the heads of a layer give, with one of them taken away.  (extension, ●●○, 8 minutes)
+
+    Row 0: that head gives zeros. Row 1: at every token it gives its own mean, one vector of d numbers,
+    over all real tokens of all sentences. `real` is 1 at tokens and 0 at padding, whose vectors do not
+    count in the mean. Heads are numbered from 0; the others, and `outputs` itself, stay as they are.
+    """
+    ### BEGIN SOLUTION
+    mean = outputs[:, head][real == 1].mean(dim=0)         # d
+    zeroed, meaned = outputs.clone(), outputs.clone()
+    zeroed[:, head], meaned[:, head] = 0, mean
+    return torch.stack([zeroed, meaned])
+    ### END SOLUTION
+
+# %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "inside-ablate_head-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
+check("inside.ablate_head", lambda case: ablate_head(case["outputs"], case["real"], case["head"]))
+
+# %% [markdown]
+# A **hook** is a function that a module calls when it runs; what it returns takes the place of the input. Ours goes where the heads' outputs, side by side, enter the last projection of attention. **Predict:** all eight heads of GPT are taken away together
+# (zeros). By what factor is the loss of that larger than the eight single losses added up?
+
+# %% tags=["demo"]
+predict("inside.together", ...)
+
+# %% tags=["demo"]
+def without_heads(network, taken: list[tuple[int, int]], row: int, real: Tensor) -> list:
+    """Hooks that take heads (layer, head) away by row 0 or 1 of `ablate_head`; remove() ends them."""
+    def hook_of(heads: list[int]):
+        def hook(module, inputs):
+            outputs = inputs[0].unflatten(-1, (4, -1)).transpose(1, 2)       # B H T d
+            for taken_head in heads:
+                outputs = ablate_head(outputs, real, taken_head)[row]
+            return (outputs.transpose(1, 2).flatten(2),)
+        return hook
+    by_layer_taken = {of: [h for at, h in taken if at == of] for of, _ in taken}
+    return [network.layers[of].attention.output.register_forward_pre_hook(hook_of(heads))
+            for of, heads in by_layer_taken.items()]
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+print("This takes ten to twenty seconds.")
+
+@torch.no_grad()
+def loss_of_gpt() -> np.ndarray:
+    """Nats per word of each sentence."""
+    logits = small_gpt.encode(small_gpt.embed(told_ids))[-1][:, :-1] @ small_gpt.token.weight.T
+    return by_sentence(-logits.log_softmax(dim=-1).gather(-1, told_ids[:, 1:, None])[..., 0])
+
+@torch.no_grad()
+def loss_of_bert() -> np.ndarray:
+    """Nats at the one hidden word of each sentence, for four choices of it."""
+    found_losses = []
+    for begin in range(4):
+        at = 1 + (hidden_at - 1 + begin) % (told_lengths - 2)
+        inputs = single(told_ids).clone()
+        inputs[rows, at] = MASK
+        states = small_bert.encode(small_bert.embeddings(inputs, torch.zeros_like(inputs)), inputs != 0)[-1]
+        logits = small_bert.masked_word(states[rows, at], small_bert.embeddings.token.weight)
+        found_losses.append(-logits.log_softmax(dim=-1)[rows, told_ids[rows, at]])
+    return torch.stack(found_losses).mean(dim=0).numpy()
+
+def worth(network, loss, taken: list[tuple[int, int]], row: int) -> np.ndarray:
+    """How many nats each sentence loses without these heads."""
+    hooks = without_heads(network, taken, row, (told_ids != 0).long())
+    without = loss()
+    for hook in hooks:
+        hook.remove()
+    return without - loss_before[network]
+
+TWO_WAYS = "zeros", "mean"
+HEADS = [(of, h) for of in range(2) for h in range(4)]
+loss_before = {small_gpt: loss_of_gpt(), small_bert: loss_of_bert()}
+worths, together = {}, {}
+for name_of_model, network, loss in (("GPT", small_gpt, loss_of_gpt), ("BERT", small_bert, loss_of_bert)):
+    for row, way in enumerate(TWO_WAYS):
+        worths[name_of_model, way] = np.array([worth(network, loss, [which], row) for which in HEADS])     # 8 sentences
+        together[name_of_model, way] = worth(network, loss, HEADS, row)
+pictures.worths(worths)
+display(pd.DataFrame({
+    f"{name_of_model}, {way}": {
+        "eight single heads, added up": shown(*in_nats(each.sum(axis=0))), "all eight together": shown(*in_nats(together[name_of_model, way])),
+    } for (name_of_model, way), each in worths.items()
+}).T)
+ratio_together = together["GPT", "zeros"].mean() / worths["GPT", "zeros"].sum(axis=0).mean()
+reveal("inside.together", ratio_together)
+
+# %% [markdown]
+# Each number is the mean loss added when one head goes, its 95 % interval (over sentences) below it. Michel et al. (2019) could spare most heads of a large translator one by one. Zeros and means differ by a few hundredths of a nat at most. But worths do *not* add up: all eight together cost several times the sum. With one head gone the others still bring most of
+# what is to be known of other words; with all gone no word hears of another. So a small worth does not say that a head does little, only that the rest can do without it.
+#
+# From other random beginnings other heads may do the work.
+
+# %% [markdown]
+# ## Further: patching
+#
+# Which place carries the sense, and at which layer? **Activation patching** (Vig et al. 2020; Meng et al. 2022) answers by an exchange. Take two sentences of the same length that differ in the cue alone. Run the first, but put *one* vector, at one
+# place of one layer, from the run of the second in its place. If the answer goes over to the second's, that vector carried the difference.
+
+# %% nbgrader={"grade": false, "grade_id": "inside-patching", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def patching(
+    layers: list, target: Float[Tensor, "T D"], source: Float[Tensor, "T D"]
+) -> Float[Tensor, "L+1 T T D"]:
+    """The target's run with one vector out of the source's, for each layer and place.  (extension, ●●●, 12 minutes)
+
+    Each of the L layers is a function from (B, T, D) to (B, T, D); `target` and `source` are what enters
+    the first. Entry [l, t] holds the T vectors after the *last* layer, if at place t what enters layer l
+    is the source's vector of the same layer and place, and everything else the target's. [L, t]: the
+    exchange takes place after the last layer. Each run has one exchange only.
+    """
+    ### BEGIN SOLUTION
+    T, found = len(target), []
+    both = torch.stack([target, source])                   # 2 T D: the two runs, as they are
+    for layer in range(len(layers) + 1):
+        x = both[0].repeat(T, 1, 1)                        # T T D: a run for each place
+        x[range(T), range(T)] = both[1]
+        for rest in layers[layer:]:
+            x = rest(x)
+        found.append(x)
+        both = layers[layer](both) if layer < len(layers) else both
+    return torch.stack(found)
+    ### END SOLUTION
+
+# %% course={"extra_credit": 2} nbgrader={"grade": true, "grade_id": "inside-patching-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
+def tiny_layers(among, within) -> list:
+    """Layers out of a case's numbers: words are mixed by a matrix T × T, then each changes by itself."""
+    return [lambda x, A=A, W=W: x + torch.tanh(A @ x @ W) for A, W in zip(among, within)]
+
+check("inside.patching",
+      lambda case: patching(tiny_layers(case["among"], case["within"]), case["target"], case["source"]))
+
+# %% [markdown]
+# Two pairs of models and cues. In the small BERT *order* tells: "the farmer painted the spring for the mechanics" is about the season, and with the people exchanged about the coil. In MiniLM one *word* tells: "The guard looked into the cell." or "The biologist …".
+#
+# As a score we take the last vector of the ambiguous word: its cosine to the mean vector of the source's sense minus that to the target's. The share restored is 0 for the target's run, 1 for the source's. Controls: all other places; and a source
+# of the *same* sense, another person in the same place. **Predict:** in BERT, the share restored by the vector of the person who acts, after layer 1.
+
+# %% tags=["demo"]
+predict("inside.restored", ...)
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+print("This takes ten to twenty seconds.")
+from coursekit.language.partners import partners
+
+def restored(layers, target, source, place: int, senses_of: tuple[Tensor, Tensor], ends=None) -> tuple[np.ndarray, tuple]:
+    """Share of the difference that each exchange restores, (L+1, T), and the scores of both runs."""
+    patched = patching(layers, target, source)[:, :, place]                              # L+1 T D
+    score = cosine(patched, senses_of[1], dim=-1) - cosine(patched, senses_of[0], dim=-1)
+    if ends is None:
+        runs = torch.stack([target, source])
+        for one_layer in layers:
+            runs = one_layer(runs)
+        ends = tuple((cosine(runs[:, place], senses_of[1], dim=-1) - cosine(runs[:, place], senses_of[0], dim=-1)).tolist())
+    return ((score - ends[0]) / (ends[1] - ends[0])).numpy(), ends
+
+# BERT: who acts stands at place 2, the ambiguous word at 5, the others at 8.
+labelled = language.sample(12_000, np.random.default_rng(10), split="train")
+labelled = labelled[labelled.position >= 0]
+with torch.no_grad():
+    cls_ids = single(torch.tensor(labelled.ids))
+    last_states = small_bert.encode(small_bert.embeddings(cls_ids, torch.zeros_like(cls_ids)), cls_ids != 0)[-1]
+    last_states = last_states[torch.arange(len(cls_ids)), torch.tensor(labelled.position)]
+mean_of_sense = torch.stack([last_states[torch.tensor(labelled.sense == one_sense)].mean(dim=0) for one_sense in range(len(language.senses))])
+acting = language.sample(12_000, np.random.default_rng(11), split="held_out")
+acting = acting[(acting.cue == "order1") & (acting.position == 5) & (acting.lengths == 10)][:80]
+exchanged = partners(language, acting)
+every = torch.ones(1, 1, 10, dtype=torch.bool)
+bert_layers = [lambda x, trained=trained: trained(x, every) for trained in small_bert.layers]
+
+@torch.no_grad()
+def enters_bert(ids: np.ndarray) -> Float[Tensor, "T D"]:
+    ids = single(torch.tensor(ids[None, :10]))
+    return small_bert.embeddings(ids, torch.zeros_like(ids))[0]
+
+order_maps, same_order = [], []
+with torch.no_grad():
+    for n in range(len(acting)):
+        both_senses = mean_of_sense[acting.sense[n]], mean_of_sense[exchanged.sense[n]]
+        x, y = enters_bert(acting.ids[n]), enters_bert(exchanged.ids[n])
+        shares, ends = restored(bert_layers, x, y, 5, both_senses)
+        order_maps.append(shares)
+        alike = [m for m in range(len(acting)) if m != n and acting.sense[m] == acting.sense[n] and acting.ids[m, 2] != acting.ids[n, 2]]
+        if alike:
+            z = x.clone()
+            z[2] = enters_bert(acting.ids[alike[0]])[2]
+            same_order.append(restored(bert_layers, x, z, 5, both_senses, ends)[0])
+
+# MiniLM: one cue word in four frames.
+FRAMES = ["The {} looked into the cell.", "Yesterday the {} saw another cell.",
+          "It was the {} who found this cell.", "The {} drew a picture of every cell."]
+PRISON, BIOLOGY = ["guard", "prisoner", "warden"], ["biologist", "scientist", "surgeon"]
+mini_layers = [lambda x, trained=trained: (lambda made: made[0] if isinstance(made, tuple) else made)(trained(x))
+               for trained in model.encoder.layer]
+mean_of_cell = {sense: uses[torch.tensor(((senses.word == "cell") & (senses.sense == sense)).to_numpy().copy()), -1].mean(dim=0)
+                for sense in ("prison", "biology")}
+cell_maps, same_cell = [], []
+with torch.no_grad():
+    for frame in FRAMES:
+        for n, cue in enumerate(PRISON):
+            texts_of = frame.format(cue), frame.format(BIOLOGY[n]), frame.format(PRISON[n - 1])
+            all_ids = [tokenizer(text, return_tensors="pt").input_ids for text in texts_of]
+            pieces_of = tokenizer.convert_ids_to_tokens(all_ids[0][0])
+            at, cue_at = pieces_of.index("cell"), pieces_of.index(cue)
+            x, y, z = (model.embeddings(input_ids=one_text)[0] for one_text in all_ids)
+            both_senses = mean_of_cell["prison"], mean_of_cell["biology"]
+            beside = [t for t in range(len(pieces_of)) if t not in (cue_at, at)]
+            shares, ends = restored(mini_layers, x, y, at, both_senses)
+            cell_maps.append(np.stack([shares[:, cue_at], shares[:, at], shares[:, beside].sum(axis=1)]))
+            if n:                                            # one control for each frame: it takes as long
+                continue
+            shares = restored(mini_layers, x, z, at, both_senses, ends)[0]
+            same_cell.append(np.stack([shares[:, cue_at], shares[:, at], shares[:, beside].sum(axis=1)]))
+order_maps, same_order, cell_maps, same_cell = map(np.array, (order_maps, same_order, cell_maps, same_cell))
+reveal("inside.restored", order_maps[:, 1, 2].mean())
+ROLES = ["[CLS]", "the", "who acts", "acts on", "the", "word", "for, beside, …", "the", "the others", "[SEP]"]
+pictures.patched(
+    {"small BERT: order tells": (order_maps.transpose(0, 2, 1), ROLES), "MiniLM: one word tells": (cell_maps, ["the cue", "cell", "all others, added"])},
+    {"small BERT: order tells": same_order.transpose(0, 2, 1), "MiniLM: one word tells": same_cell},
+)
+
+# %% [markdown]
+# The first column exchanges an input, the last the answer itself.
+#
+# In BERT the sense is *not* in the word after layer 1. It is in the person who acts, as if layer 1 had noted "this one acts"; layer 2 hands it to the word. The recorded exam agrees: at layer 1 this BERT finds the senses of such
+# sentences by chance, at layer 2 all (one from another beginning finds three of four at layer 1). In MiniLM three quarters are in *cell* after the first layer, and the cue keeps a rest that shrinks. Other places carry next to nothing; another person of the same sense
+# changes little.
+#
+# Two models, two kinds of cue: which makes the difference, this does not say.
+
+# %% [markdown]
 # ## 9 · What came after BERT
 #
 # Three successors, each with one question. **DistilBERT** (Sanh et al. 2019): can a smaller model learn from the larger one's answers (**distillation**)? **RoBERTa** (Liu et al.
@@ -1080,20 +1509,22 @@ pictures.probes(probed)
 # %% [markdown]
 # ## Summary
 #
-# - Find a word's pieces by characters, average them, and print what you average.
+# - Find a word's pieces by characters; print what you average.
 # - Table row, layer 0 and GloVe are three different static embeddings.
 # - A cosine needs its controls, one sense and random pairs, at the same layer of the same model.
-# - Which layer tells senses apart is measured, on training data. It is rarely the last, and never layer 0.
+# - Which layer tells senses apart is measured on training data: rarely the last, never layer 0.
 # - Senses of another part of speech are told apart by grammar. Of nouns, two words on either side tell as many hard ones as a contextual embedding.
-# - An attention weight is a share, not an amount. Test by hiding or by gradient.
+# - An attention weight is a share, not an amount. Test by hiding.
+# - Causes are found by changes, and single losses do not add up.
 # - A probe's accuracy means something beside that of its control labels.
 #
-# **Next**: 09 changes the weights: fine-tuning.
+# **Next**: 09 changes the weights.
 
 # %% [markdown]
 # ## References
 #
 # - Abnar, S. and Zuidema, W. (2020). Quantifying attention flow in transformers. *ACL*. arXiv:2005.00928.
+# - Belrose, N. et al. (2023). Eliciting latent predictions from transformers with the tuned lens. arXiv:2303.08112.
 # - Clark, K., Khandelwal, U., Levy, O. and Manning, C. D. (2019). What does BERT look at? An analysis of BERT's attention. *BlackboxNLP*. arXiv:1906.04341.
 # - Devlin, J., Chang, M.-W., Lee, K. and Toutanova, K. (2019). BERT: pre-training of deep bidirectional transformers for language understanding. *NAACL*. arXiv:1810.04805.
 # - Efron, B. (1979). Bootstrap methods: another look at the jackknife. *Annals of Statistics* 7(1), 1–26.
@@ -1106,9 +1537,13 @@ pictures.probes(probed)
 # - Liu, N. F., Gardner, M., Belinkov, Y., Peters, M. E. and Smith, N. A. (2019a). Linguistic knowledge and transferability of contextual representations. *NAACL*. arXiv:1903.08855.
 # - Liu, Y. et al. (2019b). RoBERTa: a robustly optimized BERT pretraining approach. arXiv:1907.11692.
 # - McCormick, C. and Ryan, N. (2019). BERT word embeddings tutorial. mccormickml.com.
+# - Meng, K., Bau, D., Andonian, A. and Belinkov, Y. (2022). Locating and editing factual associations in GPT. *NeurIPS* 35. arXiv:2202.05262.
+# - Michel, P., Levy, O. and Neubig, G. (2019). Are sixteen heads really better than one? *NeurIPS* 32. arXiv:1905.10650.
+# - nostalgebraist (2020). Interpreting GPT: the logit lens. lesswrong.com.
 # - Reimers, N. and Gurevych, I. (2019). Sentence-BERT: sentence embeddings using siamese BERT-networks. *EMNLP*. arXiv:1908.10084.
 # - Sanh, V., Debut, L., Chaumond, J. and Wolf, T. (2019). DistilBERT, a distilled version of BERT: smaller, faster, cheaper and lighter. arXiv:1910.01108.
 # - Vig, J. (2019). A multiscale visualization of attention in the transformer model. *ACL, system demonstrations*. arXiv:1906.05714.
+# - Vig, J. et al. (2020). Investigating gender bias in language models using causal mediation analysis. *NeurIPS* 33. arXiv:2004.12265.
 # - Wang, W. et al. (2020). MiniLM: deep self-attention distillation for task-agnostic compression of pre-trained transformers. *NeurIPS* 33. arXiv:2002.10957.
 # - Wiegreffe, S. and Pinter, Y. (2019). Attention is not not explanation. *EMNLP*. arXiv:1908.04626.
 

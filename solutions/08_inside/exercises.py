@@ -1069,6 +1069,541 @@ def disambiguate(train, train_words, train_senses, test, test_words):
     ),
 )
 
+# ------------------------------------------------------------------------------------------ the logit lens
+
+
+def lens_cases(draw: Draw) -> Iterator[Case]:
+    """Points differ in length and lie off zero; in the last case they are so short that ε counts."""
+    for points, B, T, D, V, size in ((3, 2, 4, 6, 9, 1.0), (5, 3, 2, 5, 5, 2.0), (2, 1, 3, 8, 7, 0.004)):
+        lengths = draw.uniform(points, 1, 1, 1, low=0.5, high=2.5) * size
+        yield {
+            "stream": (draw.normal(points, B, T, D) + draw.normal(points, B, T, 1)) * lengths,
+            "gain": draw.uniform(D, low=0.4, high=1.8),
+            "bias": draw.normal(D, scale=0.7),
+            "table": draw.normal(V, D),
+        }
+
+
+CENTRED = "centred = stream - stream.mean(dim=-1, keepdim=True)"
+VARIANCE = "variance = centred.square().mean(dim=-1, keepdim=True)"
+LOGITS = "return (centred / (variance + 1e-5).sqrt() * gain + bias) @ table.T"
+
+logit_lens = Exercise(
+    cases=lens_cases,
+    rule=Rule(axes={"": "points B T V"}),
+    mistakes=(
+        Mistake(
+            "no norm",
+            "You multiply the stream with the table as it is. The norm comes first: without it a longer vector gives larger logits.",
+            LOGITS, "return stream @ table.T",
+        ),
+        Mistake(
+            "gain and bias, but no norm",
+            "You apply gain and bias to the stream as it is. Before that each vector loses its mean and is divided by √(variance + 10⁻⁵).",
+            LOGITS, "return (stream * gain + bias) @ table.T",
+        ),
+        Mistake(
+            "the mean stays",
+            "You divide, but do not take the mean away first: that is another norm, RMSNorm.",
+            CENTRED, "centred = stream",
+        ),
+        Mistake(
+            "the mean stays in what is divided",
+            "Your variance is right, but it is the vector with its mean that you divide: take the mean away there, too.",
+            "return (centred /", "return (stream /",
+        ),
+        Mistake(
+            "divided by D − 1",
+            "You divide the squares by D − 1, as `var` and `std` do by themselves. Layer norm takes the mean of the D squares.",
+            VARIANCE, "variance = stream.var(dim=-1, keepdim=True)",
+            also=(
+                """
+def logit_lens(stream, gain, bias, table):
+    mean, std = stream.mean(dim=-1, keepdim=True), stream.std(dim=-1, keepdim=True)
+    return ((stream - mean) / std * gain + bias) @ table.T
+""",
+            ),
+        ),
+        Mistake(
+            "divided by the variance",
+            "You divide by the variance. It is its square root, √(variance + 10⁻⁵), that makes all vectors equally long.",
+            "(variance + 1e-5).sqrt()", "(variance + 1e-5)",
+        ),
+        Mistake(
+            "without ε",
+            "Right on long vectors. On short ones the 10⁻⁵ counts that you leave out.",
+            "(variance + 1e-5).sqrt()", "variance.sqrt()",
+        ),
+        Mistake(
+            "ε added to the root",
+            "Right on long vectors. On short ones it matters that 10⁻⁵ is added to the variance, before the root is taken, not to its root.",
+            "(variance + 1e-5).sqrt()", "(variance.sqrt() + 1e-5)",
+        ),
+        Mistake(
+            "neither gain nor bias",
+            "You normalise, and leave out gain and bias: each number of the normed vector is multiplied with its gain, and its bias is added.",
+            " * gain + bias", "",
+        ),
+        Mistake(
+            "unit length",
+            "You bring each vector to length 1. A layer norm takes the mean of its numbers away, and divides by √(variance + 10⁻⁵).",
+            "(centred / (variance + 1e-5).sqrt()", "(stream / stream.norm(dim=-1, keepdim=True)",
+        ),
+        Mistake(
+            "normalised over the sentences",
+            "You take mean and variance over the sentences of the batch. Each vector is normalised by itself, over its D numbers.",
+            edits={CENTRED: CENTRED.replace("dim=-1", "dim=1"), VARIANCE: VARIANCE.replace("dim=-1", "dim=1")},
+        ),
+        Mistake(
+            "gain forgotten",
+            "You leave out the gain: the norm multiplies each of its D numbers with a number of its own.",
+            " * gain", "",
+        ),
+        Mistake(
+            "bias forgotten",
+            "You leave out the bias: all your logits of a word are off by the same amount.",
+            " + bias", "",
+        ),
+        Mistake(
+            "bias before gain",
+            "You add the bias before you multiply with the gain. The gain comes first.",
+            "centred / (variance + 1e-5).sqrt() * gain + bias", "(centred / (variance + 1e-5).sqrt() + bias) * gain",
+        ),
+        Mistake(
+            "normalised over the tokens",
+            "You take mean and variance over the tokens of a sentence. Each vector is normalised by itself, over its D numbers.",
+            edits={CENTRED: CENTRED.replace("dim=-1", "dim=-2"), VARIANCE: VARIANCE.replace("dim=-1", "dim=-2")},
+        ),
+        Mistake(
+            "normalised over tokens and numbers",
+            "You take one mean and one variance for a whole sentence. Each vector is normalised by itself, over its D numbers.",
+            edits={CENTRED: CENTRED.replace("dim=-1", "dim=(-2, -1)"), VARIANCE: VARIANCE.replace("dim=-1", "dim=(-2, -1)")},
+        ),
+        Mistake(
+            "the last point's mean and variance for all",
+            "Right at the last point. The others you normalise with its mean and variance; every vector has its own.",
+            edits={
+                CENTRED: "centred = stream - stream[-1:].mean(dim=-1, keepdim=True)",
+                VARIANCE: "variance = stream[-1:].var(dim=-1, keepdim=True, unbiased=False)",
+            },
+        ),
+        Mistake(
+            "only the last point normalised",
+            "Right at the last point alone. The lens treats every point as if the model ended there: norm and table for each.",
+            LOGITS,
+            "normed = centred / (variance + 1e-5).sqrt() * gain + bias\n    return torch.cat([stream[:-1], normed[-1:]]) @ table.T",
+        ),
+        Mistake(
+            "what each part adds",
+            "You read what each part *adds*, the difference of two points. The lens reads the stream itself, the sum of everything so far.",
+            CENTRED,
+            "stream = torch.cat([stream[:1], stream[1:] - stream[:-1]])\n    centred = stream - stream.mean(dim=-1, keepdim=True)",
+        ),
+        Mistake(
+            "probabilities",
+            "Your rows add up to 1: a softmax is not asked for, the logits are.",
+            LOGITS, LOGITS.replace("@ table.T", "@ table.T").replace("return (", "return ((") + ").softmax(dim=-1)",
+        ),
+        Mistake(
+            "log probabilities",
+            "You return log-probabilities. The logits are asked for, before any softmax.",
+            LOGITS, LOGITS.replace("return (", "return ((") + ").log_softmax(dim=-1)",
+        ),
+    ),
+    alternatives={
+        "torch's own layer norm": """
+def logit_lens(stream, gain, bias, table):
+    return torch.nn.functional.layer_norm(stream, gain.shape, gain, bias, eps=1e-5) @ table.T
+""",
+        "a loop over the points, in float64": """
+def logit_lens(stream, gain, bias, table):
+    found = []
+    for x in stream.double():
+        std = (x.var(dim=-1, unbiased=False, keepdim=True) + 1e-5) ** 0.5
+        found.append(torch.einsum("btd,vd->btv", (x - x.mean(-1, keepdim=True)) / std * gain + bias, table.double()))
+    return torch.stack(found)
+""",
+        "gain and bias taken into the table": """
+def logit_lens(stream, gain, bias, table):
+    x = stream - stream.mean(-1, keepdim=True)
+    x = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-5)
+    return torch.nn.functional.linear(x, table * gain, table @ bias)
+""",
+    },
+    hints=(
+        "What happens to a vector of a pre-norm model between its last layer and the logits? Do just that, at every point.",
+        "stream: (points, B, T, D). Mean and variance: (points, B, T, 1). Normed: as the stream. Times the table transposed: (points, B, T, V).",
+        "take each vector's mean away\ndivide by the root of its variance + 1e-5\ntimes gain, plus bias\nmatrix product with the table, transposed",
+        "Near miss: `stream.std(dim=-1)` divides by D − 1. `unbiased=False`, or the mean of the squares, is what layer norm does.",
+    ),
+)
+
+# ------------------------------------------------------------------------------------------ a head taken away
+
+
+def head_cases(draw: Draw) -> Iterator[Case]:
+    """Padding holds large numbers; means of sentences, places and heads all differ."""
+    for B, H, T, d, head in ((3, 2, 5, 4, 1), (2, 4, 4, 3, 0), (4, 3, 6, 2, 2)):
+        real = draw.padding(B, T)
+        outputs = draw.normal(B, H, T, d) + draw.normal(1, H, 1, d) + draw.normal(B, 1, 1, d) + draw.normal(1, 1, T, d)
+        outputs += 4 * (~real)[:, None, :, None]
+        yield {"outputs": outputs.astype(np.float32), "real": real.astype(np.int64), "head": head}
+
+
+MEAN_OF_HEAD = "mean = outputs[:, head][real == 1].mean(dim=0)"
+CLONES = "zeroed, meaned = outputs.clone(), outputs.clone()"
+TAKEN = "zeroed[:, head], meaned[:, head] = 0, mean"
+
+ablate_head = Exercise(
+    cases=head_cases,
+    rule=Rule(axes={"": "rows B H T d"}),
+    mistakes=(
+        Mistake(
+            "padding counts in the mean",
+            "Your mean counts the vectors at padding. Only real tokens count: those where `real` is 1.",
+            "outputs[:, head][real == 1].mean(dim=0)", "outputs[:, head].mean(dim=(0, 1))",
+        ),
+        Mistake(
+            "padding as zeros in the mean",
+            "You set padding to 0 and divide by the number of *all* tokens. Divide by the number of real ones.",
+            "outputs[:, head][real == 1].mean(dim=0)", "(outputs[:, head] * real[..., None]).mean(dim=(0, 1))",
+        ),
+        Mistake(
+            "a mean for each sentence",
+            "You give every sentence a mean of its own: then it still says something of that sentence. One mean over all sentences is asked for.",
+            "outputs[:, head][real == 1].mean(dim=0)",
+            "((outputs[:, head] * real[..., None]).sum(dim=1) / real.sum(dim=1)[:, None])[:, None]",
+        ),
+        Mistake(
+            "the mean of the sentences' means",
+            "You average within each sentence first, so that a token of a short sentence counts for more. All real tokens count the same.",
+            "outputs[:, head][real == 1].mean(dim=0)",
+            "((outputs[:, head] * real[..., None]).sum(dim=1) / real.sum(dim=1)[:, None]).mean(dim=0)",
+        ),
+        Mistake(
+            "a mean for each place",
+            "You give every place a mean of its own, over the sentences. One vector is asked for, over all real tokens at all places.",
+            "outputs[:, head][real == 1].mean(dim=0)",
+            "(outputs[:, head] * real[..., None]).sum(dim=0) / real.sum(dim=0)[:, None]",
+        ),
+        Mistake(
+            "one number for the mean",
+            "You put a single number in the head's place, the mean over its d numbers as well. Each of the d numbers has a mean of its own.",
+            "outputs[:, head][real == 1].mean(dim=0)", "outputs[:, head][real == 1].mean()",
+        ),
+        Mistake(
+            "the mean of all heads",
+            "You put the mean of *all* heads in the head's place. It gets its own.",
+            "outputs[:, head][real == 1].mean(dim=0)", "outputs.transpose(1, 2)[real == 1].mean(dim=(0, 1))",
+            also=(
+                """
+def ablate_head(outputs, real, head):
+    zeroed, meaned = outputs.clone(), outputs.clone()
+    zeroed[:, head], meaned[:, head] = 0, outputs.mean(dim=1)
+    return torch.stack([zeroed, meaned])
+""",
+            ),
+        ),
+        Mistake(
+            "the sum",
+            "In row 1 you put the *sum* over the real tokens. Their mean is asked for.",
+            "outputs[:, head][real == 1].mean(dim=0)", "outputs[:, head][real == 1].sum(dim=0)",
+        ),
+        Mistake(
+            "all other heads taken away",
+            "It is the *other* heads that you take away. The head asked for goes, the others stay.",
+            TAKEN,
+            "rest = [h for h in range(outputs.shape[1]) if h != head]\n    zeroed[:, rest] = 0\n    meaned[:, rest] = outputs[:, rest].transpose(1, 2)[real == 1].mean(dim=0)[:, None]",
+        ),
+        Mistake(
+            "heads counted from 1",
+            "You take away the head before the one asked for: heads are numbered from 0.",
+            edits={MEAN_OF_HEAD: "head = head - 1\n    " + MEAN_OF_HEAD},
+        ),
+        Mistake(
+            "all heads taken away",
+            "You take all heads away. The others stay as they are.",
+            edits={
+                MEAN_OF_HEAD: "mean = outputs.transpose(1, 2)[real == 1].mean(dim=0)[:, None]",
+                TAKEN: "zeroed[:], meaned[:] = 0, mean",
+            },
+        ),
+        Mistake(
+            "both rows one tensor",
+            "Your two rows are the same: both names mean one tensor, and the second change overwrites the first. Each row needs a copy.",
+            CLONES, "zeroed = meaned = outputs.clone()",
+        ),
+        Mistake(
+            "the rows exchanged",
+            "Your rows are exchanged: row 0 holds the zeros, row 1 the mean.",
+            "[zeroed, meaned]", "[meaned, zeroed]",
+        ),
+        Mistake(
+            "padding left as it was",
+            "You take the head away at real tokens alone. At padding, too, it gives zeros or its mean: *at every token*.",
+            TAKEN,
+            "zeroed[:, head] = outputs[:, head] * (real == 0)[..., None]\n    meaned[:, head] = torch.where((real == 1)[..., None], mean, outputs[:, head])",
+        ),
+        Mistake(
+            "the mean at real tokens, zeros at padding",
+            "In row 1 you put zeros at padding. There, too, the head gives its mean.",
+            TAKEN, "zeroed[:, head], meaned[:, head] = 0, mean * real[..., None]",
+        ),
+        Mistake(
+            "the mean taken away, not put in",
+            "In row 1 you subtract the head's mean from what it gives: what it says of this word stays. The mean is to take its place.",
+            TAKEN, "zeroed[:, head], meaned[:, head] = 0, outputs[:, head] - mean",
+        ),
+    ),
+    alternatives={
+        "where, with a mask of the head": """
+def ablate_head(outputs, real, head):
+    mine = (torch.arange(outputs.shape[1]) == head)[:, None, None]
+    weights = real[:, None, :, None].to(outputs.dtype)
+    mean = (outputs * weights).sum(dim=(0, 2), keepdim=True) / weights.sum()
+    return torch.stack([outputs.masked_fill(mine, 0.0), torch.where(mine, mean, outputs)])
+""",
+        "a loop over the tokens, in numpy": """
+import numpy as np
+def ablate_head(outputs, real, head):
+    outputs, real = outputs.numpy(), real.numpy()
+    seen = [outputs[b, head, t] for b in range(len(real)) for t in range(real.shape[1]) if real[b, t]]
+    both = np.stack([outputs, outputs])
+    both[0, :, head] = 0
+    both[1, :, head] = np.mean(seen, axis=0)
+    return both
+""",
+        "an average with weights": """
+def ablate_head(outputs, real, head):
+    share = real.double() / real.sum()
+    mean = torch.einsum("btd,bt->d", outputs[:, head].double(), share).to(outputs.dtype)
+    both = outputs.repeat(2, 1, 1, 1, 1)
+    both[:, :, head] = torch.stack([torch.zeros_like(mean), mean])[:, None, None]
+    return both
+""",
+    },
+    hints=(
+        "What does the head say of *all* words, and what of this one? Which of the two is left when its mean takes its place?",
+        "outputs: (B, H, T, d). One head: (B, T, d); its real tokens: (n, d); their mean: (d). Out: (2, B, H, T, d).",
+        "mean = the head's vectors at real tokens, averaged\ntwo copies of outputs\nin one the head is 0, in the other the mean, at every token\nstack them",
+        "Near miss: `outputs[:, head].mean(dim=(0, 1))` counts padding, and `a = b = outputs.clone()` makes one copy, not two.",
+    ),
+)
+
+# ------------------------------------------------------------------------------------------ activation patching
+
+
+def patching_cases(draw: Draw) -> Iterator[Case]:
+    """Layers mix the words, so that an exchange spreads; none, as many and more layers than places."""
+    for L, T, D in ((2, 4, 3), (3, 3, 5), (1, 5, 4)):
+        yield {
+            "among": draw.normal(L, T, T, scale=0.7),
+            "within": draw.normal(L, D, D, scale=0.6),
+            "target": draw.normal(T, D),
+            "source": draw.normal(T, D),
+        }
+
+
+EXCHANGE = "x[range(T), range(T)] = both[1]"
+START = "x = both[0].repeat(T, 1, 1)"
+REST = "for rest in layers[layer:]:"
+ON = "both = layers[layer](both) if layer < len(layers) else both"
+
+patching = Exercise(
+    cases=patching_cases,
+    rule=Rule(axes={"": "L+1 T place D"}),
+    mistakes=(
+        Mistake(
+            "the other way round",
+            "Everything but place t is the source's with you. It is the other way round: the target is run, and at place t alone gets the source's vector.",
+            edits={START: "x = both[1].repeat(T, 1, 1)", EXCHANGE: "x[range(T), range(T)] = both[0]"},
+        ),
+        Mistake(
+            "the source's input at every layer",
+            "Right at layer 0. Further up you still put in what *enters the first* layer; the source's own run gives the vector of that layer.",
+            EXCHANGE, "x[range(T), range(T)] = source",
+        ),
+        Mistake(
+            "the target does not run on",
+            "Right at layer 0. Further up everything around the exchanged vector is still what enters the first layer: the target's run goes on, too.",
+            START, "x = target.repeat(T, 1, 1)",
+        ),
+        Mistake(
+            "neither run goes on",
+            "Right at layer 0. Further up both vectors are still those that enter the first layer. Both runs go on, layer by layer.",
+            edits={START: "x = target.repeat(T, 1, 1)", EXCHANGE: "x[range(T), range(T)] = source"},
+        ),
+        Mistake(
+            "all layers after each exchange",
+            "Right at layer 0. After an exchange further up you run *all* layers again; only those above are left.",
+            REST, "for rest in layers:",
+        ),
+        Mistake(
+            "one layer left out",
+            "You leave out a layer: what *enters* layer l is exchanged, so layer l itself runs, too.",
+            REST, "for rest in layers[layer + 1 :]:",
+        ),
+        Mistake(
+            "what leaves the exchange",
+            "You return the vectors right after the exchange. They still have to go through the layers that are left.",
+            "        for rest in layers[layer:]:\n            x = rest(x)\n", "",
+        ),
+        Mistake(
+            "one layer only after the exchange",
+            "After an exchange you run one layer only. All that are left are to run.",
+            REST, "for rest in layers[layer : layer + 1]:",
+        ),
+        Mistake(
+            "exchanges that stay",
+            "In entry [l, t] places 0 to t are exchanged with you: the exchanges before were never undone. Each run has one exchange only, in a copy of the target's vectors.",
+            EXCHANGE, "x = torch.where(torch.ones(T, T).tril().bool()[..., None], both[1], x)",
+            also=(
+                """
+def patching(layers, target, source):
+    found, a, b = [], target[None].clone(), source[None]
+    for layer in range(len(layers) + 1):
+        row = []
+        for t in range(len(target)):
+            x = a
+            x[0, t] = b[0, t]
+            for rest in layers[layer:]:
+                x = rest(x)
+            row.append(x[0].clone())
+        found.append(torch.stack(row))
+        if layer < len(layers):
+            a, b = layers[layer](a), layers[layer](b)
+    return torch.stack(found)
+""",
+            ),
+        ),
+        Mistake(
+            "every place exchanged",
+            "You exchange the vectors of *all* places, so that it is the source's run. One place at a time.",
+            EXCHANGE, "x[:] = both[1]",
+        ),
+        Mistake(
+            "the exchange spoils the next layer",
+            "Right at layer 0. The target that runs on is not the one you started with: an exchange changed it. Exchange in a copy.",
+            code="""
+def patching(layers, target, source):
+    T, found = len(target), []
+    a, b = target.clone()[None], source[None]
+    for layer in range(len(layers) + 1):
+        row = []
+        for t in range(T):
+            kept = a[0, t].clone()
+            a[0, t] = b[0, t]
+            x = a
+            for rest in layers[layer:]:
+                x = rest(x)
+            row.append(x[0].clone())
+            if t < T - 1:
+                a[0, t] = kept
+        found.append(torch.stack(row))
+        if layer < len(layers):
+            a, b = layers[layer](a), layers[layer](b)
+    return torch.stack(found)
+""",
+        ),
+        Mistake(
+            "added, not exchanged",
+            "You *add* the source's vector to the target's. It takes its place.",
+            EXCHANGE, "x[range(T), range(T)] += both[1]",
+        ),
+        Mistake(
+            "another place of the source",
+            "The source's vector comes from another place than the one it is put in. Same layer, same place.",
+            EXCHANGE, "x[range(T), range(T)] = both[1].roll(1, dims=0)",
+        ),
+        Mistake(
+            "layers in the reverse order",
+            "You run the layers from the last to the first.",
+            edits={REST: "for rest in layers[::-1][layer:]:", ON: "both = layers[::-1][layer](both) if layer < len(layers) else both"},
+        ),
+        Mistake(
+            "the difference to the target's run",
+            "You return how far the run moved from the target's. The vectors themselves are asked for.",
+            "found.append(x)", "found.append(x)\n        whole = target[None]\n        for one in layers:\n            whole = one(whole)\n        found[-1] = x - whole",
+        ),
+        Mistake(
+            "places before layers",
+            "Your entries are turned: the first axis is the layer, the second the place.",
+            code="""
+def patching(layers, target, source):
+    T, found = len(target), []
+    for t in range(T):
+        row, a, b = [], target[None], source[None]
+        for layer in range(len(layers) + 1):
+            x = a.clone()
+            x[0, t] = b[0, t]
+            for rest in layers[layer:]:
+                x = rest(x)
+            row.append(x[0])
+            if layer < len(layers):
+                a, b = layers[layer](a), layers[layer](b)
+        found.append(torch.stack(row))
+    return torch.stack(found)
+""",
+        ),
+        Mistake(
+            "no exchange after the last layer",
+            "Your last row is missing: the exchange after the last layer counts, too, L + 1 in all.",
+            "for layer in range(len(layers) + 1):", "for layer in range(len(layers)):",
+        ),
+    ),
+    alternatives={
+        "one run at a time": """
+def patching(layers, target, source):
+    def run(x, some):
+        for layer in some:
+            x = layer(x)
+        return x
+    found = []
+    for l in range(len(layers) + 1):
+        a, b = run(target[None], layers[:l]), run(source[None], layers[:l])
+        row = []
+        for t in range(len(target)):
+            x = a.clone()
+            x[0, t] = b[0, t]
+            row.append(run(x, layers[l:])[0])
+        found.append(torch.stack(row))
+    return torch.stack(found)
+""",
+        "hidden states first, then where": """
+def patching(layers, target, source):
+    T = len(target)
+    states = [torch.stack([target, source])]
+    for layer in layers:
+        states.append(layer(states[-1]))
+    mine = torch.eye(T, dtype=torch.bool)[:, :, None]
+    found = []
+    for l, (a, b) in enumerate(states):
+        x = torch.where(mine, b, a)
+        for layer in layers[l:]:
+            x = layer(x)
+        found.append(x)
+    return torch.stack(found)
+""",
+        "from the last layer down": """
+def patching(layers, target, source):
+    if not layers:
+        return torch.stack([torch.cat([target[:t], source[t : t + 1], target[t + 1 :]]) for t in range(len(target))])[None]
+    first, rest = layers[0], layers[1:]
+    x = torch.stack([torch.cat([target[:t], source[t : t + 1], target[t + 1 :]]) for t in range(len(target))])
+    for layer in layers:
+        x = layer(x)
+    above = patching(rest, first(target[None])[0], first(source[None])[0])
+    return torch.cat([x[None], above])
+""",
+    },
+    hints=(
+        "There are two runs as they are, the target's and the source's. At which layers do you need both of them, and which one goes on after the exchange?",
+        "The two runs: (2, T, D) at each layer. With one exchange for each place: a batch (T, T, D). After the layers that are left: (T, T, D). Out: (L+1, T, T, D).",
+        "for each layer, and once after the last:\n    T copies of the target's vectors; in copy t place t gets the source's\n    run the layers that are left on all copies\n    let both runs, unchanged, go one layer on",
+        "Near miss: putting in `source` itself is right at layer 0. Further up it is what the source's *own run* has there.",
+    ),
+)
+
 # ------------------------------------------------------------------------------------------ extension: rollout
 
 

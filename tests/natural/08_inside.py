@@ -714,6 +714,303 @@ def probe(train, labels, test, ridge):
     return (test - train.mean(0)) @ W + y.mean(0)
 """,
     },
+    "inside.logit_lens": {
+        "the table at once": """
+def logit_lens(stream, gain, bias, table):
+    return stream @ table.T
+""",
+        "torch.std as it comes": """
+def logit_lens(stream, gain, bias, table):
+    mu = stream.mean(-1, keepdim=True)
+    sigma = stream.std(-1, keepdim=True)
+    return ((stream - mu) / sigma * gain + bias) @ table.T
+""",
+        "var as it comes, with epsilon": """
+def logit_lens(stream, gain, bias, table):
+    mu = stream.mean(-1, keepdim=True)
+    var = stream.var(-1, keepdim=True)
+    return ((stream - mu) / torch.sqrt(var + 1e-5) * gain + bias) @ table.T
+""",
+        "no epsilon": """
+def logit_lens(stream, gain, bias, table):
+    mu = stream.mean(-1, keepdim=True)
+    var = stream.var(-1, keepdim=True, unbiased=False)
+    return ((stream - mu) / var.sqrt() * gain + bias) @ table.T
+""",
+        "epsilon behind the root": """
+def logit_lens(stream, gain, bias, table):
+    mu = stream.mean(-1, keepdim=True)
+    std = stream.std(-1, keepdim=True, unbiased=False)
+    return ((stream - mu) / (std + 1e-5) * gain + bias) @ table.T
+""",
+        "layer_norm without gain and bias": """
+def logit_lens(stream, gain, bias, table):
+    return torch.nn.functional.layer_norm(stream, stream.shape[-1:]) @ table.T
+""",
+        "layer_norm with gain alone": """
+def logit_lens(stream, gain, bias, table):
+    return torch.nn.functional.layer_norm(stream, stream.shape[-1:], weight=gain) @ table.T
+""",
+        "root mean square": """
+def logit_lens(stream, gain, bias, table):
+    rms = (stream.pow(2).mean(-1, keepdim=True) + 1e-5).sqrt()
+    return (stream / rms * gain + bias) @ table.T
+""",
+        "log probabilities": """
+def logit_lens(stream, gain, bias, table):
+    normed = torch.nn.functional.layer_norm(stream, stream.shape[-1:], gain, bias)
+    return torch.log_softmax(normed @ table.T, dim=-1)
+""",
+        "the last point alone": """
+def logit_lens(stream, gain, bias, table):
+    normed = torch.nn.functional.layer_norm(stream[-1], gain.shape, gain, bias)
+    return normed @ table.T
+""",
+        "dim 1 by mistake": """
+def logit_lens(stream, gain, bias, table):
+    mu = stream.mean(dim=1, keepdim=True)
+    var = ((stream - mu) ** 2).mean(dim=1, keepdim=True)
+    return ((stream - mu) / (var + 1e-5).sqrt() * gain + bias) @ table.T
+""",
+        "unit length": """
+def logit_lens(stream, gain, bias, table):
+    x = stream / stream.norm(dim=-1, keepdim=True)
+    return (x * gain + bias) @ table.T
+""",
+    },
+    "inside.ablate_head": {
+        "mean over everything": """
+def ablate_head(outputs, real, head):
+    zero = outputs.clone()
+    zero[:, head] = 0
+    mean = outputs.clone()
+    mean[:, head] = outputs[:, head].mean(dim=(0, 1))
+    return torch.stack([zero, mean])
+""",
+        "masked sum over all tokens": """
+def ablate_head(outputs, real, head):
+    zero, mean = outputs.clone(), outputs.clone()
+    zero[:, head] = 0
+    mean[:, head] = (outputs[:, head] * real.unsqueeze(-1)).mean(dim=(0, 1))
+    return torch.stack([zero, mean])
+""",
+        "mean of each sentence": """
+def ablate_head(outputs, real, head):
+    zero, mean = outputs.clone(), outputs.clone()
+    zero[:, head] = 0
+    for b in range(len(outputs)):
+        mean[b, head] = outputs[b, head][real[b] == 1].mean(dim=0)
+    return torch.stack([zero, mean])
+""",
+        "mean of the sentences' means": """
+def ablate_head(outputs, real, head):
+    zero, mean = outputs.clone(), outputs.clone()
+    zero[:, head] = 0
+    means = [outputs[b, head][real[b] == 1].mean(dim=0) for b in range(len(outputs))]
+    mean[:, head] = torch.stack(means).mean(dim=0)
+    return torch.stack([zero, mean])
+""",
+        "mean with NaN-free places": """
+def ablate_head(outputs, real, head):
+    zero, mean = outputs.clone(), outputs.clone()
+    zero[:, head] = 0
+    counts = real.sum(dim=0).clamp(min=1)
+    mean[:, head] = (outputs[:, head] * real[..., None]).sum(dim=0) / counts[:, None]
+    return torch.stack([zero, mean])
+""",
+        "changes outputs itself": """
+def ablate_head(outputs, real, head):
+    mean = outputs[:, head][real == 1].mean(dim=0)
+    zero = outputs
+    zero[:, head] = 0
+    meaned = outputs
+    meaned[:, head] = mean
+    return torch.stack([zero, meaned])
+""",
+        "a scalar mean": """
+def ablate_head(outputs, real, head):
+    zero, mean = outputs.clone(), outputs.clone()
+    zero[:, head] = 0
+    mean[:, head] = outputs[:, head][real.bool()].mean()
+    return torch.stack([zero, mean])
+""",
+        "mean of the heads": """
+def ablate_head(outputs, real, head):
+    zero, mean = outputs.clone(), outputs.clone()
+    zero[:, head] = 0
+    mean[:, head] = outputs.mean(dim=1)
+    return torch.stack([zero, mean])
+""",
+        "keeps only that head": """
+def ablate_head(outputs, real, head):
+    zero = torch.zeros_like(outputs)
+    zero[:, head] = outputs[:, head]
+    mean = outputs.transpose(1, 2)[real == 1].mean(0)[None, :, None].expand_as(outputs).clone()
+    mean[:, head] = outputs[:, head]
+    return torch.stack([zero, mean])
+""",
+        "only the zeros": """
+def ablate_head(outputs, real, head):
+    outputs = outputs.clone()
+    outputs[:, head] = 0
+    return outputs
+""",
+        "sum, not mean": """
+def ablate_head(outputs, real, head):
+    zero, mean = outputs.clone(), outputs.clone()
+    zero[:, head] = 0
+    mean[:, head] = outputs[:, head][real == 1].sum(dim=0)
+    return torch.stack([zero, mean])
+""",
+    },
+    "inside.patching": {
+        "source at every layer": """
+def patching(layers, target, source):
+    T = target.shape[0]
+    out, hidden = [], target.unsqueeze(0)
+    for l in range(len(layers) + 1):
+        per_place = []
+        for t in range(T):
+            x = hidden.clone()
+            x[0, t] = source[t]
+            for layer in layers[l:]:
+                x = layer(x)
+            per_place.append(x[0])
+        out.append(torch.stack(per_place))
+        if l < len(layers):
+            hidden = layers[l](hidden)
+    return torch.stack(out)
+""",
+        "target and source exchanged": """
+def patching(layers, target, source):
+    T = target.shape[0]
+    out, a, b = [], target[None], source[None]
+    for l in range(len(layers) + 1):
+        x = b.repeat(T, 1, 1)
+        for t in range(T):
+            x[t, t] = a[0, t]
+        for layer in layers[l:]:
+            x = layer(x)
+        out.append(x)
+        if l < len(layers):
+            a, b = layers[l](a), layers[l](b)
+    return torch.stack(out)
+""",
+        "forgets to copy": """
+def patching(layers, target, source):
+    T = target.shape[0]
+    out, a, b = [], target[None].clone(), source[None].clone()
+    for l in range(len(layers) + 1):
+        places = []
+        for t in range(T):
+            x = a
+            x[0, t] = b[0, t]
+            for layer in layers[l:]:
+                x = layer(x)
+            places.append(x[0].clone())
+        out.append(torch.stack(places))
+        if l < len(layers):
+            a, b = layers[l](a), layers[l](b)
+    return torch.stack(out)
+""",
+        "does not run the rest": """
+def patching(layers, target, source):
+    T = target.shape[0]
+    out, a, b = [], target[None], source[None]
+    for l in range(len(layers) + 1):
+        x = a.repeat(T, 1, 1)
+        x[torch.arange(T), torch.arange(T)] = b[0]
+        out.append(x)
+        if l < len(layers):
+            a, b = layers[l](a), layers[l](b)
+    return torch.stack(out)
+""",
+        "all layers each time": """
+def patching(layers, target, source):
+    T = target.shape[0]
+    out, a, b = [], target[None], source[None]
+    for l in range(len(layers) + 1):
+        x = a.repeat(T, 1, 1)
+        x[torch.arange(T), torch.arange(T)] = b[0]
+        for layer in layers:
+            x = layer(x)
+        out.append(x)
+        if l < len(layers):
+            a, b = layers[l](a), layers[l](b)
+    return torch.stack(out)
+""",
+        "skips the layer": """
+def patching(layers, target, source):
+    T = target.shape[0]
+    out, a, b = [], target[None], source[None]
+    for l in range(len(layers) + 1):
+        x = a.repeat(T, 1, 1)
+        x[torch.arange(T), torch.arange(T)] = b[0]
+        for layer in layers[l + 1 :]:
+            x = layer(x)
+        out.append(x)
+        if l < len(layers):
+            a, b = layers[l](a), layers[l](b)
+    return torch.stack(out)
+""",
+        "the whole sentence": """
+def patching(layers, target, source):
+    T = target.shape[0]
+    out, a, b = [], target[None], source[None]
+    for l in range(len(layers) + 1):
+        x = a.repeat(T, 1, 1)
+        for t in range(T):
+            x[t] = b[0]
+        for layer in layers[l:]:
+            x = layer(x)
+        out.append(x)
+        if l < len(layers):
+            a, b = layers[l](a), layers[l](b)
+    return torch.stack(out)
+""",
+        "column instead of one place": """
+def patching(layers, target, source):
+    T = target.shape[0]
+    out, a, b = [], target[None], source[None]
+    for l in range(len(layers) + 1):
+        x = a.repeat(T, 1, 1)
+        for t in range(T):
+            x[:, t] = b[0, t]
+        for layer in layers[l:]:
+            x = layer(x)
+        out.append(x)
+        if l < len(layers):
+            a, b = layers[l](a), layers[l](b)
+    return torch.stack(out)
+""",
+        "only L rows": """
+def patching(layers, target, source):
+    T = target.shape[0]
+    out, a, b = [], target[None], source[None]
+    for l in range(len(layers)):
+        x = a.repeat(T, 1, 1)
+        x[torch.arange(T), torch.arange(T)] = b[0]
+        for layer in layers[l:]:
+            x = layer(x)
+        out.append(x)
+        a, b = layers[l](a), layers[l](b)
+    return torch.stack(out)
+""",
+        "target never runs on": """
+def patching(layers, target, source):
+    T = target.shape[0]
+    out, b = [], source[None]
+    for l in range(len(layers) + 1):
+        x = target.repeat(T, 1, 1)
+        x[torch.arange(T), torch.arange(T)] = b[0]
+        for layer in layers[l:]:
+            x = layer(x)
+        out.append(x)
+        if l < len(layers):
+            b = layers[l](b)
+    return torch.stack(out)
+""",
+    },
 }
 
 RIGHT = {
@@ -965,6 +1262,78 @@ def probe(train, labels, test, ridge):
     U, S, Vh = torch.linalg.svd(train - mean, full_matrices=False)
     W = Vh.T @ ((S / (S**2 + ridge))[:, None] * (U.T @ (y - y.mean(0))))
     return (test - mean) @ W + y.mean(0)
+""",
+    },
+    "inside.logit_lens": {
+        "nn.LayerNorm with weights put in": """
+def logit_lens(stream, gain, bias, table):
+    norm = torch.nn.LayerNorm(len(gain))
+    norm.weight.data, norm.bias.data = gain, bias
+    with torch.no_grad():
+        return norm(stream) @ table.T
+""",
+        "step by step": """
+def logit_lens(stream, gain, bias, table):
+    D = stream.shape[-1]
+    mu = stream.sum(-1, keepdim=True) / D
+    x = stream - mu
+    var = (x * x).sum(-1, keepdim=True) / D
+    x = x / torch.sqrt(var + 1e-5)
+    x = x * gain + bias
+    return torch.matmul(x, table.transpose(0, 1))
+""",
+    },
+    "inside.ablate_head": {
+        "bool mask": """
+def ablate_head(outputs, real, head):
+    out = torch.stack([outputs, outputs])
+    out[0, :, head] = 0.0
+    out[1, :, head] = outputs[:, head][real.bool()].mean(0)
+    return out
+""",
+        "flattened": """
+def ablate_head(outputs, real, head):
+    flat = outputs[:, head].reshape(-1, outputs.shape[-1])
+    mean = flat[real.flatten() > 0].mean(dim=0)
+    a, b = outputs.clone(), outputs.clone()
+    a[:, head, :, :] = 0
+    b[:, head, :, :] = mean
+    return torch.stack((a, b), dim=0)
+""",
+    },
+    "inside.patching": {
+        "plain loops": """
+def patching(layers, target, source):
+    T = target.shape[0]
+    out, a, b = [], target[None], source[None]
+    for l in range(len(layers) + 1):
+        places = []
+        for t in range(T):
+            x = a.clone()
+            x[0, t] = b[0, t]
+            for layer in layers[l:]:
+                x = layer(x)
+            places.append(x[0])
+        out.append(torch.stack(places))
+        if l < len(layers):
+            a, b = layers[l](a), layers[l](b)
+    return torch.stack(out)
+""",
+        "hidden states kept in lists": """
+def patching(layers, target, source):
+    states_t, states_s = [target[None]], [source[None]]
+    for layer in layers:
+        states_t.append(layer(states_t[-1]))
+        states_s.append(layer(states_s[-1]))
+    T, L = len(target), len(layers)
+    out = torch.zeros(L + 1, T, *target.shape)
+    for l in range(L + 1):
+        batch = states_t[l].repeat(T, 1, 1)
+        batch[torch.arange(T), torch.arange(T)] = states_s[l][0]
+        for i in range(l, L):
+            batch = layers[i](batch)
+        out[l] = batch
+    return out
 """,
     },
 }

@@ -199,6 +199,67 @@ def test_successors_are_counted_as_published(measured):
     assert same == {"BERT": "no", "DistilBERT": "no", "RoBERTa": "no", "DeBERTa": "yes"}
 
 
+# ------------------------------------------------------------------------------------------ causes
+
+
+def test_the_lens_reads_the_word_itself_first_and_the_right_answer_last(measured):
+    lens, counts = measured["lens"], measured["counts"]
+    read, fitted, other, raw = (np.array(lens[name])[:, 0] for name in lens)
+    assert (np.diff(read) < 0).all() and read[-1] < 0.05  # "nearer with every part, the last answer is right"
+    assert read[0] > raw[0] + 5  # "further off than an untrained model"
+    says = measured["says"]
+    assert says.loc["says the word just read"].iloc[0] > 0.85
+    assert says.loc["says the word just read"].iloc[-1] < 0.02
+    assert says.loc["exact probability of the word it says"].iloc[-1] == pytest.approx(
+        measured["most_possible"], abs=0.01
+    )
+    assert lens["logit lens"][2][2] < counts["count of pairs"][1]  # intervals apart
+    assert raw.mean() == pytest.approx(6, abs=0.3)  # "about 6 nats away"
+    assert counts["count of pairs"][0] == pytest.approx(1.4, abs=0.1)
+    assert (other > raw).all() and other[-1] > other[1:-1].max() + 1  # "throughout", and surest at the end
+    assert (fitted[:-1] < read[:-1]).all() and fitted[-1] == pytest.approx(read[-1], abs=0.01)
+    bert, raw_bert = (np.array(values)[:, 0] for values in measured["lens_bert"].values())
+    assert (np.diff(bert) < 0).all() and bert[-1] < 0.1 and (raw_bert > 7).all()
+
+
+def test_cell_comes_up_in_the_last_layers_and_not_in_the_controls(measured):
+    lens = measured["cell_lens"]
+    ranks = np.array([lens[text][0] for text in measured["CELL_FOLLOWS"]])
+    control = np.array([lens[text][0] for text in measured["NO_CELL"]])
+    assert (np.median(ranks[:, :21], axis=0) > 100).all()  # "nowhere near the front"
+    assert np.median(ranks[:, -1]) < 3 and np.median(control[:, -1]) > 200
+    log_p = np.array([lens[text][1] for text in measured["CELL_FOLLOWS"]]).mean(axis=0)
+    assert (log_p[5:21] < measured["even_guess"]).all()
+
+
+def test_what_heads_are_worth_does_not_add_up(measured):
+    worths, together = measured["worths"], measured["together"]
+    for network in ("GPT", "BERT"):
+        zeros, means = (worths[network, way].mean(axis=1) for way in measured["TWO_WAYS"])
+        assert abs(zeros - means).max() < 0.07  # "a few hundredths"
+        for way in measured["TWO_WAYS"]:
+            added, at_once = worths[network, way].sum(axis=0), together[network, way]
+            assert measured["in_nats"](at_once - added)[1] > 0
+            assert at_once.mean() > 2.5 * added.mean()  # "several times the sum"
+
+
+def test_order_is_in_who_acts_until_the_last_layer_and_a_cue_word_in_cell_after_the_first(measured):
+    order, cell = measured["order_maps"].mean(axis=0), measured["cell_maps"].mean(axis=0)
+    acts, word, others = 2, 5, 8
+    assert order[1, acts] > 0.95 and abs(order[1, word]) < 0.05 and abs(order[1, others]) < 0.1
+    assert order[2, word] == pytest.approx(1, abs=1e-3)
+    beside = [place for place in range(10) if place not in (acts, word, others)]
+    assert np.abs(order[:, beside]).max() < 0.05
+    cue, place, rest = cell
+    assert place[1] == pytest.approx(0.75, abs=0.08) and (np.diff(cue) < 0.02).all() and cue[-2] < 0.25
+    assert np.abs(rest).max() < 0.1  # "next to nothing"
+    same = np.abs(measured["same_order"].mean(axis=0)).max(), np.abs(measured["same_cell"].mean(axis=0)).max()
+    assert same[0] < 0.1 and same[1] < 0.35, same
+    first, last = ([rows.order1 for rows in recorded_senses("bert", layer=layer)] for layer in (1, 2))
+    assert abs(first[0] - 0.5) < 0.04 and last[0] > 0.98  # seed 0 is shipped: "by chance", "all"
+    assert max(first[1:]) == pytest.approx(0.75, abs=0.05)  # "one finds three of four"
+
+
 # ------------------------------------------------------------------------------------------ where the hub is reachable
 
 
