@@ -239,6 +239,10 @@ class SentenceEncoder(torch.nn.Module):
         keep = ids != 0
         return mean_pool(self.layer(self.words(ids), src_key_padding_mask=~keep), keep)
 
+    def ids_of(self, texts) -> Int[Tensor, "B T"]:
+        """What it reads of texts."""
+        return ids_of(texts)
+
     @torch.no_grad()
     def encode(self, texts) -> Float[Tensor, "B D"]:
         """Vectors of texts, without dropout."""
@@ -461,46 +465,75 @@ for name, vectors_of in (("before training", before.encode), ("MiniLM", minilm_v
 # loss. A third way adds the contradicting premises as **hard negatives**. 300 batches of 32.
 
 # %% tags=["demo", "record"]
-of_training = pairs[pairs.split == "train"]
-hypotheses = ids_of(of_training.hypothesis[::3])                     # 192 T
-premises = ids_of(of_training.premise).unflatten(0, (-1, 3))         # 192 3 T
+from typing import NamedTuple
 
-def by_label(encoder, W, batch, rng) -> Float[Tensor, ""]:
+of_training = pairs[pairs.split == "train"]
+
+class Batch(NamedTuple):
+    """Ids of hypotheses, of the three premises of each, and of a mined one where there are any."""
+
+    hypotheses: Int[Tensor, "B T"]
+    premises: Int[Tensor, "B 3 T"]
+    mined: Int[Tensor, "B T"] | None
+
+def by_label(encoder, W, batch: Batch, rng) -> Float[Tensor, ""]:
     """One of the three premises of each hypothesis, and its label."""
-    labels = torch.from_numpy(rng.integers(0, 3, len(batch)))
-    u, v = encoder(premises[batch, labels]), encoder(hypotheses[batch])
+    labels = torch.from_numpy(rng.integers(0, 3, len(batch.hypotheses)))
+    u, v = encoder(batch.premises[range(len(labels)), labels]), encoder(batch.hypotheses)
     return classification_objective(u, v, W, labels)
 
-def by_rank(encoder, W, batch, rng) -> Float[Tensor, ""]:
+def by_rank(encoder, W, batch: Batch, rng) -> Float[Tensor, ""]:
     """Each hypothesis, and the premise that entails it."""
-    return ranking_loss(encoder(hypotheses[batch]), encoder(premises[batch, ENTAILMENT]), 20.0)
+    own = batch.premises[:, ENTAILMENT]
+    return ranking_loss(encoder(batch.hypotheses), encoder(own), 20.0)
 
-def by_rank_hard(encoder, W, batch, rng) -> Float[Tensor, ""]:
+def by_rank_hard(encoder, W, batch: Batch, rng) -> Float[Tensor, ""]:
     """The same, with the contradicting premises among the wrong answers."""
-    candidates = torch.cat([premises[batch, ENTAILMENT], premises[batch, CONTRADICTION]])
-    return ranking_loss(encoder(hypotheses[batch]), encoder(candidates), 20.0)
+    candidates = torch.cat([batch.premises[:, ENTAILMENT], batch.premises[:, CONTRADICTION]])
+    return ranking_loss(encoder(batch.hypotheses), encoder(candidates), 20.0)
 
-def on_validation(encoder: SentenceEncoder) -> float:
+def by_rank_mined(encoder, W, batch: Batch, rng) -> Float[Tensor, ""]:
+    """The same, with the mined premises among the wrong answers."""
+    candidates = torch.cat([batch.premises[:, ENTAILMENT], batch.mined])
+    return ranking_loss(encoder(batch.hypotheses), encoder(candidates), 20.0)
+
+def mine(encoder) -> Int[Tensor, "192"]:
+    """For each hypothesis, the number of the nearest premise of all that is not its own entailing one."""
+    asked, premises = encoder.encode(of_training.hypothesis[::3]), encoder.encode(of_training.premise)
+    cosines = normalize(asked, dim=1) @ normalize(premises, dim=1).T  # 192 576
+    own = torch.arange(len(asked))
+    cosines[own, 3 * own + ENTAILMENT] = -torch.inf
+    return cosines.argmax(dim=1)
+
+def on_validation(encoder) -> float:
     """Spearman with the grades of the validation pairs."""
     asked = pairs[pairs.split == "validation"]
     u, v = encoder.encode(asked.premise), encoder.encode(asked.hypothesis)
     return float(spearman(torch.cosine_similarity(u, v), torch.tensor(asked.similarity.values)))
 
-def train(loss_of, seed: int, many: int = 192, steps: int = 300):
+def train(
+    loss_of, seed: int, many: int = 192, steps: int = 300, new=SentenceEncoder, rate: float = 1e-3, every: int = 50
+):
     """An encoder trained on so many hypotheses; (step, loss, Spearman on validation) on the way."""
     torch.manual_seed(seed)
-    rng = np.random.default_rng(seed)
-    encoder, W = SentenceEncoder(), torch.nn.Parameter(0.02 * torch.randn(150, 3))
-    optimiser = torch.optim.AdamW([*encoder.layer.parameters(), W], lr=1e-3, weight_decay=0.01)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 1e-3, steps, pct_start=0.1)
+    rng, encoder = np.random.default_rng(seed), new()
+    hypotheses = encoder.ids_of(of_training.hypothesis[::3])         # 192 T
+    premises = encoder.ids_of(of_training.premise)                   # 576 T
+    threes, mined = premises.unflatten(0, (-1, 3)), None             # 192 3 T
+    W = torch.nn.Parameter(0.02 * torch.randn(3 * encoder.encode(["a"]).shape[1], 3))
+    moving = [weight for weight in encoder.parameters() if weight.requires_grad]
+    optimiser = torch.optim.AdamW([*moving, W], lr=rate, weight_decay=0.01)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, rate, steps, pct_start=0.1)
     chosen, course, losses = rng.permutation(len(hypotheses))[:many], [], []
     for step in range(steps + 1):
-        if step % 50 == 0:
-            recent = np.mean(losses[-50:]) if losses else np.nan
+        if step % every == 0:
+            recent = np.mean(losses[-every:]) if losses else np.nan
             course.append((step, recent, on_validation(encoder)))
+            mined = mine(encoder) if loss_of is by_rank_mined else None
             encoder.train()
-        batch = rng.choice(chosen, min(32, many), replace=False)
-        loss = loss_of(encoder, W, batch, rng)
+        rows = rng.choice(chosen, min(32, many), replace=False)
+        hard = None if mined is None else premises[mined[rows]]
+        loss = loss_of(encoder, W, Batch(hypotheses[rows], threes[rows], hard), rng)
         losses.append(loss.item())
         if step < steps:
             optimiser.zero_grad()
@@ -598,6 +631,69 @@ display(Markdown(said))
 # *Marking: 1 point for the conflict between grade and hard negative, with a look at the table and its intervals; 1 point for a use in which contradicting texts must be told apart.*
 
 # %% [markdown]
+# ## Further: from a pre-trained encoder
+#
+# SECTIONTEXT
+
+# %% tags=["demo", "record"]
+import copy
+
+from coursekit.language import load_language
+from coursekit.small.bert import CLS, SEP, UNK
+from coursekit.small.files import load as load_small
+
+class SmallBERT(torch.nn.Module):
+    """The BERT of 06 without its two heads; in their place the mean of its last layer."""
+
+    def __init__(self):
+        super().__init__()
+        self.model, self.number = load_small("bert"), load_language().id_of
+
+    def ids_of(self, texts) -> Int[Tensor, "B T"]:
+        """[CLS] words [SEP], cut off at its 29 places; [UNK] for a word that it has never seen."""
+        rows = [[CLS, *(self.number.get(w, UNK) for w in words_of(text)[:27]), SEP] for text in texts]
+        return pad_sequence([torch.tensor(row) for row in rows], batch_first=True)
+
+    def forward(self, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B D"]:
+        ids = ids[:, : int((ids != 0).sum(dim=1).max())]
+        return mean_pool(self.model(ids).hidden[-1], ids != 0)
+
+    @torch.no_grad()
+    def encode(self, texts) -> Float[Tensor, "B D"]:
+        """Vectors of texts."""
+        return self.eval()(self.ids_of(texts))
+
+class CutMiniLM(torch.nn.Module):
+    """The first layers of MiniLM, and the mean of the last of them. Its table of pieces stays as it is."""
+
+    def __init__(self, layers: int = 3):
+        super().__init__()
+        self.model = AutoModel.from_pretrained(MINILM.package.folder())
+        self.model.encoder.layer = self.model.encoder.layer[:layers]
+        self.model.embeddings.requires_grad_(False)
+        self.pieces = AutoTokenizer.from_pretrained(MINILM.package.folder())
+
+    def ids_of(self, texts) -> Int[Tensor, "B T"]:
+        """Pieces, between [CLS] and [SEP]."""
+        return self.pieces(list(texts), padding=True, return_tensors="pt")["input_ids"]
+
+    def forward(self, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B D"]:
+        ids = ids[:, : int((ids != 0).sum(dim=1).max())]
+        keep = ids != 0
+        return mean_pool(self.model(ids, attention_mask=keep.long()).last_hidden_state, keep)
+
+    @torch.no_grad()
+    def encode(self, texts) -> Float[Tensor, "B D"]:
+        """Vectors of texts, without dropout."""
+        return torch.cat([self.eval()(rows) for rows in self.ids_of(texts).split(64)])
+
+def random_minilm() -> CutMiniLM:
+    """The same layers with random weights: the control for what pre-training gives."""
+    encoder = CutMiniLM()
+    encoder.model.apply(encoder.model._init_weights)
+    return encoder
+
+# %% [markdown]
 # ## 7 · 49,995,000 readings, or 10,000
 #
 # Reading two sentences in one row lets every word of one attend to every word of the other, and usually judges pairs better (Thakur et al. 2021). But such a **cross-encoder** has no
@@ -677,6 +773,27 @@ def search(
 
 # %% nbgrader={"grade": true, "grade_id": "sentences-search-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("sentences.search", lambda case: search(**case))
+
+# %% [markdown]
+# A reader looks at the first few results. The share of a question's right texts that stand among the first k is called its **recall at k**.
+
+# %% nbgrader={"grade": false, "grade_id": "sentences-recall_at_k", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def recall_at_k(scores: Float[Tensor, "Q N"], relevant: Bool[Tensor, "Q N"], k: int) -> float:
+    """Recall at k, the mean over the queries.  (difficulty ●●○, 5 minutes)
+
+    A query's recall: of the texts that are relevant to it, the share that is among its k highest scores. A query may
+    have several such texts, also more than k. One without any has no recall and is left out. k is at most N.
+    """
+    ### BEGIN SOLUTION
+    best = scores.topk(k, dim=1).indices                             # Q k
+    found = relevant.gather(1, best).sum(dim=1)
+    total = relevant.sum(dim=1)
+    asked = total > 0
+    return (found[asked] / total[asked]).mean().item()
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "sentences-recall_at_k-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("sentences.recall_at_k", lambda case: recall_at_k(**case))
 
 # %% [markdown]
 # The corpus: 168 short paragraphs of `data/questions`. The queries: questions about 33 of them; the right answer is the paragraph that a question was asked about. Controls:
@@ -850,6 +967,150 @@ pictures.long_texts(hits, (right % SIX + 1).numpy())
 # %% [markdown]
 # Cut off, a document is found by its beginning alone. Pooling its windows reaches all of it, but one vector for six subjects is a blur, as *cell* was in 01. Keeping all windows costs
 # more vectors and finds best: for search, the unit is the passage, not the document. (The few questions at each place make the single dots uncertain; the bars show how much.)
+
+# %% [markdown]
+# ## Further: retrieval, then an answer
+#
+# A search returns passages; a reader wants an answer. So put what was found in front of the question and let a decoder write. This is called **retrieval-augmented generation** (RAG:
+# Lewis et al. 2020). The decoder need not know the answer; it only has to read.
+#
+# We search the course's own texts (`data/retrieval`): the entries of its glossary and the points of its summaries, as they were when this part was written. The 59 questions were written for it. Those of one half
+# *name* the term that they ask about; the others *describe* it in other words.
+
+# %% tags=["demo", "record"]
+passages = read_table("retrieval/passages.csv")
+asks = read_table("retrieval/questions.csv")
+texts_of = dict(zip(passages.id, passages.title + ": " + passages.text, strict=True))
+
+# %% [markdown]
+# **Predict:** the recall of TF-IDF among the first three, for the questions that describe.
+
+# %% tags=["demo"]
+predict("sentences.described", ...)
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+print("This takes a few seconds.")
+all_texts = list(texts_of.values())
+relevant = torch.from_numpy(asks.passage.to_numpy()[:, None] == passages.id.to_numpy())  # 59 243
+counts = TfidfVectorizer(sublinear_tf=True).fit(all_texts)
+
+def counted_words(texts) -> Float[Tensor, "N words"]:
+    """Counts of words, weighted by rarity in these passages."""
+    return torch.from_numpy(counts.transform(texts).toarray()).float()
+
+def cosines_with_passages(vectors_of) -> Float[Tensor, "59 243"]:
+    """Each question with each passage."""
+    return normalize(vectors_of(asks.question), dim=1) @ normalize(vectors_of(all_texts), dim=1).T
+
+by_search = {
+    "GloVe, mean": cosines_with_passages(glove_average),
+    "TF-IDF": cosines_with_passages(counted_words),
+    "MiniLM": cosines_with_passages(minilm_vectors),
+}
+hits_at = {  # search, k → for each question whether its passage is among the first k
+    (name, k): np.array([recall_at_k(cosines[[row]], relevant[[row]], k) for row in range(len(asks))])
+    for name, cosines in by_search.items() for k in (1, 3, 10)
+}
+describes = (asks.kind == "describes").to_numpy()
+reveal("sentences.described", hits_at["TF-IDF", 3][describes].mean())
+pictures.recalls(hits_at, describes, len(passages))
+by_kind = {}
+for kind, rows in {"name": ~describes, "describe": describes}.items():
+    both = np.stack([hits_at["MiniLM", 3], hits_at["TF-IDF", 3]], axis=1)[rows]
+    interval = bootstrap(both, lambda hit: (hit[:, 0] - hit[:, 1]).mean(), draws=1000)
+    by_kind[kind] = ((both[:, 0] - both[:, 1]).mean(), *interval)
+    print("MiniLM minus TF-IDF at 3, questions that {}: {:+.2f} (95 % {:+.2f} to {:+.2f})".format(kind, *by_kind[kind]))
+
+# %% [markdown]
+# READRECALL
+
+# %% nbgrader={"grade": false, "grade_id": "sentences-answer_prompt", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def answer_prompt(question: str, passages: list[str], most: int) -> str:
+    """What the decoder is asked with: passages, question, room for the answer.  (further, ●●○, 8 minutes)
+
+    The passages come best first. Each stands on a line of its own, behind its number: "[1] …", "[2] …". They may
+    have at most `most` words together (text.split(), without the numbers). The first one that does not fit
+    is left out, and so are all behind it. Then an empty line, "Question: …" on a line, and "Answer:" on the last,
+    with nothing behind it. Where no passage is taken, the prompt begins with "Question:".
+    """
+    ### BEGIN SOLUTION
+    lines, words = [], 0
+    for number, passage in enumerate(passages, start=1):
+        words += len(passage.split())
+        if words > most:
+            break
+        lines.append(f"[{number}] {passage}")
+    if lines:
+        lines.append("")
+    return "\n".join([*lines, f"Question: {question}", "Answer:"])
+    ### END SOLUTION
+
+# %% course={"extra_credit": 2} nbgrader={"grade": true, "grade_id": "sentences-answer_prompt-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
+check("sentences.answer_prompt", lambda case: torch.tensor(list(
+    answer_prompt(case["question"], case["passages"], case["most"]).encode()
+)))
+
+# %% [markdown]
+# (`check` compares the bytes of your prompt. A prompt is text, and every line break counts.)
+#
+# How do we know that an answer comes from the passage? A person reads both. A program can only look for a sign: the answer's **content words**, those that are not *the*, *of*, *is*. What share of them
+# stands in the passage? An answer that claims nothing has nothing to support.
+
+# %%
+import re
+
+FUNCTION_WORDS = set(
+    "a an and are as at be because been but by can could did do does for from had has have how i if in into is it its "
+    "may of on one or s so such t than that the their them then there these they this those to was we were what when "
+    "where which who why will with would you your answer called question text".split()
+)
+
+def content_words(text: str) -> list[str]:
+    """Words and numbers of a text in lower case, in its order, without function words."""
+    return [w for w in re.findall(r"[a-z]+|\d[\d.,]*\d|\d", text.lower()) if w not in FUNCTION_WORDS]
+
+# %% nbgrader={"grade": false, "grade_id": "sentences-supported", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def supported(answer: str, passage: str) -> float:
+    """The share of an answer's different content words that stand in the passage.  (further, ●○○, 5 minutes)
+
+    Content words are those of `content_words`. A word that the answer repeats counts once; a part of a
+    longer word is not that word. An answer without a content word claims nothing: 1.
+    """
+    ### BEGIN SOLUTION
+    claimed = set(content_words(answer))
+    if not claimed:
+        return 1.0
+    return len(claimed & set(content_words(passage))) / len(claimed)
+    ### END SOLUTION
+
+# %% course={"extra_credit": 2} nbgrader={"grade": true, "grade_id": "sentences-supported-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
+check("sentences.supported", lambda case: torch.tensor(
+    [float(supported(*pair)) for pair in zip(case["answers"], case["passages"])]
+))
+
+# %% tags=["demo"]
+passage = texts_of[asks.set_index("term").passage["SNLI"]]
+print(passage)
+for said in ("570,000 pairs.", "570 pairs.", "Nobody was trained on SNLI.", "It contains sentence couples.", ""):
+    print(f"    {supported(said, passage):.2f}  {said!r}")
+
+# %% [markdown]
+# LIMITS
+
+# %% tags=["demo", "record"]
+ASK = "Answer the question in a few words."
+ASK_FROM_TEXTS = "Answer the question in a few words taken from the text."
+IF_NOT = " If the text does not say it, answer: I do not know."
+ROOM = 150                                     # words of passages in a prompt
+
+def request(question: str, found: list[str], if_not: str = "") -> str:
+    """The whole request to SmolLM2, in its chat format."""
+    ask = ASK_FROM_TEXTS + if_not if found else ASK + if_not.replace("the text does not say it", "you do not know it")
+    prompt = answer_prompt(question, found, ROOM)
+    return f"<|im_start|>user\n{ask}\n\n{prompt}<|im_end|>\n<|im_start|>assistant\n"
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+pass
 
 # %% [markdown]
 # ## Extension: the vector of a decoder
