@@ -61,7 +61,9 @@ def answers(smol, requests: list[str]) -> list[str]:
 def main() -> None:
     torch.set_num_threads(1)
     logging.disable_progress_bar()
-    names = names_of("11_sentences", np=np, pd=pd, AutoModel=AutoModel, AutoTokenizer=AutoTokenizer, MINILM=MINILM)
+    names = names_of(
+        "11_sentences", np=np, pd=pd, AutoModel=AutoModel, AutoTokenizer=AutoTokenizer, MINILM=MINILM
+    )
     recorded = pd.read_csv(TABLE, keep_default_na=False) if TABLE.exists() else pd.DataFrame(columns=KEY)
     done = {tuple(row) for row in recorded[KEY].itertuples(index=False)}
     wordings = {"plain": "", "may decline": names["IF_NOT"]}
@@ -73,7 +75,9 @@ def main() -> None:
             for ask, ids in zip(names["asks"].itertuples(), lists, strict=True):
                 found = [names["texts_of"][id] for id in ids]
                 if (wording, way, ask.id) not in done:
-                    todo.append((wording, way, ask.id, " ".join(ids), names["request"](ask.question, found, if_not)))
+                    todo.append(
+                        (wording, way, ask.id, " ".join(ids), names["request"](ask.question, found, if_not))
+                    )
     smol = load("SmolLM2-135M", head="causal-lm")
     smol.tokenizer.padding_side = "left"
     smol.tokenizer.pad_token = smol.tokenizer.pad_token or smol.tokenizer.eos_token

@@ -23,9 +23,17 @@ ROOT = Path(__file__).parents[1]
 TABLE = ROOT / "data/results/sentence_encoders.csv"
 RUN = ["encoder", "objective", "rate", "seed"]
 STEPS = {"small BERT": 120, "MiniLM, 3 layers": 16, "MiniLM, 3 random layers": 16}
-EVERY = {"small BERT": 30, "MiniLM, 3 layers": 8, "MiniLM, 3 random layers": 8}  # steps until negatives are mined anew
+EVERY = {
+    "small BERT": 30,
+    "MiniLM, 3 layers": 8,
+    "MiniLM, 3 random layers": 8,
+}  # steps until negatives are mined anew
 RATES = {"small BERT": 1e-3, "MiniLM, 3 layers": 1e-4, "MiniLM, 3 random layers": 1e-4}
-ENCODERS = {"small BERT": "SmallBERT", "MiniLM, 3 layers": "CutMiniLM", "MiniLM, 3 random layers": "random_minilm"}
+ENCODERS = {
+    "small BERT": "SmallBERT",
+    "MiniLM, 3 layers": "CutMiniLM",
+    "MiniLM, 3 random layers": "random_minilm",
+}
 OBJECTIVES = {
     "by label": "by_label",
     "by rank": "by_rank",
@@ -42,7 +50,10 @@ def runs() -> list[tuple[str, str, float, int]]:
         for seed in SEEDS
         for encoder, objectives in (
             ("small BERT", ("before", *OBJECTIVES)),
-            ("MiniLM, 3 layers", ("before", "by rank", "by label", "by rank, contradictions", "by rank, mined")),
+            (
+                "MiniLM, 3 layers",
+                ("before", "by rank", "by label", "by rank, contradictions", "by rank, mined"),
+            ),
             ("MiniLM, 3 random layers", ("before", "by rank")),
         )
         for objective in objectives
@@ -76,7 +87,9 @@ def trained(names: dict, run: tuple[str, str, float, int]):
 def main() -> None:
     torch.set_num_threads(1)
     logging.disable_progress_bar()
-    names = names_of("11_sentences", np=np, pd=pd, AutoModel=AutoModel, AutoTokenizer=AutoTokenizer, MINILM=MINILM)
+    names = names_of(
+        "11_sentences", np=np, pd=pd, AutoModel=AutoModel, AutoTokenizer=AutoTokenizer, MINILM=MINILM
+    )
     recorded = pd.read_csv(TABLE) if TABLE.exists() else pd.DataFrame(columns=[*RUN, "id", "cosine", "place"])
     done = {tuple(run) for run in recorded[RUN].drop_duplicates().itertuples(index=False)}
     left = [run for run in runs() if run not in done]

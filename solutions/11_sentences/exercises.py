@@ -1187,7 +1187,7 @@ def answer_prompt(question, passages, most):
 
 
 def support_cases(draw: Draw) -> Iterator[Case]:
-    """Each case has an answer of every kind, with words by chance."""
+    """Each case has an answer of every kind, with words by chance; every second one also answers that claim nothing."""
     for extra in range(4):
         words = [str(word) for word in draw.rng.permutation(SAID)]
         here, elsewhere = words[:9], words[12:]
@@ -1198,8 +1198,7 @@ def support_cases(draw: Draw) -> Iterator[Case]:
             f"{here[3]} {here[4]} and {elsewhere[3]}",
             f"{elsewhere[4]} {elsewhere[4]} {elsewhere[4]} of {here[5]}",  # once, however often
             f"{here[6]} {here[6]} {here[6]} {elsewhere[5]}",
-            "",
-            "It is that.",  # no content word
+            *(["", "It is that."] if extra % 2 else []),  # no content word
             f"{elsewhere[0]} {here[7]}",  # a part of a longer word
             f"570,000 {here[0]}",
             f"The 570 {here[8]}s",
@@ -1263,8 +1262,8 @@ def supported(answer, passage):
     return len(claimed & set(passage.split())) / len(claimed) if claimed else 1.0
 """, """
 def supported(answer, passage):
-    claimed = set(words_of(answer))
-    return len(claimed & set(words_of(passage))) / len(claimed) if claimed else 1.0
+    claimed = set(re.findall(r"[a-z]+", answer.lower()))
+    return len(claimed & set(re.findall(r"[a-z]+", passage.lower()))) / len(claimed) if claimed else 1.0
 """),
         ),
         Mistake(
