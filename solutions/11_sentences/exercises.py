@@ -616,11 +616,19 @@ recall_at_k = Exercise(
             "precision",
             "You divide by k: that is the share of the results that are relevant, precision. Recall is the share of the relevant texts that were found.",
             SHARES, "(found[asked] / k).mean()",
+            also=("""
+def recall_at_k(scores, relevant, k):
+    return relevant.gather(1, scores.topk(k, dim=1).indices).double().mean()
+""",),
         ),
         Mistake(
             "whether anything was found",
             "Your queries have 1 as soon as a single relevant text is among the first k. A query with four such texts, of which one is found, has 1/4.",
             SHARES, "(found[asked] > 0).double().mean()",
+            also=("""
+def recall_at_k(scores, relevant, k):
+    return relevant.gather(1, scores.topk(k, dim=1).indices).any(dim=1).double().mean()
+""",),
         ),
         Mistake(
             "all queries in one count",
@@ -1237,11 +1245,21 @@ def supported(answer, passage):
             "the share of the passage",
             "You measure how much of the passage the answer repeats. A short answer from a long passage may be wholly supported: divide by the answer's words.",
             SUPPORT, "len(claimed & set(content_words(passage))) / len(set(content_words(passage)))",
+            also=("""
+def supported(answer, passage):
+    claimed, stands = set(content_words(answer)), set(content_words(passage))
+    return len(claimed & stands) / len(stands)
+""",),
         ),
         Mistake(
             "the share of the words of both",
             "You divide by the words of answer and passage together. What the passage says beyond the answer takes nothing away from it.",
             SUPPORT, "len(claimed & set(content_words(passage))) / len(claimed | set(content_words(passage)))",
+            also=("""
+def supported(answer, passage):
+    claimed, stands = set(content_words(answer)), set(content_words(passage))
+    return len(claimed & stands) / len(claimed | stands)
+""",),
         ),
         Mistake(
             "parts of words found",
