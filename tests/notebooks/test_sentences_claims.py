@@ -165,7 +165,7 @@ def test_counting_words_finds_what_is_named_and_nobody_most_of_what_is_described
     for rows in (describes, ~describes):
         for name in ("TF-IDF", "MiniLM"):
             low, _ = bootstrap((hits[name, 3] - hits["GloVe, mean", 3])[rows], draws=500)
-            assert low > 0  # "far behind in both halves"
+            assert low > 0  # "behind in both halves"
 
 
 def test_a_passage_helps_much_stays_unsupported_and_silence_is_no_aim(measured):
