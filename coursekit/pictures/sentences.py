@@ -319,7 +319,7 @@ def encoders(
 ) -> None:
     """Agreement with the grades, and recall at 1 among all test premises, for each encoder and objective: seeds and means."""
     names = list(spearman_of)
-    colours = dict(zip(dict.fromkeys(encoder for encoder, _ in names), (ORANGE, BLUE, GREY), strict=True))
+    colours = dict(zip(dict.fromkeys(encoder for encoder, _ in names), (ORANGE, BLUE), strict=True))
     figure, axes = plt.subplots(1, 2, figsize=(10, 0.36 * len(names) + 1.4), sharey=True)
     said = []
     for place, (encoder, objective) in enumerate(names):

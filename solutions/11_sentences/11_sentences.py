@@ -709,14 +709,8 @@ class CutMiniLM(torch.nn.Module):
         """Vectors of texts, without dropout."""
         return torch.cat([self.eval()(rows) for rows in self.ids_of(texts).split(64)])
 
-def random_minilm() -> CutMiniLM:
-    """The same layers with random weights: the control for what pre-training gives."""
-    encoder = CutMiniLM()
-    encoder.model.apply(encoder.model._init_weights)
-    return encoder
-
 # %% [markdown]
-# As negatives we have the contradictions, which somebody wrote and labelled. **Mining** needs no label: `mine` takes what the encoder itself finds nearest and wrong, and does so again during the training (Karpukhin et al.
+# Until now the **hard negatives** were the contradictions, which somebody wrote and labelled. **Mining** needs no label: `mine` takes what the encoder itself finds nearest and wrong, and does so again during the training (Karpukhin et al.
 # 2020; Xiong et al. 2021). A live run of 16 batches on the cut MiniLM, its table of pieces frozen:
 
 # %% tags=["demo"]
@@ -726,7 +720,7 @@ for step, loss, on_pairs in cut_course:
     print(f"step {step:2.0f}: loss of the last 8 batches {loss:.2f}, Spearman, validation {on_pairs:.2f}")
 
 # %% [markdown]
-# The recorded runs (`python tools/record_sentence_encoders.py`): three seeds each. Recall at 1 asks more than before: the entailing premise has to come first among all 192 test premises, the contradicting ones included.
+# The recorded runs (`python tools/record_sentence_encoders.py`, about five minutes on a quiet core): three seeds each. Recall at 1 asks more than before: the entailing premise has to come first among all 192 test premises, the contradicting ones included.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 encoder_runs = read_table("results/sentence_encoders.csv")
@@ -768,13 +762,12 @@ def encoder_gain(after: tuple[str, str], control: tuple[str, str]) -> dict[str, 
             "over seeds": (mean, mean - half, mean + half),
             "recall at 1, over seeds": (recall, recall - recall_half, recall + recall_half)}
 
-CUT, SMALL, RANDOM = "MiniLM, 3 layers", "small BERT", "MiniLM, 3 random layers"
+CUT, SMALL = "MiniLM, 3 layers", "small BERT"
 encoder_gains = {}
 for after, control in (
-    ((CUT, "by rank"), (CUT, "before")), ((CUT, "by label"), (CUT, "before")),
-    ((CUT, "by rank"), (CUT, "by label")), ((CUT, "by rank"), (RANDOM, "by rank")),
-    ((CUT, "by rank, contradictions"), (CUT, "by rank")), ((CUT, "by rank, mined"), (CUT, "by rank")),
-    ((SMALL, "by rank"), (SMALL, "before")),
+    ((CUT, "by rank"), (CUT, "before")), ((CUT, "by label"), (CUT, "before")), ((CUT, "by rank"), (CUT, "by label")),
+    ((SMALL, "by rank"), (SMALL, "before")), ((SMALL, "by rank, mined"), (SMALL, "by rank")),
+    ((SMALL, "by rank, contradictions"), (SMALL, "by rank")),
 ):
     name = f"{after[0]}: {after[1]}, minus {control[1] if control[0] == after[0] else ': '.join(control)}"
     encoder_gains[name] = encoder_gain(after, control)
@@ -783,7 +776,11 @@ for after, control in (
         print("    {:<24} {:+.3f} (95 % {:+.3f} to {:+.3f})".format(what, *values))
 
 # %% [markdown]
-# ENCODERTEXT
+# Sixteen batches by rank bring three layers of a pre-trained encoder far above where they stood, and the interval over hypotheses agrees with the one over seeds. Whether more hypotheses find their own premise, three seeds cannot say. By label the gain is smaller
+# than by rank, as in part 6.
+#
+# The BERT of 06 gains no agreement: it was pre-trained, but on another language, and two words of five are [UNK] to it. *Pre-trained* alone says little; on what is the question. Hard negatives, written
+# or mined, change nothing on it that three seeds could show. On the cut MiniLM they were not tried; the rates were not swept.
 
 # %% [markdown]
 # ## 7 · 49,995,000 readings, or 10,000

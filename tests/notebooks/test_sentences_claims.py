@@ -155,6 +155,19 @@ def test_the_live_run_on_the_cut_encoder_gains_on_validation(measured):
     assert course[-1, 1] < course[1, 1] and course[-1, 2] > course[0, 2] + 0.05
 
 
+def test_a_pre_trained_encoder_gains_by_rank_and_the_bert_of_06_does_not(measured):
+    gains = measured["encoder_gains"]
+    cut = gains["MiniLM, 3 layers: by rank, minus before"]
+    assert cut["over hypotheses"][1] > 0 and cut["over seeds"][1] > 0.1  # "far above where they stood"
+    assert cut["recall at 1, over seeds"][1] < 0 < cut["recall at 1, over seeds"][2]
+    assert gains["MiniLM, 3 layers: by rank, minus by label"]["over hypotheses"][1] > 0  # "smaller than by rank"
+    assert gains["MiniLM, 3 layers: by rank, minus by label"]["over seeds"][1] > 0
+    assert gains["small BERT: by rank, minus before"]["over hypotheses"][1] < 0
+    for hard in ("contradictions", "mined"):
+        for _, low, high in gains[f"small BERT: by rank, {hard}, minus by rank"].values():
+            assert low < 0 < high
+
+
 def test_counting_words_finds_what_is_named_and_nobody_most_of_what_is_described(measured):
     describes, hits = measured["describes"], measured["hits_at"]
     for name in ("TF-IDF", "MiniLM"):
