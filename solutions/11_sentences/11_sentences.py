@@ -497,6 +497,7 @@ def by_rank_mined(encoder, W, batch: Batch, rng) -> Float[Tensor, ""]:
     candidates = torch.cat([batch.premises[:, ENTAILMENT], batch.mined])
     return ranking_loss(encoder(batch.hypotheses), encoder(candidates), 20.0)
 
+# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def mine(encoder) -> Int[Tensor, "192"]:
     """For each hypothesis, the number of the nearest premise of all that is not its own entailing one."""
     asked, premises = encoder.encode(of_training.hypothesis[::3]), encoder.encode(of_training.premise)
@@ -658,7 +659,7 @@ known = np.mean([word in load_language().id_of for text in [*pairs.premise, *pai
 print(f"words of the pairs that the BERT of 06 knows: {known:.0%}")
 print("Spearman by layer of MiniLM:", ", ".join(f"{layer}: {value:.2f}" for layer, value in enumerate(of_layers)))
 
-# %% tags=["demo", "record"]
+# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.language import load_language
 from coursekit.small import bert as small
 from coursekit.small.files import load as load_small
@@ -1191,7 +1192,7 @@ for said in ("570,000 pairs.", "570 pairs.", "SNLI was trained on Sentence-BERT.
 # Now SmolLM2 answers all questions, with nothing, with the right passage, with the three that MiniLM finds, and with the passage of another question (recorded once, `python tools/record_retrieval.py`). What no source supports is a **hallucination** (07; Ji et al. 2023). An answer often
 # repeats its question, which supports nothing: we count the content words that it *adds*.
 
-# %% tags=["demo", "record"]
+# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 ASK = "Answer the question in a few words."
 ASK_FROM_TEXTS = "Answer the question in a few words taken from the text."
 ROOM = 150                                     # words of passages in a prompt
@@ -1253,14 +1254,15 @@ display(pd.DataFrame(whole).T.style.format("{:.0%}").set_caption("share of the a
 # %% [markdown]
 # With the right passage SmolLM2 adds more that is supported, and says more of the right answer, than with nothing. Still, of what it adds about half stands nowhere in a passage of two lines. With three found texts more stands in what was
 # given than in the right passage: it is faithful to texts that do not answer. A wrong passage helps with nothing.
-#
+
+# %% [markdown]
 # Now the controls. To be always silent is to be wholly supported, and useless: support alone is no aim. And copying the first text found says far more of the right answers than the 135 million parameters that were
 # to read it. For a decoder of this size the search is the better half.
 #
 # > **Sources say, we measure.** Lewis et al. (2020) find that a decoder with 400 million parameters, *trained* to answer from retrieved passages, is more factual and more specific than without. Ours was trained for chat, is far smaller, and was stored with 4 bits. The gain from a
 # > passage is there all the same. What it is worth hangs on model, prompt and questions; of the prompt we tried one wording.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes a few seconds.")
 smol = load("SmolLM2-135M", head="causal-lm")
 passage_vectors = minilm_vectors(all_texts)
