@@ -1259,8 +1259,8 @@ display(pd.DataFrame(whole).T.style.format("{:.0%}").set_caption("share of the a
 # Now the controls. To be always silent is to be wholly supported, and useless: support alone is no aim. And copying the first text found says far more of the right answers than the 135 million parameters that were
 # to read it. For a decoder of this size the search is the better half.
 #
-# > **Sources say, we measure.** Lewis et al. (2020) find that a decoder with 400 million parameters, *trained* to answer from retrieved passages, is more factual and more specific than without. Ours was trained for chat, is far smaller, and was stored with 4 bits. The gain from a
-# > passage is there all the same. What it is worth hangs on model, prompt and questions; of the prompt we tried one wording.
+# > **Sources say, we measure.** Lewis et al. (2020) find that a decoder with 400 million parameters, *trained* to answer from retrieved passages, is more factual and more specific than without. Ours was trained for chat, is far smaller, and was stored with 4 bits. The gain from a passage
+# > is there all the same. Of the prompt we tried one wording.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes a few seconds.")
@@ -1377,10 +1377,10 @@ print(f"largest difference from mean_pool, at length 1: {same:.1e}")
 #
 # - A sentence's vector is the mean over its own tokens, without padding.
 # - Compare models with people by rank, with mean ranks for ties, and with an interval.
-# - An encoder that was not trained for it agrees little with readers. Controls: length, overlap, GloVe's mean, centring, no training.
+# - An encoder not trained for it agrees little with readers. Controls: length, overlap, GloVe's mean, centring.
 # - Classification on [u; v; |u − v|] asks for labels, a contrastive loss for the cosine itself; its in-batch negatives cost nothing.
 # - Two sentences in one row are judged better; one vector each can be searched.
-# - A text longer than the window is cut; search keeps all parts. Recall at k says what a search finds.
+# - A text longer than the window is cut; recall at k says what a search finds.
 #
 # The exam asks for a word's sense, so no row here joins the **scoreboard**.
 #
