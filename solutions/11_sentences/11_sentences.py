@@ -777,10 +777,9 @@ for after, control in (
         print("    {:<24} {:+.3f} (95 % {:+.3f} to {:+.3f})".format(what, *values))
 
 # %% [markdown]
-# Sixteen batches by rank bring three layers of a pre-trained encoder far above where they stood, and the interval over hypotheses agrees with the one over seeds. Whether more hypotheses find their own premise, three seeds cannot say. By label the gain is smaller
-# than by rank, as in part 6.
+# Sixteen batches by rank bring three layers of a pre-trained encoder far above where they stood, and the interval over hypotheses agrees with the one over seeds. Whether more hypotheses find their own premise, three seeds cannot say. By label nothing is gained in as many.
 #
-# The BERT of 06 gains no agreement: it was pre-trained, but on another language, and two words of five are [UNK] to it. *Pre-trained* alone says little; on what is the question. Hard negatives, written
+# The BERT of 06 gains no agreement: it was pre-trained, but on another language, and two words of five are [UNK] to it. (A few more hypotheses find their own premise.) *Pre-trained* alone says little; on what is the question. Hard negatives, written
 # or mined, change nothing on it that three seeds could show. On the cut MiniLM they were not tried; the rates were not swept.
 
 # %% [markdown]

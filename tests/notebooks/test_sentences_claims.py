@@ -160,9 +160,13 @@ def test_a_pre_trained_encoder_gains_by_rank_and_the_bert_of_06_does_not(measure
     cut = gains["MiniLM, 3 layers: by rank, minus before"]
     assert cut["over hypotheses"][1] > 0 and cut["over seeds"][1] > 0.1  # "far above where they stood"
     assert cut["recall at 1, over seeds"][1] < 0 < cut["recall at 1, over seeds"][2]
-    assert gains["MiniLM, 3 layers: by rank, minus by label"]["over hypotheses"][1] > 0  # "smaller than by rank"
-    assert gains["MiniLM, 3 layers: by rank, minus by label"]["over seeds"][1] > 0
-    assert gains["small BERT: by rank, minus before"]["over hypotheses"][1] < 0
+    for what in ("over hypotheses", "over seeds"):
+        assert gains["MiniLM, 3 layers: by rank, minus by label"][what][1] > 0
+        _, low, high = gains["MiniLM, 3 layers: by label, minus before"][what]
+        assert low < 0 < high and high < 0.05  # "nothing is gained"
+        _, low, high = gains["small BERT: by rank, minus before"][what]
+        assert low < 0 < high
+    assert gains["small BERT: by rank, minus before"]["recall at 1, over seeds"][1] > 0
     for hard in ("contradictions", "mined"):
         for _, low, high in gains[f"small BERT: by rank, {hard}, minus by rank"].values():
             assert low < 0 < high
