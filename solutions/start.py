@@ -55,7 +55,7 @@ course_map()
 # | 08 | [Inside a pre-trained transformer](08_inside/08_inside.ipynb) | 65 | read a word's vector at every layer and tell its senses apart | 06, 07 | 09 |
 # | 09 | [Fine-tuning](09_fine_tuning/09_fine_tuning.ipynb) | 75 | choose what to train, how fast and for how long, and measure what is forgotten | 06, 08 | 10 |
 # | 10 | [Applications: sentiment, entities, questions](10_applications/10_applications.ipynb) | 70 | put three heads on one encoder and score each properly | 09 | 12 |
-# | 11 | [Sentences and documents](11_sentences/11_sentences.ipynb) | 70 | turn sentences into vectors and search with them | 06 | 12 |
+# | 11 | [Sentences and documents](11_sentences/11_sentences.ipynb) | 75 | turn sentences into vectors and search with them | 06 | 12 |
 # | 12 | [One corpus, four models](12_one_corpus/12_one_corpus.ipynb) | 70 | compare all models on the same words, with intervals, and write tests that are judged | all | |
 # | 13 | [Today's decoders](13_decoders/13_decoders.ipynb) | 65 | write a decoder as it is built today, and run SmolLM2's weights in it | 03, 07 | |
 

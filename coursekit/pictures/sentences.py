@@ -309,3 +309,106 @@ def decoder(by_layer: Mapping[str, Sequence[float]], lines: Mapping[str, float])
         figure,
         alt=f"Spearman's correlation of a decoder's sentence vectors with the grades, by layer. {'; '.join(said)}.",
     )
+
+
+def encoders(
+    spearman_of: Mapping[tuple[str, str], Float[np.ndarray, " seeds"]],
+    over_pairs: Mapping[tuple[str, str], tuple[float, float]],
+    recall_of: Mapping[tuple[str, str], Float[np.ndarray, " seeds"]],
+    lines: Mapping[str, float],
+) -> None:
+    """Agreement with the grades, and recall at 1 among all test premises, for each encoder and objective: seeds and means."""
+    names = list(spearman_of)
+    colours = dict(zip(dict.fromkeys(encoder for encoder, _ in names), (ORANGE, BLUE), strict=True))
+    figure, axes = plt.subplots(1, 2, figsize=(10, 0.36 * len(names) + 1.4), sharey=True)
+    said = []
+    for place, (encoder, objective) in enumerate(names):
+        for ax, values in zip(
+            axes, (spearman_of[encoder, objective], recall_of[encoder, objective]), strict=True
+        ):
+            ax.plot(values, [place] * len(values), "o", color=colours[encoder], markersize=4, alpha=0.6)
+            ax.plot([values.mean()], [place], "|", color=colours[encoder], markersize=14, markeredgewidth=2.5)
+        low, high = over_pairs[encoder, objective]
+        axes[0].plot([low, high], [place, place], color=colours[encoder], linewidth=1)
+        said.append(
+            f"{encoder}, {objective}: {spearman_of[encoder, objective].mean():.2f} ({low:.2f} to {high:.2f}) and "
+            f"{recall_of[encoder, objective].mean():.0%}"
+        )
+    for name, value in lines.items():
+        axes[0].axvline(value, color=GREEN if name == "MiniLM" else GREY, linestyle=":")
+        axes[0].annotate(f"{name} {value:.2f}", (value, 1), (2, 3), xycoords=("data", "axes fraction"), textcoords="offset points",
+                         fontsize=8, ha="center", color=GREEN if name == "MiniLM" else GREY)  # fmt: skip
+    axes[0].axvline(0, color=GREY, linewidth=0.8)
+    axes[0].set_yticks(
+        range(len(names)), [f"{encoder}: {objective}" for encoder, objective in names], fontsize=9
+    )
+    axes[0].invert_yaxis()
+    axes[0].set_xlabel("Spearman, test pairs (dots: seeds;\nline: 95 % over hypotheses, of the seeds' mean)")
+    axes[1].set_xlabel("recall at 1: its entailing premise\nfirst among all 192 test premises")
+    axes[1].set_xlim(0, 1)
+    show(figure, alt=(
+        f"Spearman's correlation with the grades (mean over seeds, 95 % interval over hypotheses) and share of hypotheses whose entailing premise is nearest of all 192. {'; '.join(said)}. "
+        + "; ".join(f"{name} {value:.2f}" for name, value in lines.items()) + "."
+    ))  # fmt: skip
+
+
+def recalls(
+    hits: Mapping[tuple[str, int], Float[np.ndarray, " Q"]], describes: Float[np.ndarray, " Q"], passages: int
+) -> None:
+    """Recall at k of each search, for questions that name their term and those that describe it; intervals over questions."""
+    searches = list(dict.fromkeys(name for name, _ in hits))
+    sizes = list(dict.fromkeys(k for _, k in hits))
+    figure, axes = plt.subplots(1, 2, figsize=(10, 3.4), sharey=True)
+    said = []
+    kinds = (("name the term", ~describes), ("describe it", describes))
+    for ax, (kind, rows) in zip(axes, kinds, strict=True):
+        for offset, (name, colour, look) in enumerate(
+            zip(searches, (GREY, ORANGE, GREEN), ("s:", "o--", "D-"), strict=True)
+        ):
+            values = [hits[name, k][rows] for k in sizes]
+            means = np.array([value.mean() for value in values])
+            bounds = np.array([bootstrap(value, draws=1000) for value in values])
+            errors = np.stack([means - bounds[:, 0], bounds[:, 1] - means])
+            places = np.arange(len(sizes)) + 0.1 * (offset - 1)
+            ax.errorbar(places, means, errors, fmt=look, color=colour, capsize=2, markersize=5, label=name)
+            said.append(
+                f"questions that {kind}, {name}: "
+                + ", ".join(f"{m:.0%} at {k}" for m, k in zip(means, sizes, strict=True))
+            )
+        ax.plot(range(len(sizes)), [k / passages for k in sizes], color=GREY, linewidth=0.8)
+        ax.annotate("by chance", (len(sizes) - 1, sizes[-1] / passages), (0, 3), textcoords="offset points", ha="right", fontsize=8, color=GREY)  # fmt: skip
+        ax.set_xticks(range(len(sizes)), sizes)
+        ax.set(xlabel="k", ylim=(-0.02, 1.04))
+        ax.set_title(f"{rows.sum()} questions that {kind}", fontsize=10)
+    axes[0].set_ylabel("recall at k")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=9)
+    show(
+        figure,
+        alt=f"Recall at k among {passages} passages, with 95 % intervals over questions. {'; '.join(said)}.",
+    )
+
+
+def answers(shares: Mapping[str, Mapping[str, Float[np.ndarray, " Q"]]], titles: Mapping[str, str]) -> None:
+    """One panel for each measure: its mean over the questions for each way to ask, with 95 % intervals over questions."""
+    figure, axes = plt.subplots(1, len(titles), figsize=(10, 3.4), sharey=True)
+    said = []
+    for ax, (measure, title) in zip(axes, titles.items(), strict=True):
+        for place, (way, found) in enumerate(shares.items()):
+            values = found[measure]
+            mean, (low, high) = (
+                values.mean(),
+                bootstrap(values, draws=1000) if values.std() else (values[0],) * 2,
+            )
+            colour = GREY if way.startswith(("always", "control")) else BLUE
+            ax.plot([low, high], [place, place], color=colour)
+            ax.plot([mean], [place], "o", color=colour, markersize=6)
+            ax.annotate(
+                f"{mean:.0%}", (mean, place), (0, 6), textcoords="offset points", ha="center", fontsize=9
+            )
+            said.append(f"{way}, {measure}: {mean:.0%} ({low:.0%} to {high:.0%})")
+        ax.set(xlim=(-0.05, 1.08))
+        ax.set_xlabel(title, fontsize=9)
+        ax.margins(y=0.12)
+    axes[0].set_yticks(range(len(shares)), shares)
+    axes[0].invert_yaxis()
+    show(figure, alt=f"Means over the questions with 95 % intervals. {'; '.join(said)}.")

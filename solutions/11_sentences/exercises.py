@@ -585,6 +585,141 @@ def search(query, corpus, k):
     ),
 )
 
+# ------------------------------------------------------------------------------------------ recall at k
+
+
+def recall_cases(draw: Draw) -> Iterator[Case]:
+    """In each case queries with one relevant text, with several, with more than k, and with none; some found, some not."""
+    for extra, N, k in ((6, 11, 3), (7, 14, 5), (5, 9, 2), (8, 12, 12), (6, 10, 1)):
+        edge = min(k, N - 1)  # the first place that does not count
+        places = [[0], [edge - 1, N - 1], range(min(k + 1, N)), [], [edge, N - 2], [0, edge, N - 1]]
+        for _ in range(extra):  # the others are left to chance, so that no two draws have the same recall
+            places.append(draw.rng.choice(N, int(draw.integers(1, 5)), replace=False))
+        Q = len(places)
+        # No two scores of a query are equal, and half of them are below 0.
+        scores = draw.rng.permuted(np.tile(np.arange(N, dtype=np.float32), (Q, 1)), axis=1) - N / 2 + 0.25
+        scores = scores * draw.uniform(Q, 1, low=0.05, high=0.1)
+        order, relevant = np.argsort(-scores, axis=1), np.zeros((Q, N), dtype=bool)
+        for row, those in enumerate(places):
+            relevant[row, order[row, list(those)]] = True
+        shuffled = draw.rng.permutation(Q)
+        yield {"scores": scores[shuffled].astype(np.float32), "relevant": relevant[shuffled], "k": k}
+
+
+TOP_K, SHARES = "scores.topk(k, dim=1).indices", "(found[asked] / total[asked]).mean()"
+
+recall_at_k = Exercise(
+    cases=recall_cases,
+    rule=Rule("close", 1e-5),
+    mistakes=(
+        Mistake(
+            "precision",
+            "You divide by k: that is the share of the results that are relevant, precision. Recall is the share of the relevant texts that were found.",
+            SHARES, "(found[asked] / k).mean()",
+            also=("""
+def recall_at_k(scores, relevant, k):
+    return relevant.gather(1, scores.topk(k, dim=1).indices).double().mean()
+""",),
+        ),
+        Mistake(
+            "whether anything was found",
+            "Your queries have 1 as soon as a single relevant text is among the first k. A query with four such texts, of which one is found, has 1/4.",
+            SHARES, "(found[asked] > 0).double().mean()",
+            also=("""
+def recall_at_k(scores, relevant, k):
+    return relevant.gather(1, scores.topk(k, dim=1).indices).any(dim=1).double().mean()
+""",),
+        ),
+        Mistake(
+            "all queries in one count",
+            "You divide all that was found by all that is relevant, so that a query with many relevant texts counts most. Each query has a recall of its own; the mean is over queries.",
+            SHARES, "found.sum() / total.sum()",
+        ),
+        Mistake(
+            "0 for a query without a relevant text",
+            "A query to which no text is relevant pulls your mean down. Nothing could have been found: leave it out.",
+            SHARES, "(found / total.clamp(min=1)).mean()",
+        ),
+        Mistake(
+            "1 for a query without a relevant text",
+            "A query to which no text is relevant pulls your mean up. It has no recall: leave it out.",
+            SHARES, "torch.where(asked, found / total.clamp(min=1), 1.0).mean()",
+        ),
+        Mistake(
+            "divided by zero",
+            "Where no text is relevant you divide 0 by 0, and one such query makes the mean NaN.",
+            SHARES, "(found / total).mean()",
+        ),
+        Mistake(
+            "the lowest scores",
+            "You look among the k texts with the *lowest* scores.",
+            TOP_K, "scores.topk(k, dim=1, largest=False).indices",
+            also=("""
+def recall_at_k(scores, relevant, k):
+    best = scores.argsort(dim=1)[:, :k]
+    found, total = relevant.gather(1, best).sum(dim=1), relevant.sum(dim=1)
+    return (found[total > 0] / total[total > 0]).mean()
+""",),
+        ),
+        Mistake(
+            "one text too few",
+            "You look among k − 1 texts.",
+            TOP_K, "scores.topk(k, dim=1).indices[:, : k - 1]",
+        ),
+        Mistake(
+            "one text too many",
+            "You look among k + 1 texts: places from 0 to k are k + 1 places.",
+            TOP_K, "scores.topk(min(k + 1, scores.shape[1]), dim=1).indices",
+        ),
+        Mistake(
+            "the best one skipped",
+            "Your search leaves out the first result. That is right when a text searches among itself and others; a query is not in the collection.",
+            TOP_K, "scores.topk(min(k + 1, scores.shape[1]), dim=1).indices[:, 1:]",
+        ),
+        Mistake(
+            "at most k relevant texts",
+            "Where more than k texts are relevant you divide by k, so that a search can reach 1. Here it cannot: the missing ones are missing.",
+            SHARES, "(found[asked] / total[asked].clamp(max=k)).mean()",
+        ),
+        Mistake(
+            "a recall for each query",
+            "You have a number for each query. Asked is their mean.",
+            "(found[asked] / total[asked]).mean().item()", "found[asked] / total[asked]",
+        ),
+    ),
+    alternatives={
+        "sets and a loop": """
+def recall_at_k(scores, relevant, k):
+    recalls = []
+    for row, wanted in zip(scores.tolist(), relevant.tolist()):
+        best = sorted(range(len(row)), key=row.__getitem__, reverse=True)[:k]
+        right = {n for n, yes in enumerate(wanted) if yes}
+        if right:
+            recalls.append(len(right & set(best)) / len(right))
+    return sum(recalls) / len(recalls)
+""",
+        "the places of all texts": """
+def recall_at_k(scores, relevant, k):
+    place = scores.argsort(dim=1, descending=True).argsort(dim=1)
+    found = ((place < k) & relevant).double().sum(dim=1)
+    return torch.nanmean(found / relevant.sum(dim=1))
+""",
+        "who is above whom": """
+import numpy as np
+def recall_at_k(scores, relevant, k):
+    s, r = np.asarray(scores), np.asarray(relevant)
+    among = (s[:, None, :] > s[:, :, None]).sum(axis=2) < k
+    return float(np.mean([(a & w).sum() / w.sum() for a, w in zip(among, r) if w.any()]))
+""",
+    },
+    hints=(
+        "Three texts answer a question, and two of them are among the first five. What is the recall at five? What if no text answers it?",
+        "scores (Q, N), relevant (Q, N) True or False. Found and relevant: a count for each query, (Q). Out: one number.",
+        "the k highest scores of each row\nhow many of them are relevant, and how many texts are relevant at all\ntheir ratio for each query that has any; the mean of these",
+        "Near miss: `found.sum() / total.sum()` lets a query with ten relevant texts count ten times.",
+    ),
+)
+
 # ------------------------------------------------------------------------------------------ extensions
 
 
@@ -816,6 +951,401 @@ def pool_windows(hidden, keep):
         "hidden (W, size, D), keep (W, size). Pooled: (W, D). Shares: (W), which sum to 1. Out: (D).",
         "tokens of each window, divided by those of all: its share\nmean_pool of each window\nadd them up, each times its share",
         "Near miss: `mean_pool(hidden, keep).mean(dim=0)` gives a window of two tokens as much to say as one of 64.",
+    ),
+)
+
+
+# ------------------------------------------------------------------------------------------ retrieval, then an answer
+
+ASKED = ("How many pieces are there?", "Which layer looks back?", "What is a nat?", "Where does padding go?", "Who reads both sides?")
+SAID = (
+    "attention weights add up to one token vector layer mask score query key value head word model text loss nat bit row step "
+    "rate seed draw share mean rank pair batch label sense cell bank phone river money"
+).split()
+
+
+def prompt_cases(draw: Draw) -> Iterator[Case]:
+    """None; all fit; exactly full; the first does not fit; one in the middle does not, and a shorter one behind it would."""
+    kinds = ("none", "all", "full", "first too long", "middle too long", "one word too many", "one word to spare")
+    for many, kind in enumerate(kinds, start=3):
+        lengths = [int(n) for n in draw.integers(4, 8, many)]
+        most = sum(lengths) + 5
+        if kind == "none":
+            lengths = []
+        if kind == "full":
+            most = sum(lengths[:-1])
+        if kind == "first too long":
+            lengths[0], most = 12, 11
+        if kind == "middle too long":
+            lengths[1], lengths[2], most = 14, 1, lengths[0] + 5
+        if kind == "one word too many":
+            most = sum(lengths) - 1
+        if kind == "one word to spare":  # too little for a question, or for the numbers
+            most = sum(lengths[:-1]) + 1
+        passages = [" ".join(draw.rng.choice(SAID, length)) + "." for length in lengths]
+        yield {
+            "question": str(draw.rng.choice(ASKED)),
+            "passages": passages,
+            "most": int(most),
+            "words": np.array(lengths, dtype=int),
+        }
+
+
+COUNT, STOP, LINE = "words += len(passage.split())", "            break\n", 'lines.append(f"[{number}] {passage}")'
+JOIN = '"\\n".join([*lines, f"Question: {question}", "Answer:"])'
+EMPTY = '    if lines:\n        lines.append("")\n'
+
+answer_prompt = Exercise(
+    cases=prompt_cases,
+    rule=Rule("equal", axes={"": "bytes"}),
+    mistakes=(
+        Mistake(
+            "no limit",
+            "You take all passages, however many words they have. A prompt has room for `most`.",
+            "if words > most:", "if False:",
+        ),
+        Mistake(
+            "a shorter one squeezed in",
+            "You leave out the passage that does not fit and take a later, shorter one. The first that does not fit ends the list: what stands behind it is a worse match.",
+            edits={COUNT: "size = len(passage.split())", "if words > most:": "if words + size > most:", STOP: "            continue\n        words += size\n"},
+        ),
+        Mistake(
+            "numbered anew after a gap",
+            "You leave out the passage that does not fit and take a later, shorter one. The first that does not fit ends the list.",
+            code="""
+def answer_prompt(question, passages, most):
+    lines, words = [], 0
+    for passage in passages:
+        if words + len(passage.split()) <= most:
+            words += len(passage.split())
+            lines.append(f"[{len(lines) + 1}] {passage}")
+    if lines:
+        lines.append("")
+    return "\\n".join([*lines, f"Question: {question}", "Answer:"])
+""",
+        ),
+        Mistake(
+            "the one too many taken",
+            "You notice that there are too many words only when the passage is already in. The one that does not fit is left out.",
+            code="""
+def answer_prompt(question, passages, most):
+    lines, words = [], 0
+    for number, passage in enumerate(passages, start=1):
+        if words >= most:
+            break
+        words += len(passage.split())
+        lines.append(f"[{number}] {passage}")
+    if lines:
+        lines.append("")
+    return "\\n".join([*lines, f"Question: {question}", "Answer:"])
+""",
+        ),
+        Mistake(
+            "at most taken for fewer than",
+            "Where the passages have exactly `most` words, you leave the last one out. They may have that many.",
+            "if words > most:", "if words >= most:",
+        ),
+        Mistake(
+            "each passage has the room for itself",
+            "You compare each passage alone with `most`. The limit is for all that are taken, together.",
+            COUNT, "words = len(passage.split())",
+        ),
+        Mistake(
+            "characters counted",
+            "Hardly any passage is in your prompts: you count characters. The limit is in words.",
+            COUNT, "words += len(passage)",
+        ),
+        Mistake(
+            "the number counted as a word",
+            'You count "[1]" as a word, so that each passage has one too many. The limit is for the passages without their numbers.',
+            COUNT, "words += len(passage.split()) + 1",
+        ),
+        Mistake(
+            "the question counted",
+            "You count the question's words, too. The limit is for the passages.",
+            "lines, words = [], 0", "lines, words = [], len(question.split())",
+        ),
+        Mistake(
+            "cut off in the middle",
+            "You cut the last passage where the room ends. Half a sentence can say the opposite of a whole one: a passage is taken whole or not at all.",
+            code="""
+def answer_prompt(question, passages, most):
+    lines, left = [], most
+    for number, passage in enumerate(passages, start=1):
+        words = passage.split()[:left]
+        if not words:
+            break
+        left -= len(words)
+        lines.append(f"[{number}] {' '.join(words)}")
+    if lines:
+        lines.append("")
+    return "\\n".join([*lines, f"Question: {question}", "Answer:"])
+""",
+        ),
+        Mistake(
+            "numbers from 0",
+            "Your first passage is [0].",
+            LINE, 'lines.append(f"[{number - 1}] {passage}")',
+        ),
+        Mistake(
+            "no numbers",
+            "Your passages stand there without their numbers: a reader of the answer could not be told which one it comes from.",
+            LINE, "lines.append(passage)",
+        ),
+        Mistake(
+            "an empty line above the question in any case",
+            "Where no passage is taken, your prompt begins with an empty line. It should begin with the question.",
+            EMPTY, '    lines.append("")\n',
+        ),
+        Mistake(
+            "no empty line",
+            "Your question follows the last passage directly. Between them is an empty line.",
+            EMPTY, "",
+        ),
+        Mistake(
+            "empty lines between the passages",
+            "There are empty lines between your passages. Each stands on the line below the one before.",
+            LINE, 'lines.append(f"[{number}] {passage}" if number == 1 else f"\\n[{number}] {passage}")',
+        ),
+        Mistake(
+            "the question first",
+            "Your question stands above the passages. A decoder reads from left to right: here the question is the last thing before the answer.",
+            JOIN, '"\\n".join([f"Question: {question}", "", *lines, "Answer:"] if lines else [f"Question: {question}", "Answer:"])',
+            also=("""
+def answer_prompt(question, passages, most):
+    lines, words = [f"Question: {question}"], 0
+    for number, passage in enumerate(passages, start=1):
+        words += len(passage.split())
+        if words > most:
+            break
+        lines.append(f"[{number}] {passage}")
+    return "\\n".join([*lines, "Answer:"])
+""",),
+        ),
+        Mistake(
+            "no room for the answer",
+            'Your prompt ends with the question. The last line is "Answer:": it tells the model that it is its turn.',
+            JOIN, '"\\n".join([*lines, f"Question: {question}"])',
+        ),
+        Mistake(
+            "something behind Answer:",
+            'Behind "Answer:" stands a space or a line break. A decoder goes on from exactly there, and a token often begins with its own space.',
+            JOIN, '"\\n".join([*lines, f"Question: {question}", "Answer: "])',
+            also=("""
+def answer_prompt(question, passages, most):
+    lines, words = [], 0
+    for number, passage in enumerate(passages, start=1):
+        words += len(passage.split())
+        if words > most:
+            break
+        lines.append(f"[{number}] {passage}")
+    if lines:
+        lines.append("")
+    return "\\n".join([*lines, f"Question: {question}", "Answer:\\n"])
+""",),
+        ),
+        Mistake(
+            "the best passage last",
+            "Your passages stand in the other order: the best one comes first, with the number 1.",
+            "    return", "    lines[:-1] = lines[:-1][::-1]\n    return",
+            also=("""
+def answer_prompt(question, passages, most):
+    lines, words = [], 0
+    for number, passage in enumerate(passages[::-1], start=1):
+        words += len(passage.split())
+        if words > most:
+            break
+        lines.append(f"[{number}] {passage}")
+    if lines:
+        lines.append("")
+    return "\\n".join([*lines, f"Question: {question}", "Answer:"])
+""",),
+        ),
+    ),
+    alternatives={
+        "cumulative counts": """
+from itertools import accumulate
+def answer_prompt(question, passages, most):
+    totals = accumulate(len(passage.split()) for passage in passages)
+    taken = [passage for passage, total in zip(passages, totals) if total <= most]
+    block = "".join(f"[{i + 1}] {passage}\\n" for i, passage in enumerate(taken))
+    return (block + "\\n" if taken else "") + f"Question: {question}\\nAnswer:"
+""",
+        "a string that grows": """
+def answer_prompt(question, passages, most):
+    prompt, number = "", 0
+    while number < len(passages):
+        most = most - len(passages[number].split())
+        if most < 0:
+            break
+        number = number + 1
+        prompt += "[" + str(number) + "] " + passages[number - 1] + "\\n"
+    if prompt != "":
+        prompt += "\\n"
+    return prompt + "Question: " + question + "\\n" + "Answer:"
+""",
+    },
+    hints=(
+        "Room for ten words, and passages of six, five and two. Which of them stand in the prompt?",
+        "In: a text, a list of texts (perhaps empty), a number of words. Out: one text, its lines joined by line breaks.",
+        "for each passage, with its number from 1:\n    add its words to the count; too many: stop\n    a line \"[number] passage\"\nif there is a line: an empty one\n\"Question: …\", then \"Answer:\"",
+        "Near miss: `if words + size <= most` around the body goes on behind a passage that does not fit.",
+    ),
+)
+
+
+def support_cases(draw: Draw) -> Iterator[Case]:
+    """Each case has an answer of every kind, with words by chance; every second one also answers that claim nothing."""
+    for extra in range(4):
+        words = [str(word) for word in draw.rng.permutation(SAID)]
+        here, elsewhere = words[:9], words[12:]
+        passage = f"The {here[0].capitalize()} of {' '.join(here[1:])}, and 570,000 {elsewhere[0]}ers."
+        answers = [
+            f"{here[1].upper()} is the {here[2]}.",  # all of it
+            f"It is {elsewhere[1]}, {elsewhere[2]}.",  # nothing
+            f"{here[3]} {here[4]} and {elsewhere[3]}",
+            f"{elsewhere[4]} {elsewhere[4]} {elsewhere[4]} of {here[5]}",  # once, however often
+            f"{here[6]} {here[6]} {here[6]} {elsewhere[5]}",
+            *(["", "It is that."] if extra % 2 else []),  # no content word
+            f"{elsewhere[0]} {here[7]}",  # a part of a longer word
+            f"570,000 {here[0]}",
+            f"The 570 {here[8]}s",
+            f"What is it? {here[2]} {here[3]} {here[4]} {here[5]} {elsewhere[6]}",
+        ]
+        answers += [" ".join(map(str, draw.rng.choice(words, int(draw.integers(2, 7))))) for _ in range(extra)]
+        yield {"answers": answers, "passages": [passage] * len(answers), "numbers": np.arange(len(answers))}
+
+
+CLAIMED, SUPPORT = "set(content_words(answer))", "len(claimed & set(content_words(passage))) / len(claimed)"
+
+supported = Exercise(
+    cases=support_cases,
+    rule=Rule("close", 1e-5, axes={"": "answers"}),
+    mistakes=(
+        Mistake(
+            "repeated words counted each time",
+            "An answer that says one word three times counts it three times with you. Each different word counts once.",
+            code="""
+def supported(answer, passage):
+    claimed = content_words(answer)
+    if not claimed:
+        return 1.0
+    stands = set(content_words(passage))
+    return sum(word in stands for word in claimed) / len(claimed)
+""",
+            also=("""
+def supported(answer, passage):
+    claimed = set(content_words(answer))
+    if not claimed:
+        return 1.0
+    return len(claimed & set(content_words(passage))) / len(content_words(answer))
+""",),
+        ),
+        Mistake(
+            "the share of the passage",
+            "You measure how much of the passage the answer repeats. A short answer from a long passage may be wholly supported: divide by the answer's words.",
+            SUPPORT, "len(claimed & set(content_words(passage))) / len(set(content_words(passage)))",
+            also=("""
+def supported(answer, passage):
+    claimed, stands = set(content_words(answer)), set(content_words(passage))
+    return len(claimed & stands) / len(stands)
+""",),
+        ),
+        Mistake(
+            "the share of the words of both",
+            "You divide by the words of answer and passage together. What the passage says beyond the answer takes nothing away from it.",
+            SUPPORT, "len(claimed & set(content_words(passage))) / len(claimed | set(content_words(passage)))",
+            also=("""
+def supported(answer, passage):
+    claimed, stands = set(content_words(answer)), set(content_words(passage))
+    return len(claimed & stands) / len(claimed | stands)
+""",),
+        ),
+        Mistake(
+            "parts of words found",
+            "You look for the letters of a word anywhere in the passage, so that *art* stands in *part*. Compare whole words.",
+            SUPPORT, "sum(word in passage.lower() for word in claimed) / len(claimed)",
+        ),
+        Mistake(
+            "function words counted",
+            "*The* and *is* stand in every passage and support nothing: your shares are those of all words.",
+            edits={CLAIMED: 'set(re.findall(r"[a-z]+|\\d[\\d.,]*\\d|\\d", answer.lower()))', "set(content_words(passage))": 'set(re.findall(r"[a-z]+|\\d[\\d.,]*\\d|\\d", passage.lower()))'},
+            also=("""
+def supported(answer, passage):
+    claimed = set(answer.lower().split())
+    return len(claimed & set(passage.lower().split())) / len(claimed) if claimed else 1.0
+""", """
+def supported(answer, passage):
+    claimed = set(answer.split())
+    return len(claimed & set(passage.split())) / len(claimed) if claimed else 1.0
+""", """
+def supported(answer, passage):
+    claimed = set(re.findall(r"[a-z]+", answer.lower()))
+    return len(claimed & set(re.findall(r"[a-z]+", passage.lower()))) / len(claimed) if claimed else 1.0
+"""),
+        ),
+        Mistake(
+            "0 for an answer that claims nothing",
+            "An answer without a content word has 0 with you. It claims nothing that the passage would have to support: 1.",
+            "return 1.0", "return 0.0",
+        ),
+        Mistake(
+            "divided by zero",
+            "Your function stops at an answer without a content word. Such an answer claims nothing: 1.",
+            "    if not claimed:\n        return 1.0\n", "",
+        ),
+        Mistake(
+            "all or nothing",
+            "You give 1 if every word stands in the passage, else 0. Asked is the share.",
+            SUPPORT, "float(claimed <= set(content_words(passage)))",
+        ),
+        Mistake(
+            "a single word is enough",
+            "You give 1 as soon as one word stands in the passage. Asked is the share.",
+            SUPPORT, "float(bool(claimed & set(content_words(passage))))",
+        ),
+        Mistake(
+            "the share that is not supported",
+            "You give the share of the words that do *not* stand in the passage.",
+            SUPPORT, "len(claimed - set(content_words(passage))) / len(claimed)",
+        ),
+        Mistake(
+            "the number of words",
+            "You count the supported words. Asked is their share.",
+            SUPPORT, "len(claimed & set(content_words(passage)))",
+        ),
+    ),
+    alternatives={
+        "a loop": """
+def supported(answer, passage):
+    passage_words = content_words(passage)
+    seen, there = [], 0
+    for word in content_words(answer):
+        if word in seen:
+            continue
+        seen.append(word)
+        if word in passage_words:
+            there += 1
+    return there / len(seen) if seen else 1
+""",
+        "what is missing": """
+def supported(answer, passage):
+    claimed = set(content_words(answer))
+    missing = claimed.difference(content_words(passage))
+    return 1 - len(missing) / max(len(claimed), 1)
+""",
+        "a mean": """
+import numpy as np
+def supported(answer, passage):
+    claimed = sorted({*content_words(answer)})
+    return np.mean([word in content_words(passage) for word in claimed]) if claimed else np.float64(1)
+""",
+    },
+    hints=(
+        'The passage is "The sky is blue." How far does it support "Blue!", "It is a green sky", and an answer that says nothing?',
+        "In: two texts. `content_words` gives a list of words of each, in which a word may stand twice. Out: a number from 0 to 1.",
+        "the different content words of the answer\nnone: 1\nhow many of them are among the content words of the passage, divided by how many there are",
+        "Near miss: `word in passage` looks for letters; `word in content_words(passage)` for a word.",
     ),
 )
 

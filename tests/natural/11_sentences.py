@@ -509,6 +509,198 @@ def last_token(hidden, keep):
     return mean_pool(hidden, keep)
 """,
     },
+    "sentences.recall_at_k": {
+        "precision": """
+def recall_at_k(scores, relevant, k):
+    top = scores.topk(k, dim=1).indices
+    hits = relevant.gather(1, top).float().sum(dim=1)
+    return (hits / k).mean()
+""",
+        "a hit or not": """
+def recall_at_k(scores, relevant, k):
+    top = scores.topk(k, dim=1).indices
+    return relevant.gather(1, top).any(dim=1).float().mean()
+""",
+        "one without a text counts as 0": """
+def recall_at_k(scores, relevant, k):
+    total = 0.0
+    for s, r in zip(scores, relevant):
+        top = s.topk(k).indices
+        if r.any():
+            total += float(r[top].sum() / r.sum())
+    return total / len(scores)
+""",
+        "nan": """
+def recall_at_k(scores, relevant, k):
+    top = scores.topk(k, dim=1).indices
+    hits = relevant.gather(1, top).float().sum(dim=1)
+    return (hits / relevant.sum(dim=1)).mean()
+""",
+        "argsort sorts upwards": """
+def recall_at_k(scores, relevant, k):
+    top = scores.argsort(dim=1)[:, :k]
+    hits = relevant.gather(1, top).float().sum(dim=1)
+    n = relevant.sum(dim=1)
+    return (hits[n > 0] / n[n > 0]).mean()
+""",
+        "all in one": """
+def recall_at_k(scores, relevant, k):
+    top = scores.topk(k, dim=1).indices
+    return relevant.gather(1, top).sum() / relevant.sum()
+""",
+        "k for the denominator where more are relevant": """
+def recall_at_k(scores, relevant, k):
+    top = scores.topk(k, dim=1).indices
+    hits = relevant.gather(1, top).float().sum(dim=1)
+    n = relevant.sum(dim=1).clamp(max=k)
+    return (hits[n > 0] / n[n > 0]).mean()
+""",
+        "one list for each query": """
+def recall_at_k(scores, relevant, k):
+    out = []
+    for s, r in zip(scores, relevant):
+        if r.any():
+            out.append(r[s.topk(k).indices].sum() / r.sum())
+    return torch.stack(out)
+""",
+    },
+    "sentences.answer_prompt": {
+        "all passages": """
+def answer_prompt(question, passages, most):
+    prompt = ""
+    for i, passage in enumerate(passages):
+        prompt += f"[{i + 1}] {passage}\\n"
+    if passages:
+        prompt += "\\n"
+    return prompt + f"Question: {question}\\nAnswer:"
+""",
+        "goes on behind one that does not fit": """
+def answer_prompt(question, passages, most):
+    lines, used = [], 0
+    for i, passage in enumerate(passages):
+        n = len(passage.split())
+        if used + n <= most:
+            lines.append(f"[{i + 1}] {passage}")
+            used += n
+    if lines:
+        lines.append("")
+    lines += [f"Question: {question}", "Answer:"]
+    return "\\n".join(lines)
+""",
+        "numbers from 0": """
+def answer_prompt(question, passages, most):
+    lines, used = [], 0
+    for i, passage in enumerate(passages):
+        used += len(passage.split())
+        if used > most:
+            break
+        lines.append(f"[{i}] {passage}")
+    if lines:
+        lines.append("")
+    return "\\n".join(lines + [f"Question: {question}", "Answer:"])
+""",
+        "an empty line at the top without passages": """
+def answer_prompt(question, passages, most):
+    block, used = "", 0
+    for i, passage in enumerate(passages, 1):
+        used += len(passage.split())
+        if used > most:
+            break
+        block += f"[{i}] {passage}\\n"
+    return f"{block}\\nQuestion: {question}\\nAnswer:"
+""",
+        "a space behind Answer:": """
+def answer_prompt(question, passages, most):
+    block, used = "", 0
+    for i, passage in enumerate(passages, 1):
+        used += len(passage.split())
+        if used > most:
+            break
+        block += f"[{i}] {passage}\\n"
+    if block:
+        block += "\\n"
+    return f"{block}Question: {question}\\nAnswer: "
+""",
+        "counts characters": """
+def answer_prompt(question, passages, most):
+    block, used = "", 0
+    for i, passage in enumerate(passages, 1):
+        used += len(passage)
+        if used > most:
+            break
+        block += f"[{i}] {passage}\\n"
+    if block:
+        block += "\\n"
+    return f"{block}Question: {question}\\nAnswer:"
+""",
+        "stops one too late": """
+def answer_prompt(question, passages, most):
+    block, used = "", 0
+    for i, passage in enumerate(passages, 1):
+        if used >= most:
+            break
+        used += len(passage.split())
+        block += f"[{i}] {passage}\\n"
+    if block:
+        block += "\\n"
+    return f"{block}Question: {question}\\nAnswer:"
+""",
+        "a list of lines": """
+def answer_prompt(question, passages, most):
+    lines, used = [], 0
+    for i, passage in enumerate(passages, 1):
+        used += len(passage.split())
+        if used > most:
+            break
+        lines.append(f"[{i}] {passage}")
+    return lines + ["", f"Question: {question}", "Answer:"]
+""",
+    },
+    "sentences.supported": {
+        "every occurrence counts": """
+def supported(answer, passage):
+    words = content_words(answer)
+    if len(words) == 0:
+        return 1.0
+    return sum(w in content_words(passage) for w in words) / len(words)
+""",
+        "letters in the text": """
+def supported(answer, passage):
+    words = set(content_words(answer))
+    if not words:
+        return 1.0
+    return sum(w in passage.lower() for w in words) / len(words)
+""",
+        "of the passage's words": """
+def supported(answer, passage):
+    a, p = set(content_words(answer)), set(content_words(passage))
+    return len(a & p) / len(p)
+""",
+        "Jaccard, as with overlap": """
+def supported(answer, passage):
+    a, p = set(content_words(answer)), set(content_words(passage))
+    return len(a & p) / len(a | p)
+""",
+        "division by zero": """
+def supported(answer, passage):
+    a, p = set(content_words(answer)), set(content_words(passage))
+    return len(a & p) / len(a)
+""",
+        "0 if there is nothing": """
+def supported(answer, passage):
+    a, p = set(content_words(answer)), set(content_words(passage))
+    return len(a & p) / len(a) if a else 0
+""",
+        "all words of the texts": """
+def supported(answer, passage):
+    a, p = set(answer.lower().split()), set(passage.lower().split())
+    return len(a & p) / len(a) if a else 1
+""",
+        "yes or no": """
+def supported(answer, passage):
+    return set(content_words(answer)) <= set(content_words(passage))
+""",
+    },
 }
 
 RIGHT = {
@@ -680,6 +872,59 @@ def last_token(hidden, keep):
     places = torch.arange(keep.shape[1]).expand(keep.shape)
     last = places.masked_fill(~keep, -1).max(dim=1).values
     return hidden[range(len(hidden)), last]
+""",
+    },
+    "sentences.recall_at_k": {
+        "a loop": """
+def recall_at_k(scores, relevant, k):
+    out = []
+    for s, r in zip(scores, relevant):
+        if r.any():
+            out.append((r[s.topk(k).indices].sum() / r.sum()).item())
+    return sum(out) / len(out)
+""",
+        "the k-th highest score as a threshold": """
+def recall_at_k(scores, relevant, k):
+    bound = scores.sort(dim=1, descending=True).values[:, k - 1 : k]
+    hit = ((scores >= bound) & relevant).sum(dim=1).double()
+    n = relevant.sum(dim=1)
+    return (hit[n > 0] / n[n > 0]).mean()
+""",
+    },
+    "sentences.answer_prompt": {
+        "a string": """
+def answer_prompt(question, passages, most):
+    block, used = "", 0
+    for i, passage in enumerate(passages, 1):
+        used += len(passage.split())
+        if used > most:
+            break
+        block += f"[{i}] {passage}\\n"
+    if block:
+        block += "\\n"
+    return f"{block}Question: {question}\\nAnswer:"
+""",
+        "how many fit, then a list": """
+def answer_prompt(question, passages, most):
+    n = 0
+    while n < len(passages) and sum(len(p.split()) for p in passages[: n + 1]) <= most:
+        n += 1
+    parts = [f"[{i}] {passages[i - 1]}" for i in range(1, n + 1)]
+    tail = f"Question: {question}\\nAnswer:"
+    return "\\n".join(parts) + "\\n\\n" + tail if parts else tail
+""",
+    },
+    "sentences.supported": {
+        "sets": """
+def supported(answer, passage):
+    a, p = set(content_words(answer)), set(content_words(passage))
+    return len(a & p) / len(a) if a else 1.0
+""",
+        "dictionaries keep the order": """
+def supported(answer, passage):
+    words = list(dict.fromkeys(content_words(answer)))
+    there = [w for w in words if w in content_words(passage)]
+    return 1.0 if words == [] else len(there) / len(words)
 """,
     },
 }

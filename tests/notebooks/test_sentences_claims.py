@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from coursekit.datasets import read_table
-from coursekit.intervals import half_width
+from coursekit.intervals import bootstrap, half_width
 from tests.notebooks.answers import right_cells
 
 pytestmark = pytest.mark.slow
@@ -136,6 +136,71 @@ def test_search_beats_chance_words_are_a_strong_control_and_sentences_are_not_pa
     assert min(first["MiniLM"], first["TF-IDF"]) > 2 * first["our encoder, by rank"]
     assert min(measured["only"]) >= 5  # the two find different paragraphs
     assert min(first.values()) > 3 / len(measured["paragraphs"])
+
+
+def test_recall_of_the_student_is_the_share_in_the_figure(measured):
+    place = measured["places"]["MiniLM"]
+    for k, value in measured["recall"].items():
+        assert value == pytest.approx((place <= k).float().mean().item(), abs=1e-6)
+
+
+def test_only_the_last_layer_of_minilm_agrees_with_readers_and_bert_knows_half_the_words(measured):
+    *earlier, last = measured["of_layers"]
+    assert max(earlier) < 0.25 < last - 0.1
+    assert 0.55 < measured["known"] < 0.595  # "57 %"
+
+
+def test_the_live_run_on_the_cut_encoder_gains_on_validation(measured):
+    course = measured["cut_course"]
+    assert course[-1, 1] < course[1, 1] and course[-1, 2] > course[0, 2] + 0.05
+
+
+def test_a_pre_trained_encoder_gains_by_rank_and_the_bert_of_06_does_not(measured):
+    gains = measured["encoder_gains"]
+    cut = gains["MiniLM, 3 layers: by rank, minus before"]
+    assert cut["over hypotheses"][1] > 0 and cut["over seeds"][1] > 0.1  # "far above where they stood"
+    assert cut["recall at 1, over seeds"][1] < 0 < cut["recall at 1, over seeds"][2]
+    for what in ("over hypotheses", "over seeds"):
+        assert gains["MiniLM, 3 layers: by rank, minus by label"][what][1] > 0
+        _, low, high = gains["MiniLM, 3 layers: by label, minus before"][what]
+        assert low < 0 < high and high < 0.05  # "nothing is gained"
+        _, low, high = gains["small BERT: by rank, minus before"][what]
+        assert low < 0 < high
+    assert gains["small BERT: by rank, minus before"]["recall at 1, over seeds"][1] > 0
+    for hard in ("contradictions", "mined"):
+        for _, low, high in gains[f"small BERT: by rank, {hard}, minus by rank"].values():
+            assert low < 0 < high
+
+
+def test_counting_words_finds_what_is_named_and_nobody_most_of_what_is_described(measured):
+    describes, hits = measured["describes"], measured["hits_at"]
+    for name in ("TF-IDF", "MiniLM"):
+        assert hits[name, 3][~describes].mean() > 0.9  # "find nearly everything"
+        assert hits[name, 3][describes].mean() < 0.5  # "most is missed by both"
+    low, high = measured["by_kind"]["describe"][1:]
+    assert low < 0 < high  # "31 questions cannot say"
+    for rows in (describes, ~describes):
+        for name in ("TF-IDF", "MiniLM"):
+            low, _ = bootstrap((hits[name, 3] - hits["GloVe, mean", 3])[rows], draws=500)
+            assert low > 0  # "behind in both halves"
+
+
+def test_a_passage_helps_much_stays_unsupported_and_silence_is_no_aim(measured):
+    shares, gains = measured["shares"], measured["answer_gains"]
+    right, nothing = "SmolLM2, the right passage", "SmolLM2, nothing"
+    assert gains["true", right, nothing][1] > 0 and gains["right", right, nothing][1] > 0
+    assert gains["right", "SmolLM2, three found", nothing][1] > 0
+    low, high = bootstrap(1 - shares[right]["true"])
+    assert low > 0.3 and high < 0.65  # "about half stands nowhere"
+    three = shares["SmolLM2, three found"]
+    assert bootstrap(three["given"] - three["true"])[0] > 0  # "faithful to texts that do not answer"
+    for measure in ("true", "right"):  # "helps with nothing"
+        low, high = gains[measure, "SmolLM2, a wrong passage", nothing][1:]
+        assert low < 0 < high or high <= 0
+    silent = shares["always silent"]
+    assert silent["given"].min() == silent["true"].min() == 1 and silent["right"].max() == 0
+    assert gains["right", "control: the first text found, copied", "SmolLM2, three found"][1] > 0.2  # "far more"
+    assert shares["control: the question, repeated"]["right"].mean() < 0.1
 
 
 def test_windows_reach_what_a_cut_loses(measured):

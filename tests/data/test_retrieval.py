@@ -1,0 +1,61 @@
+"""The questions about the course's own texts: each has its entry, its answer stands there, and counting words does not suffice."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from coursekit.datasets import read_table
+from tests.conftest import ROOT
+
+FOLDER = ROOT / "data/retrieval"
+
+
+@pytest.fixture(scope="module")
+def tables() -> tuple[pd.DataFrame, pd.DataFrame]:
+    return read_table("retrieval/passages.csv"), read_table("retrieval/questions.csv")
+
+
+def words(text: str) -> list[str]:
+    return re.findall(r"[a-z0-9]+", text.lower())
+
+
+def test_each_question_has_an_entry_of_the_glossary_that_holds_every_word_of_its_answer(tables):
+    passages, questions = tables
+    assert len(questions) >= 40 and questions.question.is_unique and questions.passage.is_unique
+    by_id = passages.set_index("id")
+    for row in questions.itertuples():
+        entry = by_id.loc[row.passage]
+        assert entry.source == "glossary" and entry.title == row.term
+        assert set(words(row.answer)) <= set(words(f"{entry.title} {entry.text}")), row.question
+        assert row.question.endswith("?")
+
+
+def test_passages_are_plain_text_and_none_is_there_twice(tables):
+    passages, _ = tables
+    assert passages.id.is_unique and (passages.title + passages.text).is_unique
+    assert not passages.text.str.contains(r"\]\(|\*\*|`").any()
+    assert (passages.text.str.split().str.len() >= 5).all()
+
+
+def test_the_terms_that_are_asked_about_still_stand_in_the_glossary(tables):
+    _, questions = tables
+    titles = re.findall(r"(?m)^## (.+)$", (ROOT / "docs/glossary.md").read_text())
+    assert set(questions.term) <= set(titles)
+
+
+def test_counting_words_finds_what_is_named_and_little_of_what_is_described(tables, figures):
+    passages, questions = tables
+    described = (questions.kind == "describes").to_numpy()
+    assert set(questions.kind) == {"names", "describes"} and 20 <= described.sum() <= len(questions) - 20
+    place = figures.baselines(passages, questions)
+    for name in ("most words in common", "TF-IDF"):
+        assert np.mean(place[name][~described] <= 3) > 0.8 and np.mean(place[name][described] <= 3) < 0.4
+    assert np.mean(place["the shortest passage"] <= 3) < 0.05
+
+
+def test_the_card_holds_the_figures(figures, capsys):
+    figures.main()
+    card = (FOLDER / "README.md").read_text()
+    assert capsys.readouterr().out.strip() in card
