@@ -197,3 +197,8 @@ SAYS = {
     "the longest token from the left": "WordPiece",
     "a decoder whose cache nobody resets": "reset",
 }
+
+
+def test_the_corner_of_the_grid_is_foretold_too_low_and_no_better_than_by_the_next_smaller_model(measured):
+    law, control = (np.array(measured["corner"][name]) for name in ("law", "control"))
+    assert (law < 1).all() and np.abs(np.log(law)).mean() > np.abs(np.log(control)).mean()
