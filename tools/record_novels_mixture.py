@@ -64,10 +64,10 @@ def half_merged(corpus: Corpus, pairs: list[Pair], seed: int) -> HalfMerged:
         here = [np.flatnonzero(merged & (words == number[word])) for word in pair[:2]]
         odds = wanted / (1 - wanted) * len(here[1]) / len(here[0])  # of keeping the first, over the second
         keep = min(1.0, odds), min(1.0, 1 / odds)
-        kept = [at[rng.random(len(at)) < chance] for at, chance in zip(here, keep, strict=True)]
+        left = [at[rng.random(len(at)) < chance] for at, chance in zip(here, keep, strict=True)]
         words[np.concatenate(here)] = nothing
-        words[np.concatenate(kept)] = WORDS + place
-        shares.append(len(kept[0]) / sum(map(len, kept)))
+        words[np.concatenate(left)] = WORDS + place
+        shares.append(len(left[0]) / sum(map(len, left)))
     names = [*corpus.words[:WORDS], *(pair.merged for pair in pairs), "(nothing)"]
     return HalfMerged(Ragged(words, rows.ends), names, shares)
 

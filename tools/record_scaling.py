@@ -126,8 +126,8 @@ def best_rates(table: pd.DataFrame) -> dict[int, float]:
 
 def record(path: Path, runs: list[tuple[int, int, int, float]], folder: Path, keys: list[str]) -> None:
     """Every run that the table lacks, in this order; a line after each."""
-    todo = [one for one in runs if not holds(path, keys, one)]
-    whole, done, start = sum(cost(one) for one in todo), 0.0, time.monotonic()
+    todo = [run for run in runs if not holds(path, keys, run)]
+    whole, done, start = sum(cost(run) for run in todo), 0.0, time.monotonic()
     for dim, steps, seed, rate in todo:
         row = {"dim": dim, "steps": steps, "seed": seed} | run(dim, steps, seed, rate, folder)
         before = [pd.read_csv(path)] if path.exists() else []
@@ -138,18 +138,18 @@ def record(path: Path, runs: list[tuple[int, int, int, float]], folder: Path, ke
         print(f"{path.stem}: dim {dim}, {steps:,} steps, seed {seed}, rate {rate:g}: {above:.3f} above; left: {left}", flush=True)  # fmt: skip
 
 
-def cost(one: tuple[int, int, int, float]) -> float:
+def cost(run: tuple[int, int, int, float]) -> float:
     """Roughly how long a run takes, in steps of the smallest model."""
-    dim, steps, *_ = one
+    dim, steps, *_ = run
     return steps * (1 + dim / 80)
 
 
-def holds(path: Path, keys: list[str], one: tuple) -> bool:
+def holds(path: Path, keys: list[str], run: tuple) -> bool:
     """Whether a table has a run."""
     if not path.exists():
         return False
     table = pd.read_csv(path)
-    return bool((table[keys] == list(one[: len(keys)])).all(axis=1).any())
+    return bool((table[keys] == list(run[: len(keys)])).all(axis=1).any())
 
 
 if __name__ == "__main__":

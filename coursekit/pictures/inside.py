@@ -450,8 +450,8 @@ def lens_of_a_word(found: Mapping[str, Sequence[Sequence[int]]], texts: Sequence
     """At each layer, how many tokens the lens puts before one word: texts after which it may come, and others."""
     figure, ax = plt.subplots(figsize=(8.8, 3.8))
     said = []
-    for (name, several), colour, style in zip(found.items(), (BLUE, GREY), ("-", "--"), strict=True):
-        ranks = np.array(several) + 1
+    for (name, places), colour, style in zip(found.items(), (BLUE, GREY), ("-", "--"), strict=True):
+        ranks = np.array(places) + 1
         ax.plot(ranks.T, color=colour, linestyle=style, linewidth=1, alpha=0.45)
         middle = np.median(ranks, axis=0)
         ax.plot(middle, color=colour, linestyle=style, linewidth=2.6, marker="o", markersize=3, label=f"{name}: median of {len(ranks)}")  # fmt: skip

@@ -411,7 +411,7 @@ for half, in_half in {"all nouns": nouns, "another part of speech": ~nouns}.item
     display(Markdown(f"**{half}**"), pd.DataFrame(rows))
 
 # %% [markdown]
-# Among the nouns the bag falls behind; near words and the window of two repair most of it. MiniLM is about five points above them, more on plain and on far sentences; taken alone each difference is clear. On decoys it is not ahead: the misleading words
+# Among the nouns the bag falls behind; near words and the window of two repair most of it. MiniLM is about five points above them; taken alone each of the two differences is clear. The lead comes from plain and from far sentences; there are too few of these to make it clear for each kind alone. On decoys it is not ahead: the misleading words
 # get into its vector (08). ELMo of the course, which has never seen English, stands beside the bag of words.
 #
 # SmolLM2's mean hardly differs, but this is no tie. Where every cue comes later it guesses: it is

@@ -896,7 +896,10 @@ pictures.scaling(scaling, late, lambda rows: law(rows, *whole_law), whole_law[1]
 # %% [markdown]
 # On the left, the loss falls with tokens until a size has no room for more. After the longest training the smallest model stays behind; the two largest cannot be told apart. On the right, a budget of **compute**, about C = 6 N T operations (Kaplan et al. 2020), has a best size: not too large to be trained, not too small to learn.
 #
-# The law is a rough one: it misses its runs by 13 % on average. After few tokens larger models are ahead, too, which a sum does not say. Still, from shorter runs it foretells the longest better than *no more gain* does, in each seed. That is an easy rival. Where only the largest model's longest run is left out, the law is too low in each seed, and no better than *as good as the next smaller model*.
+# The law is a rough one: it misses its runs by 13 % on average. After few tokens larger models are ahead, too, which a sum does not say. Still, from shorter runs it foretells the longest better than *no more gain* does, in each seed.
+
+# %% [markdown]
+# That is an easy rival. Where only the largest model's longest run is left out, the law is too low in each seed, and no better than *as good as the next smaller model*.
 
 # %% [markdown]
 # **Sources say.** For ten times the compute, Kaplan et al. (2020) make the model 5.4 times as large and the text 1.9 times as long: N grows like C to the power 0.73. Hoffmann et al. (2022) make both 3.2 times as large (0.50). They fitted the schedule of the learning rate to each run's length, as we do. Another part of the difference is that Kaplan et al. do not count embeddings (Pearce and Song 2024).

@@ -216,8 +216,8 @@ def test_the_recorded_layers_explain_the_weights(measured):
     syntax, sense, morphology = map(alone, ("syntax", "sense", "morphology"))
     recorded = measured["recorded_layers"].query("task == 'sense' and biLM == 'trained'")
     by_seed = recorded.pivot(index="seed", columns="measure", values="value")
-    mean, half = mean_and_half((by_seed["accuracy, layer 2"] - by_seed["accuracy, layer 1"]).to_numpy())
-    assert mean - half > 5 * abs(syntax[2] - syntax[1])  # "much for senses and next to nothing"
+    higher, half = mean_and_half((by_seed["accuracy, layer 2"] - by_seed["accuracy, layer 1"]).to_numpy())
+    assert higher - half > 5 * abs(syntax[2] - syntax[1])  # "much for senses and next to nothing"
     assert abs(syntax[2] - syntax[1]) < 0.003  # "next to nothing"
     assert abs(morphology[0] - max(morphology[1:])) < 0.02  # "as well as those above"
     for task in ("syntax", "sense", "morphology"):

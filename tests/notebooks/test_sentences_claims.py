@@ -199,7 +199,9 @@ def test_a_passage_helps_much_stays_unsupported_and_silence_is_no_aim(measured):
         assert low < 0 < high or high <= 0
     silent = shares["always silent"]
     assert silent["given"].min() == silent["true"].min() == 1 and silent["right"].max() == 0
-    assert gains["right", "control: the first text found, copied", "SmolLM2, three found"][1] > 0.2  # "far more"
+    assert (
+        gains["right", "control: the first text found, copied", "SmolLM2, three found"][1] > 0.2
+    )  # "far more"
     assert shares["control: the question, repeated"]["right"].mean() < 0.1
 
 

@@ -1,6 +1,7 @@
 """The text in which half of the pairs' places are merged: what the recorded table of notebook 01 stands on."""
 
 import sys
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -16,10 +17,10 @@ PAIRS = [Pair("bank", "cell", "unrelated"), Pair("river", "light", "unrelated")]
 @pytest.fixture(scope="module")
 def tool():
     sys.path.insert(0, str(ROOT / "tools"))
-    import record_novels_mixture
-
-    sys.path.remove(str(ROOT / "tools"))
-    return record_novels_mixture
+    try:
+        return import_module("record_novels_mixture")
+    finally:
+        sys.path.remove(str(ROOT / "tools"))
 
 
 @pytest.fixture(scope="module")

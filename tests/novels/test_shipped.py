@@ -102,4 +102,3 @@ def test_what_is_shipped_is_whole_and_small(name):
     assert path.stat().st_size < (8e6 if name == "minilm" else 15e6)
     assert about["model"] == f"novels-{name}" and about["figures"]
     getattr(shipped, f"load_{name}")()
-
