@@ -882,7 +882,7 @@ for name, values in misses.items():
 
 largest = late["parameters"].max()
 corner = {"law": [], "control": []}                                # the largest model after the longest training, left out alone
-for seed, rows in late.groupby("seed"):
+for _, rows in late.groupby("seed"):
     left_out = rows[(rows["parameters"] == largest) & (rows["steps"] == 1600)]
     others = rows[(rows["parameters"] < largest) & (rows["steps"] == 1600)].sort_values("parameters")
     next_smaller = others["above"].iloc[-1]
