@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy, logsigmoid
 
 from coursekit import check, hint, predict, reveal
-from coursekit.instructions import conversations_of, try_lora, try_merge, try_steps, try_unloading, turns_of
+from coursekit.assistants import conversations_of, try_lora, try_merge, try_steps, try_unloading, turns_of
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-sft_labels", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def sft_labels(turns: list[tuple[str, list[int]]]) -> tuple[list[int], list[int]]:
@@ -57,10 +57,10 @@ def pack(conversations: list[tuple[list[int], list[int]]], length: int) -> dict[
             used, segment = 0, 0
         segment += 1
         parts = ids, [-100, *labels[1:]], range(n), [segment] * n
-        for table, part in zip(rows[-1], parts, strict=True):
+        for table, part in zip(rows[-1], parts):
             table[used : used + n] = part
         used += n
-    return dict(zip(names, torch.tensor(rows).unbind(1), strict=True))
+    return dict(zip(names, torch.tensor(rows).unbind(1)))
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "assistant-pack-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
