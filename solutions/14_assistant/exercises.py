@@ -615,8 +615,11 @@ def best_policy(log_ref, reward, beta):
 
 
 def dpo_case(draw: Draw, pairs: int, scale: float, beta: float) -> Case:
+    """Among the pairs one that the policy has raised the wrong way, so that the loss is never tiny."""
     names = ("chosen", "rejected", "ref_chosen", "ref_rejected")
-    return {name: draw.normal(pairs, scale=scale) - 3 * scale for name in names} | {"beta": beta}
+    case = {name: draw.normal(pairs, scale=scale) - 3 * scale for name in names}
+    case["rejected"][0] = case["ref_rejected"][0] + case["chosen"][0] - case["ref_chosen"][0] + scale
+    return case | {"beta": beta}
 
 
 def dpo_cases(draw: Draw) -> Iterator[Case]:
@@ -781,6 +784,7 @@ def kl_cases(draw: Draw) -> Iterator[Case]:
         reference = draw.normal(B, T, V, scale=1.0)
         counts = draw.rng.random((B, T)) < 0.5
         counts[0] = np.arange(T) < 2
+        counts[1] = draw.rng.permutation(T) > 0  # rows with different numbers of places
         counts[-1] = False
         yield {"logits": logits + 3, "ref_logits": reference - 2, "counts": counts}
 
