@@ -15,7 +15,7 @@
 # **You need** notebooks 03 and 07. **Time** about 65 minutes without what goes *further*: eight exercises and a question that a person reads; further ones are a bug to mend and experts; what four
 # bits cost is an extension.
 #
-# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [12 · One corpus, four models](../12_one_corpus/12_one_corpus.ipynb)
+# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [12 · One corpus, four models](../12_one_corpus/12_one_corpus.ipynb) · next: [14 · From base model to assistant](../14_assistant/14_assistant.ipynb)
 
 # %% [markdown]
 # **Afterwards you can**
@@ -851,7 +851,7 @@ pictures.four_bits(four_bits, loaded_loss.mean())
 # - SwiGLU multiplies: a gate decides how much of another projection passes.
 # - SmolLM2’s weights in your own Decoder give the logits of transformers, and the same text.
 #
-# The [start page](../start.ipynb) shows how far you are.
+# Next: [14 · From base model to assistant](../14_assistant/14_assistant.ipynb). The [start page](../start.ipynb) shows how far you are.
 
 # %% [markdown]
 # ## References

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 14 · From base model to assistant
 #
-# A base model continues text. Ask it a question, and it may write another question. An assistant answers. Two trainings lie between: on answers that people wrote, and on pairs of answers of which people
+# A **base model** continues text. Ask it a question, and it may write another question. An assistant answers. Two trainings lie between: on answers that people wrote, and on pairs of answers of which people
 # liked one better. You write both, on the generated language first: there we know what the best possible assistant would do, and what it costs in language.
 #
 # **You need** notebooks 07 and 09; 13 helps. **Time** about 75 minutes without what goes *further*: ten exercises and a question that a person reads; further on there is a bug to mend.
@@ -310,7 +310,7 @@ print(f"plain sentences, nats per word above the bound: {base_paid:.2f} → {liv
 print(f"merged: logits differ by up to {merged_error:.0e}")
 
 # %% [markdown]
-# The model answers, and the merged one gives the same logits. The third line is the price: on plain sentences it now pays far more than before. This is **catastrophic forgetting** (09), and here it is counted in nats.
+# The model answers, and the merged one gives the same logits. The third line is the price: on plain sentences it now pays far more than before. This is catastrophic forgetting (09), and here it is counted in nats.
 
 # %% [markdown]
 # ## 4 · Points against nats
