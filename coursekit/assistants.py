@@ -36,9 +36,11 @@ def wrapped(cls: type[nn.Module]) -> Callable[..., nn.Module]:
 def try_lora(cls: type[nn.Module], case: Mapping[str, Any]) -> dict[str, Tensor]:
     """How its weights are registered, output, gradients, and what it changes before training."""
     answers = run_module(wrapped(cls), case, "x", gradient=True)
+    answers.setdefault("gradient of base.bias", torch.zeros(1))  # every case has the same parts
     with torch.random.fork_rng():
         torch.manual_seed(0)
         fresh = wrapped(cls)(**case["config"])
+    answers["change at the start"], answers["A at the start"] = torch.ones_like(answers["eval"]), torch.tensor(False)
     if complete(answers):
         with torch.no_grad():
             answers["change at the start"] = fresh(case["x"]) - fresh.base(case["x"])
@@ -102,6 +104,8 @@ def try_unloading(cls: type[nn.Module], unload: Callable[[nn.Module], nn.Module]
         plain.weight.copy_(case["plain"])
         plain.bias.zero_()
         back = unload(model)
+        if not isinstance(back, nn.Module):
+            raise TypeError(f"It gave back a {type(back).__name__}; the model itself comes back.")
         output = back["body"](back["first"](case["x"]))
     kinds = [sum(isinstance(part, kind) for part in back.modules()) for kind in (cls, nn.Linear)]
     return {"output": output, "layers left": torch.tensor(kinds)}

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from jaxtyping import Bool, Float
+from jaxtyping import Bool
 
 from coursekit.intervals import mean_and_half, wilson
 from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, RED, SKY, show
@@ -82,27 +82,35 @@ def low_rank(inputs: int, outputs: int, rank: int) -> None:
     ))  # fmt: skip
 
 
-def points_and_nats(table: pd.DataFrame, best: float, majority: float) -> None:
-    """Right answers against nats per word forgotten: each rate that was tried (small), the chosen one over seeds (large)."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9.4, 3.9), sharey=True, width_ratios=(1.25, 1))
+def points_and_nats(
+    table: pd.DataFrame, at_rate: Mapping[str, pd.DataFrame], lower: pd.DataFrame, best: float, majority: float
+) -> None:
+    """Right answers against nats per word forgotten: each rate that was tried with one seed; the chosen one over seeds.
+
+    `lower` are the runs of full tuning at a rate below the chosen one.
+    """
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 3.9), sharey=True, width_ratios=(1.2, 1))
+    for method, swept in table[table["seed"] == 0].groupby("method", sort=False):
+        swept = swept.sort_values("lr")
+        left.plot(
+            swept["forgotten"], 100 * swept["right"], color=COLOURS[method], marker="o", markersize=4, lw=1.2, label=method
+        )
     said = []
-    for method, runs in table.groupby("method", sort=False):
-        colour, swept = COLOURS[method], runs[runs["seed"] == 0].sort_values("lr")
-        left.plot(swept["forgotten"], 100 * swept["right"], color=colour, marker="o", markersize=4, lw=1.2, label=method)
-        chosen = runs.groupby("lr").filter(lambda tried: len(tried) > 1)
-        (x, dx), (y, dy) = (mean_and_half(chosen[name]) for name in ("forgotten", "right"))
-        right.errorbar(x, 100 * y, 100 * dy, dx, color=colour, marker="o", markersize=6, capsize=2, lw=1)
-        said.append(f"{method} {100 * y:.0f} ± {100 * dy:.0f} % and {x:.2f} ± {dx:.2f} nats")
+    for name, runs, face in [(name, runs, None) for name, runs in at_rate.items()] + [("full, one rate lower", lower, "white")]:
+        (x, dx), (y, dy) = (mean_and_half(runs[what]) for what in ("forgotten", "right"))
+        colour = COLOURS[name.partition(",")[0]]
+        right.errorbar(x, 100 * y, 100 * dy, dx, color=colour, marker="o", mfc=face or colour, markersize=6, capsize=2, lw=1)
+        said.append(f"{name} {100 * y:.0f} ± {100 * dy:.0f} % and {x:.2f} ± {dx:.2f} nats")
     for ax in (left, right):
         ax.axhline(100 * best, color=GREY, linestyle="--", lw=1)
         ax.axhline(100 * majority, color=GREY, linestyle=":", lw=1)
-        ax.set(xlabel="forgotten (nats per word)", xscale="log")
-    left.text(left.get_xlim()[0] * 1.1, 100 * best + 1, "best possible", fontsize=8)
-    left.text(left.get_xlim()[0] * 1.1, 100 * majority + 1, "always the most frequent topic", fontsize=8)
+        ax.set(xlabel="forgotten (nats per word)", xlim=(0, None), ylim=(0, 85))
+    right.text(0.1, 100 * best + 1.5, "best possible", fontsize=8)
+    right.text(0.1, 100 * majority - 5, "always the most frequent topic", fontsize=8)
     left.set(ylabel="right answers (%)", title="three learning rates each, one seed")
     right.set_title("the chosen rate, three seeds")
-    left.legend(fontsize=7, loc="center right")
-    show(figure, alt=f"Right answers and nats forgotten at the chosen rate, means of three seeds with 95 % intervals: {'; '.join(said)}. "
+    left.legend(fontsize=8, loc="lower right")
+    show(figure, alt=f"Right answers and nats forgotten, means of three seeds with 95 % intervals: {'; '.join(said)}. "
                      f"Best possible {100 * best:.0f} %, most frequent topic {100 * majority:.0f} %.")  # fmt: skip
 
 
@@ -150,43 +158,24 @@ def frontier(table: pd.DataFrame) -> None:
     show(figure, alt="Means of three seeds with 95 % intervals. " + "; ".join(said) + ".")
 
 
-def reviews(summary: pd.DataFrame) -> None:
-    """Accuracy and order of each way to ask or train, with intervals over reviews; and how much surer than right it is."""
-    figure, axes = plt.subplots(1, 2, figsize=(9.4, 0.5 * len(summary) + 1.2), sharey=True)
-    places, said = np.arange(len(summary)), []
-    for ax, name in zip(axes, ("accuracy", "overconfidence"), strict=True):
-        low, high = (summary[f"{name} {end}"] for end in ("low", "high"))
-        ax.errorbar(summary[name], places, xerr=[summary[name] - low, high - summary[name]], lw=0, elinewidth=1.5, marker="o", color=BLUE, capsize=3)
-        ax.invert_yaxis()
-    axes[0].plot(summary["order"], places, lw=0, marker="|", markersize=14, color=ORANGE, label="pairs in order")
-    axes[0].axvline(0.5, color=GREY, linestyle=":", lw=1)
-    axes[0].legend(fontsize=8)
-    axes[0].set(xlabel="accuracy (points)", yticks=places)
-    axes[0].set_yticklabels(summary.index)
-    axes[0].set_ylim(len(summary) - 0.5, -0.5)
-    axes[1].axvline(0, color=GREY, linestyle=":", lw=1)
-    axes[1].set(xlabel="mean confidence − accuracy")
-    for row in summary.itertuples():
-        said.append(f"{row.Index}: accuracy {row.accuracy:.2f}, in order {row.order:.2f}, overconfidence {row.overconfidence:+.2f}")
-    show(figure, alt="With 95 % intervals over reviews. " + "; ".join(said) + ".")
-
-
-def prompts(by_prompt: pd.DataFrame, n: int) -> None:
-    """Accuracy at 0 and order of each way to ask, and the mean over ways with its interval."""
-    figure, ax = plt.subplots(figsize=(7.6, 3.4))
-    places = np.arange(len(by_prompt))
-    for name, colour, shift in (("accuracy", BLUE, -0.1), ("order", ORANGE, 0.1)):
-        values = by_prompt[name].to_numpy()
-        ends = np.array([wilson(value, n) for value in values]).T if name == "accuracy" else np.stack([values, values])
-        ax.errorbar(places + shift, values, [values - ends[0], ends[1] - values], lw=0, elinewidth=1.2, marker="o", color=colour, capsize=2, label=name)
+def draws(by_draw: pd.DataFrame, opinions: int) -> None:
+    """Accuracy at 0 and order of one model for several draws of the examples in its prompt, and their means."""
+    figure, ax = plt.subplots(figsize=(7.2, 3.2))
+    places, said = np.arange(len(by_draw)), []
+    for name, colour, shift in (("accuracy", BLUE, -0.08), ("pairs in order", ORANGE, 0.08)):
+        values = by_draw[name].to_numpy()
+        if name == "accuracy":
+            ends = np.array([wilson(value, opinions) for value in values]).T
+            ax.errorbar(places + shift, values, [values - ends[0], ends[1] - values], lw=0, elinewidth=1, color=colour, capsize=2)
+        ax.plot(places + shift, values, lw=0, marker="o", color=colour, label=name)
         mean, half = mean_and_half(values)
-        ax.errorbar(len(places) + 0.6 + shift, mean, half, marker="D", color=colour, capsize=4)
+        ax.errorbar(len(places) + 0.5 + shift, mean, half, marker="D", color=colour, capsize=4)
+        said.append(f"{name} from {values.min():.2f} to {values.max():.2f}, mean {mean:.2f} ± {half:.2f}")
     ax.axhline(0.5, color=GREY, linestyle=":", lw=1)
-    ax.set_xticks([*places, len(places) + 0.6], [*map(str, places + 1), "all"])
-    ax.set(xlabel="way to ask", ylabel="share", ylim=(0.35, 1))
-    ax.legend(fontsize=8)
-    said = "; ".join(f"{name} from {by_prompt[name].min():.2f} to {by_prompt[name].max():.2f}" for name in ("accuracy", "order"))
-    show(figure, alt=f"{len(by_prompt)} ways to ask about the same {n} reviews: {said}. Diamonds: means over the ways, with intervals.")
+    ax.set_xticks([*places, len(places) + 0.5], [*(f"draw {place + 1}" for place in places), "mean"])
+    ax.set(ylabel="share", ylim=(0.45, 1.02))
+    ax.legend(fontsize=8, loc="lower right")
+    show(figure, alt=f"{len(by_draw)} draws of eight examples, the same {opinions} opinions: {'; '.join(said)}.")
 
 
 def leaked(table: pd.DataFrame) -> None:

@@ -313,10 +313,38 @@ print(f"merged: logits differ by up to {merged_error:.0e}")
 # The model answers, and the merged one gives the same logits. The third line is the price: on plain sentences it now pays far more than before. This is catastrophic forgetting (09), and here it is counted in nats.
 
 # %% [markdown]
+# **The same in three lines**, with PEFT, the library (Mangrulkar et al. 2022):
+
+# %% tags=["demo"]
+from peft import LoraConfig, get_peft_model
+
+theirs = get_peft_model(small.load("gpt"), LoraConfig(r=8, lora_alpha=16, target_modules=["query", "key", "value", "output", "widen", "narrow"]))
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+ours = prepared("LoRA 8")
+with torch.no_grad():                                        # the same beginning for both
+    for place, weight in theirs.named_parameters():
+        if "lora_" in place:
+            layer = ours.get_submodule(place.removeprefix("base_model.model.").partition(".lora_")[0])
+            weight.copy_(layer.A if "lora_A" in place else layer.B)
+peft_losses, peft_counts = {}, {}
+for name, model in {"yours": ours, "PEFT": theirs}.items():
+    learning_here = [weight for weight in model.parameters() if weight.requires_grad]
+    peft_counts[name] = sum(weight.numel() for weight in learning_here)
+    optimiser, peft_losses[name] = torch.optim.AdamW(learning_here, lr=3e-3), []
+    for step in range(5):
+        loss = answer_loss(model, tests[32 * step : 32 * step + 32])
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        peft_losses[name].append(loss.item())
+    print(f"{name}: {peft_counts[name]:,} numbers learn; five losses {', '.join(f'{loss:.4f}' for loss in peft_losses[name])}")
+
+# %% [markdown]
 # ## 4 · Points against nats
 #
 # LoRA "learns less and forgets less", say Biderman et al. (2024) of large models. Is it so here? Full tuning, the last layer alone and LoRA of five ranks each tried three learning rates with one seed (left). Then three seeds at one rate for each: the lowest that came within a
-# point of the best on validation questions (right). **Predict:** at the chosen rates, does LoRA of rank 16 forget less than full tuning (1) or more (0)?
+# point of the best on validation questions (right); for full tuning, three seeds one rate lower, too. **Predict:** at the chosen rates, does LoRA of rank 16 forget less than full tuning (1) or more (0)?
 
 # %% tags=["demo"]
 predict("assistant.lora_forgets_less", ...)
@@ -328,16 +356,23 @@ from coursekit.datasets import read_table
 
 tuning = read_table("results/assistant_tuning.csv")
 tuning["forgotten"] = tuning["above_bound"] - base_paid
-chosen = tuning.groupby(["method", "lr"]).filter(lambda runs: len(runs) > 1)
-forgotten = {method: runs.sort_values("seed")["forgotten"].to_numpy() for method, runs in chosen.groupby("method", sort=False)}
-points = {method: runs.sort_values("seed")["right"].to_numpy() for method, runs in chosen.groupby("method", sort=False)}
-reveal("assistant.lora_forgets_less", float(forgotten["LoRA 16"].mean() < forgotten["full"].mean()))
-for method, runs in chosen.groupby("method", sort=False):
-    print(f"{method}: {runs['parameters'].iloc[0]:,} numbers learn, rate {runs['lr'].iloc[0]:g}")
-pictures.points_and_nats(tuning, tests.best.mean(), frequent)
+swept = tuning[tuning["seed"] == 0]
+RATE = {                                             # the lowest that comes within a point of the best on validation questions
+    method: runs.loc[runs["validation"] >= runs["validation"].max() - 0.01, "lr"].min() for method, runs in swept.groupby("method", sort=False)
+}
+over_seeds = {f"{method}, {lr:g}": runs.sort_values("seed") for (method, lr), runs in tuning.groupby(["method", "lr"], sort=False) if len(runs) > 1}
+at_rate = {method: over_seeds[f"{method}, {lr:g}"] for method, lr in RATE.items()}
+lower = over_seeds["full, 0.001"]                    # full tuning, one rate lower than the chosen one
+reveal("assistant.lora_forgets_less", float(at_rate["LoRA 16"]["forgotten"].mean() < at_rate["full"]["forgotten"].mean()))
+for method, runs in at_rate.items():
+    print(f"{method}: {runs['parameters'].iloc[0]:,} numbers learn, rate {RATE[method]:g}")
+pictures.points_and_nats(tuning, at_rate, lower, tests.best.mean(), frequent)
 
 # %% [markdown]
-# TUNING TEXT
+# At these rates LoRA of rank 16 answers as much as full tuning and forgets less than half, as the paper says. But one rate lower (the hollow point) full tuning answers as much again, within the intervals, and forgets *less* than LoRA. The rate decides more than the method: "which forgets less" has no answer without the rate and the points
+# beside it.
+#
+# Rank 1 is too little for this task. All stay below the best possible: 2,048 questions are few.
 
 # %% [markdown]
 # ## 5 · Which answer is better
@@ -521,118 +556,9 @@ pictures.frontier(preferences)
 # DPO TEXT
 
 # %% [markdown]
-# ## 6 · A real assistant
+# ## 6 · What a score hides
 #
-# SmolLM2 has been through both trainings. Your LoRALinear on its queries and values makes it a judge of reviews (`data/sentiment`): rank 8, 460,800 numbers, 64 training reviews, two epochs. PEFT does the same in three lines (Mangrulkar et al. 2022). Do both give the same numbers? The loss of each of two steps, then the logits:
-
-# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
-ASKED = (                                            # how SmolLM2 is asked, and the two beginnings of its answer
-    ("Review: {}\nSentiment:", " positive", " negative"),
-    ("{}\nIs this review positive or negative? Answer:", " positive", " negative"),
-    ("Is the following review positive or negative?\n{}\nIt is", " positive", " negative"),
-    ("{}\nThe writer's opinion is", " positive", " negative"),
-    ("{}\nOverall, it was", " good", " bad"),
-    ("{}\nDid the writer like it? Answer yes or no:", " yes", " no"),
-    ("{}\nWould the writer advise a friend to go there or buy it? Yes or no?", " Yes", " No"),
-    ("<|im_start|>user\nIs this review positive or negative? Answer with one word.\n\n{}<|im_end|>\n<|im_start|>assistant\nThis review is",
-     " positive", " negative"),
-)
-
-def encoded(tokenizer, texts: list[str]) -> tuple[Int[Tensor, "n T"], Int[Tensor, "n"]]:
-    """Rows padded on the right, where no token before it looks, and the place of each row's last token."""
-    rows = [torch.tensor(tokenizer(text, add_special_tokens=False).input_ids) for text in texts]
-    return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True), torch.tensor([len(row) - 1 for row in rows])
-
-def last_logits(model, ids, last, cache=None) -> Float[Tensor, "n V"]:
-    """What SmolLM2 predicts behind each text; what the cache holds stands before all of them."""
-    if cache is not None:
-        cache = deepcopy(cache)                                  # what is read into a cache stays in it
-        cache.batch_repeat_interleave(len(ids))
-    hidden = model.model(ids, past_key_values=cache, use_cache=cache is not None).last_hidden_state
-    return model.lm_head(hidden[torch.arange(len(ids)), last])
-
-def first_tokens(tokenizer, answers) -> list[int]:
-    return [tokenizer(answer, add_special_tokens=False).input_ids[0] for answer in answers]
-
-@torch.no_grad()
-def margins(model, tokenizer, texts: list[str], asked=ASKED[0], before: str = "", rows: int = 16) -> Float[np.ndarray, "n"]:
-    """log p(positive answer) − log p(negative answer) behind each text's question."""
-    form, *answers = asked
-    yes, no = first_tokens(tokenizer, answers)
-    order, found = np.argsort([len(text) for text in texts]), np.empty(len(texts))
-    cache = model.model(encoded(tokenizer, [before])[0], use_cache=True).past_key_values if before else None
-    for some in np.array_split(order, -(-len(texts) // rows)):
-        logits = last_logits(model, *encoded(tokenizer, [form.format(texts[n]) for n in some]), cache)
-        found[some] = (logits[:, yes] - logits[:, no]).numpy()
-    return found
-
-def add_lora(model, rank: int = 8, alpha: float = 16.0) -> list[Tensor]:
-    """Your LoRALinear around queries and values of every layer; what learns."""
-    model.requires_grad_(False)
-    for layer in model.model.layers:
-        for name in ("q_proj", "v_proj"):
-            setattr(layer.self_attn, name, LoRALinear(getattr(layer.self_attn, name), rank, alpha))
-    return [weight for weight in model.parameters() if weight.requires_grad]
-
-def tune_smollm2(model, tokenizer, texts: list[str], positive: list[bool], lr: float, epochs: int, seed: int, rows: int = 8) -> int:
-    """Trains the answer's token behind the first question of ASKED; the number of parameters that learn."""
-    torch.manual_seed(seed)
-    learning = add_lora(model)
-    optimiser, order = torch.optim.AdamW(learning, lr=lr, weight_decay=0.0), np.random.default_rng(seed)
-    form, *answers = ASKED[0]
-    yes, no = first_tokens(tokenizer, answers)
-    targets = torch.where(torch.tensor(positive), yes, no)
-    batches = [part for _ in range(epochs) for part in np.array_split(order.permutation(len(texts)), len(texts) // rows)]
-    for step, some in enumerate(batches):
-        for group in optimiser.param_groups:
-            group["lr"] = lr * (1 - step / len(batches))
-        ids, last = encoded(tokenizer, [form.format(texts[n]) for n in some])
-        loss = cross_entropy(last_logits(model, ids, last), targets[some])
-        optimiser.zero_grad()
-        loss.backward()
-        optimiser.step()
-    return sum(weight.numel() for weight in learning)
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from peft import LoraConfig, get_peft_model
-
-from coursekit.models import load
-
-print("This takes about twenty seconds.")
-big = load("SmolLM2-135M", head="causal-lm")
-review = big.tokenizer("Review: The soup was cold.\nSentiment: negative", return_tensors="pt").input_ids
-
-# %% tags=["demo"]
-theirs = get_peft_model(deepcopy(big.model), LoraConfig(r=8, lora_alpha=16, target_modules=["q_proj", "v_proj"]))
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-ours, step_losses = big.model, {}
-torch.manual_seed(0)
-counted = {"yours": sum(weight.numel() for weight in add_lora(ours))}
-counted["PEFT"] = sum(weight.numel() for weight in theirs.parameters() if weight.requires_grad)
-with torch.no_grad():                                        # the same beginning for both
-    for place, weight in dict(theirs.named_parameters()).items():
-        if "lora_" in place:
-            layer = ours.get_submodule(place.removeprefix("base_model.model.").partition(".lora_")[0])
-            weight.copy_(layer.A if "lora_A" in place else layer.B)
-for name, model in {"yours": ours, "PEFT": theirs}.items():
-    optimiser = torch.optim.AdamW([weight for weight in model.parameters() if weight.requires_grad], lr=1e-3)
-    step_losses[name] = []
-    for _ in range(2):
-        loss = model(review, labels=review).loss
-        optimiser.zero_grad()
-        loss.backward()
-        optimiser.step()
-        step_losses[name].append(loss.item())
-with torch.no_grad():
-    peft_error = (ours(review).logits - theirs(review).logits).abs().max().item()
-for name in step_losses:
-    print(f"{name}: {counted[name]:,} numbers learn; losses {', '.join(f'{loss:.4f}' for loss in step_losses[name])}")
-print(f"after both steps the logits differ by up to {peft_error:.0e}")
-
-# %% [markdown]
-# Tuning on 64 reviews takes minutes, so it is recorded (`python tools/record_assistant.py reviews`): three seeds, each with other training reviews. Beside it: the same question without training, with eight examples in the prompt, and MiniLM (09) fine-tuned on the same 64 reviews. The test is every third
-# test review of `data/sentiment`. First, a measure that knows no threshold:
+# **The threshold.** An assistant that sorts reviews gives each a score, and says "positive" above 0. Its accuracy depends on where its scores lie. Their order does not: the share of pairs in order is the area under the ROC curve.
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-in_order", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def in_order(scores: Float[Tensor, "N"], positive: Bool[Tensor, "N"]) -> Float[Tensor, ""]:
@@ -648,67 +574,24 @@ def in_order(scores: Float[Tensor, "N"], positive: Bool[Tensor, "N"]) -> Float[T
 # %% nbgrader={"grade": true, "grade_id": "assistant-in_order-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("assistant.in_order", lambda case: in_order(case["scores"], case["positive"]))
 
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.intervals import bootstrap
-
-recorded = read_table("results/assistant_reviews.csv")
-labels = read_table("sentiment/sentiment.csv").set_index("id")["label"]
-recorded["positive"] = (recorded["id"].map(labels) == "positive").to_numpy()
-minilm_rate = min(recorded.loc[recorded["method"] == "MiniLM, fine-tuned", "setting"])
-
-def of_method(method: str, setting: float) -> tuple[np.ndarray, np.ndarray]:
-    """Margins by seed and review, and which reviews are positive."""
-    runs = recorded[(recorded["method"] == method) & (recorded["setting"] == setting)]
-    return runs.pivot(index="id", columns="seed", values="margin").to_numpy().T, runs.groupby("id")["positive"].first().to_numpy()
-
-def summed_up(margins: np.ndarray, positive: np.ndarray) -> dict[str, float]:
-    """Means over seeds, with intervals over reviews."""
-    right = ((margins > 0) == positive).mean(axis=0)
-    sure = (1 / (1 + np.exp(-np.abs(margins)))).mean(axis=0)
-    row = {"accuracy": right.mean(), "overconfidence": (sure - right).mean()}
-    for name, values in (("accuracy", right), ("overconfidence", sure - right)):
-        row[f"{name} low"], row[f"{name} high"] = bootstrap(values)
-    row["order"] = float(np.mean([in_order(torch.from_numpy(one), torch.from_numpy(positive)) for one in margins]))
-    return row
-
-WAYS = {
-    "SmolLM2, zero-shot": ("zero-shot", 0), "SmolLM2, 8 examples": ("few-shot", 8),
-    "SmolLM2, LoRA": ("LoRA", 1e-3), "MiniLM, fine-tuned": ("MiniLM, fine-tuned", minilm_rate),
-}
-by_way = {name: of_method(*way) for name, way in WAYS.items()}
-summary = pd.DataFrame({name: summed_up(*found) for name, found in by_way.items()}).T
-seconds = {name: recorded[(recorded["method"] == method) & (recorded["setting"] == setting)].groupby("seed")["seconds"].first().mean() for name, (method, setting) in WAYS.items()}
-for name in WAYS:
-    print(f"{name}: {seconds[name] / seconds['SmolLM2, zero-shot']:.1f} times the seconds of zero-shot, training included")
-pictures.reviews(summary)
-
 # %% [markdown]
-# REVIEWS TEXT
-
-# %% [markdown]
-# ## 7 · What a score hides
-#
-# **The prompt.** Eight ways to ask SmolLM2 about the same reviews, without training. **Predict:** how far is the best way's accuracy above the worst one's (0 to 1)?
+# In 07 SmolLM2, an instruction-tuned assistant, judged 96 opinions; its examples were drawn five times. **Predict:** with eight examples, by how much does the accuracy of the luckiest draw exceed that of the unluckiest (0 to 1)?
 
 # %% tags=["demo"]
-predict("assistant.prompts_apart", ...)
+predict("assistant.draws_apart", ...)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-asked = recorded[recorded["method"] == "zero-shot"]
-by_prompt = pd.DataFrame([
-    {"accuracy": ((runs["margin"] > 0) == runs["positive"]).mean(), "order": float(in_order(torch.tensor(runs["margin"].to_numpy()), torch.tensor(runs["positive"].to_numpy()))), "said positive": (runs["margin"] > 0).mean()}
-    for _, runs in asked.groupby("setting")
-])
-reveal("assistant.prompts_apart", by_prompt["accuracy"].max() - by_prompt["accuracy"].min())
-for place, (form, good, bad) in enumerate(ASKED, start=1):
-    print(f"{place}: {form.replace(chr(10), ' / ')!r} →{good},{bad}; says{good} to {by_prompt['said positive'][place - 1]:.0%}")
-pictures.prompts(by_prompt, asked["id"].nunique())
+few_shot = read_table("results/gpt_few_shot.csv").query("labels == 'right' and examples == 8")
+by_draw = few_shot.pivot(index="draw", columns="measure", values="value")
+spread = by_draw["accuracy"].max() - by_draw["accuracy"].min()
+reveal("assistant.draws_apart", spread)
+pictures.draws(by_draw, opinions=96)
 
 # %% [markdown]
-# PROMPT TEXT
+# The same model, the same opinions, other examples: the accuracy moves, and the order hardly does. What differs is mostly where 0 lies among the scores. An accuracy from one prompt is one draw: report several, with an interval over prompts, and the order beside it.
 
 # %% [markdown]
-# **The leak.** Web text holds test sets with their answers. Here it can be made exact: the GPT learns 512 questions, of which a share is a test, and is then scored on this test and on another one. No honest score can lie above the best possible one for long.
+# **The leak.** Web text holds test sets with their answers. Here it can be made exact: the GPT learns 512 questions, of which a share is a test, and is then scored on this test and on another one. The best possible score is known.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def contaminated(copies: float, epochs: int, seed: int, labels: int = 512, lr: float = 1e-3) -> dict[str, float]:
@@ -733,7 +616,7 @@ leaks = read_table("results/assistant_contamination.csv")
 pictures.leaked(leaks)
 
 # %% [markdown]
-# LEAK TEXT
+# With the whole test in training and 16 epochs, the model is right on 99 % of it. Nobody *can* know more than three of four: a score above the best possible is no knowledge, it is memory. On the other test the leak gives nothing. For real tests the bound is not known, and a score of 99 % looks like success.
 
 # %% [markdown]
 # **Question 1.** A company reports: "Our assistant, fine-tuned by preferences, answers 92 % of a public test right; the base model 71 %." You may ask for three further numbers or experiments. Which, and what would each of them show? (4–6 sentences)
@@ -745,7 +628,7 @@ pictures.leaked(leaks)
 # *Marking: 1 point for two threats to the score named with what would show them (leak: fresh test; prompt or threshold: several prompts, order; unfair base: examples in its prompt); 1 point for what was lost (forgetting, distance to the reference, over-optimised reward) or for the right controls and intervals.*
 
 # %% [markdown]
-# ## 8 · Further: find the bug
+# ## 7 · Further: find the bug
 #
 # In 2023 a script of trl, the library of the first open assistants, unloaded LoRA before publishing a model. The published weights turned out to be those of the base model (trl, issue 386).
 
@@ -795,7 +678,7 @@ with torch.no_grad():
 # - LoRA learns a change of low rank beside frozen weights; merged, it costs nothing.
 # - What tuning gains in points it can lose in nats: measure both.
 # - DPO looks for π_ref · exp(r/β); a small β believes the reward, also where the reward is wrong.
-# - A score depends on the threshold, the prompt and what leaked into training.
+# - A score depends on the threshold, the prompt's examples and what leaked into training.
 #
 # That was the last notebook. The [start page](../start.ipynb) shows how far you are.
 

@@ -199,6 +199,11 @@ def pack(conversations, length):
         ),
         Mistake("no labels", "All your labels are −100: nothing is learned.", "[-100, *labels[1:]]", "[-100] * n"),
         Mistake("ids as labels", "Your labels are the ids, the questions too. They are those that the conversation brings, but for its first token.", "[-100, *labels[1:]]", "[-100, *ids[1:]]"),
+        Mistake(
+            "the last label covered",
+            "You cover the last label of each conversation, its end. It is the first that nothing stands before.",
+            "[-100, *labels[1:]]", "[*labels[:-1], -100]",
+        ),
     ),
     alternatives={
         "tables filled row by row": """
@@ -319,6 +324,15 @@ lora_linear = Exercise(
             "A frozen with the base",
             "A has no gradient with you. Both A and B learn.",
             DRAWN, DRAWN[:-1] + ", requires_grad=False)",
+        ),
+        Mistake(
+            "A and B the other way round",
+            "A or B has another shape than in the docstring (see `registered`): A is (rank, in), B is (out, rank).",
+            edits={
+                DRAWN: "torch.nn.Parameter(torch.randn(base.in_features, rank) / base.in_features**0.5)",
+                ZEROS: "torch.nn.Parameter(torch.zeros(rank, base.out_features))",
+                "self.A.T @ self.B.T": "self.A @ self.B",
+            },
         ),
     ),
     alternatives={
@@ -508,6 +522,13 @@ answer_log_p = Exercise(
             "not shifted",
             "You read each token's probability at its own place. The logits at t are about the token at t + 1.",
             "logits[:, :-1].log_softmax(dim=-1), labels[:, 1:]", "logits[:, 1:].log_softmax(dim=-1), labels[:, 1:]",
+            also=(
+                """
+def answer_log_p(logits, labels):
+    found = logits.log_softmax(dim=-1).gather(-1, labels.clamp(min=0)[..., None])[..., 0]
+    return (found * (labels != -100)).sum(dim=1)
+""",
+            ),
         ),
         Mistake(
             "shifted the other way",
@@ -589,6 +610,11 @@ best_policy = Exercise(
         Mistake("the reference as a probability", "You add the reward to probabilities. In logarithms, multiplying becomes adding.", "log_ref + reward", "log_ref.exp() + reward"),
         Mistake("the worst", "Your policy likes low rewards.", "log_ref + reward", "log_ref - reward"),
         Mistake("over the batch", "Your sum runs over the first axis. Each row of N answers sums to 1.", "dim=-1", "dim=0"),
+        Mistake(
+            "rewards times probabilities",
+            "You multiply probabilities by rewards. π* multiplies them by exp(reward / beta).",
+            "log_ref + reward / beta).log", "log_ref.exp() * (reward / beta)).log",
+        ),
     ),
     alternatives={
         "logsumexp": """
@@ -659,6 +685,7 @@ dpo_loss = Exercise(
             "Your loss is 0 where the margin is large: that is a hinge, as SLiC has it. Here it is −log σ.",
             LOSS, "(1 - beta * margin).clamp(min=0).mean()",
         ),
+        Mistake("beta outside", "Beta stands inside the sigmoid, at the margin. Outside it only scales the loss.", LOSS, "-beta * logsigmoid(margin).mean()"),
     ),
     alternatives={
         "softplus": """
@@ -872,11 +899,17 @@ def in_order(scores, positive):
         ),
         Mistake(
             "accuracy at the mean",
-            "That is an accuracy with a threshold in the middle of the scores. Order knows no threshold: only pairs are compared.",
+            "That is an accuracy with a threshold in the middle of the scores, their mean or median. Order knows no threshold: only pairs are compared.",
             code="""
 def in_order(scores, positive):
     return ((scores > scores.mean()) == positive).double().mean()
 """,
+            also=(
+                """
+def in_order(scores, positive):
+    return ((scores > scores.median()) == positive).double().mean()
+""",
+            ),
         ),
         Mistake("the mean gap", "That is how much higher the positives are on average. Count pairs.", GAPS, "gap.double().mean()"),
         Mistake("a number of pairs", "You give the number of pairs. Their share is asked for.", "/ 2).mean()", "/ 2).sum()"),

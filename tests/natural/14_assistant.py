@@ -190,7 +190,7 @@ return (found * (t != -100)).sum(-1)"""),
     "assistant.dpo_step": {
         "no zero_grad": step(ASK + "loss = dpo_loss(c, r, rc, rr, beta)\nloss.backward()\noptimiser.step()\nreturn loss.item()"),
         "the reference with gradients": step(ASK.replace("with torch.no_grad():", "if True:") + "loss = dpo_loss(c, r, rc, rr, beta)" + LEARN),
-        "arguments in another order": step(ASK + "loss = dpo_loss(c, rc, r, rr, beta)" + LEARN),
+        "rejected first": step(ASK + "loss = dpo_loss(r, c, rr, rc, beta)" + LEARN),
         "no step": step(ASK + "loss = dpo_loss(c, r, rc, rr, beta)\noptimiser.zero_grad()\nloss.backward()\nreturn loss.item()"),
         "the policy without gradients": step("with torch.no_grad():\n" + "\n".join(f"    {line}" for line in ASK.strip().replace("with torch.no_grad():", "if True:").splitlines()) + "\nloss = dpo_loss(c, r, rc, rr, beta)" + LEARN),
         "ids as labels": step(ASK.replace("chosen[1]", "chosen[0]").replace("rejected[1]", "rejected[0]") + "loss = dpo_loss(c, r, rc, rr, beta)" + LEARN),
