@@ -14,14 +14,20 @@ def turns_of(case: Mapping[str, Any]) -> list[tuple[str, list[int]]]:
     """A conversation from the arrays of a case."""
     ends = np.cumsum(case["lengths"]).tolist()
     ids = case["ids"].tolist()
-    return [(role, ids[end - int(n) : end]) for role, n, end in zip(case["roles"], case["lengths"], ends, strict=True)]
+    return [
+        (role, ids[end - int(n) : end])
+        for role, n, end in zip(case["roles"], case["lengths"], ends, strict=True)
+    ]
 
 
 def conversations_of(case: Mapping[str, Any]) -> list[tuple[list[int], list[int]]]:
     """Ids and labels of each conversation from the arrays of a case."""
     ends = np.cumsum(case["lengths"]).tolist()
     ids, labels = case["ids"].tolist(), case["labels"].tolist()
-    return [(ids[end - int(n) : end], labels[end - int(n) : end]) for n, end in zip(case["lengths"], ends, strict=True)]
+    return [
+        (ids[end - int(n) : end], labels[end - int(n) : end])
+        for n, end in zip(case["lengths"], ends, strict=True)
+    ]
 
 
 def wrapped(cls: type[nn.Module]) -> Callable[..., nn.Module]:
@@ -40,7 +46,10 @@ def try_lora(cls: type[nn.Module], case: Mapping[str, Any]) -> dict[str, Tensor]
     with torch.random.fork_rng():
         torch.manual_seed(0)
         fresh = wrapped(cls)(**case["config"])
-    answers["change at the start"], answers["A at the start"] = torch.ones_like(answers["eval"]), torch.tensor(False)
+    answers["change at the start"], answers["A at the start"] = (
+        torch.ones_like(answers["eval"]),
+        torch.tensor(False),
+    )
     if complete(answers):
         with torch.no_grad():
             answers["change at the start"] = fresh(case["x"]) - fresh.base(case["x"])
@@ -52,7 +61,9 @@ def complete(answers: Mapping[str, Tensor]) -> bool:
     return bool((answers["registered"][:-1] > 0).all())
 
 
-def try_merge(cls: type[nn.Module], merge: Callable[[nn.Module], nn.Module], case: Mapping[str, Any]) -> dict[str, Tensor]:
+def try_merge(
+    cls: type[nn.Module], merge: Callable[[nn.Module], nn.Module], case: Mapping[str, Any]
+) -> dict[str, Tensor]:
     """The merged layer's numbers, those of a second merge, and the layer's own weight afterwards."""
     layer, _ = build(wrapped(cls), case)
     merged, again = merge(layer), merge(layer)
@@ -68,7 +79,9 @@ def try_merge(cls: type[nn.Module], merge: Callable[[nn.Module], nn.Module], cas
 
 def try_steps(step: Callable[..., float], case: Mapping[str, Any]) -> dict[str, Tensor]:
     """Two steps on tables of logits, with old gradients lying about: the losses, and both tables afterwards."""
-    policy, reference = (nn.Embedding.from_pretrained(case[name].clone(), freeze=False) for name in ("policy", "reference"))
+    policy, reference = (
+        nn.Embedding.from_pretrained(case[name].clone(), freeze=False) for name in ("policy", "reference")
+    )
     policy.weight.grad = torch.ones_like(policy.weight)
     optimiser = torch.optim.SGD(policy.parameters(), lr=case["rate"])
     pairs = [(case[name], case[f"{name} labels"]) for name in ("chosen", "rejected")]
@@ -82,7 +95,9 @@ def try_steps(step: Callable[..., float], case: Mapping[str, Any]) -> dict[str, 
     }
 
 
-def try_unloading(cls: type[nn.Module], unload: Callable[[nn.Module], nn.Module], case: Mapping[str, Any]) -> dict[str, Tensor]:
+def try_unloading(
+    cls: type[nn.Module], unload: Callable[[nn.Module], nn.Module], case: Mapping[str, Any]
+) -> dict[str, Tensor]:
     """A model with such layers at three depths, before and after: the output, and how many parts are left of each kind."""
     D = case["x"].shape[-1]
 
@@ -90,7 +105,11 @@ def try_unloading(cls: type[nn.Module], unload: Callable[[nn.Module], nn.Module]
         made = cls(nn.Linear(D, D), case["A"].shape[1], case["alpha"])
         with torch.no_grad():
             number = ("first", "second", "third").index(name)
-            for place, value in ((made.base.weight, case["weight"]), (made.A, case["A"]), (made.B, case["B"])):
+            for place, value in (
+                (made.base.weight, case["weight"]),
+                (made.A, case["A"]),
+                (made.B, case["B"]),
+            ):
                 place.copy_(value[number])
             made.base.bias.zero_()
         return made

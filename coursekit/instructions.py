@@ -1,7 +1,7 @@
 """What notebook 14 stands on: a task for the GPT whose best answers are known, preferences whose best policy is known.
 
-    questions = ask(1000, np.random.default_rng(0), "train")      # "[BOS] the guard locked the [SEP] prison [EOS]"
-    questions.best.mean()                                           # what the best possible answers reach
+questions = ask(1000, np.random.default_rng(0), "train")      # "[BOS] the guard locked the [SEP] prison [EOS]"
+questions.best.mean()                                           # what the best possible answers reach
 """
 
 import functools
@@ -38,7 +38,7 @@ class Questions:
     """
 
     ids: Int[Tensor, "n 8"]
-    topic: Int[Tensor, "n"]
+    topic: Int[Tensor, " n"]
     best: Float[np.ndarray, " n"]
     guess: Int[np.ndarray, " n"]
 
@@ -55,7 +55,7 @@ class Questions:
 
 
 @functools.cache
-def answer_ids() -> Int[Tensor, "topics"]:
+def answer_ids() -> Int[Tensor, " topics"]:
     """The word that answers for each topic."""
     language = load_language()
     return torch.tensor([language.id_of[NAMES.get(topic, topic)] for topic in language.topics])
@@ -134,7 +134,7 @@ def prompt_ids() -> list[list[int]]:
 
 
 @functools.cache
-def letters() -> Float[Tensor, "V"]:
+def letters() -> Float[Tensor, " V"]:
     """How many letters each word has; special tokens have none."""
     return torch.tensor([0.0 if word.startswith("[") else len(word) for word in load_language().vocabulary])
 
@@ -179,7 +179,7 @@ def kl(log_p: Float[Tensor, "*n"], log_q: Float[Tensor, "*n"]) -> float:
 
 def preferred(
     tables: list[Float[Tensor, "V V"]], n: int, random: torch.Generator
-) -> tuple[Int[Tensor, "n"], Int[Tensor, "n 2"], Int[Tensor, "n 2"]]:
+) -> tuple[Int[Tensor, " n"], Int[Tensor, "n 2"], Int[Tensor, "n 2"]]:
     """n comparisons: the prompt, the continuation that was chosen and the one that was rejected.
 
     Both are drawn from the reference (`tables`: its log-probabilities); which one is liked is drawn with the
@@ -197,7 +197,9 @@ def preferred(
     return prompts, chosen, torch.where(first[:, None], pairs[:, 1], pairs[:, 0])
 
 
-def with_labels(prompt: list[int], words: Int[Tensor, "n 2"]) -> tuple[Int[Tensor, "n T"], Int[Tensor, "n T"]]:
+def with_labels(
+    prompt: list[int], words: Int[Tensor, "n 2"]
+) -> tuple[Int[Tensor, "n T"], Int[Tensor, "n T"]]:
     """Rows of a prompt with its two words, and labels for these two alone."""
     begun = torch.tensor(prompt).expand(len(words), -1)
     return torch.cat([begun, words], dim=1), torch.cat([torch.full_like(begun, -100), words], dim=1)

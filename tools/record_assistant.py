@@ -37,13 +37,19 @@ def tuning(names: dict) -> None:
         for method, tried in swept.groupby("method")
     }
     settings = [*best.items(), ("full", 1e-3)]  # also one rate below the one that is chosen for full tuning
-    record(TUNING, [{"method": method, "lr": lr, "seed": seed} for seed in SEEDS for method, lr in settings], names["tune"])
+    record(
+        TUNING,
+        [{"method": method, "lr": lr, "seed": seed} for seed in SEEDS for method, lr in settings],
+        names["tune"],
+    )
 
 
 def preferences(names: dict) -> None:
     def measure(beta: float, lr: float, seed: int) -> dict[str, float]:
         policy, tables = names["learn_preferences"](beta, lr, seed)
-        return names["judged"](policy, tables, beta) | {"above_bound": names["instructions"].above_bound(policy)}
+        return names["judged"](policy, tables, beta) | {
+            "above_bound": names["instructions"].above_bound(policy)
+        }
 
     runs = [{"beta": beta, "lr": lr, "seed": seed} for seed in SEEDS for beta in BETAS for lr in RATES]
     record(PREFERENCES, runs, measure)
@@ -61,7 +67,9 @@ TABLES = {"tuning": tuning, "preferences": preferences, "contamination": contami
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"{' or '.join(TABLES)} (default: all)")
     chosen = parser.parse_args().tables or list(TABLES)
     if unknown := set(chosen) - set(TABLES):

@@ -12,7 +12,10 @@ from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, RED, SKY, show
 
 LIGHT_BLUE, LIGHT_ORANGE = "#bcd9ea", "#f3dfb0"
 COLOURS = {"full": BLUE, "last layer": GREEN} | {
-    f"LoRA {rank}": colour for rank, colour in zip((1, 2, 4, 8, 16), ("#f6d9a0", "#f0bd62", ORANGE, "#b87600", "#6f4700"), strict=True)
+    f"LoRA {rank}": colour
+    for rank, colour in zip(
+        (1, 2, 4, 8, 16), ("#f6d9a0", "#f0bd62", ORANGE, "#b87600", "#6f4700"), strict=True
+    )
 }
 
 
@@ -33,7 +36,12 @@ def way() -> None:
         ax.text(x + 0.85, 0.3, judged, ha="center", va="center", fontsize=9, color="#8a5a00")
         ax.annotate("", (x + 0.85, 1.36), (x + 0.85, 1.52), arrowprops={"arrowstyle": "->", "color": GREY})
         if place:
-            ax.annotate("", (x - 0.05, 1.05), (x - 0.65, 1.05), arrowprops={"arrowstyle": "->", "lw": 2, "color": GREY})
+            ax.annotate(
+                "",
+                (x - 0.05, 1.05),
+                (x - 0.65, 1.05),
+                arrowprops={"arrowstyle": "->", "lw": 2, "color": GREY},
+            )
     ax.set(xlim=(-0.1, 9.1), ylim=(0, 2.1))
     ax.axis("off")
     show(figure, alt="Four boxes in a row: " + "; ".join(
@@ -71,7 +79,14 @@ def low_rank(inputs: int, outputs: int, rank: int) -> None:
     for x, height, width, colour, text in boxes:
         ax.add_patch(plt.Rectangle((x, 1.0 - height / 2), width, height, lw=0, color=colour))
         inside = "W" in text
-        ax.text(x + width / 2, 1.0 if inside else 1.0 - height / 2 - 0.16, text, ha="center", va="center" if inside else "top", fontsize=10)
+        ax.text(
+            x + width / 2,
+            1.0 if inside else 1.0 - height / 2 - 0.16,
+            text,
+            ha="center",
+            va="center" if inside else "top",
+            fontsize=10,
+        )
     ax.text(2.3, 1.0, "+  α/r ·", ha="center", va="center", fontsize=13)
     ax.text(3.7, 1.0, "·", ha="center", va="center", fontsize=16)
     ax.set(xlim=(-0.1, 6.2), ylim=(-0.25, 1.9), aspect="equal")
@@ -83,7 +98,11 @@ def low_rank(inputs: int, outputs: int, rank: int) -> None:
 
 
 def points_and_nats(
-    table: pd.DataFrame, at_rate: Mapping[str, pd.DataFrame], lower: pd.DataFrame, best: float, majority: float
+    table: pd.DataFrame,
+    at_rate: Mapping[str, pd.DataFrame],
+    lower: pd.DataFrame,
+    best: float,
+    majority: float,
 ) -> None:
     """Right answers against nats per word forgotten: each rate that was tried with one seed; the chosen one over seeds.
 
@@ -93,13 +112,32 @@ def points_and_nats(
     for method, swept in table[table["seed"] == 0].groupby("method", sort=False):
         swept = swept.sort_values("lr")
         left.plot(
-            swept["forgotten"], 100 * swept["right"], color=COLOURS[method], marker="o", markersize=4, lw=1.2, label=method
+            swept["forgotten"],
+            100 * swept["right"],
+            color=COLOURS[method],
+            marker="o",
+            markersize=4,
+            lw=1.2,
+            label=method,
         )
     said = []
-    for name, runs, face in [(name, runs, None) for name, runs in at_rate.items()] + [("full, one rate lower", lower, "white")]:
+    for name, runs, face in [(name, runs, None) for name, runs in at_rate.items()] + [
+        ("full, one rate lower", lower, "white")
+    ]:
         (x, dx), (y, dy) = (mean_and_half(runs[what]) for what in ("forgotten", "right"))
         colour = COLOURS[name.partition(",")[0]]
-        right.errorbar(x, 100 * y, 100 * dy, dx, color=colour, marker="o", mfc=face or colour, markersize=6, capsize=2, lw=1)
+        right.errorbar(
+            x,
+            100 * y,
+            100 * dy,
+            dx,
+            color=colour,
+            marker="o",
+            mfc=face or colour,
+            markersize=6,
+            capsize=2,
+            lw=1,
+        )
         said.append(f"{name} {100 * y:.0f} ± {100 * dy:.0f} % and {x:.2f} ± {dx:.2f} nats")
     for ax in (left, right):
         ax.axhline(100 * best, color=GREY, linestyle="--", lw=1)
@@ -127,7 +165,9 @@ def best_by_beta(rows: Sequence[tuple[str, float, float, Sequence[tuple[str, flo
         ax.set_yticks([])
         ax.set_title(f"{name}\nreward {reward:.1f}, KL {distance:.1f}", fontsize=9)
         ax.set(xlabel="probability", ylim=(len(texts) - 0.4, -0.8))
-        said.append(f"{name}: reward {reward:.1f}, {distance:.1f} nats from the reference, first “{texts[0]}” with {chances[0]:.2f}")
+        said.append(
+            f"{name}: reward {reward:.1f}, {distance:.1f} nats from the reference, first “{texts[0]}” with {chances[0]:.2f}"
+        )
     figure.tight_layout()
     show(figure, alt="The most probable two words. " + "; ".join(said) + ".")
 
@@ -136,13 +176,28 @@ def frontier(table: pd.DataFrame) -> None:
     """Reward against distance from the reference: the best policies, what training reached; and its distance to the best."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.4, 3.6))
     betas = sorted(table["beta"].unique(), reverse=True)
-    exact = table.groupby("beta")[["best_to_ref", "best_reward", "ref_reward", "ref_to_best"]].mean().loc[betas]
+    exact = (
+        table.groupby("beta")[["best_to_ref", "best_reward", "ref_reward", "ref_to_best"]].mean().loc[betas]
+    )
     colours = dict(zip(betas, (SKY, BLUE, PINK, RED), strict=False))
-    left.plot([0, *exact["best_to_ref"]], [exact["ref_reward"].iloc[0], *exact["best_reward"]], color=GREY, lw=1, zorder=0)
+    left.plot(
+        [0, *exact["best_to_ref"]],
+        [exact["ref_reward"].iloc[0], *exact["best_reward"]],
+        color=GREY,
+        lw=1,
+        zorder=0,
+    )
     said = []
     for place, beta in enumerate(betas):
         runs = table[table["beta"] == beta]
-        left.plot(exact.loc[beta, "best_to_ref"], exact.loc[beta, "best_reward"], marker="*", markersize=12, color=colours[beta], lw=0)
+        left.plot(
+            exact.loc[beta, "best_to_ref"],
+            exact.loc[beta, "best_reward"],
+            marker="*",
+            markersize=12,
+            color=colours[beta],
+            lw=0,
+        )
         (x, dx), (y, dy), (d, dd) = (mean_and_half(runs[name]) for name in ("to_ref", "reward", "to_best"))
         left.errorbar(x, y, dy, dx, color=colours[beta], marker="o", capsize=2, label=f"β = {beta:g}")
         right.errorbar(place, d, dd, color=colours[beta], marker="o", capsize=3)
@@ -154,7 +209,9 @@ def frontier(table: pd.DataFrame) -> None:
     left.set(xlabel="KL to the reference (nats)", ylabel="mean reward", title="stars: π*, points: DPO")
     left.legend(fontsize=8, loc="lower right")
     right.set_xticks(range(len(betas)), [f"{beta:g}" for beta in betas])
-    right.set(xlabel="β", ylabel="KL to π* (nats)", yscale="log", title="points: DPO, bars: the reference itself")
+    right.set(
+        xlabel="β", ylabel="KL to π* (nats)", yscale="log", title="points: DPO, bars: the reference itself"
+    )
     show(figure, alt="Means of three seeds with 95 % intervals. " + "; ".join(said) + ".")
 
 
@@ -166,7 +223,15 @@ def draws(by_draw: pd.DataFrame, opinions: int) -> None:
         values = by_draw[name].to_numpy()
         if name == "accuracy":
             ends = np.array([wilson(value, opinions) for value in values]).T
-            ax.errorbar(places + shift, values, [values - ends[0], ends[1] - values], lw=0, elinewidth=1, color=colour, capsize=2)
+            ax.errorbar(
+                places + shift,
+                values,
+                [values - ends[0], ends[1] - values],
+                lw=0,
+                elinewidth=1,
+                color=colour,
+                capsize=2,
+            )
         ax.plot(places + shift, values, lw=0, marker="o", color=colour, label=name)
         mean, half = mean_and_half(values)
         ax.errorbar(len(places) + 0.5 + shift, mean, half, marker="D", color=colour, capsize=4)
@@ -175,7 +240,10 @@ def draws(by_draw: pd.DataFrame, opinions: int) -> None:
     ax.set_xticks([*places, len(places) + 0.5], [*(f"draw {place + 1}" for place in places), "mean"])
     ax.set(ylabel="share", ylim=(0.45, 1.02))
     ax.legend(fontsize=8, loc="lower right")
-    show(figure, alt=f"{len(by_draw)} draws of eight examples, the same {opinions} opinions: {'; '.join(said)}.")
+    show(
+        figure,
+        alt=f"{len(by_draw)} draws of eight examples, the same {opinions} opinions: {'; '.join(said)}.",
+    )
 
 
 def leaked(table: pd.DataFrame) -> None:
@@ -185,11 +253,29 @@ def leaked(table: pd.DataFrame) -> None:
     for ax, (epochs, runs) in zip(axes, table.groupby("epochs"), strict=True):
         shares = sorted(runs["copies"].unique())
         for name, colour in (("test", RED), ("another test", BLUE)):
-            means, halves = zip(*(mean_and_half(runs[runs["copies"] == share][name]) for share in shares), strict=True)
-            ax.errorbar(100 * np.array(shares), 100 * np.array(means), 100 * np.array(halves), color=colour, marker="o", capsize=3, label=name)
-            said.append(f"{epochs} epochs, {name}: " + ", ".join(f"{100 * mean:.0f} % at {share:.0%}" for mean, share in zip(means, shares, strict=True)))
+            means, halves = zip(
+                *(mean_and_half(runs[runs["copies"] == share][name]) for share in shares), strict=True
+            )
+            ax.errorbar(
+                100 * np.array(shares),
+                100 * np.array(means),
+                100 * np.array(halves),
+                color=colour,
+                marker="o",
+                capsize=3,
+                label=name,
+            )
+            said.append(
+                f"{epochs} epochs, {name}: "
+                + ", ".join(
+                    f"{100 * mean:.0f} % at {share:.0%}" for mean, share in zip(means, shares, strict=True)
+                )
+            )
         ax.axhline(100 * runs["bound"].mean(), color=GREY, linestyle="--", lw=1.2, label="best possible")
         ax.set(xlabel="of the test in training (%)", title=f"{epochs} epochs")
     axes[0].set_ylabel("right answers (%)")
     axes[0].legend(fontsize=8)
-    show(figure, alt="; ".join(said) + f". Best possible {100 * table['bound'].mean():.0f} %. Intervals: three seeds.")
+    show(
+        figure,
+        alt="; ".join(said) + f". Best possible {100 * table['bound'].mean():.0f} %. Intervals: three seeds.",
+    )

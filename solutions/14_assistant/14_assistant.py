@@ -536,7 +536,7 @@ def judged(policy, tables, beta: float) -> dict[str, float]:
 predict("assistant.share_of_reward", ...)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-print("This takes about ten seconds.")
+print("This takes about fifteen seconds.")
 policy, _ = learn_preferences(beta=1.0, lr=3e-4, seed=0)
 found = judged(policy, reference_tables, beta=1.0)
 reveal("assistant.share_of_reward", (found["reward"] - found["ref_reward"]) / (found["best_reward"] - found["ref_reward"]))
@@ -549,11 +549,13 @@ print(f"on plain sentences the policy is {per_token:.3f} nats per token from its
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 preferences = read_table("results/assistant_preferences.csv")
-preferences = preferences.groupby(["beta", "lr"]).filter(lambda runs: len(runs) > 1)
+preferences = preferences[preferences["lr"] == 3e-4]
 pictures.frontier(preferences)
 
 # %% [markdown]
-# DPO TEXT
+# At β = 1 DPO comes nearer to π* than the reference was. At 0.1 and 0.3 it stops far from it: the comparisons were written by the reference, and nobody has ever compared "championships championships" with anything. The loss says nothing about what no pair shows; here that protects the language.
+#
+# At β = 3 the best policy is so near to the reference that 2,000 noisy comparisons move the model past it. As β falls, reward and distance to the reference grow in each of the three seeds. All at one learning rate.
 
 # %% [markdown]
 # ## 6 · What a score hides

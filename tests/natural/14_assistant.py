@@ -16,7 +16,15 @@ def sft_labels(turns):
 """
 
 
-def packing(*, fits="used + n <= length", label="[-100] + list(labels[1:])", places="list(range(n))", number="count", new="count = 0", empty="-100") -> str:
+def packing(
+    *,
+    fits="used + n <= length",
+    label="[-100] + list(labels[1:])",
+    places="list(range(n))",
+    number="count",
+    new="count = 0",
+    empty="-100",
+) -> str:
     """Rows filled one by one; each part may be another one."""
     return f"""
 def pack(conversations, length):
@@ -71,13 +79,19 @@ def merge(layer):
 
 
 def log_p(body: str) -> str:
-    return "def answer_log_p(logits, labels):\n" + "\n".join(f"    {line}" for line in body.strip().splitlines()) + "\n"
+    return (
+        "def answer_log_p(logits, labels):\n"
+        + "\n".join(f"    {line}" for line in body.strip().splitlines())
+        + "\n"
+    )
 
 
 def step(body: str) -> str:
-    return "def dpo_step(policy, reference, chosen, rejected, optimiser, beta):\n" + "\n".join(
-        f"    {line}" for line in body.strip().splitlines()
-    ) + "\n"
+    return (
+        "def dpo_step(policy, reference, chosen, rejected, optimiser, beta):\n"
+        + "\n".join(f"    {line}" for line in body.strip().splitlines())
+        + "\n"
+    )
 
 
 ASK = """
@@ -100,7 +114,11 @@ def loss(expression: str) -> str:
 
 
 def kl(*lines: str) -> str:
-    return "def kl_to_reference(logits, ref_logits, counts):\n" + "\n".join(f"    {line}" for line in lines) + "\n"
+    return (
+        "def kl_to_reference(logits, ref_logits, counts):\n"
+        + "\n".join(f"    {line}" for line in lines)
+        + "\n"
+    )
 
 
 def best(expression: str) -> str:
@@ -108,7 +126,11 @@ def best(expression: str) -> str:
 
 
 def order(body: str) -> str:
-    return "def in_order(scores, positive):\n" + "\n".join(f"    {line}" for line in body.strip().splitlines()) + "\n"
+    return (
+        "def in_order(scores, positive):\n"
+        + "\n".join(f"    {line}" for line in body.strip().splitlines())
+        + "\n"
+    )
 
 
 PARTS = ("p = torch.softmax(logits, -1)", "q = torch.softmax(ref_logits, -1)")
@@ -116,10 +138,19 @@ PARTS = ("p = torch.softmax(logits, -1)", "q = torch.softmax(ref_logits, -1)")
 WRONG = {
     "assistant.sft_labels": {
         "every token has a label": labels("labels.extend(tokens)"),
-        "the user's tokens are labelled": labels('labels.extend(tokens if role == "user" else [-100] * len(tokens))'),
-        "0 where nothing counts": labels('labels.extend(tokens if role == "assistant" else [0] * len(tokens))'),
-        "shifted by one": labels('labels.extend(tokens if role == "assistant" else [-100] * len(tokens))', "return ids[:-1], labels[1:]"),
-        "the end token left out": labels('labels.extend(tokens[:-1] + [-100] if role == "assistant" else [-100] * len(tokens))'),
+        "the user's tokens are labelled": labels(
+            'labels.extend(tokens if role == "user" else [-100] * len(tokens))'
+        ),
+        "0 where nothing counts": labels(
+            'labels.extend(tokens if role == "assistant" else [0] * len(tokens))'
+        ),
+        "shifted by one": labels(
+            'labels.extend(tokens if role == "assistant" else [-100] * len(tokens))',
+            "return ids[:-1], labels[1:]",
+        ),
+        "the end token left out": labels(
+            'labels.extend(tokens[:-1] + [-100] if role == "assistant" else [-100] * len(tokens))'
+        ),
         "one −100 for each question": labels('labels.extend(tokens if role == "assistant" else [-100])'),
     },
     "assistant.pack": {
@@ -138,8 +169,11 @@ WRONG = {
         "both random": lora(B="torch.randn(base.out_features, rank) * 0.01"),
         "both zero": lora(A="torch.zeros(rank, base.in_features)"),
         "without the base": lora(forward="self.scale * (x @ self.A.T) @ self.B.T"),
-        "A and B the other way round": lora(A="torch.randn(base.in_features, rank) * 0.01", B="torch.zeros(rank, base.out_features)",
-                                            forward="self.base(x) + self.scale * (x @ self.A) @ self.B"),
+        "A and B the other way round": lora(
+            A="torch.randn(base.in_features, rank) * 0.01",
+            B="torch.zeros(rank, base.out_features)",
+            forward="self.base(x) + self.scale * (x @ self.A) @ self.B",
+        ),
     },  # fmt: skip
     "assistant.merge": {
         "no scale": merged("layer.base.weight + layer.B @ layer.A"),
@@ -163,13 +197,19 @@ t = labels[:, 1:]
 mask = t != -100
 found = lp.gather(-1, t.masked_fill(~mask, 0).unsqueeze(-1)).squeeze(-1)
 return (found * mask).sum(-1) / mask.sum(-1).clamp(min=1)"""),
-        "the loss": log_p("return cross_entropy(logits[:, :-1].transpose(1, 2), labels[:, 1:], reduction='none').sum(1)"),
-        "one number for all": log_p("return -cross_entropy(logits[:, :-1].flatten(0, 1), labels[:, 1:].flatten(), reduction='sum')"),
+        "the loss": log_p(
+            "return cross_entropy(logits[:, :-1].transpose(1, 2), labels[:, 1:], reduction='none').sum(1)"
+        ),
+        "one number for all": log_p(
+            "return -cross_entropy(logits[:, :-1].flatten(0, 1), labels[:, 1:].flatten(), reduction='sum')"
+        ),
         "no softmax": log_p("""
 t = labels[:, 1:]
 found = logits[:, :-1].gather(-1, t.clamp(min=0).unsqueeze(-1)).squeeze(-1)
 return (found * (t != -100)).sum(-1)"""),
-        "gather of −100": log_p("return logits[:, :-1].log_softmax(-1).gather(-1, labels[:, 1:, None]).sum((1, 2))"),
+        "gather of −100": log_p(
+            "return logits[:, :-1].log_softmax(-1).gather(-1, labels[:, 1:, None]).sum((1, 2))"
+        ),
     },
     "assistant.best_policy": {
         "times beta": best("torch.log_softmax(log_ref + beta * reward, -1)"),
@@ -180,34 +220,69 @@ return (found * (t != -100)).sum(-1)"""),
     },
     "assistant.dpo_loss": {
         "no reference": loss("-logsigmoid(beta * (chosen - rejected)).mean()"),
-        "the wrong way round": loss("-logsigmoid(beta * ((rejected - ref_rejected) - (chosen - ref_chosen))).mean()"),
-        "sigmoid, then log": loss("-torch.log(torch.sigmoid(beta * ((chosen - ref_chosen) - (rejected - ref_rejected)))).mean()"),
+        "the wrong way round": loss(
+            "-logsigmoid(beta * ((rejected - ref_rejected) - (chosen - ref_chosen))).mean()"
+        ),
+        "sigmoid, then log": loss(
+            "-torch.log(torch.sigmoid(beta * ((chosen - ref_chosen) - (rejected - ref_rejected)))).mean()"
+        ),
         "the sum": loss("-logsigmoid(beta * ((chosen - ref_chosen) - (rejected - ref_rejected))).sum()"),
         "beta outside": loss("-beta * logsigmoid((chosen - ref_chosen) - (rejected - ref_rejected)).mean()"),
         "no minus": loss("logsigmoid(beta * ((chosen - ref_chosen) - (rejected - ref_rejected))).mean()"),
-        "ratios of log-probabilities": loss("-logsigmoid(beta * (chosen / ref_chosen - rejected / ref_rejected)).mean()"),
+        "ratios of log-probabilities": loss(
+            "-logsigmoid(beta * (chosen / ref_chosen - rejected / ref_rejected)).mean()"
+        ),
     },
     "assistant.dpo_step": {
-        "no zero_grad": step(ASK + "loss = dpo_loss(c, r, rc, rr, beta)\nloss.backward()\noptimiser.step()\nreturn loss.item()"),
-        "the reference with gradients": step(ASK.replace("with torch.no_grad():", "if True:") + "loss = dpo_loss(c, r, rc, rr, beta)" + LEARN),
+        "no zero_grad": step(
+            ASK + "loss = dpo_loss(c, r, rc, rr, beta)\nloss.backward()\noptimiser.step()\nreturn loss.item()"
+        ),
+        "the reference with gradients": step(
+            ASK.replace("with torch.no_grad():", "if True:") + "loss = dpo_loss(c, r, rc, rr, beta)" + LEARN
+        ),
         "rejected first": step(ASK + "loss = dpo_loss(r, c, rr, rc, beta)" + LEARN),
-        "no step": step(ASK + "loss = dpo_loss(c, r, rc, rr, beta)\noptimiser.zero_grad()\nloss.backward()\nreturn loss.item()"),
-        "the policy without gradients": step("with torch.no_grad():\n" + "\n".join(f"    {line}" for line in ASK.strip().replace("with torch.no_grad():", "if True:").splitlines()) + "\nloss = dpo_loss(c, r, rc, rr, beta)" + LEARN),
-        "ids as labels": step(ASK.replace("chosen[1]", "chosen[0]").replace("rejected[1]", "rejected[0]") + "loss = dpo_loss(c, r, rc, rr, beta)" + LEARN),
+        "no step": step(
+            ASK
+            + "loss = dpo_loss(c, r, rc, rr, beta)\noptimiser.zero_grad()\nloss.backward()\nreturn loss.item()"
+        ),
+        "the policy without gradients": step(
+            "with torch.no_grad():\n"
+            + "\n".join(
+                f"    {line}"
+                for line in ASK.strip().replace("with torch.no_grad():", "if True:").splitlines()
+            )
+            + "\nloss = dpo_loss(c, r, rc, rr, beta)"
+            + LEARN
+        ),
+        "ids as labels": step(
+            ASK.replace("chosen[1]", "chosen[0]").replace("rejected[1]", "rejected[0]")
+            + "loss = dpo_loss(c, r, rc, rr, beta)"
+            + LEARN
+        ),
     },
     "assistant.kl_to_reference": {
         "the other direction": kl(*PARTS, "return (q * (q.log() - p.log())).sum(-1)[counts].mean()"),
         "every place": kl(*PARTS, "return (p * (p.log() - q.log())).sum(-1).mean()"),
-        "kl_div as it comes": kl(*PARTS, "return torch.nn.functional.kl_div(p.log()[counts], q[counts], reduction='batchmean')"),
-        "masked, then the mean of all": kl(*PARTS, "return ((p * (p.log() - q.log())).sum(-1) * counts).mean()"),
+        "kl_div as it comes": kl(
+            *PARTS, "return torch.nn.functional.kl_div(p.log()[counts], q[counts], reduction='batchmean')"
+        ),
+        "masked, then the mean of all": kl(
+            *PARTS, "return ((p * (p.log() - q.log())).sum(-1) * counts).mean()"
+        ),
         "the mean over words": kl(*PARTS, "return (p * (p.log() - q.log()))[counts].mean()"),
         "logits": kl(*PARTS, "return (p * (logits - ref_logits)).sum(-1)[counts].mean()"),
     },
     "assistant.in_order": {
-        "equal ones count nothing": order("return (scores[positive][:, None] > scores[~positive][None]).float().mean()"),
+        "equal ones count nothing": order(
+            "return (scores[positive][:, None] > scores[~positive][None]).float().mean()"
+        ),
         "accuracy": order("return ((scores > 0) == positive).float().mean()"),
-        "equal ones count whole": order("return (scores[positive][:, None] >= scores[~positive][None]).float().mean()"),
-        "turned round": order("a, b = scores[positive], scores[~positive]\nreturn ((a[:, None] < b).float() + 0.5 * (a[:, None] == b).float()).mean()"),
+        "equal ones count whole": order(
+            "return (scores[positive][:, None] >= scores[~positive][None]).float().mean()"
+        ),
+        "turned round": order(
+            "a, b = scores[positive], scores[~positive]\nreturn ((a[:, None] < b).float() + 0.5 * (a[:, None] == b).float()).mean()"
+        ),
         "median as a threshold": order("return ((scores > scores.median()) == positive).float().mean()"),
     },
     "assistant.mended_unload": {
@@ -255,12 +330,16 @@ def mended_unload(model):
 
 RIGHT = {
     "assistant.sft_labels": {
-        "if and else": labels('if role == "assistant":\n            labels.extend(tokens)\n        else:\n            labels.extend([-100 for _ in tokens])'),
+        "if and else": labels(
+            'if role == "assistant":\n            labels.extend(tokens)\n        else:\n            labels.extend([-100 for _ in tokens])'
+        ),
     },
     "assistant.pack": {"tables of lists": packing()},
     "assistant.lora_linear": {
         "a loop that freezes": lora(),
-        "two linear layers": lora(forward="self.base(x) + torch.nn.functional.linear(torch.nn.functional.linear(x, self.A), self.B).mul(self.scale)"),
+        "two linear layers": lora(
+            forward="self.base(x) + torch.nn.functional.linear(torch.nn.functional.linear(x, self.A), self.B).mul(self.scale)"
+        ),
     },
     "assistant.merge": {"data of a new layer": merged()},
     "assistant.answer_log_p": {
@@ -270,11 +349,23 @@ t = labels[:, 1:]
 mask = t != -100
 return (lp.gather(-1, t.masked_fill(~mask, 0).unsqueeze(-1)).squeeze(-1) * mask.float()).sum(-1)"""),
     },
-    "assistant.best_policy": {"subtracts the logarithm of the sum": best("log_ref + reward / beta - (log_ref + reward / beta).logsumexp(-1, keepdim=True)")},
-    "assistant.dpo_loss": {"two log ratios": loss("-logsigmoid(beta * (chosen - ref_chosen - rejected + ref_rejected)).mean()")},
+    "assistant.best_policy": {
+        "subtracts the logarithm of the sum": best(
+            "log_ref + reward / beta - (log_ref + reward / beta).logsumexp(-1, keepdim=True)"
+        )
+    },
+    "assistant.dpo_loss": {
+        "two log ratios": loss("-logsigmoid(beta * (chosen - ref_chosen - rejected + ref_rejected)).mean()")
+    },
     "assistant.dpo_step": {"one by one": step(ASK + "loss = dpo_loss(c, r, rc, rr, beta)" + LEARN)},
-    "assistant.kl_to_reference": {"probabilities": kl(*PARTS, "return (p * (p.log() - q.log())).sum(-1)[counts].mean()")},
-    "assistant.in_order": {"two comparisons": order("a, b = scores[positive][:, None], scores[~positive][None, :]\nreturn (a > b).float().mean() + 0.5 * (a == b).float().mean()")},
+    "assistant.kl_to_reference": {
+        "probabilities": kl(*PARTS, "return (p * (p.log() - q.log())).sum(-1)[counts].mean()")
+    },
+    "assistant.in_order": {
+        "two comparisons": order(
+            "a, b = scores[positive][:, None], scores[~positive][None, :]\nreturn (a > b).float().mean() + 0.5 * (a == b).float().mean()"
+        )
+    },
     "assistant.mended_unload": {
         "recursion": """
 def mended_unload(model):
