@@ -12,7 +12,7 @@
 # A **base model** continues text. Ask it a question, and it may write another question. An assistant answers. Two trainings lie between: on answers that people wrote, and on pairs of answers of which people
 # liked one better. You write both, on the generated language first: there we know what the best possible assistant would do, and what it costs in language.
 #
-# **You need** notebooks 07 and 09; 13 helps. **Time** about 75 minutes without what goes *further*: ten exercises and a question that a person reads; further on there is a bug to mend.
+# **You need** notebooks 07 and 09; 13 helps. **Time** about 70 minutes without what goes *further*: ten exercises and a question that a person reads; further on there is a bug to mend.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [13 · Today's decoders](../13_decoders/13_decoders.ipynb)
 
