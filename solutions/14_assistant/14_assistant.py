@@ -369,7 +369,7 @@ for method, runs in at_rate.items():
 pictures.points_and_nats(tuning, at_rate, lower, tests.best.mean(), frequent)
 
 # %% [markdown]
-# At these rates LoRA of rank 16 answers as much as full tuning and forgets less than half, as the paper says. But one rate lower (the hollow point) full tuning answers as much again, within the intervals, and forgets *less* than LoRA. The rate decides more than the method: "which forgets less" has no answer without the rate and the points
+# At these rates LoRA of rank 16 answers as much as full tuning, within the intervals, and forgets less, as the paper says. But one rate lower (the hollow point) full tuning answers as much again, within the intervals, and forgets *less* than LoRA. The rate decides more than the method: "which forgets less" has no answer without the rate and the points
 # beside it.
 #
 # Rank 1 is too little for this task. All stay below the best possible: 2,048 questions are few.

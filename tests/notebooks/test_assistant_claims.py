@@ -40,7 +40,7 @@ def test_lora_forgets_less_at_its_rate_and_more_than_full_tuning_one_rate_lower(
     assert [len(runs) for runs in (full, lora, lower)] == [3, 3, 3] and lower["lr"].iloc[0] < full["lr"].iloc[
         0
     ]
-    assert above_zero(full["forgotten"].to_numpy() / 2 - lora["forgotten"].to_numpy())
+    assert above_zero(full["forgotten"].to_numpy() - lora["forgotten"].to_numpy())
     assert above_zero(lora["forgotten"].to_numpy() - lower["forgotten"].to_numpy())
     for runs in (lora, lower):
         mean, half = mean_and_half(runs["right"].to_numpy() - full["right"].to_numpy())
