@@ -9,10 +9,10 @@ from torch import Tensor
 
 from coursekit.intervals import mean_and_half
 from coursekit.language import PAD, Language
-from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, show
+from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, RED, show
 from coursekit.translator import Code, Pairs
 
-COLOURS = (ORANGE, PINK, BLUE, GREEN)
+COLOURS = (ORANGE, RED, PINK, BLUE, GREEN)
 PLAIN, READS, WRITES, HOLDS = "#f2f2f2", "#d9e9f4", "#fbe7c6", "#d5efe6"
 """Fills of drawings: anything, the encoder, the decoder, what goes from one to the other."""
 
@@ -222,7 +222,7 @@ def gradients(reach: Mapping[str, Float[np.ndarray, "seed length"]], lengths: Se
     """The derivative for the first word against the number of words: geometric means with 95 % intervals."""
     figure, ax = plt.subplots(figsize=(7.6, 3.9))
     derivatives = []
-    for (name, values), colour, marker in zip(reach.items(), COLOURS, "osD^", strict=True):
+    for (name, values), colour, marker in zip(reach.items(), COLOURS, "ovsD^", strict=True):
         logs = np.log10(values)
         mean, half = mean_and_half(logs)
         ax.plot(lengths, 10**mean, color=colour, marker=marker, markersize=5, label=name)

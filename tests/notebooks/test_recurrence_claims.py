@@ -22,6 +22,17 @@ def test_plain_networks_and_closed_gates_forget_open_gates_and_attention_do_not(
     assert min(last["LSTM, forget bias 3"], last["attention"]) > 1e-2
 
 
+def test_with_a_large_matrix_the_derivative_explodes(measured):
+    large = measured["reach"]["plain, large W_h"]
+    assert (large[:, -1] > 10 * large[:, 0]).all()
+
+
+def test_the_dot_product_translates_as_well_as_far_as_these_sentences_tell_and_aligns(measured):
+    assert measured["dot_low"] <= 0 <= measured["dot_high"]
+    assert measured["right_with"]["dot product"].mean() > 0.95
+    assert measured["dot_found"] > 0.5
+
+
 def test_attention_loses_as_one_over_the_number_of_words(measured):
     by_length = measured["reach"]["attention"].mean(axis=0) * measured["lengths"]
     assert by_length.max() / by_length.min() < 3
