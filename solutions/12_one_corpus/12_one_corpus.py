@@ -413,7 +413,8 @@ for half, in_half in {"all nouns": nouns, "another part of speech": ~nouns}.item
 # %% [markdown]
 # Among the nouns the bag falls behind; near words and the window of two repair most of it. MiniLM is about five points above them; taken alone each of the two differences is clear. The lead comes from plain and from far sentences; there are too few of these to make it clear for each kind alone. On decoys it is not ahead: the misleading words
 # get into its vector (08). ELMo of the course, which has never seen English, stands beside the bag of words.
-#
+
+# %% [markdown]
 # SmolLM2's mean hardly differs, but this is no tie. Where every cue comes later it guesses: it is
 # unidirectional. On decoys it is ahead. With another part of speech it finds most senses
 # even there: the left tells a verb from a noun. One mean would have shown none of this.

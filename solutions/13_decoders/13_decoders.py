@@ -574,7 +574,6 @@ def write(ids: list[int], tokens: int, cached: bool) -> tuple[list[int], float]:
     return written[len(ids) :], tokens / seconds
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-torch.set_num_threads(2)
 print("This takes about ten seconds.")
 beginning = encode("A cell is the smallest part of")
 speed, texts_written = {}, {}
