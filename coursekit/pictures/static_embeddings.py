@@ -205,7 +205,9 @@ def mixtures(
             ha="center",
         )
     left.set_xticks(range(len(labels)), list(labels.values()), fontsize=8)
-    left.set(ylabel="cosine with the word's vector", ylim=(-0.05, 1.03), xlim=(-0.5, len(labels) - 0.5))
+    lowest = min(row[name] for row in rows for name in labels)
+    bottom = min(-0.05, lowest - 0.12)  # below the points there is room for their mean
+    left.set(ylabel="cosine with the word's vector", ylim=(bottom, 1.03), xlim=(-0.5, len(labels) - 0.5))
     left.set_title("blue: mixtures of its senses; grey: controls", fontsize=9)
     frequency, weights = (np.concatenate([row[name] for row in rows]) for name in ("frequency", "weights"))
     right.plot([0, 1], [0, 1], color=GREY, linestyle=":", label="weight = frequency")
