@@ -39,7 +39,7 @@ from coursekit.translator import save_translator
 
 MINUTES = 3.0
 """Between two saves."""
-HALF = "translator", "seq2seq_fixed", "seq2seq_additive"
+HALF = "translator", "seq2seq_fixed", "seq2seq_additive", "seq2seq_dot"
 """Models that are shipped in half precision. (Of seq2seq_transformer, the translator with fewer steps, only figures are.)"""
 
 

@@ -1,14 +1,15 @@
 """Recurrent translators: one fixed vector between encoder and decoder, or attention to all of the encoder's states.
 
-    model = load_seq2seq("additive")                                    # or "fixed"
+    model = load_seq2seq("additive")                                    # or "fixed", "dot"
     logits = model(pairs.source, shifted_target)                        # B Tt V
 
-Both are a bidirectional LSTM that reads and an LSTM that writes; they differ in the context alone that the writer gets
+Each is a bidirectional LSTM that reads and an LSTM that writes; they differ in the context alone that the writer gets
 with each token. Sutskever, Vinyals and Le (2014) and Cho et al. (2014) gave it one vector of the whole sentence,
-Bahdanau, Cho and Bengio (2015) a new mixture for each token. Sizes are chosen for as many parameters as
-`coursekit.translator.Translator` has, whose training and translating they share.
+Bahdanau, Cho and Bengio (2015) a new mixture for each token, with scores of a small network; with "dot" the score is the
+product that Luong, Pham and Manning (2015) call *general*, at Bahdanau's place, before the state is made. Sizes are chosen
+for as many parameters as `coursekit.translator.Translator` has, whose training and translating they share.
 
-`python -m coursekit.pretrain --models seq2seq_fixed seq2seq_additive` trains both again.
+`python -m coursekit.pretrain --models seq2seq_fixed seq2seq_additive seq2seq_dot` trains them again.
 """
 
 from collections.abc import Callable
@@ -22,14 +23,14 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from coursekit.language import PAD, Language, load_language
 from coursekit.translator import load_code, weights_path
 
-CONTEXTS = ("fixed", "additive")
+CONTEXTS = ("fixed", "additive", "dot")
 
 
 class Seq2Seq(nn.Module):
     """A bidirectional LSTM that reads, an LSTM that writes, and what the second knows of the first: its context.
 
-    `attend` computes the context of additive attention from (state, keys, values, W_s, v, keep) and returns it, or a
-    pair that begins with it; a notebook may put its own function there.
+    `attend` computes the context from (state, keys, values, W_s, v, keep) with additive attention, from (state, keys,
+    values, keep) with a dot product, and returns it, or a pair that begins with it; a notebook may put its own there.
     """
 
     def __init__(self, context: str, dim: int = 64, state: int = 64, language: Language | None = None):
@@ -46,11 +47,13 @@ class Seq2Seq(nn.Module):
         self.readout = nn.Linear(state + both, dim)
         if context == "fixed":
             self.summary = nn.Linear(both, both)
-        else:
+        elif context == "additive":
             self.W_s = nn.Parameter(torch.randn(state, state) / state**0.5)
             self.W_k = nn.Parameter(torch.randn(both, state) / both**0.5)
             self.v = nn.Parameter(torch.randn(state) / state**0.5)
-        self.attend: Callable = additive_context
+        else:
+            self.W_k = nn.Parameter(torch.randn(both, state) / both**0.5)
+        self.attend: Callable = dot_context if context == "dot" else additive_context
         for table in (self.source_words, self.target_words):
             nn.init.normal_(
                 table.weight, std=0.5
@@ -80,8 +83,9 @@ class Seq2Seq(nn.Module):
             keys = encoded @ self.W_k  # B Ts A, once a sentence
         written = []
         for token in self.target_words(inputs).unbind(dim=1):
-            if self.context == "additive":
-                seen = self.attend(h, keys, encoded, self.W_s, self.v, source_keep)
+            if self.context != "fixed":
+                weights = (self.W_s, self.v) if self.context == "additive" else ()
+                seen = self.attend(h, keys, encoded, *weights, source_keep)
                 context = seen[0] if isinstance(seen, tuple) else seen  # B 2H
             h, c = self.writer(torch.cat([token, context], dim=-1), (h, c))
             written.append(torch.cat([h, context], dim=-1))
@@ -112,6 +116,18 @@ def additive_context(
 ) -> Float[Tensor, "B E"]:
     """Additive attention (Bahdanau et al., 2015, equations 5 and 6), without the weights."""
     scores = torch.tanh(keys + (state @ W_s)[:, None]) @ v  # B Ts
+    weights = scores.masked_fill(~keep, -torch.inf).softmax(dim=-1)
+    return (weights[:, None] @ values)[:, 0]
+
+
+def dot_context(
+    state: Float[Tensor, "B H"],
+    keys: Float[Tensor, "B Ts H"],
+    values: Float[Tensor, "B Ts E"],
+    keep: Bool[Tensor, "B Ts"],
+) -> Float[Tensor, "B E"]:
+    """Attention by products, not scaled (Luong et al., 2015, equation 8), without the weights."""
+    scores = (keys @ state[:, :, None])[:, :, 0]  # B Ts
     weights = scores.masked_fill(~keep, -torch.inf).softmax(dim=-1)
     return (weights[:, None] @ values)[:, 0]
 

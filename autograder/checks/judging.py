@@ -389,7 +389,9 @@ def _size_as_number(
         return size_in_errors(messages, [cases[at] for at in wrong], [cases[at] for at in right])
     if not all(answers[at] and set(answers[at].arrays) == set(expected[at].arrays) for at in wrong):
         return ""
-    everywhere = set.intersection(*(set(answer.arrays) for answer in expected))  # weights by name: a layer more, a name more
+    everywhere = set.intersection(
+        *(set(answer.arrays) for answer in expected)
+    )  # weights by name: a layer more, a name more
     for part in _ordered(everywhere, rule):
         shapes = [(answers[at].arrays[part].shape, expected[at].arrays[part].shape) for at in wrong]
         right_shapes = [expected[at].arrays[part].shape for at in right]

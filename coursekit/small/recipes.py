@@ -180,7 +180,7 @@ def build_translator(language: Language) -> Translator:
     return Translator(language=language)
 
 
-# --- three translators of one size and one training: what the decoder knows of the source ---
+# --- translators of one size and one training: what the decoder knows of the source ---
 
 
 def build_seq2seq_fixed(language: Language) -> Seq2Seq:
@@ -189,6 +189,10 @@ def build_seq2seq_fixed(language: Language) -> Seq2Seq:
 
 def build_seq2seq_additive(language: Language) -> Seq2Seq:
     return Seq2Seq("additive", language=language)
+
+
+def build_seq2seq_dot(language: Language) -> Seq2Seq:
+    return Seq2Seq("dot", language=language)
 
 
 COMPARED = {"steps": 4_000, "batch": 64, "learning_rate": 4e-3, "weight_decay": 0.0}
@@ -210,5 +214,6 @@ RECIPES = {
     ),
     "seq2seq_fixed": Recipe(build_seq2seq_fixed, translator_losses, **COMPARED),
     "seq2seq_additive": Recipe(build_seq2seq_additive, translator_losses, **COMPARED),
+    "seq2seq_dot": Recipe(build_seq2seq_dot, translator_losses, **COMPARED),
     "seq2seq_transformer": Recipe(build_translator, translator_losses, **COMPARED),
 }

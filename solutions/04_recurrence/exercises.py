@@ -1085,7 +1085,10 @@ def decoder_mask(T):
 
 
 def block_cases(draw: Draw) -> Iterator[Case]:
-    for batch, Tt, Ts, heads, dim, inner in ((2, 4, 5, 2, 6, 9), (3, 5, 3, 1, 4, 7), (4, 3, 6, 4, 8, 5)):
+    # In the last case a position may see some of the later ones and misses some before it: `keep` says which.
+    for batch, Tt, Ts, heads, dim, inner, seen in (
+        (2, 4, 5, 2, 6, 9, np.tri(4)), (3, 5, 3, 1, 4, 7, np.tri(5)), (4, 3, 6, 4, 8, 5, [[1, 0, 1], [0, 1, 0], [1, 0, 1]]),
+    ):  # fmt: skip
         weights = {f"W_{name}": draw.normal(dim, dim, scale=dim**-0.5) for name in "qkv"}
         maps = {f"own.{name}": (dim, dim) for name in ("query", "key", "value", "output")}
         for name, (rows, columns) in (maps | {"feed.widen": (inner, dim), "feed.narrow": (dim, inner)}).items():
@@ -1098,7 +1101,7 @@ def block_cases(draw: Draw) -> Iterator[Case]:
             "config": {"dim": dim, "heads": heads, "inner": inner},
             "x": draw.normal(batch, Tt, dim),
             "encoded": draw.normal(batch, Ts, dim),
-            "keep": np.tri(Tt, dtype=bool)[None],
+            "keep": np.array([seen], dtype=bool),
             "source_keep": words_then_padding(draw, batch, Ts),
             **{f"weights.{name}": value for name, value in weights.items()},
         }
@@ -1215,6 +1218,11 @@ decoder_block = Exercise(
             "the target sees ahead",
             "Your first position changes with later ones: `keep` is not handed to `own`, so that the target sees what it is going to write.",
             OWN, "x = x + self.own(self.norm_own(x), torch.ones_like(keep))",
+        ),
+        Mistake(
+            "a mask of its own",
+            "Your block looks back whatever `keep` says: which position of the target may see which is told from outside.",
+            OWN, "x = x + self.own(self.norm_own(x), torch.ones_like(keep).tril())",
         ),
         Mistake(
             "the source's padding not hidden",

@@ -145,10 +145,16 @@ def test_an_error_about_the_size_of_the_inputs_that_came_out_right_is_recognised
 def test_answers_may_have_other_parts_for_each_case():
     """As weights by name have, of models with more layers and fewer: a layer's name is in one of the answers alone."""
     weights = [{f"layers.{layer}": np.ones((2, 3)) for layer in range(layers)} for layers in (3, 1)]
-    reshaped = verdict(lambda case: {name: value.reshape(3, 2) for name, value in case.items()}, weights, right=lambda case: case)
+    reshaped = verdict(
+        lambda case: {name: value.reshape(3, 2) for name, value in case.items()},
+        weights,
+        right=lambda case: case,
+    )
     assert reshaped.status == "failed"
     assert "layers.0: Your shape is (3, 2), expected is (2, 3)" in reshaped.reason
-    doubled = verdict(lambda case: {name: 2 * value for name, value in case.items()}, weights, right=lambda case: case)
+    doubled = verdict(
+        lambda case: {name: 2 * value for name, value in case.items()}, weights, right=lambda case: case
+    )
     assert "layers.2: 6 of 6 of your numbers differ" in doubled.reason
 
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from coursekit.language import BOS, PAD
-from coursekit.seq2seq import Seq2Seq, last_states, load_seq2seq
+from coursekit.seq2seq import CONTEXTS, Seq2Seq, last_states, load_seq2seq
 from coursekit.translator import checkpoint_path, exactly_right, sample_pairs, trimmed
 
 
@@ -16,7 +16,7 @@ def pairs():
     return trimmed(sample_pairs(40, np.random.default_rng(3), split="held_out"))
 
 
-@pytest.mark.parametrize("context", ["fixed", "additive"])
+@pytest.mark.parametrize("context", CONTEXTS)
 def test_padding_changes_nothing(context, pairs):
     torch.manual_seed(0)
     model = Seq2Seq(context).eval()
@@ -30,7 +30,7 @@ def test_padding_changes_nothing(context, pairs):
 def test_the_fixed_decoder_knows_the_last_states_alone(pairs):
     torch.manual_seed(0)
     inputs, keep = torch.full((len(pairs), 3), BOS), pairs.source != PAD
-    for context, same in (("fixed", True), ("additive", False)):
+    for context, same in (("fixed", True), ("additive", False), ("dot", False)):
         model = Seq2Seq(context).eval()
         with torch.no_grad():
             encoded = model.encode(pairs.source)
@@ -41,10 +41,13 @@ def test_the_fixed_decoder_knows_the_last_states_alone(pairs):
         assert found == same
 
 
-def test_the_two_have_as_many_parameters_as_the_transformer():
+def test_all_have_as_many_parameters_as_the_transformer():
     from coursekit.translator import Translator
 
-    sizes = [sum(weight.numel() for weight in model.parameters()) for model in (Seq2Seq("fixed"), Seq2Seq("additive"), Translator())]  # fmt: skip
+    sizes = [
+        sum(weight.numel() for weight in model.parameters())
+        for model in (*map(Seq2Seq, CONTEXTS), Translator())
+    ]
     assert max(sizes) < 1.03 * min(sizes)
 
 
@@ -52,7 +55,7 @@ def test_the_two_have_as_many_parameters_as_the_transformer():
 def test_the_shipped_ones_are_those_of_the_card_and_translate(pairs):
     folder = checkpoint_path().parent
     card = (folder / "seq2seq.md").read_text(encoding="utf-8")
-    for context, least in (("fixed", 0.5), ("additive", 0.95)):
+    for context, least in (("fixed", 0.5), ("additive", 0.95), ("dot", 0.95)):
         assert hashlib.sha256((folder / f"seq2seq_{context}.safetensors").read_bytes()).hexdigest() in card
         assert exactly_right(load_seq2seq(context), pairs).float().mean() >= least
 

@@ -28,6 +28,12 @@ def test_with_large_weights_the_derivative_explodes(measured):
     assert mean - half > np.log(10)
 
 
+def test_the_dot_product_translates_as_well_as_far_as_these_sentences_tell_and_aligns(measured):
+    assert measured["dot_low"] <= 0 <= measured["dot_high"]
+    assert measured["right_with"]["dot product"].mean() > 0.95
+    assert measured["dot_found"] > 0.5
+
+
 def test_attention_loses_as_one_over_the_number_of_words(measured):
     by_length = measured["reach"]["attention"].mean(axis=0) * measured["lengths"]
     assert by_length.max() / by_length.min() < 3
