@@ -234,8 +234,8 @@ def complaint(thing: Any, trial: Trial) -> str:
 def build(cls: type[nn.Module], case: Mapping[str, Any]) -> tuple[nn.Module, Tensor]:
     """The class with the sizes of `case["config"]` and the weights among the inputs ("weights.NAME").
 
-    Also how each of these weights is registered, in the order of their names: 2 as a parameter, 1 as a buffer, 0 not at
-    all or in another shape; and, last, how many numbers of parameters the module has beside them. (A second name of one
+    Also how each of these weights is registered, in the order of their names: 2 as a parameter, 1 as a buffer, 3 as one
+    that is not saved, 0 not at all or in another shape; and, last, how many numbers of parameters the module has beside them. (A second name of one
     of them, as tied weights have, counts for none.)
     """
     module = cls(**case["config"])
@@ -247,11 +247,11 @@ def build(cls: type[nn.Module], case: Mapping[str, Any]) -> tuple[nn.Module, Ten
     named = sorted(name for name in case if name.startswith(WEIGHTS))
     weights = {name.removeprefix(WEIGHTS): case[name] for name in named}
     parameters, buffers = dict(module.named_parameters(remove_duplicate=False)), dict(module.named_buffers())
-    registered = []
+    registered, saved = [], module.state_dict()
     for name, value in weights.items():
         place = parameters.get(name, buffers.get(name))
         fits = place is not None and place.shape == value.shape
-        registered.append(0 if not fits else 2 if name in parameters else 1)
+        registered.append(0 if not fits else 2 if name in parameters else 1 if name in saved else 3)
         if fits:
             with torch.no_grad():
                 place.copy_(value)

@@ -439,9 +439,17 @@ class Dropout(nn.Module):
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def drop(cls: type[nn.Module], case: dict) -> dict[str, Tensor]:
-    """The answers in training and in evaluation, with the draws of the case if it has some."""
-    inputs = ("x", "draws") if "draws" in case else ("x",)
-    return run_module(cls, case, *inputs, modes=("train", "eval"))
+    """The answers in training and in evaluation, with the draws of the case if it has some.
+
+    Of draws of its own: whether each row and each column has numbers that were dropped and others, and the others' factor.
+    """
+    if "draws" in case or case["config"]["p"] in (0, 1 - 1e-9):
+        return run_module(cls, case, *(name for name in ("x", "draws") if name in case), modes=("train", "eval"))
+    output = run_module(cls, case, "x", modes=("train",))["train"]
+    dropped = output == 0
+    mixed = all((dropped.any(axis) & ~dropped.all(axis)).all() for axis in (0, 1))
+    factor = (output / case["x"])[~dropped].mean().item() if mixed else 0.0
+    return {"draws of its own": torch.tensor([float(mixed), factor])}
 
 # %% nbgrader={"grade": true, "grade_id": "transformer-Dropout-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("transformer.Dropout", lambda case: drop(Dropout, case))
@@ -1065,7 +1073,7 @@ class Embeddings(nn.Module):
     """A learned vector for each token, and a sinusoid for its place.  (further, ●○○, 5 minutes)
 
     Registers `token`, an nn.Embedding with a row for each of the vocabulary, and the buffer `position`, your
-    sinusoid for so many tokens. Then write forward(self, ids): ids (B, T) give (B, T, D), the sum of both; T is
+    sinusoid for so many tokens, saved with the model. Then write forward(self, ids): ids (B, T) give (B, T, D), the sum of both; T is
     at most `tokens`. Nothing is scaled.
     """
 

@@ -791,19 +791,20 @@ class FeedForward(nn.Module):
 
 
 def dropout_cases(draw: Draw) -> Iterator[Case]:
-    # In the last cases no draws are handed in: everything is dropped, or nothing.
+    # In the last cases no draws are handed in: everything is dropped, or nothing, or some of each row and each column.
     for p, *shape in ((0.25, 4, 5), (0.5, 2, 3, 6), (0.75, 7)):
         yield {"config": {"p": p}, "x": draw.normal(*shape) + np.float32(0.5), "draws": draw.uniform(*shape)}
     yield {"config": {"p": 0.1}, "x": draw.normal(3, 40), "draws": draw.uniform(3, 40)}
     yield {"config": {"p": ALL_BUT_SURELY}, "x": draw.normal(3, 8)}
     yield {"config": {"p": 0.0}, "x": draw.normal(2, 9)}
+    yield {"config": {"p": 0.4}, "x": draw.normal(96, 97) + np.float32(0.5)}
 
 
 DROPPED = "x * (draws >= self.p) / (1 - self.p)"
 
 Dropout = Exercise(
     cases=dropout_cases,
-    rule=Rule(axes={"train": "as x", "eval": "as x"}),
+    rule=Rule(axes={"train": "as x", "eval": "as x", "draws of its own": ""}),
     mistakes=(
         Mistake(
             "dropped in evaluation, too",
@@ -863,6 +864,11 @@ class Dropout(nn.Module):
             "nothing dropped without draws",
             "Where no draws are handed in, your x stays as it is in training, too: then it should make draws itself.",
             "draws = torch.rand_like(x)", "return x",
+        ),
+        Mistake(
+            "one draw for several numbers",
+            "Without draws yours makes one for a whole row, a whole column or for all numbers: they are dropped together. Each number has a draw of its own.",
+            "draws = torch.rand_like(x)", "draws = torch.rand(x.shape[-1])",
         ),
         Mistake(
             "subtracted",
@@ -1506,6 +1512,11 @@ class Embeddings(nn.Module):
         return self.token(ids) + self.places[: ids.shape[1]]
 """,
             ),
+        ),
+        Mistake(
+            "a buffer that is not saved",
+            "Your numbers are right, and the buffer is there, but `persistent=False` leaves it out of what is saved with the model.",
+            BUFFER, BUFFER.replace("(tokens, dim))", "(tokens, dim), persistent=False)"),
         ),
         Mistake(
             "a parameter instead of a buffer",

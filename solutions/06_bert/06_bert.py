@@ -871,10 +871,12 @@ class Bert(nn.Module):
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def states_and_pooled(cls: type[nn.Module], case: dict) -> dict[str, Tensor]:
-    """What a class gives with the weights of the case; zeros where one of these has no place in it."""
+    """What a class gives with the weights of the case, and whether also in training; zeros where one of these has no place in it."""
     module, registered = build(cls, case)
-    states, pooled = module.eval()(case["ids"], case["segments"], case["real"])
-    answers = {"states": states, "pooled": pooled}
+    inputs = case["ids"], case["segments"], case["real"]
+    (states, pooled), (in_training, _) = module.eval()(*inputs), module.train()(*inputs)
+    same = states.shape == in_training.shape and torch.allclose(states, in_training, equal_nan=True)
+    answers = {"states": states, "pooled": pooled, "the same in training": torch.tensor(same)}
     if not registered[:-1].all() or registered[-1]:
         answers = {name: torch.zeros_like(value) for name, value in answers.items()}
     return {"registered": registered} | answers

@@ -1391,7 +1391,7 @@ POOLED = "torch.tanh(self.pooler(states[-1][:, 0]))"
 
 Bert = Exercise(
     cases=bert_cases,
-    rule=Rule(axes={"registered": "", "states": "layers+1 B T dim", "pooled": "B dim"}),
+    rule=Rule(axes={"registered": "", "states": "layers+1 B T dim", "pooled": "B dim", "the same in training": ""}),
     mistakes=(
         Mistake(
             "no segments",
@@ -1512,6 +1512,11 @@ class Bert(nn.Module):
             "PyTorch's ε in the layers",
             "The norm behind your tables has the ε of BERT. Those in your layers have PyTorch's own, 1e-5: a Block takes its ε as `eps`.",
             BLOCKS, "Block(dim, heads, inner)",
+        ),
+        Mistake(
+            "dropout in the blocks",
+            "Your numbers are right while the model is used. In training your blocks drop some: the docstring asks for no dropout.",
+            BLOCKS, "Block(dim, heads, inner, eps=1e-12, dropout=0.1)",
         ),
         Mistake(
             "pre-norm",
