@@ -415,13 +415,17 @@ def gpt_cases(draw: Draw) -> Iterator[Case]:
             for norm in ("norm_attention", "norm_feed_forward"):
                 shapes |= {f"{place}{norm}.weight": (dim,), f"{place}{norm}.bias": (dim,)}
         shapes |= {"norm.weight": (dim,), "norm.bias": (dim,)}
+        weights = weights_of(draw, shapes)
+        if layers == 3:  # vectors so short, at every norm, that its ε shows
+            adding = ("token.weight", "position.weight", "attention.output.weight", "attention.output.bias", "narrow.weight", "narrow.bias")
+            weights = {name: value * np.float32(2e-3 if name.endswith(adding) else 1) for name, value in weights.items()}
         config = {"vocabulary": V, "tokens": tokens, "dim": dim, "layers": layers, "heads": heads, "inner": inner}
         yield {
             "config": config | ({"activation": activation} if activation else {}),
             "ids": draw.integers(0, V, B, T),
             "other": draw.integers(0, V, B, other),
             "pieces": pieces,
-            **weights_of(draw, shapes),
+            **weights,
         }
 
 
@@ -504,6 +508,16 @@ gpt = Exercise(
             "the activation is not handed on",
             "Your numbers are a little off: your blocks have their own default activation. GPT has one of its own, gelu_tanh, and hands it on.",
             ", activation=activation", "",
+        ),
+        Mistake(
+            "BERT's ε in the blocks",
+            "You are right where vectors are long. Where they are short your blocks' norms show another ε: 1e-12 is BERT's, and Block's default stays here.",
+            LAYERS, LAYERS.replace("activation=activation)", "activation=activation, eps=1e-12)"),
+        ),
+        Mistake(
+            "BERT's ε in the last norm",
+            "You are right where vectors are long. Where they are short the norm behind the last layer shows another ε than PyTorch's.",
+            "self.norm = torch.nn.LayerNorm(dim)", "self.norm = torch.nn.LayerNorm(dim, eps=1e-12)",
         ),
         Mistake(
             "the layers in a plain list",
