@@ -713,7 +713,7 @@ def train(
         losses.append(training_step(taught, batch, optimiser, learning_rate(step, steps), 1.0))
         if step + 1 in show_at:
             written = code.decode(translate(model, held_out.source[:1])[0])
-            print(f"step {step + 1:>3}   loss {losses[-1]:.2f}   {written}")
+            print(f"step {step + 1:>3}   loss {losses[-1]:.2f}   {written[:60]}")
     return model.eval(), losses
 
 def inputs_of(target: Int[Tensor, "B Tt"]) -> Int[Tensor, "B Tt"]:
