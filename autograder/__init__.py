@@ -11,7 +11,7 @@ In a notebook, `from autograder.checks import …`:
 In exercises.py, beside the source of a notebook:
     autograder.exercise          Exercise, Mistake, Draw
     autograder.checks.asking     Case
-    autograder.checks.judging    Rule
+    autograder.checks.comparing  Rule
 
 In nbgrader_config.py: `autograder.nbgrader_plugin.configure(c)` and the settings under `c.Autograder` and `c.Jail`.
 

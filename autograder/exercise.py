@@ -9,7 +9,7 @@ import numpy as np
 
 from autograder.checks.answer_key import numbered
 from autograder.checks.asking import Case
-from autograder.checks.judging import Rule
+from autograder.checks.comparing import Rule
 from autograder.checks.planted import Planted
 from autograder.errors import CourseError
 

@@ -16,7 +16,7 @@ SLOW_FILES = sorted(
     if "mark.slow" in path.read_text() and not slow.by_notebook(path)
 )
 COUNTS = {
-    "coursekit": "coursekit/small/figures.py data/senses/senses.csv autograder/checks/judging.py constraints.txt "
+    "coursekit": "coursekit/small/figures.py data/senses/senses.csv autograder/checks/comparing.py constraints.txt "
     "requirements-models.txt tests/coursekit/small_languages.py tests/conftest.py",
     "examples": "autograder/cli/authoring.py autograder/README.md pyproject.toml constraints.txt "
     "examples/statistics/source/01_describing/exercises.py",

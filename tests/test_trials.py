@@ -46,7 +46,7 @@ def digest_of(course, monkeypatch):
         "coursekit/pictures/statistics.py",
         "coursekit/models/loading.py",
         "data/senses/senses.csv",
-        "autograder/checks/judging.py",
+        "autograder/checks/comparing.py",
         "autograder/jail/inside/runner.py",
         "autograder/authoring/rates.py",
         "autograder/authoring/builder.py",

@@ -19,7 +19,7 @@ from autograder.authoring import reference
 from autograder.authoring.builder import PUBLIC_SEED
 from autograder.authoring.tried import Tried
 from autograder.checks.answer_key import ExerciseKey
-from autograder.checks.judging import passes
+from autograder.checks.comparing import passes
 from autograder.course import Assignment
 from autograder.jail.inside.limits import Limits
 from autograder.jail.outside.client import Server

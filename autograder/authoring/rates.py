@@ -23,7 +23,7 @@ from autograder.authoring.reference import exercise_key, mistake_sources, soluti
 from autograder.authoring.tried import Tried
 from autograder.checks import recording
 from autograder.checks.asking import Answer, Case, ask
-from autograder.checks.judging import compare, earned_credit, passes, recognised, same
+from autograder.checks.comparing import compare, earned_credit, passes, recognised, same
 from autograder.checks.status import Problem
 from autograder.course import Assignment
 from autograder.errors import CourseError

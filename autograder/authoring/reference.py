@@ -12,7 +12,7 @@ from nbformat import NotebookNode
 from autograder.checks.answer_key import ExerciseKey
 from autograder.checks.arrays import FORMS
 from autograder.checks.asking import Answer, Case
-from autograder.checks.judging import KnownMistake, Rule, compare, same
+from autograder.checks.comparing import KnownMistake, Rule, compare, same
 from autograder.checks.recording import AnswerId
 from autograder.checks.status import Ending, Problem
 from autograder.course import Assignment

@@ -11,8 +11,9 @@ import numpy as np
 
 from autograder.checks.answer_key import ExerciseKey
 from autograder.checks.asking import Answer
+from autograder.checks.comparing import compare
 from autograder.checks.describing import described
-from autograder.checks.judging import Verdict, compare
+from autograder.checks.judging import Verdict
 from autograder.checks.notes import RIGHT, WAITING, WRONG, in_html
 from autograder.checks.panels import Panels, numbers, panels
 from autograder.checks.status import Status

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from autograder.checks.answer_key import ExerciseKey
-from autograder.checks.judging import passes
+from autograder.checks.comparing import passes
 from autograder.checks.status import Problem, Status
 from autograder.course import Assignment
 from autograder.grading.verdicts import CellVerdict, Reply, automatic, graded_cells

@@ -9,7 +9,7 @@
 | the outputs of a notebook | nbconvert, BeautifulSoup | `MOST_OUTPUTS`; the jail keeps `output_bytes` |
 | a page of feedback or formgrader, all of it together | the above | `PAGE_SECONDS`, `PAGE_CHARACTERS` |
 | answers that are compared with one another | ast, tokenize | `LONGEST["compared"]`; `similarity` also catches what they raise |
-| arrays | numpy, coursekit.planted | shapes and kinds that the exercise names, before a number is looked at (`autograder.checks.judging`) |
+| arrays | numpy, coursekit.planted | shapes and kinds that the exercise names, before a number is looked at (`autograder.checks.comparing`) |
 
 What comes to more is shown cut off, or as it was typed. A size alone bounds nothing where a parser takes quadratic time or
 more. So those that may run in a process of their own, the scribe, which is killed when it takes too long, and started anew.

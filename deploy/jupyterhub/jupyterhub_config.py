@@ -30,7 +30,9 @@ c.Spawner.mem_limit = "2G"
 c.SystemdSpawner.unit_extra_properties = {"MemoryLow": "750M", "MemorySwapMax": "0", "TasksMax": "1024"}
 c.SystemdSpawner.isolate_tmp = True
 c.Spawner.environment = {"OMP_NUM_THREADS": "1"}  # small models are faster so, and the cores are shared
-c.Spawner.start_timeout = c.Spawner.http_timeout = 300  # a whole class logs in at once; the default gives up after 30 s
+c.Spawner.start_timeout = c.Spawner.http_timeout = (
+    300  # a whole class logs in at once; the default gives up after 30 s
+)
 c.Spawner.default_url = "/lab"
 c.Spawner.args = ["--ServerApp.jpserver_extensions=nbgrader.server_extensions.formgrader=False"]
 

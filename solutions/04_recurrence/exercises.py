@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.exercise import Draw, Exercise, Mistake
 from autograder.checks.asking import Case
-from autograder.checks.judging import Rule
+from autograder.checks.comparing import Rule
 
 def words_then_padding(draw: Draw, batch: int, tokens: int) -> np.ndarray:
     """True where a token is real: the first row has two tokens of padding, the second none, the third one word."""

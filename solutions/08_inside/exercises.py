@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.exercise import Draw, Exercise, Mistake
 from autograder.checks.asking import Case
-from autograder.checks.judging import Rule
+from autograder.checks.comparing import Rule
 
 # ------------------------------------------------------------------------------------------ a word's vector
 

@@ -11,7 +11,8 @@ from matplotlib.image import imread
 
 from autograder.checks.answer_key import ExerciseKey
 from autograder.checks.asking import Answer
-from autograder.checks.judging import Rule, judge
+from autograder.checks.comparing import Rule
+from autograder.checks.judging import judge
 from autograder.checks.panels import Panels, panels
 from autograder.checks.status import Status
 from autograder.grading.verdicts import MOST_KEPT, CellVerdict, _panels

@@ -95,6 +95,7 @@ def test_what_can_change_a_verdict_has_submissions_run_again_and_what_shows_them
         "source",
         "exercise",
         "checks/judging",
+        "checks/comparing",
         "checks/explaining/steps",
     ]
     judges += ["jail/inside/runner", "jail/inside/seccomp"]

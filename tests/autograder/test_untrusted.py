@@ -14,7 +14,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from autograder.checks import answer_key
 from autograder.checks.asking import Answer
-from autograder.checks.judging import compare
+from autograder.checks.comparing import compare
 from autograder.untrusted import budgets, pages, similarity, submission
 from autograder.untrusted.budgets import Scribe, TooMuch
 from autograder.untrusted.pages import Pages

@@ -13,7 +13,7 @@ from autograder.checks import answer_key, checking, journal, recording
 from autograder.checks.asking import ask
 from autograder.checks.card import heat_maps
 from autograder.checks.checking import GradingRefused
-from autograder.checks.judging import KnownMistake, Rule
+from autograder.checks.comparing import KnownMistake, Rule
 from autograder.checks.notes import Note
 from autograder.checks.panels import panels
 from autograder.checks.stops import WrongCall

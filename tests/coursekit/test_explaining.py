@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from autograder.checks.asking import Answer
+from autograder.checks.comparing import Rule
 from autograder.checks.explaining.nearness import MOST
 from autograder.checks.explaining.situations import what_sets_apart
-from autograder.checks.judging import Rule, judge
+from autograder.checks.judging import judge
 
 SIZES = ((3, 4, 5), (2, 5, 6), (4, 3, 7))
 

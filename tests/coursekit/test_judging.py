@@ -12,8 +12,9 @@ from hypothesis.extra import numpy as arrays_of
 
 from autograder.checks.asking import Answer
 from autograder.checks.asking import ask as ask_any
+from autograder.checks.comparing import KnownMistake, Rule
 from autograder.checks.explaining.shapes import shape_sentence
-from autograder.checks.judging import KnownMistake, Rule, judge
+from autograder.checks.judging import judge
 from coursekit import planted
 
 CASES = [{"x": np.arange(6, dtype=np.float32).reshape(2, 3)}, {"x": np.ones((4, 5), np.float32)}]

@@ -6,7 +6,8 @@ import pytest
 
 from autograder.authoring import reference
 from autograder.authoring.builder import PUBLIC_SEED
-from autograder.checks.judging import judge, passes
+from autograder.checks.comparing import passes
+from autograder.checks.judging import judge
 from tests.conftest import ASSIGNMENTS
 from tests.natural import reading
 

@@ -43,7 +43,7 @@ def world(tmp_path, monkeypatch):
         "coursekit/vendor/d3-part.min.js",
         "tools/book/notebook.py",
         "tools/jupyterlab/share/jupyter/lab/settings/overrides.json",
-        "autograder/checks/judging.py",
+        "autograder/checks/comparing.py",
         "data/senses/senses.csv",
         "tests/notebooks/test_attention_claims.py",
         "constraints.txt",

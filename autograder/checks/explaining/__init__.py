@@ -33,7 +33,7 @@ def explain(
 ) -> str:
     """What all of `answers` show, one for each wrong input.
 
-    kind    "shape", "nan", "infinite" or "numbers", as in autograder.checks.judging.Fault.
+    kind    "shape", "nan", "infinite" or "numbers", as in autograder.checks.comparing.Fault.
     names   of the axes, as in Rule.axes.
     label   of another part: "1" gives "Part 2: ".
     """

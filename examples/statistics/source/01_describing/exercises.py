@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from autograder.checks.asking import Case
-from autograder.checks.judging import Rule
+from autograder.checks.comparing import Rule
 from autograder.exercise import Draw, Exercise, Mistake
 
 # ------------------------------------------------------------------------------------------- standardise

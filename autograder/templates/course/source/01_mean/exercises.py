@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from autograder.checks.asking import Case
-from autograder.checks.judging import Rule
+from autograder.checks.comparing import Rule
 from autograder.exercise import Draw, Exercise, Mistake
 
 
