@@ -3,15 +3,11 @@
 `data/models/novels_NAME.safetensors` has the weights in float16, `.json` how they were made and their sha256, `.md` the card.
 """
 
-import hashlib
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from jaxtyping import Float
-from safetensors.torch import load as read_tensors
-from safetensors.torch import save as tensors_as_bytes
 from tokenizers import Tokenizer
 from torch import Tensor
 from transformers import BertForMaskedLM
@@ -20,8 +16,8 @@ from autograder.checks.storing import write_aside
 from coursekit.novels import missing_head
 from coursekit.novels.corpus import Corpus
 from coursekit.novels.skip_gram import SkipGram
-from coursekit.small.files import ModelMissing, models_folder
 from coursekit.small.gpt import GPT, GPTConfig
+from coursekit.small.stored import ModelMissing, models_folder, read, write
 
 TITLES = {
     "minilm": "The part of MiniLM that names words: a head that the published encoder lacks, and how its two top layers moved "
@@ -101,34 +97,17 @@ def load_gpt(folder: Path | None = None) -> tuple[GPT, Tokenizer]:
 
 
 def _save(name: str, weights: dict[str, Tensor], folder: Path, about: dict[str, Any]) -> Path:
-    """Weights, how they were made, and the card; returns the path of the weights."""
-    content = tensors_as_bytes({key: value.detach().half().contiguous() for key, value in weights.items()})
-    about = {"model": f"novels-{name}", "sha256": hashlib.sha256(content).hexdigest(), **about}
+    """Weights in float16, how they were made, and the card; returns the path of the weights."""
     path = folder / f"novels_{name}.safetensors"
-    write_aside(path, content)
-    write_aside(path.with_suffix(".json"), (json.dumps(about, indent=1, ensure_ascii=False) + "\n").encode())
-    write_aside(
-        path.with_suffix(".md"), card(name, about, sum(value.numel() for value in weights.values())).encode()
-    )
+    half = {key: value.detach().half() for key, value in weights.items()}
+    about = write(path, half, {"model": f"novels-{name}", **about})
+    numbers = sum(value.numel() for value in half.values())
+    write_aside(path.with_suffix(".md"), card(name, about, numbers).encode())
     return path
 
 
 def _load(name: str, folder: Path | None) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    path = (folder or models_folder()) / f"novels_{name}.safetensors"
-    try:
-        about, content = json.loads(path.with_suffix(".json").read_text(encoding="utf-8")), path.read_bytes()
-        digest = about["sha256"]
-    except OSError as error:
-        raise ModelMissing(f"{error.filename} cannot be read ({error.strerror}). {_remedy(name)}") from None
-    except (ValueError, KeyError, TypeError):
-        raise ModelMissing(f"{path.with_suffix('.json')} is damaged. {_remedy(name)}") from None
-    found = hashlib.sha256(content).hexdigest()
-    if found != digest:
-        raise ModelMissing(
-            f"{path} is not the file that its .json describes (its sha256 begins {found[:8]}, expected is "
-            f"{str(digest)[:8]}). {_remedy(name)}"
-        )
-    return read_tensors(content), about
+    return read((folder or models_folder()) / f"novels_{name}.safetensors", _remedy(name))
 
 
 def _remedy(name: str) -> str:

@@ -13,9 +13,10 @@ from coursekit.language import load_language
 from coursekit.small import ModelMissing, Spelling, load, save
 from coursekit.small.bert import CLS, MASK, SEP, UNCHOSEN, corrupt, pair
 from coursekit.small.figures import measure
-from coursekit.small.files import card, models_folder
+from coursekit.small.files import card
 from coursekit.small.recipes import RECIPES
 from coursekit.small.recorded import recorded, write_rows
+from coursekit.small.stored import models_folder
 
 NAMES = ["gpt", "bert", "elmo"]
 SHIPPED = [name for name in NAMES if (models_folder() / f"{name}.json").exists()]

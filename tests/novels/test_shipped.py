@@ -9,7 +9,7 @@ import torch
 from coursekit.novels import figures, missing_head, record, shipped, skip_gram
 from coursekit.novels.corpus import prepare
 from coursekit.novels.recipes import build_gpt
-from coursekit.small.files import ModelMissing, models_folder
+from coursekit.small.stored import ModelMissing, models_folder
 from tests.novels.texts import write_shelf
 
 ABOUT = {"seed": 0, "steps": 40, "minutes": 2.0, "figures": {"nats per gap": "3.210 (3.100 to 3.320)"}}
@@ -71,7 +71,7 @@ def test_skip_gram_and_gpt_come_back_with_their_words(corpus, tmp_path):
 def test_what_is_damaged_or_missing_gets_a_sentence_with_the_command(corpus, tmp_path):
     path = shipped.save_skipgram(skip_gram.build(corpus, dim=8), corpus, tmp_path, ABOUT)
     path.write_bytes(path.read_bytes()[:-1] + b"x")
-    with pytest.raises(ModelMissing, match="is not the file that its .json describes"):
+    with pytest.raises(ModelMissing, match="is not the file that novels_skipgram.json describes"):
         shipped.load_skipgram(tmp_path)
     path.with_suffix(".json").write_text("{")
     with pytest.raises(ModelMissing, match="damaged.*pretrain novels-skipgram --corpus FOLDER --record data"):
