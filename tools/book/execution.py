@@ -1,13 +1,13 @@
 """Run the solutions, two at a time, and keep what their cells show.
 
-A run is kept under a digest of the code that ran: the notebook's code cells, coursekit, the checks, the data, the
-versions of all packages. So prose can be rewritten without a new run.
+jupyter-cache keeps a run by the notebook's code cells with their metadata, in a folder whose name is a digest of what they use: coursekit, the
+checks, the data, the versions of all packages. So prose can be rewritten without a new run.
 """
 
 import asyncio
-import hashlib
 import os
 import re
+import shutil
 import tempfile
 import time
 from pathlib import Path
@@ -15,7 +15,9 @@ from queue import Empty
 from subprocess import DEVNULL
 from typing import Any
 
-import nbformat
+from jupyter_cache import get_cache
+from jupyter_cache.base import CacheBundleIn
+from jupyter_cache.cache.main import JupyterCacheBase
 from jupyter_client import AsyncKernelClient, AsyncKernelManager
 from jupyter_client.channels import AsyncZMQSocketChannel
 from nbclient import NotebookClient
@@ -23,9 +25,11 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbformat import NotebookNode
 from traitlets import Type
 
+from autograder.checks.storing import locked
 from autograder.course import Assignment
+from autograder.digests import digest
 from autograder.errors import CourseError
-from autograder.source import code_cells, read_source, write_notebook
+from autograder.source import read_source
 
 AT_ONCE = 2
 CELL_SECONDS = 300
@@ -36,35 +40,51 @@ USED = ("coursekit", "autograder/checks", "data")
 
 def execute(chosen: list[Assignment], store: Path) -> dict[str, NotebookNode]:
     """The executed solution of each notebook, by its name; from `store` where it was kept."""
-    course = _course_digest(chosen[0].root)
-    executed = {
-        assignment.name: store / f"{assignment.name}-{_digest(assignment, course)}.ipynb"
-        for assignment in chosen
+    of_course = _course_digest(chosen[0].root)
+    kept = get_cache(str(store / of_course))
+    sources = {assignment: read_source(assignment.source) for assignment in chosen}
+    if missing := [assignment for assignment in chosen if not _is_kept(kept, sources[assignment])]:
+        asyncio.run(_execute_all(missing, kept))
+    for other in store.iterdir():
+        if other.name != of_course:
+            shutil.rmtree(other, ignore_errors=True)
+    return {
+        assignment.name: kept.merge_match_into_notebook(source, cell_meta=())[1]
+        for assignment, source in sources.items()
     }
-    missing = [assignment for assignment in chosen if not executed[assignment.name].exists()]
-    if missing:
-        asyncio.run(_execute_all(missing, executed))
-    return {name: nbformat.read(path, as_version=4) for name, path in executed.items()}
 
 
-async def _execute_all(missing: list[Assignment], executed: dict[str, Path]) -> None:
+def _is_kept(kept: JupyterCacheBase, source: NotebookNode) -> bool:
+    try:
+        kept.match_cache_notebook(source)
+    except KeyError:
+        return False
+    return True
+
+
+async def _execute_all(missing: list[Assignment], kept: JupyterCacheBase) -> None:
     turn = asyncio.Semaphore(AT_ONCE)
 
     async def one_of(assignment: Assignment) -> None:
         async with turn:
             started = time.monotonic()
             notebook = await _execute_one(assignment)
-        for old in executed[assignment.name].parent.glob(f"{assignment.name}-*.ipynb"):
-            old.unlink()
-        aside = executed[assignment.name].with_suffix(f".{os.getpid()}")
-        write_notebook(notebook, aside)
-        aside.rename(executed[assignment.name])  # two builds may write at once: whole or not at all
+        _keep(kept, assignment.name, notebook)
         print(f"{assignment.name} was run ({time.monotonic() - started:.0f} s)", flush=True)
 
     # One that fails does not end the others: their runs are kept for the next build.
     results = await asyncio.gather(*(one_of(assignment) for assignment in missing), return_exceptions=True)
     for failure in filter(None, results):
         raise failure
+
+
+def _keep(kept: JupyterCacheBase, name: str, notebook: NotebookNode) -> None:
+    """In place of earlier runs of that notebook."""
+    with locked(kept.path / "lock"):  # two builds may write at once
+        new = kept.cache_notebook_bundle(CacheBundleIn(notebook, name), check_validity=False, overwrite=True)
+        for record in kept.list_cache_records():
+            if record.uri == name and record.pk != new.pk:
+                kept.remove_cache(record.pk)
 
 
 class _Channel(AsyncZMQSocketChannel):
@@ -98,6 +118,7 @@ async def _execute_one(assignment: Assignment) -> NotebookNode:
         client = NotebookClient(
             notebook,
             timeout=CELL_SECONDS,
+            record_timing=False,  # metadata of cells are part of what is kept by
             kernel_name="python3",
             kernel_manager_class=_Manager,
             resources={"metadata": {"path": str(assignment.root / "notebooks")}},
@@ -111,18 +132,9 @@ async def _execute_one(assignment: Assignment) -> NotebookNode:
     return notebook
 
 
-def _digest(assignment: Assignment, course: bytes) -> str:
-    digest = hashlib.sha256(course)
-    for cell in code_cells(read_source(assignment.source)):
-        digest.update(f"{cell.id}\0{cell.source}\0".encode())
-    return digest.hexdigest()[:16]
-
-
-def _course_digest(root: Path) -> bytes:
+def _course_digest(root: Path) -> str:
     """Of everything that a notebook's code uses."""
-    digest = hashlib.sha256((root / "constraints.txt").read_bytes())
-    for folder in USED:
-        for path in sorted((root / folder).rglob("*")):
-            if path.is_file() and "__pycache__" not in path.parts:
-                digest.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes())
-    return digest.digest()
+    files = [path for folder in USED for path in sorted((root / folder).rglob("*"))]
+    files = [path for path in files if path.is_file() and "__pycache__" not in path.parts]
+    names = [path.relative_to(root).as_posix() for path in files]
+    return digest([root / "constraints.txt", *files], names)[:16]

@@ -1,0 +1,1 @@
+"""What builds the walls and talks through them: it starts servers in bubblewrap, and gives them jobs."""
