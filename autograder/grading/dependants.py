@@ -2,7 +2,7 @@
 
 The solution's function runs in the same process as the student's code, which may read it there. So it is lent only
 after the verdict on the student's own, an exercise is never asked in a run that holds its solution, and of such a run
-nothing is kept but whether the answers are right.
+nothing is kept but whether the answers are right, or those of a mistake that has a share of the points.
 """
 
 import ast
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from autograder.checks.answer_key import ExerciseKey
-from autograder.checks.comparing import passes
+from autograder.checks.comparing import KnownMistake, earned_credit, passes, recognised
 from autograder.checks.status import Problem, Status
 from autograder.course import Assignment
 from autograder.grading.verdicts import CellVerdict, Reply, automatic, graded_cells
@@ -58,6 +58,7 @@ class Dependants:
         self._tried = {name for name in self._wrong if self._was_tried(name, replies[name])}
         self._to_judge = {name for name in self._tried if self._builds_on(name)}
         self._rescued: dict[str, frozenset[str]] = {}  # with what was lent
+        self._credited: dict[str, tuple[KnownMistake, frozenset[str]]] = {}
 
     def loans(self) -> Iterator[Loan]:
         """The runs to make, one at a time: `hear` of one before asking for the next."""
@@ -77,13 +78,18 @@ class Dependants:
             self._to_judge -= {name for name in self._to_judge if not self._builds_on(name) & self._to_judge}
 
     def hear(self, loan: Loan, replies: Mapping[str, Reply]) -> None:
-        """Right, or still wrong: nothing else of these answers is kept."""
+        """Right, or a mistake with a share of the points, or still wrong: nothing else of these answers is kept."""
         for name in loan.checked & replies.keys():
             key, exercise = self._keys[name], self._assignment.exercises[name]
-            if passes(replies[name].answers(key), key.expected, key.rule, exercise.unseen):
+            answers = replies[name].answers(key)
+            if passes(answers, key.expected, key.rule, exercise.unseen):
                 self._rescued[name] = loan.lent
                 self._to_judge.discard(name)
                 self._wrong.remove(name)
+                continue
+            equal = recognised(answers, key.rule, key.mistakes)
+            if earned_credit(equal):
+                self._credited[name] = min(equal, key=lambda mistake: mistake.credit), loan.lent
 
     def verdicts(self) -> list[CellVerdict]:
         """All verdicts, with the points of those who were right after all, and a word to those who were not."""
@@ -96,6 +102,14 @@ class Dependants:
         if lent := self._rescued.get(exercise.name):
             reason = f"Right with the solution's {_names(lent)} in the place of yours."
             return automatic(self._cells[verdict.grade_id], Status.PASSED, reason)
+        mistake, lent = self._credited.get(exercise.name, (None, frozenset()))
+        if mistake and mistake.credit > verdict.credit:
+            reason = (
+                f"{mistake.name[:1].upper()}{mistake.name[1:]}. With the solution's {_names(lent)} in the place of yours "
+                f"this earns {mistake.credit:.0%} of the points."
+            )
+            cell = self._cells[verdict.grade_id]
+            return automatic(cell, Status.FAILED, reason, mistake.name, mistake.hint, mistake.credit)
         if exercise.name in self._tried and (earlier := self._builds_on(exercise.name)):
             are = "are" if len(earlier) > 1 else "is"
             first, *rest = verdict.reason.split(

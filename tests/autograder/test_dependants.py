@@ -23,11 +23,22 @@ def attention(queries, keys, values, keep):
     return weighted_sum(weights * keep, values)
 """
 WITHOUT_MASK = OWN_ATTENTION.replace("~keep", "~keep & keep")
+NO_MASK_AT_ALL = """
+def attention(queries, keys, values, keep):
+    return weighted_sum(softmax(scale(similarities(queries, keys), queries.shape[-1]), dim=-1), values)
+"""
+ITS_EDIT = 'edits={MASKED: "scores", ZEROED: "weights"},'
 
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    return make_course(tmp_path_factory.mktemp("dependants"))
+    """The course, in which attention without a mask earns half of the points."""
+    course = make_course(tmp_path_factory.mktemp("dependants"))
+    exercises = course / "solutions" / NAME / "exercises.py"
+    text = exercises.read_text()
+    assert text.count(ITS_EDIT) == 1
+    exercises.write_text(text.replace(ITS_EDIT, f"{ITS_EDIT} credit=0.5,"))
+    return course
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +93,17 @@ def test_a_dependant_with_a_mistake_of_its_own_is_still_wrong_and_says_what_it_b
     assert {"scale", "attention"} <= lost(verdicts)
     assert "It builds on scale, which is not right." in verdicts["attention"].reason
     assert "solution's" not in verdicts["attention"].reason
+
+
+def test_a_dependant_with_a_mistake_that_has_a_share_of_the_points_earns_it(graded):
+    alone, _ = graded({"attention-attention": NO_MASK_AT_ALL})
+    verdicts, _ = graded({"attention-scale": WRONG_SCALE, "attention-attention": NO_MASK_AT_ALL})
+    assert verdicts["scale"].score == 0
+    for of in (alone, verdicts):
+        assert of["attention"].mistake == "no mask at all"
+        assert of["attention"].score == of["attention"].max_score / 2 > 0
+    said = "With the solution's scale in the place of yours this earns 50% of the points."
+    assert said in verdicts["attention"].reason
 
 
 def test_what_an_earlier_stub_stops_is_judged_as_if_it_were_there(graded):
