@@ -41,35 +41,35 @@ USED = ("coursekit", "autograder/checks", "data")
 def execute(chosen: list[Assignment], store: Path) -> dict[str, NotebookNode]:
     """The executed solution of each notebook, by its name; from `store` where it was kept."""
     of_course = _course_digest(chosen[0].root)
-    kept = get_cache(str(store / of_course))
+    cache = get_cache(str(store / of_course))
     sources = {assignment: read_source(assignment.source) for assignment in chosen}
-    if missing := [assignment for assignment in chosen if not _is_kept(kept, sources[assignment])]:
-        asyncio.run(_execute_all(missing, kept))
+    if missing := [assignment for assignment in chosen if not _is_kept(cache, sources[assignment])]:
+        asyncio.run(_execute_all(missing, cache))
     for other in store.iterdir():
         if other.name != of_course:
             shutil.rmtree(other, ignore_errors=True)
     return {
-        assignment.name: kept.merge_match_into_notebook(source, cell_meta=())[1]
+        assignment.name: cache.merge_match_into_notebook(source, cell_meta=())[1]
         for assignment, source in sources.items()
     }
 
 
-def _is_kept(kept: JupyterCacheBase, source: NotebookNode) -> bool:
+def _is_kept(cache: JupyterCacheBase, source: NotebookNode) -> bool:
     try:
-        kept.match_cache_notebook(source)
+        cache.match_cache_notebook(source)
     except KeyError:
         return False
     return True
 
 
-async def _execute_all(missing: list[Assignment], kept: JupyterCacheBase) -> None:
+async def _execute_all(missing: list[Assignment], cache: JupyterCacheBase) -> None:
     turn = asyncio.Semaphore(AT_ONCE)
 
     async def one_of(assignment: Assignment) -> None:
         async with turn:
             started = time.monotonic()
             notebook = await _execute_one(assignment)
-        _keep(kept, assignment.name, notebook)
+        _keep(cache, assignment.name, notebook)
         print(f"{assignment.name} was run ({time.monotonic() - started:.0f} s)", flush=True)
 
     # One that fails does not end the others: their runs are kept for the next build.
@@ -78,13 +78,13 @@ async def _execute_all(missing: list[Assignment], kept: JupyterCacheBase) -> Non
         raise failure
 
 
-def _keep(kept: JupyterCacheBase, name: str, notebook: NotebookNode) -> None:
+def _keep(cache: JupyterCacheBase, name: str, notebook: NotebookNode) -> None:
     """In place of earlier runs of that notebook."""
-    with locked(kept.path / "lock"):  # two builds may write at once
-        new = kept.cache_notebook_bundle(CacheBundleIn(notebook, name), check_validity=False, overwrite=True)
-        for record in kept.list_cache_records():
+    with locked(cache.path / "lock"):  # two builds may write at once
+        new = cache.cache_notebook_bundle(CacheBundleIn(notebook, name), check_validity=False, overwrite=True)
+        for record in cache.list_cache_records():
             if record.uri == name and record.pk != new.pk:
-                kept.remove_cache(record.pk)
+                cache.remove_cache(record.pk)
 
 
 class _Channel(AsyncZMQSocketChannel):
@@ -118,7 +118,7 @@ async def _execute_one(assignment: Assignment) -> NotebookNode:
         client = NotebookClient(
             notebook,
             timeout=CELL_SECONDS,
-            record_timing=False,  # metadata of cells are part of what is kept by
+            record_timing=False,  # metadata of cells are part of what runs are kept by
             kernel_name="python3",
             kernel_manager_class=_Manager,
             resources={"metadata": {"path": str(assignment.root / "notebooks")}},

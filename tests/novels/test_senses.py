@@ -1,0 +1,126 @@
+"""The sense of a pseudo-word: places are found again, what is cut off is not read, and counts and vectors find a planted cue."""
+
+from dataclasses import replace
+from functools import partial
+from importlib import import_module
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from coursekit.novels import senses
+from coursekit.novels.corpus import WORDS, prepare
+from coursekit.novels.figures import stream
+from coursekit.novels.kneser_ney import KneserNey
+from coursekit.novels.pseudo_words import Pair, merge
+from coursekit.novels.recipes import build_bert, build_elmo, build_gpt
+from tests.conftest import ROOT
+from tests.novels.texts import write_shelf
+
+PAIRS = [Pair("cell", "bell", "unrelated"), Pair("letter", "money", "related")]
+"""On the shelf: "sat in a dark cell", "rang the bell twice", "left the letter on the stairs", "put money into the bank"."""
+
+
+@pytest.fixture(scope="module")
+def corpora(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("novels")
+    corpus = prepare(write_shelf(folder / "shelf", 160), folder / "corpus", pieces=120)
+    return corpus, merge(corpus, PAIRS, folder / "merged")
+
+
+@pytest.fixture(scope="module")
+def places(corpora):
+    return [senses.places_of(corpora[0], PAIRS, split, 40) for split in ("train", "test")]
+
+
+def test_each_place_holds_the_word_of_its_sense_and_in_the_merged_text_the_pseudo_word(corpora, places):
+    apart, merged = corpora
+    for of in places:
+        assert {*of.pair} == {0, 1} and {*of.sense} == {False, True}
+        for pair, sense, row, word in zip(of.pair, of.sense, of.row, of.word, strict=True):
+            assert apart.words[apart.word_rows(of.split)[row][word]] == PAIRS[pair][int(sense)]
+            assert merged.words[merged.word_rows(of.split)[row][word]] == PAIRS[pair].merged
+    assert np.bincount(places[0].pair).tolist() == [40, 40]
+
+
+def test_of_one_side_the_other_is_not_read():
+    words = list(range(100, 300))
+    assert senses.around(words, 5, "left") == (words[:6], 5)
+    assert senses.around(words, 5, "right") == (words[5 : 6 + senses.AROUND], 0)
+    read, place = senses.around(words, 90, "both")
+    assert read[place] == words[90] and len(read) == 2 * senses.AROUND + 1
+
+
+BUILT = {
+    "bert": lambda merged: build_bert(merged, dim=16, layers=2, heads=2, feed_forward=32),
+    "gpt": lambda merged: build_gpt(merged, dim=16, layers=2, heads=2, feed_forward=32),
+    "elmo": lambda merged: build_elmo(merged, dim=16, filters=((1, 8), (2, 12), (3, 16))),
+}
+
+
+@pytest.mark.parametrize("name", BUILT)
+def test_vectors_are_those_of_the_place_and_depend_on_what_the_model_may_see(name, corpora, places):
+    torch.manual_seed(0)
+    merged, of = corpora[1], places[1]
+    model = BUILT[name](merged).eval()
+    found = {side: senses.VECTORS[name](model, merged, of, side) for side in ("both", "left", "right")}
+    assert all(vectors.shape[:2] == (3, len(of.pair)) for vectors in found.values())
+    same_word = of.pair == 0
+    if name == "elmo":  # layer 0 has no context: one vector per pseudo-word
+        layer = found["both"][0][same_word]
+        assert torch.allclose(layer, layer[:1].expand_as(layer), atol=1e-5)
+    assert torch.allclose(found["both"][-1], found["left"][-1], atol=1e-4) == (name == "gpt")
+    left = found["right"][-1][same_word].chunk(2, dim=-1)[0]
+    if name in (
+        "gpt",
+        "elmo",
+    ):  # nothing stands before it: what reads to the right sees the pseudo-word alone
+        assert torch.allclose(left, left[:1].expand_as(left), atol=1e-4)
+
+
+def test_a_cue_in_the_vectors_is_found_and_noise_is_not(places):
+    learned_from, asked = places
+    rng = torch.Generator().manual_seed(0)
+    noise = [torch.randn(2, len(of.pair), 8, generator=rng) for of in places]
+    for vectors, of in zip(noise, places, strict=True):
+        vectors[1, :, 0] += 4 * torch.from_numpy(of.sense)
+    right = senses.right_by_layer(*noise, learned_from, asked).mean(axis=1)
+    assert right[0] < 0.75 and right[1] > 0.9
+    mix = senses.learned_mix(noise[0], learned_from)
+    assert mix.sum() == pytest.approx(1) and mix[1] > 0.8
+
+
+def test_counts_find_what_stands_beside_the_word(corpora, places):
+    apart, _ = corpora
+    learned_from, asked = senses.places_of(apart, PAIRS, "train"), places[1]
+    majority = senses.right_by_majority(learned_from, asked).mean()
+    window = senses.right_by_words(apart, learned_from, asked, reach=2, by_place=True)
+    bag = senses.right_by_words(apart, learned_from, asked, reach=3, by_place=False)
+    assert majority < 0.7 and window.all() and bag.mean() > 0.95
+    model = KneserNey(stream(apart.word_rows("train"), WORDS), WORDS, order=3)
+    for side in ("both", "left", "right"):
+        assert senses.right_by_n_grams(model, apart, PAIRS, asked, side).mean() > 0.95
+
+
+def test_the_record_trains_and_writes_a_line_for_each_layer_side_and_pair(corpora, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    tool = import_module("record_novels_senses")
+    monkeypatch.setattr(tool, "read_pairs", lambda: PAIRS)
+    tiny = {"dim": 16, "layers": 2, "heads": 2, "feed_forward": 32}
+    recipes = {
+        "elmo": replace(
+            tool.RECIPES["elmo"], build=partial(build_elmo, dim=16, filters=((1, 8), (2, 12), (3, 16)))
+        ),
+        "bert": replace(tool.RECIPES["bert"], build=partial(build_bert, **tiny)),
+        "gpt": replace(tool.RECIPES["gpt"], build=partial(build_gpt, **tiny)),
+    }
+    recipes = {name: replace(recipe, steps=4, batch=8) for name, recipe in recipes.items()}
+    tool.record(corpora[0], tmp_path, tmp_path, recipes, seeds=(0,))
+    table = pd.read_csv(tmp_path / "novels_senses.csv")
+    assert {*table.pair} == {pair.merged for pair in PAIRS} and (table.right <= table.asked).all()
+    lines = table.groupby("model").size().to_dict()
+    assert lines == {"elmo": 2 * (3 * 3 + 1), "bert": 2 * 3 * 3, "gpt": 2 * 3 * 2} | {
+        "more frequent word": 2, "window of two": 2, "bag of words": 2, "5-grams": 6,
+    }  # fmt: skip
+    assert pd.read_csv(tmp_path / "novels_mix.csv").weight.sum() == pytest.approx(1, abs=1e-3)
