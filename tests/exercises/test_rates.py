@@ -18,7 +18,7 @@ from autograder.authoring.rates import (
     require_no_luck,
     seeds_from,
 )
-from autograder.authoring.tried import Tried
+from autograder.authoring.tried import Tried, what_decides
 from autograder.checks import recording
 from autograder.cli import app
 from autograder.course import Assignment
@@ -137,9 +137,41 @@ def test_what_was_tried_is_tried_again_only_after_a_change(course):
     one.source.write_text(f"# %% [markdown]\n# Prose decides nothing.\n{SOLUTION}")
     require_no_luck(Assignment(one.root, one.name), 5, lambda done, total: tried.append(done))
     assert tried == [1]
-    changed = course("largest = exercise((SMALLEST,))\n# another comment")
+    told = one.source.with_name("exercises.py").read_text()
+    for mended in (f"{told}\n# A comment, too.", told.replace("A hint.", "A better hint.")):
+        one.source.with_name("exercises.py").write_text(mended)
+        require_no_luck(Assignment(one.root, one.name), 5, lambda done, total: tried.append(done))
+        assert tried == [1]
+    changed = course("largest = exercise((SMALLEST,))\nother = 1")
     require_no_luck(changed, 5, lambda done, total: tried.append(done))
     assert tried == [1, 1]
+
+
+def test_what_is_told_decides_nothing_and_what_is_made_does():
+    written = """
+def cases(draw):
+    "Some inputs."
+    yield draw(3)  # three
+
+wrong = Mistake("upside down", "Look at the sign.", "-", "+", credit=0.5)
+right = Exercise(cases=cases, mistakes=(wrong,), alternatives={}, hints=("a", "b", "c", "d"))
+"""
+    same = what_decides(written)
+    for old, new in (
+        ("Some inputs.", "Inputs."),
+        ("  # three", ""),
+        ("Look at the sign.", "Mind the sign."),
+        ('"b"', '"shapes"'),
+    ):
+        assert what_decides(written.replace(old, new)) == same, old
+    for old, new in (
+        ("draw(3)", "draw(4)"),
+        ('"+"', '"*"'),
+        ("credit=0.5", "credit=0.4"),
+        ('"upside down"', '"downside up"'),
+        ("{}", "{'loop': 'x'}"),
+    ):
+        assert what_decides(written.replace(old, new)) != same, old
 
 
 @pytest.mark.slow
