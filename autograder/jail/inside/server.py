@@ -16,7 +16,7 @@ import time
 import traceback
 from collections.abc import Iterator, Sequence
 
-from . import watch
+from . import heap, watch
 from .isolation import Jailed, Plain
 from .limits import Limits
 
@@ -54,6 +54,7 @@ def ending_with(control: socket.socket) -> Iterator[None]:
 
 def prepare(limits: Limits, modules: Sequence[str]):
     """Import and make, once, what every notebook needs, and `modules`. Starts no thread. Returns the shell."""
+    heap.prepare()
     gc.disable()  # nothing made here becomes garbage, and looking for it takes a fifth of the time
     del sys.path[0]  # it led to this package, whose parts no notebook shall import by accident
     # numpy imports its random numbers when they are first used: each fork would, for 8 ms.
