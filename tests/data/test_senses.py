@@ -22,6 +22,17 @@ def senses() -> pd.DataFrame:
     return pd.read_csv(FOLDER / "senses.csv")
 
 
+@pytest.fixture(scope="module", params=["senses", "novels"])
+def table(request) -> pd.DataFrame:
+    """Each of the two tables: what is promised of both."""
+    return pd.read_csv(FOLDER / f"{request.param}.csv")
+
+
+@pytest.fixture(scope="module")
+def both() -> pd.DataFrame:
+    return pd.concat([pd.read_csv(FOLDER / f"{name}.csv") for name in ("senses", "novels")], ignore_index=True)
+
+
 def cues_from_target(row) -> list[int]:
     """How many words each cue stands after the target; negative is before it."""
     words = [(match.start(), match.group().lower()) for match in WORD.finditer(row.sentence)]
@@ -31,9 +42,10 @@ def cues_from_target(row) -> list[int]:
     ]
 
 
-def test_it_loads_in_one_line_and_nothing_is_missing(senses):
-    assert senses.equals(read_table("senses/senses.csv"))
-    assert list(senses) == [
+def test_they_load_in_one_line_and_nothing_is_missing(table, both):
+    name = "senses" if "bank" in set(table.word) else "novels"
+    assert table.equals(read_table(f"senses/{name}.csv"))
+    assert list(table) == [
         "id",
         "word",
         "form",
@@ -46,10 +58,10 @@ def test_it_loads_in_one_line_and_nothing_is_missing(senses):
         "parts_of_speech",
         "split",
     ]
-    plain = senses.kind == "plain"
-    assert not senses.drop(columns=["cue", "decoy"]).isna().any().any()
-    assert senses[plain][["cue", "decoy"]].isna().all().all() and not senses[~plain].cue.isna().any()
-    assert senses.id.is_unique
+    plain = table.kind == "plain"
+    assert not table.drop(columns=["cue", "decoy"]).isna().any().any()
+    assert table[plain][["cue", "decoy"]].isna().all().all() and not table[~plain].cue.isna().any()
+    assert both.id.is_unique
 
 
 def test_there_are_enough_words_senses_and_sentences(senses):
@@ -64,24 +76,24 @@ def test_there_are_enough_words_senses_and_sentences(senses):
     assert senses.sentence.str.split().str.len().between(5, 25).all()
 
 
-def test_the_offset_points_at_the_word_which_occurs_once(senses):
-    for row in senses.itertuples():
+def test_the_offset_points_at_the_word_which_occurs_once(table):
+    for row in table.itertuples():
         assert row.sentence[row.start : row.start + len(row.form)] == row.form, row.id
         forms = {row.word, row.word + "s", row.word + "es"}
         found = [match.group().lower() for match in re.finditer(r"\w+", row.sentence)]
         assert row.form.lower() in forms and sum(word in forms for word in found) == 1, row.sentence
 
 
-def test_senses_and_kinds_are_balanced_in_both_splits(senses):
-    assert set(senses.split) == {"train", "test"}
-    counts = senses.groupby(["split", "kind", "word", "sense"]).size()
-    assert len(counts) == 2 * 4 * senses.groupby("word").sense.nunique().sum()
+def test_senses_and_kinds_are_balanced_in_both_splits(table):
+    assert set(table.split) == {"train", "test"}
+    counts = table.groupby(["split", "kind", "word", "sense"]).size()
+    assert len(counts) == 2 * 4 * table.groupby("word").sense.nunique().sum()
     assert (counts.groupby(["split", "kind"]).nunique() == 1).all()  # as many for each sense
-    assert (senses.kind != "plain").groupby([senses.word, senses.sense]).mean().min() >= 0.25
+    assert (table.kind != "plain").groupby([table.word, table.sense]).mean().min() >= 0.25
 
 
-def test_a_far_cue_is_far_and_a_right_cue_is_on_the_right(senses):
-    for row in senses[senses.kind != "plain"].itertuples():
+def test_a_far_cue_is_far_and_a_right_cue_is_on_the_right(table):
+    for row in table[table.kind != "plain"].itertuples():
         places = cues_from_target(row)
         assert len(places) >= len(row.cue.split()), row.id
         if row.kind == "far":
@@ -90,17 +102,17 @@ def test_a_far_cue_is_far_and_a_right_cue_is_on_the_right(senses):
             assert min(places) > 0, row.sentence
 
 
-def test_a_decoy_sentence_has_two_words_of_another_sense_and_its_cue_nearby(senses):
-    for row in senses[senses.kind == "decoy"].itertuples():
+def test_a_decoy_sentence_has_two_words_of_another_sense_and_its_cue_nearby(table):
+    for row in table[table.kind == "decoy"].itertuples():
         words = set(WORD.findall(row.sentence))
         assert len(set(row.decoy.split()) & words) >= 2 and set(row.decoy.split()) <= words, row.id
         assert min(map(abs, cues_from_target(row))) <= 3, row.sentence
 
 
 @pytest.mark.slow
-def test_no_sentence_is_nearly_another_of_the_other_split(senses):
-    text = senses.sentence.str.lower().str.replace(r"[^\w\s'-]", "", regex=True)
-    train, test = (text[senses.split == split].tolist() for split in ("train", "test"))
+def test_no_sentence_is_nearly_another_of_the_other_split(both):
+    text = both.sentence.str.lower().str.replace(r"[^\w\s'-]", "", regex=True)
+    train, test = (text[both.split == split].tolist() for split in ("train", "test"))
     for likeness, limit in ((fuzz.token_set_ratio, 80), (fuzz.token_sort_ratio, 75)):
         table = process.cdist(train, test, scorer=likeness)
         first, second = np.unravel_index(table.argmax(), table.shape)
@@ -114,14 +126,14 @@ def test_no_sentence_is_nearly_another_of_the_other_split(senses):
     )
 
 
-def test_no_frame_is_used_twice_for_a_word(senses):
+def test_no_frame_is_used_twice_for_a_word(table):
     """A frame: the words before the target, or the three words on both sides of it."""
-    openings = senses.sentence.str.lower().str.split().str[:3].str.join(" ")
-    assert not pd.DataFrame({"word": senses.word, "opening": openings}).duplicated().any()
+    openings = table.sentence.str.lower().str.split().str[:3].str.join(" ")
+    assert not pd.DataFrame({"word": table.word, "opening": openings}).duplicated().any()
     around = [
         (row.word, *WORD.findall(row.sentence[: row.start].lower())[-3:], "_",
          *WORD.findall(row.sentence[row.start + len(row.form) :].lower())[:3])
-        for row in senses.itertuples()
+        for row in table.itertuples()
     ]  # fmt: skip
     assert len(set(around)) == len(around)
 
