@@ -30,7 +30,9 @@ def table(request) -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def both() -> pd.DataFrame:
-    return pd.concat([pd.read_csv(FOLDER / f"{name}.csv") for name in ("senses", "novels")], ignore_index=True)
+    return pd.concat(
+        [pd.read_csv(FOLDER / f"{name}.csv") for name in ("senses", "novels")], ignore_index=True
+    )
 
 
 def cues_from_target(row) -> list[int]:
@@ -138,13 +140,13 @@ def test_no_frame_is_used_twice_for_a_word(table):
     assert len(set(around)) == len(around)
 
 
-def test_the_card_has_every_sense_and_the_recorded_figures(senses):
+def test_the_card_has_every_sense_and_the_recorded_figures(table):
     card = (FOLDER / "README.md").read_text(encoding="utf-8")
-    for word, rows in senses.groupby("word"):
+    for word, rows in table.groupby("word"):
         lines = [line for line in card.splitlines() if line.startswith(f"| {word} | *")]
         assert len(lines) == 1 and all(f"*{sense}*" in lines[0] for sense in rows.sense.unique()), word
     assert tool().card_table(recorded()) in card
-    assert f"{len(senses):,} sentences" in card
+    assert f"{len(table):,} sentences" in card
 
 
 def tool() -> ModuleType:
@@ -187,6 +189,75 @@ def test_what_is_no_context_tells_no_sense(senses, figures):
         texts = senses.sentence
         for reader in (figures.lengths(texts), figures.place(senses), figures.punctuation(texts)):
             assert figures.learnt(senses, reader)[mask].mean() < guess + 0.03, half
+
+
+@pytest.mark.slow
+def test_what_is_no_context_tells_no_sense_of_the_words_of_the_novels(figures):
+    novels = figures.read_novels()
+    test, texts = (novels.split == "test").to_numpy(), novels.sentence
+    guess = 1 / novels.groupby("word").sense.transform("nunique").to_numpy()
+    for reader in (figures.lengths(texts), figures.place(novels), figures.punctuation(texts)):
+        right = figures.learnt(novels, reader)
+        for part, of in figures.parts_of(novels).items():
+            mask = test & of
+            assert right[mask].mean() < guess[mask].mean() + 2 * np.sqrt(0.25 / mask.sum()), part
+
+
+@pytest.mark.slow
+def test_two_words_on_either_side_tell_more_of_the_words_of_the_novels_than_a_bag(figures):
+    novels = figures.read_novels()
+    test, new = (novels.split == "test").to_numpy(), figures.parts_of(novels)["the four new"]
+    bag = figures.bag_of_words(novels)
+    more = figures.from_two_words(novels).astype(float) - bag
+    low, high = tool().interval(more[test], novels.word.to_numpy()[test])
+    assert (round(low, 2), round(more[test].mean(), 2), round(high, 2)) == (0.06, 0.13, 0.19)
+    asked = bag[test & new]
+    margin = 1.96 * np.sqrt(asked.mean() * (1 - asked.mean()) / len(asked))
+    assert asked.mean() - margin < 0.5 < asked.mean() + margin  # "a guess, too"
+
+
+def test_there_are_twelve_words_of_the_novels_with_two_senses_or_three_and_fifty_sentences(figures):
+    novels = figures.read_novels()
+    asked = "bank spring light kind left rose present fair sound state court fast".split()
+    assert set(novels.word) == set(asked)
+    assert novels.word.value_counts().min() >= 50
+    assert novels.groupby("word").sense.nunique().to_dict() == {
+        word: 2 + (word == "spring") for word in asked
+    }
+
+
+def test_the_card_counts_the_words_of_the_novels_and_their_second_reading(figures):
+    card = (FOLDER / "README.md").read_text(encoding="utf-8")
+    novels = figures.read_novels()
+    for line in (*figures.contents_of_novels(novels), *figures.agreement(novels)):
+        assert f"\n{line}\n" in card
+    reading = figures.read_again("novels_second_reading").set_index("id")
+    now = novels.set_index("id").loc[reading.index]
+    assert set(reading.index) == set(novels.id[(novels.split == "test") | ~novels.word.isin(figures.EIGHT)])
+    assert ((now.sentence != reading.sentence) == reading.rewritten).all()
+    new = ~now.word.isin(figures.EIGHT)  # the sentences of senses.csv stay as they are
+    assert reading.rewritten[new & (reading.doubtful | (reading["read"] != now.sense))].all()
+
+
+@pytest.mark.parametrize(("read", "doubtful"), [("noise", 0), ("reliable", 1)])
+def test_agreement_counts_what_was_read_otherwise(figures, monkeypatch, read, doubtful):
+    rows = [
+        ("a", "noise", "noise"),
+        ("b", "noise", read),
+        ("c", "reliable", "reliable"),
+        ("d", "reliable", "reliable"),
+    ]
+    novels = pd.DataFrame(
+        {"id": [f"sound-{name}" for name, _, _ in rows], "sense": [meant for _, meant, _ in rows]}
+    )
+    reading = novels[["id"]].assign(
+        read=[found for _, _, found in rows], doubtful=[0, doubtful, 0, 0], rewritten=0
+    )
+    monkeypatch.setattr(figures, "read_again", lambda name: reading)
+    right, kappa = (4, "1.00") if read == "noise" else (3, "0.50")
+    assert list(figures.agreement(novels)) == [
+        f"novels, second reading, sound: 4 sentences, sense as written {right}, kappa {kappa}, doubtful {doubtful}, rewritten 0"
+    ]
 
 
 def test_the_card_counts_the_table_and_the_second_reading(senses, figures):
