@@ -11,6 +11,7 @@ import pytest
 from rapidfuzz import fuzz, process
 
 from coursekit.datasets import read_table
+from tests.novels.texts import write_shelf
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "data/senses"
@@ -258,6 +259,16 @@ def test_agreement_counts_what_was_read_otherwise(figures, monkeypatch, read, do
     assert list(figures.agreement(novels)) == [
         f"novels, second reading, sound: 4 sentences, sense as written {right}, kappa {kappa}, doubtful {doubtful}, rewritten 0"
     ]
+
+
+def test_a_word_that_the_novels_lack_is_found(figures, tmp_path):
+    novels = pd.DataFrame({
+        "word": ["bank", "bank", "sound"],
+        "sentence": ["Her aunt left the letter.", "Her aunt rang the carousel.", "Her aunt sat in a cell."],
+    })  # fmt: skip
+    eight, four = figures.strange(novels, write_shelf(tmp_path, 20))
+    assert "1 of 2 sentences" in eight and eight.endswith("(carousel)")
+    assert "0 of 1 sentences ()" in four
 
 
 def test_the_card_counts_the_table_and_the_second_reading(senses, figures):
