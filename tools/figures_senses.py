@@ -8,7 +8,6 @@ With a folder of the novels (data/novels/README.md) it prints instead which word
 
 import argparse
 import re
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -185,7 +184,7 @@ def trivial_novels(novels: pd.DataFrame) -> dict[str, str]:
 def strange(novels: pd.DataFrame, folder: Path) -> Iterator[str]:
     """How many sentences have a word that stands nowhere in the novels of a folder, and which words these are."""
     word = re.compile(r"[a-z]+(?:['-][a-z]+)*")
-    known = {
+    vocabulary = {
         found
         for _, text in cleaned(folder)
         for paragraph in text
@@ -193,9 +192,8 @@ def strange(novels: pd.DataFrame, folder: Path) -> Iterator[str]:
     }
     new = parts_of(novels)["the four new"]
     for name, mask in (("the eight in senses.csv", ~new), ("the four new", new)):
-        lacking = [set(word.findall(text.lower())) - known for text in novels.sentence[mask]]
-        words = Counter(found for some in lacking for found in some)
-        listed = ", ".join(found for found, _ in words.most_common())
+        lacking = [set(word.findall(text.lower())) - vocabulary for text in novels.sentence[mask]]
+        listed = ", ".join(sorted(set().union(*lacking)))
         yield f"novels, a word that they lack, {name}: {sum(map(bool, lacking))} of {mask.sum()} sentences ({listed})"
 
 
