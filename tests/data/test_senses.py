@@ -11,6 +11,7 @@ import pytest
 from rapidfuzz import fuzz, process
 
 from coursekit.datasets import read_table
+from tests.novels.texts import write_shelf
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "data/senses"
@@ -22,6 +23,19 @@ def senses() -> pd.DataFrame:
     return pd.read_csv(FOLDER / "senses.csv")
 
 
+@pytest.fixture(scope="module", params=["senses", "novels"])
+def table(request) -> pd.DataFrame:
+    """Each of the two tables: what is promised of both."""
+    return pd.read_csv(FOLDER / f"{request.param}.csv")
+
+
+@pytest.fixture(scope="module")
+def both() -> pd.DataFrame:
+    return pd.concat(
+        [pd.read_csv(FOLDER / f"{name}.csv") for name in ("senses", "novels")], ignore_index=True
+    )
+
+
 def cues_from_target(row) -> list[int]:
     """How many words each cue stands after the target; negative is before it."""
     words = [(match.start(), match.group().lower()) for match in WORD.finditer(row.sentence)]
@@ -31,9 +45,10 @@ def cues_from_target(row) -> list[int]:
     ]
 
 
-def test_it_loads_in_one_line_and_nothing_is_missing(senses):
-    assert senses.equals(read_table("senses/senses.csv"))
-    assert list(senses) == [
+def test_they_load_in_one_line_and_nothing_is_missing(table, both):
+    name = "senses" if "bank" in set(table.word) else "novels"
+    assert table.equals(read_table(f"senses/{name}.csv"))
+    assert list(table) == [
         "id",
         "word",
         "form",
@@ -46,10 +61,10 @@ def test_it_loads_in_one_line_and_nothing_is_missing(senses):
         "parts_of_speech",
         "split",
     ]
-    plain = senses.kind == "plain"
-    assert not senses.drop(columns=["cue", "decoy"]).isna().any().any()
-    assert senses[plain][["cue", "decoy"]].isna().all().all() and not senses[~plain].cue.isna().any()
-    assert senses.id.is_unique
+    plain = table.kind == "plain"
+    assert not table.drop(columns=["cue", "decoy"]).isna().any().any()
+    assert table[plain][["cue", "decoy"]].isna().all().all() and not table[~plain].cue.isna().any()
+    assert both.id.is_unique
 
 
 def test_there_are_enough_words_senses_and_sentences(senses):
@@ -64,24 +79,24 @@ def test_there_are_enough_words_senses_and_sentences(senses):
     assert senses.sentence.str.split().str.len().between(5, 25).all()
 
 
-def test_the_offset_points_at_the_word_which_occurs_once(senses):
-    for row in senses.itertuples():
+def test_the_offset_points_at_the_word_which_occurs_once(table):
+    for row in table.itertuples():
         assert row.sentence[row.start : row.start + len(row.form)] == row.form, row.id
         forms = {row.word, row.word + "s", row.word + "es"}
         found = [match.group().lower() for match in re.finditer(r"\w+", row.sentence)]
         assert row.form.lower() in forms and sum(word in forms for word in found) == 1, row.sentence
 
 
-def test_senses_and_kinds_are_balanced_in_both_splits(senses):
-    assert set(senses.split) == {"train", "test"}
-    counts = senses.groupby(["split", "kind", "word", "sense"]).size()
-    assert len(counts) == 2 * 4 * senses.groupby("word").sense.nunique().sum()
+def test_senses_and_kinds_are_balanced_in_both_splits(table):
+    assert set(table.split) == {"train", "test"}
+    counts = table.groupby(["split", "kind", "word", "sense"]).size()
+    assert len(counts) == 2 * 4 * table.groupby("word").sense.nunique().sum()
     assert (counts.groupby(["split", "kind"]).nunique() == 1).all()  # as many for each sense
-    assert (senses.kind != "plain").groupby([senses.word, senses.sense]).mean().min() >= 0.25
+    assert (table.kind != "plain").groupby([table.word, table.sense]).mean().min() >= 0.25
 
 
-def test_a_far_cue_is_far_and_a_right_cue_is_on_the_right(senses):
-    for row in senses[senses.kind != "plain"].itertuples():
+def test_a_far_cue_is_far_and_a_right_cue_is_on_the_right(table):
+    for row in table[table.kind != "plain"].itertuples():
         places = cues_from_target(row)
         assert len(places) >= len(row.cue.split()), row.id
         if row.kind == "far":
@@ -90,17 +105,17 @@ def test_a_far_cue_is_far_and_a_right_cue_is_on_the_right(senses):
             assert min(places) > 0, row.sentence
 
 
-def test_a_decoy_sentence_has_two_words_of_another_sense_and_its_cue_nearby(senses):
-    for row in senses[senses.kind == "decoy"].itertuples():
+def test_a_decoy_sentence_has_two_words_of_another_sense_and_its_cue_nearby(table):
+    for row in table[table.kind == "decoy"].itertuples():
         words = set(WORD.findall(row.sentence))
         assert len(set(row.decoy.split()) & words) >= 2 and set(row.decoy.split()) <= words, row.id
         assert min(map(abs, cues_from_target(row))) <= 3, row.sentence
 
 
 @pytest.mark.slow
-def test_no_sentence_is_nearly_another_of_the_other_split(senses):
-    text = senses.sentence.str.lower().str.replace(r"[^\w\s'-]", "", regex=True)
-    train, test = (text[senses.split == split].tolist() for split in ("train", "test"))
+def test_no_sentence_is_nearly_another_of_the_other_split(both):
+    text = both.sentence.str.lower().str.replace(r"[^\w\s'-]", "", regex=True)
+    train, test = (text[both.split == split].tolist() for split in ("train", "test"))
     for likeness, limit in ((fuzz.token_set_ratio, 80), (fuzz.token_sort_ratio, 75)):
         table = process.cdist(train, test, scorer=likeness)
         first, second = np.unravel_index(table.argmax(), table.shape)
@@ -114,25 +129,25 @@ def test_no_sentence_is_nearly_another_of_the_other_split(senses):
     )
 
 
-def test_no_frame_is_used_twice_for_a_word(senses):
+def test_no_frame_is_used_twice_for_a_word(table):
     """A frame: the words before the target, or the three words on both sides of it."""
-    openings = senses.sentence.str.lower().str.split().str[:3].str.join(" ")
-    assert not pd.DataFrame({"word": senses.word, "opening": openings}).duplicated().any()
+    openings = table.sentence.str.lower().str.split().str[:3].str.join(" ")
+    assert not pd.DataFrame({"word": table.word, "opening": openings}).duplicated().any()
     around = [
         (row.word, *WORD.findall(row.sentence[: row.start].lower())[-3:], "_",
          *WORD.findall(row.sentence[row.start + len(row.form) :].lower())[:3])
-        for row in senses.itertuples()
+        for row in table.itertuples()
     ]  # fmt: skip
     assert len(set(around)) == len(around)
 
 
-def test_the_card_has_every_sense_and_the_recorded_figures(senses):
+def test_the_card_has_every_sense_and_the_recorded_figures(table):
     card = (FOLDER / "README.md").read_text(encoding="utf-8")
-    for word, rows in senses.groupby("word"):
+    for word, rows in table.groupby("word"):
         lines = [line for line in card.splitlines() if line.startswith(f"| {word} | *")]
         assert len(lines) == 1 and all(f"*{sense}*" in lines[0] for sense in rows.sense.unique()), word
     assert tool().card_table(recorded()) in card
-    assert f"{len(senses):,} sentences" in card
+    assert f"{len(table):,} sentences" in card
 
 
 def tool() -> ModuleType:
@@ -175,6 +190,85 @@ def test_what_is_no_context_tells_no_sense(senses, figures):
         texts = senses.sentence
         for reader in (figures.lengths(texts), figures.place(senses), figures.punctuation(texts)):
             assert figures.learnt(senses, reader)[mask].mean() < guess + 0.03, half
+
+
+@pytest.mark.slow
+def test_what_is_no_context_tells_no_sense_of_the_words_of_the_novels(figures):
+    novels = figures.read_novels()
+    test, texts = (novels.split == "test").to_numpy(), novels.sentence
+    guess = 1 / novels.groupby("word").sense.transform("nunique").to_numpy()
+    for reader in (figures.lengths(texts), figures.place(novels), figures.punctuation(texts)):
+        right = figures.learnt(novels, reader)
+        for part, of in figures.parts_of(novels).items():
+            mask = test & of
+            assert right[mask].mean() < guess[mask].mean() + 2 * np.sqrt(0.25 / mask.sum()), part
+
+
+@pytest.mark.slow
+def test_two_words_on_either_side_tell_more_of_the_words_of_the_novels_than_a_bag(figures):
+    novels = figures.read_novels()
+    test, new = (novels.split == "test").to_numpy(), figures.parts_of(novels)["the four new"]
+    bag = figures.bag_of_words(novels)
+    more = figures.from_two_words(novels).astype(float) - bag
+    low, high = tool().interval(more[test], novels.word.to_numpy()[test])
+    assert (round(low, 2), round(more[test].mean(), 2), round(high, 2)) == (0.06, 0.13, 0.19)
+    asked = bag[test & new]
+    margin = 1.96 * np.sqrt(asked.mean() * (1 - asked.mean()) / len(asked))
+    assert asked.mean() - margin < 0.5 < asked.mean() + margin  # "a guess, too"
+
+
+def test_there_are_twelve_words_of_the_novels_with_two_senses_or_three_and_fifty_sentences(figures):
+    novels = figures.read_novels()
+    asked = "bank spring light kind left rose present fair sound state court fast".split()
+    assert set(novels.word) == set(asked)
+    assert novels.word.value_counts().min() >= 50
+    assert novels.groupby("word").sense.nunique().to_dict() == {
+        word: 2 + (word == "spring") for word in asked
+    }
+
+
+def test_the_card_counts_the_words_of_the_novels_and_their_second_reading(figures):
+    card = (FOLDER / "README.md").read_text(encoding="utf-8")
+    novels = figures.read_novels()
+    for line in (*figures.contents_of_novels(novels), *figures.agreement(novels)):
+        assert f"\n{line}\n" in card
+    reading = figures.read_again("novels_second_reading").set_index("id")
+    now = novels.set_index("id").loc[reading.index]
+    assert set(reading.index) == set(novels.id[(novels.split == "test") | ~novels.word.isin(figures.EIGHT)])
+    assert ((now.sentence != reading.sentence) == reading.rewritten).all()
+    new = ~now.word.isin(figures.EIGHT)  # the sentences of senses.csv stay as they are
+    assert reading.rewritten[new & (reading.doubtful | (reading["read"] != now.sense))].all()
+
+
+@pytest.mark.parametrize(("read", "doubtful"), [("noise", 0), ("reliable", 1)])
+def test_agreement_counts_what_was_read_otherwise(figures, monkeypatch, read, doubtful):
+    rows = [
+        ("a", "noise", "noise"),
+        ("b", "noise", read),
+        ("c", "reliable", "reliable"),
+        ("d", "reliable", "reliable"),
+    ]
+    novels = pd.DataFrame(
+        {"id": [f"sound-{name}" for name, _, _ in rows], "sense": [meant for _, meant, _ in rows]}
+    )
+    reading = novels[["id"]].assign(
+        read=[found for _, _, found in rows], doubtful=[0, doubtful, 0, 0], rewritten=0
+    )
+    monkeypatch.setattr(figures, "read_again", lambda name: reading)
+    right, kappa = (4, "1.00") if read == "noise" else (3, "0.50")
+    assert list(figures.agreement(novels)) == [
+        f"novels, second reading, sound: 4 sentences, sense as written {right}, kappa {kappa}, doubtful {doubtful}, rewritten 0"
+    ]
+
+
+def test_a_word_that_the_novels_lack_is_found(figures, tmp_path):
+    novels = pd.DataFrame({
+        "word": ["bank", "bank", "sound"],
+        "sentence": ["Her aunt left the letter.", "Her aunt rang the carousel.", "Her aunt sat in a cell."],
+    })  # fmt: skip
+    eight, four = figures.strange(novels, write_shelf(tmp_path, 20))
+    assert "1 of 2 sentences" in eight and eight.endswith("(carousel)")
+    assert "0 of 1 sentences ()" in four
 
 
 def test_the_card_counts_the_table_and_the_second_reading(senses, figures):

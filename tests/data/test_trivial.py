@@ -11,12 +11,18 @@ DECIMALS = 0.02  # another build of the libraries may move a prediction or two
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["sentiment", "opinions", "entities", "questions", "senses"])
-def test_the_card_says_what_the_trivial_readers_reach(name, monkeypatch):
+@pytest.mark.parametrize(
+    ("name", "of"),
+    [
+        *((name, "") for name in ("sentiment", "opinions", "entities", "questions", "senses")),
+        ("senses", "_novels"),
+    ],
+)
+def test_the_card_says_what_the_trivial_readers_reach(name, of, monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "tools"))
     figures = import_module(f"figures_{name}")
     card = (ROOT / "data" / name / "README.md").read_text(encoding="utf-8")
-    found = figures.trivial(figures.read())
+    found = getattr(figures, f"trivial{of}")(getattr(figures, f"read{of}")())
     assert len(found) >= 2
     for reader, reached in found.items():
         said = re.search(rf"^{re.escape(reader)}:? (.+)$", card, re.M)
