@@ -211,7 +211,7 @@ def test_two_words_on_either_side_tell_more_of_the_words_of_the_novels_than_a_ba
     bag = figures.bag_of_words(novels)
     more = figures.from_two_words(novels).astype(float) - bag
     low, high = tool().interval(more[test], novels.word.to_numpy()[test])
-    assert (round(low, 2), round(more[test].mean(), 2), round(high, 2)) == (0.06, 0.13, 0.19)
+    assert (round(low, 2), round(more[test].mean(), 2), round(high, 2)) == (0.05, 0.12, 0.18)
     asked = bag[test & new]
     margin = 1.96 * np.sqrt(asked.mean() * (1 - asked.mean()) / len(asked))
     assert asked.mean() - margin < 0.5 < asked.mean() + margin  # "a guess, too"
