@@ -279,7 +279,9 @@ def saves_more(module: nn.Module, weights: Mapping[str, Tensor]) -> int:
 def cut_off(registered: Tensor, output: Tensor) -> Tensor:
     """`registered`, with 4 for parameters from which nothing leads to the output: no step of training could change them."""
     cut = isinstance(output, Tensor) and not output.requires_grad
-    return torch.where((registered == 2) & cut & (torch.arange(len(registered)) < len(registered) - 1), 4, registered)
+    return torch.where(
+        (registered == 2) & cut & (torch.arange(len(registered)) < len(registered) - 1), 4, registered
+    )
 
 
 def run_module(

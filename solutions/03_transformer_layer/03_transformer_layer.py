@@ -1144,7 +1144,8 @@ for step, batch in enumerate(loader):
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 longest_row = max(map(len, rows))
-print(f"after one epoch, directions found: {directions_found(model):.3f}")
+found_after_epoch = directions_found(model)
+print(f"after one epoch, directions found: {found_after_epoch:.3f}")
 print(f"{len(loader)} batches, {min(widths)} to {max(widths)} tokens wide; real tokens: {np.mean(filled):.0%}; "
       f"padded to the longest of all, {longest_row}: {np.mean([len(row) for row in rows]) / longest_row:.0%}")
 
