@@ -530,12 +530,13 @@ for name, nats in ladder.items():
 # ## 6 · Train it
 #
 # Training on text alone, before any task, is called **pre-training**. To see something in less than twenty seconds, we take a corner of the language: the topics *prison*, *river* and *night*,
-# without sentences in which order decides or the cue stands on the right. This has an exact bound of its own. All 720 batches go through your functions, and two gaps of one sentence are filled on the way.
+# without sentences in which order decides or the cue stands on the right. This has an exact bound of its own. All 720 batches go through your functions.
 #
 # The encoder is given; section 10 builds it. It is your layer of 03, post-norm with exact **GELU** (Hendrycks and Gimpel 2016). New is a layer norm on the sum of the embeddings.
 # BERT's **dropout** sets a tenth of the numbers to 0 in training; our small one does without.
-#
-# Rows of unequal length come from your `encode_pair`. A `DataLoader` shuffles them and hands 32 at a time to a function that pads them with your `collate` of 03. Each step is your `training_step` of 03.
+
+# %% [markdown]
+# Rows of unequal length come from your `encode_pair`. A `DataLoader` shuffles them and hands 32 at a time to a function that pads them with your `collate` of 03. Each step is your `training_step` of 03. On the way the model fills two gaps of a sentence.
 
 # %%
 from torch.utils.data import DataLoader
