@@ -65,6 +65,7 @@ def trials() -> dict[str, Trial]:
         "Dropout": of_module(modules.Dropout, {"p": 0.5}, [{}], x, draws, train=True),
         "Block": of_module(modules.Block, sizes | {"inner": 12}, layers, x, keep),
         "Embeddings": of_module(modules.Embeddings, {"vocabulary": 11, "tokens": 7, "dim": 8}, [{}], ids),
+        "collate": Trial(modules.collate, one_batch),
         "training_step": Trial(modules.training_step, some_steps),
     }
 
@@ -94,6 +95,12 @@ def of_module(
         return outputs
 
     return Trial(own, ask)
+
+
+def one_batch(collate: Callable[..., tuple[Tensor, Tensor]]) -> dict[str, Tensor]:
+    """Of three rows, one of them empty and one with the id 0 in it."""
+    ids, real = collate([[3, 0], [], [1, 2, 5, 4]])
+    return {"": ids.double(), "in the mask": real.double()}
 
 
 def some_steps(step: Callable[..., float]) -> dict[str, Tensor]:
@@ -235,17 +242,15 @@ def build(cls: type[nn.Module], case: Mapping[str, Any]) -> tuple[nn.Module, Ten
     """The class with the sizes of `case["config"]` and the weights among the inputs ("weights.NAME").
 
     Also how each of these weights is registered, in the order of their names: 2 as a parameter, 1 as a buffer, 3 as one
-    that is not saved, 0 not at all or in another shape; and, last, how many numbers of parameters the module has beside them. (A second name of one
-    of them, as tied weights have, counts for none.)
+    that is not saved, 0 not at all or in another shape; and, last, what the module has beside them: how many numbers of
+    parameters, or else -1 if it would save a buffer. (A second name of one of them, as tied weights have, counts for none.)
     """
     module = cls(**case["config"])
     if not isinstance(module, nn.Module):
         raise TypeError(
             f"{cls.__name__}(…) gives a {type(module).__name__}, no nn.Module: is `nn.Module` in its brackets?"
         )
-    # Sorted, since a key does not keep the order of a case.
-    named = sorted(name for name in case if name.startswith(WEIGHTS))
-    weights = {name.removeprefix(WEIGHTS): case[name] for name in named}
+    weights = weights_of(case)
     parameters, buffers = dict(module.named_parameters(remove_duplicate=False)), dict(module.named_buffers())
     registered, saved = [], module.state_dict()
     for name, value in weights.items():
@@ -257,7 +262,26 @@ def build(cls: type[nn.Module], case: Mapping[str, Any]) -> tuple[nn.Module, Ten
                 place.copy_(value)
     loaded = {id(parameters[name]) for name in weights if name in parameters}
     others = {id(value): value.numel() for value in parameters.values() if id(value) not in loaded}
-    return module, torch.tensor([*registered, sum(others.values())])
+    return module, torch.tensor([*registered, sum(others.values()) or saves_more(module, weights)])
+
+
+def weights_of(case: Mapping[str, Any]) -> dict[str, Tensor]:
+    """Those of a case, sorted by their names, since a key does not keep the order of a case."""
+    return {name.removeprefix(WEIGHTS): case[name] for name in sorted(case) if name.startswith(WEIGHTS)}
+
+
+def saves_more(module: nn.Module, weights: Mapping[str, Tensor]) -> int:
+    """-1 if a buffer that is not among the weights is saved with the module, and then asked for when it is loaded; else 0."""
+    buffers = {name for name, _ in module.named_buffers()}
+    return -1 if buffers & set(module.state_dict()) - set(weights) else 0
+
+
+def cut_off(registered: Tensor, output: Tensor) -> Tensor:
+    """`registered`, with 4 for parameters from which nothing leads to the output: no step of training could change them."""
+    cut = isinstance(output, Tensor) and not output.requires_grad
+    return torch.where(
+        (registered == 2) & cut & (torch.arange(len(registered)) < len(registered) - 1), 4, registered
+    )
 
 
 def run_module(
@@ -267,7 +291,7 @@ def run_module(
     modes: tuple[str, ...] = ("eval",),
     gradient: bool = False,
 ) -> dict[str, Tensor]:
-    """What a check asks of a class: `registered` (see `build`), and its output on `case[inputs]` in each mode.
+    """What a check asks of a class: `registered` (see `build`, `cut_off`), and its output on `case[inputs]` in each mode.
 
     modes     "eval", "train" or both: one output each, by the name of the mode.
     gradient  Also the gradient, through the output's sum of squares, with respect to each weight of the case.
@@ -280,12 +304,13 @@ def run_module(
         module.train(mode == "train")
         output = module(*(case[name] for name in inputs))
         answers[mode] = output if complete else torch.zeros_like(output)
+        answers["registered"] = cut_off(registered, output)
     if gradient:
         loss = sum(answers[mode].square().sum() for mode in modes)
         places = dict(module.named_parameters(remove_duplicate=False))
         if complete:
             loss.backward()
-        for name in (name.removeprefix(WEIGHTS) for name in case if name.startswith(WEIGHTS)):
+        for name in weights_of(case):
             place = places.get(name)
             has_one = complete and place is not None and place.grad is not None
             answers[f"gradient of {name}"] = place.grad if has_one else torch.zeros(1)
@@ -302,7 +327,7 @@ def run_cached(
     reading's sum of squares is asked for. A module that lacks a weight of the case, or has one more, gives zeros.
     """
     module, registered = build(cls, case)
-    whole = bool((registered[:-1] > 0).all()) and not registered[-1]
+    whole = bool((registered[:-1] > 0).all()) and registered[-1] <= 0
     module.eval()
 
     def in_pieces(whole_text: Tensor) -> Tensor:
@@ -319,6 +344,8 @@ def run_cached(
             "in pieces": in_pieces(case[text]),
             "a second text in pieces": in_pieces(case[other]),
         }
+        if not registered[-1]:
+            registered[-1] = saves_more(module, weights_of(case))
         module.reset()
         answers["after reset()"] = module(case[other])
     places = dict(module.named_parameters())
@@ -327,4 +354,4 @@ def run_cached(
         answers[f"gradient of {name}"] = torch.zeros(1) if slope is None else slope
     if not whole:
         answers = {name: torch.zeros_like(value) for name, value in answers.items()}
-    return {"registered": registered} | answers
+    return {"registered": cut_off(registered, first)} | answers

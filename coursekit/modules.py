@@ -3,6 +3,8 @@
 Parameters have the names that 03 asks for, so that weights of one go into the other.
 """
 
+from collections.abc import Sequence
+
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
@@ -117,6 +119,13 @@ def sinusoid(tokens: int, dim: int) -> Float[Tensor, "T D"]:
 def causal_mask(tokens: int) -> Bool[Tensor, "1 T T"]:
     """Token i may see tokens 0 to i."""
     return torch.ones(1, tokens, tokens, dtype=torch.bool).tril()
+
+
+def collate(rows: Sequence[Sequence[int]]) -> tuple[Int[Tensor, "B T"], Bool[Tensor, "B T"]]:
+    """Rows of ids as one batch: padded with zeros to the longest of them, and where an id stands."""
+    longest = max(map(len, rows))
+    ids = torch.tensor([[*row, *[0] * (longest - len(row))] for row in rows])
+    return ids, torch.arange(longest) < torch.tensor([len(row) for row in rows])[:, None]
 
 
 def training_step(

@@ -82,7 +82,7 @@ for name, weight in Stretch(3).named_parameters():
 class MultiHeadAttention(nn.Module):
     """Every word asks, and is answered by the words that it may see.  (difficulty ●●○, 8 minutes)
 
-    Registers the linear maps `query`, `key`, `value` and `output`, each from dim to dim with a bias.
+    Registers the linear maps `query`, `key`, `value` and `output`, each from dim to dim with a bias, and nothing else.
     Then write forward(self, x, keep): x (B, T, D) gives (B, T, D). keep[b, i, j] is True where word i
     of sentence b may see word j; the first two of its axes (B, T, T) may have length 1. Head h has
     columns h·d to (h + 1)·d − 1 of queries, keys and values, with d = dim / heads; scores are divided
@@ -420,7 +420,7 @@ class Dropout(nn.Module):
 
     Write forward(self, x, draws=None). draws has the shape of x, numbers between 0 and 1: where one is
     below p, x becomes 0; all other numbers are divided by 1 − p. Without draws it makes them
-    itself (`torch.rand_like`). In evaluation mode x stays as it is. p is below 1.
+    itself (`torch.rand_like`). In evaluation mode x stays as it is. p is below 1, and is not saved.
     Source: Srivastava et al. (2014).
     """
 
@@ -469,7 +469,7 @@ class Block(nn.Module):
     Registers `attention` (your MultiHeadAttention) and `feed_forward` (your FeedForward with this
     activation), and `norm_attention` and `norm_feed_forward`, two nn.LayerNorm with this eps, norm 1 and
     norm 2 of the drawings. Dropout with this probability is applied to what attention gives and to
-    what the feed-forward network gives, each before it is added. Then write forward(self, x, keep), as in
+    what the feed-forward network gives, each before it is added. Nothing else is saved. Then write forward(self, x, keep), as in
     MultiHeadAttention. Rows of padding are computed like all others; a pre-norm output is not normalised.
     Sources: Vaswani et al. (2017), sections 3.1 and 5.4; Xiong et al. (2020), table 1.
     """
@@ -1117,16 +1117,37 @@ check("transformer.collate", lambda case: collate(
 ))
 
 # %% tags=["demo"]
+keep(collate)
+
+# %% [markdown]
+# With it the encoder of section 7 learns the directions once more, each row forwards and backwards. The mask says which tokens count. One pass over all rows is an **epoch**.
+
+# %% tags=["demo"]
 from torch.utils.data import DataLoader
 
-rows = [row[row != 0].tolist() for row in train_ids[:3_000]]
+def both_directions(rows: list[list[int]]) -> tuple[Tensor, Tensor, Tensor]:
+    """What training_step takes: the rows, and the rows mirrored between their borders, padded by your collate."""
+    ids, real = collate([*rows, *([row[0], *row[-2:0:-1], row[-1]] for row in rows)])
+    return ids, torch.arange(2).repeat_interleave(len(rows))[:, None].expand_as(ids), real
+
+rows = [row[row != 0].tolist() for row in train_ids[:4_800]]
 torch.manual_seed(0)
-batches = list(DataLoader(rows, batch_size=32, shuffle=True, collate_fn=collate))
-widths = [padded.shape[1] for padded, _ in batches]
-filled = np.mean([mask.float().mean() for _, mask in batches])
+loader = DataLoader(rows, batch_size=32, shuffle=True, collate_fn=both_directions)
+model, widths, filled = Encoder(1, 2), [], []
+optimiser = torch.optim.Adam(model.parameters())
+for step, batch in enumerate(loader):
+    loss = training_step(model, batch, optimiser, warm_up(step, 3e-3, 30), 1.0)
+    widths.append(batch[0].shape[1])
+    filled.append(batch[2].float().mean().item())
+    if (step + 1) % 30 == 0:
+        print(f"batch {step + 1:>3}, {widths[-1]} tokens wide   loss {loss:.3f}")
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 longest_row = max(map(len, rows))
-print(f"{len(batches)} batches, {min(widths)} to {max(widths)} tokens wide")
-print(f"real tokens: {filled:.0%}; padded to the longest of all, {longest_row}: {np.mean([len(row) for row in rows]) / longest_row:.0%}")
+found_after_epoch = directions_found(model)
+print(f"after one epoch, directions found: {found_after_epoch:.3f}")
+print(f"{len(loader)} batches, {min(widths)} to {max(widths)} tokens wide; real tokens: {np.mean(filled):.0%}; "
+      f"padded to the longest of all, {longest_row}: {np.mean([len(row) for row in rows]) / longest_row:.0%}")
 
 # %% [markdown]
 # ## Further: two pieces of found code

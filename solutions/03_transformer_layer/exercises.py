@@ -556,6 +556,17 @@ class MultiHeadAttention(nn.Module):
             "Your answer is x too much. Adding the input is a step of the layer, not of attention.",
             "return self.output(", "return x + self.output(",
         ),
+        Mistake(
+            "a buffer that is saved",
+            "Your numbers are right. But a buffer of yours is saved with the model and then asked for when weights are loaded: a file without it does not fit. "
+            "A plain attribute is not saved, nor a buffer with persistent=False.",
+            "self.heads = heads", 'self.heads = heads\n        self.register_buffer("scale", torch.tensor((dim // heads) ** -0.5))',
+        ),
+        Mistake(
+            "cut off from training",
+            "Your numbers are right. But no step of training could change your weights: no_grad, detach or .data cuts what you return off from them (4 in `registered`).",
+            f"self.output({JOINED})", f"self.output({JOINED}).detach()",
+        ),
     ),
     alternatives={
         "scaled_dot_product_attention": """
@@ -875,6 +886,12 @@ class Dropout(nn.Module):
             "What is below p becomes 0 in x itself; you have changed the others by more than a factor.",
             DROPPED, "x * (draws >= self.p) - self.p",
         ),
+        Mistake(
+            "a buffer that is saved",
+            "Your numbers are right. But a buffer of yours is saved with the model and then asked for when weights are loaded: a file without it does not fit. "
+            "A plain attribute is not saved, nor a buffer with persistent=False.",
+            "self.p = p", 'self.register_buffer("p", torch.tensor(p, dtype=torch.float64))',
+        ),
     ),
     alternatives={
         "torch.where": """
@@ -1165,6 +1182,18 @@ Block = Exercise(
                 NORMS: "self.norm1, self.norm2 = nn.LayerNorm(dim, eps=eps), nn.LayerNorm(dim, eps=eps)",
                 **{line: line.replace("self.norm_attention", "self.norm1").replace("self.norm_feed_forward", "self.norm2") for line in (PRE_1, PRE_2, POST_1, POST_2)},
             },
+        ),
+        Mistake(
+            "cut off from training",
+            "Your numbers are right. But no step of training could change your weights: no_grad, detach or .data cuts what you return off from them (4 in `registered`).",
+            code=block_with("""
+        with torch.no_grad():
+            if self.norm_first:
+                x = x + self.drop(self.attention(self.norm_attention(x), keep))
+                return x + self.drop(self.feed_forward(self.norm_feed_forward(x)))
+            x = self.norm_attention(x + self.drop(self.attention(x, keep)))
+            return self.norm_feed_forward(x + self.drop(self.feed_forward(x)))
+"""),
         ),
     ),
     alternatives={

@@ -535,6 +535,16 @@ for name, nats in ladder.items():
 # The encoder is given; section 10 builds it. It is your layer of 03, post-norm with exact **GELU** (Hendrycks and Gimpel 2016). New is a layer norm on the sum of the embeddings.
 # BERT's **dropout** sets a tenth of the numbers to 0 in training; our small one does without.
 
+# %% [markdown]
+# Rows of unequal length come from your `encode_pair`. A `DataLoader` shuffles them and hands 32 at a time to a function that pads them with your `collate` of 03. Each step is your `training_step` of 03. On the way the model fills two gaps of a sentence.
+
+# %%
+from torch.utils.data import DataLoader
+
+from coursekit.growing import mine
+
+collate, training_step = mine("collate", "training_step")
+
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from dataclasses import replace
 
@@ -544,19 +554,23 @@ simpler = {kind: GRAMMAR.shares[kind] for kind in ("none", "left")}
 corner = Language.from_grammar(replace(GRAMMAR.only("prison", "river", "night"), shares=simpler))
 V, T = len(corner.vocabulary), 2 * corner.max_length - 1
 
-def rows_of(passages) -> tuple[Tensor, Tensor, Tensor]:
-    """ids, segments and next-sentence labels: your encode_pair on every passage."""
-    both = passages.first, passages.second
-    sides = [[torch.from_numpy(row[row > SEP]) for row in side.ids] for side in both]
-    encoded = [encode_pair(a, b, T, CLS, SEP, PAD) for a, b in zip(*sides, strict=True)]
-    ids, segments, _ = (torch.stack(part) for part in zip(*encoded, strict=True))
-    return ids, segments, torch.from_numpy(~passages.continues).long()
+def rows_of(passages) -> list[tuple[list[int], list[int], int]]:
+    """ids, segments and next-sentence label of each passage: your encode_pair without its padding."""
+    sides = ([torch.from_numpy(row[row > SEP]) for row in side.ids] for side in (passages.first, passages.second))
+    encoded = (encode_pair(a, b, T, CLS, SEP, PAD) for a, b in zip(*sides, strict=True))
+    return [(ids[real].tolist(), segments[real].tolist(), int(not continues))
+            for (ids, segments, real), continues in zip(encoded, passages.continues, strict=True)]
+
+def batch_of(rows) -> tuple[Tensor, Tensor, Tensor]:
+    """Rows as one batch, (ids, segments, next-sentence labels): your collate on both."""
+    ids, segments, labels = zip(*rows, strict=True)
+    return collate(ids)[0], collate(segments)[0], torch.tensor(labels)
 
 BATCH, STEPS = 32, 720
-text = rows_of(corner.passages(BATCH * STEPS, np.random.default_rng(0), split="train"))
+rows = rows_of(corner.passages(BATCH * STEPS, np.random.default_rng(0), split="train"))
 examined = corner.passages(300, np.random.default_rng(1), split="held_out")
-exam_rows = rows_of(examined)
-print(f"{V} words instead of {len(language.vocabulary):,}; {len(text[0]):,} pairs of up to {T} tokens")
+exam_rows = batch_of(rows_of(examined))
+print(f"{V} words instead of {len(language.vocabulary):,}; {len(rows):,} pairs of up to {max(len(ids) for ids, _, _ in rows)} tokens")
 
 # %% [markdown]
 # The bound: our pairs are two sentences that follow one another, or two from different places. Of the latter the other sentence tells nothing, so that the best possible prediction of a hidden word is that of
@@ -591,36 +605,58 @@ def examine(model: BERT) -> tuple[float, float, float]:
     right = (next_logits.argmax(dim=1) == not_next).float().mean()
     return mlm_loss(output.logits, exam_labels).item(), pair_loss.item(), right.item()
 
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+GAPPED = single(torch.from_numpy(corner.encode("the guard locked the thief in a dark cell", pad=False))[None])
+GAPPED[0, [5, 9]] = MASK                                              # thief and cell
+
+@torch.no_grad()
+def filled(model: BERT) -> str:
+    """The sentence with the most probable word in each gap."""
+    best = model(GAPPED).logits.argmax(dim=-1)
+    words = (corner.vocabulary[i] for i in torch.where(GAPPED == MASK, best, GAPPED)[0, 1:-1])
+    return " ".join(f"[{word}]" if gap else word for word, gap in zip(words, GAPPED[0, 1:-1] == MASK, strict=True))
+
 # %% tags=["demo"]
-def train(loss_of, steps: int) -> tuple[BERT, Float[np.ndarray, "points 4"]]:
-    """A BERT after so many batches of 32, and what the exam said on the way, behind the number of the step."""
+class WordsOfPairs(torch.nn.Module):
+    """A BERT as training_step asks it: from ids and segments together, the logits of each place."""
+
+    def __init__(self, model: BERT):
+        super().__init__()
+        self.model = model
+
+    def forward(self, rows: tuple[Tensor, Tensor]) -> Float[Tensor, "B T V"]:
+        return self.model(*rows).logits
+
+def words_alone(model: BERT, ids, segments, labels, not_next, optimiser, rate: float) -> float:
+    """Your step: of each batch, the hidden words count."""
+    batch = (ids, segments), labels, labels != UNCHOSEN
+    return training_step(WordsOfPairs(model), batch, optimiser, rate, 1.0)
+
+def learning_rate(step: int, steps: int, highest: float = 6e-3) -> float:
+    """Up in the first three tenths, then down along a cosine."""
+    return highest * min((step + 1) / (0.3 * steps), 0.5 + 0.5 * np.cos(np.pi * max(0.0, step / steps - 0.3) / 0.7))
+
+def train(take_step, steps: int, show_at=()) -> tuple[BERT, Float[np.ndarray, "points 4"]]:
+    """A BERT after so many batches of 32, and what the exam said on the way, behind the number of the step.
+
+    take_step gets a batch and returns its loss. After the steps `show_at` the model fills two gaps.
+    """
     torch.manual_seed(0)
-    model = BERT(BERTConfig(V, T, dim=64, layers=2, heads=4, feed_forward=224))
-    generator = torch.Generator().manual_seed(0)
-    optimiser = torch.optim.AdamW(model.parameters(), lr=4e-3, betas=(0.9, 0.98), weight_decay=0.01)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 4e-3, total_steps=steps, pct_start=0.3)
-    course = [(0, *examine(model))]
-    batches = zip(*(part[: BATCH * steps].split(BATCH) for part in text), strict=True)
-    for step, (ids, segments, not_next) in enumerate(batches):
-        longest = int((ids != PAD).sum(dim=1).max())                 # padding for all is of no use
-        corrupted, labels = corrupt(ids[:, :longest], V, generator)
-        output = model(corrupted, segments[:, :longest])
-        loss = loss_of(output.logits, labels, output.next_sentence, not_next)
-        optimiser.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimiser.step()
-        schedule.step()
+    model, generator = BERT(BERTConfig(V, T, dim=64, layers=2, heads=4, feed_forward=224)), torch.Generator().manual_seed(0)
+    optimiser = torch.optim.AdamW(model.parameters(), betas=(0.9, 0.98), weight_decay=0.01)
+    course, loader = [(0, *examine(model))], DataLoader(rows, BATCH, shuffle=True, collate_fn=batch_of)
+    for step, (ids, segments, not_next) in enumerate(loader):
+        corrupted, labels = corrupt(ids, V, generator)
+        loss = take_step(model, corrupted, segments, labels, not_next, optimiser, learning_rate(step, steps))
         if (step + 1) % 90 == 0:
             course.append((step + 1, *examine(model)))
+        if step + 1 in show_at:
+            print(f"step {step + 1:>3}   loss {loss:.2f}   {filled(model)}")
     return model.eval(), np.array(course)
 
 # %% tags=["demo"]
-def words_alone(logits, labels, next_logits, next_labels):
-    return mlm_loss(logits, labels)
-
 print("This takes ten to twenty seconds.")
-live, course = train(words_alone, STEPS)
+live, course = train(words_alone, STEPS, show_at=(1, 90, 180, 360, 720))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 bounds = exact_losses()
@@ -834,7 +870,7 @@ display(Markdown("BERT and ELMo: " + "; ".join(map(beside, QUESTIONS)) + "."))
 # %%
 from torch import nn
 
-from coursekit.growing import build, mine
+from coursekit.growing import build
 
 Block = mine("Block")
 
@@ -844,7 +880,7 @@ class Bert(nn.Module):
 
     Registers `token`, `segment` and `position`, an nn.Embedding each with vocabulary, 2 and tokens rows;
     `norm`, an nn.LayerNorm for their sum; `layers`, an nn.ModuleList of Blocks (post-norm, exact GELU, no
-    dropout); `pooler`, an nn.Linear from dim to dim. Every norm has eps 1e-12. Then write
+    dropout); `pooler`, an nn.Linear from dim to dim. Nothing else is saved. Every norm has eps 1e-12. Then write
     forward(self, ids, segments, real), all (B, T); real is False at padding, which no token may see.
     It returns the hidden states (layers + 1, B, T, dim), of which the first are the normed sum of the tables, and
     the pooled vectors (B, dim). Positions count from 0 and run on through both sentences. Rows of padding
@@ -877,7 +913,7 @@ def states_and_pooled(cls: type[nn.Module], case: dict) -> dict[str, Tensor]:
     (states, pooled), (in_training, _) = module.eval()(*inputs), module.train()(*inputs)
     same = states.shape == in_training.shape and torch.allclose(states, in_training, equal_nan=True)
     answers = {"states": states, "pooled": pooled, "the same in training": torch.tensor(same)}
-    if not registered[:-1].all() or registered[-1]:
+    if not registered[:-1].all() or registered[-1] > 0:
         answers = {name: torch.zeros_like(value) for name, value in answers.items()}
     return {"registered": registered} | answers
 
@@ -1031,6 +1067,21 @@ def pretraining_loss(
 # %% course={"extra_credit": 1} nbgrader={"grade": true, "grade_id": "bert-pretraining_loss-check", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 check("bert.pretraining_loss", lambda case: pretraining_loss(**case))
 
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+def with_both_tasks(loss_of):
+    """A step as your training_step takes it, on a loss of both tasks."""
+    def take_step(model: BERT, ids, segments, labels, not_next, optimiser, rate: float) -> float:
+        output = model.train()(ids, segments)
+        loss = loss_of(output.logits, labels, output.next_sentence, not_next)
+        optimiser.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        for group in optimiser.param_groups:
+            group["lr"] = rate
+        optimiser.step()
+        return loss.item()
+    return take_step
+
 # %% [markdown]
 # The corner of section 6 again: 720 batches with your loss, then 720 with the loss of 2018.
 #
@@ -1042,11 +1093,11 @@ predict("bert.next_2018", ..., choices=(CONSTANT, SLOWER, EQUAL))
 
 # %% tags=["demo"]
 print("This takes ten to twenty seconds.")
-paired, paired_course = train(pretraining_loss, STEPS)
+paired, paired_course = train(with_both_tasks(pretraining_loss), STEPS)
 
 # %% tags=["demo"]
 print("This takes ten to twenty seconds.")
-wild, wild_course = train(pretraining_loss_of_2018, STEPS)
+wild, wild_course = train(with_both_tasks(pretraining_loss_of_2018), STEPS)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 with torch.no_grad():

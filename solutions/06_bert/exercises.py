@@ -1592,6 +1592,12 @@ class Bert(nn.Module):
             "return torch.stack(states)", "return torch.stack(states[1:])",
         ),
         Mistake(
+            "a buffer that is saved",
+            "Your numbers are right. But what you register as a buffer (the numbers 0 to 511?) is saved with the model, and then asked for when weights are loaded: "
+            "a file without it does not fit. `register_buffer(…, persistent=False)` leaves it out.",
+            "self.pooler = ", 'self.register_buffer("position_ids", torch.arange(tokens))\n        self.pooler = ',
+        ),
+        Mistake(
             "the tokens scaled by √D",
             "The original transformer multiplied its token vectors by √D. BERT does not.",
             "self.token(ids) +", "self.token(ids) * self.token.embedding_dim**0.5 +",

@@ -149,7 +149,7 @@ class CausalAttention(torch.nn.Module):
               divided by √d. `keep` is what Block hands over; it is not used.
     reset     reset(cached=True) begins a text: from now on the tokens of each call stand behind all that came
               since, see those, too, and are remembered. reset() forgets them; then each call is a text of
-              its own again, and nothing is kept.
+              its own again, and nothing is kept. Weights and biases alone are saved.
     """
 
     def __init__(self, dim: int, heads: int):
@@ -207,7 +207,7 @@ class GPT(torch.nn.Module):
 
     parts     token and position, tables as nn.Embedding with `vocabulary` and `tokens` rows; layers, an
               nn.ModuleList of pre-norm Blocks, the `attention` of each a CausalAttention; norm, a LayerNorm
-              behind the last layer. Block's default ε stays. No other parameters: the logits are made with the table `token`.
+              behind the last layer. Block's default ε stays. Nothing else is saved: the logits are made with the table `token`.
     forward   the logits, (B, T, vocabulary), for ids (B, T). The first layer reads token + position.
     reset     as in CausalAttention, for all layers; positions then go on counting from call to call.
               Without a cache each call begins at position 0.

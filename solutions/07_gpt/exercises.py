@@ -310,6 +310,18 @@ class CausalAttention(torch.nn.Module):
             "You return the heads side by side. The fourth layer, `output`, has not been asked.",
             "self.output((weights @ v).transpose(1, 2).flatten(2))", "(weights @ v).transpose(1, 2).flatten(2)",
         ),
+        Mistake(
+            "a buffer that is saved",
+            "Your numbers are right. But a buffer of yours (a mask, or what is remembered) is saved with the model and then asked for when weights are loaded: "
+            "a file without it does not fit. `register_buffer(…, persistent=False)` leaves it out.",
+            "self.cached, self.past = cached, None",
+            'self.cached, self.past = cached, None\n        self.register_buffer("mask", torch.ones(99, 99).tril())',
+        ),
+        Mistake(
+            "cut off from training",
+            "Your numbers are right. But no step of training could change your weights: no_grad, detach or .data cuts what you return off from them (4 in `registered`).",
+            "self.output((weights @ v).transpose(1, 2).flatten(2))", "self.output((weights @ v).transpose(1, 2).flatten(2)).detach()",
+        ),
     ),
     alternatives={
         "scaled_dot_product_attention, keys and values apart": """
@@ -538,6 +550,12 @@ gpt = Exercise(
             "probabilities returned",
             "Your rows add up to 1: a softmax has been taken. Logits are asked for.",
             LOGITS, f"({LOGITS}).softmax(dim=-1)",
+        ),
+        Mistake(
+            "a buffer that is saved",
+            "Your numbers are right. But a buffer of yours (a counter, or a mask) is saved with the model and then asked for when weights are loaded: "
+            "a file without it does not fit. `register_buffer(…, persistent=False)` leaves it out.",
+            "self.reset()", 'self.register_buffer("places", torch.arange(tokens))\n        self.reset()',
         ),
     ),
     alternatives={

@@ -1,4 +1,4 @@
-"""A student's path from empty stubs to MiniLM's hidden states out of own code, in JupyterLab: notebooks 03, then 06.
+"""A student's path from empty stubs to MiniLM's hidden states out of own code, in JupyterLab: notebooks 02, 03, then 06.
 
 `SCREENSHOTS=docs/images make test TEST_ARGS="-k growing_model"` renews the picture in docs/.
 """
@@ -15,19 +15,22 @@ from tests.conftest import ASSIGNMENTS, ROOT
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-BLOCKS, BERT = "03_transformer_layer", "06_bert"
+ATTENTION, BLOCKS, BERT = "02_attention", "03_transformer_layer", "06_bert"
+WIDTHS = 900, 1280
+"""Of the windows in which pictures are taken: half a screen, and a small laptop's."""
 CELLS = "window.jupyterapp.shell.currentWidget.content.widgets"
 
 
 @pytest.fixture
 def course(tmp_path, monkeypatch):
-    """A student's folder with what the path needs of the two notebooks: stubs, checks, `keep`, `mine` and MiniLM."""
+    """A student's folder with what the path needs of the three notebooks: stubs, checks, `keep`, `mine` and MiniLM."""
     monkeypatch.delenv("AUTOGRADER_HOME", raising=False)  # my_model.py lies beside the notebooks
     folder = tmp_path / "course"
     begin, end = 'mine("Block"', "largest_difference(own_bert)"
     for name, needed in (
-        (BLOCKS, lambda cells: up_to(cells, "keep(sinusoid")),
-        (BERT, lambda cells: [*up_to(cells, "import torch"), *between(cells, begin, end)]),
+        (ATTENTION, lambda cells: up_to(cells, 'check("attention.multi_head"')),
+        (BLOCKS, lambda cells: [*up_to(cells, "keep(sinusoid"), *step_and_batches(cells)]),
+        (BERT, lambda cells: [*up_to(cells, "mine("), *between(cells, begin, end)]),
     ):
         notebook = ASSIGNMENTS[name].read_release()
         notebook.cells = needed([cell for cell in notebook.cells if cell.cell_type == "code"])
@@ -45,6 +48,15 @@ def up_to(cells: list, words: str) -> list:
     first = next((i for i, cell in enumerate(cells) if grade_id(cell)), last)
     demos = [cell for cell in cells[:first] if "import " in cell.source]
     return [cell for cell in cells[:last] if not is_demo(cell) or cell in demos] + [cells[last]]
+
+
+def step_and_batches(cells: list) -> list:
+    """The exercises of which training is made, with what their checks need and the cells that keep them."""
+    return [
+        cell
+        for first, last in (("def training_step", "keep(training_step)"), ("def collate", "keep(collate)"))
+        for cell in between(cells, first, last)
+    ]
 
 
 def between(cells: list, begin: str, end: str) -> list:
@@ -97,19 +109,43 @@ def said(page) -> list[str]:
     )
 
 
+def pictures(page, picture, name: str, words: str) -> None:
+    """Of the cell with these words, in windows of each width."""
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.evaluate(
+            """async words => {
+                const notebook = window.jupyterapp.shell.currentWidget.content;
+                const number = notebook.widgets.findIndex(cell => cell.model.sharedModel.source.includes(words));
+                notebook.activeCellIndex = number;
+                await notebook.scrollToItem(number, "center");
+            }""",
+            words,
+        )
+        picture(page, f"{name}_{width}")
+    page.set_viewport_size({"width": 1400, "height": 900})
+
+
 def test_from_empty_stubs_to_minilm_in_own_code(course, start_lab, page, picture):
     address = start_lab(course)
+    open_and_answer(page, address, ATTENTION)
+    checked = [text for text in said(page) if "✓ attention." in text]
+    assert len(checked) == 6 and all("right" in text for text in checked), said(page)
+    pictures(page, picture, "path_attention", 'check("attention.multi_head"')
+
     open_and_answer(page, address, BLOCKS)
     checked = [text for text in said(page) if "transformer." in text]
-    assert len(checked) >= 6 and all("right" in text for text in checked), checked
-    assert any("Kept in my_model.py: " in text for text in said(page))
+    assert len(checked) >= 8 and all("right" in text for text in checked), checked
+    assert sum("Kept in my_model.py: " in text for text in said(page)) == 3
     own = (course / "notebooks" / "my_model.py").read_text()
-    assert "class Block(nn.Module)" in own and "SOLUTION" not in own
+    assert "class Block(nn.Module)" in own and "def collate" in own and "SOLUTION" not in own
+    pictures(page, picture, "path_block", 'check("transformer.Block"')
 
     open_and_answer(page, address, BERT)
     texts = said(page)
-    assert any("Block: yours" in text for text in texts), texts
+    kept = {"Block: yours", "collate: yours", "training_step: yours"}
+    assert kept <= {line for text in texts for line in text.splitlines()}, texts
     assert {"✓ bert.Bert: right", "✓ bert.bert_names: right"} <= {text.strip() for text in texts}
     difference = re.search(r"largest difference of the last hidden states: (\S+)", texts[-1])
     assert float(difference[1]) < 1e-5, texts[-1]
-    picture(page, "own_bert")
+    pictures(page, picture, "path_own_bert", "largest_difference(own_bert)")

@@ -125,6 +125,29 @@ def test_a_step_of_training_is_the_student_s_own_if_it_is_right(home, capsys, ol
     ) in capsys.readouterr().out
 
 
+COLLATE = """
+def collate(rows):
+    ids = nn.utils.rnn.pad_sequence([torch.tensor(row, dtype=torch.long) for row in rows], batch_first=True)
+    return ids, torch.tensor([[place < len(row) for place in range(ids.shape[1])] for row in rows])
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("", "", ""),
+        ("batch_first=True", "batch_first=True, padding_value=-1", "other numbers (they"),
+        ("return ids, torch", "return ids, ids != 0\n    torch", "other numbers in the mask (they"),
+        ("return ids, ", "return ids\n    ", "stops with ValueError"),
+    ],
+)
+def test_a_batch_is_the_student_s_own_if_it_is_right(home, capsys, old, new, said):
+    growing.keep(defined(COLLATE.replace(old, new) if old else COLLATE, "collate"))
+    collate = growing.mine("collate")
+    assert (collate is modules.collate) == bool(said)
+    assert (said or "collate: yours") in capsys.readouterr().out
+
+
 def test_what_is_graded_depends_on_no_earlier_notebook(capsys, monkeypatch):
     growing.keep(defined(RIGHT, "FeedForward"))
     capsys.readouterr()

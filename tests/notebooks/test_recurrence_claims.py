@@ -28,9 +28,14 @@ def test_with_large_weights_the_derivative_explodes(measured):
     assert mean - half > np.log(10)
 
 
-def test_the_dot_product_translates_as_well_as_far_as_these_sentences_tell_and_aligns(measured):
-    assert measured["dot_low"] <= 0 <= measured["dot_high"]
-    assert measured["right_with"]["dot product"].mean() > 0.95
+def test_the_dot_product_and_the_additive_score_cannot_be_told_apart_with_three_seeds_and_it_aligns(measured):
+    gap, half, dot, additive = (
+        measured[name] for name in ("dot_gap", "dot_gap_half", "dot_seeds", "additive_seeds")
+    )
+    assert len(dot) == len(additive) == 3 and abs(gap) < half and half > 0.01
+    assert 0.015 < np.ptp(dot) < 0.03
+    assert dot[0] >= additive[0] and dot[1] < additive[1] - 0.01
+    assert measured["dot_right"] > 0.95
     assert measured["dot_found"] > 0.5
 
 
