@@ -28,7 +28,7 @@ def contents(opinions: pd.DataFrame) -> Iterator[str]:
     yield f"words an opinion: {words.min()} to {words.max()}, median {words.median():.0f}"
 
 
-def words_learnt_elsewhere(opinions: pd.DataFrame) -> np.ndarray:
+def words_learned_elsewhere(opinions: pd.DataFrame) -> np.ndarray:
     """Whether each opinion gets its label from the words of the reviews of `data/sentiment`, all of them; scikit-learn's own penalty."""
     reviews = pd.read_csv(DATA / "sentiment/sentiment.csv")
     counted = CountVectorizer(binary=True).fit(reviews["text"])
@@ -37,22 +37,22 @@ def words_learnt_elsewhere(opinions: pd.DataFrame) -> np.ndarray:
 
 
 def right(features: np.ndarray, both: pd.DataFrame) -> np.ndarray:
-    """Whether each opinion gets its label from a logistic regression that has learnt on `data/sentiment`."""
+    """Whether each opinion gets its label from a logistic regression that has learned on `data/sentiment`."""
     found = predictions(features, both["label"], both["split"], DECAYS) == both["label"].to_numpy()
     return found[(both["split"] == "test").to_numpy()]
 
 
 def trivial(opinions: pd.DataFrame) -> dict[str, float]:
-    """Accuracy of what does not understand, learnt on `data/sentiment`: on all opinions, and on those that notebook 07 asks."""
+    """Accuracy of what does not understand, learned on `data/sentiment`: on all opinions, and on those that notebook 07 asks."""
     both = one_after_the_other(pd.read_csv(DATA / "sentiment/sentiment.csv"), opinions)
     asked = opinions.groupby(["subject", "label"]).cumcount() > 0  # the first of each is an example there
-    words = words_learnt_elsewhere(opinions)
+    words = words_learned_elsewhere(opinions)
     return {
         "majority": opinions["label"].value_counts(normalize=True).max(),
         "lengths": right(lengths(both["text"]), both).mean(),
         "punctuation": right(punctuation(both["text"]), both).mean(),
-        "bag of words, learnt on sentiment": words.mean(),
-        "bag of words, learnt on sentiment, on the 96 of notebook 07": words[asked.to_numpy()].mean(),
+        "bag of words, learned on sentiment": words.mean(),
+        "bag of words, learned on sentiment, on the 96 of notebook 07": words[asked.to_numpy()].mean(),
     }
 
 

@@ -78,7 +78,7 @@ def counting_alone(pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 def counting_together(pairs: pd.DataFrame) -> dict[str, float]:
-    """Spearman on `test` of a grade guessed from all counts at once, learnt on `train`: along straight lines, and in any way."""
+    """Spearman on `test` of a grade guessed from all counts at once, learned on `train`: along straight lines, and in any way."""
     columns, train, test = counts(pairs), pairs["split"] == "train", pairs["split"] == "test"
     trees = HistGradientBoostingRegressor(max_depth=3, max_iter=50, random_state=0)
     found = {}

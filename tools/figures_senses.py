@@ -114,7 +114,7 @@ def place(senses: pd.DataFrame) -> Float[np.ndarray, "n 4"]:
     return np.stack([before, after, before / (before + after), after == 0], axis=1).astype(float)
 
 
-def learnt(senses: pd.DataFrame, features: Float[np.ndarray, "n D"]) -> Bool[np.ndarray, " n"]:
+def learned(senses: pd.DataFrame, features: Float[np.ndarray, "n D"]) -> Bool[np.ndarray, " n"]:
     """Whether each sentence gets its sense from its features: for each word a logistic regression on its training sentences."""
     right, train = np.zeros(len(senses), dtype=bool), (senses.split == "train").to_numpy()
     sense = senses.sense.to_numpy()
@@ -138,7 +138,7 @@ def bag_of_words(senses: pd.DataFrame) -> Bool[np.ndarray, " n"]:
 
 
 def by_name(senses: pd.DataFrame) -> Bool[np.ndarray, " n"]:
-    """A bag that has learnt nothing here: the sense whose name's GloVe vector is nearest to the sentence's mean (cosine)."""
+    """A bag that has learned nothing here: the sense whose name's GloVe vector is nearest to the sentence's mean (cosine)."""
     glove = load_glove()
     sums = normalize(bags(senses, glove, "rare words count more"), dim=1)
     right, sense = np.zeros(len(senses), dtype=bool), senses.sense.to_numpy()
@@ -153,11 +153,11 @@ def readers(senses: pd.DataFrame) -> dict[str, np.ndarray]:
     """Whether each sentence gets its sense, for each reader that has no context, or two words of it."""
     return {
         "most frequent sense": 1 / senses.groupby("word")["sense"].transform("nunique").to_numpy(),
-        "length": learnt(senses, lengths(senses.sentence)),
-        "place of the word": learnt(senses, place(senses)),
-        "punctuation": learnt(senses, punctuation(senses.sentence)),
-        "bag of words, learnt on train": bag_of_words(senses),
-        "bag of words, learnt elsewhere, asked for the sense's name": by_name(senses),
+        "length": learned(senses, lengths(senses.sentence)),
+        "place of the word": learned(senses, place(senses)),
+        "punctuation": learned(senses, punctuation(senses.sentence)),
+        "bag of words, learned on train": bag_of_words(senses),
+        "bag of words, learned elsewhere, asked for the sense's name": by_name(senses),
         "two words on either side": from_two_words(senses),
     }
 

@@ -87,18 +87,18 @@ def accuracies(right: np.ndarray, reviews: pd.DataFrame) -> str:
 
 
 def trivial(reviews: pd.DataFrame) -> dict[str, float]:
-    """Accuracy on `test` of what does not understand: lengths, marks, and a bag of words learnt on other texts."""
+    """Accuracy on `test` of what does not understand: lengths, marks, and a bag of words learned on other texts."""
     opinions = pd.read_csv(Path(__file__).parents[1] / "data/opinions/opinions.csv")
     halves = opinions.groupby("subject").cumcount() < 8  # the rest chooses the penalty
     opinions = opinions.assign(split=np.where(halves, "train", "validation"))
     elsewhere = one_after_the_other(opinions, reviews[reviews["split"] == "test"])
     test = (reviews["split"] == "test").to_numpy()
-    learnt_from = (elsewhere["split"] == "train").to_numpy()
+    learned_from = (elsewhere["split"] == "train").to_numpy()
     return {
         "lengths": logistic_regression(lengths(reviews["text"]), reviews)[test].mean(),
         "punctuation": logistic_regression(punctuation(reviews["text"]), reviews)[test].mean(),
-        "bag of words, learnt on opinions": logistic_regression(
-            bags(elsewhere["text"], learnt_from), elsewhere
+        "bag of words, learned on opinions": logistic_regression(
+            bags(elsewhere["text"], learned_from), elsewhere
         )[(elsewhere["split"] == "test").to_numpy()].mean(),
     }
 

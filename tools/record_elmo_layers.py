@@ -35,10 +35,10 @@ SETTINGS = {
 
 def by_word(names: dict, language: Language, task: str, seed: int) -> float:
     """Accuracy of the label that a word has most often in training; of the commonest label for a word not seen there."""
-    learnt, asked = (names["task_sentences"](seed, split) for split in ("train", "held_out"))
-    chosen, labels = names["examples"](task, learnt, False, seed)
+    learned, asked = (names["task_sentences"](seed, split) for split in ("train", "held_out"))
+    chosen, labels = names["examples"](task, learned, False, seed)
     counts = np.zeros((len(language.vocabulary), labels[chosen].max() + 1))
-    np.add.at(counts, (learnt.ids[chosen], labels[chosen]), 1)
+    np.add.at(counts, (learned.ids[chosen], labels[chosen]), 1)
     chosen, labels = names["examples"](task, asked, True, seed)
     words = asked.ids[chosen]
     guesses = np.where(counts[words].any(axis=1), counts[words].argmax(axis=1), counts.sum(axis=0).argmax())

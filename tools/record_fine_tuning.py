@@ -1,6 +1,6 @@
-"""Record data/results/fine_tuning*.csv: the runs of notebook 09 (three quarters of an hour of one core).
+"""Record data/results/fine_tuning*.csv: the runs of notebook 09 (an hour of one core).
 
-    python tools/record_fine_tuning.py             # all; "small", "warm_up", "layer_rates", "reviews" or "heads" behind it: one of them
+    python tools/record_fine_tuning.py             # all; "small", "warm_up", "layer_rates", "long", "exam", "reviews" or "heads" behind it: one of them
 
 Runs that stand in a table are not run again: delete a table to record it anew. A row is one fine-tuning. A seed is other sentences (or other reviews), another head and another order of the
 batches. First every strategy is tried with several learning rates; the lowest one that comes within a point of the best
@@ -18,9 +18,9 @@ from notebook_names import names_of
 from tqdm import tqdm
 
 ROOT = Path(__file__).parents[1]
-SMALL, WARM_UP, LAYER_RATES, REVIEWS, HEADS = (
+SMALL, WARM_UP, LAYER_RATES, LONG, EXAM, REVIEWS, HEADS = (
     ROOT / "data/results" / f"fine_tuning{name}.csv"
-    for name in ("", "_warm_up", "_layer_rates", "_reviews", "_heads")
+    for name in ("", "_warm_up", "_layer_rates", "_long", "_exam", "_reviews", "_heads")
 )
 
 TASKS, BATCH = ("topic", "swap"), 16
@@ -42,6 +42,10 @@ WARM_UP_RATES, WARM_UP_LABELS, WARM_UPS, WARM_UP_SEEDS = (
 )
 LAYER_RATES_DECAYS, LAYER_RATES_SEEDS = (0.5, 0.25), range(100, 103)
 """The same rate for all layers, with these seeds, labels and rates, stands in the table of warm-up."""
+LONG_STEPS, LONG_RUNS = 1600, (("full", 1e-3), ("from scratch", 1e-3), ("from scratch", 3e-3))
+"""Eight times the steps of the other tables: with 4,096 labels, six epochs and a quarter."""
+EXAM_STEPS, EXAM_RATES = 320, (1e-3, 3e-3)
+"""The steps of the notebook's live run; its rate, and three times that."""
 REVIEW_RATES = {
     "frozen features": (1e-3, 1e-2),
     "last layer": (1e-3,),
@@ -112,6 +116,22 @@ def layer_rates(names: dict) -> None:
     record(LAYER_RATES, runs, names["tune_small"])
 
 
+def long(names: dict) -> None:
+    runs = [
+        {"task": task, "strategy": strategy, "labels": max(OTHER_LABELS), "lr": lr, "steps": LONG_STEPS, "seed": seed}
+        for seed in SEEDS for task in TASKS for strategy, lr in LONG_RUNS
+    ]  # fmt: skip
+    record(LONG, runs, names["tune_small"])
+
+
+def exam(names: dict) -> None:
+    runs = [
+        {"task": task, "strategy": "full", "labels": RATE_LABELS, "lr": lr, "steps": EXAM_STEPS, "seed": seed}
+        for seed in SEEDS for task in TASKS for lr in EXAM_RATES
+    ]  # fmt: skip
+    record(EXAM, runs, names["tune_and_ask"])
+
+
 def reviews(names: dict) -> None:
     loaded = names["load_pretrained"]("bert-base-uncased")
     runs = [
@@ -142,6 +162,8 @@ TABLES = {
     "small": small_bert,
     "warm_up": warm_up,
     "layer_rates": layer_rates,
+    "long": long,
+    "exam": exam,
     "reviews": reviews,
     "heads": heads,
 }

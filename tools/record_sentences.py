@@ -31,8 +31,8 @@ def measures(names: dict, encoder, centred: bool) -> dict[str, float]:
     exam = names["pairs"][names["pairs"].split == "test"]
     premises, hypotheses = encoder.encode(exam.premise), encoder.encode(exam.hypothesis)
     if centred:
-        learnt = names["of_training"]
-        mean = encoder.encode([*learnt.premise, *learnt.hypothesis[::3]]).mean(dim=0)
+        learned = names["of_training"]
+        mean = encoder.encode([*learned.premise, *learned.hypothesis[::3]]).mean(dim=0)
         premises, hypotheses = premises - mean, hypotheses - mean
     grades = torch.tensor(exam.similarity.values)
     own, asked = premises[names["ENTAILMENT"] :: 3], hypotheses[::3]

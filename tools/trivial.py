@@ -26,20 +26,20 @@ def punctuation(texts: Sequence[str]) -> Float[np.ndarray, "texts marks"]:
     return np.hstack([marks, words]).astype(float)
 
 
-def bags(texts: Sequence[str], learnt_from: Bool[np.ndarray, " texts"]) -> csr_array:
+def bags(texts: Sequence[str], learned_from: Bool[np.ndarray, " texts"]) -> csr_array:
     """Which of the words of the texts that it learns from each text holds, each row of length 1."""
     texts = np.asarray(texts, dtype=object)
     held = (
         CountVectorizer(binary=True, token_pattern=r"[a-z0-9]+(?:'[a-z]+)?")
-        .fit(texts[learnt_from])
+        .fit(texts[learned_from])
         .transform(texts)
     )
     size = np.sqrt(np.maximum(np.asarray(held.sum(axis=1)).ravel(), 1))
     return csr_array(held.multiply(1 / size[:, None]))
 
 
-def one_after_the_other(learnt: pd.DataFrame, asked: pd.DataFrame) -> pd.DataFrame:
-    """The train and validation rows of one table, then all of another as `test`: what is learnt here is asked there."""
-    return pd.concat([learnt[learnt["split"] != "test"], asked.assign(split="test")], ignore_index=True)[
+def one_after_the_other(learned: pd.DataFrame, asked: pd.DataFrame) -> pd.DataFrame:
+    """The train and validation rows of one table, then all of another as `test`: what is learned here is asked there."""
+    return pd.concat([learned[learned["split"] != "test"], asked.assign(split="test")], ignore_index=True)[
         ["text", "label", "split"]
     ]

@@ -339,7 +339,7 @@ def few_shot(recorded: pd.DataFrame, questions: int, bag: float) -> pd.DataFrame
     show(
         figure,
         alt=f"SmolLM2 on {questions} opinions, {draws} draws of the examples, means with 95 % intervals over draws (squares), each draw a "
-        f"dot. {'; '.join(said)}. A bag of words learnt on other reviews has {bag:.3f}, guessing 0.5.",
+        f"dot. {'; '.join(said)}. A bag of words learned on other reviews has {bag:.3f}, guessing 0.5.",
     )
     return pd.DataFrame(rows).T.rename_axis("examples")
 

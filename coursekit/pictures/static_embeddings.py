@@ -260,6 +260,34 @@ def partners(sentences: Sequence[str], meanings: Sequence[str], vectors: Float[T
     ))  # fmt: skip
 
 
+def leaning(
+    words: Sequence[str],
+    seven: Float[Tensor, " n"],
+    eighth: Float[Tensor, " n"],
+    at_random: Float[Tensor, " 2"],
+) -> None:
+    """Words by how far they lean by two measures; the band holds 95 % of random words by the first."""
+    figure, ax = plt.subplots(figsize=(9, 4.6))
+    low, high = at_random.tolist()
+    ax.axvspan(low, high, color=GREY, alpha=0.15, lw=0, label="95 % of random frequent words")
+    ax.axhline(0, color=GREY, lw=0.8)
+    ax.axvline(0, color=GREY, lw=0.8)
+    ax.scatter(seven, eighth, color=BLUE, s=16, zorder=3)
+    for word, x, y in zip(words, seven.tolist(), eighth.tolist(), strict=True):
+        ax.annotate(word, (x, y), xytext=(4, 2), textcoords="offset points", fontsize=8)
+    ax.set(xlabel="leans to: he, man, his, …  ←  mean of seven pairs  →  she, woman, her, …",
+           ylabel="male  ←  one pair  →  female")  # fmt: skip
+    ax.legend(loc="upper right", frameon=False)
+    order = seven.argsort().tolist()
+    first, last = (
+        ", ".join(f"{words[i]} {seven[i]:+.2f}" for i in some) for some in (order[:3], order[:-4:-1])
+    )
+    show(figure, alt=(
+        f"{len(words)} occupations. Across, the mean over seven pairs such as she and he, from {first} to {last}; 95 % of random words lie "
+        f"between {low:+.2f} and {high:+.2f}. Upwards, the pair female and male, which falls as the mean rises."
+    ))  # fmt: skip
+
+
 def bars(
     series: Mapping[str, Mapping[str, float]], ylabel: str, *, written: bool = False, top: float | None = None
 ) -> None:

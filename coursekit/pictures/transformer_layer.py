@@ -252,7 +252,7 @@ def warm_up(runs: pd.DataFrame) -> None:
         for ax, how in zip(row, ways, strict=True):
             part = runs[(runs.norm == norm) & (runs.how == how)]
             ends = part[part.step == part.step.max()]
-            learnt = int((ends.accuracy > 0.9).sum())
+            learned = int((ends.accuracy > 0.9).sum())
             for _, run in part.groupby("seed"):
                 good = run.accuracy.iloc[-1] > 0.9
                 ax.plot(
@@ -263,10 +263,10 @@ def warm_up(runs: pd.DataFrame) -> None:
                     linewidth=1,
                 )
             ax.axhline(np.log(2), color="black", linestyle=":", linewidth=1)
-            ax.set_title(f"{norm}, {how}\n{learnt} of {len(ends)} learn it", fontsize=9)
+            ax.set_title(f"{norm}, {how}\n{learned} of {len(ends)} learn it", fontsize=9)
             ax.set_ylim(0, 1.25)
             said.append(
-                f"{norm}, {how}: {learnt} of {len(ends)} seeds find more than nine in ten, median loss {ends.loss.median():.2f}"
+                f"{norm}, {how}: {learned} of {len(ends)} seeds find more than nine in ten, median loss {ends.loss.median():.2f}"
             )
         row[0].set_ylabel("loss")
     for ax in axes[-1]:

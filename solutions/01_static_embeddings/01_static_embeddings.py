@@ -784,23 +784,21 @@ predict("static.separation", ..., choices=(NONE, BELOW, ABOVE))
 # held-out sentences, the exam. Its questions are of four kinds. The words before the ambiguous one tell its sense; only words
 # after it do; or all words are there and only their *order* tells, in one clause or in two.
 
-# %% tags=["demo"]
-from coursekit.exam import QUESTIONS, ambiguous_words, bounds, nearest_sense, sense_exam
-from coursekit.scoreboard import add_row, draw
+# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
+from coursekit.exam import QUESTIONS, Accuracy, ambiguous_words, bounds, nearest_sense, sense_exam
 
 exam = sense_exam()
+
+# %% tags=["demo"]
+from coursekit.scoreboard import add_row, draw
+
 for kind, what in QUESTIONS.items():
     print(f"{what:22}", *exam.held_out[exam.held_out.cue == kind].words(0))
 
 
-# %% tags=["demo"]
-def word_vector(sentences) -> Tensor:
-    """f(w): the vector of the ambiguous word of each sentence, from the table."""
-    return static.word[torch.from_numpy(ambiguous_words(sentences))]
-
-
+# %% tags=["demo", "record"]
 def average_of_neighbours(
-    ids: np.ndarray, position: np.ndarray, only_before: bool = False, vectors: Float[Tensor, "V D"] = static.word
+    ids: np.ndarray, position: np.ndarray, vectors: Float[Tensor, "V D"], only_before: bool = False
 ) -> Float[Tensor, "n D"]:
     """f(w, C): the average vector of the words around the ambiguous word, or of those before it."""
     ids, position = torch.from_numpy(ids), torch.from_numpy(position).unsqueeze(1)
@@ -809,11 +807,32 @@ def average_of_neighbours(
     return (vectors[ids] * used.unsqueeze(2)).sum(1) / used.sum(1, keepdim=True).clamp(min=1)
 
 
+def one_row(sentences, vectors: Float[Tensor, "V D"]) -> Float[Tensor, "n D"]:
+    """f(w): the vector of the ambiguous word of each sentence, from the table."""
+    return vectors[torch.from_numpy(ambiguous_words(sentences))]
+
+
+def before_it(sentences, vectors: Float[Tensor, "V D"]) -> Float[Tensor, "n D"]:
+    return average_of_neighbours(sentences.ids, sentences.position, vectors, only_before=True)
+
+
+def around_it(sentences, vectors: Float[Tensor, "V D"]) -> Float[Tensor, "n D"]:
+    return average_of_neighbours(sentences.ids, sentences.position, vectors)
+
+
 representations = {
-    "f(w): one vector per word": word_vector,
-    "f(w, C): average of the words before": lambda s: average_of_neighbours(s.ids, s.position, only_before=True),
-    "f(w, C): average of the words around": lambda s: average_of_neighbours(s.ids, s.position),
+    "f(w): one vector per word": one_row,
+    "f(w, C): average of the words before": before_it,
+    "f(w, C): average of the words around": around_it,
 }
+
+# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
+def exam_of(vectors: Float[Tensor, "V D"]) -> dict[str, Accuracy]:
+    """The exam of each representation with these vectors."""
+    return {
+        name: nearest_sense(exam, represent(exam.labelled, vectors), represent(exam.held_out, vectors))
+        for name, represent in representations.items()
+    }
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 held_out, asked = exam.held_out, ambiguous_words(exam.held_out)
@@ -822,9 +841,9 @@ for word in language.ambiguous:
     rows = np.flatnonzero(asked == language.id_of[word])
     senses = torch.from_numpy(held_out.sense[rows])
     for name, represent in representations.items():
-        separations[name][word] = separation(represent(held_out[rows]), senses).item()
+        separations[name][word] = separation(represent(held_out[rows], static.word), senses).item()
     mixed_up = senses[torch.randperm(len(senses), generator=torch.Generator().manual_seed(0))]
-    separations["around, senses shuffled"][word] = separation(represent(held_out[rows]), mixed_up).item()
+    separations["around, senses shuffled"][word] = separation(represent(held_out[rows], static.word), mixed_up).item()
 of_cell = separations["f(w): one vector per word"]["cell"]
 reveal("static.separation", NONE if abs(of_cell) < 1e-5 else ABOVE if of_cell > 0 else BELOW, because={
     BELOW: "Two occurrences of one sense would have to be less similar than two of different senses. All pairs are equally similar here.",
@@ -840,17 +859,19 @@ pictures.bars(separations, "separation (difference of cosines)")
 # words* compares the counts of the other words; in *near words* a word counts the more, the nearer it stands.
 
 # %% tags=["demo"]
-scores = {name: nearest_sense(exam, f(exam.labelled), f(exam.held_out)) for name, f in representations.items()}
-limits = bounds()
-for name, accuracy in scores.items():
+scores, limits = exam_of(static.word), bounds()
+recorded_exams = read_table("results/skip_gram_exam.csv")            # three trainings of the cells above
+for name in scores:
     note = "skip-gram" if name.startswith("f(w):") else "control: a bag of skip-gram vectors"
-    add_row(name, accuracy, note=note)
+    trainings = recorded_exams[recorded_exams.model == name][list(QUESTIONS)]
+    add_row(name, [Accuracy(*shares) for shares in trainings.to_numpy()], note=note)
 draw()
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 one, before, around = scores.values()
 of_one = sorted(one[kind] for kind in QUESTIONS)
 display(Markdown(
+    "On the board stand the means of three trainings (`python tools/record_skip_gram.py exam`); here is what yours gives. "
     f"The static vector gets the majority of every kind, {of_one[0]:.2f} to {of_one[-1]:.2f}: it is the same in all sentences. "
     f"Averaging the words *before* answers {before.left:.2f} of the questions whose cue stands on "
     f"the left, and {before.right:.2f} of those whose cue comes only afterwards. There no reader of the words before can expect more than {limits.words_before.right:.2f}. (That bound "
@@ -877,16 +898,15 @@ pair = [
 ids = np.stack([language.encode(sentence) for sentence in pair])
 position = (ids == language.id_of["cell"]).argmax(axis=1)
 beliefs = language.sense_posterior(ids, position, "both")
-bags = average_of_neighbours(ids, position)
+bags = average_of_neighbours(ids, position, static.word)
 first, second = language.log_probability(ids)
 pictures.partners(pair, [f"{language.senses[belief.argmax()]}, p = {belief.max():.2f}" for belief in beliefs], bags)
 print(f"probability of the first sentence divided by that of the second: {np.exp(first - second):.2f}")
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 ordered = exam.held_out[np.isin(exam.held_out.cue, ["order1", "order2"])]
-bag = representations["f(w, C): average of the words around"]
 right_of_question, right_of_partner = (
-    nearest_hits(Exam(exam.labelled, asked), bag(exam.labelled), bag(asked))
+    nearest_hits(Exam(exam.labelled, asked), around_it(exam.labelled, static.word), around_it(asked, static.word))
     for asked in (ordered, partners(language, ordered))
 )
 
@@ -986,7 +1006,7 @@ print("river:", ", ".join(vocabulary[i] for i in nearest(shortened, river, 7)))
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes a few seconds.")
 hits = {
-    name: nearest_hits(exam, *(average_of_neighbours(s.ids, s.position, vectors=vectors) for s in (exam.labelled, exam.held_out)))
+    name: nearest_hits(exam, *(average_of_neighbours(s.ids, s.position, vectors) for s in (exam.labelled, exam.held_out)))
     for name, vectors in (("skip-gram", static.word), ("PPMI, shortened", shortened))
 }
 gap = {kind: (hits["PPMI, shortened"].astype(float) - hits["skip-gram"])[exam.held_out.cue == kind] for kind in QUESTIONS}
@@ -1067,6 +1087,52 @@ display(Markdown(
     "there the offset does the work."))
 
 # %% [markdown]
+# ### What else the vectors have learned
+#
+# Vectors learn from texts whatever stands in them, prejudice included. Bolukbasi et al. (2016) and Caliskan, Bryson and Narayanan (2017) measured it: is an occupation nearer to *she* or to *he*? We take 30 occupations and
+# seven pairs of words. How far an occupation **leans** is its cosine with *she* minus that with *he*, and the mean of that over the pairs. The control is the same number for 2,000 random frequent words; an eighth pair, *female* and *male*, stands apart.
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+OCCUPATIONS = (
+    "nurse librarian teacher secretary dancer hairdresser cleaner dentist lawyer baker farmer chef writer physicist engineer programmer "
+    "carpenter plumber mechanic pilot soldier judge surgeon professor scientist cashier receptionist midwife architect electrician"
+).split()
+PAIRS = "she he woman man her his mother father girl boy daughter son sister brother female male".split()
+
+
+def leans(vectors: Float[Tensor, "n D"]) -> Float[Tensor, "n 8"]:
+    """For each pair of words: cosine with the first minus cosine with the second."""
+    of_pairs = cosine(vectors, glove.of(PAIRS))
+    return of_pairs[:, ::2] - of_pairs[:, 1::2]
+
+
+lean = leans(glove.of(OCCUPATIONS))
+seven, eighth = lean[:, :7].mean(dim=1), lean[:, 7]
+at_random = leans(frequent)[:, :7].mean(dim=1).quantile(torch.tensor([0.025, 0.975]))
+pictures.leaning(OCCUPATIONS, seven, eighth, at_random)
+ranks = pd.DataFrame(lean.numpy()).corr(method="spearman").to_numpy()
+among_seven = ranks[:7, :7][np.triu_indices(7, 1)]
+
+
+def against(both: Float[np.ndarray, "n 2"]) -> float:
+    """Spearman's correlation of two columns."""
+    return pd.DataFrame(both).corr(method="spearman").to_numpy()[0, 1]
+
+
+both_ways = torch.stack([seven, eighth], dim=1).numpy()
+reversed_to = against(both_ways), *bootstrap(both_ways, against)
+beyond = [name for name, value in zip(OCCUPATIONS, seven) if value < at_random[0] or value > at_random[1]]
+print(f"rank correlation of two of the seven pairs, over the occupations: {among_seven.min():.2f} to {among_seven.max():.2f}")
+print("their mean against female − male: {:.2f} (95 %, over occupations: {:.2f} to {:.2f})".format(*reversed_to))
+print("further out than 95 % of random words:", ", ".join(beyond))
+
+# %% [markdown]
+# The seven pairs agree: *nurse* and *midwife* lean to one side, *physicist* and *engineer* to the other, in the vectors of newspapers and an encyclopaedia. Most lean no further than random words do. And the eighth pair turns the order round. Perhaps a
+# text says *female* where it did not expect a woman; we have not looked. A measure of bias is one more claim that has to survive another choice of words. The vectors of this course go into everything that is built on them.
+#
+# What we cannot show here is how well vectors agree with people about *words*: the ratings that are used for it are not ours to give.
+
+# %% [markdown]
 # ## Summary
 #
 # - A word's vector can be counted (PPMI) or learned (skip-gram); the learned scores approach PMI − ln k.
@@ -1082,6 +1148,8 @@ display(Markdown(
 # ## References
 #
 # - Arora, Li, Liang, Ma and Risteski (2018). Linear algebraic structure of word senses, with applications to polysemy. *TACL* 6, 483–495.
+# - Bolukbasi, Chang, Zou, Saligrama and Kalai (2016). Man is to computer programmer as woman is to homemaker? Debiasing word embeddings. *NIPS* 29. arXiv:1607.06520.
+# - Caliskan, Bryson and Narayanan (2017). Semantics derived automatically from language corpora contain human-like biases. *Science* 356, 183–186.
 # - Church and Hanks (1990). Word association norms, mutual information, and lexicography. *Computational Linguistics* 16(1), 22–29.
 # - Deerwester, Dumais, Furnas, Landauer and Harshman (1990). Indexing by latent semantic analysis. *Journal of the American Society for Information Science* 41(6), 391–407.
 # - Firth (1957). A synopsis of linguistic theory, 1930–1955. In *Studies in Linguistic Analysis*, 1–32. Blackwell.

@@ -1100,7 +1100,7 @@ def sense_mixture(v, senses):
         ),
         Mistake(
             "all senses alike",
-            "All your weights are equal. How often does each sense occur in what the word has learnt?",
+            "All your weights are equal. How often does each sense occur in what the word has learned?",
             code="""
 def sense_mixture(v, senses):
     return torch.full((len(senses),), 1 / len(senses))

@@ -635,10 +635,10 @@ for kind in KINDS:
     print(f"{kind:<9} length of the vectors after the last layer: {lengths}")
 
 # %% [markdown]
-# The theorem holds well in our stacks: the slopes are near 0 and −0.5 on the logarithmic axes, and at 16 layers the ratio is near √16. In
+# The theorem holds well in our stacks: the slopes are near 0 and −0.5 on the logarithmic axes, and at 16 layers the ratio is a little below √16. In
 # pre-norm, each layer adds to the residual stream, which is never cut back: its length grows like √L (printed above), and the norm at the top divides by it.
 # The right picture shows all layers of 16. The paper expects gradients that shrink towards the first layers in post-norm, and equal ones in pre-norm (sections 3.3 and 3.4).
-# In our post-norm stacks they hardly shrink, and in pre-norm the first layers get the larger ones.
+# In our post-norm stacks five seeds show no shrinking (the band is wide), and in pre-norm the first layers get the larger ones.
 
 # %% [markdown]
 # And the residuals? Attention is an average, and averages of averages become alike. We ask how much of a word's vector is its *own*: its distance from the mean of its sentence, as a share
@@ -669,21 +669,21 @@ print("This takes a few seconds.")
 STARTS = {"as above": (1.0, 1.0), "as BERT's": (0.55, 0.88), "all at 0.3": (0.3, 0.3)}
 starts = {
     (kind, start): [fresh_stack(kind, 12, seed, *scales) for seed in SEEDS]
-    for kind in KINDS for start, scales in STARTS.items()
+    for kind in STACKS for start, scales in STARTS.items()
 }
 kept = {where: [own(hidden)[-1] for _, hidden in found] for where, found in starts.items()}
 ratios = {where: [gradients[0] / gradients[-1] for gradients, _ in found]
-          for where, found in starts.items()}
+          for where, found in starts.items() if where[0] in KINDS}
 lines = ["| 12 layers, 5 seeds | matrices at the start | a word's own share at the top "
          "| gradient, first layer / last |", "|:--|:--|--:|--:|"]
 for where in starts:
-    cells = ("{:.2f} ± {:.2f}".format(*mean_and_half(found[where])) for found in (kept, ratios))
+    cells = ("{:.2f} ± {:.2f}".format(*mean_and_half(found[where])) if where in found else "–" for found in (kept, ratios))
     lines.append(f"| {' | '.join([*where, *cells])} |")
 display(Markdown("\n".join(lines)))
 
 # %% [markdown]
-# The start decides more than the place of the norm. With BERT's matrices post-norm keeps about half of each word, and with all at 0.3 it keeps more than pre-norm does. So "post-norm makes the words alike" is a sentence about Xavier's start.
-# The gradients: equal ones in pre-norm, as the paper expects, we find with small matrices only; in post-norm the first layer's is at most a little below the last one's, whatever the start.
+# Without residuals nothing is left with any of the three starts. With them the start decides more than the place of the norm: with BERT's matrices post-norm keeps about half of each word, and with all at 0.3 more than pre-norm does. So "post-norm makes the words alike" is a sentence about Xavier's start.
+# The gradients: equal ones in pre-norm, as the paper expects, we find with small matrices only; in post-norm first and last layer cannot be told apart with any start.
 #
 # All this holds *before* training, which may change it: it says what a stack has to start from.
 
@@ -927,9 +927,9 @@ for how, (losses, share_right) in live.items():
 from coursekit.datasets import read_table
 
 runs = read_table("results/warm_up.csv")
-learnt = runs[runs.step == runs.step.max()].assign(found=lambda end: end.accuracy > 0.9)
-learnt = learnt.groupby(["norm", "how"], sort=False).found.sum().unstack("how", sort=False)
-post_fails, pre_fails = (learnt.loc[kind, "no warm-up"] < learnt.loc[kind, "warm-up and clipping"] / 2 for kind in KINDS)
+learned = runs[runs.step == runs.step.max()].assign(found=lambda end: end.accuracy > 0.9)
+learned = learned.groupby(["norm", "how"], sort=False).found.sum().unstack("how", sort=False)
+post_fails, pre_fails = (learned.loc[kind, "no warm-up"] < learned.loc[kind, "warm-up and clipping"] / 2 for kind in KINDS)
 reveal("transformer.warm_up", BOTH if post_fails and pre_fails else POST if post_fails else PRE if pre_fails else NEITHER, because={
     PRE: "Its road from the bottom to the top is free, and the top divides by a long sum: a first step that is too long changes little.",
     BOTH: "Pre-norm's sums are never cut back: one layer that has gone astray is one term among others.",

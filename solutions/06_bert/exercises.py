@@ -3010,7 +3010,7 @@ def count_parameters(V, P, D, L, F):
 """,
     },
     hints=(
-        "Walk through the model from the ids to the logits and stop at each thing that was learnt. Which shapes have its matrix and its bias?",
+        "Walk through the model from the ids to the logits and stop at each thing that was learned. Which shapes have its matrix and its bias?",
         "Linear map from n to m: n · m + m. Layer norm: 2D. Embedding table of n rows: n · D. Out: four whole numbers.",
         "embeddings: three tables, one layer norm\neach layer: four D × D maps, two maps between D and F, two layer norms\npooler: one D × D map\n"
         "heads: a D × D map, a layer norm, a bias for each word; a map from D to 2",

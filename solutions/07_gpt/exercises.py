@@ -1461,7 +1461,7 @@ def few_shot_prompt(demos, query, mark, end):
         ),
         Mistake(
             "the query first",
-            "Your query stands before the examples. A decoder reads from left to right: what would it have learnt when it comes to the query?",
+            "Your query stands before the examples. A decoder reads from left to right: what would it have learned when it comes to the query?",
             QUERY, "torch.tensor([*query, *mark] + prompt)",
         ),
         Mistake(

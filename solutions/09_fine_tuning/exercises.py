@@ -1219,7 +1219,7 @@ def unfreeze_at(epoch, L):
             ),
         ),
         Mistake(
-            "begun again when all have learnt",
+            "begun again when all have learned",
             "When all parts learn your plan begins again with the head alone. What has begun to learn goes on.",
             LEARNS, "torch.arange(L + 2) >= L + 1 - epoch % (L + 2)",
         ),

@@ -189,7 +189,7 @@ def test_what_is_no_context_tells_no_sense(senses, figures):
         guess = (1 / senses.groupby("word").sense.transform("nunique"))[mask].mean()
         texts = senses.sentence
         for reader in (figures.lengths(texts), figures.place(senses), figures.punctuation(texts)):
-            assert figures.learnt(senses, reader)[mask].mean() < guess + 0.03, half
+            assert figures.learned(senses, reader)[mask].mean() < guess + 0.03, half
 
 
 @pytest.mark.slow

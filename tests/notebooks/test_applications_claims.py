@@ -261,3 +261,12 @@ SAYS = {
     "scores of another shape": "is invalid for input of size",
     "a function renamed": "name 'align_labels' is not defined",
 }
+
+
+def test_the_margin_is_not_clearly_better_than_the_question_s_words_at_knowing_what_has_an_answer(measured):
+    low, high = measured["margin_above_words"]
+    assert low < 0 < high
+    aucs = measured["aucs"]
+    assert aucs["the words of the question alone"][1] > 0.5  # a reader that has not seen the text
+    _, low, high = aucs["margin, frozen"]
+    assert low < 0.5 < high  # "shows nothing at all"

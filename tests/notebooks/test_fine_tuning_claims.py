@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from coursekit.datasets import read_table
+from coursekit.exam import QUESTIONS
 from coursekit.intervals import half_width, mean_and_half
 from tests.conftest import ROOT
 from tests.notebooks.answers import right_cells
@@ -119,6 +120,20 @@ def test_from_scratch_learns_topic_in_part_and_swap_not_at_all(measured):
     assert mean(runs, "test", task="swap", strategy="from scratch", labels=most) < 0.56
 
 
+def test_a_training_eight_times_as_long_does_not_make_up_for_the_start(measured):
+    """Three seeds of each."""
+    right = measured["long_right"]
+    assert all(len(values) == 3 for found in right.values() for values in found.values())
+    for lr in (1e-3, 3e-3):
+        scratch = right["from scratch", lr]
+        assert scratch["topic"].mean() == pytest.approx(0.75, abs=0.06)  # "about three quarters"
+        mean, half = mean_and_half(scratch["swap"])
+        assert abs(mean - 0.5) < max(half, 0.02)  # "at chance"
+        for task, tuned in right["full", 1e-3].items():
+            gained, half = mean_and_half(tuned.to_numpy() - scratch[task].to_numpy())
+            assert tuned.min() > 0.9 and gained - half > 0.1
+
+
 def test_forgetting_grows_with_the_rate_also_where_it_buys_nothing(measured):
     tried = measured["tried"]
     for task in measured["TASKS"]:
@@ -164,6 +179,22 @@ def test_trainer_spares_what_we_spare(measured):
 def test_the_exam_hardly_notices_what_a_hidden_word_costs_more(measured):
     assert min(low for _, low, _ in measured["changes"].values()) > -3
     assert 0.3 < measured["forgotten"] / measured["course"][0, 4] < 0.7  # "half as much again"
+
+
+def test_at_a_higher_rate_the_exam_notices_swap_and_hardly_topic(measured):
+    """Over three seeds, in points of the exam."""
+    lost, nats = measured["points_lost"], measured["course"][0, 4]
+    assert all(len(values) == 3 for row in lost.values() for values in row.values())
+    for task, again in (("swap", 0.6), ("topic", 1.1)):  # "half as much again or twice as much"
+        row = lost[task, "0.001"]
+        assert row["forgotten"].mean() / nats == pytest.approx(again, abs=0.15)
+        assert min(row[kind].min() for kind in QUESTIONS) > -5  # "within a few points"
+    fast = lost["swap", "0.003"]
+    for kind, share in (("right", -21), ("order2", -38)):  # "a fifth", "more than a third"
+        assert fast[kind].mean() == pytest.approx(share, abs=2)
+        assert fast[kind].mean() + half_width(fast[kind]) < -10
+    near = lost["topic", "0.003"]
+    assert min(near[kind].mean() for kind in QUESTIONS) > -2 and near["forgotten"].min() > 5
 
 
 def test_early_stopping_stops_before_the_end_with_less_forgotten(measured):

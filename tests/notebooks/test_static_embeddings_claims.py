@@ -6,7 +6,7 @@ import torch
 from scipy.stats import spearmanr
 
 from coursekit.datasets import read_table
-from coursekit.exam import sense_exam
+from coursekit.exam import QUESTIONS, sense_exam
 from coursekit.intervals import bootstrap, mean_and_half, wilson
 from coursekit.scoreboard import readers_of_counts
 
@@ -193,3 +193,25 @@ def test_in_novels_too_the_word_is_near_the_average_of_its_senses_and_weights_fo
         assert means - halves > 0.4
         assert (runs["weighted by frequency"] > runs[control] + 0.3).all()
     assert (runs["correlation"] > 0.7).all() and (runs["slope"] > 0).all()
+
+
+def test_seven_pairs_lean_alike_and_female_and_male_the_other_way(measured):
+    leaning = dict(zip(measured["OCCUPATIONS"], measured["seven"].tolist(), strict=True))
+    assert max(leaning["physicist"], leaning["engineer"]) < 0 < min(leaning["nurse"], leaning["midwife"])
+    assert measured["among_seven"].min() > 0.5  # "the seven pairs agree"
+    assert measured["reversed_to"][2] < -0.1  # "turns the order round", over occupations
+    assert 0 < len(measured["beyond"]) < len(leaning) / 4  # "most lean no further than random words do"
+
+
+def test_the_board_s_rows_are_three_trainings_of_the_notebook_s_own_cells(measured):
+    """The first of them is the live one; what is said of its averages holds for each."""
+    exams = measured["recorded_exams"]
+    assert (exams.groupby("model").seed.nunique() == 3).all() and set(exams.model) == set(measured["scores"])
+    for name, live in measured["scores"].items():
+        first = exams[(exams.model == name) & (exams.seed == 0)].iloc[0]
+        assert [live[kind] for kind in QUESTIONS] == pytest.approx(
+            [first[kind] for kind in QUESTIONS], abs=0.02
+        )
+    before, around = (exams[exams.model.str.endswith(which)] for which in ("before", "around"))
+    assert before.left.min() > 0.95 and min(around.left.min(), around.right.min()) > 0.95
+    assert before.order1.min() > 0.55 and np.abs(around[["order1", "order2"]] - 0.5).max(axis=None) < 0.06
