@@ -494,10 +494,10 @@ def patched(
     controls: Mapping[str, Float[np.ndarray, "pairs places layers"]],
 ) -> None:
     """Share of the difference that one exchanged vector restores, by place and layer; below, a source of the same sense."""
-    figure, axes = plt.subplots(2, len(found), figsize=(10, 5.6), width_ratios=(3, 5), height_ratios=(1, 1))
+    figure, axes = plt.subplots(2, len(found), figsize=(10.5, 5.6), width_ratios=[values.shape[2] + 1 for values, _ in found.values()])
     said = []
     for column, (name, (values, places)) in enumerate(found.items()):
-        for ax, shares, title in zip(axes[:, column], (values, controls[name]), (name, "control: a source of the same sense"), strict=True):  # fmt: skip
+        for ax, shares, title in zip(axes[:, column], (values, controls[name]), (name, "control: the same sense"), strict=True):  # fmt: skip
             means = shares.mean(axis=0)
             image = ax.imshow(means, cmap="Blues", vmin=0, vmax=1, aspect="auto")
             for (row, at), mean in np.ndenumerate(means):
@@ -507,6 +507,6 @@ def patched(
             ax.set_title(title, fontsize=9)
             rows = [f"{place} {_listed(row.tolist())}" for place, row in zip(places, means, strict=True) if np.abs(row).max() > 0.05]  # fmt: skip
             said.append(f"{name if shares is values else f'{name}, source of the same sense'} ({len(shares)} pairs): {'; '.join(rows) or 'all below 0.05'}")  # fmt: skip
-        axes[1, column].set_xlabel("exchanged behind layer (0: what enters the first)")
+    axes[1, len(found) // 2].set_xlabel("exchanged behind layer (0: what enters the first)")
     figure.colorbar(image, ax=axes, label="share restored", shrink=0.8)
     show(figure, alt=f"Share of the difference of senses that one exchanged vector restores, by place and layer. {'. '.join(said)}.")  # fmt: skip

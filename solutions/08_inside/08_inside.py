@@ -639,6 +639,7 @@ def agreement(guess: Tensor, truth: Tensor) -> float:
 predict("inside.explains", ...)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+print("This takes five to ten seconds.")
 cases = []                                                 # one for each sentence
 for text, start, (tokens_there, states, a) in zip(some.sentence, some.start, looks):
     offsets = torch.tensor(tokenizer(text, return_offsets_mapping=True)["offset_mapping"])
@@ -947,7 +948,7 @@ def stream_of(gpt: GPT, ids: Int[Tensor, "B T"]) -> Float[Tensor, "2L+1 B T D"]:
     return torch.stack(points)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-print("This takes about ten seconds.")
+print("This takes about five seconds.")
 language = load_language()
 small_gpt, small_bert = load_small("gpt"), load_small("bert")
 told = language.sample(200, np.random.default_rng(8), split="held_out")
@@ -1044,7 +1045,7 @@ print(f"exact probability of the most probable word: {most_possible:.2f}")
 # Now a large model, whose right answer nobody knows: SmolLM2 and six beginnings after which *cell* may come, three from a prison, three from biology. The control: the same word after six other beginnings.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-print("This takes about ten seconds.")
+print("This takes a few seconds.")
 CELL_FOLLOWS = ["The guard locked the prisoner in his", "The prisoner was led back to his", "The thief spent the night in a prison",
                 "The doctor counted each white blood", "A virus enters the body and attacks a healthy",
                 "Under the microscope we saw the nucleus of a single"]
@@ -1124,7 +1125,7 @@ def without_heads(network, taken: list[tuple[int, int]], row: int, real: Tensor)
             for of, heads in by_layer_taken.items()]
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-print("This takes ten to twenty seconds.")
+print("This takes about five seconds.")
 
 @torch.no_grad()
 def loss_of_gpt() -> np.ndarray:
@@ -1173,8 +1174,9 @@ reveal("inside.together", ratio_together)
 # %% [markdown]
 # Each number is the mean loss added when one head goes, its 95 % interval (over sentences) below it. Michel et al. (2019) could spare most heads of a large translator one by one. Zeros and means differ by a few hundredths of a nat at most. But worths do *not* add up: all eight together cost several times the sum. With one head gone the others still bring most of
 # what is to be known of other words; with all gone no word hears of another. So a small worth does not say that a head does little, only that the rest can do without it.
-#
-# From other random beginnings other heads may do the work.
+
+# %% [markdown]
+# From other random beginnings other heads may do the work. Two heads whose work has a name, and what one layer lacks without them, stand in part 9 of 07: the **induction head** and the previous-token head, in three runs.
 
 # %% [markdown]
 # ## Further: patching
@@ -1221,16 +1223,17 @@ check("inside.patching",
       lambda case: patching(tiny_layers(case["among"], case["within"]), case["target"], case["source"]))
 
 # %% [markdown]
-# Two pairs of models and cues. In the small BERT *order* tells: "the farmer painted the spring for the mechanics" is about the season, and with the people exchanged about the coil. In MiniLM one *word* tells: "The guard looked into the cell." or "The biologist …".
-#
+# Three pairs of models and cues. In the small BERT *order* tells: "the farmer painted the spring for the mechanics" is about the season, and with the people exchanged about the coil. In the same BERT one *word* tells: "this was clearly the trunk of the birch", or "of the limousine". In MiniLM, too: "The guard looked into the cell." or "The biologist …".
+
+# %% [markdown]
 # As a score we take the last vector of the ambiguous word: its cosine to the mean vector of the source's sense minus that to the target's. The share restored is 0 for the target's run, 1 for the source's. Controls: all other places; and a source
-# of the *same* sense, another person in the same place. **Predict:** in BERT, the share restored by the vector of the person who acts, after layer 1.
+# of the *same* sense, another word in the place of the cue. **Predict:** in BERT, the share restored by the vector of the person who acts, after layer 1.
 
 # %% tags=["demo"]
 predict("inside.restored", ...)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-print("This takes ten to twenty seconds.")
+print("This takes about ten seconds.")
 from coursekit.language.partners import partners
 
 def restored(layers, target, source, place: int, senses_of: tuple[Tensor, Tensor], ends=None) -> tuple[np.ndarray, tuple]:
@@ -1264,21 +1267,59 @@ bert_layers = [partial(in_bert, layer) for layer in small_bert.layers]
 
 @torch.no_grad()
 def enters_bert(ids: np.ndarray) -> Float[Tensor, "T D"]:
-    ids = single(torch.tensor(ids[None, :10]))
+    ids = single(torch.tensor(ids[None]))
     return small_bert.embeddings(ids, torch.zeros_like(ids))[0]
 
 order_maps, same_order = [], []
 with torch.no_grad():
     for n in range(len(acting)):
         both_senses = mean_of_sense[acting.sense[n]], mean_of_sense[exchanged.sense[n]]
-        x, y = enters_bert(acting.ids[n]), enters_bert(exchanged.ids[n])
+        x, y = enters_bert(acting.ids[n, :10]), enters_bert(exchanged.ids[n, :10])
         shares, ends = restored(bert_layers, x, y, 5, both_senses)
         order_maps.append(shares)
         alike = [m for m in range(len(acting)) if m != n and acting.sense[m] == acting.sense[n] and acting.ids[m, 2] != acting.ids[n, 2]]
         if alike:
             z = x.clone()
-            z[2] = enters_bert(acting.ids[alike[0]])[2]
+            z[2] = enters_bert(acting.ids[alike[0], :10])[2]
             same_order.append(restored(bert_layers, x, z, 5, both_senses, ends)[0])
+
+def by_role(shares: np.ndarray, cue_at: int, at: int) -> Float[np.ndarray, "3 L+1"]:
+    """The place of the cue, that of the word, and all others together."""
+    beside = [t for t in range(shares.shape[1]) if t not in (cue_at, at)]
+    return np.stack([shares[:, cue_at], shares[:, at], shares[:, beside].sum(axis=1)])
+
+# BERT, too: the last word of "… the trunk of the birch" tells, and nothing else does.
+OF_A_TRUNK = {"tree": "oak pine maple birch".split(), "elephant": "elephant calf mammoth mother".split(), "car": "car taxi sedan limousine".split()}
+number_of = language.id_of
+kinds_of = {number_of[name]: (kind, n) for kind, names_of_kind in OF_A_TRUNK.items() for n, name in enumerate(names_of_kind)}
+trunks = language.sample(12_000, np.random.default_rng(12), split="held_out")
+trunks = trunks[np.isin(trunks.ids[range(len(trunks)), trunks.position], [number_of["trunk"], number_of["trunks"]])
+                & (trunks.cue == "right") & (trunks.lengths == trunks.position + 5)]
+trunks = trunks[[row[at + 3] in kinds_of and row[at + 1] == number_of["of"] for row, at in zip(trunks.ids, trunks.position)]][:48]
+
+def with_cue(ids: np.ndarray, at: int, cue: str) -> np.ndarray:
+    changed_ids = ids.copy()
+    changed_ids[at] = number_of[cue]
+    return changed_ids
+
+def exact_sense(ids: np.ndarray, at: int) -> tuple[int, float]:
+    """The most probable sense of the word there, and its probability."""
+    posterior = language.sense_posterior(ids[None], np.array([at]), "both")[0]
+    return int(posterior.argmax()), posterior.max()
+
+word_maps, same_word, told_by_a_word = [], [], []
+with torch.no_grad():
+    for n in range(len(trunks)):
+        ids, at, length = trunks.ids[n], trunks.position[n], trunks.lengths[n]
+        kind, which = kinds_of[ids[at + 3]]
+        another = list(OF_A_TRUNK)[(list(OF_A_TRUNK).index(kind) + 1 + n % 2) % 3]
+        source_ids = with_cue(ids, at + 3, OF_A_TRUNK[another][which])
+        (sense_here, sure), (sense_there, sure_there) = exact_sense(ids, at), exact_sense(source_ids, at)
+        told_by_a_word.append((sense_here != sense_there, sure, sure_there))
+        x, y, z = (enters_bert(one_text[:length]) for one_text in (ids, source_ids, with_cue(ids, at + 3, OF_A_TRUNK[kind][which - 1])))
+        shares, ends = restored(bert_layers, x, y, at, (mean_of_sense[sense_here], mean_of_sense[sense_there]))
+        word_maps.append(by_role(shares, at + 3, at))
+        same_word.append(by_role(restored(bert_layers, x, z, at, (mean_of_sense[sense_here], mean_of_sense[sense_there]), ends)[0], at + 3, at))
 
 # MiniLM: one cue word in four frames.
 FRAMES = ["The {} looked into the cell.", "Yesterday the {} saw another cell.",
@@ -1302,20 +1343,24 @@ with torch.no_grad():
             at, cue_at = pieces_of.index("cell"), pieces_of.index(cue)
             x, y, z = (model.embeddings(input_ids=one_text)[0] for one_text in all_ids)
             both_senses = mean_of_cell["prison"], mean_of_cell["biology"]
-            beside = [t for t in range(len(pieces_of)) if t not in (cue_at, at)]
             shares, ends = restored(mini_layers, x, y, at, both_senses)
-            cell_maps.append(np.stack([shares[:, cue_at], shares[:, at], shares[:, beside].sum(axis=1)]))
+            cell_maps.append(by_role(shares, cue_at, at))
             if n:                                            # one control for each frame: it takes as long
                 continue
-            shares = restored(mini_layers, x, z, at, both_senses, ends)[0]
-            same_cell.append(np.stack([shares[:, cue_at], shares[:, at], shares[:, beside].sum(axis=1)]))
-order_maps, same_order, cell_maps, same_cell = map(np.array, (order_maps, same_order, cell_maps, same_cell))
+            same_cell.append(by_role(restored(mini_layers, x, z, at, both_senses, ends)[0], cue_at, at))
+order_maps, same_order, word_maps, same_word, cell_maps, same_cell = map(
+    np.array, (order_maps, same_order, word_maps, same_word, cell_maps, same_cell))
 reveal("inside.restored", order_maps[:, 1, 2].mean())
 ROLES = ["[CLS]", "the", "who acts", "acts on", "the", "word", "for, beside, …", "the", "the others", "[SEP]"]
 pictures.patched(
-    {"small BERT: order tells": (order_maps.transpose(0, 2, 1), ROLES), "MiniLM: one word tells": (cell_maps, ["the cue", "cell", "all others, added"])},
-    {"small BERT: order tells": same_order.transpose(0, 2, 1), "MiniLM: one word tells": same_cell},
+    {"small BERT: order tells": (order_maps.transpose(0, 2, 1), ROLES), "small BERT: one word tells": (word_maps, ["the cue", "trunk", "all others, added"]),
+     "MiniLM: one word tells": (cell_maps, ["the cue", "cell", "all others, added"])},
+    {"small BERT: order tells": same_order.transpose(0, 2, 1), "small BERT: one word tells": same_word, "MiniLM: one word tells": same_cell},
 )
+in_word_after_1 = {name: (maps[:, at].mean(), *bootstrap(maps[:, at], draws=500)) for name, maps, at in (
+    ("order", order_maps[:, 1], 5), ("one word", word_maps[:, :, 1], 1), ("one word, MiniLM", cell_maps[:, :, 1], 1))}
+for name, values in in_word_after_1.items():
+    print("restored by the ambiguous word's own vector after layer 1, told by {}: {:.2f} (95 % over pairs {:.2f} to {:.2f})".format(name, *values))
 
 # %% [markdown]
 # The first column exchanges an input, the last the answer itself.
@@ -1323,8 +1368,10 @@ pictures.patched(
 # In BERT the sense is *not* in the word after layer 1. It is in the person who acts, as if layer 1 had noted "this one acts"; layer 2 hands it to the word. The recorded exam agrees: at layer 1 this BERT finds the senses of such
 # sentences by chance, at layer 2 all (one from another beginning finds three of four at layer 1). In MiniLM three quarters are in *cell* after the first layer, and the cue keeps a rest that shrinks. Other places carry next to nothing; another person of the same sense
 # changes little.
-#
-# Two models, two kinds of cue: which makes the difference, this does not say.
+
+# %% [markdown]
+# Is it the kind of cue? Where one *word* tells, the ambiguous word itself holds hardly more in this BERT after layer 1, about a twelfth. The cue and the words beside it hold the rest, and layer 2 collects it. So the kind of cue is not all that sets the two models apart. They differ in depth, size and language as well. And this is one BERT: another
+# beginning may note things elsewhere.
 
 # %% [markdown]
 # ## 9 · What came after BERT

@@ -299,6 +299,20 @@ def bpe_encode(word, merges):
             ),
         ),
         Mistake(
+            "numbers from 255",
+            "Your new tokens have numbers that are one too small: the first becomes 255, which is a byte's. The pair at place i becomes token 256 + i.",
+            "256 + place[first]", "255 + place[first]",
+            also=(
+                """
+def bpe_encode(word, merges):
+    ids = list(word.encode())
+    for i, pair in enumerate(merges):
+        ids = merge(ids, pair, 255 + i)
+    return ids
+""",
+            ),
+        ),
+        Mistake(
             "one merge only",
             "You stop after one merge. What comes out of it can be merged again, until no pair is in the list.",
             "while pairs :=", "if pairs :=",
@@ -661,6 +675,46 @@ JOINED = "k, v = torch.cat([self.past[0], k], dim=2), torch.cat([self.past[1], v
 HIDDEN = "torch.arange(k.shape[2]) > positions[:, None]"
 SPLIT = "layer(x).unflatten(-1, (-1, self.d)).transpose(1, 2)"
 
+PLAIN = """
+class GroupedAttention(torch.nn.Module):
+    def __init__(self, dim, heads, kv_heads, base=10_000.0):
+        super().__init__()
+        self.d, self.base, self.share = dim // heads, base, heads // kv_heads
+        self.query = torch.nn.Linear(dim, dim, bias=False)
+        self.key = torch.nn.Linear(dim, kv_heads * self.d, bias=False)
+        self.value = torch.nn.Linear(dim, kv_heads * self.d, bias=False)
+        self.output = torch.nn.Linear(dim, dim, bias=False)
+        self.reset()
+
+    def reset(self, cached=False):
+        self.cached, self.past = cached, None
+
+    def forward(self, x):
+        q, k, v = (layer(x).unflatten(-1, (-1, self.d)).transpose(1, 2) for layer in (self.query, self.key, self.value))
+        before = 0 if self.past is None else self.past[0].shape[2]
+        positions = torch.arange(before, before + x.shape[1])
+        q, k = rotary(q, positions, self.base), rotary(k, positions, self.base)
+        if self.past is not None:
+            k, v = torch.cat([self.past[0], k], dim=2), torch.cat([self.past[1], v], dim=2)
+        if self.cached:
+            self.past = k, v
+        k, v = (part.repeat_interleave(self.share, dim=1) for part in (k, v))
+        scores = q @ k.transpose(-2, -1) / self.d**0.5
+        scores = scores.masked_fill(torch.arange(k.shape[2]) > positions[:, None], -torch.inf)
+        return self.output((scores.softmax(dim=-1) @ v).transpose(1, 2).flatten(2))
+"""
+WITHOUT_TRANSPOSE = PLAIN.replace("unflatten(-1, (-1, self.d)).transpose(1, 2)", "reshape(x.shape[0], -1, x.shape[1], self.d)").replace(
+    "transpose(1, 2).flatten(2)", "reshape(x.shape)"
+)
+"""Tokens and heads are mixed on the way in and, the same way, on the way out."""
+
+
+def with_biases(*names: str) -> str:
+    """The class with a bias in some of its layers."""
+    lines = [line.replace(", bias=False", "") if line.strip().startswith(tuple(f"self.{name} =" for name in names)) else line for line in PLAIN.split("\n")]
+    return "\n".join(lines)
+
+
 attention = Exercise(
     cases=attention_cases,
     rule=Rule(tolerance=3e-5, axes={"registered": "weights"} | dict.fromkeys(READ, "B T D")),
@@ -754,6 +808,11 @@ class GroupedAttention(torch.nn.Module):
             HIDDEN, "torch.arange(k.shape[2]) > torch.arange(x.shape[1])[:, None]",
         ),
         Mistake(
+            "no mask once something is remembered",
+            "At once you are right. In pieces, the new tokens of one call see each other, those behind them, too: they need a mask as well.",
+            HIDDEN, f"({HIDDEN}) & (before == 0)",
+        ),
+        Mistake(
             "a token does not see itself",
             "Your first token may see nothing, and its row is NaN: a token sees itself and what comes before.",
             "torch.arange(k.shape[2]) > positions", "torch.arange(k.shape[2]) >= positions",
@@ -787,6 +846,13 @@ class GroupedAttention(torch.nn.Module):
             "softmax(dim=-1)", "softmax(dim=-2)",
         ),
         Mistake(
+            "heads cut with tokens mixed",
+            "Your heads mix tokens from the start. A view to (B, heads, T, d) takes the numbers as they lie in memory, token after token: "
+            "make (B, T, heads, d) of them, then exchange the two axes.",
+            SPLIT, "layer(x).reshape(x.shape[0], -1, x.shape[1], self.d)",
+            also=(WITHOUT_TRANSPOSE,),
+        ),
+        Mistake(
             "heads put together in the wrong order",
             "Your result mixes tokens: the heads' axis has to stand beside d again before the two become one.",
             "(weights @ v).transpose(1, 2).flatten(2)", "(weights @ v).reshape(x.shape)",
@@ -800,6 +866,7 @@ class GroupedAttention(torch.nn.Module):
             "biases",
             "There are numbers that the docstring does not name (see the last entry of `registered`): no layer here has a bias.",
             "self.output = torch.nn.Linear(dim, dim, bias=False)", "self.output = torch.nn.Linear(dim, dim)",
+            also=(with_biases("query", "key", "value", "output"), with_biases("query", "key", "value")),
         ),
     ),
     alternatives={
@@ -1036,6 +1103,16 @@ decoder = Exercise(
             "the base is not handed on",
             "With the default base you are right: yours is not handed on to the layers.",
             "inner, base, eps)", "inner, 10_000.0, eps)",
+        ),
+        Mistake(
+            "base and eps are not handed on",
+            "With the default base and eps you are right: neither of yours is handed on to the layers.",
+            "inner, base, eps)", "inner, 10_000.0, 1e-5)",
+        ),
+        Mistake(
+            "eps is not handed on",
+            "With the default eps you are right: yours is not handed on to the layers, whose norms need it.",
+            "inner, base, eps)", "inner, base, 1e-5)",
         ),
         Mistake(
             "the last norm with an eps of its own",
@@ -1461,20 +1538,39 @@ def route(scores, k):
 # ------------------------------------------------------------------------------------------ four bits
 
 
+def divides_well(scale: float) -> bool:
+    """Whether the largest number, 7 · scale, divided by a seventh of itself is 7 and not 6.9999995: for its neighbours, too."""
+    largest = np.float32(7 * scale)
+    three = np.array([np.nextafter(largest, np.float32(0)), largest, np.nextafter(largest, np.float32(np.inf))])
+    return bool((three / (three / np.float32(7)) == 7).all())
+
+
 def block_cases(draw: Draw) -> Iterator[Case]:
-    """Blocks of large and small numbers, of zeros, with a largest one that is negative; none near the middle of two steps."""
+    """Blocks of large and small numbers, of zeros, with a largest one that is negative; none near the middle of two steps.
+
+    One number of a block is its largest, and no luck decides what becomes of it where somebody cuts off instead of rounding.
+    """
     for blocks, size in ((4, 8), (3, 5), (6, 3)):
-        whole = draw.rng.integers(-7, 8, (blocks, size)) + draw.rng.uniform(0.05, 0.4, (blocks, size)) * draw.rng.choice((-1, 1), (blocks, size))
-        whole = np.clip(whole, -7, 7)
+        whole = draw.rng.integers(-6, 7, (blocks, size)) + draw.rng.uniform(0.05, 0.4, (blocks, size)) * draw.rng.choice((-1, 1), (blocks, size))
         whole[:, 0] = draw.rng.choice((-7.0, 7.0), blocks)
         whole[1, 0] = -7.0
         scale = np.exp(draw.normal(blocks, 1, scale=1.5))
+        while not all(map(divides_well, scale.flatten())):
+            scale = np.exp(draw.normal(blocks, 1, scale=1.5))
         x = draw.rng.permuted(whole, axis=1) * scale
         x[-1] = 0
         yield {"x": x.reshape(-1).astype(np.float32), "size": size}
 
 
 NEAREST = "(blocks / scale.clamp(min=1e-30)[:, None]).round()"
+TO_WHOLE = """
+def quantise(x, size):
+    blocks = x.reshape(-1, size)
+    scale = blocks.abs().amax(dim=1) / 7
+    whole = torch.nan_to_num((blocks / scale[:, None]).{}())
+    return whole.flatten(), scale
+"""
+"""As students write it. What it makes of 6.9999995, which other inputs would give, is left out (`divides_well`)."""
 
 quantise = Exercise(
     cases=block_cases,
@@ -1485,8 +1581,12 @@ quantise = Exercise(
         ),
         Mistake(
             "cut off instead of rounded", "Your whole numbers are cut off towards 0. The nearest one is asked for.", ".round()", ".mul(1.001).trunc()",
+            also=(TO_WHOLE.format("trunc"),),
         ),
-        Mistake("rounded down", "Your whole numbers are rounded down. The nearest one is asked for.", ".round()", ".add(0.001).floor()"),
+        Mistake(
+            "rounded down", "Your whole numbers are rounded down. The nearest one is asked for.", ".round()", ".add(0.001).floor()",
+            also=(TO_WHOLE.format("floor"),),
+        ),
         Mistake(
             "one scale for all", "One scale serves all your numbers. Each block has its own.", "blocks.abs().amax(dim=1) / 7", "blocks.abs().max().expand(len(blocks)) / 7",
         ),

@@ -83,6 +83,7 @@ def test_parameters_of_the_table_are_those_of_the_papers(measured):
         "Qwen3 0.6B": 0.596,
         "SmolLM3 3B": 3.075,
         "gpt-oss 20B": 20.915,
+        "GLM-5": 743.911,
     }
     assert parameters.to_dict() == pytest.approx(published, abs=6e-4)
 
@@ -94,6 +95,12 @@ def test_since_2023_all_have_rotary_positions_rms_norm_and_a_gate_and_more_text(
     assert new["positions"].str.startswith("rotary").all() and new["norm"].str.startswith("RMSNorm").all()
     assert new["activation"].str.contains("GLU").all()
     assert not table[table["year"] < 2023]["activation"].str.contains("GLU").any()
+    context = table["context"].str.replace(",", "").astype(int)
+    text = table["trained on"].str.extract(r"([\d.]+) T")[0].astype(float)
+    for column in (context, text):  # "what grows is the longest context and the largest text"
+        early, late = column[table["year"] == 2023].max(), column[table["year"] >= 2025].max()
+        assert late > 10 * early
+    assert table.loc["GLM-5", "year"] == 2026 == table["year"].max()
 
 
 # ------------------------------------------------------------------------------------------ scaling

@@ -303,6 +303,23 @@ def test_order_is_in_who_acts_until_the_last_layer_and_a_cue_word_in_cell_after_
     assert max(first[1:]) == pytest.approx(0.75, abs=0.05)  # "one finds three of four"
 
 
+def test_where_one_word_tells_the_small_bert_hands_it_on_as_late_as_where_order_does(measured):
+    assert len(measured["told_by_a_word"]) >= 40
+    for other_sense, sure, sure_there in measured[
+        "told_by_a_word"
+    ]:  # the exact posterior: this word alone tells
+        assert other_sense and min(sure, sure_there) > 0.99
+    after_1 = measured["in_word_after_1"]
+    assert after_1["one word"][0] == pytest.approx(1 / 12, abs=0.02)  # "about a twelfth"
+    assert after_1["order"][2] < after_1["one word"][1]  # "hardly more": more, for these pairs
+    assert after_1["one word"][2] < 0.15 < 0.5 < after_1["one word, MiniLM"][1]  # not the kind of cue alone
+    cue, word, rest = measured["word_maps"].mean(axis=0)
+    assert (
+        cue[1] > 0.4 and rest[1] > 0.2 and word[2] == pytest.approx(1, abs=1e-3)
+    )  # "the rest", "collects it"
+    assert np.abs(measured["same_word"].mean(axis=0)).max() < 0.1
+
+
 # ------------------------------------------------------------------------------------------ where the hub is reachable
 
 
