@@ -1,0 +1,120 @@
+"""What the prose of notebook 14 says without computing it holds in what the notebook measures."""
+
+import numpy as np
+import pytest
+
+from coursekit.intervals import mean_and_half
+
+pytestmark = pytest.mark.slow
+NOTEBOOKS = ["14_assistant"]
+
+
+def above_zero(values) -> bool:
+    mean, half = mean_and_half(values)
+    return mean - half > 0
+
+
+def test_a_base_model_does_not_answer_and_nobody_always_can(measured):
+    assert measured["base_right"] < measured["frequent"] < measured["tests"].best.mean() < 0.9
+
+
+def test_packed_with_boundaries_is_alone_and_without_is_not(measured):
+    errors = measured["packing_error"]
+    assert errors["packed, with boundaries"] < 1e-4 < 0.5 < errors["packed, all in one"]
+
+
+def test_the_live_lora_answers_forgets_and_merges(measured):
+    assert measured["live_right"] > measured["frequent"] + 0.2
+    assert measured["live_paid"] > 3 * measured["base_paid"]
+    assert measured["merged_error"] < 1e-3
+
+
+def test_the_library_gives_the_same_losses(measured):
+    yours, theirs = measured["peft_losses"].values()
+    assert yours == pytest.approx(theirs, abs=1e-4) and len(yours) == 5
+    assert len(set(measured["peft_counts"].values())) == 1
+
+
+def test_lora_forgets_less_at_its_rate_and_more_than_full_tuning_one_rate_lower(measured):
+    full, lora, lower = measured["at_rate"]["full"], measured["at_rate"]["LoRA 16"], measured["lower"]
+    assert [len(runs) for runs in (full, lora, lower)] == [3, 3, 3] and lower["lr"].iloc[0] < full["lr"].iloc[
+        0
+    ]
+    assert above_zero(full["forgotten"].to_numpy() - lora["forgotten"].to_numpy())
+    assert above_zero(lora["forgotten"].to_numpy() - lower["forgotten"].to_numpy())
+    for runs in (lora, lower):
+        mean, half = mean_and_half(runs["right"].to_numpy() - full["right"].to_numpy())
+        assert mean - half < 0 < mean + half
+
+
+def test_rank_one_is_too_little_and_all_stay_below_the_best_possible(measured):
+    at_rate, best = measured["at_rate"], measured["tests"].best.mean()
+    assert above_zero(at_rate["LoRA 16"]["right"].to_numpy() - at_rate["LoRA 1"]["right"].to_numpy())
+    assert all(above_zero(best - runs["right"].to_numpy()) for runs in at_rate.values())
+
+
+def test_the_best_policy_gives_up_the_language_as_beta_falls(measured):
+    names, rewards, distances, tops = zip(*measured["best_rows"], strict=True)
+    assert list(rewards) == sorted(rewards) and list(distances) == sorted(distances)
+    assert distances[1] < 0.1 and tops[-1][0][0] == "championships championships"
+
+
+def test_dpo_nears_the_best_policy_at_one_and_stops_far_from_it_below(measured):
+    table = measured["preferences"]
+    runs = {beta: rows.sort_values("seed") for beta, rows in table.groupby("beta")}
+    assert all(len(rows) == 3 for rows in runs.values()) and list(runs) == [0.1, 0.3, 1.0, 3.0]
+    assert above_zero(runs[1.0]["ref_to_best"].to_numpy() - runs[1.0]["to_best"].to_numpy())
+    for beta in (0.1, 0.3):
+        assert above_zero(runs[beta]["to_best"].to_numpy() - 1)
+    assert above_zero(runs[3.0]["to_ref"].to_numpy() - runs[3.0]["best_to_ref"].to_numpy())
+    for what in ("reward", "to_ref"):
+        rising = np.array([runs[beta][what].to_numpy() for beta in (3.0, 1.0, 0.3, 0.1)])
+        assert (np.diff(rising, axis=0) > 0).all()
+
+
+def test_draws_of_examples_move_the_accuracy_and_hardly_the_order(measured):
+    by_draw = measured["by_draw"]
+    spread = by_draw.max() - by_draw.min()
+    assert spread["accuracy"] > 0.2 and spread["pairs in order"] < 0.05
+
+
+def test_a_leaked_test_is_answered_better_than_anybody_can_and_another_one_is_not(measured):
+    leaks = measured["leaks"]
+    whole = leaks[(leaks["copies"] == 1) & (leaks["epochs"] == 16)]
+    none = leaks[(leaks["copies"] == 0) & (leaks["epochs"] == 16)]
+    assert above_zero(whole["test"] - whole["bound"]) and whole["test"].mean() == pytest.approx(
+        0.99, abs=0.005
+    )
+    assert all(above_zero(rows["bound"] - rows["another test"]) for rows in (whole, none))
+    mean, half = mean_and_half(whole["another test"].to_numpy() - none["another test"].to_numpy())
+    assert mean - half < 0 < mean + half
+
+
+def test_the_old_script_loses_what_was_learned(measured):
+    assert measured["unload_error"]["unload"] > 1 and measured["unload_error"]["mended_unload"] < 1e-3
+
+
+LABELS = {
+    "assistant-sft_labels": """def sft_labels(turns):
+    ids, labels = [], []
+    for role, tokens in turns:
+        ids += tokens
+        labels += tokens if role == "assistant" else [-100] * len(tokens)
+    return ids, labels"""
+}
+HALF_FINISHED = {
+    "labels everywhere": {
+        "assistant-sft_labels": LABELS["assistant-sft_labels"].replace(
+            'tokens if role == "assistant" else [-100] * len(tokens)', "tokens"
+        )
+    },
+    "labels right, packing not written": LABELS,
+    "a function renamed": {
+        "assistant-sft_labels": LABELS["assistant-sft_labels"].replace("def sft_labels", "def labels_of")
+    },
+}
+SAYS = {
+    "labels everywhere": "The model shall learn to answer, not to ask",
+    "labels right, packing not written": "pack",
+    "a function renamed": "name 'sft_labels' is not defined",
+}
