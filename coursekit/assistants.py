@@ -40,19 +40,17 @@ def wrapped(cls: type[nn.Module]) -> Callable[..., nn.Module]:
 
 
 def try_lora(cls: type[nn.Module], case: Mapping[str, Any]) -> dict[str, Tensor]:
-    """How its weights are registered, output, gradients, and what it changes before training."""
+    """How its weights are registered, output, gradients, and whether it changes anything before training."""
     answers = run_module(wrapped(cls), case, "x", gradient=True)
     answers.setdefault("gradient of base.bias", torch.zeros(1))  # every case has the same parts
     with torch.random.fork_rng():
         torch.manual_seed(0)
         fresh = wrapped(cls)(**case["config"])
-    answers["change at the start"], answers["A at the start"] = (
-        torch.ones_like(answers["eval"]),
-        torch.tensor(False),
-    )
+    answers["changed before training"], answers["A at the start"] = torch.tensor(True), torch.tensor(False)
     if complete(answers):
         with torch.no_grad():
-            answers["change at the start"] = fresh(case["x"]) - fresh.base(case["x"])
+            change = fresh(case["x"]) - fresh.base(case["x"])
+        answers["changed before training"] = (change.abs() > 1e-6).any()
         answers["A at the start"] = (fresh.A != 0).any()
     return answers
 

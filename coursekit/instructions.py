@@ -63,12 +63,16 @@ def answer_ids() -> Int[Tensor, " topics"]:
 
 def ask(n: int, rng: np.random.Generator, split: str | None = None) -> Questions:
     """n beginnings of sentences, each with the topic of the sentence as its answer."""
-    language = load_language()
-    sentences = language.sample(n, rng, split)
-    ids = sentences.ids[:, : BEGINNING + 1]
+    sentences = load_language().sample(n, rng, split)
+    return _questions(sentences.ids, np.asarray(sentences.topic))
+
+
+def _questions(sentences: Int[np.ndarray, "n T"], topics: Int[np.ndarray, " n"]) -> Questions:
+    """The beginning of each sentence as a question, its topic as the answer."""
+    ids, topic = sentences[:, : BEGINNING + 1], torch.from_numpy(topics.astype(np.int64))
     chances = topic_chances(ids)
-    topic = torch.from_numpy(np.asarray(sentences.topic, dtype=np.int64))
-    ends = torch.stack([torch.full((n,), SEP), answer_ids()[topic], torch.full((n,), EOS)], dim=1)
+    same = torch.ones_like(topic)
+    ends = torch.stack([SEP * same, answer_ids()[topic], EOS * same], dim=1)
     rows = torch.cat([torch.from_numpy(ids), ends], dim=1)
     return Questions(rows, topic, chances.max(axis=1), chances.argmax(axis=1))
 
@@ -84,6 +88,41 @@ def topic_chances(ids: Int[np.ndarray, "n tokens"]) -> Float[np.ndarray, "n topi
         each = belief.by_sentence()
         np.add.at(found[rows], (each.node, topic_of[each.template]), each.weight)
     return found
+
+
+def reworded(questions: Questions, rng: np.random.Generator, pool: int = 30_000) -> Questions:
+    """For each question one with the same answer and one other word, as "earlier the pitchers were" for "yesterday the pitchers were".
+
+    They are looked for among so many sentences of the training side. A question without such a neighbour is left out.
+    """
+    drawn = load_language().sample(pool, rng, "train")
+    topics = np.asarray(drawn.topic)
+    neighbours: dict[tuple, list[int]] = {}
+    for number, (words, topic) in enumerate(
+        zip(drawn.ids[:, 1 : BEGINNING + 1].tolist(), topics, strict=True)
+    ):
+        for place in range(BEGINNING):
+            neighbours.setdefault(_without(words, place, topic), []).append(number)
+    found = []
+    for words, topic in zip(
+        questions.ids[:, 1 : BEGINNING + 1].tolist(), questions.topic.tolist(), strict=True
+    ):
+        near = [n for place in range(BEGINNING) for n in neighbours.get(_without(words, place, topic), ())]
+        others = [n for n in near if drawn.ids[n, 1 : BEGINNING + 1].tolist() != words]
+        if others:
+            found.append(others[rng.integers(len(others))])
+    return _questions(drawn.ids[found], topics[found])
+
+
+def _without(words: list[int], place: int, topic: int) -> tuple:
+    """A question with a gap, and its topic."""
+    return place, *words[:place], *words[place + 1 :], int(topic)
+
+
+def verbatim(questions: Questions, others: Questions) -> float:
+    """The share of questions that stand, word for word, among others: what a search for leaked tests would find."""
+    known = set(map(tuple, others.asked.tolist()))
+    return float(np.mean([tuple(asked) in known for asked in questions.asked.tolist()]))
 
 
 @torch.no_grad()

@@ -1,21 +1,35 @@
-"""Record data/results/assistant_*.csv: the runs of notebook 14 (about ten minutes of one core).
+"""Record data/results/assistant_*.csv: the runs of notebook 14 (about half an hour of one core).
 
-    python tools/record_assistant.py             # all; "tuning", "preferences" or "contamination" behind it: one of them
+    python tools/record_assistant.py             # all; "tuning", "preferences", "contamination" or "reviews" behind it: one of them
 
 Runs that stand in a table are not run again: delete a table to record it anew. The cells of the instructor's source that define
 what is measured are run, so notebook and tables cannot differ.
 """
 
 import argparse
+import os
+from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
+from time import process_time
 
+os.environ.setdefault("HF_HUB_OFFLINE", "1")  # the packaged models, which everybody has
+
+import numpy as np
+import pandas as pd
 import torch
 from notebook_names import names_of
 from record_fine_tuning import record
+from tqdm import tqdm
+
+from coursekit import judges
+from coursekit.datasets import read_table
+from coursekit.models import load
 
 ROOT = Path(__file__).parents[1]
-TUNING, PREFERENCES, CONTAMINATION = (
-    ROOT / "data/results" / f"assistant_{name}.csv" for name in ("tuning", "preferences", "contamination")
+TUNING, PREFERENCES, CONTAMINATION, REVIEWS, COSTS = (
+    ROOT / "data/results" / f"assistant_{name}.csv"
+    for name in ("tuning", "preferences", "contamination", "reviews", "reviews_costs")
 )
 SEEDS = range(3)
 METHODS = {
@@ -24,7 +38,11 @@ METHODS = {
     **{f"LoRA {rank}": (1e-3, 3e-3, 1e-2) for rank in (1, 2, 4, 8, 16)},
 }
 BETAS, RATES = (0.1, 0.3, 1.0, 3.0), (3e-4,)
-COPIES, EPOCHS = (0.0, 0.5, 1.0), (4, 16)
+EPOCHS = (4, 16)
+REVIEWS_TRAINED, TESTED, DRAWS, EXAMPLES = 128, 2, 5, 8
+"""How many reviews train; every which validation and test review is asked; how often so many examples are drawn."""
+JUDGE_RATES, JUDGE_EPOCHS = (3e-4, 1e-3, 3e-3), 2
+ENCODER_RATES, ENCODER_EPOCHS = (1e-4, 2e-4, 5e-4), 4
 
 
 def tuning(names: dict) -> None:
@@ -56,14 +74,98 @@ def preferences(names: dict) -> None:
 
 
 def contamination(names: dict) -> None:
+    leaks = [(0.0, 0), (0.5, 0), (1.0, 0), (0.5, 1), (1.0, 1)]
     runs = [
-        {"copies": copies, "epochs": epochs, "seed": seed}
-        for seed in SEEDS for epochs in EPOCHS for copies in COPIES
+        {"copies": copies, "words_changed": changed, "epochs": epochs, "seed": seed}
+        for seed in SEEDS for epochs in EPOCHS for copies, changed in leaks
     ]  # fmt: skip
     record(CONTAMINATION, runs, names["contaminated"])
 
 
-TABLES = {"tuning": tuning, "preferences": preferences, "contamination": contamination}
+def reviews(names: dict) -> None:
+    """The margin of every answer, a column for each run.
+
+    What is trained tries three rates with one seed; the one that is best on validation reviews is run with all.
+    """
+    table = read_table("sentiment/sentiment.csv")
+    asked = pd.concat([table[table["split"] == split].iloc[::TESTED] for split in ("validation", "test")])
+    asked = asked.set_index("id")
+    texts = asked["text"].tolist()
+    found = pd.read_csv(REVIEWS, index_col="id") if REVIEWS.exists() else pd.DataFrame(index=asked.index)
+    costs = pd.read_csv(COSTS).to_dict("records") if COSTS.exists() else []
+    judge = load("SmolLM2-135M", head="causal-lm")
+    train = table[table["split"] == "train"]
+
+    def keep(run: str, measure) -> None:
+        """Runs `measure`, which gives margins, numbers that learn and seconds of training, unless the run is in the table."""
+        if run in found:
+            return
+        start = process_time()
+        margins, learning, trained = measure()
+        costs.append({
+            "run": run, "parameters": learning, "training seconds": round(trained, 1),
+            "seconds per review": round((process_time() - start - trained) / len(texts), 4),
+        })  # fmt: skip
+        found[run] = np.round(margins, 2)
+        found.to_csv(REVIEWS)
+        pd.DataFrame(costs).to_csv(COSTS, index=False)
+
+    def few_shot(seed: int):
+        shown = pd.concat(
+            [
+                train[train.label == label].sample(EXAMPLES // 2, random_state=seed)
+                for label in ("positive", "negative")
+            ]
+        ).sample(frac=1, random_state=seed)
+        before = judges.with_examples(list(zip(shown["text"], shown["label"], strict=True)))
+        return judges.margins(judge, texts, before=before), 0, 0.0
+
+    def lora(lr: float, seed: int):
+        tuned = replace(judge, model=deepcopy(judge.model))
+        some, start = train.sample(REVIEWS_TRAINED, random_state=seed), process_time()
+        positive = (some["label"] == "positive").tolist()
+        learning = names["tune_judge"](tuned, some["text"].tolist(), positive, lr, JUDGE_EPOCHS, seed)
+        trained = process_time() - start
+        return judges.margins(tuned, texts), learning, trained
+
+    def encoder(lr: float, seed: int):
+        """Full fine-tuning by the code of notebook 09."""
+        torch.manual_seed(seed)
+        model = ours["on_pretrained"](deepcopy(loaded.model), 2)
+        data = ours["review_task"](loaded.tokenizer, "train", REVIEWS_TRAINED, seed)
+        steps = ENCODER_EPOCHS * REVIEWS_TRAINED // 16
+        start = process_time()
+        ours["fine_tune"](model, data, "full", lr, steps, seed)
+        trained = process_time() - start
+        ids = loaded.tokenizer(texts, padding=True, return_tensors="pt")["input_ids"]
+        with torch.no_grad():
+            logits = torch.cat([model.eval()(part) for part in ids.split(32)])
+        return (logits[:, 1] - logits[:, 0]).numpy(), sum(w.numel() for w in model.parameters()), trained
+
+    def right(run: str) -> float:
+        rows = asked["split"] == "validation"
+        return float(((found[run] > 0) == (asked["label"] == "positive"))[rows].mean())
+
+    for number, question in enumerate(tqdm(judges.QUESTIONS, desc="questions"), start=1):
+        keep(
+            f"question {number}",
+            lambda question=question: (judges.margins(judge, texts, question), 0, 0.0),
+        )
+    ours, loaded = names_of("09_fine_tuning"), load("bert-base-uncased")
+    for name, rates, measure in (("LoRA", JUDGE_RATES, lora), (loaded.name, ENCODER_RATES, encoder)):
+        for lr in tqdm(rates, desc=f"{name}, rates"):
+            keep(f"{name} {lr:g} seed 0", lambda measure=measure, lr=lr: measure(lr, 0))
+        best = max(rates, key=lambda lr: (right(f"{name} {lr:g} seed 0"), -lr))
+        for seed in tqdm(SEEDS, desc=name):
+            keep(
+                f"{name} {best:g} seed {seed}",
+                lambda measure=measure, best=best, seed=seed: measure(best, seed),
+            )
+    for seed in tqdm(range(DRAWS), desc="examples"):
+        keep(f"examples draw {seed}", lambda seed=seed: few_shot(seed))
+
+
+TABLES = {"tuning": tuning, "preferences": preferences, "contamination": contamination, "reviews": reviews}
 
 
 def main() -> None:

@@ -215,46 +215,96 @@ def frontier(table: pd.DataFrame) -> None:
     show(figure, alt="Means of three seeds with 95 % intervals. " + "; ".join(said) + ".")
 
 
-def draws(by_draw: pd.DataFrame, opinions: int) -> None:
-    """Accuracy at 0 and order of one model for several draws of the examples in its prompt, and their means."""
-    figure, ax = plt.subplots(figsize=(7.2, 3.2))
-    places, said = np.arange(len(by_draw)), []
-    for name, colour, shift in (("accuracy", BLUE, -0.08), ("pairs in order", ORANGE, 0.08)):
-        values = by_draw[name].to_numpy()
+def judged_reviews(summary: pd.DataFrame, runs: Mapping[str, Sequence[Mapping[str, float]]]) -> None:
+    """Each way to ask or train: accuracy, log loss and confidence beyond accuracy, with intervals over reviews; small points: runs."""
+    panels = (
+        ("accuracy", "accuracy"),
+        ("log loss", "log loss (nats)"),
+        ("overconfidence", "mean confidence − accuracy"),
+    )
+    figure, axes = plt.subplots(1, 3, figsize=(9.8, 0.5 * len(summary) + 1.3), sharey=True)
+    places, said = np.arange(len(summary)), []
+    for ax, (name, label) in zip(axes, panels, strict=True):
+        low, high = (summary[f"{name} {end}"] for end in ("low", "high"))
+        ax.errorbar(
+            summary[name],
+            places,
+            xerr=[summary[name] - low, high - summary[name]],
+            lw=0,
+            elinewidth=1.5,
+            marker="o",
+            color=BLUE,
+            capsize=3,
+        )
+        for place, way in enumerate(summary.index):
+            several = [run[name] for run in runs[way]]
+            if len(several) > 1:
+                ax.plot(
+                    several, np.full(len(several), place + 0.25), lw=0, marker=".", markersize=4, color=GREY
+                )
+        ax.set(xlabel=label)
+    axes[0].plot(
+        summary["order"], places, lw=0, marker="|", markersize=14, mew=2, color=ORANGE, label="pairs in order"
+    )
+    axes[0].axvline(0.5, color=GREY, linestyle=":", lw=1)
+    axes[0].legend(fontsize=8, loc="lower left")
+    axes[0].set(yticks=places, yticklabels=summary.index, ylim=(len(summary) - 0.4, -0.5), xlim=(0.45, 1))
+    axes[1].axvline(np.log(2), color=GREY, linestyle=":", lw=1)
+    axes[2].axvline(0, color=GREY, linestyle=":", lw=1)
+    for way, row in summary.iterrows():
+        said.append(
+            f"{way}: accuracy {row['accuracy']:.2f} ({row['accuracy low']:.2f} to {row['accuracy high']:.2f}), in order {row['order']:.2f}, log loss "
+            f"{row['log loss']:.2f}, confidence beyond accuracy {row['overconfidence']:+.2f}"
+        )
+    show(figure, alt="With 95 % intervals over reviews; dotted: a coin. " + "; ".join(said) + ".")
+
+
+def questions_asked(by_question: pd.DataFrame, n: int) -> None:
+    """Accuracy at 0 and order of each way to ask about the same n reviews, and the means over ways with their intervals."""
+    figure, ax = plt.subplots(figsize=(7.6, 3.4))
+    places, said = np.arange(len(by_question)), []
+    for name, colour, shift in (("accuracy", BLUE, -0.1), ("in order", ORANGE, 0.1)):
+        values = by_question[name].to_numpy()
         if name == "accuracy":
-            ends = np.array([wilson(value, opinions) for value in values]).T
+            ends = np.array([wilson(value, n) for value in values]).T
             ax.errorbar(
                 places + shift,
                 values,
                 [values - ends[0], ends[1] - values],
                 lw=0,
-                elinewidth=1,
+                elinewidth=1.2,
                 color=colour,
                 capsize=2,
             )
         ax.plot(places + shift, values, lw=0, marker="o", color=colour, label=name)
         mean, half = mean_and_half(values)
-        ax.errorbar(len(places) + 0.5 + shift, mean, half, marker="D", color=colour, capsize=4)
+        ax.errorbar(len(places) + 0.6 + shift, mean, half, marker="D", color=colour, capsize=4)
         said.append(f"{name} from {values.min():.2f} to {values.max():.2f}, mean {mean:.2f} ± {half:.2f}")
     ax.axhline(0.5, color=GREY, linestyle=":", lw=1)
-    ax.set_xticks([*places, len(places) + 0.5], [*(f"draw {place + 1}" for place in places), "mean"])
-    ax.set(ylabel="share", ylim=(0.45, 1.02))
-    ax.legend(fontsize=8, loc="lower right")
+    ax.set_xticks([*places, len(places) + 0.6], [*map(str, places + 1), "mean"])
+    ax.set(xlabel="question", ylabel="share", ylim=(0.4, 1))
+    ax.legend(fontsize=8)
     show(
         figure,
-        alt=f"{len(by_draw)} draws of eight examples, the same {opinions} opinions: {'; '.join(said)}.",
+        alt=f"{len(by_question)} questions about the same {n} reviews: {'; '.join(said)} (interval over questions).",
     )
 
 
 def leaked(table: pd.DataFrame) -> None:
-    """The score on a test of which a share was in the training set, and on another test, with the best possible."""
+    """The score on a test of which a share was in the training set, word for word or reworded, and on another test."""
     figure, axes = plt.subplots(1, table["epochs"].nunique(), figsize=(9, 3.2), sharey=True)
+    kinds = (
+        ("test", 0, RED, "test, word for word"),
+        ("test", 1, ORANGE, "test, one word changed"),
+        ("another test", 0, BLUE, "another test"),
+    )
     said = []
     for ax, (epochs, runs) in zip(axes, table.groupby("epochs"), strict=True):
-        shares = sorted(runs["copies"].unique())
-        for name, colour in (("test", RED), ("another test", BLUE)):
+        for name, changed, colour, label in kinds:
+            some = runs[(runs["words_changed"] == changed) | (runs["copies"] == 0)]
+            shares = sorted(some["copies"].unique())
             means, halves = zip(
-                *(mean_and_half(runs[runs["copies"] == share][name]) for share in shares), strict=True
+                *(mean_and_half(some[some["copies"] == share][name]) for share in shares), strict=True
             )
             ax.errorbar(
                 100 * np.array(shares),
@@ -263,14 +313,11 @@ def leaked(table: pd.DataFrame) -> None:
                 color=colour,
                 marker="o",
                 capsize=3,
-                label=name,
+                label=label,
             )
-            said.append(
-                f"{epochs} epochs, {name}: "
-                + ", ".join(
-                    f"{100 * mean:.0f} % at {share:.0%}" for mean, share in zip(means, shares, strict=True)
-                )
-            )
+            said.append(f"{epochs} epochs, {label}: " + ", ".join(
+                f"{100 * mean:.0f} ± {100 * half:.0f} % at {share:.0%}" for mean, half, share in zip(means, halves, shares, strict=True)
+            ))  # fmt: skip
         ax.axhline(100 * runs["bound"].mean(), color=GREY, linestyle="--", lw=1.2, label="best possible")
         ax.set(xlabel="of the test in training (%)", title=f"{epochs} epochs")
     axes[0].set_ylabel("right answers (%)")

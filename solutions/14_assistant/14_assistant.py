@@ -353,6 +353,7 @@ predict("assistant.lora_forgets_less", ...)
 import pandas as pd
 
 from coursekit.datasets import read_table
+from coursekit.intervals import mean_and_half
 
 tuning = read_table("results/assistant_tuning.csv")
 tuning["forgotten"] = tuning["above_bound"] - base_paid
@@ -364,8 +365,10 @@ over_seeds = {f"{method}, {lr:g}": runs.sort_values("seed") for (method, lr), ru
 at_rate = {method: over_seeds[f"{method}, {lr:g}"] for method, lr in RATE.items()}
 lower = over_seeds["full, 0.001"]                    # full tuning, one rate lower than the chosen one
 reveal("assistant.lora_forgets_less", float(at_rate["LoRA 16"]["forgotten"].mean() < at_rate["full"]["forgotten"].mean()))
-for method, runs in at_rate.items():
-    print(f"{method}: {runs['parameters'].iloc[0]:,} numbers learn, rate {RATE[method]:g}")
+print(f"{'':>22}{'numbers that learn':>20}{'rate':>8}{'points gained':>16}{'nats forgotten':>16}    (three seeds, 95 %)")
+for name, runs in {**at_rate, "full, one rate lower": lower}.items():
+    (points, points_half), (nats, nats_half) = mean_and_half(100 * (runs["right"] - base_right)), mean_and_half(runs["forgotten"])
+    print(f"{name:>22}{runs['parameters'].iloc[0]:>20,}{runs['lr'].iloc[0]:>8g}{f'{points:.1f} ± {points_half:.1f}':>16}{f'{nats:.2f} ± {nats_half:.2f}':>16}")
 pictures.points_and_nats(tuning, at_rate, lower, tests.best.mean(), frequent)
 
 # %% [markdown]
@@ -478,7 +481,7 @@ def dpo_step(policy, reference, chosen, rejected, optimiser, beta: float) -> flo
 check("assistant.dpo_step", lambda case: try_steps(dpo_step, case))
 
 # %% [markdown]
-# How far has a policy gone from its reference? The **KL divergence** says it, in nats per token, exactly over the vocabulary.
+# How far has a policy gone from its reference? The [KL divergence](../../docs/glossary.md#kullbackleibler-divergence-kl) says it, in nats per token, exactly over the vocabulary.
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-kl_to_reference", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def kl_to_reference(
@@ -558,9 +561,11 @@ pictures.frontier(preferences)
 # At β = 3 the best policy is so near to the reference that 2,000 noisy comparisons move the model past it. As β falls, reward and distance to the reference grow in each of the three seeds. All at one learning rate.
 
 # %% [markdown]
-# ## 6 · What a score hides
+# ## 6 · A real assistant as a judge
 #
-# **The threshold.** An assistant that sorts reviews gives each a score, and says "positive" above 0. Its accuracy depends on where its scores lie. Their order does not: the share of pairs in order is the area under the ROC curve.
+# SmolLM2 (07, 13) has been through both trainings. Here it judges reviews (`data/sentiment`, 09). Behind "Review: … Sentiment:" its score is log p(" positive") − log p(" negative"); above 0 it says *positive*.
+#
+# Its accuracy depends on where the scores lie against this **threshold**. Their order does not: the share of pairs in order is the area under the ROC curve.
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-in_order", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def in_order(scores: Float[Tensor, "N"], positive: Bool[Tensor, "N"]) -> Float[Tensor, ""]:
@@ -576,39 +581,132 @@ def in_order(scores: Float[Tensor, "N"], positive: Bool[Tensor, "N"]) -> Float[T
 # %% nbgrader={"grade": true, "grade_id": "assistant-in_order-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("assistant.in_order", lambda case: in_order(case["scores"], case["positive"]))
 
+# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
+from coursekit import judges
+
+def add_lora(model, rank: int = 8, alpha: float = 16.0) -> list[Tensor]:
+    """Your LoRALinear around queries and values of every layer of SmolLM2; what learns."""
+    model.requires_grad_(False)
+    for layer in model.model.layers:
+        for name in ("q_proj", "v_proj"):
+            setattr(layer.self_attn, name, LoRALinear(getattr(layer.self_attn, name), rank, alpha))
+    return [weight for weight in model.parameters() if weight.requires_grad]
+
+def tune_judge(judge, texts: list[str], positive: list[bool], lr: float, epochs: int, seed: int, rows: int = 8) -> int:
+    """Trains the answer's token behind the first question; how many numbers learn. The rate falls linearly to 0."""
+    torch.manual_seed(seed)
+    learning, order = add_lora(judge.model), np.random.default_rng(seed)
+    optimiser = torch.optim.AdamW(learning, lr=lr, weight_decay=0.0)
+    good, bad = judges.answer_tokens(judge.tokenizer)
+    targets = torch.where(torch.tensor(positive), good, bad)
+    batches = [part for _ in range(epochs) for part in np.array_split(order.permutation(len(texts)), len(texts) // rows)]
+    for step, some in enumerate(batches):
+        for group in optimiser.param_groups:
+            group["lr"] = lr * (1 - step / len(batches))
+        loss = cross_entropy(judges.next_logits(judge, [texts[n] for n in some]), targets[some])
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+    return sum(weight.numel() for weight in learning)
+
 # %% [markdown]
-# In 07 SmolLM2, an instruction-tuned assistant, judged 96 opinions; its examples were drawn five times. **Predict:** with eight examples, by how much does the accuracy of the luckiest draw exceed that of the unluckiest (0 to 1)?
+# Four ways to judge the same 160 test reviews: without examples (*zero-shot*); with eight examples in the prompt, drawn five times; with your LoRALinear at queries and values, trained on 128 reviews;
+# and MiniLM, an encoder, fully fine-tuned on the same 128 (09). What is trained has three seeds, at the rate that was best of three on validation reviews. It takes minutes, so it is recorded
+# (`python tools/record_assistant.py reviews`). **Predict:** how many points of accuracy does LoRA add to zero-shot (0 to 1)?
 
 # %% tags=["demo"]
-predict("assistant.draws_apart", ...)
+predict("assistant.lora_adds", ...)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-few_shot = read_table("results/gpt_few_shot.csv").query("labels == 'right' and examples == 8")
-by_draw = few_shot.pivot(index="draw", columns="measure", values="value")
-spread = by_draw["accuracy"].max() - by_draw["accuracy"].min()
-reveal("assistant.draws_apart", spread)
-pictures.draws(by_draw, opinions=96)
+from coursekit.intervals import bootstrap
+
+reviews = read_table("sentiment/sentiment.csv").set_index("id")
+asked = read_table("results/assistant_reviews.csv").set_index("id")
+costs = read_table("results/assistant_reviews_costs.csv").set_index("run")
+validation_rows, test_rows = (reviews.loc[asked.index, "split"] == split for split in ("validation", "test"))
+liked = (reviews.loc[asked.index, "label"] == "positive").to_numpy()
+is_test = test_rows.to_numpy()
+
+def chosen_runs(name: str) -> list[str]:
+    """The runs of what is trained, at the rate that all seeds have: the one that was best on validation reviews."""
+    rates = [run.rpartition(" seed ")[0] for run in asked if run.startswith(name)]
+    rate = max(set(rates), key=rates.count)
+    return [run for run in asked if run.startswith(f"{rate} seed ")]
+
+encoder = next(run.partition(" ")[0] for run in asked if "MiniLM" in run)
+ways = {
+    "SmolLM2, zero-shot": ["question 1"], "SmolLM2, 8 examples": [run for run in asked if run.startswith("examples")],
+    "SmolLM2, your LoRA": chosen_runs("LoRA"), "MiniLM, fine-tuned": chosen_runs(encoder),
+}
+
+def each_review(runs: list[str]) -> dict[str, np.ndarray]:
+    """For each test review the means over runs."""
+    found = judges.summed_up(asked.loc[is_test, runs].to_numpy().T, liked[is_test])
+    return found | {"overconfidence": found["confidence"] - found["accuracy"]}
+
+per_review = {way: each_review(runs) for way, runs in ways.items()}
+per_run = {way: [{name: values.mean() for name, values in each_review([run]).items()} for run in runs] for way, runs in ways.items()}
+rows = {}
+for way, runs in ways.items():
+    row = {"order": np.mean([float(in_order(torch.tensor(asked.loc[is_test, run].to_numpy()), torch.tensor(liked[is_test]))) for run in runs])}
+    for name in ("accuracy", "log loss", "overconfidence"):
+        row[name] = per_review[way][name].mean()
+        row[f"{name} low"], row[f"{name} high"] = bootstrap(per_review[way][name])
+    rows[way] = row
+summary = pd.DataFrame(rows).T
+reveal("assistant.lora_adds", summary.loc["SmolLM2, your LoRA", "accuracy"] - summary.loc["SmolLM2, zero-shot", "accuracy"])
+for way, runs in ways.items():
+    paid = costs.loc[runs].mean()
+    print(f"{way}: {paid['parameters']:,.0f} numbers learn; seconds of one core: {paid['training seconds']:.0f} to train, {100 * paid['seconds per review']:.1f} for 100 reviews")
+pictures.judged_reviews(summary, per_run)
 
 # %% [markdown]
-# The same model, the same opinions, other examples: the accuracy moves, and the order hardly does. What differs is mostly where 0 lies among the scores. An accuracy from one prompt is one draw: report several, with an interval over prompts, and the order beside it.
+# JUDGE TEXT
+
+# %% [markdown]
+# ## 7 · What a score hides
+#
+# **The prompt.** Eight ways to ask SmolLM2 about the same reviews, without training. **Predict:** how far is the best question's accuracy above the worst one's (0 to 1)?
+
+# %% tags=["demo"]
+predict("assistant.questions_apart", ...)
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+by_question = pd.DataFrame([
+    {
+        "accuracy": ((margin > 0) == liked[is_test]).mean(), "said positive": (margin > 0).mean(),
+        "in order": float(in_order(torch.tensor(margin), torch.tensor(liked[is_test]))),
+    }
+    for margin in (asked.loc[is_test, f"question {number}"].to_numpy() for number in range(1, len(judges.QUESTIONS) + 1))
+])
+reveal("assistant.questions_apart", by_question["accuracy"].max() - by_question["accuracy"].min())
+for number, (form, good, bad) in enumerate(judges.QUESTIONS, start=1):
+    print(f"{number}: {form.replace(chr(10), ' / ')!r} →{good},{bad}; says{good} to {by_question['said positive'][number - 1]:.0%}")
+pictures.questions_asked(by_question, int(is_test.sum()))
+
+# %% [markdown]
+# PROMPT TEXT
 
 # %% [markdown]
 # **The leak.** Web text holds test sets with their answers. Here it can be made exact: the GPT learns 512 questions, of which a share is a test, and is then scored on this test and on another one. The best possible score is known.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
-def contaminated(copies: float, epochs: int, seed: int, labels: int = 512, lr: float = 1e-3) -> dict[str, float]:
-    """Full tuning on `labels` questions, of which a share are test questions with their answers; the score on this test, and on another."""
+def contaminated(copies: float, words_changed: int, epochs: int, seed: int, labels: int = 512, lr: float = 1e-3) -> dict[str, float]:
+    """Full tuning on `labels` questions, of which a share are test questions with their answers, word for word or with one word changed."""
     tests, others = (instructions.ask(512, np.random.default_rng(1000 + part), "held_out") for part in (seed, 500 + seed))
     fresh = instructions.ask(labels, np.random.default_rng(seed), "train")
-    leaked = round(copies * labels)
+    leaked = tests[: round(copies * labels)]
+    if words_changed:
+        leaked = instructions.reworded(leaked, np.random.default_rng(2000 + seed))
     mixed = instructions.Questions(*(
-        (torch.cat if isinstance(one, Tensor) else np.concatenate)([one[:leaked], other[leaked:]])
-        for one, other in zip(vars(tests).values(), vars(fresh).values())
+        (torch.cat if isinstance(one, Tensor) else np.concatenate)([one, other[len(leaked) :]])
+        for one, other in zip(vars(leaked).values(), vars(fresh).values())
     ))
     model = prepared("full")
     train_on(model, mixed, lr, epochs * labels // 32, seed)
     model.eval()
     return {
+        "leaked": len(leaked), "found verbatim": instructions.verbatim(tests, mixed),
         "test": instructions.right(model, tests).mean(), "another test": instructions.right(model, others).mean(),
         "best possible": float((tests.guess == tests.topic.numpy()).mean()), "bound": float(tests.best.mean()),
     }
@@ -630,7 +728,7 @@ pictures.leaked(leaks)
 # *Marking: 1 point for two threats to the score named with what would show them (leak: fresh test; prompt or threshold: several prompts, order; unfair base: examples in its prompt); 1 point for what was lost (forgetting, distance to the reference, over-optimised reward) or for the right controls and intervals.*
 
 # %% [markdown]
-# ## 7 · Further: find the bug
+# ## 8 · Further: find the bug
 #
 # In 2023 a script of trl, the library of the first open assistants, unloaded LoRA before publishing a model. The published weights turned out to be those of the base model (trl, issue 386).
 

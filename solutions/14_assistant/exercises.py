@@ -62,6 +62,16 @@ def sft_labels(turns):
             "The first token of each answer has no label with you. It is predicted from the question, and counts.",
             LABELLED, '[-100] + tokens[1:] if role == "assistant" else [-100] * len(tokens)',
         ),
+        Mistake(
+            "one place shorter",
+            "Your ids end a token early and your labels begin a token late: that is the shift of the loss, which it makes itself. Both have every place.",
+            "return ids, labels", "return ids[:-1], labels[1:]",
+        ),
+        Mistake(
+            "one −100 for each turn",
+            "A turn that counts for nothing has one −100 with you. It has as many as it has tokens, so that labels stand where their ids stand.",
+            "[-100] * len(tokens)", "[-100]",
+        ),
         Mistake("the user's turns", "Your labels stand at the user's tokens instead of the assistant's.", 'role == "assistant"', 'role == "user"'),
         Mistake(
             "the system's turn too",
@@ -278,7 +288,7 @@ DRAWN = "torch.nn.Parameter(torch.randn(rank, base.in_features) / base.in_featur
 
 lora_linear = Exercise(
     cases=lora_cases,
-    rule=Rule(tolerance=3e-5, axes={"registered": "weights", "eval": "… out", "change at the start": "… out"}),
+    rule=Rule(tolerance=3e-5, axes={"registered": "weights", "eval": "… out"}),
     mistakes=(
         Mistake(
             "the base learns, too",
@@ -680,6 +690,11 @@ dpo_loss = Exercise(
             "-logsigmoid(beta * margin)", "-(beta * margin).sigmoid().log()",
         ),
         Mistake("the mean inside", "You take the mean of the margins before the logarithm. Each pair has its own loss.", LOSS, "-logsigmoid((beta * margin).mean())"),
+        Mistake(
+            "log-probabilities divided",
+            "You divide log-probabilities. A ratio of probabilities is a *difference* of their logarithms.",
+            MARGIN, "chosen / ref_chosen - rejected / ref_rejected",
+        ),
         Mistake(
             "a hinge",
             "Your loss is 0 where the margin is large: that is a hinge, as SLiC has it. Here it is −log σ.",
