@@ -121,8 +121,8 @@ def _without(words: list[int], place: int, topic: int) -> tuple:
 
 def verbatim(questions: Questions, others: Questions) -> float:
     """The share of questions that stand, word for word, among others: what a search for leaked tests would find."""
-    known = set(map(tuple, others.asked.tolist()))
-    return float(np.mean([tuple(asked) in known for asked in questions.asked.tolist()]))
+    asked_before = set(map(tuple, others.asked.tolist()))
+    return float(np.mean([tuple(asked) in asked_before for asked in questions.asked.tolist()]))
 
 
 @torch.no_grad()

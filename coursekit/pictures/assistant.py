@@ -237,10 +237,10 @@ def judged_reviews(summary: pd.DataFrame, runs: Mapping[str, Sequence[Mapping[st
             capsize=3,
         )
         for place, way in enumerate(summary.index):
-            several = [run[name] for run in runs[way]]
-            if len(several) > 1:
+            values = [run[name] for run in runs[way]]
+            if len(values) > 1:
                 ax.plot(
-                    several, np.full(len(several), place + 0.25), lw=0, marker=".", markersize=4, color=GREY
+                    values, np.full(len(values), place + 0.25), lw=0, marker=".", markersize=4, color=GREY
                 )
         ax.set(xlabel=label)
     axes[0].plot(

@@ -163,7 +163,7 @@ pictures.packed(
 # ## 3 · A change of low rank
 #
 # Full fine-tuning moves every weight, and each task needs its own copy of the model. Hu et al. (2022) freeze the model and learn a *change* of each matrix, of low rank: **LoRA**. With W of size out × in, the change is B A, where A is
-# rank × in and B is out × rank.
+# rank × in and B is out × rank. It is scaled by α / rank, so that its size depends less on the rank (Kalajdzievski 2023 argues for the root of the rank).
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 pictures.low_rank(inputs=64, outputs=64, rank=4)
@@ -610,9 +610,15 @@ def tune_judge(judge, texts: list[str], positive: list[bool], lr: float, epochs:
     return sum(weight.numel() for weight in learning)
 
 # %% [markdown]
-# Four ways to judge the same 160 test reviews: without examples (*zero-shot*); with eight examples in the prompt, drawn five times; with your LoRALinear at queries and values, trained on 128 reviews;
-# and MiniLM, an encoder, fully fine-tuned on the same 128 (09). What is trained has three seeds, at the rate that was best of three on validation reviews. It takes minutes, so it is recorded
-# (`python tools/record_assistant.py reviews`). **Predict:** how many points of accuracy does LoRA add to zero-shot (0 to 1)?
+# Four ways to judge the same 160 test reviews:
+#
+# - *zero-shot*, the review alone;
+# - eight examples in the prompt, drawn five times;
+# - your LoRALinear at SmolLM2’s queries and values, trained on 128 reviews;
+# - MiniLM, an encoder, fully fine-tuned on as many (09).
+#
+# What is trained has three seeds, at that rate of three which was best on validation reviews. It takes minutes, so it is recorded (`python tools/record_assistant.py reviews`). **Predict:** how
+# much accuracy does LoRA add to zero-shot (0 to 1)?
 
 # %% tags=["demo"]
 predict("assistant.lora_adds", ...)
@@ -689,6 +695,8 @@ pictures.questions_asked(by_question, int(is_test.sum()))
 
 # %% [markdown]
 # **The leak.** Web text holds test sets with their answers. Here it can be made exact: the GPT learns 512 questions, of which a share is a test, and is then scored on this test and on another one. The best possible score is known.
+#
+# The leak comes in two ways: word for word; or with one of the four words changed and the same answer, "earlier the pitchers were" for "yesterday the pitchers were".
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def contaminated(copies: float, words_changed: int, epochs: int, seed: int, labels: int = 512, lr: float = 1e-3) -> dict[str, float]:
@@ -713,10 +721,16 @@ def contaminated(copies: float, words_changed: int, epochs: int, seed: int, labe
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 leaks = read_table("results/assistant_contamination.csv")
+for (changed, copies), runs in leaks[leaks["epochs"] == 16].groupby(["words_changed", "copies"]):
+    if copies != 0.5:
+        how = "nothing leaked" if not copies else "leaked with one word changed" if changed else "leaked word for word"
+        print(f"{how}: {runs['found verbatim'].mean():.0%} of the test's questions stand in the training set")
 pictures.leaked(leaks)
 
 # %% [markdown]
 # With the whole test in training and 16 epochs, the model is right on 99 % of it. Nobody *can* know more than three of four: a score above the best possible is no knowledge, it is memory. On the other test the leak gives nothing. For real tests the bound is not known, and a score of 99 % looks like success.
+#
+# With one word changed, a search for the test's questions in the training set finds no more of them than chance does. Yet after 16 epochs the score lies above the best possible. A search word for word misses such leaks (Yang et al. 2023).
 
 # %% [markdown]
 # **Question 1.** A company reports: "Our assistant, fine-tuned by preferences, answers 92 % of a public test right; the base model 71 %." You may ask for three further numbers or experiments. Which, and what would each of them show? (4–6 sentences)
@@ -789,8 +803,10 @@ with torch.no_grad():
 # - Bradley, R. A. and Terry, M. E. (1952). Rank analysis of incomplete block designs: I. The method of paired comparisons. *Biometrika* 39(3/4), 324–345.
 # - Gao, L., Schulman, J. and Hilton, J. (2023). Scaling laws for reward model overoptimization. *ICML*. arXiv:2210.10760.
 # - Hu, E. J. et al. (2022). LoRA: low-rank adaptation of large language models. *ICLR*. arXiv:2106.09685.
+# - Kalajdzievski, D. (2023). A rank stabilization scaling factor for fine-tuning with LoRA. arXiv:2312.03732.
 # - Mangrulkar, S. et al. (2022). PEFT: state-of-the-art parameter-efficient fine-tuning methods. github.com/huggingface/peft.
 # - Ouyang, L. et al. (2022). Training language models to follow instructions with human feedback. *NeurIPS* 35. arXiv:2203.02155.
 # - Rafailov, R. et al. (2023). Direct preference optimization: your language model is secretly a reward model. *NeurIPS* 36. arXiv:2305.18290.
 # - trl (2023). Lora weights are not merged properly in merge_peft_adapter. github.com/huggingface/trl/issues/386.
 # - trl (2024). Packing without cross contamination. github.com/huggingface/trl/issues/1230.
+# - Yang, S., Chiang, W.-L., Zheng, L., Gonzalez, J. E. and Stoica, I. (2023). Rethinking benchmark and contamination for language models with rephrased samples. arXiv:2311.04850.

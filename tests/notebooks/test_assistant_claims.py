@@ -72,22 +72,31 @@ def test_dpo_nears_the_best_policy_at_one_and_stops_far_from_it_below(measured):
         assert (np.diff(rising, axis=0) > 0).all()
 
 
-def test_draws_of_examples_move_the_accuracy_and_hardly_the_order(measured):
-    by_draw = measured["by_draw"]
-    spread = by_draw.max() - by_draw.min()
-    assert spread["accuracy"] > 0.2 and spread["pairs in order"] < 0.05
-
-
 def test_a_leaked_test_is_answered_better_than_anybody_can_and_another_one_is_not(measured):
     leaks = measured["leaks"]
-    whole = leaks[(leaks["copies"] == 1) & (leaks["epochs"] == 16)]
-    none = leaks[(leaks["copies"] == 0) & (leaks["epochs"] == 16)]
-    assert above_zero(whole["test"] - whole["bound"]) and whole["test"].mean() == pytest.approx(
-        0.99, abs=0.005
+    leaks = leaks[leaks["epochs"] == 16].sort_values("seed")
+    none, whole, reworded = (
+        leaks[(leaks["copies"] == copies) & (leaks["words_changed"] == changed)]
+        for copies, changed in ((0, 0), (1, 0), (1, 1))
     )
-    assert all(above_zero(rows["bound"] - rows["another test"]) for rows in (whole, none))
-    mean, half = mean_and_half(whole["another test"].to_numpy() - none["another test"].to_numpy())
-    assert mean - half < 0 < mean + half
+    assert [len(runs) for runs in (none, whole, reworded)] == [3, 3, 3]
+    assert whole["test"].mean() == pytest.approx(0.99, abs=0.005)
+    assert whole["bound"].mean() == pytest.approx(0.75, abs=0.01)
+    for runs in (whole, reworded):
+        assert above_zero(runs["test"] - runs["bound"])
+        mean, half = mean_and_half(runs["another test"].to_numpy() - none["another test"].to_numpy())
+        assert mean - half < 0 < mean + half
+    assert all(above_zero(runs["bound"] - runs["another test"]) for runs in (none, whole, reworded))
+
+
+def test_a_search_word_for_word_does_not_find_what_was_reworded(measured):
+    leaks = measured["leaks"]
+    leaks = leaks[leaks["epochs"] == 16].sort_values("seed")
+    none = leaks[leaks["copies"] == 0]
+    reworded = leaks[(leaks["copies"] == 1) & (leaks["words_changed"] == 1)]
+    assert (leaks[(leaks["copies"] == 1) & (leaks["words_changed"] == 0)]["found verbatim"] == 1).all()
+    mean, half = mean_and_half(reworded["found verbatim"].to_numpy() - none["found verbatim"].to_numpy())
+    assert mean - half < 0 < mean + half and reworded["leaked"].min() > 0.9 * 512
 
 
 def test_the_old_script_loses_what_was_learned(measured):
