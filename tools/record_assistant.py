@@ -39,10 +39,10 @@ METHODS = {
 }
 BETAS, RATES = (0.1, 0.3, 1.0, 3.0), (3e-4,)
 EPOCHS = (4, 16)
-REVIEWS_TRAINED, TESTED, DRAWS, EXAMPLES = 128, 2, 5, 8
+REVIEWS_TRAINED, TESTED, DRAWS, EXAMPLES = 128, 2, 3, 8
 """How many reviews train; every which validation and test review is asked; how often so many examples are drawn."""
-JUDGE_RATES, JUDGE_EPOCHS = (3e-4, 1e-3, 3e-3), 2
-ENCODER_RATES, ENCODER_EPOCHS = (1e-4, 2e-4, 5e-4), 4
+JUDGE_RATES, JUDGE_EPOCHS = (1e-3,), 2
+ENCODER_RATES, ENCODER_EPOCHS = (2e-4,), 4
 
 
 def tuning(names: dict) -> None:

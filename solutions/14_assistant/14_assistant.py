@@ -691,7 +691,9 @@ for number, (form, good, bad) in enumerate(judges.QUESTIONS, start=1):
 pictures.questions_asked(by_question, int(is_test.sum()))
 
 # %% [markdown]
-# PROMPT TEXT
+# Question 1 is right most often, and nothing in its words says why. Questions 3 and 4 order the reviews as well, within the interval, and are right much less often: they say *positive* to nine of ten, so 0 is the wrong place to cut. Question 5 says *good* to every review, and still knows most of the order. At 2, 6 and 7 the order itself is poorer.
+#
+# An accuracy from one prompt is one draw. Report several prompts with an interval over them (the diamonds), and the order beside it.
 
 # %% [markdown]
 # **The leak.** Web text holds test sets with their answers. Here it can be made exact: the GPT learns 512 questions, of which a share is a test, and is then scored on this test and on another one. The best possible score is known.
@@ -792,7 +794,7 @@ with torch.no_grad():
 # - LoRA learns a change of low rank beside frozen weights; merged, it costs nothing.
 # - What tuning gains in points it can lose in nats: measure both.
 # - DPO looks for π_ref · exp(r/β); a small β believes the reward, also where the reward is wrong.
-# - A score depends on the threshold, the prompt's examples and what leaked into training.
+# - A score depends on the threshold, the prompt and what leaked into training.
 #
 # That was the last notebook. The [start page](../start.ipynb) shows how far you are.
 

@@ -1002,6 +1002,11 @@ mended_unload = Exercise(
             "setattr(module, name, merge(child))", "setattr(model, name, merge(child))",
         ),
         Mistake(
+            "a copy comes back",
+            "What comes back is a copy. The model itself is changed and comes back: who has put it elsewhere finds it merged there, too.",
+            "    for module in list(model.modules()):", "    from copy import deepcopy\n\n    model = deepcopy(model)\n    for module in list(model.modules()):",
+        ),
+        Mistake(
             "the base takes the change twice",
             "The change is in the output twice.",
             "setattr(module, name, merge(child))",

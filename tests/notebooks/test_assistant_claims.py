@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from coursekit.intervals import mean_and_half
+from coursekit.intervals import bootstrap, mean_and_half
 
 pytestmark = pytest.mark.slow
 NOTEBOOKS = ["14_assistant"]
@@ -70,6 +70,42 @@ def test_dpo_nears_the_best_policy_at_one_and_stops_far_from_it_below(measured):
     for what in ("reward", "to_ref"):
         rising = np.array([runs[beta][what].to_numpy() for beta in (3.0, 1.0, 0.3, 0.1)])
         assert (np.diff(rising, axis=0) > 0).all()
+
+
+def order(margin, liked) -> float:
+    gap = margin[liked][:, None] - margin[~liked]
+    return float(((gap > 0) + (gap == 0) / 2).mean())
+
+
+def apart(measured, statistic, runs: tuple[str, str]) -> tuple[float, float]:
+    """The interval over test reviews of how far a statistic of one run lies above that of another."""
+    rows = measured["is_test"]
+    margins = [measured["asked"].loc[rows, run].to_numpy() for run in runs]
+    items = np.column_stack([*margins, measured["liked"][rows]])
+    return bootstrap(
+        items, lambda some: np.subtract(*(statistic(some[:, n], some[:, 2] == 1) for n in (0, 1))), draws=1000
+    )
+
+
+def accuracy(margin, liked) -> float:
+    return float(((margin > 0) == liked).mean())
+
+
+def test_the_first_question_is_right_most_often_and_two_others_order_as_well(measured):
+    by_question = measured["by_question"]
+    assert len(by_question) == 8 and by_question["accuracy"].max() - by_question["accuracy"].min() > 0.2
+    for number in range(2, 9):
+        assert apart(measured, accuracy, ("question 1", f"question {number}"))[0] > 0
+    for number in (3, 4):
+        low, high = apart(measured, order, ("question 1", f"question {number}"))
+        assert low < 0 < high and by_question["said positive"][number - 1] == pytest.approx(0.9, abs=0.03)
+    for number in (2, 6, 7):
+        assert apart(measured, order, ("question 5", f"question {number}"))[0] > 0
+
+
+def test_a_question_whose_answer_is_always_the_same_still_knows_the_order(measured):
+    fifth = measured["by_question"].loc[4]
+    assert fifth["said positive"] > 0.99 and fifth["in order"] > 0.7
 
 
 def test_a_leaked_test_is_answered_better_than_anybody_can_and_another_one_is_not(measured):
