@@ -216,6 +216,24 @@ def kl(log_p: Float[Tensor, "*n"], log_q: Float[Tensor, "*n"]) -> float:
     return float((log_p.exp() * (log_p - log_q)).sum())
 
 
+def best_possible(
+    tables: list[Float[Tensor, "V V"]], betas: Float[np.ndarray, " n"]
+) -> Float[np.ndarray, "n 2"]:
+    """Of the best policy at each beta: its distance from the reference in nats and its mean reward, the mean over prompts.
+
+    Both follow from how probable each reward is under the reference: KL(π* ‖ reference) = E[r] / β − log Z.
+    """
+    rewards, place = torch.unique(all_rewards().flatten(), return_inverse=True)
+    found = []
+    for table in tables:
+        mass = torch.zeros_like(rewards).index_add(0, place, table.flatten().exp())
+        for beta in betas:
+            unnormalised = mass.log() + rewards / beta
+            mean = float((unnormalised.softmax(dim=0) * rewards).sum())
+            found.append((mean / beta - float(unnormalised.logsumexp(dim=0)), mean))
+    return np.array(found).reshape(len(tables), len(betas), 2).mean(axis=0)
+
+
 def preferred(
     tables: list[Float[Tensor, "V V"]], n: int, random: torch.Generator
 ) -> tuple[Int[Tensor, " n"], Int[Tensor, "n 2"], Int[Tensor, "n 2"]]:

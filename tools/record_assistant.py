@@ -41,8 +41,8 @@ BETAS, RATES = (0.1, 0.3, 1.0, 3.0), (3e-4,)
 EPOCHS = (4, 16)
 REVIEWS_TRAINED, TESTED, DRAWS, EXAMPLES = 128, 2, 3, 8
 """How many reviews train; every which validation and test review is asked; how often so many examples are drawn."""
-JUDGE_RATES, JUDGE_EPOCHS = (1e-3,), 2
-ENCODER_RATES, ENCODER_EPOCHS = (2e-4,), 4
+JUDGE_RATE, JUDGE_EPOCHS = 1e-3, 2
+ENCODER_RATE, ENCODER_EPOCHS = 2e-4, 4
 
 
 def tuning(names: dict) -> None:
@@ -83,10 +83,7 @@ def contamination(names: dict) -> None:
 
 
 def reviews(names: dict) -> None:
-    """The margin of every answer, a column for each run.
-
-    What is trained tries three rates with one seed; the one that is best on validation reviews is run with all.
-    """
+    """The margin of every answer, a column for each run."""
     table = read_table("sentiment/sentiment.csv")
     asked = pd.concat([table[table["split"] == split].iloc[::TESTED] for split in ("validation", "test")])
     asked = asked.set_index("id")
@@ -142,25 +139,16 @@ def reviews(names: dict) -> None:
             logits = torch.cat([model.eval()(part) for part in ids.split(32)])
         return (logits[:, 1] - logits[:, 0]).numpy(), sum(w.numel() for w in model.parameters()), trained
 
-    def right(run: str) -> float:
-        rows = asked["split"] == "validation"
-        return float(((found[run] > 0) == (asked["label"] == "positive"))[rows].mean())
-
     for number, question in enumerate(tqdm(judges.QUESTIONS, desc="questions"), start=1):
         keep(
             f"question {number}",
             lambda question=question: (judges.margins(judge, texts, question), 0, 0.0),
         )
     ours, loaded = names_of("09_fine_tuning"), load("bert-base-uncased")
-    for name, rates, measure in (("LoRA", JUDGE_RATES, lora), (loaded.name, ENCODER_RATES, encoder)):
-        for lr in tqdm(rates, desc=f"{name}, rates"):
-            keep(f"{name} {lr:g} seed 0", lambda measure=measure, lr=lr: measure(lr, 0))
-        best = max(rates, key=lambda lr: (right(f"{name} {lr:g} seed 0"), -lr))
-        for seed in tqdm(SEEDS, desc=name):
-            keep(
-                f"{name} {best:g} seed {seed}",
-                lambda measure=measure, best=best, seed=seed: measure(best, seed),
-            )
+    for seed in tqdm(SEEDS, desc="LoRA"):
+        keep(f"LoRA {JUDGE_RATE:g} seed {seed}", lambda seed=seed: lora(JUDGE_RATE, seed))
+    for seed in tqdm(SEEDS, desc=loaded.name):
+        keep(f"{loaded.name} {ENCODER_RATE:g} seed {seed}", lambda seed=seed: encoder(ENCODER_RATE, seed))
     for seed in tqdm(range(DRAWS), desc="examples"):
         keep(f"examples draw {seed}", lambda seed=seed: few_shot(seed))
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from jaxtyping import Bool
+from jaxtyping import Bool, Float
 
 from coursekit.intervals import mean_and_half, wilson
 from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, RED, SKY, show
@@ -172,47 +172,53 @@ def best_by_beta(rows: Sequence[tuple[str, float, float, Sequence[tuple[str, flo
     show(figure, alt="The most probable two words. " + "; ".join(said) + ".")
 
 
-def frontier(table: pd.DataFrame) -> None:
-    """Reward against distance from the reference: the best policies, what training reached; and its distance to the best."""
+def frontier(table: pd.DataFrame, best: Float[np.ndarray, "n 2"]) -> None:
+    """Reward gained against distance from the reference: the best policies (a curve), what training reached; and its distance to the best."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.4, 3.6))
     betas = sorted(table["beta"].unique(), reverse=True)
     exact = (
         table.groupby("beta")[["best_to_ref", "best_reward", "ref_reward", "ref_to_best"]].mean().loc[betas]
     )
+    begun = exact["ref_reward"].iloc[0]
     colours = dict(zip(betas, (SKY, BLUE, PINK, RED), strict=False))
-    left.plot(
-        [0, *exact["best_to_ref"]],
-        [exact["ref_reward"].iloc[0], *exact["best_reward"]],
-        color=GREY,
-        lw=1,
-        zorder=0,
-    )
+    left.plot(best[:, 0], best[:, 1] - begun, color=GREY, lw=1, zorder=0)
     said = []
     for place, beta in enumerate(betas):
         runs = table[table["beta"] == beta]
         left.plot(
             exact.loc[beta, "best_to_ref"],
-            exact.loc[beta, "best_reward"],
+            exact.loc[beta, "best_reward"] - begun,
             marker="*",
             markersize=12,
             color=colours[beta],
             lw=0,
         )
         (x, dx), (y, dy), (d, dd) = (mean_and_half(runs[name]) for name in ("to_ref", "reward", "to_best"))
-        left.errorbar(x, y, dy, dx, color=colours[beta], marker="o", capsize=2, label=f"β = {beta:g}")
+        left.errorbar(x, y - begun, dy, dx, color=colours[beta], marker="o", capsize=2, label=f"β = {beta:g}")
         right.errorbar(place, d, dd, color=colours[beta], marker="o", capsize=3)
         right.plot(place, exact.loc[beta, "ref_to_best"], color=GREY, marker="_", markersize=16)
         said.append(
             f"β = {beta:g}: reward {y:.2f} ± {dy:.2f} at {x:.2f} ± {dx:.2f} nats, best {exact.loc[beta, 'best_reward']:.2f} at "
             f"{exact.loc[beta, 'best_to_ref']:.2f}, distance {d:.2f} ± {dd:.2f}, untrained {exact.loc[beta, 'ref_to_best']:.2f}"
         )
-    left.set(xlabel="KL to the reference (nats)", ylabel="mean reward", title="stars: π*, points: DPO")
+    left.set(
+        xlabel="KL to the reference (nats)",
+        ylabel="reward gained",
+        xscale="log",
+        yscale="log",
+        title="stars: π*, points: DPO",
+    )
     left.legend(fontsize=8, loc="lower right")
     right.set_xticks(range(len(betas)), [f"{beta:g}" for beta in betas])
     right.set(
         xlabel="β", ylabel="KL to π* (nats)", yscale="log", title="points: DPO, bars: the reference itself"
     )
-    show(figure, alt="Means of three seeds with 95 % intervals. " + "; ".join(said) + ".")
+    show(
+        figure,
+        alt=f"The reference has reward {begun:.2f}. Means of three seeds with 95 % intervals. "
+        + "; ".join(said)
+        + ". No point lies above the curve of π*.",
+    )
 
 
 def judged_reviews(summary: pd.DataFrame, runs: Mapping[str, Sequence[Mapping[str, float]]]) -> None:

@@ -72,6 +72,15 @@ def test_dpo_nears_the_best_policy_at_one_and_stops_far_from_it_below(measured):
         assert (np.diff(rising, axis=0) > 0).all()
 
 
+def test_no_policy_gains_more_than_the_best_one_that_is_as_far(measured):
+    """The curve of the best policies goes through those of the table, which were computed over all continuations."""
+    curve, table = measured["best_curve"], measured["preferences"]
+    assert (np.diff(curve, axis=0) > 0).all()
+    on_curve = np.interp(table["best_to_ref"], curve[:, 0], curve[:, 1])
+    assert on_curve == pytest.approx(table["best_reward"].to_numpy(), rel=0.01)
+    assert (table["reward"] <= np.interp(table["to_ref"], curve[:, 0], curve[:, 1]) + 1e-3).all()
+
+
 def order(margin, liked) -> float:
     gap = margin[liked][:, None] - margin[~liked]
     return float(((gap > 0) + (gap == 0) / 2).mean())
