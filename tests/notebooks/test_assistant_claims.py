@@ -100,6 +100,54 @@ def accuracy(margin, liked) -> float:
     return float(((margin > 0) == liked).mean())
 
 
+def gap(measured, name: str, way: str, other: str) -> tuple[float, float]:
+    """The interval over reviews of how far the mean over runs of one way lies above that of another."""
+    each = measured["per_review"]
+    return bootstrap(each[way][name] - each[other][name])
+
+
+ZERO, EXAMPLES, LORA, ENCODER = (
+    "SmolLM2, zero-shot", "SmolLM2, 8 examples", "SmolLM2, your LoRA", "MiniLM, fine-tuned",
+)  # fmt: skip
+
+
+def test_lora_gains_nothing_that_can_be_told_and_examples_cost(measured):
+    assert {way: len(runs) for way, runs in measured["ways"].items()} == {
+        ZERO: 1,
+        EXAMPLES: 3,
+        LORA: 3,
+        ENCODER: 3,
+    }
+    assert measured["is_test"].sum() == 160
+    low, high = gap(measured, "accuracy", LORA, ZERO)
+    assert low < 0 < high
+    assert gap(measured, "accuracy", EXAMPLES, ZERO)[1] < 0
+    rows, runs = measured["is_test"], ["question 1", *measured["ways"][EXAMPLES]]
+    items = np.column_stack([measured["asked"].loc[rows, runs].to_numpy(), measured["liked"][rows]])
+
+    def further(some) -> float:
+        zero, *drawn = (order(some[:, n], some[:, -1] == 1) for n in range(len(runs)))
+        return np.mean(drawn) - zero
+
+    low, high = bootstrap(items, further, draws=1000)
+    assert low < 0 < high
+
+
+def test_the_encoder_is_less_often_right_too_sure_and_cheap(measured):
+    assert gap(measured, "accuracy", LORA, ENCODER)[0] > 0
+    best = max(run["accuracy"] for run in measured["per_run"][ENCODER])
+    assert all(run["accuracy"] > best for run in measured["per_run"][LORA])  # in every seed, too
+    summary = measured["summary"]
+    assert summary.loc[ENCODER, "overconfidence"] == pytest.approx(0.14, abs=0.005)
+    assert summary.loc[ENCODER, "overconfidence low"] > 0
+    for way in (ZERO, LORA):
+        assert summary.loc[way, "overconfidence low"] < 0 < summary.loc[way, "overconfidence high"]
+    paid = {way: measured["costs"].loc[measured["ways"][way]].mean() for way in (LORA, ENCODER)}
+    shares = paid[ENCODER] / paid[LORA]
+    assert shares["training seconds"] == pytest.approx(1 / 3, abs=0.03)  # as the table has them
+    assert shares["seconds per review"] == pytest.approx(1 / 8, abs=0.01)
+
+
 def test_the_first_question_is_right_most_often_and_two_others_order_as_well(measured):
     by_question = measured["by_question"]
     assert len(by_question) == 8 and by_question["accuracy"].max() - by_question["accuracy"].min() > 0.2
