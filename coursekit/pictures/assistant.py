@@ -168,7 +168,6 @@ def best_by_beta(rows: Sequence[tuple[str, float, float, Sequence[tuple[str, flo
         said.append(
             f"{name}: reward {reward:.1f}, {distance:.1f} nats from the reference, first “{texts[0]}” with {chances[0]:.2f}"
         )
-    figure.tight_layout()
     show(figure, alt="The most probable two words. " + "; ".join(said) + ".")
 
 
@@ -249,11 +248,9 @@ def judged_reviews(summary: pd.DataFrame, runs: Mapping[str, Sequence[Mapping[st
                     values, np.full(len(values), place + 0.25), lw=0, marker=".", markersize=4, color=GREY
                 )
         ax.set(xlabel=label)
-    axes[0].plot(
-        summary["order"], places, lw=0, marker="|", markersize=14, mew=2, color=ORANGE, label="pairs in order"
-    )
+    axes[0].plot(summary["order"], places, lw=0, marker="|", markersize=14, mew=2, color=ORANGE)
     axes[0].axvline(0.5, color=GREY, linestyle=":", lw=1)
-    axes[0].legend(fontsize=8, loc="lower left")
+    axes[0].set_title("points: accuracy; bars: pairs in order", fontsize=9)
     axes[0].set(yticks=places, yticklabels=summary.index, ylim=(len(summary) - 0.4, -0.5), xlim=(0.45, 1))
     axes[1].axvline(np.log(2), color=GREY, linestyle=":", lw=1)
     axes[2].axvline(0, color=GREY, linestyle=":", lw=1)
@@ -288,7 +285,7 @@ def questions_asked(by_question: pd.DataFrame, n: int) -> None:
         said.append(f"{name} from {values.min():.2f} to {values.max():.2f}, mean {mean:.2f} ± {half:.2f}")
     ax.axhline(0.5, color=GREY, linestyle=":", lw=1)
     ax.set_xticks([*places, len(places) + 0.6], [*map(str, places + 1), "mean"])
-    ax.set(xlabel="question", ylabel="share", ylim=(0.4, 1))
+    ax.set(xlabel="question", ylabel="share", ylim=(0.35, 1))
     ax.legend(fontsize=8)
     show(
         figure,
