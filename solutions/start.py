@@ -10,7 +10,7 @@
 # # Words in Context
 #
 # A prisoner sits in a *cell*, a red blood *cell* carries oxygen, a *cell* phone rings. One vector for one word
-# cannot tell the three apart. In thirteen notebooks we go from there to models whose vector for a word depends on the sentence
+# cannot tell the three apart. In fourteen notebooks we go from there to models whose vector for a word depends on the sentence
 # around it, and build every tensor on the way ourselves.
 
 # %% [markdown]
@@ -57,7 +57,8 @@ course_map()
 # | 10 | [Applications: sentiment, entities, questions](10_applications/10_applications.ipynb) | 70 | put three heads on one encoder and score each properly | 09 | 12 |
 # | 11 | [Sentences and documents](11_sentences/11_sentences.ipynb) | 75 | turn sentences into vectors and search with them | 06 | 12 |
 # | 12 | [One corpus, four models](12_one_corpus/12_one_corpus.ipynb) | 70 | compare all models on the same words, with intervals, and write tests that are judged | all | |
-# | 13 | [Today's decoders](13_decoders/13_decoders.ipynb) | 65 | write a decoder as it is built today, and run SmolLM2's weights in it | 03, 07 | |
+# | 13 | [Today's decoders](13_decoders/13_decoders.ipynb) | 65 | write a decoder as it is built today, and run SmolLM2's weights in it | 03, 07 | 14 |
+# | 14 | [From base model to assistant](14_assistant/14_assistant.ipynb) | 70 | tune a model to answer and to be preferred, and say what that cost it | 07, 09 | |
 
 # %% [markdown]
 # ## How a notebook works

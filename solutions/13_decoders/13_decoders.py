@@ -15,7 +15,7 @@
 # **You need** notebooks 03 and 07. **Time** about 65 minutes without what goes *further*: eight exercises and a question that a person reads. Further are a bug to mend, experts, a table of decoders,
 # and scaling: how loss falls with parameters and text. What four bits cost is an extension.
 #
-# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [12 · One corpus, four models](../12_one_corpus/12_one_corpus.ipynb)
+# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [12 · One corpus, four models](../12_one_corpus/12_one_corpus.ipynb) · next: [14 · From base model to assistant](../14_assistant/14_assistant.ipynb)
 
 # %% [markdown]
 # **Afterwards you can**
@@ -1010,4 +1010,4 @@ pictures.four_bits(four_bits, loaded_loss.mean())
 # - Zhang, B. and Sennrich, R. (2019). Root mean square layer normalization. *NeurIPS* 32. arXiv:1910.07467.
 
 # %% [markdown]
-# The [start page](../start.ipynb) shows how far you are.
+# Next: [14 · From base model to assistant](../14_assistant/14_assistant.ipynb). The [start page](../start.ipynb) shows how far you are.

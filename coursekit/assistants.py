@@ -1,0 +1,132 @@
+"""What the checks of notebook 14 ask of a student's code."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from coursekit.growing import build, run_module
+
+
+def turns_of(case: Mapping[str, Any]) -> list[tuple[str, list[int]]]:
+    """A conversation from the arrays of a case."""
+    ends = np.cumsum(case["lengths"]).tolist()
+    ids = case["ids"].tolist()
+    return [
+        (role, ids[end - int(n) : end])
+        for role, n, end in zip(case["roles"], case["lengths"], ends, strict=True)
+    ]
+
+
+def conversations_of(case: Mapping[str, Any]) -> list[tuple[list[int], list[int]]]:
+    """Ids and labels of each conversation from the arrays of a case."""
+    ends = np.cumsum(case["lengths"]).tolist()
+    ids, labels = case["ids"].tolist(), case["labels"].tolist()
+    return [
+        (ids[end - int(n) : end], labels[end - int(n) : end])
+        for n, end in zip(case["lengths"], ends, strict=True)
+    ]
+
+
+def wrapped(cls: type[nn.Module]) -> Callable[..., nn.Module]:
+    """What makes a layer with a change of low rank from sizes alone."""
+
+    def make(inputs: int, outputs: int, rank: int, alpha: float, bias: bool) -> nn.Module:
+        return cls(nn.Linear(inputs, outputs, bias=bias), rank, alpha)
+
+    return make
+
+
+def try_lora(cls: type[nn.Module], case: Mapping[str, Any]) -> dict[str, Tensor]:
+    """How its weights are registered, output, gradients, and whether it changes anything before training."""
+    answers = run_module(wrapped(cls), case, "x", gradient=True)
+    answers.setdefault("gradient of base.bias", torch.zeros(1))  # every case has the same parts
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        fresh = wrapped(cls)(**case["config"])
+    answers["changed before training"], answers["A at the start"] = torch.tensor(True), torch.tensor(False)
+    if complete(answers):
+        with torch.no_grad():
+            change = fresh(case["x"]) - fresh.base(case["x"])
+        answers["changed before training"] = (change.abs() > 1e-6).any()
+        answers["A at the start"] = (fresh.A != 0).any()
+    return answers
+
+
+def complete(answers: Mapping[str, Tensor]) -> bool:
+    return bool((answers["registered"][:-1] > 0).all())
+
+
+def try_merge(
+    cls: type[nn.Module], merge: Callable[[nn.Module], nn.Module], case: Mapping[str, Any]
+) -> dict[str, Tensor]:
+    """The merged layer's numbers, those of a second merge, and the layer's own weight afterwards."""
+    layer, _ = build(wrapped(cls), case)
+    merged, again = merge(layer), merge(layer)
+    bias = torch.zeros(1) if merged.bias is None else merged.bias.detach()
+    return {
+        "weight": merged.weight.detach(),
+        "bias": bias,
+        "merged again": again.weight.detach(),
+        "base afterwards": layer.base.weight.detach(),
+        "parameters": torch.tensor(sum(weight.numel() for weight in merged.parameters())),
+    }
+
+
+def try_steps(step: Callable[..., float], case: Mapping[str, Any]) -> dict[str, Tensor]:
+    """Two steps on tables of logits, with old gradients lying about: the losses, and both tables afterwards."""
+    policy, reference = (
+        nn.Embedding.from_pretrained(case[name].clone(), freeze=False) for name in ("policy", "reference")
+    )
+    policy.weight.grad = torch.ones_like(policy.weight)
+    optimiser = torch.optim.SGD(policy.parameters(), lr=case["rate"])
+    pairs = [(case[name], case[f"{name} labels"]) for name in ("chosen", "rejected")]
+    losses = [float(step(policy, reference, *pairs, optimiser, case["beta"])) for _ in range(2)]
+    left = reference.weight.grad
+    return {
+        "losses": torch.tensor(losses),
+        "policy": policy.weight.detach(),
+        "reference": reference.weight.detach(),
+        "gradient in the reference": torch.zeros(()) if left is None else left.abs().sum(),
+    }
+
+
+def try_unloading(
+    cls: type[nn.Module], unload: Callable[[nn.Module], nn.Module], case: Mapping[str, Any]
+) -> dict[str, Tensor]:
+    """A model with such layers at three depths, before and after: the output, and how many parts are left of each kind."""
+    D = case["x"].shape[-1]
+
+    def layer(name: str) -> nn.Module:
+        made = cls(nn.Linear(D, D), case["A"].shape[1], case["alpha"])
+        with torch.no_grad():
+            number = ("first", "second", "third").index(name)
+            for place, value in (
+                (made.base.weight, case["weight"]),
+                (made.A, case["A"]),
+                (made.B, case["B"]),
+            ):
+                place.copy_(value[number])
+            made.base.bias.zero_()
+        return made
+
+    model = nn.ModuleDict({
+        "first": layer("first"),
+        "body": nn.Sequential(layer("second"), nn.Tanh(), nn.Sequential(nn.Linear(D, D), layer("third"))),
+    })  # fmt: skip
+    with torch.no_grad():
+        plain = model["body"][2][0]
+        plain.weight.copy_(case["plain"])
+        plain.bias.zero_()
+        back = unload(model)
+        if not isinstance(back, nn.Module):
+            raise TypeError(f"It gave back a {type(back).__name__}; the model itself comes back.")
+        output = back["body"](back["first"](case["x"]))
+    kinds = [sum(isinstance(part, kind) for part in back.modules()) for kind in (cls, nn.Linear)]
+    return {
+        "output": output,
+        "layers left": torch.tensor(kinds),
+        "the model itself": torch.tensor(back is model),
+    }

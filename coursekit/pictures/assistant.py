@@ -1,0 +1,331 @@
+"""Figures of notebook 14. Each takes what the notebook computed or read, draws it, and says its numbers in words."""
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from jaxtyping import Bool, Float
+
+from coursekit.intervals import mean_and_half, wilson
+from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, RED, SKY, show
+
+LIGHT_BLUE, LIGHT_ORANGE = "#bcd9ea", "#f3dfb0"
+COLOURS = {"full": BLUE, "last layer": GREEN} | {
+    f"LoRA {rank}": colour
+    for rank, colour in zip(
+        (1, 2, 4, 8, 16), ("#f6d9a0", "#f0bd62", ORANGE, "#b87600", "#6f4700"), strict=True
+    )
+}
+
+
+def way() -> None:
+    """From a base model to an assistant: what each step takes, and what it is judged by."""
+    figure, ax = plt.subplots(figsize=(9, 2.0))
+    steps = (
+        ("base model", "text", "next token"),
+        ("fine-tuned", "questions\nwith answers", "loss on\nthe answers"),
+        ("assistant", "pairs: which\nanswer is better", "DPO, against\nthe reference"),
+        ("in use", "new questions", "accuracy, order,\nprompts, leaks"),
+    )
+    for place, (name, data, judged) in enumerate(steps):
+        x = 2.4 * place
+        ax.add_patch(plt.Rectangle((x, 0.75), 1.7, 0.6, lw=0, color=LIGHT_BLUE))
+        ax.text(x + 0.85, 1.05, name, ha="center", va="center", fontsize=11)
+        ax.text(x + 0.85, 1.75, data, ha="center", va="center", fontsize=9)
+        ax.text(x + 0.85, 0.3, judged, ha="center", va="center", fontsize=9, color="#8a5a00")
+        ax.annotate("", (x + 0.85, 1.36), (x + 0.85, 1.52), arrowprops={"arrowstyle": "->", "color": GREY})
+        if place:
+            ax.annotate(
+                "",
+                (x - 0.05, 1.05),
+                (x - 0.65, 1.05),
+                arrowprops={"arrowstyle": "->", "lw": 2, "color": GREY},
+            )
+    ax.set(xlim=(-0.1, 9.1), ylim=(0, 2.1))
+    ax.axis("off")
+    show(figure, alt="Four boxes in a row: " + "; ".join(
+        f"{name}, from {' '.join(data.split())}, by {' '.join(judged.split())}" for name, data, judged in steps
+    ) + ".")  # fmt: skip
+
+
+def packed(words: Sequence[str], labelled: Sequence[bool], keep: Bool[np.ndarray, "T T"]) -> None:
+    """Which token of a packed row sees which, and which have a label."""
+    figure, ax = plt.subplots(figsize=(6.6, 5.4))
+    ax.imshow(keep, cmap="Blues", vmin=0, vmax=1.6)
+    ax.set_xticks(range(len(words)), words, rotation=90, fontsize=8)
+    ax.set_yticks(range(len(words)), words, fontsize=8)
+    for tick, marked in zip(ax.get_yticklabels(), labelled, strict=True):
+        tick.set_color("#a05a00" if marked else "black")
+        tick.set_fontweight("bold" if marked else "normal")
+    ax.set(xlabel="is seen", ylabel="sees (with a label: bold)")
+    seen = keep.sum(axis=1)
+    show(figure, alt=(
+        f"A packed row of {len(words)} tokens: {' '.join(words)}. Blue where a token may see another: triangles along the diagonal, one for "
+        f"each conversation; no token sees more than {int(seen.max())}. {sum(labelled)} tokens have labels."
+    ))  # fmt: skip
+
+
+def low_rank(inputs: int, outputs: int, rank: int) -> None:
+    """The matrix that stays, and the two that learn, in their sizes."""
+    figure, ax = plt.subplots(figsize=(7.4, 2.5))
+    unit = 1.6 / max(inputs, outputs)
+    thin = max(rank * unit, 0.12)
+    boxes = (
+        (0, outputs * unit, inputs * unit, LIGHT_BLUE, f"W\n{outputs} × {inputs}\nfrozen"),
+        (2.9, outputs * unit, thin, LIGHT_ORANGE, f"B: {outputs} × {rank}"),
+        (4.2, thin, inputs * unit, LIGHT_ORANGE, f"A: {rank} × {inputs}"),
+    )
+    for x, height, width, colour, text in boxes:
+        ax.add_patch(plt.Rectangle((x, 1.0 - height / 2), width, height, lw=0, color=colour))
+        inside = "W" in text
+        ax.text(
+            x + width / 2,
+            1.0 if inside else 1.0 - height / 2 - 0.16,
+            text,
+            ha="center",
+            va="center" if inside else "top",
+            fontsize=10,
+        )
+    ax.text(2.3, 1.0, "+  α/r ·", ha="center", va="center", fontsize=13)
+    ax.text(3.7, 1.0, "·", ha="center", va="center", fontsize=16)
+    ax.set(xlim=(-0.1, 6.2), ylim=(-0.25, 1.9), aspect="equal")
+    ax.axis("off")
+    show(figure, alt=(
+        f"The frozen matrix W with {outputs} × {inputs} = {outputs * inputs:,} numbers; beside it, scaled by alpha over rank, B with {outputs} × "
+        f"{rank} and A with {rank} × {inputs}: {rank * (inputs + outputs):,} numbers that learn."
+    ))  # fmt: skip
+
+
+def points_and_nats(
+    table: pd.DataFrame,
+    at_rate: Mapping[str, pd.DataFrame],
+    lower: pd.DataFrame,
+    best: float,
+    majority: float,
+) -> None:
+    """Right answers against nats per word forgotten: each rate that was tried with one seed; the chosen one over seeds.
+
+    `lower` are the runs of full tuning at a rate below the chosen one.
+    """
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 3.9), sharey=True, width_ratios=(1.2, 1))
+    for method, swept in table[table["seed"] == 0].groupby("method", sort=False):
+        swept = swept.sort_values("lr")
+        left.plot(
+            swept["forgotten"],
+            100 * swept["right"],
+            color=COLOURS[method],
+            marker="o",
+            markersize=4,
+            lw=1.2,
+            label=method,
+        )
+    said = []
+    for name, runs, face in [(name, runs, None) for name, runs in at_rate.items()] + [
+        ("full, one rate lower", lower, "white")
+    ]:
+        (x, dx), (y, dy) = (mean_and_half(runs[what]) for what in ("forgotten", "right"))
+        colour = COLOURS[name.partition(",")[0]]
+        right.errorbar(
+            x,
+            100 * y,
+            100 * dy,
+            dx,
+            color=colour,
+            marker="o",
+            mfc=face or colour,
+            markersize=6,
+            capsize=2,
+            lw=1,
+        )
+        said.append(f"{name} {100 * y:.0f} ± {100 * dy:.0f} % and {x:.2f} ± {dx:.2f} nats")
+    for ax in (left, right):
+        ax.axhline(100 * best, color=GREY, linestyle="--", lw=1)
+        ax.axhline(100 * majority, color=GREY, linestyle=":", lw=1)
+        ax.set(xlabel="forgotten (nats per word)", xlim=(0, None), ylim=(0, 85))
+    right.text(0.1, 100 * best + 1.5, "best possible", fontsize=8)
+    right.text(0.1, 100 * majority - 5, "always the most frequent topic", fontsize=8)
+    left.set(ylabel="right answers (%)", title="three learning rates each, one seed")
+    right.set_title("the chosen rate, three seeds")
+    left.legend(fontsize=8, loc="lower right")
+    show(figure, alt=f"Right answers and nats forgotten, means of three seeds with 95 % intervals: {'; '.join(said)}. "
+                     f"Best possible {100 * best:.0f} %, most frequent topic {100 * majority:.0f} %.")  # fmt: skip
+
+
+def best_by_beta(rows: Sequence[tuple[str, float, float, Sequence[tuple[str, float]]]]) -> None:
+    """The most probable continuations of a prompt under policies from the reference to ever smaller beta."""
+    figure, axes = plt.subplots(1, len(rows), figsize=(2.5 * len(rows), 2.5))
+    said = []
+    for ax, (name, reward, distance, best) in zip(axes, rows, strict=True):
+        texts, chances = zip(*best, strict=True)
+        ax.barh(range(len(texts)), chances, color=BLUE if distance == 0 else ORANGE, height=0.55)
+        for place, text in enumerate(texts):
+            ax.text(0, place - 0.42, text, fontsize=7.5, va="center")
+        ax.invert_yaxis()
+        ax.set_yticks([])
+        ax.set_title(f"{name}\nreward {reward:.1f}, KL {distance:.1f}", fontsize=9)
+        ax.set(xlabel="probability", ylim=(len(texts) - 0.4, -0.8))
+        said.append(
+            f"{name}: reward {reward:.1f}, {distance:.1f} nats from the reference, first “{texts[0]}” with {chances[0]:.2f}"
+        )
+    show(figure, alt="The most probable two words. " + "; ".join(said) + ".")
+
+
+def frontier(table: pd.DataFrame, best: Float[np.ndarray, "n 2"]) -> None:
+    """Reward gained against distance from the reference: the best policies (a curve), what training reached; and its distance to the best."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9.4, 3.6))
+    betas = sorted(table["beta"].unique(), reverse=True)
+    exact = (
+        table.groupby("beta")[["best_to_ref", "best_reward", "ref_reward", "ref_to_best"]].mean().loc[betas]
+    )
+    begun = exact["ref_reward"].iloc[0]
+    colours = dict(zip(betas, (SKY, BLUE, PINK, RED), strict=False))
+    left.plot(best[:, 0], best[:, 1] - begun, color=GREY, lw=1, zorder=0)
+    said = []
+    for place, beta in enumerate(betas):
+        runs = table[table["beta"] == beta]
+        left.plot(
+            exact.loc[beta, "best_to_ref"],
+            exact.loc[beta, "best_reward"] - begun,
+            marker="*",
+            markersize=12,
+            color=colours[beta],
+            lw=0,
+        )
+        (x, dx), (y, dy), (d, dd) = (mean_and_half(runs[name]) for name in ("to_ref", "reward", "to_best"))
+        left.errorbar(x, y - begun, dy, dx, color=colours[beta], marker="o", capsize=2, label=f"β = {beta:g}")
+        right.errorbar(place, d, dd, color=colours[beta], marker="o", capsize=3)
+        right.plot(place, exact.loc[beta, "ref_to_best"], color=GREY, marker="_", markersize=16)
+        said.append(
+            f"β = {beta:g}: reward {y:.2f} ± {dy:.2f} at {x:.2f} ± {dx:.2f} nats, best {exact.loc[beta, 'best_reward']:.2f} at "
+            f"{exact.loc[beta, 'best_to_ref']:.2f}, distance {d:.2f} ± {dd:.2f}, untrained {exact.loc[beta, 'ref_to_best']:.2f}"
+        )
+    left.set(
+        xlabel="KL to the reference (nats)",
+        ylabel="reward gained",
+        xscale="log",
+        yscale="log",
+        title="stars: π*, points: DPO",
+    )
+    left.legend(fontsize=8, loc="lower right")
+    right.set_xticks(range(len(betas)), [f"{beta:g}" for beta in betas])
+    right.set(
+        xlabel="β", ylabel="KL to π* (nats)", yscale="log", title="points: DPO, bars: the reference itself"
+    )
+    show(
+        figure,
+        alt=f"The reference has reward {begun:.2f}. Means of three seeds with 95 % intervals. "
+        + "; ".join(said)
+        + ". No point lies above the curve of π*.",
+    )
+
+
+def judged_reviews(summary: pd.DataFrame, runs: Mapping[str, Sequence[Mapping[str, float]]]) -> None:
+    """Each way to ask or train: accuracy, log loss and confidence beyond accuracy, with intervals over reviews; small points: runs."""
+    panels = (
+        ("accuracy", "accuracy"),
+        ("log loss", "log loss (nats)"),
+        ("overconfidence", "mean confidence − accuracy"),
+    )
+    figure, axes = plt.subplots(1, 3, figsize=(9.8, 0.5 * len(summary) + 1.3), sharey=True)
+    places, said = np.arange(len(summary)), []
+    for ax, (name, label) in zip(axes, panels, strict=True):
+        low, high = (summary[f"{name} {end}"] for end in ("low", "high"))
+        ax.errorbar(
+            summary[name],
+            places,
+            xerr=[summary[name] - low, high - summary[name]],
+            lw=0,
+            elinewidth=1.5,
+            marker="o",
+            color=BLUE,
+            capsize=3,
+        )
+        for place, way in enumerate(summary.index):
+            values = [run[name] for run in runs[way]]
+            if len(values) > 1:
+                ax.plot(
+                    values, np.full(len(values), place + 0.25), lw=0, marker=".", markersize=4, color=GREY
+                )
+        ax.set(xlabel=label)
+    axes[0].plot(summary["order"], places, lw=0, marker="|", markersize=14, mew=2, color=ORANGE)
+    axes[0].axvline(0.5, color=GREY, linestyle=":", lw=1)
+    axes[0].set_title("points: accuracy; bars: pairs in order", fontsize=9)
+    axes[0].set(yticks=places, yticklabels=summary.index, ylim=(len(summary) - 0.4, -0.5), xlim=(0.45, 1))
+    axes[1].axvline(np.log(2), color=GREY, linestyle=":", lw=1)
+    axes[2].axvline(0, color=GREY, linestyle=":", lw=1)
+    for way, row in summary.iterrows():
+        said.append(
+            f"{way}: accuracy {row['accuracy']:.2f} ({row['accuracy low']:.2f} to {row['accuracy high']:.2f}), in order {row['order']:.2f}, log loss "
+            f"{row['log loss']:.2f}, confidence beyond accuracy {row['overconfidence']:+.2f}"
+        )
+    show(figure, alt="With 95 % intervals over reviews; dotted: a coin. " + "; ".join(said) + ".")
+
+
+def questions_asked(by_question: pd.DataFrame, n: int) -> None:
+    """Accuracy at 0 and order of each way to ask about the same n reviews, and the means over ways with their intervals."""
+    figure, ax = plt.subplots(figsize=(7.6, 3.4))
+    places, said = np.arange(len(by_question)), []
+    for name, colour, shift in (("accuracy", BLUE, -0.1), ("in order", ORANGE, 0.1)):
+        values = by_question[name].to_numpy()
+        if name == "accuracy":
+            ends = np.array([wilson(value, n) for value in values]).T
+            ax.errorbar(
+                places + shift,
+                values,
+                [values - ends[0], ends[1] - values],
+                lw=0,
+                elinewidth=1.2,
+                color=colour,
+                capsize=2,
+            )
+        ax.plot(places + shift, values, lw=0, marker="o", color=colour, label=name)
+        mean, half = mean_and_half(values)
+        ax.errorbar(len(places) + 0.6 + shift, mean, half, marker="D", color=colour, capsize=4)
+        said.append(f"{name} from {values.min():.2f} to {values.max():.2f}, mean {mean:.2f} ± {half:.2f}")
+    ax.axhline(0.5, color=GREY, linestyle=":", lw=1)
+    ax.set_xticks([*places, len(places) + 0.6], [*map(str, places + 1), "mean"])
+    ax.set(xlabel="question", ylabel="share", ylim=(0.35, 1))
+    ax.legend(fontsize=8)
+    show(
+        figure,
+        alt=f"{len(by_question)} questions about the same {n} reviews: {'; '.join(said)} (interval over questions).",
+    )
+
+
+def leaked(table: pd.DataFrame) -> None:
+    """The score on a test of which a share was in the training set, word for word or reworded, and on another test."""
+    figure, axes = plt.subplots(1, table["epochs"].nunique(), figsize=(9, 3.2), sharey=True)
+    kinds = (
+        ("test", 0, RED, "test, word for word"),
+        ("test", 1, ORANGE, "test, one word changed"),
+        ("another test", 0, BLUE, "another test"),
+    )
+    said = []
+    for ax, (epochs, runs) in zip(axes, table.groupby("epochs"), strict=True):
+        for name, changed, colour, label in kinds:
+            some = runs[(runs["words_changed"] == changed) | (runs["copies"] == 0)]
+            shares = sorted(some["copies"].unique())
+            means, halves = zip(
+                *(mean_and_half(some[some["copies"] == share][name]) for share in shares), strict=True
+            )
+            ax.errorbar(
+                100 * np.array(shares),
+                100 * np.array(means),
+                100 * np.array(halves),
+                color=colour,
+                marker="o",
+                capsize=3,
+                label=label,
+            )
+            said.append(f"{epochs} epochs, {label}: " + ", ".join(
+                f"{100 * mean:.0f} ± {100 * half:.0f} % at {share:.0%}" for mean, half, share in zip(means, halves, shares, strict=True)
+            ))  # fmt: skip
+        ax.axhline(100 * runs["bound"].mean(), color=GREY, linestyle="--", lw=1.2, label="best possible")
+        ax.set(xlabel="of the test in training (%)", title=f"{epochs} epochs")
+    axes[0].set_ylabel("right answers (%)")
+    axes[0].legend(fontsize=8)
+    show(
+        figure,
+        alt="; ".join(said) + f". Best possible {100 * table['bound'].mean():.0f} %. Intervals: three seeds.",
+    )

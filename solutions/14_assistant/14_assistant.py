@@ -1,0 +1,809 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 14 · From base model to assistant
+#
+# A **base model** continues text. Ask it a question, and it may write another question. An assistant answers. Two trainings lie between: on answers that people wrote, and on pairs of answers of which people
+# liked one better. You write both, on the generated language first: there we know what the best possible assistant would do, and what it costs in language.
+#
+# **You need** notebooks 07 and 09; 13 helps. **Time** about 70 minutes without what goes *further*: ten exercises and a question that a person reads; further on there is a bug to mend.
+#
+# [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [13 · Today's decoders](../13_decoders/13_decoders.ipynb)
+
+# %% [markdown]
+# **Afterwards you can**
+#
+# - train a model on answers alone, and pack conversations without mixing them;
+# - tune with a low-rank change, and merge it into the weights;
+# - write DPO, and say what the best policy is that it looks for;
+# - read an assistant's score with doubt.
+
+# %%
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+from torch.nn.functional import cross_entropy, logsigmoid
+
+from coursekit import check, hint, predict, reveal
+from coursekit.assistants import conversations_of, try_lora, try_merge, try_steps, try_unloading, turns_of
+
+# %% [markdown]
+# ## 1 · From continuing to answering
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit.pictures import assistant as pictures
+from coursekit.plots import use_style
+
+use_style()
+pictures.way()
+
+# %% [markdown]
+# The course's GPT (07) has only seen plain sentences. Our question to it: the first four words of a sentence, then [SEP]. The answer: the sentence's topic, in one word, then [EOS]. Nobody can always know the topic from
+# four words, but the language is ours: p(topic | beginning) is known exactly, and so is the share of right answers that the best possible assistant reaches.
+
+# %% tags=["demo"]
+predict("assistant.best_possible", ...)         # which share of topics (of 23) can be told from four words?
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+import numpy as np
+
+from coursekit import instructions, small
+from coursekit.language import load_language
+
+language = load_language()
+tests = instructions.ask(2000, np.random.default_rng(1000), "held_out")
+base = small.load("gpt")
+reveal("assistant.best_possible", tests.best.mean())
+frequent = (torch.bincount(tests.topic).max() / len(tests)).item()
+base_right = instructions.right(base, tests).mean()
+with torch.no_grad():
+    written = base(tests.asked[:4]).logits[:, -1].argmax(dim=-1)
+for row, word in zip(tests.ids[:4].tolist(), written.tolist()):
+    print(" ".join(language.vocabulary[i] for i in row[:6]), "→", language.vocabulary[word], f"(answer: {language.vocabulary[row[6]]})")
+print(f"right: {base_right:.1%}; always the most frequent topic: {frequent:.1%}; best possible: {tests.best.mean():.1%}")
+
+# %% [markdown]
+# The base model has never seen [SEP]: what it writes behind it is no answer at all. **Supervised fine-tuning** (SFT) goes on with the training of 07, on conversations. One thing changes: the loss counts the assistant's tokens
+# alone. What users write is read, and not imitated.
+
+# %% [markdown]
+# ## 2 · Labels for the answer only
+
+# %% nbgrader={"grade": false, "grade_id": "assistant-sft_labels", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def sft_labels(turns: list[tuple[str, list[int]]]) -> tuple[list[int], list[int]]:
+    """The ids of a conversation in one row, and its labels.  (difficulty ●○○, 4 minutes)
+
+    A turn is a role ("system", "user" or "assistant") and its ids, the turn's end token among them. Labels are the ids
+    themselves in every turn of the assistant, and −100 elsewhere. They are not shifted: the loss does that.
+    """
+    ### BEGIN SOLUTION
+    ids, labels = [], []
+    for role, tokens in turns:
+        ids += tokens
+        labels += tokens if role == "assistant" else [-100] * len(tokens)
+    return ids, labels
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "assistant-sft_labels-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("assistant.sft_labels", lambda case: sft_labels(turns_of(case)))
+
+# %% [markdown]
+# Conversations are short and rows are long. **Packing** puts several into one row instead of padding. Then three things must not cross a boundary: a label, a position, and the attention.
+
+# %% nbgrader={"grade": false, "grade_id": "assistant-pack", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def pack(conversations: list[tuple[list[int], list[int]]], length: int) -> dict[str, Int[Tensor, "rows length"]]:
+    """Conversations one behind the other in rows of `length` tokens.  (difficulty ●●●, 9 minutes)
+
+    A conversation is what sft_labels gives, at most `length` long. They stay in order: one that no longer fits into the
+    row begins the next. Four tables come back, by name:
+    ids         0 where the row is empty;
+    labels      −100 where it is empty, and at the first token of each conversation, before which nothing stands;
+    positions   0, 1, 2, … in each conversation anew; 0 where the row is empty;
+    segments    1 for the first conversation of a row, 2 for the second, …; 0 where the row is empty.
+    """
+    ### BEGIN SOLUTION
+    names = ("ids", "labels", "positions", "segments")
+    rows, used = [], length
+    for ids, labels in conversations:
+        n = len(ids)
+        if used + n > length:
+            rows.append([[0] * length, [-100] * length, [0] * length, [0] * length])
+            used, segment = 0, 0
+        segment += 1
+        parts = ids, [-100, *labels[1:]], range(n), [segment] * n
+        for table, part in zip(rows[-1], parts):
+            table[used : used + n] = part
+        used += n
+    return dict(zip(names, torch.tensor(rows).unbind(1)))
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "assistant-pack-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("assistant.pack", lambda case: pack(conversations_of(case), case["length"]))
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+def run_packed(model, rows: dict[str, Tensor], apart: bool) -> Float[Tensor, "rows T V"]:
+    """The GPT on packed rows; `apart`: a token sees its own conversation, and counts its places from there."""
+    T = rows["ids"].shape[1]
+    keep = torch.ones(T, T, dtype=torch.bool).tril()[None]
+    if apart:
+        keep = keep & (rows["segments"][:, :, None] == rows["segments"][:, None])
+    places = rows["positions"] if apart else torch.arange(T)
+    x = model.token(rows["ids"]) + model.position.weight[places]
+    for layer in model.layers:
+        x = layer(x, keep)
+    return model.norm(x) @ model.token.weight.T
+
+two = [sft_labels([("user", row[:-2]), ("assistant", row[-2:])]) for row in tests.ids[:2].tolist()]
+rows = pack(two, 17)
+with torch.no_grad():
+    alone = torch.cat([base(torch.tensor([ids])).logits[0] for ids, _ in two])
+    packing_error = {
+        name: (run_packed(base, rows, apart)[0, : len(alone)] - alone).abs().max().item()
+        for name, apart in (("packed, with boundaries", True), ("packed, all in one", False))
+    }
+for name, error in packing_error.items():
+    print(f"{name}: logits differ from those of each conversation alone by up to {error:.0e}")
+segments = rows["segments"][0].numpy()
+pictures.packed(
+    [language.vocabulary[i] for i in rows["ids"][0].tolist()], (rows["labels"][0] != -100).tolist(),
+    np.tri(17, dtype=bool) & (segments[:, None] == segments),
+)
+
+# %% [markdown]
+# With segments and positions of its own, each conversation gets the logits that it gets alone. Without them nothing raises an error, and the second conversation is answered in the light of the first. Libraries packed
+# that way for long (trl, issue 1230).
+
+# %% [markdown]
+# ## 3 · A change of low rank
+#
+# Full fine-tuning moves every weight, and each task needs its own copy of the model. Hu et al. (2022) freeze the model and learn a *change* of each matrix, of low rank: **LoRA**. With W of size out × in, the change is B A, where A is
+# rank × in and B is out × rank. It is scaled by α / rank, so that its size depends less on the rank (Kalajdzievski 2023 argues for the root of the rank).
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+pictures.low_rank(inputs=64, outputs=64, rank=4)
+
+# %% nbgrader={"grade": false, "grade_id": "assistant-lora_linear", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class LoRALinear(torch.nn.Module):
+    """A linear layer that stays as it is, and a change of low rank beside it.  (difficulty ●●○, 8 minutes)
+
+    parts     base: the layer that is given, frozen (its parameters ask for no gradient); A: (rank, in) and
+              B: (out, rank), parameters of this module; scale: the number alpha / rank. A begins with small
+              random numbers, B with zeros.
+    forward   base(x) + scale · B A x, for x of shape (…, in).
+    """
+
+    def __init__(self, base: torch.nn.Linear, rank: int, alpha: float):
+        super().__init__()
+        ### BEGIN SOLUTION
+        self.base, self.scale = base.requires_grad_(False), alpha / rank
+        self.A = torch.nn.Parameter(torch.randn(rank, base.in_features) / base.in_features**0.5)
+        self.B = torch.nn.Parameter(torch.zeros(base.out_features, rank))
+        ### END SOLUTION
+
+    def forward(self, x: Float[Tensor, "... in"]) -> Float[Tensor, "... out"]:
+        ### BEGIN SOLUTION
+        return self.base(x) + self.scale * (x @ self.A.T @ self.B.T)
+        ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "assistant-lora_linear-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("assistant.lora_linear", lambda case: try_lora(LoRALinear, case))
+
+# %% [markdown]
+# When the training is over, the change can be added to the matrix. Then the tuned model is as fast as before.
+
+# %% nbgrader={"grade": false, "grade_id": "assistant-merge", "locked": false, "schema_version": 3, "solution": true, "task": false}
+@torch.no_grad()
+def merge(layer: LoRALinear) -> torch.nn.Linear:
+    """A plain linear layer that gives what `layer` gives.  (difficulty ●●○, 4 minutes)
+
+    Its weight is W + scale · B A; its bias is base's, or none where base has none. `layer` and its base stay as
+    they are: to be merged again, they must not hold the change already.
+    """
+    ### BEGIN SOLUTION
+    base = layer.base
+    merged = torch.nn.Linear(base.in_features, base.out_features, bias=base.bias is not None)
+    merged.weight.copy_(base.weight + layer.scale * (layer.B @ layer.A))
+    if base.bias is not None:
+        merged.bias.copy_(base.bias)
+    return merged
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "assistant-merge-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("assistant.merge", lambda case: try_merge(LoRALinear, merge, case))
+
+# %% [markdown]
+# Live: LoRA of rank 8 on every linear layer of the GPT, 2,048 questions, 200 steps.
+
+# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
+from copy import deepcopy
+
+import numpy as np
+
+from coursekit import instructions, small
+
+def answer_loss(model, questions) -> Float[Tensor, ""]:
+    """The loss on answers alone, by your sft_labels: [BOS] beginning [SEP] is the user's, the answer and [EOS] the assistant's."""
+    pairs = [sft_labels([("user", row[:-2]), ("assistant", row[-2:])]) for row in questions.ids.tolist()]
+    ids, labels = (torch.tensor(part) for part in zip(*pairs))
+    return cross_entropy(model(ids).logits[:, :-1].flatten(0, 1), labels[:, 1:].flatten())
+
+def prepared(method: str):
+    """The trained GPT, ready for a way of tuning: "full", "last layer" or "LoRA 4" (rank 4, on every linear layer)."""
+    torch.manual_seed(0)
+    model = small.load("gpt").train()
+    if method == "last layer":
+        model.requires_grad_(False)
+        model.layers[-1].requires_grad_(True)
+        model.norm.requires_grad_(True)
+    if method.startswith("LoRA"):
+        model.requires_grad_(False)
+        rank = int(method.removeprefix("LoRA "))
+        for module, name in instructions.linear_layers(model):
+            setattr(module, name, LoRALinear(getattr(module, name), rank, alpha=2 * rank))
+    return model
+
+def train_on(model, questions, lr: float, steps: int, seed: int, rows: int = 32) -> list[float]:
+    """Adam with a short warm-up and a linear decay, over shuffled batches of the questions; the loss at each step."""
+    learning = [weight for weight in model.parameters() if weight.requires_grad]
+    optimiser = torch.optim.AdamW(learning, lr=lr, weight_decay=0.0)
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimiser, lambda step: min((step + 1) / (0.1 * steps), 1.0, (steps - step) / (0.9 * steps))
+    )
+    draw, losses, order = torch.Generator().manual_seed(seed), [], torch.tensor([], dtype=torch.long)
+    for _ in range(steps):
+        if len(order) < rows:
+            order = torch.cat([order, torch.randperm(len(questions), generator=draw)])
+        loss = answer_loss(model, questions[order[:rows]])
+        order = order[rows:]
+        optimiser.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(learning, 1.0)
+        optimiser.step()
+        schedule.step()
+        losses.append(loss.item())
+    return losses
+
+def tune(method: str, lr: float, seed: int, labels: int = 2048, steps: int = 200) -> dict[str, float]:
+    """Points and nats: right answers among 2,000 new questions, and what plain sentences cost above the bound."""
+    model = prepared(method)
+    torch.manual_seed(seed)
+    for module in model.modules():
+        if isinstance(module, LoRALinear):
+            torch.nn.init.normal_(module.A, std=module.A.shape[1] ** -0.5)
+    losses = train_on(model, instructions.ask(labels, np.random.default_rng(seed), "train"), lr, steps, seed)
+    model.eval()
+    tests = instructions.ask(2000, np.random.default_rng(1000), "held_out")
+    validation = instructions.ask(1000, np.random.default_rng(2000), "held_out")
+    return {
+        "parameters": sum(weight.numel() for weight in model.parameters() if weight.requires_grad),
+        "loss": float(np.mean(losses[-20:])),
+        "validation": instructions.right(model, validation).mean(),
+        "right": instructions.right(model, tests).mean(),
+        "above_bound": instructions.above_bound(model),
+    }
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+print("This takes about ten seconds.")
+live = prepared("LoRA 8")
+live_losses = train_on(live, instructions.ask(2048, np.random.default_rng(0), "train"), 3e-3, 200, seed=0)
+live.eval()
+learning = sum(weight.numel() for weight in live.parameters() if weight.requires_grad)
+live_right, live_paid = instructions.right(live, tests).mean(), instructions.above_bound(live)
+with torch.no_grad():
+    tuned_logits = live(tests.asked[:200]).logits
+    merged_model = deepcopy(live)
+    for module in list(merged_model.modules()):
+        for name, child in list(module.named_children()):
+            if isinstance(child, LoRALinear):
+                setattr(module, name, merge(child))
+    merged_error = (merged_model(tests.asked[:200]).logits - tuned_logits).abs().max().item()
+base_paid = instructions.above_bound(base)
+print(f"loss {np.mean(live_losses[:10]):.2f} → {np.mean(live_losses[-10:]):.2f}; {learning:,} of {sum(w.numel() for w in base.parameters()):,} numbers learn")
+print(f"right {base_right:.1%} → {live_right:.1%} (best possible {tests.best.mean():.1%})")
+print(f"plain sentences, nats per word above the bound: {base_paid:.2f} → {live_paid:.2f}")
+print(f"merged: logits differ by up to {merged_error:.0e}")
+
+# %% [markdown]
+# The model answers, and the merged one gives the same logits. The third line is the price: on plain sentences it now pays far more than before. This is catastrophic forgetting (09), and here it is counted in nats.
+
+# %% [markdown]
+# **The same in three lines**, with PEFT, the library (Mangrulkar et al. 2022):
+
+# %% tags=["demo"]
+from peft import LoraConfig, get_peft_model
+
+theirs = get_peft_model(small.load("gpt"), LoraConfig(r=8, lora_alpha=16, target_modules=["query", "key", "value", "output", "widen", "narrow"]))
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+ours = prepared("LoRA 8")
+with torch.no_grad():                                        # the same beginning for both
+    for place, weight in theirs.named_parameters():
+        if "lora_" in place:
+            layer = ours.get_submodule(place.removeprefix("base_model.model.").partition(".lora_")[0])
+            weight.copy_(layer.A if "lora_A" in place else layer.B)
+peft_losses, peft_counts = {}, {}
+for name, model in {"yours": ours, "PEFT": theirs}.items():
+    learning_here = [weight for weight in model.parameters() if weight.requires_grad]
+    peft_counts[name] = sum(weight.numel() for weight in learning_here)
+    optimiser, peft_losses[name] = torch.optim.AdamW(learning_here, lr=3e-3), []
+    for step in range(5):
+        loss = answer_loss(model, tests[32 * step : 32 * step + 32])
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        peft_losses[name].append(loss.item())
+    print(f"{name}: {peft_counts[name]:,} numbers learn; five losses {', '.join(f'{loss:.4f}' for loss in peft_losses[name])}")
+
+# %% [markdown]
+# ## 4 · Points against nats
+#
+# LoRA "learns less and forgets less", say Biderman et al. (2024) of large models. Is it so here? Full tuning, the last layer alone and LoRA of five ranks each tried three learning rates with one seed (left). Then three seeds at one rate for each: the lowest that came within a
+# point of the best on validation questions (right); for full tuning, three seeds one rate lower, too. **Predict:** at the chosen rates, does LoRA of rank 16 forget less than full tuning (1) or more (0)?
+
+# %% tags=["demo"]
+predict("assistant.lora_forgets_less", ...)
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+import pandas as pd
+
+from coursekit.datasets import read_table
+from coursekit.intervals import mean_and_half
+
+tuning = read_table("results/assistant_tuning.csv")
+tuning["forgotten"] = tuning["above_bound"] - base_paid
+swept = tuning[tuning["seed"] == 0]
+RATE = {                                             # the lowest that comes within a point of the best on validation questions
+    method: runs.loc[runs["validation"] >= runs["validation"].max() - 0.01, "lr"].min() for method, runs in swept.groupby("method", sort=False)
+}
+over_seeds = {f"{method}, {lr:g}": runs.sort_values("seed") for (method, lr), runs in tuning.groupby(["method", "lr"], sort=False) if len(runs) > 1}
+at_rate = {method: over_seeds[f"{method}, {lr:g}"] for method, lr in RATE.items()}
+lower = over_seeds["full, 0.001"]                    # full tuning, one rate lower than the chosen one
+reveal("assistant.lora_forgets_less", float(at_rate["LoRA 16"]["forgotten"].mean() < at_rate["full"]["forgotten"].mean()))
+print(f"{'':>22}{'numbers that learn':>20}{'rate':>8}{'points gained':>16}{'nats forgotten':>16}    (three seeds, 95 %)")
+for name, runs in {**at_rate, "full, one rate lower": lower}.items():
+    (points, points_half), (nats, nats_half) = mean_and_half(100 * (runs["right"] - base_right)), mean_and_half(runs["forgotten"])
+    print(f"{name:>22}{runs['parameters'].iloc[0]:>20,}{runs['lr'].iloc[0]:>8g}{f'{points:.1f} ± {points_half:.1f}':>16}{f'{nats:.2f} ± {nats_half:.2f}':>16}")
+pictures.points_and_nats(tuning, at_rate, lower, tests.best.mean(), frequent)
+
+# %% [markdown]
+# At these rates LoRA of rank 16 answers as much as full tuning, within the intervals, and forgets less, as the paper says. But one rate lower (the hollow point) full tuning answers as much again, within the intervals, and forgets *less* than LoRA. The rate decides more than the method: "which forgets less" has no answer without the rate and the points
+# beside it.
+#
+# Rank 1 is too little for this task. All stay below the best possible: 2,048 questions are few.
+
+# %% [markdown]
+# ## 5 · Which answer is better
+#
+# For most questions nobody can write down *the* answer, but people can say which of two they like better. Suppose each answer has a **reward** r, and the first is preferred with the probability σ(r₁ − r₂) (Bradley and Terry 1952). What should the model, now called a **policy** π, become? Much reward, without going far from what it was, the
+# **reference**:
+#
+# $$\max_\pi \; \mathbb{E}_\pi[r] - \beta\, \mathrm{KL}(\pi \,\|\, \pi_\text{ref}) \qquad\Rightarrow\qquad \pi^*(y) \propto \pi_\text{ref}(y)\, e^{r(y)/\beta}$$
+
+# %% nbgrader={"grade": false, "grade_id": "assistant-best_policy", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def best_policy(
+    log_ref: Float[Tensor, "... N"], reward: Float[Tensor, "... N"], beta: float
+) -> Float[Tensor, "... N"]:
+    """log π* of each of N answers.  (difficulty ●○○, 3 minutes)
+
+    log_ref are the reference's log-probabilities of all N answers; π* ∝ π_ref · exp(reward / beta), and sums to 1.
+    """
+    ### BEGIN SOLUTION
+    return (log_ref + reward / beta).log_softmax(dim=-1)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "assistant-best_policy-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("assistant.best_policy", lambda case: best_policy(case["log_ref"], case["reward"], case["beta"]))
+
+# %% [markdown]
+# Our annotators like long words: a point for every two letters. The assistant writes two words behind a beginning; there are 1,795² = 3,222,025 continuations, few enough to compute π* over *all* of them.
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+reference, reference_tables = instructions.reference()
+all_rewards = instructions.all_rewards()
+best_rows, log_ref = [], reference_tables[0]
+for name, beta in (("reference", None), ("β = 3", 3.0), ("β = 1", 1.0), ("β = 0.3", 0.3), ("β = 0.1", 0.1)):
+    log_best = log_ref if beta is None else best_policy(log_ref.flatten(), all_rewards.flatten(), beta).view_as(log_ref)
+    top = log_best.flatten().topk(4)
+    texts = [f"{language.vocabulary[i // 1795]} {language.vocabulary[i % 1795]}" for i in top.indices.tolist()]
+    mean_reward = (log_best.exp() * all_rewards).sum().item()
+    best_rows.append((name, mean_reward, instructions.kl(log_best, log_ref), list(zip(texts, top.values.exp().tolist()))))
+print(f"[BOS] {instructions.PROMPTS[0]} …")
+pictures.best_by_beta(best_rows)
+
+# %% [markdown]
+# At β = 3 the best policy is nearly the reference. At β = 1 it leans towards longer words. At 0.1 it writes the longest words of the language, whatever the sentence: all the reward, and no English. Nothing went wrong in training, since there was none. The reward was not what
+# we wanted, and β decides how far it is believed: **over-optimisation** (Gao et al. 2023).
+
+# %% [markdown]
+# Ouyang et al. (2022) first learned the rewards from comparisons, then let the model write, and moved it towards reward. **Direct preference optimisation** (DPO; Rafailov et al. 2023) needs neither. Solve π* for r: r(y) = β log(π*(y) / π_ref(y)) + a constant that is the same for both answers. Put it into σ(r₁ − r₂), and the loss knows log-probabilities of answers alone.
+
+# %% nbgrader={"grade": false, "grade_id": "assistant-answer_log_p", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def answer_log_p(logits: Float[Tensor, "B T V"], labels: Int[Tensor, "B T"]) -> Float[Tensor, "B"]:
+    """log p of each answer: the sum over its tokens.  (difficulty ●●○, 5 minutes)
+
+    Logits at t are about the token at t + 1. Labels are as sft_labels gives them, −100 where nothing counts; the
+    first token is never counted. A row without labels gets 0.
+    """
+    ### BEGIN SOLUTION
+    log_p, targets = logits[:, :-1].log_softmax(dim=-1), labels[:, 1:]                  # B T-1 V, B T-1
+    found = log_p.gather(-1, targets.clamp(min=0)[..., None])[..., 0]
+    return (found * (targets != -100)).sum(dim=1)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "assistant-answer_log_p-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("assistant.answer_log_p", lambda case: answer_log_p(case["logits"], case["labels"]))
+
+# %% nbgrader={"grade": false, "grade_id": "assistant-dpo_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def dpo_loss(
+    chosen: Float[Tensor, "B"], rejected: Float[Tensor, "B"],
+    ref_chosen: Float[Tensor, "B"], ref_rejected: Float[Tensor, "B"], beta: float,
+) -> Float[Tensor, ""]:
+    """The mean over pairs of −log σ(beta · margin).  (difficulty ●●○, 5 minutes)
+
+    All four are log-probabilities of whole answers: of the chosen and the rejected one, under the policy and under the
+    reference. The margin is how much more the policy has raised the chosen one, against its reference, than
+    the rejected one. Must stay finite for margins of many hundreds.
+    """
+    ### BEGIN SOLUTION
+    margin = (chosen - ref_chosen) - (rejected - ref_rejected)
+    return -logsigmoid(beta * margin).mean()
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "assistant-dpo_loss-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("assistant.dpo_loss", lambda case: dpo_loss(**case))
+
+# %% nbgrader={"grade": false, "grade_id": "assistant-dpo_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def dpo_step(policy, reference, chosen, rejected, optimiser, beta: float) -> float:
+    """One step of DPO; returns the loss before it.  (difficulty ●●○, 7 minutes)
+
+    policy and reference take ids (B, T) and give logits (B, T, V). chosen and rejected are each a pair (ids, labels).
+    Only the policy learns: the reference is asked without gradients. The optimiser holds the policy's parameters,
+    and old gradients may be in them. Use answer_log_p and dpo_loss.
+    """
+    ### BEGIN SOLUTION
+    ours = [answer_log_p(policy(ids), labels) for ids, labels in (chosen, rejected)]
+    with torch.no_grad():
+        theirs = [answer_log_p(reference(ids), labels) for ids, labels in (chosen, rejected)]
+    loss = dpo_loss(*ours, *theirs, beta)
+    optimiser.zero_grad()
+    loss.backward()
+    optimiser.step()
+    return loss.item()
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "assistant-dpo_step-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("assistant.dpo_step", lambda case: try_steps(dpo_step, case))
+
+# %% [markdown]
+# How far has a policy gone from its reference? The [KL divergence](../../docs/glossary.md#kullbackleibler-divergence-kl) says it, in nats per token, exactly over the vocabulary.
+
+# %% nbgrader={"grade": false, "grade_id": "assistant-kl_to_reference", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def kl_to_reference(
+    logits: Float[Tensor, "B T V"], ref_logits: Float[Tensor, "B T V"], counts: Bool[Tensor, "B T"]
+) -> Float[Tensor, ""]:
+    """KL(policy ‖ reference) in nats per token, exact over the vocabulary.  (difficulty ●●○, 5 minutes)
+
+    At each place Σ_v p(v) (log p(v) − log p_ref(v)); the mean over all places of the batch that count.
+    """
+    ### BEGIN SOLUTION
+    log_p, log_ref = logits.log_softmax(dim=-1), ref_logits.log_softmax(dim=-1)
+    each = (log_p.exp() * (log_p - log_ref)).sum(dim=-1)                                # B T
+    return each[counts].mean()
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "assistant-kl_to_reference-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("assistant.kl_to_reference", lambda case: kl_to_reference(**case))
+
+# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
+def learn_preferences(beta: float, lr: float, seed: int, pairs: int = 2000, steps: int = 250, rows: int = 64):
+    """DPO on comparisons of two-word continuations; the policy, and the reference's tables."""
+    reference, tables = instructions.reference()
+    policy, draw = deepcopy(reference).requires_grad_(True), torch.Generator().manual_seed(seed)
+    begun = instructions.prompt_ids()
+    prompts, chosen, rejected = instructions.preferred(tables, pairs, draw)
+    optimiser = torch.optim.Adam(policy.parameters(), lr=lr)
+    schedule = torch.optim.lr_scheduler.LinearLR(optimiser, 1.0, 0.05, steps)
+    for step in range(steps):
+        number = step % len(begun)
+        where = (prompts == number).nonzero()[:, 0]
+        some = where[torch.randint(len(where), (rows,), generator=draw)]
+        sides = [instructions.with_labels(begun[number], words[some]) for words in (chosen, rejected)]
+        dpo_step(lambda ids: policy(ids).logits, lambda ids: reference(ids).logits, *sides, optimiser, beta)
+        schedule.step()
+    return policy, tables
+
+def judged(policy, tables, beta: float) -> dict[str, float]:
+    """Over all continuations by two words, the mean of the prompts: reward, distances to the reference and to π*."""
+    reward, found = instructions.all_rewards(), []
+    for prompt, log_ref in zip(instructions.prompt_ids(), tables):
+        log_p = instructions.two_words(policy, prompt)
+        log_best = best_policy(log_ref.flatten(), reward.flatten(), beta).view_as(log_ref)
+        found.append({
+            "reward": (log_p.exp() * reward).sum().item(), "best_reward": (log_best.exp() * reward).sum().item(),
+            "ref_reward": (log_ref.exp() * reward).sum().item(), "to_ref": instructions.kl(log_p, log_ref),
+            "best_to_ref": instructions.kl(log_best, log_ref), "to_best": instructions.kl(log_p, log_best),
+            "ref_to_best": instructions.kl(log_ref, log_best),
+        })
+    return {name: float(np.mean([one[name] for one in found])) for name in found[0]}
+
+# %% [markdown]
+# Live: 2,000 comparisons of continuations that the reference wrote, 250 of your steps at β = 1. **Predict:** the mean reward of the best policy at β = 1 was above; how near does DPO come (1: all the way; 0: not at all)?
+
+# %% tags=["demo"]
+predict("assistant.share_of_reward", ...)
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+print("This takes about fifteen seconds.")
+policy, _ = learn_preferences(beta=1.0, lr=3e-4, seed=0)
+found = judged(policy, reference_tables, beta=1.0)
+reveal("assistant.share_of_reward", (found["reward"] - found["ref_reward"]) / (found["best_reward"] - found["ref_reward"]))
+print(f"reward {found['ref_reward']:.2f} → {found['reward']:.2f}; best possible {found['best_reward']:.2f}")
+print(f"nats from the reference: {found['to_ref']:.2f}, those of π*: {found['best_to_ref']:.2f}; nats from π*: {found['to_best']:.2f} (untrained {found['ref_to_best']:.2f})")
+sentences = instructions.plain_text()[0][:200]
+with torch.no_grad():
+    per_token = kl_to_reference(policy(sentences).logits, reference(sentences).logits, sentences != 0).item()
+print(f"on plain sentences the policy is {per_token:.3f} nats per token from its reference")
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+preferences = read_table("results/assistant_preferences.csv")
+preferences = preferences[preferences["lr"] == 3e-4]
+best_curve = instructions.best_possible(reference_tables, np.geomspace(5, 0.08, 60))
+pictures.frontier(preferences, best_curve)
+
+# %% [markdown]
+# At β = 1 DPO comes nearer to π* than the reference was. At 0.1 and 0.3 it stops far from it: the comparisons were written by the reference, and nobody has ever compared "championships championships" with anything. The loss says nothing about what no pair shows; here that protects the language.
+#
+# At β = 3 the best policy is so near to the reference that 2,000 noisy comparisons move the model past it. As β falls, reward and distance to the reference grow in each of the three seeds. All at one learning rate.
+
+# %% [markdown]
+# ## 6 · A real assistant as a judge
+#
+# SmolLM2 (07, 13) has been through both trainings. Here it judges reviews (`data/sentiment`, 09). Behind "Review: … Sentiment:" its score is log p(" positive") − log p(" negative"); above 0 it says *positive*.
+#
+# Its accuracy depends on where the scores lie against this **threshold**. Their order does not: the share of pairs in order is the area under the ROC curve.
+
+# %% nbgrader={"grade": false, "grade_id": "assistant-in_order", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def in_order(scores: Float[Tensor, "N"], positive: Bool[Tensor, "N"]) -> Float[Tensor, ""]:
+    """The share of pairs, one positive and one not, in which the positive has the higher score.  (difficulty ●○○, 4 minutes)
+
+    Equal scores count one half. There is at least one of each.
+    """
+    ### BEGIN SOLUTION
+    gap = scores[positive][:, None] - scores[~positive]                                 # positives others
+    return ((gap > 0).double() + (gap == 0).double() / 2).mean()
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "assistant-in_order-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("assistant.in_order", lambda case: in_order(case["scores"], case["positive"]))
+
+# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
+from coursekit import judges
+
+def add_lora(model, rank: int = 8, alpha: float = 16.0) -> list[Tensor]:
+    """Your LoRALinear around queries and values of every layer of SmolLM2; what learns."""
+    model.requires_grad_(False)
+    for layer in model.model.layers:
+        for name in ("q_proj", "v_proj"):
+            setattr(layer.self_attn, name, LoRALinear(getattr(layer.self_attn, name), rank, alpha))
+    return [weight for weight in model.parameters() if weight.requires_grad]
+
+def tune_judge(judge, texts: list[str], positive: list[bool], lr: float, epochs: int, seed: int, rows: int = 8) -> int:
+    """Trains the answer's token behind the first question; how many numbers learn. The rate falls linearly to 0."""
+    torch.manual_seed(seed)
+    learning, order = add_lora(judge.model), np.random.default_rng(seed)
+    optimiser = torch.optim.AdamW(learning, lr=lr, weight_decay=0.0)
+    good, bad = judges.answer_tokens(judge.tokenizer)
+    targets = torch.where(torch.tensor(positive), good, bad)
+    batches = [part for _ in range(epochs) for part in np.array_split(order.permutation(len(texts)), len(texts) // rows)]
+    for step, some in enumerate(batches):
+        for group in optimiser.param_groups:
+            group["lr"] = lr * (1 - step / len(batches))
+        loss = cross_entropy(judges.next_logits(judge, [texts[n] for n in some]), targets[some])
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+    return sum(weight.numel() for weight in learning)
+
+# %% [markdown]
+# Four ways to judge the same 160 test reviews:
+#
+# - *zero-shot*, the review alone;
+# - eight examples in the prompt, drawn three times;
+# - your LoRALinear at SmolLM2’s queries and values, two epochs on 128 reviews;
+# - MiniLM, an encoder, fully fine-tuned on as many in four epochs (09).
+#
+# What is trained has three seeds and one learning rate, set beforehand. It takes minutes, so it is recorded (`python tools/record_assistant.py reviews`). **Predict:** how
+# much accuracy does LoRA add to zero-shot (0 to 1)?
+
+# %% tags=["demo"]
+predict("assistant.lora_adds", ...)
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit.intervals import bootstrap
+
+reviews = read_table("sentiment/sentiment.csv").set_index("id")
+asked = read_table("results/assistant_reviews.csv").set_index("id")
+costs = read_table("results/assistant_reviews_costs.csv").set_index("run")
+liked, is_test = ((reviews.loc[asked.index, column] == value).to_numpy() for column, value in (("label", "positive"), ("split", "test")))
+ways = {
+    "SmolLM2, zero-shot": ["question 1"], "SmolLM2, 8 examples": [run for run in asked if run.startswith("examples")],
+    "SmolLM2, your LoRA": [run for run in asked if run.startswith("LoRA")], "MiniLM, fine-tuned": [run for run in asked if "MiniLM" in run],
+}
+
+def each_review(runs: list[str]) -> dict[str, np.ndarray]:
+    """For each test review the means over runs."""
+    found = judges.summed_up(asked.loc[is_test, runs].to_numpy().T, liked[is_test])
+    return found | {"overconfidence": found["confidence"] - found["accuracy"]}
+
+per_review = {way: each_review(runs) for way, runs in ways.items()}
+per_run = {way: [{name: values.mean() for name, values in each_review([run]).items()} for run in runs] for way, runs in ways.items()}
+rows = {}
+for way, runs in ways.items():
+    row = {"order": np.mean([float(in_order(torch.tensor(asked.loc[is_test, run].to_numpy()), torch.tensor(liked[is_test]))) for run in runs])}
+    for name in ("accuracy", "log loss", "overconfidence"):
+        row[name] = per_review[way][name].mean()
+        row[f"{name} low"], row[f"{name} high"] = bootstrap(per_review[way][name])
+    rows[way] = row
+summary = pd.DataFrame(rows).T
+reveal("assistant.lora_adds", summary.loc["SmolLM2, your LoRA", "accuracy"] - summary.loc["SmolLM2, zero-shot", "accuracy"])
+for way, runs in ways.items():
+    paid = costs.loc[runs].mean()
+    print(f"{way}: {paid['parameters']:,.0f} numbers learn; seconds of one core: {paid['training seconds']:.0f} to train, {100 * paid['seconds per review']:.1f} for 100 reviews")
+pictures.judged_reviews(summary, per_run)
+
+# %% [markdown]
+# With 160 reviews, LoRA's gain over zero-shot cannot be told from none. The eight examples order the reviews as well as no examples do, within the interval, and cost accuracy: they move the threshold.
+#
+# MiniLM is less often right than LoRA, and surer than it should be: its confidence lies 14 points above its accuracy. That of zero-shot and LoRA fits, within the interval. MiniLM is far cheaper: a third of the seconds to train, an eighth to judge.
+#
+# All that at one learning rate each, and for a question that flatters SmolLM2, as we see next.
+
+# %% [markdown]
+# ## 7 · What a score hides
+#
+# **The prompt.** Eight ways to ask SmolLM2 about the same reviews, without training. **Predict:** how far is the best question's accuracy above the worst one's (0 to 1)?
+
+# %% tags=["demo"]
+predict("assistant.questions_apart", ...)
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+by_question = pd.DataFrame([
+    {
+        "accuracy": ((margin > 0) == liked[is_test]).mean(), "said positive": (margin > 0).mean(),
+        "in order": float(in_order(torch.tensor(margin), torch.tensor(liked[is_test]))),
+    }
+    for margin in (asked.loc[is_test, f"question {number}"].to_numpy() for number in range(1, len(judges.QUESTIONS) + 1))
+])
+reveal("assistant.questions_apart", by_question["accuracy"].max() - by_question["accuracy"].min())
+for number, (form, good, bad) in enumerate(judges.QUESTIONS, start=1):
+    print(f"{number}: {form.replace(chr(10), ' / ')!r} →{good},{bad}; says{good} to {by_question['said positive'][number - 1]:.0%}")
+pictures.questions_asked(by_question, int(is_test.sum()))
+
+# %% [markdown]
+# Question 1 is right most often, and nothing in its words says why. Questions 3 and 4 order the reviews as well, within the interval, and are right much less often: they say *positive* to nine of ten, so 0 is the wrong place to cut. Question 5 says *good* to every review, and still knows most of the order. At 2, 6 and 7 the order itself is poorer.
+#
+# An accuracy from one prompt is one draw. Report several prompts with an interval over them (the diamonds), and the order beside it.
+
+# %% [markdown]
+# **The leak.** Web text holds test sets with their answers. Here it can be made exact: the GPT learns 512 questions, of which a share is a test, and is then scored on this test and on another one. The best possible score is known.
+#
+# The leak comes in two ways: word for word; or with one of the four words changed and the same answer, "earlier the pitchers were" for "yesterday the pitchers were".
+
+# %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
+def contaminated(copies: float, words_changed: int, epochs: int, seed: int, labels: int = 512, lr: float = 1e-3) -> dict[str, float]:
+    """Full tuning on `labels` questions, of which a share are test questions with their answers, word for word or with one word changed."""
+    tests, others = (instructions.ask(512, np.random.default_rng(1000 + part), "held_out") for part in (seed, 500 + seed))
+    fresh = instructions.ask(labels, np.random.default_rng(seed), "train")
+    leaked = tests[: round(copies * labels)]
+    if words_changed:
+        leaked = instructions.reworded(leaked, np.random.default_rng(2000 + seed))
+    mixed = instructions.Questions(*(
+        (torch.cat if isinstance(one, Tensor) else np.concatenate)([one, other[len(leaked) :]])
+        for one, other in zip(vars(leaked).values(), vars(fresh).values())
+    ))
+    model = prepared("full")
+    train_on(model, mixed, lr, epochs * labels // 32, seed)
+    model.eval()
+    return {
+        "leaked": len(leaked), "found verbatim": instructions.verbatim(tests, mixed),
+        "test": instructions.right(model, tests).mean(), "another test": instructions.right(model, others).mean(),
+        "best possible": float((tests.guess == tests.topic.numpy()).mean()), "bound": float(tests.best.mean()),
+    }
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+leaks = read_table("results/assistant_contamination.csv")
+for (changed, copies), runs in leaks[leaks["epochs"] == 16].groupby(["words_changed", "copies"]):
+    if copies != 0.5:
+        how = "nothing leaked" if not copies else "leaked with one word changed" if changed else "leaked word for word"
+        print(f"{how}: {runs['found verbatim'].mean():.0%} of the test's questions stand in the training set")
+pictures.leaked(leaks)
+
+# %% [markdown]
+# With the whole test in training and 16 epochs, the model is right on 99 % of it. Nobody *can* know more than three of four: a score above the best possible is no knowledge, it is memory. On the other test the leak gives nothing. For real tests the bound is not known, and a score of 99 % looks like success.
+#
+# With one word changed, a search for the test's questions in the training set finds no more of them than chance does. Yet after 16 epochs the score lies above the best possible. A search word for word misses such leaks (Yang et al. 2023).
+
+# %% [markdown]
+# **Question 1.** A company reports: "Our assistant, fine-tuned by preferences, answers 92 % of a public test right; the base model 71 %." You may ask for three further numbers or experiments. Which, and what would each of them show? (4–6 sentences)
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "assistant-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# First, the score on a test that cannot have been in the training data, written after it or kept secret: if it is much lower, the public test leaked, into the pre-training or the tuning. Second, the scores of both models over several prompts, with an interval over prompts and items, and their order or the score at a threshold chosen for each: the
+# base model may know the answers and lean to one label, so that tuning moved the threshold and taught nothing. Third, what the tuning cost: the loss on plain text before and after, and the distance to the reference, since reward can be gained by leaving what the model could do. A control belongs to each: a tuning on random preferences, the best possible or human score, and the base model with examples in its prompt.
+#
+# *Marking: 1 point for two threats to the score named with what would show them (leak: fresh test; prompt or threshold: several prompts, order; unfair base: examples in its prompt); 1 point for what was lost (forgetting, distance to the reference, over-optimised reward) or for the right controls and intervals.*
+
+# %% [markdown]
+# ## 8 · Further: find the bug
+#
+# In 2023 a script of trl, the library of the first open assistants, unloaded LoRA before publishing a model. The published weights turned out to be those of the base model (trl, issue 386).
+
+# %%
+def unload(model: torch.nn.Module) -> torch.nn.Module:
+    """A plain model without LoRALinear layers."""
+    for name, child in model.named_children():
+        if isinstance(child, LoRALinear):
+            setattr(model, name, child.base)
+        else:
+            unload(child)
+    return model
+
+# %% nbgrader={"grade": false, "grade_id": "assistant-mended_unload", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def mended_unload(model: torch.nn.Module) -> torch.nn.Module:
+    """unload without its bug.  (difficulty ●●○, 6 minutes)
+
+    Every LoRALinear inside the model, at whatever depth, becomes the plain layer of `merge`. The model itself is
+    changed and comes back.
+    """
+    ### BEGIN SOLUTION
+    for module in list(model.modules()):
+        for name, child in list(module.named_children()):
+            if isinstance(child, LoRALinear):
+                setattr(module, name, merge(child))
+    return model
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "assistant-mended_unload-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("assistant.mended_unload", lambda case: try_unloading(LoRALinear, mended_unload, case))
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+unload_error = {}
+with torch.no_grad():
+    for name, how in {"unload": unload, "mended_unload": mended_unload}.items():
+        plain = how(deepcopy(live))
+        unload_error[name] = (plain(tests.asked[:200]).logits - tuned_logits).abs().max().item()
+        print(f"{name}: {instructions.right(plain, tests).mean():.1%} right, logits differ by up to {unload_error[name]:.0e}")
+
+# %% [markdown]
+# No shape tells: a linear layer stands where a linear layer should. Only a comparison of logits before and after does.
+
+# %% [markdown]
+# ## Summary
+#
+# - Supervised fine-tuning puts the loss on the assistant's tokens; packing needs boundaries in labels, positions and attention.
+# - LoRA learns a change of low rank beside frozen weights; merged, it costs nothing.
+# - What tuning gains in points it can lose in nats: measure both.
+# - DPO looks for π_ref · exp(r/β); a small β believes the reward, also where the reward is wrong.
+# - A score depends on the threshold, the prompt and what leaked into training.
+#
+# That was the last notebook. The [start page](../start.ipynb) shows how far you are.
+
+# %% [markdown]
+# ## References
+#
+# - Biderman, D. et al. (2024). LoRA learns less and forgets less. *Transactions on Machine Learning Research*. arXiv:2405.09673.
+# - Bradley, R. A. and Terry, M. E. (1952). Rank analysis of incomplete block designs: I. The method of paired comparisons. *Biometrika* 39(3/4), 324–345.
+# - Gao, L., Schulman, J. and Hilton, J. (2023). Scaling laws for reward model overoptimization. *ICML*. arXiv:2210.10760.
+# - Hu, E. J. et al. (2022). LoRA: low-rank adaptation of large language models. *ICLR*. arXiv:2106.09685.
+# - Kalajdzievski, D. (2023). A rank stabilization scaling factor for fine-tuning with LoRA. arXiv:2312.03732.
+# - Mangrulkar, S. et al. (2022). PEFT: state-of-the-art parameter-efficient fine-tuning methods. github.com/huggingface/peft.
+# - Ouyang, L. et al. (2022). Training language models to follow instructions with human feedback. *NeurIPS* 35. arXiv:2203.02155.
+# - Rafailov, R. et al. (2023). Direct preference optimization: your language model is secretly a reward model. *NeurIPS* 36. arXiv:2305.18290.
+# - trl (2023). Lora weights are not merged properly in merge_peft_adapter. github.com/huggingface/trl/issues/386.
+# - trl (2024). Packing without cross contamination. github.com/huggingface/trl/issues/1230.
+# - Yang, S., Chiang, W.-L., Zheng, L., Gonzalez, J. E. and Stoica, I. (2023). Rethinking benchmark and contamination for language models with rephrased samples. arXiv:2311.04850.

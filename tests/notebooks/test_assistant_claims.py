@@ -1,0 +1,222 @@
+"""What the prose of notebook 14 says without computing it holds in what the notebook measures."""
+
+import numpy as np
+import pytest
+
+from coursekit.intervals import bootstrap, mean_and_half
+
+pytestmark = pytest.mark.slow
+NOTEBOOKS = ["14_assistant"]
+
+
+def above_zero(values) -> bool:
+    mean, half = mean_and_half(values)
+    return mean - half > 0
+
+
+def test_a_base_model_does_not_answer_and_nobody_always_can(measured):
+    assert measured["base_right"] < measured["frequent"] < measured["tests"].best.mean() < 0.9
+
+
+def test_packed_with_boundaries_is_alone_and_without_is_not(measured):
+    errors = measured["packing_error"]
+    assert errors["packed, with boundaries"] < 1e-4 < 0.5 < errors["packed, all in one"]
+
+
+def test_the_live_lora_answers_forgets_and_merges(measured):
+    assert measured["live_right"] > measured["frequent"] + 0.2
+    assert measured["live_paid"] > 3 * measured["base_paid"]
+    assert measured["merged_error"] < 1e-3
+
+
+def test_the_library_gives_the_same_losses(measured):
+    yours, theirs = measured["peft_losses"].values()
+    assert yours == pytest.approx(theirs, abs=1e-4) and len(yours) == 5
+    assert len(set(measured["peft_counts"].values())) == 1
+
+
+def test_lora_forgets_less_at_its_rate_and_more_than_full_tuning_one_rate_lower(measured):
+    full, lora, lower = measured["at_rate"]["full"], measured["at_rate"]["LoRA 16"], measured["lower"]
+    assert [len(runs) for runs in (full, lora, lower)] == [3, 3, 3] and lower["lr"].iloc[0] < full["lr"].iloc[
+        0
+    ]
+    assert above_zero(full["forgotten"].to_numpy() - lora["forgotten"].to_numpy())
+    assert above_zero(lora["forgotten"].to_numpy() - lower["forgotten"].to_numpy())
+    for runs in (lora, lower):
+        mean, half = mean_and_half(runs["right"].to_numpy() - full["right"].to_numpy())
+        assert mean - half < 0 < mean + half
+
+
+def test_rank_one_is_too_little_and_all_stay_below_the_best_possible(measured):
+    at_rate, best = measured["at_rate"], measured["tests"].best.mean()
+    assert above_zero(at_rate["LoRA 16"]["right"].to_numpy() - at_rate["LoRA 1"]["right"].to_numpy())
+    assert all(above_zero(best - runs["right"].to_numpy()) for runs in at_rate.values())
+
+
+def test_the_best_policy_gives_up_the_language_as_beta_falls(measured):
+    names, rewards, distances, tops = zip(*measured["best_rows"], strict=True)
+    assert list(rewards) == sorted(rewards) and list(distances) == sorted(distances)
+    assert distances[1] < 0.1 and tops[-1][0][0] == "championships championships"
+
+
+def test_dpo_nears_the_best_policy_at_one_and_stops_far_from_it_below(measured):
+    table = measured["preferences"]
+    runs = {beta: rows.sort_values("seed") for beta, rows in table.groupby("beta")}
+    assert all(len(rows) == 3 for rows in runs.values()) and list(runs) == [0.1, 0.3, 1.0, 3.0]
+    assert above_zero(runs[1.0]["ref_to_best"].to_numpy() - runs[1.0]["to_best"].to_numpy())
+    for beta in (0.1, 0.3):
+        assert above_zero(runs[beta]["to_best"].to_numpy() - 1)
+    assert above_zero(runs[3.0]["to_ref"].to_numpy() - runs[3.0]["best_to_ref"].to_numpy())
+    for what in ("reward", "to_ref"):
+        rising = np.array([runs[beta][what].to_numpy() for beta in (3.0, 1.0, 0.3, 0.1)])
+        assert (np.diff(rising, axis=0) > 0).all()
+
+
+def test_no_policy_gains_more_than_the_best_one_that_is_as_far(measured):
+    """The curve of the best policies goes through those of the table, which were computed over all continuations."""
+    curve, table = measured["best_curve"], measured["preferences"]
+    assert (np.diff(curve, axis=0) > 0).all()
+    on_curve = np.interp(table["best_to_ref"], curve[:, 0], curve[:, 1])
+    assert on_curve == pytest.approx(table["best_reward"].to_numpy(), rel=0.01)
+    assert (table["reward"] <= np.interp(table["to_ref"], curve[:, 0], curve[:, 1]) + 1e-3).all()
+
+
+def order(margin, liked) -> float:
+    gap = margin[liked][:, None] - margin[~liked]
+    return float(((gap > 0) + (gap == 0) / 2).mean())
+
+
+def apart(measured, statistic, runs: tuple[str, str]) -> tuple[float, float]:
+    """The interval over test reviews of how far a statistic of one run lies above that of another."""
+    rows = measured["is_test"]
+    margins = [measured["asked"].loc[rows, run].to_numpy() for run in runs]
+    items = np.column_stack([*margins, measured["liked"][rows]])
+    return bootstrap(
+        items, lambda some: np.subtract(*(statistic(some[:, n], some[:, 2] == 1) for n in (0, 1))), draws=1000
+    )
+
+
+def accuracy(margin, liked) -> float:
+    return float(((margin > 0) == liked).mean())
+
+
+def gap(measured, name: str, way: str, other: str) -> tuple[float, float]:
+    """The interval over reviews of how far the mean over runs of one way lies above that of another."""
+    each = measured["per_review"]
+    return bootstrap(each[way][name] - each[other][name])
+
+
+ZERO, EXAMPLES, LORA, ENCODER = (
+    "SmolLM2, zero-shot", "SmolLM2, 8 examples", "SmolLM2, your LoRA", "MiniLM, fine-tuned",
+)  # fmt: skip
+
+
+def test_lora_gains_nothing_that_can_be_told_and_examples_cost(measured):
+    assert {way: len(runs) for way, runs in measured["ways"].items()} == {
+        ZERO: 1,
+        EXAMPLES: 3,
+        LORA: 3,
+        ENCODER: 3,
+    }
+    assert measured["is_test"].sum() == 160
+    low, high = gap(measured, "accuracy", LORA, ZERO)
+    assert low < 0 < high
+    assert gap(measured, "accuracy", EXAMPLES, ZERO)[1] < 0
+    rows, runs = measured["is_test"], ["question 1", *measured["ways"][EXAMPLES]]
+    items = np.column_stack([measured["asked"].loc[rows, runs].to_numpy(), measured["liked"][rows]])
+
+    def further(some) -> float:
+        zero, *drawn = (order(some[:, n], some[:, -1] == 1) for n in range(len(runs)))
+        return np.mean(drawn) - zero
+
+    low, high = bootstrap(items, further, draws=1000)
+    assert low < 0 < high
+
+
+def test_the_encoder_is_less_often_right_too_sure_and_cheap(measured):
+    assert gap(measured, "accuracy", LORA, ENCODER)[0] > 0
+    best = max(run["accuracy"] for run in measured["per_run"][ENCODER])
+    assert all(run["accuracy"] > best for run in measured["per_run"][LORA])  # in every seed, too
+    summary = measured["summary"]
+    assert summary.loc[ENCODER, "overconfidence"] == pytest.approx(0.14, abs=0.005)
+    assert summary.loc[ENCODER, "overconfidence low"] > 0
+    for way in (ZERO, LORA):
+        assert summary.loc[way, "overconfidence low"] < 0 < summary.loc[way, "overconfidence high"]
+    paid = {way: measured["costs"].loc[measured["ways"][way]].mean() for way in (LORA, ENCODER)}
+    shares = paid[ENCODER] / paid[LORA]
+    assert shares["training seconds"] == pytest.approx(1 / 3, abs=0.03)  # as the table has them
+    assert shares["seconds per review"] == pytest.approx(1 / 8, abs=0.01)
+
+
+def test_the_first_question_is_right_most_often_and_two_others_order_as_well(measured):
+    by_question = measured["by_question"]
+    assert len(by_question) == 8 and by_question["accuracy"].max() - by_question["accuracy"].min() > 0.2
+    for number in range(2, 9):
+        assert apart(measured, accuracy, ("question 1", f"question {number}"))[0] > 0
+    for number in (3, 4):
+        low, high = apart(measured, order, ("question 1", f"question {number}"))
+        assert low < 0 < high and by_question["said positive"][number - 1] == pytest.approx(0.9, abs=0.03)
+    for number in (2, 6, 7):
+        assert apart(measured, order, ("question 5", f"question {number}"))[0] > 0
+
+
+def test_a_question_whose_answer_is_always_the_same_still_knows_the_order(measured):
+    fifth = measured["by_question"].loc[4]
+    assert fifth["said positive"] > 0.99 and fifth["in order"] > 0.7
+
+
+def test_a_leaked_test_is_answered_better_than_anybody_can_and_another_one_is_not(measured):
+    leaks = measured["leaks"]
+    leaks = leaks[leaks["epochs"] == 16].sort_values("seed")
+    none, whole, reworded = (
+        leaks[(leaks["copies"] == copies) & (leaks["words_changed"] == changed)]
+        for copies, changed in ((0, 0), (1, 0), (1, 1))
+    )
+    assert [len(runs) for runs in (none, whole, reworded)] == [3, 3, 3]
+    assert whole["test"].mean() == pytest.approx(0.99, abs=0.005)
+    assert whole["bound"].mean() == pytest.approx(0.75, abs=0.01)
+    for runs in (whole, reworded):
+        assert above_zero(runs["test"] - runs["bound"])
+        mean, half = mean_and_half(runs["another test"].to_numpy() - none["another test"].to_numpy())
+        assert mean - half < 0 < mean + half
+    assert all(above_zero(runs["bound"] - runs["another test"]) for runs in (none, whole, reworded))
+
+
+def test_a_search_word_for_word_does_not_find_what_was_reworded(measured):
+    leaks = measured["leaks"]
+    leaks = leaks[leaks["epochs"] == 16].sort_values("seed")
+    none = leaks[leaks["copies"] == 0]
+    reworded = leaks[(leaks["copies"] == 1) & (leaks["words_changed"] == 1)]
+    assert (leaks[(leaks["copies"] == 1) & (leaks["words_changed"] == 0)]["found verbatim"] == 1).all()
+    mean, half = mean_and_half(reworded["found verbatim"].to_numpy() - none["found verbatim"].to_numpy())
+    assert mean - half < 0 < mean + half and reworded["leaked"].min() > 0.9 * 512
+
+
+def test_the_old_script_loses_what_was_learned(measured):
+    assert measured["unload_error"]["unload"] > 1 and measured["unload_error"]["mended_unload"] < 1e-3
+
+
+LABELS = {
+    "assistant-sft_labels": """def sft_labels(turns):
+    ids, labels = [], []
+    for role, tokens in turns:
+        ids += tokens
+        labels += tokens if role == "assistant" else [-100] * len(tokens)
+    return ids, labels"""
+}
+HALF_FINISHED = {
+    "labels everywhere": {
+        "assistant-sft_labels": LABELS["assistant-sft_labels"].replace(
+            'tokens if role == "assistant" else [-100] * len(tokens)', "tokens"
+        )
+    },
+    "labels right, packing not written": LABELS,
+    "a function renamed": {
+        "assistant-sft_labels": LABELS["assistant-sft_labels"].replace("def sft_labels", "def labels_of")
+    },
+}
+SAYS = {
+    "labels everywhere": "The model shall learn to answer, not to ask",
+    "labels right, packing not written": "pack",
+    "a function renamed": "name 'sft_labels' is not defined",
+}
