@@ -362,7 +362,7 @@ ranking_loss = Exercise(
         ),
         Mistake(
             "divided by the scale",
-            "Your loss is close to the logarithm of the number of candidates, as if nothing had been learnt: a larger scale should make a softmax sharper.",
+            "Your loss is close to the logarithm of the number of candidates, as if nothing had been learned: a larger scale should make a softmax sharper.",
             "scale * normalize", "1 / scale * normalize",
         ),
         Mistake(

@@ -1,7 +1,9 @@
 """What the prose of notebook 11 says without computing it holds in what the notebook measures."""
 
 import numpy as np
+import pandas as pd
 import pytest
+import torch
 
 from coursekit.datasets import read_table
 from coursekit.intervals import bootstrap, half_width
@@ -120,10 +122,13 @@ def test_the_recorded_table_says_what_the_prose_says():
     mean, half = gain("by rank, hard negatives", "by rank")
     assert -half < mean < 0  # "lower, but by less than the noise of the five seeds"
     amounts = table[(table.objective == "by rank") & (table.measure == "Spearman, test")]
-    by_amount = amounts.groupby("pairs").value.mean()
-    assert by_amount[192] > by_amount[24]
-    before = by_seed["before training"].mean()
-    assert by_amount[24] - before > (by_amount[192] - before) / 2
+    by_amount = amounts.pivot(index="seed", columns="pairs", values="value")
+    more = by_amount[192] - by_amount[24]
+    assert more.mean() > half_width(more)
+    half_of_it = (by_amount[24] - by_seed["before training"]) - (
+        by_amount[192] - by_seed["before training"]
+    ) / 2
+    assert abs(half_of_it.mean()) < half_width(half_of_it)  # "about half of it"
 
 
 def test_the_readings_are_counted_and_the_gulf_is_wide(measured):
@@ -131,9 +136,21 @@ def test_the_readings_are_counted_and_the_gulf_is_wide(measured):
     assert measured["times"] > 500
 
 
+def over_paragraphs(measured, one, other):
+    """How many more questions one way of search answers first than another: the interval draws paragraphs."""
+    first = {name: (place == 1).numpy().astype(float) for name, place in measured["places"].items()}
+    groups = pd.Series(first[one] - first[other]).groupby(measured["right"].numpy())
+    return bootstrap(
+        groups.agg(["sum", "count"]).to_numpy(), lambda drawn: drawn[:, 0].sum() / drawn[:, 1].sum()
+    )
+
+
 def test_search_beats_chance_words_are_a_strong_control_and_sentences_are_not_paragraphs(measured):
     first = {name: (place == 1).float().mean().item() for name, place in measured["places"].items()}
-    assert min(first["MiniLM"], first["TF-IDF"]) > 2 * first["our encoder, by rank"]
+    for name in ("MiniLM", "TF-IDF"):
+        assert over_paragraphs(measured, name, "our encoder, by rank")[0] > 0.2
+    low, high = over_paragraphs(measured, "MiniLM", "TF-IDF")
+    assert low < 0 < high  # "a strong control"
     assert min(measured["only"]) >= 5  # the two find different paragraphs
     assert min(first.values()) > 3 / len(measured["paragraphs"])
 
@@ -144,9 +161,25 @@ def test_recall_of_the_student_is_the_share_in_the_figure(measured):
         assert value == pytest.approx((place <= k).float().mean().item(), abs=1e-6)
 
 
+def of_exam(measured):
+    return measured["exam"].premise, measured["exam"].hypothesis[::3]
+
+
+def minilm_above(measured, premises, hypotheses):
+    """How much more Spearman the trained encoder has than the cosines of these vectors, over hypotheses."""
+    cosines = torch.cosine_similarity(premises, hypotheses.repeat_interleave(3, dim=0)).numpy()
+    measured["similarities"]["of a test"] = cosines
+    try:
+        return measured["gain"]("MiniLM: trained for this", "of a test")
+    finally:
+        del measured["similarities"]["of a test"]
+
+
 def test_only_the_last_layer_of_minilm_agrees_with_readers_and_bert_knows_half_the_words(measured):
-    *earlier, last = measured["of_layers"]
-    assert max(earlier) < 0.25 < last - 0.1
+    premises, hypotheses = (measured["layer_means"](texts) for texts in of_exam(measured))
+    assert len(premises) == 7
+    for layer in range(6):
+        assert minilm_above(measured, premises[layer], hypotheses[layer])[1] > 0
     assert 0.55 < measured["known"] < 0.595  # "57 %"
 
 
@@ -176,7 +209,7 @@ def test_counting_words_finds_what_is_named_and_nobody_most_of_what_is_described
     describes, hits = measured["describes"], measured["hits_at"]
     for name in ("TF-IDF", "MiniLM"):
         assert hits[name, 3][~describes].mean() > 0.9  # "find nearly everything"
-        assert hits[name, 3][describes].mean() < 0.5  # "most is missed by both"
+        assert 0.25 < hits[name, 3][describes].mean() < 0.5  # "miss half or more"
     low, high = measured["by_kind"]["describe"][1:]
     assert low < 0 < high  # "31 questions cannot say"
     for rows in (describes, ~describes):
@@ -211,15 +244,17 @@ def test_windows_reach_what_a_cut_loses(measured):
     assert (
         hits["cut off after 256 tokens"][late].mean() < 0.5 * hits["cut off after 256 tokens"][~late].mean()
     )
-    assert (
-        hits["cut off after 256 tokens"].mean() < hits["windows, pooled"].mean() < hits["best window"].mean()
-    )
+    early, late, everywhere, best = measured["differences"].values()
+    assert early[1] < 0 < late[0]  # "more of what stands late and less of what stands early"
+    assert everywhere[0] < 0 < everywhere[1]  # "cannot be told apart"
+    assert best[0] > 0
 
 
 def test_no_layer_of_the_decoder_agrees_as_minilm_does(measured):
-    minilm = measured["found"]["MiniLM: trained for this"][0]
-    for values in measured["by_layer"].values():
-        assert max(values) < minilm - 0.1
+    for name, values in measured["by_layer"].items():
+        best = int(np.argmax(values))  # chosen on the exam, in its favour
+        vectors = (measured[of][name][best] for of in ("of_premises", "of_hypotheses"))
+        assert minilm_above(measured, *vectors)[1] > 0
     assert measured["by_layer"]["last token"][0] < measured["by_layer"]["mean"][0]
 
 
