@@ -252,7 +252,7 @@ def build(cls: type[nn.Module], case: Mapping[str, Any]) -> tuple[nn.Module, Ten
         )
     weights = weights_of(case)
     parameters, buffers = dict(module.named_parameters(remove_duplicate=False)), dict(module.named_buffers())
-    registered, saved = [], module.state_dict()
+    registered, saved = [], module.state_dict() if buffers else {}
     for name, value in weights.items():
         place = parameters.get(name, buffers.get(name))
         fits = place is not None and place.shape == value.shape
@@ -272,8 +272,8 @@ def weights_of(case: Mapping[str, Any]) -> dict[str, Tensor]:
 
 def saves_more(module: nn.Module, weights: Mapping[str, Tensor]) -> int:
     """-1 if a buffer that is not among the weights is saved with the module, and then asked for when it is loaded; else 0."""
-    buffers = {name for name, _ in module.named_buffers()}
-    return -1 if buffers & set(module.state_dict()) - set(weights) else 0
+    buffers = {name for name, _ in module.named_buffers()} - set(weights)
+    return -1 if buffers and buffers & set(module.state_dict()) else 0
 
 
 def cut_off(registered: Tensor, output: Tensor) -> Tensor:

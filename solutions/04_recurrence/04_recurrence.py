@@ -1076,7 +1076,6 @@ def trained_with(mask: str, steps: int, seed: int) -> dict[str, float]:
             "another source": held_out_loss(new, masks[mask], other_source)}
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.datasets import read_table
 from coursekit.intervals import mean_and_half
 
 model.cross = fused_cross_attention

@@ -1010,14 +1010,14 @@ class SwiGLU(torch.nn.Module):
 
 
 def decoder_cases(draw: Draw) -> Iterator[Case]:
-    """One layer and three; bases and eps of their own, and the defaults; a second text in pieces, or in one.
+    """One layer and two; bases and eps of their own, and the defaults; a second text in pieces, or in one.
 
     Each layer of each reading costs most of a millisecond, so only one case has several, and its texts are short.
     """
     for V, heads, kv_heads, d, layers, inner, B, T, other, pieces, more in (
         (11, 4, 2, 4, 1, 20, 3, 5, 6, 3, {"base": 60.0, "eps": 0.2}),
         (9, 3, 1, 6, 1, 17, 2, 3, 2, 1, {}),
-        (8, 2, 2, 2, 3, 9, 1, 5, 3, 3, {"eps": 0.05}),
+        (8, 2, 2, 2, 2, 9, 1, 5, 3, 3, {"eps": 0.05}),
     ):
         dim = heads * d
         shapes = {"token.weight": (V, dim)}

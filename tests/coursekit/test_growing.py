@@ -329,3 +329,55 @@ def test_dropout_scales_what_stays_and_does_nothing_outside_training():
     assert torch.equal(dropout.eval()(x, draws), x)
     torch.manual_seed(0)
     assert abs(dropout.train()(torch.ones(100_000)).mean() - 1) < 0.02
+
+
+class Plain(nn.Module):
+    """A map, and beside it what a student may leave there."""
+
+    def __init__(self, beside: str = "", cut: bool = False):
+        super().__init__()
+        self.map, self.cut = nn.Linear(2, 2), cut
+        if beside:
+            self.register_buffer("mask", torch.ones(3), persistent=beside == "saved")
+
+    def forward(self, x):
+        return self.map(x).detach() if self.cut else self.map(x)
+
+    def reset(self, cached=False):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("config", "registered"),
+    [
+        ({}, [2, 2, 0]),
+        ({"beside": "not saved"}, [2, 2, 0]),
+        ({"beside": "saved"}, [2, 2, -1]),
+        ({"cut": True}, [4, 4, 0]),
+    ],
+)
+def test_a_check_says_what_is_saved_beside_the_weights_and_what_no_training_could_change(config, registered):
+    weights = {"weights.map.weight": torch.ones(2, 2), "weights.map.bias": torch.ones(2)}
+    case = {"config": config, "x": torch.ones(1, 4, 2), "other": torch.ones(1, 3, 2), "pieces": 2, **weights}
+    for answers in (growing.run_module(Plain, case, "x"), growing.run_cached(Plain, case, "x", "other")):
+        assert sorted(answers["registered"].tolist()[:2]) == registered[:2]
+        assert answers["registered"][-1] == registered[-1]
+    assert (growing.run_module(Plain, case, "x")["eval"] == 3).all()
+
+
+def test_a_cache_that_would_be_saved_is_found_once_it_is_filled():
+    class Remembers(Plain):
+        def __init__(self):
+            super().__init__()
+            self.reset()
+
+        def reset(self, cached=False):
+            self.register_buffer("past", None)
+
+        def forward(self, x):
+            self.past = x
+            return super().forward(x)
+
+    weights = {"weights.map.weight": torch.ones(2, 2), "weights.map.bias": torch.ones(2)}
+    case = {"config": {}, "x": torch.ones(1, 4, 2), "other": torch.ones(1, 3, 2), "pieces": 2, **weights}
+    assert growing.run_cached(Remembers, case, "x", "other")["registered"][-1] == -1

@@ -1223,6 +1223,89 @@ def layer_norm(x, gain, bias, eps=1e-5):
 """,
     },
     "transformer.MultiHeadAttention": {
+        "PyTorch's attention with the mask as it comes": """
+class MultiHeadAttention(nn.Module):
+    def __init__(self, dim, heads):
+        super().__init__()
+        self.heads = heads
+        self.query, self.key, self.value, self.output = [nn.Linear(dim, dim) for _ in range(4)]
+
+    def forward(self, x, keep):
+        B, T, D = x.shape
+        h, d = self.heads, D // self.heads
+        q = self.query(x).reshape(B, T, h, d).permute(0, 2, 1, 3)
+        k = self.key(x).reshape(B, T, h, d).permute(0, 2, 1, 3)
+        v = self.value(x).reshape(B, T, h, d).permute(0, 2, 1, 3)
+        return self.output(nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=keep.unsqueeze(1)).permute(0, 2, 1, 3).reshape(B, T, D))
+""",
+        "PyTorch's multi_head_attention_forward": """
+class MultiHeadAttention(nn.Module):
+    def __init__(self, dim, heads):
+        super().__init__()
+        self.dim, self.heads = dim, heads
+        for name in ("query", "key", "value", "output"):
+            setattr(self, name, nn.Linear(dim, dim))
+    def forward(self, x, keep):
+        B, T, D = x.shape
+        mask = (~keep).expand(B, T, T).repeat_interleave(self.heads, 0)
+        out, _ = nn.functional.multi_head_attention_forward(
+            x.transpose(0, 1), x.transpose(0, 1), x.transpose(0, 1), D, self.heads,
+            torch.cat([self.query.weight, self.key.weight, self.value.weight]),
+            torch.cat([self.query.bias, self.key.bias, self.value.bias]), None, None, False, 0.0,
+            self.output.weight, self.output.bias, attn_mask=mask, need_weights=False)
+        return out.transpose(0, 1)
+""",
+        "a loop over slices, -1e9, maps made by a partial": """
+from functools import partial
+class MultiHeadAttention(nn.Module):
+    def __init__(self, dim, heads):
+        super().__init__()
+        make = partial(nn.Linear, dim, dim, bias=True)
+        self.query, self.key, self.value, self.output = make(), make(), make(), make()
+        self.slices = [slice(h * dim // heads, (h + 1) * dim // heads) for h in range(heads)]
+    def forward(self, x, keep):
+        outs = []
+        for s in self.slices:
+            q, k, v = self.query(x)[..., s], self.key(x)[..., s], self.value(x)[..., s]
+            scores = torch.bmm(q, k.transpose(1, 2)) * q.size(-1) ** -0.5
+            outs.append(torch.softmax(torch.where(keep, scores, torch.tensor(-1e9)), -1) @ v)
+        return self.output(torch.cat(outs, -1))
+""",
+        "the scale as a buffer that is not saved": """
+class MultiHeadAttention(nn.Module):
+    def __init__(self, dim, heads):
+        super().__init__()
+        self.heads = heads
+        self.register_buffer('scale', torch.tensor((dim // heads) ** -0.5), persistent=False)
+        self.query, self.key, self.value, self.output = [nn.Linear(dim, dim) for _ in range(4)]
+
+    def forward(self, x, keep):
+        B, T, D = x.shape
+        h, d = self.heads, D // self.heads
+        q = self.query(x).reshape(B, T, h, d).permute(0, 2, 1, 3)
+        k = self.key(x).reshape(B, T, h, d).permute(0, 2, 1, 3)
+        v = self.value(x).reshape(B, T, h, d).permute(0, 2, 1, 3)
+        s = q @ k.mT * self.scale
+        s = s.masked_fill(~keep.unsqueeze(1), float("-inf"))
+        return self.output((s.softmax(-1) @ v).permute(0, 2, 1, 3).reshape(B, T, D))
+""",
+        "softmax in float64": """
+class MultiHeadAttention(nn.Module):
+    def __init__(self, dim, heads):
+        super().__init__()
+        self.heads = heads
+        self.query, self.key, self.value, self.output = [nn.Linear(dim, dim) for _ in range(4)]
+
+    def forward(self, x, keep):
+        B, T, D = x.shape
+        h, d = self.heads, D // self.heads
+        q = self.query(x).reshape(B, T, h, d).permute(0, 2, 1, 3)
+        k = self.key(x).reshape(B, T, h, d).permute(0, 2, 1, 3)
+        v = self.value(x).reshape(B, T, h, d).permute(0, 2, 1, 3)
+        s = q @ k.mT / d ** 0.5
+        s = s.masked_fill(~keep.unsqueeze(1), float("-inf"))
+        return self.output((s.double().softmax(-1).float() @ v).permute(0, 2, 1, 3).reshape(B, T, D))
+""",
         "PyTorch's attention inside": """
 class MultiHeadAttention(nn.Module):
     def __init__(self, dim, heads):
@@ -1290,6 +1373,32 @@ class FeedForward(nn.Module):
 """,
     },
     "transformer.Dropout": {
+        "functional dropout where no draws come": """
+class Dropout(nn.Module):
+    def __init__(self, p):
+        super().__init__()
+        self.p = p
+
+    def forward(self, x, draws=None):
+        if self.training:
+            if draws is None:
+                return nn.functional.dropout(x, self.p, True)
+            x = torch.where(draws < self.p, torch.zeros_like(x), x / (1 - self.p))
+        return x
+""",
+        "bernoulli where no draws come": """
+class Dropout(nn.Module):
+    def __init__(self, p):
+        super().__init__()
+        self.p = p
+
+    def forward(self, x, draws=None):
+        if self.training:
+            if draws is None:
+                return x * torch.empty_like(x).bernoulli_(1 - self.p) / (1 - self.p)
+            x = torch.where(draws < self.p, torch.zeros_like(x), x / (1 - self.p))
+        return x
+""",
         "a mask of floats": """
 class Dropout(nn.Module):
     def __init__(self, p):
@@ -1320,6 +1429,66 @@ class Dropout(nn.Module):
 """,
     },
     "transformer.Block": {
+        "functional dropout that is told the mode": """
+class Block(nn.Module):
+    def __init__(self, dim, heads, inner, norm_first=False, activation="gelu", eps=1e-5, dropout=0.0):
+        super().__init__()
+        self.attention = MultiHeadAttention(dim, heads)
+        self.feed_forward = FeedForward(dim, inner, activation)
+        self.norm_attention = nn.LayerNorm(dim, eps=eps)
+        self.norm_feed_forward = nn.LayerNorm(dim, eps=eps)
+        self.p = dropout
+        self.norm_first = norm_first
+
+    def forward(self, x, keep):
+        if self.norm_first:
+            x = x + nn.functional.dropout(p=self.p, training=self.training, input=self.attention(self.norm_attention(x), keep))
+            x = x + nn.functional.dropout(p=self.p, training=self.training, input=self.feed_forward(self.norm_feed_forward(x)))
+            return x
+        x = self.norm_attention(x + nn.functional.dropout(p=self.p, training=self.training, input=self.attention(x, keep)))
+        x = self.norm_feed_forward(x + nn.functional.dropout(p=self.p, training=self.training, input=self.feed_forward(x)))
+        return x
+""",
+        "two methods for the two orders, parts by add_module": """
+from functools import partial
+class Block(nn.Module):
+    def __init__(self, dim, heads, inner, norm_first=False, activation="gelu", eps=1e-5, dropout=0.0):
+        nn.Module.__init__(self)
+        self.add_module("attention", MultiHeadAttention(dim, heads))
+        self.add_module("feed_forward", FeedForward(dim, inner, activation))
+        norm = partial(nn.LayerNorm, dim, eps)
+        self.norm_attention, self.norm_feed_forward = norm(), norm()
+        self.drop = Dropout(dropout)
+        self.order = self.pre if norm_first else self.post
+    def pre(self, x, part, norm):
+        return x + self.drop(part(norm(x)))
+    def post(self, x, part, norm):
+        return norm(x + self.drop(part(x)))
+    def forward(self, x, keep):
+        x = self.order(x, lambda z: self.attention(z, keep), self.norm_attention)
+        return self.order(x, self.feed_forward, self.norm_feed_forward)
+""",
+        "added in place on a copy": """
+class Block(nn.Module):
+    def __init__(self, dim, heads, inner, norm_first=False, activation="gelu", eps=1e-5, dropout=0.0):
+        super().__init__()
+        self.attention = MultiHeadAttention(dim, heads)
+        self.feed_forward = FeedForward(dim, inner, activation)
+        self.norm_attention = nn.LayerNorm(dim, eps=eps)
+        self.norm_feed_forward = nn.LayerNorm(dim, eps=eps)
+        self.dropout = Dropout(dropout)
+        self.norm_first = norm_first
+
+    def forward(self, x, keep):
+        if self.norm_first:
+            x = x.clone()
+            x += self.dropout(self.attention(self.norm_attention(x), keep))
+            x = x + self.dropout(self.feed_forward(self.norm_feed_forward(x)))
+            return x
+        x = self.norm_attention(x + self.dropout(self.attention(x, keep)))
+        x = self.norm_feed_forward(x + self.dropout(self.feed_forward(x)))
+        return x
+""",
         "two methods": """
 class Block(nn.Module):
     def __init__(self, dim, heads, inner, norm_first=False, activation="gelu", eps=1e-5, dropout=0.0):

@@ -2674,6 +2674,91 @@ def count_parameters(V, P, D, L, F):
 """,
     },
     "bert.Bert": {
+        "positions as a buffer that is not saved": """
+class Bert(nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner):
+        super().__init__()
+        self.token = nn.Embedding(vocabulary, dim)
+        self.segment = nn.Embedding(2, dim)
+        self.position = nn.Embedding(tokens, dim)
+        self.norm = nn.LayerNorm(dim, eps=1e-12)
+        self.layers = nn.ModuleList([Block(dim, heads, inner, eps=1e-12) for _ in range(layers)])
+        self.register_buffer('places', torch.arange(tokens), persistent=False)
+        self.pooler = nn.Linear(dim, dim)
+
+    def forward(self, ids, segments, real):
+        B, T = ids.shape
+        x = self.token(ids) + self.segment(segments) + self.position(self.places[:T])
+        x = self.norm(x)
+        states = [x]
+        for layer in self.layers:
+            x = layer(x, real[:, None, :])
+            states.append(x)
+        return torch.stack(states), self.pooler(x[:, 0]).tanh()
+""",
+        "states by accumulate": """
+class Bert(nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner):
+        super().__init__()
+        self.token = nn.Embedding(vocabulary, dim)
+        self.segment = nn.Embedding(2, dim)
+        self.position = nn.Embedding(tokens, dim)
+        self.norm = nn.LayerNorm(dim, eps=1e-12)
+        self.layers = nn.ModuleList([Block(dim, heads, inner, eps=1e-12) for _ in range(layers)])
+        self.pooler = nn.Linear(dim, dim)
+
+    def forward(self, ids, segments, real):
+        B, T = ids.shape
+        x = self.token(ids) + self.segment(segments) + self.position(torch.arange(T))
+        x = self.norm(x)
+        states = [x]
+        import itertools
+        states = list(itertools.accumulate(self.layers, lambda h, layer: layer(h, real[:, None]), initial=x))
+        x = states[-1]
+        return torch.stack(states), self.pooler(x[:, 0]).tanh()
+""",
+        "segments by a one-hot product": """
+class Bert(nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner):
+        super().__init__()
+        self.token = nn.Embedding(vocabulary, dim)
+        self.segment = nn.Embedding(2, dim)
+        self.position = nn.Embedding(tokens, dim)
+        self.norm = nn.LayerNorm(dim, eps=1e-12)
+        self.layers = nn.ModuleList([Block(dim, heads, inner, eps=1e-12) for _ in range(layers)])
+        self.pooler = nn.Linear(dim, dim)
+
+    def forward(self, ids, segments, real):
+        B, T = ids.shape
+        x = self.token(ids) + nn.functional.one_hot(segments, 2).float() @ self.segment.weight + self.position(torch.arange(T))
+        x = self.norm(x)
+        states = [x]
+        for layer in self.layers:
+            x = layer(x, real[:, None, :])
+            states.append(x)
+        return torch.stack(states), self.pooler(x[:, 0]).tanh()
+""",
+        "the functional norm": """
+class Bert(nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner):
+        super().__init__()
+        self.token = nn.Embedding(vocabulary, dim)
+        self.segment = nn.Embedding(2, dim)
+        self.position = nn.Embedding(tokens, dim)
+        self.norm = nn.LayerNorm(dim, eps=1e-12)
+        self.layers = nn.ModuleList([Block(dim, heads, inner, eps=1e-12) for _ in range(layers)])
+        self.pooler = nn.Linear(dim, dim)
+
+    def forward(self, ids, segments, real):
+        B, T = ids.shape
+        x = self.token(ids) + self.segment(segments) + self.position(torch.arange(T))
+        x = nn.functional.layer_norm(x, x.shape[-1:], self.norm.weight, self.norm.bias, 1e-12)
+        states = [x]
+        for layer in self.layers:
+            x = layer(x, real[:, None, :])
+            states.append(x)
+        return torch.stack(states), self.pooler(x[:, 0]).tanh()
+""",
         "positions by arange, blocks in a list comprehension": """
 class Bert(nn.Module):
     def __init__(self, vocabulary, tokens, dim, layers, heads, inner):
@@ -2721,6 +2806,17 @@ class Bert(nn.Module):
 """,
     },
     "bert.bert_names": {
+        "a regular expression": """
+import re
+def bert_names(theirs):
+    ours = {}
+    for name, value in theirs.items():
+        m = re.fullmatch(r"(?:bert\\.)?(?:encoder\\.layer\\.(\\d+)\\.)?(.+)\\.(weight|bias|gamma|beta)", name)
+        if m and m[2] in PLACES:
+            kind = {"gamma": "weight", "beta": "bias"}.get(m[3], m[3])
+            ours[(f"layers.{m[1]}." if m[1] is not None else "") + PLACES[m[2]] + "." + kind] = value
+    return ours
+""",
         "a list of places and an if": """
 def bert_names(theirs):
     ours = {}

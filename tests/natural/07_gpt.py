@@ -1566,6 +1566,141 @@ def causal_mask(T):
 """,
     },
     "gpt.attention": {
+        "PyTorch's attention with a mask": """
+class CausalAttention(torch.nn.Module):
+    def __init__(self, dim, heads):
+        super().__init__()
+        self.heads = heads
+        self.query, self.key, self.value, self.output = (torch.nn.Linear(dim, dim) for _ in range(4))
+        self.reset()
+
+    def reset(self, cached=False):
+        self.cached = cached
+        self.k = self.v = None
+
+    def forward(self, x, keep=None):
+        B, T, D = x.shape
+        q = self.query(x).view(B, T, self.heads, -1).transpose(1, 2)
+        k = self.key(x).view(B, T, self.heads, -1).transpose(1, 2)
+        v = self.value(x).view(B, T, self.heads, -1).transpose(1, 2)
+        if self.cached:
+            if self.k is not None:
+                k = torch.cat([self.k, k], 2)
+                v = torch.cat([self.v, v], 2)
+            self.k, self.v = k, v
+        S = k.shape[2]
+        mask = torch.ones(T, S, dtype=torch.bool).tril(S - T)
+        return self.output(torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask).transpose(1, 2).reshape(B, T, D))
+""",
+        "the inputs remembered, einsum": """
+from functools import partial
+class CausalAttention(torch.nn.Module):
+    def __init__(self, dim, heads):
+        super().__init__()
+        make = partial(torch.nn.Linear, dim, dim)
+        self.query, self.key, self.value, self.output = make(), make(), make(), make()
+        self.heads = heads
+        self.reset()
+    def reset(self, cached=False):
+        self.pieces = [] if cached else None
+    def forward(self, x, keep=None):
+        every = x
+        if self.pieces is not None:
+            self.pieces.append(x)
+            every = torch.cat(self.pieces, 1)
+        B, T, D = x.shape
+        q, k, v = (f(z).reshape(B, -1, self.heads, D // self.heads) for f, z in ((self.query, x), (self.key, every), (self.value, every)))
+        s = torch.einsum("bihd,bjhd->bhij", q, k) * (D // self.heads) ** -0.5
+        t = every.shape[1]
+        later = torch.arange(t)[None] > torch.arange(t - T, t)[:, None]
+        w = torch.softmax(s + torch.where(later, -1e9, 0.0), -1)
+        return self.output(torch.einsum("bhij,bjhd->bihd", w, v).flatten(2))
+""",
+        "the mask as a buffer that is not saved": """
+class CausalAttention(torch.nn.Module):
+    def __init__(self, dim, heads):
+        super().__init__()
+        self.heads = heads
+        self.register_buffer('mask', torch.ones(64, 64, dtype=torch.bool).tril(), persistent=False)
+        self.query, self.key, self.value, self.output = (torch.nn.Linear(dim, dim) for _ in range(4))
+        self.reset()
+
+    def reset(self, cached=False):
+        self.cached = cached
+        self.k = self.v = None
+
+    def forward(self, x, keep=None):
+        B, T, D = x.shape
+        q = self.query(x).view(B, T, self.heads, -1).transpose(1, 2)
+        k = self.key(x).view(B, T, self.heads, -1).transpose(1, 2)
+        v = self.value(x).view(B, T, self.heads, -1).transpose(1, 2)
+        if self.cached:
+            if self.k is not None:
+                k = torch.cat([self.k, k], 2)
+                v = torch.cat([self.v, v], 2)
+            self.k, self.v = k, v
+        S = k.shape[2]
+        s = q @ k.mT / q.shape[-1] ** 0.5
+        mask = self.mask[S - T:S, :S]
+        s = s.masked_fill(~mask, -torch.inf)
+        return self.output((s.softmax(-1) @ v).transpose(1, 2).reshape(B, T, D))
+""",
+        "the cache in buffers that are not saved": """
+class CausalAttention(torch.nn.Module):
+    def __init__(self, dim, heads):
+        super().__init__()
+        self.heads = heads
+        self.query, self.key, self.value, self.output = (torch.nn.Linear(dim, dim) for _ in range(4))
+        self.reset()
+
+    def reset(self, cached=False):
+        self.cached = cached
+        self.register_buffer('k', None, persistent=False)
+        self.register_buffer('v', None, persistent=False)
+
+    def forward(self, x, keep=None):
+        B, T, D = x.shape
+        q = self.query(x).view(B, T, self.heads, -1).transpose(1, 2)
+        k = self.key(x).view(B, T, self.heads, -1).transpose(1, 2)
+        v = self.value(x).view(B, T, self.heads, -1).transpose(1, 2)
+        if self.cached:
+            if self.k is not None:
+                k = torch.cat([self.k, k], 2)
+                v = torch.cat([self.v, v], 2)
+            self.k, self.v = k, v
+        S = k.shape[2]
+        s = q @ k.mT / q.shape[-1] ** 0.5
+        mask = torch.ones(T, S, dtype=torch.bool).tril(S - T)
+        s = s.masked_fill(~mask, -torch.inf)
+        return self.output((s.softmax(-1) @ v).transpose(1, 2).reshape(B, T, D))
+""",
+        "memory for the cache taken at once": """
+class CausalAttention(torch.nn.Module):
+    def __init__(self, dim, heads):
+        super().__init__()
+        self.heads = heads
+        self.query = torch.nn.Linear(dim, dim)
+        self.key = torch.nn.Linear(dim, dim)
+        self.value = torch.nn.Linear(dim, dim)
+        self.output = torch.nn.Linear(dim, dim)
+        self.cached, self.cache, self.n = False, {}, 0
+    def reset(self, cached=False):
+        self.cached, self.cache, self.n = cached, {}, 0
+    def forward(self, x, keep=None):
+        B, T, D = x.shape
+        def heads(z): return z.view(B, -1, self.heads, D // self.heads).transpose(1, 2)
+        q, k, v = heads(self.query(x)), heads(self.key(x)), heads(self.value(x))
+        if self.cached:
+            for name, new in (("k", k), ("v", v)):
+                big = self.cache.setdefault(name, torch.zeros(B, self.heads, 128, D // self.heads))
+                big[:, :, self.n:self.n + T] = new
+            k, v = (self.cache[name][:, :, :self.n + T] for name in "kv")
+            self.n += T
+        S = k.shape[2]
+        allowed = torch.arange(S) <= torch.arange(S - T, S).unsqueeze(1)
+        out = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=allowed)
+        return self.output(out.transpose(1, 2).flatten(2))
+""",
         "flags and lists, split late": """
 class CausalAttention(torch.nn.Module):
     def __init__(self, dim, heads):
@@ -1622,6 +1757,97 @@ class CausalAttention(torch.nn.Module):
 """,
     },
     "gpt.gpt": {
+        "a Linear that shares the table, positions as a buffer that is not saved": """
+class GPT(torch.nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner, activation="gelu_tanh"):
+        super().__init__()
+        self.token = torch.nn.Embedding(vocabulary, dim)
+        self.position = torch.nn.Embedding(tokens, dim)
+        self.layers = torch.nn.ModuleList()
+        for _ in range(layers):
+            block = Block(dim, heads, inner, norm_first=True, activation=activation)
+            block.attention = CausalAttention(dim, heads)
+            self.layers.append(block)
+        self.register_buffer('places', torch.arange(tokens), persistent=False)
+        self.head = torch.nn.Linear(dim, vocabulary, bias=False)
+        self.head.weight = self.token.weight
+        self.norm = torch.nn.LayerNorm(dim)
+        self.reset()
+
+    def reset(self, cached=False):
+        self.cached = cached
+        self.seen = 0
+        for layer in self.layers:
+            layer.attention.reset(cached)
+
+    def forward(self, ids):
+        T = ids.shape[1]
+        start = self.seen if self.cached else 0
+        x = self.token(ids) + self.position(self.places[start:start + T])
+        self.seen += T
+        for layer in self.layers:
+            x = layer(x, None)
+        return self.head(self.norm(x))
+""",
+        "functional maps, layers by reduce": """
+class GPT(torch.nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner, activation="gelu_tanh"):
+        super().__init__()
+        self.token = torch.nn.Embedding(vocabulary, dim)
+        self.position = torch.nn.Embedding(tokens, dim)
+        self.layers = torch.nn.ModuleList()
+        for _ in range(layers):
+            block = Block(dim, heads, inner, norm_first=True, activation=activation)
+            block.attention = CausalAttention(dim, heads)
+            self.layers.append(block)
+        self.norm = torch.nn.LayerNorm(dim)
+        self.reset()
+
+    def reset(self, cached=False):
+        self.cached = cached
+        self.seen = 0
+        for layer in self.layers:
+            layer.attention.reset(cached)
+
+    def forward(self, ids):
+        T = ids.shape[1]
+        start = self.seen if self.cached else 0
+        x = torch.nn.functional.embedding(ids, self.token.weight) + self.position.weight[start:start + T]
+        self.seen += T
+        import functools
+        x = functools.reduce(lambda h, layer: layer(h, None), self.layers, x)
+        return torch.nn.functional.linear(self.norm(x), self.token.weight)
+""",
+        "every attention among the modules is reset": """
+class GPT(torch.nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner, activation="gelu_tanh"):
+        super().__init__()
+        self.token = torch.nn.Embedding(vocabulary, dim)
+        self.position = torch.nn.Embedding(tokens, dim)
+        self.layers = torch.nn.ModuleList()
+        for _ in range(layers):
+            block = Block(dim, heads, inner, norm_first=True, activation=activation)
+            block.attention = CausalAttention(dim, heads)
+            self.layers.append(block)
+        self.norm = torch.nn.LayerNorm(dim)
+        self.reset()
+
+    def reset(self, cached=False):
+        self.cached = cached
+        self.seen = 0
+        for m in self.modules():
+            if isinstance(m, CausalAttention):
+                m.reset(cached)
+
+    def forward(self, ids):
+        T = ids.shape[1]
+        start = self.seen if self.cached else 0
+        x = self.token(ids) + self.position.weight[start:start + T]
+        self.seen += T
+        for layer in self.layers:
+            x = layer(x, None)
+        return self.norm(x) @ self.token.weight.T
+""",
         "counts after the layers": """
 class GPT(torch.nn.Module):
     def __init__(self, vocabulary, tokens, dim, layers, heads, inner, activation="gelu_tanh"):
