@@ -766,13 +766,15 @@ ORDER = [(encoder + start, objective) for encoder in (CUT, SMALL) for start in (
 lines = {"GloVe mean": found["GloVe, mean"][0], "MiniLM": found["MiniLM: trained for this"][0]}
 pictures.encoders(
     {key: spearman_of[best_of[key]] for key in ORDER},
-    {key: bootstrap(by_run[best_of[key]], mean_rho, draws=300) for key in ORDER},
+    {key: bootstrap(by_run[best_of[key]], mean_rho, draws=200) for key in ORDER},
     {key: recall_of[best_of[key]] for key in ORDER}, lines,
 )
 pictures.encoder_rates({run: values for run, values in spearman_of.items() if run[1] in ("by rank", "by label")},
                        {encoder: spearman_of[best_of[encoder, "before"]].mean() for encoder in (CUT, SMALL)})
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+print("This takes about five seconds.")
+
 def encoder_gain(after: tuple[str, str, float], control: tuple[str, str, float]) -> dict[str, tuple[float, float, float]]:
     """Differences in Spearman and in recall: the mean, and the 95 % interval over hypotheses and over seeds."""
     both = np.concatenate([by_run[after], by_run[control]], axis=-1)
@@ -783,7 +785,7 @@ def encoder_gain(after: tuple[str, str, float], control: tuple[str, str, float])
 
     mean, half = mean_and_half(spearman_of[after] - spearman_of[control])
     recall, recall_half = mean_and_half(recall_of[after] - recall_of[control])
-    return {"over hypotheses": (difference(both), *bootstrap(both, difference, draws=300)),
+    return {"over hypotheses": (difference(both), *bootstrap(both, difference, draws=200)),
             "over seeds": (mean, mean - half, mean + half),
             "recall at 1, over seeds": (recall, recall - recall_half, recall + recall_half)}
 
