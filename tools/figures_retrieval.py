@@ -1,4 +1,4 @@
-"""The figures of the card: what the tables hold, and how far counting words finds the right passage.
+"""The figures of the card: what the tables hold, how far two readers agree, and how far counting words finds what answers.
 
 python tools/figures_retrieval.py
 """
@@ -29,29 +29,63 @@ def full_texts(passages: pd.DataFrame) -> pd.Series:
     return (passages.title + ": " + passages.text).set_axis(passages.id)
 
 
-def places(scores: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """At which place each right passage stands; ties share the mean of their places."""
-    own = scores[np.arange(len(right)), right][:, None]
-    return (scores > own).sum(axis=1) + ((scores == own).sum(axis=1) + 1) / 2
+def places(scores: np.ndarray) -> np.ndarray:
+    """At which place each passage stands for each question; ties share the mean of their places."""
+    higher = (scores[:, :, None] < scores[:, None]).sum(axis=2)
+    return higher + ((scores[:, :, None] == scores[:, None]).sum(axis=2) + 1) / 2
+
+
+def relevant(passages: pd.DataFrame, questions: pd.DataFrame) -> np.ndarray:
+    """Which passages answer which question: its entry, and what the second reader found besides."""
+    answers = questions.passage.str.cat(questions.also.fillna(""), sep=" ").str.split()
+    return np.array([passages.id.isin(ids) for ids in answers])
+
+
+def recalls(place: np.ndarray, right: np.ndarray, k: int) -> np.ndarray:
+    """Of what answers a question, the share among the first k."""
+    return ((place <= k) & right).sum(axis=1) / right.sum(axis=1)
 
 
 def baselines(passages: pd.DataFrame, questions: pd.DataFrame) -> dict[str, np.ndarray]:
-    """For each way to count, the place of the right passage of each question."""
+    """For each way to count, the place of every passage for each question."""
     texts = full_texts(passages)
-    right = pd.Index(passages.id).get_indexer(questions.passage)
     shared = np.array([[len(words(q) & words(t)) for t in texts] for q in questions.question])
     counted = TfidfVectorizer(sublinear_tf=True).fit(texts)
     cosines = (counted.transform(questions.question) @ counted.transform(texts).T).toarray()
     shortest = -np.tile(texts.str.len().to_numpy(), (len(questions), 1))
     return {
-        "the shortest passage": places(shortest, right),
-        "most words in common": places(shared, right),
-        "TF-IDF": places(cosines, right),
+        "the shortest passage": places(shortest),
+        "most words in common": places(shared),
+        "TF-IDF": places(cosines),
     }
+
+
+def kappa(readings: pd.DataFrame) -> float:
+    """Cohen's kappa of the two columns: the agreement above what chance gives, as a share of what is left to reach."""
+    author, second = readings.author, readings.second
+    by_chance = author.mean() * second.mean() + (1 - author.mean()) * (1 - second.mean())
+    return ((author == second).mean() - by_chance) / (1 - by_chance)
+
+
+def agreement(readings: pd.DataFrame) -> list[str]:
+    """The lines on the second reading; the interval draws questions again, each with its passages."""
+    rng, by_question = np.random.default_rng(0), [rows for _, rows in readings.groupby("id")]
+    draws = [
+        kappa(pd.concat([by_question[n] for n in rng.integers(0, len(by_question), len(by_question))]))
+        for _ in range(1000)
+    ]
+    low, high = np.quantile(draws, (0.025, 0.975))
+    table = pd.crosstab(readings.author, readings.second)
+    return [
+        f"read a second time: {len(readings)} pairs of question and passage; both say that it answers {table.loc[1, 1]}, "
+        f"neither {table.loc[0, 0]}, the author alone {table.loc[1, 0]}, the second reader alone {table.loc[0, 1]}",
+        f"agreement {(readings.author == readings.second).mean():.3f}, kappa {kappa(readings):.2f} (95 % over questions {low:.2f} to {high:.2f})",
+    ]
 
 
 def main() -> None:
     passages, questions = read()
+    right = relevant(passages, questions)
     texts = full_texts(passages)
     print(
         f"passages {len(passages)}: {(passages.source == 'glossary').sum()} entries, {(passages.source == 'summary').sum()} points of summaries"
@@ -72,12 +106,13 @@ def main() -> None:
             for q, id in zip(rows.question, rows.passage, strict=True)
         ]
         print(f"content words of the question that stand in its passage: {kind} {np.mean(taken):.0%}")
+    print(f"questions that more than their entry answers: {(right.sum(axis=1) > 1).sum()}")
+    print(*agreement(pd.read_csv(FOLDER / "readings.csv")), sep="\n")
     for name, place in baselines(passages, questions).items():
         for kind in questions.kind.unique():
-            here = place[questions.kind == kind]
-            print(
-                f"{name}, {kind}: recall at 1 {np.mean(here <= 1):.2f}, at 3 {np.mean(here <= 3):.2f}, at 10 {np.mean(here <= 10):.2f}"
-            )
+            here = (questions.kind == kind).to_numpy()
+            at = {k: recalls(place, right, k)[here].mean() for k in (1, 3, 10)}
+            print(f"{name}, {kind}: recall {', '.join(f'at {k} {value:.2f}' for k, value in at.items())}")
     print(
         "by chance: recall at 1 {:.3f}, at 3 {:.3f}, at 10 {:.3f}".format(
             *(k / len(passages) for k in (1, 3, 10))

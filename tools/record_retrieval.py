@@ -1,14 +1,15 @@
-"""Record data/results/retrieval_answers.csv: notebook 11, *Further: retrieval, then an answer* (about three minutes on one core).
+"""Record data/results/retrieval_answers.csv: notebook 11, *Further: retrieval, then an answer* (about five minutes on one core).
 
     python tools/record_retrieval.py
 
 SmolLM2-135M-Instruct answers every question of data/retrieval with nothing, with the right passage, with the three that
-MiniLM finds, and with the passage of another question; each time the most probable token. Answers are written batch by
+MiniLM finds, and with the passage of another question, each asked for in two wordings; each time the most probable token. Answers are written batch by
 batch; started again, it goes on where it was stopped. It runs the cells of the instructor's source that make the
 requests, so notebook and table cannot differ.
 """
 
 import re
+from itertools import product
 from pathlib import Path
 from time import process_time
 
@@ -26,7 +27,7 @@ from coursekit.sentence_vectors import encode
 
 ROOT = Path(__file__).parents[1]
 TABLE = ROOT / "data/results/retrieval_answers.csv"
-KEY = ["given", "id"]
+KEY = ["wording", "given", "id"]
 TOKENS, ROWS = 20, 8
 
 
@@ -66,11 +67,12 @@ def main() -> None:
     recorded = pd.read_csv(TABLE, keep_default_na=False) if TABLE.exists() else pd.DataFrame(columns=KEY)
     done = {tuple(row) for row in recorded[KEY].itertuples(index=False)}
     todo = []
-    for way, lists in passages_given(names).items():
+    for wording, (way, lists) in product(names["WORDINGS"], passages_given(names).items()):
         for ask, ids in zip(names["asks"].itertuples(), lists, strict=True):
-            if (way, ask.id) not in done:
+            if (wording, way, ask.id) not in done:
                 found = [names["texts_of"][id] for id in ids]
-                todo.append((way, ask.id, " ".join(ids), names["request"](ask.question, found)))
+                asked = names["request"](ask.question, found, wording)
+                todo.append((wording, way, ask.id, " ".join(ids), asked))
     smol = load("SmolLM2-135M", head="causal-lm")
     smol.tokenizer.padding_side = "left"
     smol.tokenizer.pad_token = smol.tokenizer.pad_token or smol.tokenizer.eos_token
@@ -78,7 +80,7 @@ def main() -> None:
     for first in track(range(0, len(todo), ROWS), description=f"{len(todo)} answers"):
         few = todo[first : first + ROWS]
         said = answers(smol, [request for *_, request in few])
-        rows = [(*row[:3], answer) for row, answer in zip(few, said, strict=True)]
+        rows = [(*row[:-1], answer) for row, answer in zip(few, said, strict=True)]
         table = pd.DataFrame(rows, columns=[*KEY, "passages", "answer"])
         table.to_csv(TABLE, mode="a", header=not TABLE.exists(), index=False)
     print(f"{(process_time() - start) / 60:.1f} CPU minutes for {len(todo)} answers")

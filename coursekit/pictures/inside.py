@@ -494,7 +494,9 @@ def patched(
     controls: Mapping[str, Float[np.ndarray, "pairs places layers"]],
 ) -> None:
     """Share of the difference that one exchanged vector restores, by place and layer; below, a source of the same sense."""
-    figure, axes = plt.subplots(2, len(found), figsize=(10.5, 5.6), width_ratios=[values.shape[2] + 1 for values, _ in found.values()])
+    figure, axes = plt.subplots(
+        2, len(found), figsize=(10.5, 5.6), width_ratios=[values.shape[2] + 1 for values, _ in found.values()]
+    )
     said = []
     for column, (name, (values, places)) in enumerate(found.items()):
         for ax, shares, title in zip(axes[:, column], (values, controls[name]), (name, "control: the same sense"), strict=True):  # fmt: skip

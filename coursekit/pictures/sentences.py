@@ -319,17 +319,18 @@ def encoders(
 ) -> None:
     """Agreement with the grades, and recall at 1 among all test premises, for each encoder and objective: seeds and means."""
     names = list(spearman_of)
-    colours = dict(zip(dict.fromkeys(encoder for encoder, _ in names), (ORANGE, BLUE), strict=True))
     figure, axes = plt.subplots(1, 2, figsize=(10, 0.36 * len(names) + 1.4), sharey=True)
     said = []
     for place, (encoder, objective) in enumerate(names):
+        colour, filled = encoder_look(encoder)
         for ax, values in zip(
             axes, (spearman_of[encoder, objective], recall_of[encoder, objective]), strict=True
         ):
-            ax.plot(values, [place] * len(values), "o", color=colours[encoder], markersize=4, alpha=0.6)
-            ax.plot([values.mean()], [place], "|", color=colours[encoder], markersize=14, markeredgewidth=2.5)
+            ax.plot(values, [place] * len(values), "o", color=colour, markersize=4, alpha=0.6,
+                    markerfacecolor=colour if filled else "white")  # fmt: skip
+            ax.plot([values.mean()], [place], "|", color=colour, markersize=14, markeredgewidth=2.5)
         low, high = over_pairs[encoder, objective]
-        axes[0].plot([low, high], [place, place], color=colours[encoder], linewidth=1)
+        axes[0].plot([low, high], [place, place], color=colour, linewidth=1)
         said.append(
             f"{encoder}, {objective}: {spearman_of[encoder, objective].mean():.2f} ({low:.2f} to {high:.2f}) and "
             f"{recall_of[encoder, objective].mean():.0%}"
@@ -350,6 +351,53 @@ def encoders(
         f"Spearman's correlation with the grades (mean over seeds, 95 % interval over hypotheses) and share of hypotheses whose entailing premise is nearest of all 192. {'; '.join(said)}. "
         + "; ".join(f"{name} {value:.2f}" for name, value in lines.items()) + "."
     ))  # fmt: skip
+
+
+def encoder_look(encoder: str) -> tuple[str, bool]:
+    """The colour of an encoder, and whether it began with pre-trained weights."""
+    return (ORANGE if encoder.startswith("small BERT") else BLUE), not encoder.endswith("untrained")
+
+
+def encoder_rates(
+    spearman_of: Mapping[tuple[str, str, float], Float[np.ndarray, " seeds"]], before: Mapping[str, float]
+) -> None:
+    """Agreement with the grades by learning rate: a panel for each architecture, a line for each start and objective."""
+    figure, axes = plt.subplots(1, len(before), figsize=(10, 3.2), sharey=True)
+    said = []
+    lines = list(dict.fromkeys(run[:2] for run in spearman_of))
+    for ax, (architecture, at_first) in zip(axes, before.items(), strict=True):
+        for encoder, objective in (line for line in lines if line[0].startswith(architecture)):
+            rates = sorted(run[2] for run in spearman_of if run[:2] == (encoder, objective))
+            values = np.array([spearman_of[encoder, objective, rate] for rate in rates])  # rates seeds
+            colour, filled = encoder_look(encoder)
+            look = {"color": colour, "markerfacecolor": colour if filled else "white",
+                    "linestyle": "-" if objective == "by rank" else "--", "marker": "o" if objective == "by rank" else "s"}  # fmt: skip
+            ax.plot(rates, values.mean(axis=1), markersize=5,
+                    label=f"{objective}, {'pre-trained' if filled else 'untrained'}", **look)  # fmt: skip
+            ax.plot(
+                np.repeat(rates, values.shape[1]), values.ravel(), ".", color=colour, markersize=4, alpha=0.5
+            )
+            said.append(
+                f"{encoder}, {objective}: "
+                + ", ".join(
+                    f"{value:.2f} at {rate:g}" for rate, value in zip(rates, values.mean(axis=1), strict=True)
+                )
+            )
+        ax.axhline(at_first, color=GREY, linestyle=":")
+        ax.annotate("before training", (1, at_first), (-2, 3), xycoords=("axes fraction", "data"), textcoords="offset points",
+                    fontsize=8, ha="right", color=GREY)  # fmt: skip
+        ax.set_xscale("log")
+        tried = sorted({run[2] for run in spearman_of if run[0].startswith(architecture)})
+        ax.set_xticks(tried, [f"{rate:.0e}".replace("e-0", "e-") for rate in tried])
+        ax.set_xticks([], minor=True)
+        ax.set_xlabel("learning rate (highest of the run)")
+        ax.set_title(architecture, fontsize=10)
+        ax.legend(fontsize=8)
+    axes[0].set_ylabel("Spearman, test pairs\n(lines: means; dots: seeds)")
+    show(
+        figure,
+        alt=f"Spearman's correlation with the grades by learning rate, mean over seeds. {'; '.join(said)}.",
+    )
 
 
 def recalls(

@@ -574,7 +574,7 @@ def write(ids: list[int], tokens: int, cached: bool) -> tuple[list[int], float]:
     return written[len(ids) :], tokens / seconds
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-print("This takes about ten seconds.")
+print("This takes five to ten seconds.")
 beginning = encode("A cell is the smallest part of")
 speed, texts_written = {}, {}
 for cached in (False, True):
@@ -615,7 +615,7 @@ SETTINGS = {
     "top-p 0.9": dict(do_sample=True, top_p=0.9, top_k=0), "top-k 20": dict(do_sample=True, top_k=20),
     "beams": dict(do_sample=False, num_beams=3),
 }
-print("This takes about fifteen seconds.")
+print("This takes ten to fifteen seconds.")
 print(published.decode(prompt.input_ids[0]))
 torch.manual_seed(0)
 for name, setting in SETTINGS.items():
@@ -949,8 +949,7 @@ def nats_per_token(model) -> Float[np.ndarray, "texts"]:
     losses = -log_p.gather(-1, ids[:, 1:].clamp(min=0)[..., None])[..., 0] * real
     return (losses.sum(dim=1) / real.sum(dim=1)).numpy()
 
-torch.set_num_threads(2)
-print("This takes about twenty seconds.")
+print("This takes ten to twenty seconds.")
 exact = {name: value.clone() for name, value in own.state_dict().items()}
 matrices = [name for name, value in exact.items() if value.ndim == 2 and name != "token.weight"]
 loaded_loss, four_bits = nats_per_token(own), {}

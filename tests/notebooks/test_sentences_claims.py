@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from coursekit.datasets import read_table
-from coursekit.intervals import bootstrap, half_width
+from coursekit.intervals import bootstrap, half_width, mean_and_half
 from tests.notebooks.answers import right_cells
 
 pytestmark = pytest.mark.slow
@@ -192,17 +192,55 @@ def test_a_pre_trained_encoder_gains_by_rank_and_the_bert_of_06_does_not(measure
     gains = measured["encoder_gains"]
     cut = gains["MiniLM, 3 layers: by rank, minus before"]
     assert cut["over hypotheses"][1] > 0 and cut["over seeds"][1] > 0.1  # "far above where they stood"
-    assert cut["recall at 1, over seeds"][1] < 0 < cut["recall at 1, over seeds"][2]
+    assert cut["recall at 1, over seeds"][1] < 0 < cut["recall at 1, over seeds"][2]  # "is not shown"
     for what in ("over hypotheses", "over seeds"):
         assert gains["MiniLM, 3 layers: by rank, minus by label"][what][1] > 0
         _, low, high = gains["MiniLM, 3 layers: by label, minus before"][what]
         assert low < 0 < high and high < 0.05  # "nothing is gained"
         _, low, high = gains["small BERT: by rank, minus before"][what]
         assert low < 0 < high
-    assert gains["small BERT: by rank, minus before"]["recall at 1, over seeds"][1] > 0
-    for hard in ("contradictions", "mined"):
-        for _, low, high in gains[f"small BERT: by rank, {hard}, minus by rank"].values():
+        assert gains["MiniLM, 3 layers: by rank, minus MiniLM, 3 layers, untrained: by rank"][what][1] > 0.1
+        for name in (
+            "MiniLM, 3 layers, untrained: by rank, minus before",  # "end where they began"
+            "small BERT: by rank, minus small BERT, untrained: by rank",  # "cannot be told"
+        ):
+            _, low, high = gains[name][what]
             assert low < 0 < high
+    for encoder in ("small BERT", "MiniLM, 3 layers"):
+        for hard in ("contradictions", "mined"):
+            gain = gains[f"{encoder}: by rank, {hard}, minus by rank"]
+            assert (
+                abs(gain["over seeds"][0]) < 0.03
+                and gain["over hypotheses"][1] < 0 < gain["over hypotheses"][2]
+            )
+    untrained = measured["spearman_of"][measured["best_of"]["MiniLM, 3 layers, untrained", "by rank"]]
+    assert abs(untrained).max() < 0.1  # "near 0"
+
+
+def test_by_rank_is_ahead_of_by_label_at_every_rate_that_was_tried(measured):
+    ahead = {
+        rate: gain for (encoder, rate), gain in measured["by_rate"].items() if encoder == "MiniLM, 3 layers"
+    }
+    assert len(ahead) == 4 and max(ahead) >= 30 * min(ahead)
+    for _, low, _ in ahead.values():
+        assert low > 0
+    rho = measured["spearman_of"]
+
+    def gain(encoder: str, objective: str, rate: float) -> tuple[float, float]:
+        return mean_and_half(rho[encoder, objective, rate] - rho[encoder, "before", 0.0])
+
+    mean, half = gain("MiniLM, 3 layers", "by label", max(ahead))
+    assert mean + half < 0  # "at the highest by label loses"
+    rates = [rate for encoder, rate in measured["by_rate"] if encoder == "small BERT"]
+    assert len(rates) == 3
+    for rate in rates:
+        mean, half = gain("small BERT", "by rank", rate)
+        assert mean - half < 0 < mean + half  # "no agreement at any of three rates"
+
+
+def test_a_second_reader_agrees_with_the_author_on_what_answers(measured):
+    assert measured["kappa"] > 0.8 and len(measured["judged"]) == 345
+    assert (measured["relevant"].sum(dim=1) == 2).sum() == 8 and measured["relevant"].sum(dim=1).max() == 2
 
 
 def test_counting_words_finds_what_is_named_and_nobody_most_of_what_is_described(measured):
@@ -218,8 +256,11 @@ def test_counting_words_finds_what_is_named_and_nobody_most_of_what_is_described
             assert low > 0  # "behind in both halves"
 
 
-def test_a_passage_helps_much_stays_unsupported_and_silence_is_no_aim(measured):
-    shares, gains = measured["shares"], measured["answer_gains"]
+@pytest.mark.parametrize("wording", ["a few words", "short phrase"])
+def test_a_passage_helps_much_stays_unsupported_and_silence_is_no_aim(measured, wording):
+    assert list(measured["WORDINGS"]) == ["a few words", "short phrase"]
+    shares, gains = measured["shares_by_wording"][wording], measured["answer_gains"][wording]
+    assert all(len(values) == 59 for values in shares["SmolLM2, nothing"].values())
     right, nothing = "SmolLM2, the right passage", "SmolLM2, nothing"
     assert gains["true", right, nothing][1] > 0 and gains["right", right, nothing][1] > 0
     assert gains["right", "SmolLM2, three found", nothing][1] > 0
@@ -227,9 +268,14 @@ def test_a_passage_helps_much_stays_unsupported_and_silence_is_no_aim(measured):
     assert low > 0.3 and high < 0.65  # "about half stands nowhere"
     three = shares["SmolLM2, three found"]
     assert bootstrap(three["given"] - three["true"])[0] > 0  # "faithful to texts that do not answer"
-    for measure in ("true", "right"):  # "helps with nothing"
-        low, high = gains[measure, "SmolLM2, a wrong passage", nothing][1:]
-        assert low < 0 < high or high <= 0
+    _, low, high = gains["right", "SmolLM2, a wrong passage", nothing]
+    assert low < 0 < high or high <= 0  # "no more of the right answers"
+    _, low, high = gains["true", "SmolLM2, a wrong passage", nothing]
+    silent_low, silent_high = measured["silence"][wording][1:]
+    if wording == "short phrase":  # "has more support": "more of its answers add no word at all"
+        assert low > 0 and silent_low > 0
+    else:
+        assert low < 0 < high and silent_low < 0 < silent_high
     silent = shares["always silent"]
     assert silent["given"].min() == silent["true"].min() == 1 and silent["right"].max() == 0
     assert (
