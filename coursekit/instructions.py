@@ -5,6 +5,7 @@ questions.best.mean()                                           # what the best 
 """
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -157,6 +158,17 @@ def linear_layers(model: nn.Module) -> list[tuple[nn.Module, str]]:
         for name, child in module.named_children()
         if isinstance(child, nn.Linear)
     ]
+
+
+def with_layers(
+    model: nn.Module, kind: type[nn.Module], change: Callable[[nn.Module], nn.Module]
+) -> nn.Module:
+    """A model in which every layer of a kind is what `change` makes of it."""
+    for name, layer in list(model.named_modules()):
+        if isinstance(layer, kind):
+            holder, _, last = name.rpartition(".")
+            setattr(model.get_submodule(holder), last, change(layer))
+    return model
 
 
 # ------------------------------------------------------------------------------------------ preferences, and their best policy

@@ -297,11 +297,7 @@ learning = sum(weight.numel() for weight in live.parameters() if weight.requires
 live_right, live_paid = instructions.right(live, tests).mean(), instructions.above_bound(live)
 with torch.no_grad():
     tuned_logits = live(tests.asked[:200]).logits
-    merged_model = deepcopy(live)
-    for module in list(merged_model.modules()):
-        for name, child in list(module.named_children()):
-            if isinstance(child, LoRALinear):
-                setattr(module, name, merge(child))
+    merged_model = instructions.with_layers(deepcopy(live), LoRALinear, merge)
     merged_error = (merged_model(tests.asked[:200]).logits - tuned_logits).abs().max().item()
 base_paid = instructions.above_bound(base)
 print(f"loss {np.mean(live_losses[:10]):.2f} → {np.mean(live_losses[-10:]):.2f}; {learning:,} of {sum(w.numel() for w in base.parameters()):,} numbers learn")
@@ -746,11 +742,11 @@ pictures.leaked(leaks)
 # %%
 def unload(model: torch.nn.Module) -> torch.nn.Module:
     """A plain model without LoRALinear layers."""
-    for name, child in model.named_children():
-        if isinstance(child, LoRALinear):
-            setattr(model, name, child.base)
+    for name, part in model.named_partren():
+        if isinstance(part, LoRALinear):
+            setattr(model, name, part.base)
         else:
-            unload(child)
+            unload(part)
     return model
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-mended_unload", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -790,8 +786,6 @@ with torch.no_grad():
 # - What tuning gains in points it can lose in nats: measure both.
 # - DPO looks for π_ref · exp(r/β); a small β believes the reward, also where the reward is wrong.
 # - A score depends on the threshold, the prompt and what leaked into training.
-#
-# That was the last notebook. The [start page](../start.ipynb) shows how far you are.
 
 # %% [markdown]
 # ## References
@@ -807,3 +801,6 @@ with torch.no_grad():
 # - trl (2023). Lora weights are not merged properly in merge_peft_adapter. github.com/huggingface/trl/issues/386.
 # - trl (2024). Packing without cross contamination. github.com/huggingface/trl/issues/1230.
 # - Yang, S., Chiang, W.-L., Zheng, L., Gonzalez, J. E. and Stoica, I. (2023). Rethinking benchmark and contamination for language models with rephrased samples. arXiv:2311.04850.
+
+# %% [markdown]
+# That was the last notebook. The [start page](../start.ipynb) shows how far you are.
