@@ -198,7 +198,7 @@ def test_what_is_no_context_tells_no_sense_of_the_words_of_the_novels(figures):
     test, texts = (novels.split == "test").to_numpy(), novels.sentence
     guess = 1 / novels.groupby("word").sense.transform("nunique").to_numpy()
     for reader in (figures.lengths(texts), figures.place(novels), figures.punctuation(texts)):
-        right = figures.learnt(novels, reader)
+        right = figures.learned(novels, reader)
         for part, of in figures.parts_of(novels).items():
             mask = test & of
             assert right[mask].mean() < guess[mask].mean() + 2 * np.sqrt(0.25 / mask.sum()), part
