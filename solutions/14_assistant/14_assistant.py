@@ -742,7 +742,7 @@ pictures.leaked(leaks)
 # %%
 def unload(model: torch.nn.Module) -> torch.nn.Module:
     """A plain model without LoRALinear layers."""
-    for name, part in model.named_partren():
+    for name, part in model.named_children():
         if isinstance(part, LoRALinear):
             setattr(model, name, part.base)
         else:
