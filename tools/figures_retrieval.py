@@ -83,6 +83,21 @@ def agreement(readings: pd.DataFrame) -> list[str]:
     ]
 
 
+def blind_reading(readings: pd.DataFrame, questions: pd.DataFrame) -> str:
+    """The line on the third reader, beside what counts as right now."""
+    answers = {(q.id, q.passage) for q in questions.itertuples()} | {
+        (q.id, q.also) for q in questions.itertuples()
+    }
+    mended = readings.assign(
+        author=[int(pair in answers) for pair in zip(readings.id, readings.passage, strict=True)]
+    )
+    compared = mended.assign(second=readings.third)
+    return (
+        f"read blind, after that: {len(readings)} pairs, as they count now {(compared.author == compared.second).sum()}, "
+        f"kappa {kappa(compared):.2f}"
+    )
+
+
 def main() -> None:
     passages, questions = read()
     right = relevant(passages, questions)
@@ -107,7 +122,8 @@ def main() -> None:
         ]
         print(f"content words of the question that stand in its passage: {kind} {np.mean(taken):.0%}")
     print(f"questions that more than their entry answers: {(right.sum(axis=1) > 1).sum()}")
-    print(*agreement(pd.read_csv(FOLDER / "readings.csv")), sep="\n")
+    readings = pd.read_csv(FOLDER / "readings.csv")
+    print(*agreement(readings), blind_reading(readings, questions), sep="\n")
     for name, place in baselines(passages, questions).items():
         for kind in questions.kind.unique():
             here = (questions.kind == kind).to_numpy()
