@@ -1258,10 +1258,9 @@ mean_of_sense = torch.stack([last_states[torch.tensor(labelled.sense == one_sens
 acting = language.sample(12_000, np.random.default_rng(11), split="held_out")
 acting = acting[(acting.cue == "order1") & (acting.position == 5) & (acting.lengths == 10)][:80]
 exchanged = partners(language, acting)
-every = torch.ones(1, 1, 10, dtype=torch.bool)
 
 def in_bert(layer, x: Tensor) -> Tensor:
-    return layer(x, every)
+    return layer(x, torch.ones(1, 1, x.shape[1], dtype=torch.bool))
 
 bert_layers = [partial(in_bert, layer) for layer in small_bert.layers]
 
