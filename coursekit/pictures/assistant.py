@@ -146,7 +146,7 @@ def points_and_nats(
     right.text(0.1, 100 * best + 1.5, "best possible", fontsize=8)
     right.text(0.1, 100 * majority - 5, "always the most frequent topic", fontsize=8)
     left.set(ylabel="right answers (%)", title="three learning rates each, one seed")
-    right.set_title("the chosen rate, three seeds")
+    right.set_title("the chosen rate, three seeds\n(hollow: full, one rate lower)", fontsize=10)
     left.legend(fontsize=8, loc="lower right")
     show(figure, alt=f"Right answers and nats forgotten, means of three seeds with 95 % intervals: {'; '.join(said)}. "
                      f"Best possible {100 * best:.0f} %, most frequent topic {100 * majority:.0f} %.")  # fmt: skip
@@ -160,13 +160,15 @@ def best_by_beta(rows: Sequence[tuple[str, float, float, Sequence[tuple[str, flo
         texts, chances = zip(*best, strict=True)
         ax.barh(range(len(texts)), chances, color=BLUE if distance == 0 else ORANGE, height=0.55)
         for place, text in enumerate(texts):
-            ax.text(0, place - 0.42, text, fontsize=7.5, va="center")
+            ax.annotate(
+                text, (0, place - 0.42), (2, 0), textcoords="offset points", fontsize=7.5, va="center"
+            )
         ax.invert_yaxis()
         ax.set_yticks([])
-        ax.set_title(f"{name}\nreward {reward:.1f}, KL {distance:.1f}", fontsize=9)
+        ax.set_title(f"{name}\nreward {reward:.1f}, KL {distance:.2f} nats", fontsize=9)
         ax.set(xlabel="probability", ylim=(len(texts) - 0.4, -0.8))
         said.append(
-            f"{name}: reward {reward:.1f}, {distance:.1f} nats from the reference, first “{texts[0]}” with {chances[0]:.2f}"
+            f"{name}: reward {reward:.1f}, {distance:.2f} nats from the reference, first “{texts[0]}” with {chances[0]:.2f}"
         )
     show(figure, alt="The most probable two words. " + "; ".join(said) + ".")
 
@@ -205,7 +207,7 @@ def frontier(table: pd.DataFrame, best: Float[np.ndarray, "n 2"]) -> None:
         ylabel="reward gained",
         xscale="log",
         yscale="log",
-        title="stars: π*, points: DPO",
+        title="line and stars: π*, points: DPO",
     )
     left.legend(fontsize=8, loc="lower right")
     right.set_xticks(range(len(betas)), [f"{beta:g}" for beta in betas])
@@ -252,6 +254,8 @@ def judged_reviews(summary: pd.DataFrame, runs: Mapping[str, Sequence[Mapping[st
     axes[0].axvline(0.5, color=GREY, linestyle=":", lw=1)
     axes[0].set_title("points: accuracy; bars: pairs in order", fontsize=9)
     axes[0].set(yticks=places, yticklabels=summary.index, ylim=(len(summary) - 0.4, -0.5), xlim=(0.45, 1))
+    axes[1].set_title("grey: single runs", fontsize=9)
+    axes[2].set_title("right of 0: too sure", fontsize=9)
     axes[1].axvline(np.log(2), color=GREY, linestyle=":", lw=1)
     axes[2].axvline(0, color=GREY, linestyle=":", lw=1)
     for way, row in summary.iterrows():
@@ -259,7 +263,12 @@ def judged_reviews(summary: pd.DataFrame, runs: Mapping[str, Sequence[Mapping[st
             f"{way}: accuracy {row['accuracy']:.2f} ({row['accuracy low']:.2f} to {row['accuracy high']:.2f}), in order {row['order']:.2f}, log loss "
             f"{row['log loss']:.2f}, confidence beyond accuracy {row['overconfidence']:+.2f}"
         )
-    show(figure, alt="With 95 % intervals over reviews; dotted: a coin. " + "; ".join(said) + ".")
+    show(
+        figure,
+        alt="With 95 % intervals over reviews; dotted: a coin, and as sure as right. "
+        + "; ".join(said)
+        + ".",
+    )
 
 
 def questions_asked(by_question: pd.DataFrame, n: int) -> None:
@@ -322,7 +331,7 @@ def leaked(table: pd.DataFrame) -> None:
                 f"{100 * mean:.0f} ± {100 * half:.0f} % at {share:.0%}" for mean, half, share in zip(means, halves, shares, strict=True)
             ))  # fmt: skip
         ax.axhline(100 * runs["bound"].mean(), color=GREY, linestyle="--", lw=1.2, label="best possible")
-        ax.set(xlabel="of the test in training (%)", title=f"{epochs} epochs")
+        ax.set(xlabel="share of the test in training (%)", title=f"{epochs} epochs")
     axes[0].set_ylabel("right answers (%)")
     axes[0].legend(fontsize=8)
     show(

@@ -156,8 +156,8 @@ pictures.packed(
 )
 
 # %% [markdown]
-# With segments and positions of its own, each conversation gets the logits that it gets alone. Without them nothing raises an error, and the second conversation is answered in the light of the first. Libraries packed
-# that way for long (trl, issue 1230).
+# With segments and positions of its own, each conversation gets the logits that it gets alone, up to rounding. Without them nothing raises an error, and the second conversation is answered in the light of the first.
+# trl, a library, packed that way for long (issue 1230).
 
 # %% [markdown]
 # ## 3 · A change of low rank
@@ -309,7 +309,7 @@ print(f"merged: logits differ by up to {merged_error:.0e}")
 # The model answers, and the merged one gives the same logits. The third line is the price: on plain sentences it now pays far more than before. This is catastrophic forgetting (09), and here it is counted in nats.
 
 # %% [markdown]
-# **The same in three lines**, with PEFT, the library (Mangrulkar et al. 2022):
+# **The same in two lines**, with PEFT, the library (Mangrulkar et al. 2022):
 
 # %% tags=["demo"]
 from peft import LoraConfig, get_peft_model
@@ -368,10 +368,10 @@ for name, runs in {**at_rate, "full, one rate lower": lower}.items():
 pictures.points_and_nats(tuning, at_rate, lower, tests.best.mean(), frequent)
 
 # %% [markdown]
-# At these rates LoRA of rank 16 answers as much as full tuning, within the intervals, and forgets less, as the paper says. But one rate lower (the hollow point) full tuning answers as much again, within the intervals, and forgets *less* than LoRA. The rate decides more than the method: "which forgets less" has no answer without the rate and the points
-# beside it.
+# At these rates LoRA of rank 16 answers as much as full tuning, within the intervals, and forgets less, as the paper says. But one rate lower (the hollow point) full tuning answers as much again, within the intervals, and forgets *less* than LoRA in each of the three seeds. So "which forgets less" has no answer
+# without the rate and the points beside it.
 #
-# Rank 1 is too little for this task. All stay below the best possible: 2,048 questions are few.
+# Rank 1 answers less than rank 16 at every rate that was tried. Its best rate is the highest one, so a higher rate or more steps might help it. With 2,048 questions and 200 steps, all stay below the best possible.
 
 # %% [markdown]
 # ## 5 · Which answer is better
@@ -397,7 +397,7 @@ def best_policy(
 check("assistant.best_policy", lambda case: best_policy(case["log_ref"], case["reward"], case["beta"]))
 
 # %% [markdown]
-# Our annotators like long words: a point for every two letters. The assistant writes two words behind a beginning; there are 1,795² = 3,222,025 continuations, few enough to compute π* over *all* of them.
+# Our annotators like long words: half a point for each letter. The assistant writes two words behind a beginning; there are 1,795² = 3,222,025 continuations, few enough to compute π* over *all* of them.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 reference, reference_tables = instructions.reference()
@@ -413,11 +413,11 @@ print(f"[BOS] {instructions.PROMPTS[0]} …")
 pictures.best_by_beta(best_rows)
 
 # %% [markdown]
-# At β = 3 the best policy is nearly the reference. At β = 1 it leans towards longer words. At 0.1 it writes the longest words of the language, whatever the sentence: all the reward, and no English. Nothing went wrong in training, since there was none. The reward was not what
+# At β = 3 the best policy is nearly the reference. At β = 1 it leans towards longer words. At 0.1 it writes the longest words of the language, whatever stands before: nearly all the reward, and no English. Nothing went wrong in training, since there was none. The reward was not what
 # we wanted, and β decides how far it is believed: **over-optimisation** (Gao et al. 2023).
 
 # %% [markdown]
-# Ouyang et al. (2022) first learned the rewards from comparisons, then let the model write, and moved it towards reward. **Direct preference optimisation** (DPO; Rafailov et al. 2023) needs neither. Solve π* for r: r(y) = β log(π*(y) / π_ref(y)) + a constant that is the same for both answers. Put it into σ(r₁ − r₂), and the loss knows log-probabilities of answers alone.
+# Ouyang et al. (2022) first learned the rewards from comparisons, then let the model write, and moved it towards reward. **Direct preference optimisation** (DPO; Rafailov et al. 2023) needs neither. Solve π* for r: r(y) = β log(π*(y) / π_ref(y)) + a constant that is the same for both answers. In σ(r₁ − r₂) the constant cancels. With the model that learns in the place of π*, the loss needs log-probabilities of answers alone.
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-answer_log_p", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def answer_log_p(logits: Float[Tensor, "B T V"], labels: Int[Tensor, "B T"]) -> Float[Tensor, "B"]:
@@ -477,7 +477,7 @@ def dpo_step(policy, reference, chosen, rejected, optimiser, beta: float) -> flo
 check("assistant.dpo_step", lambda case: try_steps(dpo_step, case))
 
 # %% [markdown]
-# How far has a policy gone from its reference? The [KL divergence](../../docs/glossary.md#kullbackleibler-divergence-kl) says it, in nats per token, exactly over the vocabulary.
+# How far has a policy gone from its reference? The [KL divergence](../../docs/glossary.md#kullbackleibler-divergence-kl) says it: exactly over the vocabulary, in nats per token, here behind the words of texts that are given. (In the aim above, the policy itself writes the texts.)
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-kl_to_reference", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def kl_to_reference(
@@ -529,7 +529,7 @@ def judged(policy, tables, beta: float) -> dict[str, float]:
     return {name: float(np.mean([one[name] for one in found])) for name in found[0]}
 
 # %% [markdown]
-# Live: 2,000 comparisons of continuations that the reference wrote, 250 of your steps at β = 1. **Predict:** the mean reward of the best policy at β = 1 was above; how near does DPO come (1: all the way; 0: not at all)?
+# Live: 2,000 comparisons of continuations that the reference wrote, 250 of your steps at β = 1. Measured over three beginnings, that above among them. **Predict:** which share of the reward that π* gains over the reference does DPO gain (0 to 1)?
 
 # %% tags=["demo"]
 predict("assistant.share_of_reward", ...)
@@ -553,9 +553,9 @@ best_curve = instructions.best_possible(reference_tables, np.geomspace(5, 0.08, 
 pictures.frontier(preferences, best_curve)
 
 # %% [markdown]
-# At β = 1 DPO comes nearer to π* than the reference was. At 0.1 and 0.3 it stops far from it: the comparisons were written by the reference, and nobody has ever compared "championships championships" with anything. The loss says nothing about what no pair shows; here that protects the language.
+# At β = 1 DPO comes nearer to π* than the reference was. At 0.1 and 0.3 it is still far from it after 250 steps. The comparisons were written by the reference, which all but never writes "championships championships": about what no pair shows, the loss says nothing.
 #
-# At β = 3 the best policy is so near to the reference that 2,000 noisy comparisons move the model past it. As β falls, reward and distance to the reference grow in each of the three seeds. All at one learning rate.
+# At β = 3 the best policy is very near to the reference. From 2,000 noisy comparisons the model goes further than π*, and comes no nearer to it than the reference was, within the interval. As β falls, reward and distance to the reference grow in each of the three seeds. All at one learning rate.
 
 # %% [markdown]
 # ## 6 · A real assistant as a judge
@@ -654,11 +654,13 @@ for way, runs in ways.items():
 pictures.judged_reviews(summary, per_run)
 
 # %% [markdown]
-# With 160 reviews, LoRA's gain over zero-shot cannot be told from none. The eight examples order the reviews as well as no examples do, within the interval, and cost accuracy: they move the threshold.
-#
+# With 160 reviews, LoRA's gain in accuracy over zero-shot cannot be told from none. The eight examples order the reviews as well as no examples do, within the interval of the difference (not drawn), and cost accuracy. They shift the
+# scores against the threshold: the three draws say *positive* to about a fifth, a tenth and four fifths of the reviews.
+
+# %% [markdown]
 # MiniLM is less often right than LoRA, and surer than it should be: its confidence lies 14 points above its accuracy. That of zero-shot and LoRA fits, within the interval. MiniLM is far cheaper: a third of the seconds to train, an eighth to judge.
 #
-# All that at one learning rate each, and for a question that flatters SmolLM2, as we see next.
+# All at one learning rate each, and for a question that flatters SmolLM2, as we see next.
 
 # %% [markdown]
 # ## 7 · What a score hides
@@ -682,7 +684,7 @@ for number, (form, good, bad) in enumerate(judges.QUESTIONS, start=1):
 pictures.questions_asked(by_question, int(is_test.sum()))
 
 # %% [markdown]
-# Question 1 is right most often, and nothing in its words says why. Questions 3 and 4 order the reviews as well, within the interval, and are right much less often: they say *positive* to nine of ten, so 0 is the wrong place to cut. Question 5 says *good* to every review, and still knows most of the order. At 2, 6 and 7 the order itself is poorer.
+# Question 1 is right most often, and nothing in its words says why. Questions 3 and 4 order the reviews as well, within the interval of the difference (not drawn). They are right much less often: they say *positive* to nine of ten, so 0 is the wrong place to cut. Question 5 says *good* to every review, and still knows most of the order. At 2, 6 and 7 the order itself is poorer.
 #
 # An accuracy from one prompt is one draw. Report several prompts with an interval over them (the diamonds), and the order beside it.
 
@@ -721,9 +723,10 @@ for (changed, copies), runs in leaks[leaks["epochs"] == 16].groupby(["words_chan
 pictures.leaked(leaks)
 
 # %% [markdown]
-# With the whole test in training and 16 epochs, the model is right on 99 % of it. Nobody *can* know more than three of four: a score above the best possible is no knowledge, it is memory. On the other test the leak gives nothing. For real tests the bound is not known, and a score of 99 % looks like success.
-#
-# With one word changed, a search for the test's questions in the training set finds no more of them than chance does. Yet after 16 epochs the score lies above the best possible. A search word for word misses such leaks (Yang et al. 2023).
+# With the whole test in training and 16 epochs, the model is right on 99 % of it. Nobody *can* know more than about three of four: a score so far above the best possible is no knowledge, it is memory. On the other test no gain can be told. After 4 epochs the leaked test gains, too, and stays below the best possible: there only the other test gives the leak away. For real tests the bound is not known, and a score of 99 % looks like success.
+
+# %% [markdown]
+# With one word changed, a search for the test's questions in the training set finds no more of them than chance does. Yet after 16 epochs the score lies above the best possible of its own test in each of the three seeds. (The dashed line is their mean.) A search word for word misses such leaks (Yang et al. 2023).
 
 # %% [markdown]
 # **Question 1.** A company reports: "Our assistant, fine-tuned by preferences, answers 92 % of a public test right; the base model 71 %." You may ask for three further numbers or experiments. Which, and what would each of them show? (4–6 sentences)
@@ -737,7 +740,7 @@ pictures.leaked(leaks)
 # %% [markdown]
 # ## 8 · Further: find the bug
 #
-# In 2023 a script of trl, the library of the first open assistants, unloaded LoRA before publishing a model. The published weights turned out to be those of the base model (trl, issue 386).
+# In 2023 an example script of trl, a library for such trainings, was to merge LoRA into a model and save it. What it saved were the weights of the base model (trl, issue 386).
 
 # %%
 def unload(model: torch.nn.Module) -> torch.nn.Module:
@@ -776,13 +779,13 @@ with torch.no_grad():
         print(f"{name}: {instructions.right(plain, tests).mean():.1%} right, logits differ by up to {unload_error[name]:.0e}")
 
 # %% [markdown]
-# No shape tells: a linear layer stands where a linear layer should. Only a comparison of logits before and after does.
+# No shape tells: a linear layer stands where a linear layer should. A comparison of logits before and after does.
 
 # %% [markdown]
 # ## Summary
 #
 # - Supervised fine-tuning puts the loss on the assistant's tokens; packing needs boundaries in labels, positions and attention.
-# - LoRA learns a change of low rank beside frozen weights; merged, it costs nothing.
+# - LoRA learns a change of low rank beside frozen weights; merged, it costs no time in use.
 # - What tuning gains in points it can lose in nats: measure both.
 # - DPO looks for π_ref · exp(r/β); a small β believes the reward, also where the reward is wrong.
 # - A score depends on the threshold, the prompt and what leaked into training.
