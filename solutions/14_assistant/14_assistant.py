@@ -529,7 +529,7 @@ def judged(policy, tables, beta: float) -> dict[str, float]:
     return {name: float(np.mean([one[name] for one in found])) for name in found[0]}
 
 # %% [markdown]
-# Live: 2,000 comparisons of continuations that the reference wrote, 250 of your steps at β = 1. Measured over three beginnings, that above among them. **Predict:** which share of the reward that π* gains over the reference does DPO gain (0 to 1)?
+# Live: 2,000 comparisons of continuations that the reference wrote, 250 of your steps at β = 1. Rewards are now means over three beginnings, that above among them. **Predict:** which share of the reward that π* gains over the reference does DPO gain (0 to 1)?
 
 # %% tags=["demo"]
 predict("assistant.share_of_reward", ...)

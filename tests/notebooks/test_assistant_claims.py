@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from coursekit.datasets import read_table
 from coursekit.intervals import bootstrap, mean_and_half
 
 pytestmark = pytest.mark.slow
@@ -67,6 +68,8 @@ def test_dpo_nears_the_best_policy_at_one_and_stops_far_from_it_below(measured):
     for beta in (0.1, 0.3):
         assert above_zero(runs[beta]["to_best"].to_numpy() - 1)
     assert above_zero(runs[3.0]["to_ref"].to_numpy() - runs[3.0]["best_to_ref"].to_numpy())
+    mean, half = mean_and_half(runs[3.0]["ref_to_best"].to_numpy() - runs[3.0]["to_best"].to_numpy())
+    assert mean - half < 0 < mean + half  # "comes no nearer to it than the reference was, within the interval"
     for what in ("reward", "to_ref"):
         rising = np.array([runs[beta][what].to_numpy() for beta in (3.0, 1.0, 0.3, 0.1)])
         assert (np.diff(rising, axis=0) > 0).all()
@@ -180,6 +183,21 @@ def test_a_leaked_test_is_answered_better_than_anybody_can_and_another_one_is_no
         mean, half = mean_and_half(runs["another test"].to_numpy() - none["another test"].to_numpy())
         assert mean - half < 0 < mean + half
     assert all(above_zero(runs["bound"] - runs["another test"]) for runs in (none, whole, reworded))
+
+
+def test_after_four_epochs_a_leaked_test_gains_and_stays_below_the_best_possible(measured):
+    leaks = measured["leaks"]
+    leaks = leaks[leaks["epochs"] == 4].sort_values("seed")
+    none, whole = leaks[leaks["copies"] == 0], leaks[(leaks["copies"] == 1) & (leaks["words_changed"] == 0)]
+    assert above_zero(whole["test"].to_numpy() - none["test"].to_numpy())
+    assert above_zero(whole["bound"].to_numpy() - whole["test"].to_numpy())
+
+
+def test_examples_shift_the_scores(measured):
+    """ "about a fifth, a tenth and four fifths" """
+    scores = read_table("results/assistant_reviews.csv")
+    said = [(scores[f"examples draw {draw}"] > 0).mean() for draw in range(3)]
+    assert said == pytest.approx([0.21, 0.11, 0.79], abs=0.02)
 
 
 def test_a_search_word_for_word_does_not_find_what_was_reworded(measured):
