@@ -723,7 +723,7 @@ for (changed, copies), runs in leaks[leaks["epochs"] == 16].groupby(["words_chan
 pictures.leaked(leaks)
 
 # %% [markdown]
-# With the whole test in training and 16 epochs, the model is right on 99 % of it. Nobody *can* know more than about three of four: a score so far above the best possible is no knowledge, it is memory. On the other test no gain can be told. After 4 epochs the leaked test gains, too, and stays below the best possible: there only the other test gives the leak away. For real tests the bound is not known, and a score of 99 % looks like success.
+# With the whole test in training and 16 epochs, the model is right on 99 % of it. Nobody *can* know more than about three of four: a score so far above the best possible is no knowledge, it is memory. On the other test no gain can be told. After 4 epochs the leaked test gains, too, and stays below the best possible in each of the three seeds: there only the other test gives the leak away. For real tests the bound is not known, and a score of 99 % looks like success.
 
 # %% [markdown]
 # With one word changed, a search for the test's questions in the training set finds no more of them than chance does. Yet after 16 epochs the score lies above the best possible of its own test in each of the three seeds. (The dashed line is their mean.) A search word for word misses such leaks (Yang et al. 2023).

@@ -190,12 +190,12 @@ def test_after_four_epochs_a_leaked_test_gains_and_stays_below_the_best_possible
     leaks = leaks[leaks["epochs"] == 4].sort_values("seed")
     none, whole = leaks[leaks["copies"] == 0], leaks[(leaks["copies"] == 1) & (leaks["words_changed"] == 0)]
     assert above_zero(whole["test"].to_numpy() - none["test"].to_numpy())
-    assert above_zero(whole["bound"].to_numpy() - whole["test"].to_numpy())
+    assert (whole["bound"] > whole["test"]).all()  # "in each of the three seeds"
 
 
 def test_examples_shift_the_scores(measured):
     """ "about a fifth, a tenth and four fifths" """
-    scores = read_table("results/assistant_reviews.csv")
+    scores = read_table("results/assistant_reviews.csv")[np.asarray(measured["is_test"])]
     said = [(scores[f"examples draw {draw}"] > 0).mean() for draw in range(3)]
     assert said == pytest.approx([0.21, 0.11, 0.79], abs=0.02)
 
