@@ -12,8 +12,8 @@
 # The GPT of 07 is built as GPT-2 was in 2019. Five parts are built otherwise now, in nearly every model whose weights can be had: how text becomes tokens, how tokens know
 # their places, the norm, the attention's keys and values, the feed-forward layer. You write each of the five, put them together, and load SmolLM2 into your own code: 135 million numbers.
 #
-# **You need** notebooks 03 and 07. **Time** about 65 minutes without what goes *further*: eight exercises and a question that a person reads. Further are a bug to mend, experts, a table of decoders,
-# and scaling: how loss falls with parameters and text. What four bits cost is an extension.
+# **You need** notebooks 03 and 07. **Time** about 65 minutes without what goes *further*: eight exercises and a question that a person reads. Further are a bug to mend, experts, a table of decoders
+# and scaling; what four bits cost is an extension.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [12 · One corpus, four models](../12_one_corpus/12_one_corpus.ipynb) · next: [14 · From base model to assistant](../14_assistant/14_assistant.ipynb)
 
