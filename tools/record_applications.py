@@ -1,7 +1,7 @@
 """Record data/results/applications_*.csv: the answers that notebook 10 scores (about 10 minutes on one core).
 
-    python tools/record_applications.py                     # all four tables
-    python tools/record_applications.py sentiment           # or one of: sentiment entities questions prompts
+    python tools/record_applications.py                     # all five tables
+    python tools/record_applications.py sentiment           # or one of: sentiment entities sizes questions prompts
 
 Answers are kept, not scores: the notebook computes the scores with what the student wrote. The functions that train and
 answer are the cells of the instructor's source, so that notebook and tables cannot differ.
@@ -108,6 +108,31 @@ class HeadRecorder:
             say(name, seed, names["entity_f1"](sentences["tag"].iloc[test.numpy()].tolist(), found[-1][2])[2])
         write("entities", [(name, seed, id, " ".join(tags)) for name, seed, all in found for id, tags in zip(ids, all, strict=True)],
               "model seed sentence tags")  # fmt: skip
+
+    def sizes(self) -> None:
+        """The tags of the test sentences, by taggers fine-tuned on a part of the sentences with about as many steps as on all."""
+        names, encoder, found = self.names, self.loaded.model, []
+        sentences = names["sentences"]
+        train, test = (names["part"](sentences, split) for split in ("train", "test"))
+        rows = names["sentence_rows"](encoder, self.loaded.tokenizer, names["HALF"])
+        epochs, rate = EPOCHS_AND_RATE["entities"]
+        for parts in (8, 4, 2):
+            for seed in SEEDS:
+                torch.manual_seed(seed)
+                some = train[torch.randperm(len(train))[: len(train) // parts]]
+                model = names["Upper"](encoder, names["HALF"], len(names["TAGS"]))
+                names["fine_tune"](model, names["tag_loss"], rows, some, epochs * parts, rate, seed)
+                tags = names["tags_of"](model, rows, test)
+                found += [
+                    (len(some), seed, id, " ".join(t))
+                    for id, t in zip(sentences.index[test.numpy()], tags, strict=True)
+                ]
+                say(
+                    f"{len(some)} sentences",
+                    seed,
+                    names["entity_f1"](sentences["tag"].iloc[test.numpy()].tolist(), tags)[2],
+                )
+        write("sizes", found, "sentences seed sentence tags")
 
     def questions(self) -> None:
         """The best span of every question of validation and test, its margin, and where start and end alone point."""
@@ -219,7 +244,7 @@ def write(name: str, rows: list[tuple], columns: str) -> None:
 def main() -> None:
     torch.set_num_threads(1)
     recorder = HeadRecorder()
-    for task in sys.argv[1:] or ("sentiment", "entities", "questions", "prompts"):
+    for task in sys.argv[1:] or ("sentiment", "entities", "sizes", "questions", "prompts"):
         getattr(recorder, task)()
 
 

@@ -2,6 +2,7 @@
 
 import random
 
+import numpy as np
 import pytest
 import torch
 
@@ -171,6 +172,14 @@ def test_accuracy_is_a_narrow_band_and_f1_a_wide_one(measured):
 
 
 @slow
+def test_each_doubling_of_the_sentences_adds_to_f1(measured):
+    scores = [np.array(of) for _, of in sorted(measured["f1_by_size"].items())]
+    assert len(scores) == 4 and all(len(of) == 3 for of in scores)
+    for fewer, more in zip(scores, scores[1:], strict=False):
+        mean, half = mean_and_half(more - fewer)
+        assert mean - half > 0
+
+
 def test_labels_of_2021_invent_entities_and_the_mended_ones_do_not(measured):
     assert measured["on_words"] == 250
     assert measured["in_labels"]["mended"] == 250 < 1.2 * 250 < measured["in_labels"]["labels of 2021"]

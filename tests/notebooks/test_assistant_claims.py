@@ -69,7 +69,9 @@ def test_dpo_nears_the_best_policy_at_one_and_stops_far_from_it_below(measured):
         assert above_zero(runs[beta]["to_best"].to_numpy() - 1)
     assert above_zero(runs[3.0]["to_ref"].to_numpy() - runs[3.0]["best_to_ref"].to_numpy())
     mean, half = mean_and_half(runs[3.0]["ref_to_best"].to_numpy() - runs[3.0]["to_best"].to_numpy())
-    assert mean - half < 0 < mean + half  # "comes no nearer to it than the reference was, within the interval"
+    assert (
+        mean - half < 0 < mean + half
+    )  # "comes no nearer to it than the reference was, within the interval"
     for what in ("reward", "to_ref"):
         rising = np.array([runs[beta][what].to_numpy() for beta in (3.0, 1.0, 0.3, 0.1)])
         assert (np.diff(rising, axis=0) > 0).all()
