@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 from jaxtyping import Float
 from tokenizers import Tokenizer
 from torch import Tensor
@@ -91,6 +92,22 @@ def load_gpt(folder: Path | None = None) -> tuple[GPT, Tokenizer]:
             f"novels_gpt.safetensors does not fit the GPT of this version. {_remedy('gpt')}"
         ) from None
     return model.eval(), Tokenizer.from_str(about["tokenizer"])
+
+
+# --- figures ---
+
+
+def recorded(name: str, folder: Path | None = None) -> pd.DataFrame:
+    """What the card of "minilm", "gpt" or "skipgram" says of authors that training never saw: a row for each who was measured.
+
+    Each cell is a value with its 95 % interval, as text. Raises ModelMissing in a sentence.
+    """
+    _, about = _load(name, folder)
+    found: dict[str, dict[str, str]] = {}
+    for called, value in about["figures"].items():
+        who, _, what = called.rpartition(": ")
+        found.setdefault(who, {})[what] = value
+    return pd.DataFrame(found).T
 
 
 # --- files ---

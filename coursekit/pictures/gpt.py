@@ -378,6 +378,30 @@ def in_context(
     )
 
 
+def two_readers(rows: Mapping[str, Float[np.ndarray, "sentences 3"]], names: Sequence[str]) -> None:
+    """Nats per character of each sentence for two models, one on each axis. Rows: nats of the first, of the second, characters."""
+    figure, ax = plt.subplots(figsize=(5.6, 4.4))
+    said = []
+    for (called, values), colour, marker in zip(rows.items(), (BLUE, ORANGE), "os", strict=True):
+        x, y = values[:, 0] / values[:, 2], values[:, 1] / values[:, 2]
+        ax.plot(x, y, marker, color=colour, markersize=4, alpha=0.6, linewidth=0, label=called)
+        said.append(f"{called}: {(y < x).mean():.0%} of {len(x)} below the diagonal")
+    ends = [0, 1.05 * max((values[:, :2] / values[:, 2:]).max() for values in rows.values())]
+    ax.plot(ends, ends, color=GREY, linewidth=1, linestyle="--", label="equal")
+    ax.set(
+        xlabel=f"{names[0]}: nats per character",
+        ylabel=f"{names[1]}: nats per character",
+        xlim=ends,
+        ylim=ends,
+    )
+    ax.legend(fontsize=8, loc="upper left")
+    show(
+        figure,
+        alt=f"Nats per character of each sentence for {names[0]} (across) and {names[1]} (up). Below the diagonal {names[1]} loses less. "
+        f"{'; '.join(said)}.",
+    )
+
+
 def two_heads(weights: Mapping[str, Float[Tensor, "T T"]], tokens: Sequence[str]) -> None:
     """Who looks where in one prompt, a panel for each head; the prompt's tokens alternate, symbol and label."""
     figure, axes = plt.subplots(1, len(weights), figsize=(5.1 * len(weights), 4.6), sharey=True)

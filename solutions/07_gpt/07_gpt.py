@@ -1514,6 +1514,124 @@ display(pd.DataFrame(lines).T.rename_axis("architecture"))
 # sees everything.
 
 # %% [markdown]
+# ## Further: a GPT of novels
+#
+# Between the model of an artificial language and SmolLM2 lies one that the course has trained itself, with the loss of section 3. It has 5.3 million parameters and 8,192 pieces of its own; 40 minutes of one core made it.
+# It has read English novels of 1839 to 1927 and nothing else ([its card](../../data/models/novels_gpt.md), [the books](../../data/novels/README.md)). It has the parts of section 2, so its weights go into *your* GPT.
+
+# %% tags=["demo"]
+from coursekit.novels.shipped import load_gpt as load_novels_gpt
+from coursekit.novels.shipped import recorded as recorded_on_novels
+
+course_novels, pieces = load_novels_gpt()
+of_novels = GPT(
+    vocabulary=pieces.get_vocab_size(), tokens=128, dim=256, layers=4, heads=4, inner=1024, activation="gelu"
+).eval()
+of_novels.load_state_dict(course_novels.state_dict())
+
+display(recorded_on_novels("gpt"))
+
+YOUR_BEGINNING = "The letter lay on the table, and nobody"                                          # change it
+
+# %% [markdown]
+# It goes on with what you give it, and SmolLM2 with the same. Both draw at temperature 0.8 with top-p 0.9. The second beginning has words that the novels cannot know.
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+print("This takes a few seconds.")
+
+@torch.no_grad()
+def continue_novel(text: str, tokens: int, temperature: float = 0.8, p: float = 0.9, seed: int = 0) -> str:
+    """`text` continued by the novels' GPT, with your sample, top_p and cache. Special pieces are never drawn."""
+    ids = [BOS, *pieces.encode(text, add_special_tokens=False).ids][-(128 - tokens) :]
+    new, written, generator = torch.tensor([ids]), [], torch.Generator().manual_seed(seed)
+    of_novels.reset(cached=True)
+    for _ in range(tokens):
+        logits = of_novels(new)[:, -1]
+        logits[:, : pieces.token_to_id("[SEP]") + 1] = -torch.inf
+        kept = top_p(sample(logits, torch.zeros(1), temperature, logits.shape[1])[0], p)
+        new = sample(kept.log(), torch.rand(1, generator=generator), 1.0, kept.shape[1])[1][:, None]
+        written.append(new.item())
+    of_novels.reset()
+    return pieces.decode(written)
+
+for text in ("The prisoner sat in a dark cell and", "My phone has no signal, so", YOUR_BEGINNING):
+    print(f"{text} …")
+    print_text("the novels' GPT:", continue_novel(text, 40))
+    print_text("SmolLM2:", continue_text(text, 40, ((0.8, everything, 0.9),))[0])
+
+# %% [markdown]
+# One writes novels, the other what the web writes. Neither text shows which model *predicts* better, and their losses per token cannot be compared: their tokens differ. Nats per **character** can.
+# We take sentences of the course's own: 100 with words that novels know, too, and 100 of today. Each is read alone, SmolLM2 from the mark that parts the texts of its training.
+#
+# **Predict:** on the sentences with words that novels know, who loses less per character?
+
+# %% tags=["demo"]
+NOVELS_FIRST, SMOL_FIRST, LEVEL = "the novels' GPT", "SmolLM2", "their difference cannot be told from 0"
+predict("gpt.novels", ..., choices=(NOVELS_FIRST, SMOL_FIRST, LEVEL))
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit.intervals import bootstrap
+
+print("This takes fifteen to twenty seconds.")
+
+def of_web(text: str) -> list[int]:
+    return words(text, add_special_tokens=False).input_ids
+
+def of_books(text: str) -> list[int]:
+    return pieces.encode(text, add_special_tokens=False).ids
+
+@torch.no_grad()
+def nats_of(new: list[int], before: list[int], logits_of) -> float:
+    """-log p of new tokens behind those before, in nats."""
+    ids = torch.tensor([[*before, *new]])
+    log_p = logits_of(ids)[:, len(before) - 1 : -1].log_softmax(dim=-1)
+    return -log_p.gather(-1, ids[:, len(before) :, None]).sum().item()
+
+def nats_of_both(texts: list[str], before: str = "", mark: str = "<|endoftext|>") -> np.ndarray:
+    """A row for each text: nats of the novels' GPT and of SmolLM2, and its characters."""
+    of_smol, start = lambda ids: big.model(ids).logits, words.convert_tokens_to_ids(mark)
+    space = " " if before else ""
+    return np.array([
+        (nats_of(of_books(text), [BOS, *of_books(before)], of_novels),
+         nats_of(of_web(space + text), [start, *of_web(before)], of_smol), len(text))
+        for text in texts
+    ])
+
+rng = np.random.default_rng(0)
+novel_like, of_today = (read_table(f"senses/{name}.csv").sentence.sample(100, random_state=0).tolist() for name in ("novels", "senses"))
+per_character = {
+    "words that novels know": nats_of_both(novel_like),
+    "today": nats_of_both(of_today),
+    "today, words shuffled": nats_of_both([" ".join(rng.permutation(text.split())) for text in of_today]),
+    "novels, behind “It was late.”": nats_of_both(novel_like, before="It was late."),
+    "novels, SmolLM2 from <|im_end|>": nats_of_both(novel_like, mark="<|im_end|>"),
+}
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+def nats_per_character(rows: np.ndarray, column: int) -> float:
+    return rows[:, column].sum() / rows[:, 2].sum()
+
+def more_than_smollm2(rows: np.ndarray) -> float:
+    return nats_per_character(rows, 0) - nats_per_character(rows, 1)
+
+between = {called: (more_than_smollm2(rows), *bootstrap(rows, more_than_smollm2)) for called, rows in per_character.items()}
+difference, low, high = between["words that novels know"]
+reveal("gpt.novels", LEVEL if low < 0 < high else SMOL_FIRST if difference > 0 else NOVELS_FIRST)
+pictures.two_readers({called: per_character[called] for called in ("words that novels know", "today")}, ("the novels' GPT", "SmolLM2"))
+display(pd.DataFrame({
+    called: {
+        "the novels' GPT": f"{nats_per_character(rows, 0):.2f}", "SmolLM2": f"{nats_per_character(rows, 1):.2f}",
+        "difference (95 %)": "{:+.2f} ({:+.2f} to {:+.2f})".format(*between[called]),
+    }
+    for called, rows in per_character.items()
+}).T.rename_axis("nats per character"))
+
+# %% [markdown]
+# SmolLM2 has 25 times the parameters and has read 300,000 times the text. It loses less on both; on the sentences of today the distance is larger. Shuffled words cost both, and SmolLM2 more: who relies on the order is lost without it.
+#
+# How far apart they are hangs on where one begins. Behind a sentence the distance grows, since SmolLM2 knows what to do with it. Begun with the mark that ends a turn of a chat, it cannot be told from the small one. A loss without its context is half a number.
+
+# %% [markdown]
 # ## 11 · Scoreboard
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}

@@ -323,3 +323,29 @@ SAYS = {
     "all right but tests that hide nothing": "keys that may not be seen",
     "a function renamed": "name 'clear_differences' is not defined",
 }
+
+
+# ------------------------------------------------------------------------------------------ two readers of the novels
+
+
+def test_in_novels_near_words_are_above_the_bag_and_a_decoder_finds_what_the_words_before_tell(measured):
+    gaps = dict(
+        zip(("bag", "near", "gpt", "gpt later", "before later"), measured["novel_gaps"].values(), strict=True)
+    )
+    assert gaps["bag"][1] > 0 and gaps["bag"][2] < 0.2  # "little above a guess"
+    assert gaps["near"][1] > 0
+    assert gaps["gpt"][1] < 0 < gaps["gpt"][2]  # "cannot be told"
+    assert min(gaps["gpt later"][1], gaps["before later"][1]) > 0
+    assert measured["stays_in_novels"] == [True, True, False, True, True]
+    artificial = {called: float(gap) for called, gap in measured["artificial"].items()}
+    assert (
+        artificial["bag above a guess"] > 0.35 and abs(artificial["GPT above a guess, cue only later"]) < 0.04
+    )
+
+
+def test_a_sentence_of_one_s_own_is_read_whatever_stands_in_it(measured):
+    told_by = measured["told_by"]
+    assert "river" in told_by("bank", "They sat on the bank of the river.")
+    assert "choose a word of" in told_by("bank", "There is none.")
+    assert "choose a word of" in told_by("zyzzyva", "A zyzzyva sat there.")
+    assert told_by("bank", "Ж bank ☃").count("nearest") == 4

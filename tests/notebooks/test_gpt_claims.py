@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from coursekit.intervals import mean_and_half, wilson
+from coursekit.intervals import bootstrap, mean_and_half, wilson
 from coursekit.scoreboard import readers_of_counts
 
 pytestmark = pytest.mark.slow
@@ -230,3 +230,37 @@ def test_two_heads_do_it(measured):
     assert scores["previous token"][0].max() > 0.5 > even and scores["match"][1].max() > 0.5
     runs = recorded_induction(measured, 2, "match")
     assert runs[runs["where"].str.startswith("layer 2")].groupby("seed").value.max().min() > 0.4
+
+
+# ------------------------------------------------------------------------------------------ a GPT of novels
+
+
+def test_smollm2_loses_less_than_the_novels_gpt_where_it_begins_as_in_its_training(measured):
+    between = list(measured["between"].values())
+    novels, today, shuffled, behind, from_chat = between
+    assert novels[1] > 0 and novels[2] < today[1]  # "loses less on both; today the distance is larger"
+    assert behind[1] > novels[2]  # "behind a sentence the distance grows"
+    assert from_chat[1] < 0 < from_chat[2]  # "cannot be told"
+    rows = measured["per_character"]
+    both = np.hstack([rows["today, words shuffled"], rows["today"]])
+
+    def costs(column):
+        return bootstrap(
+            both,
+            lambda some: (
+                some[:, column].sum() / some[:, 2].sum() - some[:, 3 + column].sum() / some[:, 5].sum()
+            ),
+        )
+
+    assert costs(0)[0] > 0 and costs(0)[1] < costs(1)[0]  # "cost both, and SmolLM2 more"
+
+
+def test_five_grams_are_ahead_of_the_novels_gpt_on_its_card(measured):
+    table = measured["recorded_on_novels"]("gpt")["nats per character"].str.split(" ").str[0].astype(float)
+    assert table["5-grams"] < table["GPT"] < table["unigrams"]
+
+
+def test_the_novels_gpt_goes_on_whatever_the_text_before(measured):
+    for text in ("", "☃ Ж", "word " * 400):
+        assert measured["continue_novel"](text, 12).strip()
+    assert sum(weight.numel() for weight in measured["of_novels"].parameters()) == 5_289_472

@@ -195,6 +195,18 @@ def test_in_novels_too_the_word_is_near_the_average_of_its_senses_and_weights_fo
     assert (runs["correlation"] > 0.7).all() and (runs["slope"] > 0).all()
 
 
+def test_in_novels_a_cell_is_a_room_and_a_bank_has_grass(measured):
+    novels, glove = (
+        {word: measured["neighbours_in"](vectors, word, 6) for word in ("cell", "bank")}
+        for vectors in measured["two_corpora"].values()
+    )
+    assert "chamber" in novels["cell"] and "grassy" in novels["bank"]
+    assert "cells" in glove["cell"] and "banks" in glove["bank"]
+    assert "not among" in measured["neighbours_in"](measured["two_corpora"]["in novels"], "xyzzy", 6)[0]
+    low, high = bootstrap(measured["same_word"])
+    assert measured["other_word"].mean() < 0.02 < low and high < 0.3
+
+
 def test_seven_pairs_lean_alike_and_female_and_male_the_other_way(measured):
     leaning = dict(zip(measured["OCCUPATIONS"], measured["seven"].tolist(), strict=True))
     assert max(leaning["physicist"], leaning["engineer"]) < 0 < min(leaning["nurse"], leaning["midwife"])

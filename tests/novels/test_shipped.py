@@ -95,6 +95,13 @@ def test_figures_come_with_their_intervals():
     assert record.ratio(np.array([[2.0, 1.0], [6.0, 3.0]])) == "2.000 (2.000 to 2.000)"
 
 
+def test_what_was_recorded_has_a_row_for_each_who_was_measured(corpus, tmp_path):
+    figures = {"GPT: nats per piece": "3.2 (3.1 to 3.3)", "unigrams: nats per piece": "5.2 (5.1 to 5.3)"}
+    shipped.save_skipgram(skip_gram.build(corpus, dim=8), corpus, tmp_path, ABOUT | {"figures": figures})
+    table = shipped.recorded("skipgram", tmp_path)
+    assert table["nats per piece"].to_dict() == {"GPT": "3.2 (3.1 to 3.3)", "unigrams": "5.2 (5.1 to 5.3)"}
+
+
 @pytest.mark.parametrize("name", SHIPPED)
 def test_what_is_shipped_is_whole_and_small(name):
     path = models_folder() / f"novels_{name}.safetensors"
