@@ -179,8 +179,8 @@ NOVELS = {
         skip_gram.build, skip_gram.losses, steps=12_000, batch=16_384, learning_rate=5e-3, weight_decay=0.0
     ),
     "novels-minilm": Recipe(
-        missing_head.build, missing_head.losses, steps=6_000, batch=32, learning_rate=1e-3, weight_decay=0.01,
+        missing_head.build, missing_head.losses, steps=4_000, batch=32, learning_rate=1e-3, weight_decay=0.01,
         slower=("bert.", 0.2),  # what was published moves less than what is new
     ),
 }  # fmt: skip
-"""About three times through the text for BERT, two for ELMo, one and a half for MiniLM (2 h 40 min of one core); GPT ends sooner, after 45 minutes."""
+"""About three times through the text for BERT, two for ELMo, once for MiniLM (an hour and three quarters of one core); GPT ends sooner, after 40 minutes."""

@@ -196,6 +196,27 @@ def right_context(nats: Mapping[str, Float[np.ndarray, " words"]]) -> None:
     show(figure, alt=f"Mean loss of a held-out word in nats, with 95 % intervals: {'; '.join(said)}.")
 
 
+def english_gaps(nats: Mapping[str, Float[np.ndarray, " gaps"]]) -> None:
+    """Mean loss of a hidden word by what may be read of its sentence, with 95 % intervals over sentences."""
+    labels = {"nothing": "nothing but [MASK]", "left": "what stands before", "right": "what comes after", "both": "both sides"}  # fmt: skip
+    figure, ax = plt.subplots(figsize=(7.5, 2.5))
+    said = []
+    for place, (reads, label) in enumerate(labels.items()):
+        mean, half = mean_and_half(nats[reads])
+        colour = {"nothing": GREY, "left": ORANGE, "right": SKY, "both": BLUE}[reads]
+        ax.barh(place, mean, color=colour, xerr=half, height=0.7, error_kw={"linewidth": 1.2})
+        ax.annotate(
+            f"{mean:.1f}", (mean + half, place), (5, 0), textcoords="offset points", va="center", fontsize=9
+        )
+        said.append(f"{label} {mean:.1f} ± {half:.1f}")
+    ax.set_yticks(range(len(labels)), list(labels.values()))
+    ax.invert_yaxis()
+    ax.set_xlabel("nats per hidden word")
+    show(
+        figure, alt=f"Mean loss of a word hidden in an English sentence, by what is read: {'; '.join(said)}."
+    )
+
+
 def cell_by_layer(same: Float[Tensor, "layers pairs"], other: Float[Tensor, "layers pairs"]) -> None:
     """Cosines of one word's vectors in two sentences, at each layer: pairs of one sense, and of two. Lines are means."""
     figure, ax = plt.subplots(figsize=(7.5, 3.2))

@@ -84,9 +84,22 @@ def test_attentions_come_when_they_are_wanted():
     assert torch.allclose(output.attentions[0].sum(dim=-1), torch.ones(1, 12, 5), atol=1e-5)
 
 
-def test_minilm_is_not_given_a_random_masked_lm_head():
-    with pytest.raises(NoSuchHead, match="random numbers.*coursekit.small.load"):
+def test_minilm_has_the_head_that_the_course_has_learned_and_says_so(capsys):
+    loaded = load("bert-base-uncased", head="masked-lm")
+    assert loaded.name == "all-MiniLM-L6-v2" and loaded.model.cls.predictions.bias.abs().max() > 0.01
+    said = " ".join(capsys.readouterr().out.split())
+    assert "published without the part that names words; this course has learned that part" in said
+
+
+def test_without_that_head_none_of_random_numbers_takes_its_place(monkeypatch, tmp_path):
+    monkeypatch.setattr("coursekit.novels.shipped.models_folder", lambda: tmp_path)
+    with pytest.raises(NoSuchHead, match="published without is not there.*novels_minilm.json cannot be read"):
         load("bert-base-uncased", head="masked-lm")
+
+
+def test_a_model_with_other_tokens_is_not_replaced_by_minilm_s_head():
+    with pytest.raises(NoSuchHead, match="random numbers.*coursekit.small.load"):
+        load("roberta-base", head="masked-lm")
 
 
 @pytest.mark.parametrize(("name", "head"), [("bert-base-uncased", "causal-lm"), ("gpt2", "masked-lm")])
