@@ -1019,7 +1019,7 @@ by_kind = {
 display(pd.DataFrame(by_kind).T)
 
 # %% [markdown]
-# No training, and the averages of these vectors are within about a point of skip-gram's where words tell the sense. Where order decides, both are near a half. (One corpus, 50 numbers each.)
+# No training, and where words tell the sense the averages of these vectors lose about two points to skip-gram's at most. Where order decides, both are near a half. (One corpus, 50 numbers each.)
 
 # %% [markdown]
 # **Analogies.** *man* is to *king* as *woman* is to … ? Mikolov et al. answered with vectors: the word nearest to
