@@ -731,10 +731,12 @@ live_right, cheat_right = (exactly_right(translate(trained, held_out.source), he
                            for trained in (live, cheat))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-reveal("recurrence.copied", NOT_ONE if cheat_right < 0.05 else SOME if cheat_right < 0.9 else NEARLY_ALL, because={
-    SOME: "Both are trained on the same pairs, but only one had to look at the source: the other was handed the token that it has to predict.",
-    NEARLY_ALL: "The loss does fall close to 0, by copying the input. When it translates nobody hands it the right token, and it has nothing to copy.",
-})
+reveal(
+    "recurrence.copied", NOT_ONE if cheat_right < 0.05 else SOME if cheat_right < 0.9 else NEARLY_ALL, because={
+        SOME: "Both are trained on the same pairs, but only one had to look at the source: the other was handed the token that it has to predict.",
+        NEARLY_ALL: "The loss does fall close to 0, by copying the input. When it translates nobody hands it the right token, and it has nothing to copy.",
+    },
+)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 pictures.training(
