@@ -284,6 +284,17 @@ def cut_off(registered: Tensor, output: Tensor) -> Tensor:
     )
 
 
+def trained(
+    module: nn.Module, case: Mapping[str, Any], registered: Tensor, loss: Tensor
+) -> Tensor:
+    """`registered`, with 4 for parameters that get no gradient from this loss, whose gradients are in the module afterwards."""
+    if loss.requires_grad:
+        loss.backward()
+    places = dict(module.named_parameters(remove_duplicate=False))
+    cut = [name in places and places[name].grad is None for name in weights_of(case)]
+    return torch.where(torch.tensor([*cut, False]) & (registered == 2), 4, registered)
+
+
 def run_module(
     cls: type[nn.Module],
     case: Mapping[str, Any],
@@ -324,15 +335,25 @@ def run_cached(
 
     `case[text]` is read at once, twice, without a cache; then with one in pieces of `case["pieces"]` tokens, after it
     `case[other]` as a text of its own; then this one at once. `gradient`: the weights whose gradient through the first
-    reading's sum of squares is asked for. A module that lacks a weight of the case, or has one more, gives zeros.
+    reading's sum of squares is asked for. Where the case has "beside", `case[text]` is read in pieces once more, and
+    after its first piece another module of the class reads this. A module that lacks a weight of the case, or has one
+    more, gives zeros.
     """
     module, registered = build(cls, case)
     whole = bool((registered[:-1] > 0).all()) and registered[-1] <= 0
     module.eval()
 
-    def in_pieces(whole_text: Tensor) -> Tensor:
+    def in_pieces(whole_text: Tensor, between: Callable[[], object] = lambda: None) -> Tensor:
         module.reset(cached=True)
-        return torch.cat([module(piece) for piece in whole_text.split(case["pieces"], dim=1)], dim=1)
+        first, *rest = whole_text.split(case["pieces"], dim=1)
+        read = [module(first)]
+        between()
+        return torch.cat([*read, *map(module, rest)], dim=1)
+
+    def another_reads() -> None:
+        another = cls(**case["config"]).eval()
+        another.reset(cached=True)
+        another(case["beside"])
 
     first = module(case[text])
     if gradient and whole:
@@ -344,6 +365,8 @@ def run_cached(
             "in pieces": in_pieces(case[text]),
             "a second text in pieces": in_pieces(case[other]),
         }
+        if "beside" in case:
+            answers["in pieces, beside another model"] = in_pieces(case[text], another_reads)
         if not registered[-1]:
             registered[-1] = saves_more(module, weights_of(case))
         module.reset()

@@ -870,7 +870,7 @@ display(Markdown("BERT and ELMo: " + "; ".join(map(beside, QUESTIONS)) + "."))
 # %%
 from torch import nn
 
-from coursekit.growing import build
+from coursekit.growing import build, trained
 
 Block = mine("Block")
 
@@ -910,11 +910,16 @@ def states_and_pooled(cls: type[nn.Module], case: dict) -> dict[str, Tensor]:
     """What a class gives with the weights of the case, and whether also in training; zeros where one of these has no place in it."""
     module, registered = build(cls, case)
     inputs = case["ids"], case["segments"], case["real"]
-    (states, pooled), (in_training, _) = module.eval()(*inputs), module.train()(*inputs)
+    with torch.no_grad():
+        in_training, _ = module.train()(*inputs)
+    states, pooled = module.eval()(*inputs)
     same = states.shape == in_training.shape and torch.allclose(states, in_training, equal_nan=True)
     answers = {"states": states, "pooled": pooled, "the same in training": torch.tensor(same)}
+    answers["gradient of token.weight"] = slope = torch.zeros(case["weights.token.weight"].shape)
     if not registered[:-1].all() or registered[-1] > 0:
-        answers = {name: torch.zeros_like(value) for name, value in answers.items()}
+        return {"registered": registered} | {name: torch.zeros_like(value) for name, value in answers.items()}
+    registered = trained(module, case, registered, states.square().sum() + pooled.square().sum())
+    slope += 0 if module.token.weight.grad is None else module.token.weight.grad
     return {"registered": registered} | answers
 
 # %% nbgrader={"grade": true, "grade_id": "bert-Bert-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
