@@ -1364,7 +1364,8 @@ def encoder_shapes(V: int, P: int, D: int, L: int, F: int) -> dict[str, tuple[in
 def bert_cases(draw: Draw) -> Iterator[Case]:
     """Two layers; one, with rows as long as the table of positions; and one in which vectors are so short that an ε shows.
 
-    Each layer costs a millisecond to build, and half of one each time that it is run.
+    Each layer costs a millisecond to build, and half of one each time that it is run: only two are run in training, too,
+    and asked for a gradient.
     """
     short, tables = 2e-3, ("token.weight", "segment.weight", "position.weight")
     within = ("norm.weight", "norm.bias", "value.weight", "value.bias", "output.weight", "output.bias", "narrow.weight", "narrow.bias")
@@ -1384,6 +1385,7 @@ def bert_cases(draw: Draw) -> Iterator[Case]:
             "ids": draw.integers(0, V, B, T),
             "segments": (np.arange(T) >= starts[:, None]).astype(np.int64),
             "real": real,
+            "training": L == 2,
             **weights,
         }
 

@@ -414,12 +414,13 @@ class CausalAttention(torch.nn.Module):
 def gpt_cases(draw: Draw) -> Iterator[Case]:
     """Two layers with GPT-2's activation, which is the default; one with the exact GELU, and another model beside it; one with short vectors.
 
-    Each layer of each reading costs half a millisecond, and each layer that is built most of one.
+    Each layer of each reading costs half a millisecond, and each layer that is built most of one. So each way of
+    reading is asked of one case only, and those that can go wrong between two layers of the one that has two.
     """
-    for V, heads, d, layers, inner, B, T, other, pieces, activation in (
-        (11, 2, 7, 2, 20, 3, 5, 4, 3, None),
-        (9, 3, 4, 1, 17, 5, 2, 3, 1, "gelu"),
-        (8, 1, 13, 1, 18, 1, 6, 4, 5, None),
+    for V, heads, d, layers, inner, B, T, other, pieces, activation, readings in (
+        (11, 2, 7, 2, 20, 3, 5, 4, 3, None, ["in pieces", "after reset()"]),
+        (9, 3, 4, 1, 17, 5, 2, 3, 1, "gelu", ["once more", "a second text in pieces", "in pieces, beside another model"]),
+        (8, 1, 13, 1, 18, 1, 6, 4, 5, None, []),
     ):
         dim, tokens = heads * d, 40  # so many that whoever counts on meets no end of the table
         shapes = {"token.weight": (V, dim), "position.weight": (tokens, dim)}
@@ -441,7 +442,9 @@ def gpt_cases(draw: Draw) -> Iterator[Case]:
             "ids": draw.integers(0, V, B, T),
             "other": draw.integers(0, V, B, other),
             "pieces": pieces,
-            **({"beside": draw.integers(0, V, B, 2)} if pieces == 1 else {}),  # not as many as a piece has
+            "beside": draw.integers(0, V, B, 2),  # not as many as a piece has
+            "readings": list(readings),
+            "gradient": ["token.weight"] if layers == 2 else [],
             **weights,
         }
 
