@@ -289,6 +289,53 @@ def test_a_class_that_remembers_is_read_at_once_and_in_pieces():
     assert torch.allclose(answers["gradient of scale"], 4 * x.cumsum(dim=1).square().sum())
 
 
+class SharedSum(RunningSum):
+    """What was read is kept by the class."""
+
+    def reset(self, cached=False):
+        SharedSum.cached, SharedSum.total = cached, 0
+
+    def forward(self, x):
+        sums = x.cumsum(dim=1) + self.total
+        SharedSum.total = sums[:, -1:] if self.cached else 0
+        return self.scale * sums
+
+
+def test_what_two_models_share_shows_where_another_reads_between_two_pieces():
+    x, name = torch.randn(2, 5, 3), "in pieces, beside another model"
+    asked = {"config": {}, "x": x, "other": x, "pieces": 2, "weights.scale": torch.ones(1)}
+    assert name not in growing.run_cached(RunningSum, asked, "x", "other")
+    asked |= {"beside": torch.randn(2, 3, 3), "readings": [name, "in pieces"]}
+    for cls, right in ((RunningSum, True), (SharedSum, False)):
+        answers = growing.run_cached(cls, asked, "x", "other")
+        assert set(answers) == {"registered", "at once", *asked["readings"]}, "those that the case chooses"
+        assert torch.allclose(answers["in pieces"], x.cumsum(dim=1), atol=1e-5)
+        assert torch.allclose(answers[name], x.cumsum(dim=1), atol=1e-5) == right
+
+
+class Residual(nn.Module):
+    """A map, added to what came in; one of the two may be cut off from training."""
+
+    def __init__(self, cut: str):
+        super().__init__()
+        self.map, self.cut = nn.Linear(2, 2, bias=False), cut
+
+    def forward(self, x):
+        part = self.map(x)
+        return (x.detach() if self.cut == "straight" else x) + (part.detach() if self.cut == "part" else part)
+
+
+@pytest.mark.parametrize(
+    ("cut", "registered", "slope"),
+    [("", [2, 0], 8.0), ("straight", [2, 0], 4.0), ("part", [4, 0], 4.0)],
+)
+def test_a_path_that_is_cut_off_shows_in_the_gradient_of_the_input(cut, registered, slope):
+    asked = {"config": {"cut": cut}, "x": torch.ones(1, 3, 2), "weights.map.weight": torch.eye(2)}
+    answers = growing.run_module(Residual, asked, "x", back_to="x")
+    assert (answers["eval"] == 2).all() and answers["registered"].tolist() == registered
+    assert (answers["gradient of x"] == slope).all()
+
+
 def test_what_would_be_random_is_given_as_zeros():
     asked = {"config": {}, "x": torch.ones(1, 2, 3), "other": torch.ones(1, 2, 3), "pieces": 1}
     answers = growing.run_cached(RunningSum, asked, "x", "other")
