@@ -299,13 +299,11 @@ def run_module(
     *inputs: str,
     modes: tuple[str, ...] = ("eval",),
     gradient: bool = False,
-    back_to: str = "",
 ) -> dict[str, Tensor]:
     """What a check asks of a class: `registered` (see `build`, `cut_off`), and its output on `case[inputs]` in each mode.
 
     modes     "eval", "train" or both: one output each, by the name of the mode.
     gradient  Also the gradient, through the output's sum of squares, with respect to each weight of the case.
-    back_to   Also the gradient with respect to this input, through the sum of squares of the last mode's output.
     A module that lacks one of the weights has random numbers in it: its outputs are zeros instead.
     """
     module, registered = build(cls, case)
@@ -313,17 +311,9 @@ def run_module(
     complete = bool((registered[:-1] > 0).all())
     for mode in modes:
         module.train(mode == "train")
-        values = {name: case[name] for name in inputs}
-        if back_to and mode == modes[-1]:
-            start = case[back_to].clone().requires_grad_()
-            values[back_to] = start.clone()  # into which may be written, as into the input itself
-        output = module(*values.values())
+        output = module(*(case[name] for name in inputs))
         answers[mode] = output if complete else torch.zeros_like(output)
         answers["registered"] = cut_off(registered, output)
-    if back_to:
-        if complete:
-            answers["registered"] = trained(module, case, answers["registered"], output.square().sum())
-        answers[f"gradient of {back_to}"] = torch.zeros(1) if start.grad is None else start.grad
     if gradient:
         loss = sum(answers[mode].square().sum() for mode in modes)
         places = dict(module.named_parameters(remove_duplicate=False))

@@ -944,15 +944,13 @@ class Dropout(nn.Module):
 
 
 def block_cases(draw: Draw) -> Iterator[Case]:
-    # Both kinds with a dropout of everything, whose place shows in training; both with an epsilon that matters. What is
-    # dropped has no gradient: the others are asked for one.
+    # Both kinds with a dropout of everything, whose place shows in training; both with an epsilon that matters.
     def some(heads: int, d: int, inner: int, x: np.ndarray, keep: np.ndarray, **config) -> Case:
         dim = heads * d
         return {
             "config": {"dim": dim, "heads": heads, "inner": inner, **config},
             "x": x,
             "keep": keep,
-            "back_to": "" if "dropout" in config else "x",
             **attention_weights(draw, dim, "attention."),
             **linear(draw, "feed_forward.widen", dim, inner),
             **linear(draw, "feed_forward.narrow", inner, dim),
@@ -992,18 +990,9 @@ def block_with(forward: str) -> str:
     return BLOCK.replace("FORWARD", forward.strip())
 
 
-CUT = """
-        if self.norm_first:
-            x = {residual_1} + self.drop(self.attention(self.norm_attention(x), keep)){part_1}
-            return {residual_2} + self.drop(self.feed_forward(self.norm_feed_forward(x))){part_2}
-        x = self.norm_attention({residual_1} + self.drop(self.attention(x, keep)){part_1})
-        return self.norm_feed_forward({residual_2} + self.drop(self.feed_forward(x)){part_2})
-"""
-
-
 Block = Exercise(
     cases=block_cases,
-    rule=Rule(axes={"eval": "B T D", "train": "B T D", "gradient of x": "B T D"}),
+    rule=Rule(axes={"eval": "B T D", "train": "B T D"}),
     uses=("transformer.MultiHeadAttention", "transformer.FeedForward", "transformer.Dropout"),
     mistakes=(
         Mistake(
@@ -1205,30 +1194,6 @@ Block = Exercise(
             x = self.norm_attention(x + self.drop(self.attention(x, keep)))
             return self.norm_feed_forward(x + self.drop(self.feed_forward(x)))
 """),
-        ),
-        Mistake(
-            "the residuals cut off from training",
-            "Your numbers are right. But a residual of yours is a copy that is cut off (detach or .data): on the straight road no gradient comes back to the layers below.",
-            edits={
-                PRE_1: PRE_1.replace("x + ", "x.detach() + "), PRE_2: PRE_2.replace("x + ", "x.detach() + "),
-                POST_1: POST_1.replace("x + ", "x.detach() + "), POST_2: POST_2.replace("x + ", "x.detach() + "),
-            },
-            also=(
-                block_with(CUT.format(residual_1="x.detach()", residual_2="x", part_1="", part_2="")),
-                block_with(CUT.format(residual_1="x", residual_2="x.detach()", part_1="", part_2="")),
-            ),
-        ),
-        Mistake(
-            "a part cut off from training",
-            "Your numbers are right. But what a part of yours gives is cut off (detach, .data or no_grad) before it is added: no step of training could change that part's weights (4 in `registered`).",
-            edits={
-                PRE_1: PRE_1.replace("keep))", "keep)).detach()"), PRE_2: PRE_2 + ".detach()",
-                POST_1: POST_1.replace("keep)))", "keep)).detach())"), POST_2: POST_2.removesuffix(")") + ".detach())",
-            },
-            also=(
-                block_with(CUT.format(residual_1="x", residual_2="x", part_1=".detach()", part_2="")),
-                block_with(CUT.format(residual_1="x", residual_2="x", part_1="", part_2=".detach()")),
-            ),
         ),
     ),
     alternatives={

@@ -313,29 +313,6 @@ def test_what_two_models_share_shows_where_another_reads_between_two_pieces():
         assert torch.allclose(answers[name], x.cumsum(dim=1), atol=1e-5) == right
 
 
-class Residual(nn.Module):
-    """A map, added to what came in; one of the two may be cut off from training."""
-
-    def __init__(self, cut: str):
-        super().__init__()
-        self.map, self.cut = nn.Linear(2, 2, bias=False), cut
-
-    def forward(self, x):
-        part = self.map(x)
-        return (x.detach() if self.cut == "straight" else x) + (part.detach() if self.cut == "part" else part)
-
-
-@pytest.mark.parametrize(
-    ("cut", "registered", "slope"),
-    [("", [2, 0], 8.0), ("straight", [2, 0], 4.0), ("part", [4, 0], 4.0)],
-)
-def test_a_path_that_is_cut_off_shows_in_the_gradient_of_the_input(cut, registered, slope):
-    asked = {"config": {"cut": cut}, "x": torch.ones(1, 3, 2), "weights.map.weight": torch.eye(2)}
-    answers = growing.run_module(Residual, asked, "x", back_to="x")
-    assert (answers["eval"] == 2).all() and answers["registered"].tolist() == registered
-    assert (answers["gradient of x"] == slope).all()
-
-
 def test_what_would_be_random_is_given_as_zeros():
     asked = {"config": {}, "x": torch.ones(1, 2, 3), "other": torch.ones(1, 2, 3), "pieces": 1}
     answers = growing.run_cached(RunningSum, asked, "x", "other")
@@ -410,6 +387,20 @@ def test_a_check_says_what_is_saved_beside_the_weights_and_what_no_training_coul
         assert sorted(answers["registered"].tolist()[:2]) == registered[:2]
         assert answers["registered"][-1] == registered[-1]
     assert (growing.run_module(Plain, case, "x")["eval"] == 3).all()
+
+
+def test_a_parameter_without_a_gradient_is_told_from_those_that_have_one():
+    case = {"config": {}, "weights.map.weight": torch.ones(2, 2), "weights.map.bias": torch.ones(2)}
+    x = torch.ones(1, 2)
+    for own, loss_of, expected in (
+        (True, lambda module: module(x).sum(), [2, 2, 0]),
+        (True, lambda module: (x @ module.map.weight + module.map.bias.detach()).sum(), [4, 2, 0]),
+        (True, lambda module: module(x).sum().detach(), [4, 4, 0]),
+        (False, lambda module: module(x).sum(), [0, 0, 0]),
+    ):
+        module, registered = growing.build(Plain, case)
+        registered = registered if own else torch.zeros(3)  # what has no place in it is not cut off
+        assert growing.trained(module, case, registered, loss_of(module)).tolist() == expected
 
 
 def test_a_cache_that_would_be_saved_is_found_once_it_is_filled():
