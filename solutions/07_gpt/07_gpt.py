@@ -249,7 +249,7 @@ class GPT(torch.nn.Module):
         ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "gpt-gpt-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("gpt.gpt", lambda case: run_cached(GPT, case, "ids", "other", gradient=["token.weight"]))
+check("gpt.gpt", lambda case: run_cached(GPT, case, "ids", "other", gradient=case["gradient"]))
 
 # %% [markdown]
 # The course's small GPT has the same parts under the same names, with the exact GELU. So its trained weights go into yours. Fifty sentences are read three times: by the course's GPT, by
