@@ -1,12 +1,15 @@
 """What one exercise costs of a submission: those where students write a class, beside those where they write a function.
 
-python -m bench.exercises: the solutions of the notebooks that have both, in the jail; for each exercise with the inputs
-of its check and without, by turns. Prints JSON: {exercise: [is a class, milliseconds in the jail, of reading and judging]}.
+python -m bench.exercises [EXERCISE …]: the solutions of the notebooks that have both, in the jail; for each exercise, or
+those named, with the inputs of its check and without, by turns. Prints JSON: {exercise: [is a class, milliseconds in the
+jail, of reading and judging]}.
 """
 
 import json
 import statistics
+import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from autograder.authoring import reference
@@ -24,14 +27,15 @@ ROOT = Path(__file__).parents[1]
 ROUNDS = 15
 
 
-def main() -> None:
+def main(*chosen: str) -> None:
     times: dict[str, tuple[bool, float, float]] = {}
     for assignment in assignments(ROOT):
         classes = {
             name for name, source in reference.solution_sources(assignment).items() if is_class(source)
         }
-        if classes:
-            measured = of_notebook(assignment)
+        asked = [name for name in assignment.exercises if name in chosen or not chosen]
+        if classes and asked:
+            measured = of_notebook(assignment, asked)
             times |= {name: (name in classes, *both) for name, both in measured.items()}
     print(json.dumps(times))
 
@@ -40,8 +44,8 @@ def is_class(source: str) -> bool:
     return source.startswith("class ")
 
 
-def of_notebook(assignment: Assignment) -> dict[str, tuple[float, float]]:
-    """Of each exercise the milliseconds in the jail, and of what the command does with the answers."""
+def of_notebook(assignment: Assignment, asked: Sequence[str]) -> dict[str, tuple[float, float]]:
+    """Of these exercises the milliseconds in the jail, and of what the command does with the answers."""
     course = course_settings(ROOT)
     modules = [*course.preload, *imported_ahead(course.preload_where, read_source(assignment.source))]
     cases = reference.draw(assignment, assignment.exercises, PUBLIC_SEED)
@@ -50,8 +54,8 @@ def of_notebook(assignment: Assignment) -> dict[str, tuple[float, float]]:
     cells = reference.variant_cells(assignment, {})
     with Server(view=View(packages=course.packages), modules=modules) as server:
 
-        def run(asked: Cases) -> tuple[float, list[bytes]]:
-            job = make_job(cells, dict.fromkeys(cases, ()) | dict(asked), course.arrays)
+        def run(these: Cases) -> tuple[float, list[bytes]]:
+            job = make_job(cells, dict.fromkeys(cases, ()) | dict(these), course.arrays)
             began = time.perf_counter()
             outcome = server.run(job)
             assert outcome.status == "finished", outcome.status
@@ -59,7 +63,7 @@ def of_notebook(assignment: Assignment) -> dict[str, tuple[float, float]]:
 
         run({})
         measured = {}
-        for name in cases:
+        for name in asked:
             jail, reading = [], []
             for _ in range(ROUNDS):
                 without, _ = run({})
@@ -78,4 +82,4 @@ def of_notebook(assignment: Assignment) -> dict[str, tuple[float, float]]:
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

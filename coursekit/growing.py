@@ -253,12 +253,12 @@ def build(cls: type[nn.Module], case: Mapping[str, Any]) -> tuple[nn.Module, Ten
     weights = weights_of(case)
     parameters, buffers = dict(module.named_parameters(remove_duplicate=False)), dict(module.named_buffers())
     registered, saved = [], module.state_dict() if buffers else {}
-    for name, value in weights.items():
-        place = parameters.get(name, buffers.get(name))
-        fits = place is not None and place.shape == value.shape
-        registered.append(0 if not fits else 2 if name in parameters else 1 if name in saved else 3)
-        if fits:
-            with torch.no_grad():
+    with torch.no_grad():
+        for name, value in weights.items():
+            place = parameters.get(name, buffers.get(name))
+            fits = place is not None and place.shape == value.shape
+            registered.append(0 if not fits else 2 if name in parameters else 1 if name in saved else 3)
+            if fits:
                 place.copy_(value)
     loaded = {id(parameters[name]) for name in weights if name in parameters}
     others = {id(value): value.numel() for value in parameters.values() if id(value) not in loaded}
@@ -282,6 +282,15 @@ def cut_off(registered: Tensor, output: Tensor) -> Tensor:
     return torch.where(
         (registered == 2) & cut & (torch.arange(len(registered)) < len(registered) - 1), 4, registered
     )
+
+
+def trained(module: nn.Module, case: Mapping[str, Any], registered: Tensor, loss: Tensor) -> Tensor:
+    """`registered`, with 4 for parameters that get no gradient from this loss, whose gradients are in the module afterwards."""
+    if loss.requires_grad:
+        loss.backward()
+    places = dict(module.named_parameters(remove_duplicate=False))
+    cut = [name in places and places[name].grad is None for name in weights_of(case)]
+    return torch.where(torch.tensor([*cut, False]) & (registered == 2), 4, registered)
 
 
 def run_module(
@@ -324,31 +333,49 @@ def run_cached(
 
     `case[text]` is read at once, twice, without a cache; then with one in pieces of `case["pieces"]` tokens, after it
     `case[other]` as a text of its own; then this one at once. `gradient`: the weights whose gradient through the first
-    reading's sum of squares is asked for. A module that lacks a weight of the case, or has one more, gives zeros.
+    reading's sum of squares is asked for. Where the case has "beside", `case[text]` is read in pieces once more, and
+    after its first piece another module of the class reads this. A module that lacks a weight of the case, or has one
+    more, gives zeros. Each reading costs time: of those after the first a case may choose some, `case["readings"]`.
     """
     module, registered = build(cls, case)
     whole = bool((registered[:-1] > 0).all()) and registered[-1] <= 0
     module.eval()
 
-    def in_pieces(whole_text: Tensor) -> Tensor:
+    def in_pieces(whole_text: Tensor, between: Callable[[], object] = lambda: None) -> Tensor:
         module.reset(cached=True)
-        return torch.cat([module(piece) for piece in whole_text.split(case["pieces"], dim=1)], dim=1)
+        first, *rest = whole_text.split(case["pieces"], dim=1)
+        read = [module(first)]
+        between()
+        return torch.cat([*read, *map(module, rest)], dim=1)
+
+    def another_reads() -> None:
+        another = cls(**case["config"]).eval()
+        another.reset(cached=True)
+        another(case["beside"])
 
     first = module(case[text])
     if gradient and whole:
         first.square().sum().backward()
-    with torch.no_grad():
-        answers = {
-            "at once": first.detach(),
-            "once more": module(case[text]),
-            "in pieces": in_pieces(case[text]),
-            "a second text in pieces": in_pieces(case[other]),
-        }
+
+    def after_reset() -> Tensor:
         if not registered[-1]:
             registered[-1] = saves_more(module, weights_of(case))
         module.reset()
-        answers["after reset()"] = module(case[other])
-    places = dict(module.named_parameters())
+        return module(case[other])
+
+    readings = {
+        "once more": lambda: module(case[text]),
+        "in pieces": lambda: in_pieces(case[text]),
+        "a second text in pieces": lambda: in_pieces(case[other]),
+        "in pieces, beside another model": lambda: in_pieces(case[text], another_reads),
+        "after reset()": after_reset,
+    }
+    chosen = case.get("readings", [name for name in readings if "beside" in case or "beside" not in name])
+    with torch.no_grad():
+        answers = {"at once": first.detach()} | {
+            name: readings[name]() for name in readings if name in chosen
+        }
+    places = dict(module.named_parameters()) if gradient else {}
     for name in gradient:
         slope = places[name].grad if name in places else None
         answers[f"gradient of {name}"] = torch.zeros(1) if slope is None else slope

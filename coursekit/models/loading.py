@@ -48,7 +48,7 @@ def load(name: str, head: Head = None, attentions: bool = False) -> Loaded:
             f"Ask for head={asked.head!r}."
         )
     loaded = _from_hub(asked, head, attentions) or _from_package(asked, head, attentions)
-    print(fill(loaded.note, 100))
+    print(fill(loaded.note, 72, break_on_hyphens=False))
     return loaded
 
 

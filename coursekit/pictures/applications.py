@@ -68,7 +68,7 @@ def accuracy_by_phenomenon(found: Mapping[str, Mapping[str, tuple[float, float, 
         ax.axvline(0.5, color=GREY, linestyle=":", linewidth=1)
         ax.set(xlim=(0, 1.02), ylim=(len(found) - 0.5, -0.8), title=kind)
         ax.title.set_fontsize(10)
-        ax.set_xticks([0, 0.5, 1])
+        ax.set_xticks([0, 0.5, 1], ["0", "½", "1"])
     axes[0].set_yticks(range(len(found)), list(found))
     figure.supxlabel("share of test reviews right", fontsize=10)
     for name, scores in found.items():

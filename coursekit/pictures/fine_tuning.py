@@ -167,12 +167,13 @@ def by_labels(table: pd.DataFrame, best: Mapping[str, float], chance: Mapping[st
             ("always the commonest answer", chance[task], GREY, "top"),
         ):
             ax.axhline(100 * limit, color=colour, linestyle=":", linewidth=1)
-            ax.annotate(name, (0.02, 100 * limit), (0, {"bottom": 1, "top": -2}[side]), xycoords=("axes fraction", "data"), textcoords="offset points",
+            x, y = {"bottom": (0.02, 1), "top": (0.12, -8)}[side]  # below the line from scratch
+            ax.annotate(name, (x, 100 * limit), (0, y), xycoords=("axes fraction", "data"), textcoords="offset points",
                         fontsize=8, color=colour, va=side)  # fmt: skip
         ax.set_xscale("log")
         ax.set_xticks(means.index, [f"{n:,}" for n in means.index])
         ax.minorticks_off()
-        ax.set(title=task, xlabel="labels", ylabel="right (%)", ylim=(100 * chance[task] - 7, 106))
+        ax.set(title=task, xlabel="labels", ylabel="right (%)", ylim=(100 * chance[task] - 9, 106))
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=5, fontsize=9)
     limits = "; ".join(f"{task} {best[task]:.1%} and {chance[task]:.1%}" for task in best)
     show(figure, alt=(

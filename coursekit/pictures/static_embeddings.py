@@ -1,11 +1,13 @@
 """Figures of notebook 01. Each takes what the notebook computed, draws it, and says its numbers in words."""
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
+from matplotlib.transforms import Bbox
 from torch import Tensor
 
 from coursekit.pictures.recurrence import HOLDS, PLAIN, READS, WRITES, arrow, box, canvas, label
@@ -273,11 +275,11 @@ def leaning(
     ax.axhline(0, color=GREY, lw=0.8)
     ax.axvline(0, color=GREY, lw=0.8)
     ax.scatter(seven, eighth, color=BLUE, s=16, zorder=3)
-    for word, x, y in zip(words, seven.tolist(), eighth.tolist(), strict=True):
-        ax.annotate(word, (x, y), xytext=(4, 2), textcoords="offset points", fontsize=8)
+    ax.margins(0.06)
     ax.set(xlabel="leans to: he, man, his, …  ←  mean of seven pairs  →  she, woman, her, …",
            ylabel="male  ←  one pair  →  female")  # fmt: skip
     ax.legend(loc="upper right", frameon=False)
+    _name(ax, words, list(zip(seven.tolist(), eighth.tolist(), strict=True)))
     order = seven.argsort().tolist()
     first, last = (
         ", ".join(f"{words[i]} {seven[i]:+.2f}" for i in some) for some in (order[:3], order[:-4:-1])
@@ -286,6 +288,23 @@ def leaning(
         f"{len(words)} occupations. Across, the mean over seven pairs such as she and he, from {first} to {last}; 95 % of random words lie "
         f"between {low:+.2f} and {high:+.2f}. Upwards, the pair female and male, which falls as the mean rises."
     ))  # fmt: skip
+
+
+def _name(ax: plt.Axes, words: Sequence[str], points: Sequence[Sequence[float]]) -> None:
+    """Writes each word beside its point, on the first of four sides where it covers neither a point nor another word."""
+    ax.figure.draw_without_rendering()  # limits and layout are final from here
+    dots = ax.transData.transform(points)
+    boxes: list[Bbox] = []
+    for word, point in zip(words, points, strict=True):
+        tried = []
+        for (x, y), ha in (((4, 2), "left"), ((-4, 2), "right"), ((4, -8), "left"), ((-4, -8), "right")):
+            text = ax.annotate(word, point, (x, y), textcoords="offset points", fontsize=8, ha=ha)
+            box = text.get_window_extent()
+            tried.append((box.count_overlaps(boxes) + box.count_contains(dots), len(tried), text, box))
+            text.set_visible(False)
+        _, _, text, box = min(tried, key=itemgetter(0, 1))
+        text.set_visible(True)
+        boxes.append(box)
 
 
 def bars(

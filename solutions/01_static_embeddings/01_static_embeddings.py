@@ -1019,7 +1019,7 @@ by_kind = {
 display(pd.DataFrame(by_kind).T)
 
 # %% [markdown]
-# No training, and the averages of these vectors are within about a point of skip-gram's where words tell the sense. Where order decides, both are near a half. (One corpus, 50 numbers each.)
+# No training, and where words tell the sense the averages of these vectors lose about two points to skip-gram's at most. Where order decides, both are near a half. (One corpus, 50 numbers each.)
 
 # %% [markdown]
 # **The same words in other books.** Skip-gram in English: the course has trained it for five minutes of one core on 82 novels of 1839 to 1927, 16,384 words with 100 numbers each ([card](../../data/models/novels_skipgram.md)). GloVe's texts

@@ -281,7 +281,7 @@ selves = products.diagonal()
 display(Markdown(f"""
 | | variance | mean | mean after scaling by √50 |
 |:--|--:|--:|--:|
-| one coordinate of a vector | {frequent.var():.2f} | {frequent.mean():.2f} | |
+| one coordinate of a vector | {frequent.var():.2f} | {frequent.mean():z.2f} | |
 | two different words | **{pairs.var():.0f}** | **{pairs.mean():.1f}** | {pairs.mean() / 50**0.5:.2f} |
 | a word with itself | {selves.var():.0f} | **{selves.mean():.1f}** | {selves.mean() / 50**0.5:.2f} |
 | the mean vector of all words with itself | | {frequent.mean(0).square().sum():.1f} | |
@@ -879,7 +879,7 @@ lines = ["| 600 held-out texts | mean | 95 % | each training |", "|:--|--:|--:|:
 for label, values in by_training[0].items():
     mean, half = mean_and_half(values)
     each = " ".join(f"{found[label].mean():.2f}" for found in by_training)
-    lines.append(f"| {label} | {mean:.2f} | ± {half:.2f} | {each} |")
+    lines.append(f"| {label} | {mean:.2f} | ±&nbsp;{half:.2f} | {each} |")
 display(Markdown("\n".join(lines)))
 
 # %% [markdown]

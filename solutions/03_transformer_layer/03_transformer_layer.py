@@ -881,6 +881,8 @@ print(f"\ndirections found in 2,000 held-out sentences, both ways: {share_found:
 print("This takes five to ten seconds.")
 found = {embed.__name__: [order_accuracy(embed, seed) for seed in range(3)]
          for embed in (words_alone, with_positions)}
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 share_found = np.mean(found["words_alone"])
 reveal("transformer.direction", COIN if share_found < 0.6 else SOMEWHAT if share_found < 0.9 else MOST, because={
     SOMEWHAT: "They do, but who cannot see where a word stands cannot use it: every word has the same vector in both directions.",

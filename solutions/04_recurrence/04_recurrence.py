@@ -512,7 +512,7 @@ display(pd.DataFrame(
 # It has to learn to pack everything in, before it knows what will be asked.
 
 # %% [markdown]
-# Your function in the trained network of part 5, and where it looks. The words are glossed: under each token of the code stands the English word whose stem it is.
+# Your function in the trained network of part 5, and where it looks. The words are glossed: behind each stem of the code its English word stands in brackets.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 additive.attend = additive_attention                              # yours, from here on
@@ -729,10 +729,14 @@ print("This takes five to ten seconds.")
 cheat, cheat_losses = train(140, lambda target: target)
 live_right, cheat_right = (exactly_right(translate(trained, held_out.source), held_out.target)
                            for trained in (live, cheat))
-reveal("recurrence.copied", NOT_ONE if cheat_right < 0.05 else SOME if cheat_right < 0.9 else NEARLY_ALL, because={
-    SOME: "Both are trained on the same pairs, but only one had to look at the source: the other was handed the token that it has to predict.",
-    NEARLY_ALL: "The loss does fall close to 0, by copying the input. When it translates nobody hands it the right token, and it has nothing to copy.",
-})
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+reveal(
+    "recurrence.copied", NOT_ONE if cheat_right < 0.05 else SOME if cheat_right < 0.9 else NEARLY_ALL, because={
+        SOME: "Both are trained on the same pairs, but only one had to look at the source: the other was handed the token that it has to predict.",
+        NEARLY_ALL: "The loss does fall close to 0, by copying the input. When it translates nobody hands it the right token, and it has nothing to copy.",
+    },
+)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 pictures.training(
@@ -741,7 +745,7 @@ pictures.training(
 )
 first = held_out.source[:1]
 print("source:          ", language.decode(first[0].tolist()))
-print("shift forgotten: ", code.decode(translate(cheat, first)[0]))
+print("shift forgotten: ", code.decode(translate(cheat, first)[0]) or "(no word)")
 
 # %% [markdown]
 # The cheat's loss falls first, and close to zero: it only copies its input. Left alone with a start sign, it has learned nothing about the source. A loss

@@ -900,7 +900,7 @@ pictures.layer_weights(apart)
 mixes = read_table("results/elmo_mix.csv").set_index(["setting", "task", "seed"])
 by_setting = mixes.groupby(level=["setting", "task"], sort=False)
 display(by_setting.apply(
-    lambda rows: "  ".join("{:.2f} ± {:.2f}".format(*mean_and_half(rows[layer])) for layer in mixes.columns if "layer" in layer)
+    lambda rows: "  ".join("{:.2f}\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}{:.2f}".format(*mean_and_half(rows[layer])) for layer in mixes.columns if "layer" in layer)
 ).unstack("task", sort=False)[list(TASKS)].rename_axis("weights of layers 0, 1 and 2", axis=0))
 
 # %% [markdown]
@@ -1353,7 +1353,7 @@ reveal("elmo.untrained_cosine", EXACTLY_1 if untrained > 0.99999 else JUST_BELOW
     NEAR_0: "The same row of the table goes into both sums, and it is much longer than what random LSTMs add.",
 })
 tutorial(ids).square().sum().backward()
-print("gradient of the layer weights:", tutorial.layer_weights.grad.tolist())
+print("gradient of the layer weights:", ", ".join(f"{g:,.0f}" for g in tutorial.layer_weights.grad.tolist()))
 display(pd.DataFrame(by_network, index=["one sense", "two senses"]).T.round(4))
 
 # %% [markdown]

@@ -1362,11 +1362,15 @@ def encoder_shapes(V: int, P: int, D: int, L: int, F: int) -> dict[str, tuple[in
 
 
 def bert_cases(draw: Draw) -> Iterator[Case]:
-    """Sizes that all differ. In the last two cases vectors are so short that an ε shows: of the tables, and in the layers."""
+    """Two layers; one, with rows as long as the table of positions; and one in which vectors are so short that an ε shows.
+
+    Each layer costs a millisecond to build, and half of one each time that it is run: only two are run in training, too,
+    and asked for a gradient.
+    """
     short, tables = 2e-3, ("token.weight", "segment.weight", "position.weight")
     within = ("norm.weight", "norm.bias", "value.weight", "value.bias", "output.weight", "output.bias", "narrow.weight", "narrow.bias")
     for B, T, V, P, D, L, H, F, are_short in (
-        (3, 5, 11, 9, 8, 2, 2, 12, ()), (2, 6, 9, 6, 6, 3, 3, 10, ()), (4, 7, 13, 8, 4, 1, 2, 9, tables), (2, 4, 7, 5, 6, 2, 3, 8, within),
+        (3, 5, 11, 9, 8, 2, 2, 12, ()), (2, 6, 9, 6, 6, 1, 3, 10, ()), (4, 3, 7, 5, 4, 1, 2, 9, tables + within),
     ):  # fmt: skip
         real = draw.padding(B, T)
         starts = draw.integers(1, T, B)
@@ -1381,6 +1385,7 @@ def bert_cases(draw: Draw) -> Iterator[Case]:
             "ids": draw.integers(0, V, B, T),
             "segments": (np.arange(T) >= starts[:, None]).astype(np.int64),
             "real": real,
+            "training": L == 2,
             **weights,
         }
 
@@ -1391,7 +1396,12 @@ POOLED = "torch.tanh(self.pooler(states[-1][:, 0]))"
 
 Bert = Exercise(
     cases=bert_cases,
-    rule=Rule(axes={"registered": "", "states": "layers+1 B T dim", "pooled": "B dim", "the same in training": ""}),
+    rule=Rule(
+        axes={
+            "registered": "", "states": "layers+1 B T dim", "pooled": "B dim", "the same in training": "",
+            "gradient of token.weight": "vocabulary dim",
+        }
+    ),  # fmt: skip
     mistakes=(
         Mistake(
             "no segments",
@@ -1517,6 +1527,48 @@ class Bert(nn.Module):
             "dropout in the blocks",
             "Your numbers are right while the model is used. In training your blocks drop some: the docstring asks for no dropout.",
             BLOCKS, "Block(dim, heads, inner, eps=1e-12, dropout=0.1)",
+        ),
+        Mistake(
+            "the states cut off from training",
+            "Your numbers are right. But whoever trains on your hidden states trains nothing: detach, .data or no_grad cuts them off from the weights.",
+            "return torch.stack(states),", "return torch.stack(states).detach(),",
+            also=("""
+class Bert(nn.Module):
+    def __init__(self, vocabulary, tokens, dim, layers, heads, inner):
+        super().__init__()
+        self.token, self.segment, self.position = (nn.Embedding(n, dim) for n in (vocabulary, 2, tokens))
+        self.norm = nn.LayerNorm(dim, eps=1e-12)
+        self.layers = nn.ModuleList([Block(dim, heads, inner, eps=1e-12) for _ in range(layers)])
+        self.pooler = nn.Linear(dim, dim)
+
+    def forward(self, ids, segments, real):
+        x = self.norm(self.token(ids) + self.segment(segments) + self.position.weight[: ids.shape[1]])
+        states = [x.detach()]
+        for layer in self.layers:
+            x = layer(x, real[:, None])
+            states.append(x.detach())
+        return torch.stack(states), torch.tanh(self.pooler(x[:, 0]))
+""",),
+        ),
+        Mistake(
+            "each layer cut off from the one below",
+            "Your numbers are right. But each of your layers reads a copy that is cut off (detach or .data): what is above trains nothing below.",
+            "layer(states[-1], real[:, None])", "layer(states[-1].detach(), real[:, None])",
+        ),
+        Mistake(
+            "the pooler cut off",
+            "Your numbers are right. But your pooler reads a copy that is cut off (detach or .data): what is trained on the pooled vectors trains the pooler alone.",
+            POOLED, "torch.tanh(self.pooler(states[-1][:, 0].detach()))",
+        ),
+        Mistake(
+            "all cut off from training",
+            "Your numbers are right. But no step of training could change your weights: no_grad cuts what you return off from them (4 in `registered`).",
+            "    def forward(self, ids, segments, real):", "    @torch.no_grad()\n    def forward(self, ids, segments, real):",
+        ),
+        Mistake(
+            "a table cut off from training",
+            "Your numbers are right. But no step of training could change your table of positions: .data or detach cuts it off (4 in `registered`).",
+            "self.position.weight[: ids.shape[1]]", "self.position.weight.data[: ids.shape[1]]",
         ),
         Mistake(
             "pre-norm",
@@ -1698,7 +1750,27 @@ PLACED = 'ours[f"{layer}{PLACES[place]}.{part}"] = value'
 
 bert_names = Exercise(
     cases=bert_names_cases,
+    rule=Rule("equal"),
     mistakes=(
+        Mistake(
+            "rounded to half precision",
+            "Your names are right. The numbers do not stay as they are: in half precision (float16, bfloat16) three digits or fewer are left of seven.",
+            PLACED, 'ours[f"{layer}{PLACES[place]}.{part}"] = value.half()',
+            also=("""
+def bert_names(theirs):
+    ours = {}
+    for name, value in theirs.items():
+        place, _, part = name.removeprefix("bert.").rpartition(".")
+        layer = ""
+        if place.startswith("encoder.layer."):
+            _, _, number, place = place.split(".", 3)
+            layer = f"layers.{number}."
+        if place in PLACES:
+            part = {"gamma": "weight", "beta": "bias"}.get(part, part)
+            ours[f"{layer}{PLACES[place]}.{part}"] = value.bfloat16()
+    return ours
+""",),
+        ),
         Mistake(
             "gamma and beta kept",
             "The norms of files of 2018 have names that your modules do not know: gamma is the weight, beta the bias.",

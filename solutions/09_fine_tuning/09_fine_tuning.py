@@ -748,7 +748,7 @@ display(Markdown(
 
 # %% [markdown]
 # Three things to see. The training loss goes to almost nothing while the validation loss turns up again: the sentences are learned by heart, which is called **overfitting**. The
-# accuracy hardly changes. And the old task is damaged early, while the rate is high. The second extension stops such a run in time.
+# accuracy does not fall with it. And the old task is damaged early, while the rate is high. The second extension stops such a run in time.
 
 # %% tags=["demo"]
 _, too_fast = live(3e-2, 128, 32)
@@ -792,7 +792,7 @@ pictures.trade_off(runs, most)
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def cell(values: pd.Series, scale: float = 1.0, digits: int = 2) -> str:
     """A mean over seeds with its 95 % interval, as text."""
-    return f"{scale * values.mean():.{digits}f} ± {scale * half_width(values):.{digits}f}"
+    return f"{scale * values.mean():.{digits}f}\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}{scale * half_width(values):.{digits}f}"
 
 def learn_in(strategy: str) -> int:
     """How many numbers of the small BERT with a head for two classes learn in the end."""

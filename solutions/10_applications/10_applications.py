@@ -305,7 +305,7 @@ for kind in kinds:
     gains[f"frozen, {kind}"] = difference(of_kind, right["frozen"])
 for name, (middle, low, high) in gains.items():
     verdict = "more than the noise" if low > 0 or high < 0 else "within the noise"
-    print(f"fine-tuned − {name:<17} {middle:+.3f}  (95 % {low:+.3f} to {high:+.3f}): {verdict}")
+    print(f"fine-tuned − {name:<17} {middle:+z.3f}  (95 % {low:+.3f} to {high:+.3f}): {verdict}")
 by_seed = answers[answers["model"] == "fine-tuned"].groupby("seed")["right"].mean()
 seeds = ", ".join(f"{x:.3f}" for x in by_seed)
 print(f"fine-tuned, accuracy by seed: {seeds} (± {half_width(by_seed):.3f})")
@@ -758,7 +758,7 @@ def recorded_scores(id: str) -> tuple[Tensor, Tensor, Tensor, list]:
 first_id = scores.index[0]
 start, end, context, offsets = recorded_scores(first_id)
 text = test_questions.loc[first_id, "context"]
-print(test_questions.loc[first_id, "question"], f"\n\n{fill(text, 95)}\n")
+print(test_questions.loc[first_id, "question"], f"\n\n{fill(text, 72)}\n")
 for name, values in (("start", start), ("end", end)):
     best = values.topk(3).indices.tolist()
     words_there = [text[slice(*offsets[t])] if t else "[CLS]" for t in best]

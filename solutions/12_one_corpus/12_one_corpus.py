@@ -450,7 +450,7 @@ widths["GPT, exact up to the word"] = widths_of(right["GPT"], right["exact, word
 display((100 * pd.DataFrame(widths)).round(1).astype(object).fillna("").rename_axis("points, 95 % intervals"))
 
 # %% [markdown]
-# What do pairs gain? Nothing worth having for near words and MiniLM: they fail on different sentences. GPT and the exact reader who has the same words fail on the same ones, and there the interval is much narrower.
+# What do pairs gain? Nothing worth having for near words and MiniLM: they fail on different sentences. GPT and the exact reader who has the same words fail on the same ones, and there the interval is about a fifth narrower.
 #
 # The bootstrap takes items for independent. Twenty sentences about *saw* are not: whoever tells the verb from the noun gets nearly all of them right. Resampling whole
 # *words* (a **cluster bootstrap**) asks how the difference would be with other words; over all words its interval is wider. Among the nouns it is not: sentences about one word have little in common here. You cannot know before you look. Say which of the two you did.
@@ -873,10 +873,11 @@ def show_sentence(text: str) -> None:
     pictures.reading({text: (labels, rows)}, language.senses)
     pictures.opinions({text: opinions(text)}, language.senses)
 
-ATTEMPTS = ("the teenagers that visited the prisoners liked the cells",
-            "the prisoners that visited the teenagers liked the cells",
-            "the prisoner sat in a dark cell", "the wombat slept in a cell", "cell the the the")
-for attempt in ATTEMPTS:
+PAIR = ("the teenagers that visited the prisoners liked the cells",
+        "the prisoners that visited the teenagers liked the cells")
+pictures.reading({text: read(text)[:2] for text in PAIR}, language.senses)
+pictures.opinions({text: opinions(text) for text in PAIR}, language.senses)
+for attempt in ("the wombat slept in a cell", "cell the the the"):
     print(f"> {attempt}")
     show_sentence(attempt)
 

@@ -289,6 +289,30 @@ def test_a_class_that_remembers_is_read_at_once_and_in_pieces():
     assert torch.allclose(answers["gradient of scale"], 4 * x.cumsum(dim=1).square().sum())
 
 
+class SharedSum(RunningSum):
+    """What was read is kept by the class."""
+
+    def reset(self, cached=False):
+        SharedSum.cached, SharedSum.total = cached, 0
+
+    def forward(self, x):
+        sums = x.cumsum(dim=1) + self.total
+        SharedSum.total = sums[:, -1:] if self.cached else 0
+        return self.scale * sums
+
+
+def test_what_two_models_share_shows_where_another_reads_between_two_pieces():
+    x, name = torch.randn(2, 5, 3), "in pieces, beside another model"
+    asked = {"config": {}, "x": x, "other": x, "pieces": 2, "weights.scale": torch.ones(1)}
+    assert name not in growing.run_cached(RunningSum, asked, "x", "other")
+    asked |= {"beside": torch.randn(2, 3, 3), "readings": [name, "in pieces"]}
+    for cls, right in ((RunningSum, True), (SharedSum, False)):
+        answers = growing.run_cached(cls, asked, "x", "other")
+        assert set(answers) == {"registered", "at once", *asked["readings"]}, "those that the case chooses"
+        assert torch.allclose(answers["in pieces"], x.cumsum(dim=1), atol=1e-5)
+        assert torch.allclose(answers[name], x.cumsum(dim=1), atol=1e-5) == right
+
+
 def test_what_would_be_random_is_given_as_zeros():
     asked = {"config": {}, "x": torch.ones(1, 2, 3), "other": torch.ones(1, 2, 3), "pieces": 1}
     answers = growing.run_cached(RunningSum, asked, "x", "other")
@@ -363,6 +387,20 @@ def test_a_check_says_what_is_saved_beside_the_weights_and_what_no_training_coul
         assert sorted(answers["registered"].tolist()[:2]) == registered[:2]
         assert answers["registered"][-1] == registered[-1]
     assert (growing.run_module(Plain, case, "x")["eval"] == 3).all()
+
+
+def test_a_parameter_without_a_gradient_is_told_from_those_that_have_one():
+    case = {"config": {}, "weights.map.weight": torch.ones(2, 2), "weights.map.bias": torch.ones(2)}
+    x = torch.ones(1, 2)
+    for own, loss_of, expected in (
+        (True, lambda module: module(x).sum(), [2, 2, 0]),
+        (True, lambda module: (x @ module.map.weight + module.map.bias.detach()).sum(), [4, 2, 0]),
+        (True, lambda module: module(x).sum().detach(), [4, 4, 0]),
+        (False, lambda module: module(x).sum(), [0, 0, 0]),
+    ):
+        module, registered = growing.build(Plain, case)
+        registered = registered if own else torch.zeros(3)  # what has no place in it is not cut off
+        assert growing.trained(module, case, registered, loss_of(module)).tolist() == expected
 
 
 def test_a_cache_that_would_be_saved_is_found_once_it_is_filled():

@@ -150,7 +150,7 @@ def test_pairs_gain_where_both_fail_on_the_same_sentences(measured):
         )
         return 1 - paired / own
 
-    assert gained("GPT, exact up to the word") > 0.2  # "much narrower"
+    assert 0.15 < gained("GPT, exact up to the word") < 0.3  # "about a fifth narrower"
     for half in ("all words", "all nouns"):
         assert gained(f"near words, MiniLM: {half}") < 0.08  # "nothing worth having"
 

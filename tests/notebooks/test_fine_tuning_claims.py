@@ -57,6 +57,7 @@ def test_the_live_run_learns_by_heart_and_forgets(measured):
     assert course[-1, 1] < 0.1 < course[-1, 2] - course[:, 2].min()  # training loss; validation turns up
     assert 0.65 < course[-1, 3] < best
     assert course[:, 3].max() - course[-1, 3] < 0.06  # the accuracy hardly minds
+    assert course[-1, 3] > course[course[:, 2].argmin(), 3] - 0.02  # "does not fall with it"
     assert measured["forgotten"] > 0.3
     assert round(course[0, 4], 1) == 1.1 and round(np.log(len(measured["language"].vocabulary)), 1) == 7.5
     early = course[len(course) // 2, 4] - course[0, 4]

@@ -178,7 +178,7 @@ def test_longer_vectors_and_more_steps_come_nearer_to_the_best_scores():
 def test_counted_and_shortened_vectors_do_as_well_where_words_tell(measured):
     for kind in ("left", "right"):
         low, high = bootstrap(measured["gap"][kind])
-        assert -0.025 < low < 0.005 and high < 0.015  # "within about a point"
+        assert -0.025 < low < 0.005 and high < 0.015  # "lose about two points at most"
 
 
 def test_in_novels_too_the_word_is_near_the_average_of_its_senses_and_weights_follow_shares(measured):
