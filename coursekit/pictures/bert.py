@@ -198,13 +198,27 @@ def right_context(nats: Mapping[str, Float[np.ndarray, " words"]]) -> None:
 
 def english_gaps(nats: Mapping[str, Float[np.ndarray, " gaps"]]) -> None:
     """Mean loss of a hidden word by what may be read of its sentence, with 95 % intervals over sentences."""
-    labels = {"nothing": "nothing but [MASK]", "left": "what stands before", "right": "what comes after", "both": "both sides"}  # fmt: skip
-    figure, ax = plt.subplots(figsize=(7.5, 2.5))
+    labels = {
+        "nothing": "nothing but [MASK]",
+        "left": "what stands before, broken off",
+        "left, rest hidden": "what stands before, rest hidden",
+        "right": "what comes after, broken off",
+        "right, rest hidden": "what comes after, rest hidden",
+        "both": "both sides",
+    }
+    colours = {"nothing": GREY, "left": ORANGE, "right": SKY, "both": BLUE}
+    figure, ax = plt.subplots(figsize=(7.5, 3.0))
     said = []
     for place, (reads, label) in enumerate(labels.items()):
         mean, half = mean_and_half(nats[reads])
-        colour = {"nothing": GREY, "left": ORANGE, "right": SKY, "both": BLUE}[reads]
-        ax.barh(place, mean, color=colour, xerr=half, height=0.7, error_kw={"linewidth": 1.2})
+        ax.barh(
+            place,
+            mean,
+            color=colours[reads.split(",")[0]],
+            xerr=half,
+            height=0.7,
+            error_kw={"linewidth": 1.2},
+        )
         ax.annotate(
             f"{mean:.1f}", (mean + half, place), (5, 0), textcoords="offset points", va="center", fontsize=9
         )

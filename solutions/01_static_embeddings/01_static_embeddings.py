@@ -1033,17 +1033,17 @@ novel_words, novel_vectors = load_skipgram()
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 in_novels_at = {word: i for i, word in enumerate(novel_words)}
-shared = [word for word in novel_words if word in glove.index and word.isalpha()]
+common_words = [word for word in novel_words if word in glove.index and word.isalpha()]
 two_corpora = {
-    "in novels": novel_vectors[[in_novels_at[word] for word in shared]],
-    "in GloVe": glove.vectors[[glove.index[word] for word in shared]],
+    "in novels": novel_vectors[[in_novels_at[word] for word in common_words]],
+    "in GloVe": glove.vectors[[glove.index[word] for word in common_words]],
 }
-place_of = {word: i for i, word in enumerate(shared)}
+place_of = {word: i for i, word in enumerate(common_words)}
 
 def neighbours_in(vectors: Float[Tensor, "V D"], word: str, k: int) -> list[str]:
     if word not in place_of:
         return ["not among the words that both know"]
-    return [shared[i] for i in nearest(vectors, place_of[word], k)]
+    return [common_words[i] for i in nearest(vectors, place_of[word], k)]
 
 with pd.option_context("display.max_colwidth", None):
     display(pd.DataFrame({
@@ -1051,7 +1051,7 @@ with pd.option_context("display.max_colwidth", None):
         for word in YOUR_WORDS.lower().split()
     }).T)
 
-asked = shared[100:400]                                                                 # frequent ones, less the grammar
+asked = common_words[100:400]                                                                 # frequent ones, less the grammar
 ten = {called: [{*neighbours_in(vectors, word, 10)} for word in asked] for called, vectors in two_corpora.items()}
 
 def in_both(first: list[set[str]], second: list[set[str]]) -> Float[np.ndarray, "n"]:
