@@ -284,7 +284,7 @@ def cut_off(registered: Tensor, output: Tensor) -> Tensor:
     )
 
 
-def trained(module: nn.Module, case: Mapping[str, Any], registered: Tensor, loss: Tensor) -> Tensor:
+def after_backward(module: nn.Module, case: Mapping[str, Any], registered: Tensor, loss: Tensor) -> Tensor:
     """`registered`, with 4 for parameters that get no gradient from this loss, whose gradients are in the module afterwards."""
     if loss.requires_grad:
         loss.backward()

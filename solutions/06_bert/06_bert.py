@@ -870,7 +870,7 @@ display(Markdown("BERT and ELMo: " + "; ".join(map(beside, QUESTIONS)) + "."))
 # %%
 from torch import nn
 
-from coursekit.growing import build, trained
+from coursekit.growing import after_backward, build
 
 Block = mine("Block")
 
@@ -919,7 +919,7 @@ def states_and_pooled(cls: type[nn.Module], case: dict) -> dict[str, Tensor]:
         same = states.shape == again.shape and torch.allclose(states, again, equal_nan=True)
         answers |= {"the same in training": torch.tensor(same), "gradient of token.weight": torch.zeros(1)}
     if case["training"] and whole:
-        registered = trained(module, case, registered, states.square().sum() + pooled.square().sum())
+        registered = after_backward(module, case, registered, states.square().sum() + pooled.square().sum())
         answers["gradient of token.weight"] = module.token.weight.grad
     if not whole:
         answers = {name: torch.zeros_like(value) for name, value in answers.items()}

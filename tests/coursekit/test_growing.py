@@ -400,7 +400,7 @@ def test_a_parameter_without_a_gradient_is_told_from_those_that_have_one():
     ):
         module, registered = growing.build(Plain, case)
         registered = registered if own else torch.zeros(3)  # what has no place in it is not cut off
-        assert growing.trained(module, case, registered, loss_of(module)).tolist() == expected
+        assert growing.after_backward(module, case, registered, loss_of(module)).tolist() == expected
 
 
 def test_a_cache_that_would_be_saved_is_found_once_it_is_filled():
