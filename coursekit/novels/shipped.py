@@ -139,5 +139,5 @@ def card(name: str, about: dict[str, Any], parameters: int) -> str:
         f"novels-{name} --corpus FOLDER --record data`: {about['steps']:,} steps of one seed ({about['seed']}), "
         f"{about['minutes']:.0f} CPU minutes, on the novels of [data/novels](../novels/README.md), which also says what such a model "
         "learns from them besides words. What is measured stands beside what counts alone reach, on authors that training never "
-        f"saw; README.md says how.\n\n| figure | value |\n|---|---|\n{rows}\n"
+        f"saw; README.md says how.{about.get('note', '')}\n\n| figure | value |\n|---|---|\n{rows}\n"
     )

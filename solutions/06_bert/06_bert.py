@@ -1335,7 +1335,7 @@ english_nats = {reads: np.array(nats) for reads, nats in english_nats.items()}
 pictures.english_gaps(english_nats)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.intervals import mean_and_half, wilson
+from coursekit.intervals import wilson
 from coursekit.novels.shipped import recorded as recorded_on_novels
 
 right_worth = {way: mean_and_half(english_nats[reads] - english_nats["both"]) for way, reads in (

@@ -259,3 +259,27 @@ def test_by_holm_s_rule_only_weight_decay_stays(measured):
     allowed = [0.05 / (len(ordered) - i) for i in range(len(ordered))]
     assert ordered[0] == ("no weight decay", "above the bound") and p[ordered[0]] < allowed[0]
     assert p[ordered[1]] > allowed[1]
+
+
+# ------------------------------------------------------------------------------------------ gaps of English
+
+
+def test_the_right_is_worth_something_in_english_however_it_is_taken_away(measured):
+    (hidden, within), (broken, of_broken) = (measured["right_worth"][way] for way in ("hidden", "broken off"))
+    assert hidden - within > 0.5 and hidden + within < broken - of_broken  # "how much hangs on how"
+    assert len(measured["english_gaps"]) == 240 and 0.1 < measured["at_once"] < 0.4
+    nats = measured["english_nats"]
+    worse = nats["nothing"] - nats["left, rest hidden"]
+    assert worse.mean() - mean_and_half(worse)[1] > 0
+
+
+def test_five_words_counted_on_both_sides_are_ahead_of_the_new_head_and_it_of_unigrams(measured):
+    right = measured["recorded_on_novels"]("minilm")["right at once"].str.split(" ").str[0].astype(float)
+    assert right["unigrams"] < right["MiniLM with the new head"] < right["5-grams, both sides"]
+
+
+def test_a_gap_of_one_s_own_is_filled_and_a_text_without_one_is_no_error(measured):
+    guesses = measured["best_guesses"]
+    assert len(guesses("She sat by the [MASK].").split(", ")) == 5
+    assert guesses("No gap at all.") == "there is no [MASK] in it"
+    assert len(guesses("☃ [MASK] ж").split(", ")) == 5
