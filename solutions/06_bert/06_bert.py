@@ -1326,10 +1326,10 @@ for before, word, after in english_gaps:
         "right": f"[MASK] {after}", "right, rest hidden": f"{hide(before)} [MASK] {after}", "both": f"{before} [MASK] {after}",
     }
     right_piece = with_head.tokenizer.convert_tokens_to_ids(word)
-    for reads, text in texts.items():
-        hidden_before = len(hide(before).split()) if reads == "right, rest hidden" else 0
+    for may_read, text in texts.items():
+        hidden_before = len(hide(before).split()) if may_read == "right, rest hidden" else 0
         log_p = log_p_of_gap(text, hidden_before)
-        english_nats[reads].append(-log_p[right_piece].item())
+        english_nats[may_read].append(-log_p[right_piece].item())
     rank_of_right.append(int((log_p > log_p[right_piece]).sum()))                  # "both" comes last
 english_nats = {reads: np.array(nats) for reads, nats in english_nats.items()}
 pictures.english_gaps(english_nats)
