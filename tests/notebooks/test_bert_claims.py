@@ -283,4 +283,4 @@ def test_a_gap_of_one_s_own_is_filled_and_a_text_without_one_is_no_error(measure
     guesses = measured["best_guesses"]
     assert len(re.findall(r" 0\.\d\d", guesses("She sat by the [MASK]."))) == 5
     assert guesses("No gap at all.") == "there is no [MASK] in it"
-    assert len(guesses("☃ [MASK] ж").split(", ")) == 5
+    assert len(re.findall(r" 0\.\d\d", guesses("☃ [MASK] ж"))) == 5
