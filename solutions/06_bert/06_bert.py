@@ -1255,29 +1255,30 @@ display(pd.DataFrame({"encoder only (BERT)": encoder_column}))
 # MiniLM was published without the part that names words; had we asked transformers for it, it would have made one of random numbers, without an error. The course has learned this part on 82 English novels of 1839 to 1927, while
 # MiniLM's two top layers moved along ([its card](../../data/models/novels_minilm.md)). Where bert-base-uncased lies in this machine's cache, or the Hugging Face hub can be reached, you get the original.
 #
-# The encoder below is *your* Bert with these weights. The head stands on top: a linear map, GELU, layer norm, the table of pieces once more, and a bias for each piece.
+# The encoder below is *your* Bert with these weights (without the pooler, which names no word). The head stands on top: a linear map, GELU, layer norm, the table of pieces once more, and a bias for each piece.
 
 # %% tags=["demo"]
 with_head = load_pretrained("bert-base-uncased", head="masked-lm")
 its_sizes = with_head.model.config
 reader = Bert(
     its_sizes.vocab_size, its_sizes.max_position_embeddings, its_sizes.hidden_size,
-    its_sizes.num_hidden_layers, its_sizes.num_attention_heads, its_sizes.intermediate_size,
+    its_sizes.num_hidden_layers, its_sizes.num_attention_heads,
+    its_sizes.intermediate_size,
 ).eval()
 fits = reader.load_state_dict(bert_names(with_head.model.state_dict()), strict=False)
-print("without weights:", sorted({name.split(".")[0] for name in fits.missing_keys}), "- and no word is read off there")
+print("without weights:", sorted({name.split(".")[0] for name in fits.missing_keys}))
 
 # %%
 @torch.no_grad()
 def log_p_of_gap(text: str, which: int = 0) -> Float[Tensor, " V"]:
-    """log p of each piece at a [MASK] of a text, the first if none is named, from your encoder and the head."""
+    """log p of each piece at one [MASK] of a text, by your encoder and the head."""
     inputs = with_head.tokenizer(text, return_tensors="pt")
     ids = inputs["input_ids"]
     states, _ = reader(ids, inputs["token_type_ids"], inputs["attention_mask"].bool())
-    at_gap = states[-1][ids == with_head.tokenizer.mask_token_id]                                   # gaps D
+    at_gap = states[-1][ids == with_head.tokenizer.mask_token_id]    # gaps D
     return with_head.model.cls(at_gap)[which].log_softmax(dim=-1)
 
-YOUR_TEXT = "She opened the letter with a [MASK] hand."                                             # change it
+YOUR_TEXT = "She opened the letter with a [MASK] hand."        # change it
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def best_guesses(text: str, count: int = 5) -> str:
@@ -1293,7 +1294,7 @@ gaps = (
 )
 print(f"Filled by your Bert with the weights of {with_head.name}:")
 for text in gaps:
-    print(f"    {text:<44} {best_guesses(text)}")
+    print(f"  {text}\n      {best_guesses(text)}")
 
 # %% [markdown]
 # Five sentences show what it can do, not how well. So: what is the *right* of a gap worth in real English? In 240 sentences of the course's own we hide one word each, and let the model read both sides, only what

@@ -1525,13 +1525,14 @@ from coursekit.novels.shipped import recorded as recorded_on_novels
 
 course_novels, pieces = load_novels_gpt()
 of_novels = GPT(
-    vocabulary=pieces.get_vocab_size(), tokens=128, dim=256, layers=4, heads=4, inner=1024, activation="gelu"
+    vocabulary=pieces.get_vocab_size(), tokens=128, dim=256, layers=4,
+    heads=4, inner=1024, activation="gelu",
 ).eval()
 of_novels.load_state_dict(course_novels.state_dict())
 
 display(recorded_on_novels("gpt"))
 
-YOUR_BEGINNING = "The letter lay on the table, and nobody"                                          # change it
+YOUR_BEGINNING = "The letter lay on the table, and nobody"        # change it
 
 # %% [markdown]
 # It goes on with what you give it, and SmolLM2 with the same. Both draw at temperature 0.8 with top-p 0.9. The second beginning has words that the novels cannot know.

@@ -1010,23 +1010,27 @@ from coursekit.intervals import bootstrap
 from coursekit.language import BOS
 from coursekit.novels.shipped import load_gpt, load_skipgram
 
-YOUR_WORD, YOUR_SENTENCE = "bank", "They sat on the bank and watched the boats."     # change them
+YOUR_WORD = "bank"                                                          # change them
+YOUR_SENTENCE = "They sat on the bank and watched the boats."
 
 novels_gpt, pieces = load_gpt()
 of_skip_gram = dict(zip(*load_skipgram()))
 
 def other_words(words: list[str], place: int, near: bool, left: bool = False) -> Float[Tensor, "D"]:
-    """The sum of the other words' vectors, or of those before: alike, or the nearer the more."""
-    others = [of_skip_gram[word] / (abs(i - place) if near else 1) for i, word in enumerate(words)
+    """The sum of the other words' vectors, alike or the nearer the more."""
+    others = [of_skip_gram[word] / (abs(i - place) if near else 1)
+              for i, word in enumerate(words)
               if i != place and word in of_skip_gram and not (left and i > place)]
     return torch.stack(others).sum(dim=0) if others else torch.zeros(100)
 
 @torch.no_grad()
 def by_novels_gpt(sentence: str, start: int, end: int) -> Float[Tensor, "layers D"]:
-    """The vector of the word from `start` to `end` at each layer, the mean of its pieces."""
+    """The vector of the word at each layer, the mean of its pieces."""
     encoded = pieces.encode(sentence, add_special_tokens=False)
-    hidden = novels_gpt.encode(novels_gpt.embed(torch.tensor([[BOS, *encoded.ids]])))[:, 0]
-    of_word = [1 + i for i, (first, last) in enumerate(encoded.offsets) if first < end and last > start]
+    ids = torch.tensor([[BOS, *encoded.ids]])
+    hidden = novels_gpt.encode(novels_gpt.embed(ids))[:, 0]
+    of_word = [1 + i for i, (first, last) in enumerate(encoded.offsets)
+               if first < end and last > start]
     return hidden[:, of_word].mean(dim=1)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1130,7 +1134,7 @@ def told_by(word: str, sentence: str) -> str:
     for name, vector in own.items():
         nearest = normalize(novel_vectors[name][0][rows], dim=-1) @ normalize(vector, dim=-1)
         found = labelled.iloc[int(nearest.argmax())]
-        lines.append(f"{name:<29} {found.sense:<12} (nearest: {found.sentence})")
+        lines.append(f"{name}: {found.sense}\n    nearest: {found.sentence}")
     return "\n".join(lines)
 
 print(YOUR_SENTENCE)
