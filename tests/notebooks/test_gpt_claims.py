@@ -242,7 +242,7 @@ def test_smollm2_loses_less_than_the_novels_gpt_where_it_begins_as_in_its_traini
     assert behind[1] > novels[2]  # "behind a sentence the distance grows"
     assert from_chat[1] < 0 < from_chat[2]  # "cannot be told"
     rows = measured["per_character"]
-    both = np.hstack([rows["today, words shuffled"], rows["today"]])
+    both = np.hstack([rows["today, words shuffled"], rows["today"][:50]])
 
     def costs(column):
         return bootstrap(
