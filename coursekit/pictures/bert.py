@@ -1,6 +1,7 @@
 """Figures of notebook 06. Each takes what the notebook computed, draws it, and says its numbers in words."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -175,18 +176,7 @@ def right_context(nats: Mapping[str, Float[np.ndarray, " words"]]) -> None:
         mean, half = mean_and_half(losses)
         exact = name.startswith("exact")
         colour = ORANGE if name.endswith("left") else BLUE
-        ax.barh(
-            place,
-            mean,
-            color=colour,
-            alpha=1.0 if exact else 0.55,
-            xerr=half,
-            height=0.7,
-            error_kw={"linewidth": 1.2},
-        )
-        ax.annotate(
-            f"{mean:.2f}", (mean + half, place), (5, 0), textcoords="offset points", va="center", fontsize=9
-        )
+        _bar(ax, place, mean, half, f"{mean:.2f}", color=colour, alpha=1.0 if exact else 0.55)
         said.append(f"{name} {mean:.2f} ± {half:.2f}")
     names = {"exact, left": "best possible, words before", "exact, both": "best possible, both sides",
              "GPT, left": "small GPT, words before", "BERT, both": "small BERT, both sides"}  # fmt: skip
@@ -211,17 +201,7 @@ def english_gaps(nats: Mapping[str, Float[np.ndarray, " gaps"]]) -> None:
     said = []
     for place, (reads, label) in enumerate(labels.items()):
         mean, half = mean_and_half(nats[reads])
-        ax.barh(
-            place,
-            mean,
-            color=colours[reads.split(",")[0]],
-            xerr=half,
-            height=0.7,
-            error_kw={"linewidth": 1.2},
-        )
-        ax.annotate(
-            f"{mean:.1f}", (mean + half, place), (5, 0), textcoords="offset points", va="center", fontsize=9
-        )
+        _bar(ax, place, mean, half, f"{mean:.1f}", color=colours[reads.split(",")[0]])
         said.append(f"{label} {mean:.1f} ± {half:.1f}")
     ax.set_yticks(range(len(labels)), list(labels.values()))
     ax.invert_yaxis()
@@ -229,6 +209,12 @@ def english_gaps(nats: Mapping[str, Float[np.ndarray, " gaps"]]) -> None:
     show(
         figure, alt=f"Mean loss of a word hidden in an English sentence, by what is read: {'; '.join(said)}."
     )
+
+
+def _bar(ax: plt.Axes, place: float, mean: float, half: float, text: str, **look: Any) -> None:
+    """A bar to the right with its interval, and a text behind it."""
+    ax.barh(place, mean, xerr=half, height=0.7, error_kw={"linewidth": 1.2}, **look)
+    ax.annotate(text, (mean + half, place), (5, 0), textcoords="offset points", va="center", fontsize=9)
 
 
 def cell_by_layer(same: Float[Tensor, "layers pairs"], other: Float[Tensor, "layers pairs"]) -> None:

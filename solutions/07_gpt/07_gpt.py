@@ -1535,7 +1535,7 @@ display(recorded_on_novels("gpt"))
 YOUR_BEGINNING = "The letter lay on the table, and nobody"        # change it
 
 # %% [markdown]
-# It goes on with what you give it, and SmolLM2 with the same. Both draw at temperature 0.8 with top-p 0.9. The second beginning has words that the novels cannot know.
+# It goes on with what you give it, and SmolLM2 with the same. Both draw at temperature 0.8 with top-p 0.9. The second beginning is of today.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes a few seconds.")
@@ -1637,9 +1637,9 @@ display(pd.DataFrame({
 }).T.rename_axis("nats per character"))
 
 # %% [markdown]
-# SmolLM2 has 25 times the parameters and has read 300,000 times the text. It loses less on both; on the sentences of today the distance is larger. Shuffled words cost both, and SmolLM2 more: who relies on the order is lost without it.
+# SmolLM2 has 25 times the parameters and has read 300,000 times the text. It loses less on both; on the sentences of today the distance is larger. Shuffled words cost both, and SmolLM2 more.
 #
-# How far apart they are hangs on where one begins. Behind a sentence the distance grows, since SmolLM2 knows what to do with it. Begun with the mark that ends a turn of a chat, it cannot be told from the small one. A loss without its context is half a number.
+# How far apart they are hangs on where one begins. Behind a sentence SmolLM2 loses less, the novels' GPT about as much as before. Begun with the mark that ends a turn of a chat, it cannot be told from the small one. A loss without its context is half a number.
 
 # %% [markdown]
 # ## 11 · Scoreboard

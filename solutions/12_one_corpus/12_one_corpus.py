@@ -420,13 +420,12 @@ for half, in_half in {"all nouns": nouns, "another part of speech": ~nouns}.item
 # even there: the left tells a verb from a noun. One mean would have shown none of this.
 
 # %% tags=["demo"]
-def width_of_words(gap: np.ndarray, by_word: np.ndarray, times: int = 2000) -> float:
-    """Width of the 95 % interval of a mean, when whole words are resampled with their sentences."""
+def means_by_word(gap: np.ndarray, by_word: np.ndarray, times: int = 2000) -> np.ndarray:
+    """Means of resampled test sets, when whole words are resampled with their sentences."""
     groups = [np.flatnonzero(by_word == word) for word in np.unique(by_word)]
     rng = np.random.default_rng(0)
     drawn = (rng.integers(0, len(groups), len(groups)) for _ in range(times))
-    means = [gap[np.concatenate([groups[g] for g in some])].mean() for some in drawn]
-    return np.quantile(means, 0.975) - np.quantile(means, 0.025)
+    return np.array([gap[np.concatenate([groups[g] for g in some])].mean() for some in drawn])
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def widths_of(one: Float[Tensor, "n"], two: Float[Tensor, "n"], by_word=None) -> dict[str, float]:
@@ -437,7 +436,7 @@ def widths_of(one: Float[Tensor, "n"], two: Float[Tensor, "n"], by_word=None) ->
     apart = {"difference, each model on sentences of its own": (first**2 + second**2) ** 0.5,
              "difference, the same sentences for both": in_pairs}
     if by_word is not None:
-        apart["difference, whole words"] = width_of_words((two - one).numpy(), by_word)
+        apart["difference, whole words"] = np.ptp(np.quantile(means_by_word((two - one).numpy(), by_word), [0.025, 0.975]))
     return {"the first alone": first, "the second alone": second, **apart}
 
 near, words_of = "GloVe, near words", parts[1].word_id.to_numpy()
@@ -1006,7 +1005,6 @@ print(f"one query's scores: around {exact.mean():.0f}, {exact.std():.2f} apart,"
 # We ask the nouns of section 4, where the novels know the word. (They do not know every sense: no *mouse* there has a button.) GPT gives the vector of its layer that is best on the training sentences.
 
 # %% tags=["demo"]
-from coursekit.intervals import bootstrap
 from coursekit.language import BOS
 from coursekit.novels.shipped import load_gpt, load_skipgram
 
@@ -1079,11 +1077,9 @@ for kind in ("all", "plain", "far", "right", "decoy"):
         by_kind[name][column] = "{:.2f} ({:.2f} to {:.2f})".format(*with_interval(row[here]))
 display(pd.DataFrame(by_kind).T)
 
-def with_words(gap: np.ndarray, words: np.ndarray, times: int = 4000) -> tuple[float, float, float, float]:
-    """A mean, its 95 % interval and its p, when whole words are resampled with their sentences."""
-    found = pd.DataFrame({"gap": gap, "word": words}).groupby("word").gap.agg(["sum", "size"]).to_numpy()
-    drawn = found[np.random.default_rng(0).integers(len(found), size=(times, len(found)))].sum(axis=1)
-    means = drawn[:, 0] / drawn[:, 1]
+def with_words(gap: np.ndarray, by_word: np.ndarray) -> tuple[float, float, float, float]:
+    """A mean, its 95 % interval and its p, when whole words are resampled."""
+    means = means_by_word(gap, by_word)
     return gap.mean(), *np.quantile(means, [0.025, 0.975]), 2 * min((means <= 0).mean(), (means >= 0).mean())
 
 GPT_OF_NOVELS, word_of = f"GPT, layer {novels_layer}", tested.word.to_numpy()

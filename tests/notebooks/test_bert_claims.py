@@ -268,6 +268,7 @@ def test_by_holm_s_rule_only_weight_decay_stays(measured):
 def test_the_right_is_worth_something_in_english_however_it_is_taken_away(measured):
     (hidden, within), (broken, of_broken) = (measured["right_worth"][way] for way in ("hidden", "broken off"))
     assert hidden - within > 0.5 and hidden + within < broken - of_broken  # "how much hangs on how"
+    assert np.mean(measured["ends_there"]) > 0.5  # "looks like one that ends"
     assert len(measured["english_gaps"]) == 240 and 0.1 < measured["at_once"] < 0.4
     nats = measured["english_nats"]
     worse = nats["nothing"] - nats["left, rest hidden"]
