@@ -17,8 +17,9 @@ MAGIC = re.compile(r"^# [%!]\w", re.MULTILINE)
 """A line of IPython's own in a percent script: what it does is not read here."""
 DYNAMIC = {"import_module", "__import__", "find_spec", "iter_modules", "walk_packages"}
 """Who says one of these may import what any of its strings names, also from its own package."""
-RUNS = {"subprocess", "Popen", "popen", "system", "runpy", "exec", "eval", "get_ipython", "multiprocessing"}
-"""Who says one of these may run what stands in its sentences; else only strings without a blank are names of modules."""
+RUNS = {"subprocess", "Popen", "popen", "system", "runpy", "builtins", "get_ipython", "multiprocessing"}
+BUILT_IN = {"exec", "eval"}
+"""Who says one of these, and means no method of its own (`model.eval()`), may run what stands in its sentences; else only strings without a blank are names of modules."""
 TABLES = "results"
 """The folder in `data/` of which files are told apart: each is read by its path, `read_table("results/NAME.csv")`."""
 ANYTHING = "\N{BULLET}"  # stands for what is put into an f-string
@@ -62,7 +63,8 @@ def read(text: str, package: str = "") -> Read:
             case ast.Constant(value=str(string)) if id(node) not in prose:
                 strings.add(string)
             case ast.Name(id=name) | ast.Attribute(attr=name) | ast.alias(name=name):
-                dynamic, runs = dynamic or name in DYNAMIC, runs or name in RUNS
+                built_in = name in BUILT_IN and not isinstance(node, ast.Attribute)
+                dynamic, runs = dynamic or name in DYNAMIC, runs or name in RUNS or built_in
     one_word = {string for string in strings if not re.search(r"\s", string)}
     named = {
         name for string in (strings if runs else one_word) for name in re.findall(r"\w+(?:\.\w+)+", string)

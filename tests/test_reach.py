@@ -80,7 +80,10 @@ def test_everything_that_a_star_may_bring_counts(course):
 def test_a_sentence_imports_nothing_unless_something_may_run_it(course):
     assert "kit/train.py" not in course("raise ValueError('run `python -m kit.train` first')")
     assert "kit/train.py" not in course('"""`kit.train` makes these."""')
+    assert "kit/train.py" not in course("model.eval()\nraise ValueError('run `python -m kit.train` first')")
     assert "kit/train.py" in course("import subprocess\nsubprocess.run('python -m kit.train', shell=True)")
+    assert "kit/train.py" in course("eval('import kit.train')")
+    assert "kit/train.py" in course("import builtins\nbuiltins.exec('import kit.train')")
 
 
 def test_a_folder_of_data_counts_for_who_names_it(course):

@@ -7,7 +7,7 @@ from textwrap import fill
 import pandas as pd
 from transformers import AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 
-from coursekit.models import catalogue, hub
+from coursekit.models import catalogue, hub, learned_head
 from coursekit.models.catalogue import CATALOGUE, HEADS, MINILM, Asked, Head, NoSuchHead
 from coursekit.models.reading import read_model
 from coursekit.packaged import PackageUnusable
@@ -160,11 +160,9 @@ def _from_package(asked: Asked, head: Head, attentions: bool) -> Loaded:
 
 def _with_learned_head(asked: Asked, attentions: bool) -> Loaded:
     """MiniLM with the head that the course has learned on novels. Raises NoSuchHead where that head is missing."""
-    from coursekit.novels import shipped
-
     try:
-        model = shipped.load_minilm(attentions=attentions)
-    except shipped.ModelMissing as missing:
+        model = learned_head.load_with_head(attentions=attentions)
+    except learned_head.ModelMissing as missing:
         raise NoSuchHead(
             f"{asked.name} is neither on this machine nor on a hub that can be reached, and the head that its stand-in "
             f"{MINILM.name} was published without is not there: {missing}"

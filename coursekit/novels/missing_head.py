@@ -14,15 +14,13 @@ from torch import Tensor, nn
 from transformers import BertForMaskedLM
 
 from coursekit.models.catalogue import MINILM
-from coursekit.models.reading import quiet
+from coursekit.models.learned_head import MOVING, published
 from coursekit.novels.corpus import Corpus, Ragged, in_pieces
 from coursekit.novels.precision import bfloat16
 from coursekit.small.bert import UNCHOSEN, corrupt
 
 CLS, SEP, MASK, FIRST = 101, 102, 103, 999
 """Of BERT's own 30,522 pieces: special ones, and the first that is a piece of text."""
-MOVING = ("cls.", "bert.encoder.layer.4.", "bert.encoder.layer.5.")
-"""The weights that are learned, by the start of their names."""
 
 
 def build(corpus: Corpus) -> BertForMaskedLM:
@@ -31,23 +29,6 @@ def build(corpus: Corpus) -> BertForMaskedLM:
     for name, weight in model.named_parameters():
         weight.requires_grad_(name.startswith(MOVING))
     return model
-
-
-def published(attentions: bool = False) -> BertForMaskedLM:
-    """The published encoder in evaluation mode; its head begins with the vectors as they are, the same at each call."""
-    eager = {"attn_implementation": "eager"} if attentions else {}
-    no_dropout = {
-        "hidden_dropout_prob": 0.0,
-        "attention_probs_dropout_prob": 0.0,
-    }  # less than once through the text
-    with quiet():  # that the head is new is no news here
-        model = BertForMaskedLM.from_pretrained(MINILM.package.folder(), **no_dropout, **eager)
-    transform = model.cls.predictions.transform
-    nn.init.eye_(transform.dense.weight)
-    for start in (transform.dense.bias, transform.LayerNorm.bias, model.cls.predictions.bias):
-        nn.init.zeros_(start)
-    nn.init.ones_(transform.LayerNorm.weight)
-    return model.eval()
 
 
 def losses(model: BertForMaskedLM, corpus: Corpus, batch: int, seed: int) -> Iterator[Tensor]:

@@ -169,11 +169,11 @@ def sampled_loss(
 
 NOVELS = {
     "novels-bert": Recipe(
-        build_bert, bert_losses, steps=14_000, batch=32, learning_rate=1e-3, weight_decay=0.01
+        build_bert, bert_losses, steps=4_700, batch=32, learning_rate=1e-3, weight_decay=0.01
     ),
     "novels-gpt": Recipe(build_gpt, gpt_losses, steps=1_600, batch=32, learning_rate=1e-3, weight_decay=0.01),
     "novels-elmo": Recipe(
-        build_elmo, elmo_losses, steps=9_500, batch=32, learning_rate=2e-3, weight_decay=0.0
+        build_elmo, elmo_losses, steps=4_700, batch=32, learning_rate=2e-3, weight_decay=0.0
     ),
     "novels-skipgram": Recipe(
         skip_gram.build, skip_gram.losses, steps=12_000, batch=16_384, learning_rate=5e-3, weight_decay=0.0
@@ -183,4 +183,4 @@ NOVELS = {
         slower=("bert.", 0.2),  # what was published moves less than what is new
     ),
 }  # fmt: skip
-"""About three times through the text for BERT, two for ELMo, once for MiniLM (an hour and three quarters of one core); GPT ends sooner, after 40 minutes."""
+"""About once through the text, an hour of one core each (MiniLM an hour and three quarters); GPT ends sooner, after 40 minutes."""

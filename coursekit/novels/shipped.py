@@ -14,11 +14,11 @@ from torch import Tensor
 from transformers import BertForMaskedLM
 
 from autograder.checks.storing import write_aside
-from coursekit.novels import missing_head
+from coursekit.models.learned_head import MOVING, published, remedy
 from coursekit.novels.corpus import Corpus
 from coursekit.novels.skip_gram import SkipGram
 from coursekit.small.gpt import GPT, GPTConfig
-from coursekit.small.stored import ModelMissing, models_folder, read, write
+from coursekit.stored import ModelMissing, models_folder, read, write
 
 TITLES = {
     "minilm": "The part of MiniLM that names words: a head that the published encoder lacks, and how its two top layers moved "
@@ -32,29 +32,12 @@ TITLES = {
 
 
 def save_minilm(model: BertForMaskedLM, folder: Path, about: dict[str, Any]) -> Path:
-    """Only what has moved from `missing_head.published()`: the head and the top layers."""
-    start = dict(missing_head.published().named_parameters())
+    """Only what has moved from `published()`: the head and the top layers."""
+    start = dict(published().named_parameters())
     weights = {
-        name: weight - start[name]
-        for name, weight in model.named_parameters()
-        if name.startswith(missing_head.MOVING)
+        name: weight - start[name] for name, weight in model.named_parameters() if name.startswith(MOVING)
     }
     return _save("minilm", weights, folder, about)
-
-
-def load_minilm(folder: Path | None = None, attentions: bool = False) -> BertForMaskedLM:
-    """MiniLM with the head that the course learned on novels, in evaluation mode. Raises ModelMissing in a sentence."""
-    weights, _ = _load("minilm", folder)
-    model = missing_head.published(attentions)
-    start = dict(model.named_parameters())
-    try:
-        for name, difference in weights.items():
-            start[name].data += difference.float()
-    except (KeyError, RuntimeError):
-        raise ModelMissing(
-            f"novels_minilm.safetensors does not fit this MiniLM. {_remedy('minilm')}"
-        ) from None
-    return model.eval()
 
 
 # --- skip-gram ---
@@ -89,7 +72,7 @@ def load_gpt(folder: Path | None = None) -> tuple[GPT, Tokenizer]:
         model.load_state_dict({name: weight.float() for name, weight in weights.items()})
     except RuntimeError:
         raise ModelMissing(
-            f"novels_gpt.safetensors does not fit the GPT of this version. {_remedy('gpt')}"
+            f"novels_gpt.safetensors does not fit the GPT of this version. {remedy('gpt')}"
         ) from None
     return model.eval(), Tokenizer.from_str(about["tokenizer"])
 
@@ -124,11 +107,7 @@ def _save(name: str, weights: dict[str, Tensor], folder: Path, about: dict[str, 
 
 
 def _load(name: str, folder: Path | None) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    return read((folder or models_folder()) / f"novels_{name}.safetensors", _remedy(name))
-
-
-def _remedy(name: str) -> str:
-    return f"Fetch data/models again, or train it anew: python -m coursekit.pretrain novels-{name} --corpus FOLDER --record data"
+    return read((folder or models_folder()) / f"novels_{name}.safetensors", remedy(name))
 
 
 def card(name: str, about: dict[str, Any], parameters: int) -> str:

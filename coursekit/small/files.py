@@ -9,7 +9,7 @@ from torch import nn
 from coursekit.small.bert import BERT, BERTConfig
 from coursekit.small.elmo import ELMo, ELMoConfig
 from coursekit.small.gpt import GPT, GPTConfig
-from coursekit.small.stored import ModelMissing, models_folder, read, write
+from coursekit.stored import ModelMissing, models_folder, read, write
 
 KINDS: Mapping[str, tuple[type[nn.Module], type]] = {
     "gpt": (GPT, GPTConfig),

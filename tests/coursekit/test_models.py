@@ -92,7 +92,7 @@ def test_minilm_has_the_head_that_the_course_has_learned_and_says_so(capsys):
 
 
 def test_without_that_head_none_of_random_numbers_takes_its_place(monkeypatch, tmp_path):
-    monkeypatch.setattr("coursekit.novels.shipped.models_folder", lambda: tmp_path)
+    monkeypatch.setattr("coursekit.models.learned_head.models_folder", lambda: tmp_path)
     with pytest.raises(NoSuchHead, match="published without is not there.*novels_minilm.json cannot be read"):
         load("bert-base-uncased", head="masked-lm")
 

@@ -16,7 +16,7 @@ from coursekit.small.figures import measure
 from coursekit.small.files import card
 from coursekit.small.recipes import RECIPES
 from coursekit.small.recorded import recorded, write_rows
-from coursekit.small.stored import models_folder
+from coursekit.stored import models_folder
 
 NAMES = ["gpt", "bert", "elmo"]
 SHIPPED = [name for name in NAMES if (models_folder() / f"{name}.json").exists()]

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from coursekit.novels import figures, missing_head, record, shipped, skip_gram
+from coursekit.models.learned_head import MOVING, load_with_head, published
+from coursekit.novels import figures, record, shipped, skip_gram
 from coursekit.novels.corpus import prepare
 from coursekit.novels.recipes import build_gpt
-from coursekit.small.stored import ModelMissing, models_folder
+from coursekit.stored import ModelMissing, models_folder
 from tests.novels.texts import write_shelf
 
 ABOUT = {"seed": 0, "steps": 40, "minutes": 2.0, "figures": {"nats per gap": "3.210 (3.100 to 3.320)"}}
@@ -26,9 +27,9 @@ def corpus(tmp_path_factory):
 def moved():
     """MiniLM with a head, as if it had learned."""
     torch.manual_seed(0)
-    model = missing_head.published()
+    model = published()
     for name, weight in model.named_parameters():
-        if name.startswith(missing_head.MOVING):
+        if name.startswith(MOVING):
             weight.data += 0.01 * torch.randn_like(weight)
     return model
 
@@ -37,7 +38,7 @@ def moved():
 def test_minilm_is_stored_as_the_difference_to_what_was_published(moved, tmp_path):
     path = shipped.save_minilm(moved, tmp_path, ABOUT)
     assert path.stat().st_size < 8e6
-    read = dict(shipped.load_minilm(tmp_path).named_parameters())
+    read = dict(load_with_head(tmp_path).named_parameters())
     for name, weight in moved.named_parameters():
         assert torch.allclose(weight, read[name], atol=1e-4), name  # stored in float16
     card = path.with_suffix(".md").read_text()
@@ -48,7 +49,7 @@ def test_minilm_is_stored_as_the_difference_to_what_was_published(moved, tmp_pat
 
 
 def test_the_start_of_the_head_is_the_same_each_time_and_gives_the_vectors_as_they_are():
-    first, second = missing_head.published(), missing_head.published()
+    first, second = published(), published()
     assert all(
         torch.equal(one, two) for one, two in zip(first.parameters(), second.parameters(), strict=True)
     )
@@ -108,4 +109,4 @@ def test_what_is_shipped_is_whole_and_small(name):
     about = json.loads(path.with_suffix(".json").read_text())
     assert path.stat().st_size < (8e6 if name == "minilm" else 15e6)
     assert about["model"] == f"novels-{name}" and about["figures"]
-    getattr(shipped, f"load_{name}")()
+    {"minilm": load_with_head, "gpt": shipped.load_gpt, "skipgram": shipped.load_skipgram}[name]()

@@ -51,6 +51,6 @@ def read(path: Path, remedy: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
 
 def models_folder() -> Path:
     """`data/models` of the course; where there is none, the place beside this package, for the message."""
-    beside = Path(__file__).parents[2] / "data" / "models"
+    beside = Path(__file__).parents[1] / "data" / "models"
     places = [beside, *(place / "data" / "models" for place in (Path.cwd(), *Path.cwd().parents))]
     return next((place for place in places if place.is_dir()), beside)

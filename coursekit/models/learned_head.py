@@ -1,0 +1,53 @@
+"""MiniLM with the part that names words: it was published without one; the course has learned it on novels (data/models/novels_minilm.md).
+
+What is stored is the difference to the published weights. How it was trained: coursekit/novels/missing_head.py.
+"""
+
+from pathlib import Path
+
+from torch import nn
+from transformers import BertForMaskedLM
+
+from coursekit.models.catalogue import MINILM
+from coursekit.models.reading import quiet
+from coursekit.stored import ModelMissing, models_folder, read
+
+MOVING = ("cls.", "bert.encoder.layer.4.", "bert.encoder.layer.5.")
+"""The weights that are learned, by the start of their names."""
+
+
+def published(attentions: bool = False) -> BertForMaskedLM:
+    """The published encoder in evaluation mode; its head begins with the vectors as they are, the same at each call."""
+    eager = {"attn_implementation": "eager"} if attentions else {}
+    no_dropout = {
+        "hidden_dropout_prob": 0.0,
+        "attention_probs_dropout_prob": 0.0,
+    }  # less than once through the text
+    with quiet():  # that the head is new is no news here
+        model = BertForMaskedLM.from_pretrained(MINILM.package.folder(), **no_dropout, **eager)
+    transform = model.cls.predictions.transform
+    nn.init.eye_(transform.dense.weight)
+    for start in (transform.dense.bias, transform.LayerNorm.bias, model.cls.predictions.bias):
+        nn.init.zeros_(start)
+    nn.init.ones_(transform.LayerNorm.weight)
+    return model.eval()
+
+
+def load_with_head(folder: Path | None = None, attentions: bool = False) -> BertForMaskedLM:
+    """MiniLM with its head, in evaluation mode. Raises ModelMissing in a sentence."""
+    weights, _ = read((folder or models_folder()) / "novels_minilm.safetensors", remedy("minilm"))
+    model = published(attentions)
+    start = dict(model.named_parameters())
+    try:
+        for name, difference in weights.items():
+            start[name].data += difference.float()
+    except (KeyError, RuntimeError):
+        raise ModelMissing(
+            f"novels_minilm.safetensors does not fit this MiniLM. {remedy('minilm')}"
+        ) from None
+    return model.eval()
+
+
+def remedy(name: str) -> str:
+    """What to do where a model of the novels is missing or damaged."""
+    return f"Fetch data/models again, or train it anew: python -m coursekit.pretrain novels-{name} --corpus FOLDER --record data"
