@@ -29,7 +29,6 @@ from coursekit.language import Language, load_language
 from coursekit.language.grammar import GRAMMAR
 from coursekit.novels.corpus import Corpus, prepare
 from coursekit.novels.recipes import NOVELS
-from coursekit.novels.record import MEASURES
 from coursekit.novels.record import record as record_novels
 from coursekit.small import files
 from coursekit.small.figures import measure
@@ -211,6 +210,12 @@ def main() -> None:
         "--corpus", type=Path, metavar="FOLDER", help="the novels: books.csv and the folder raw"
     )
     parser.add_argument(
+        "--vocabulary",
+        type=Path,
+        metavar="FILE",
+        help="the tokenizer.json of an earlier run: its pieces (default: pieces are learned from the novels)",
+    )
+    parser.add_argument(
         "--models",
         nargs="+",
         choices=RECIPES,
@@ -240,8 +245,6 @@ def main() -> None:
         parser.error("--steps is at least 1")
     if arguments.record and (arguments.steps or arguments.topics):
         parser.error("--record is for whole runs on the whole language")
-    if arguments.record and (missing := set(arguments.novels) - {f"novels-{name}" for name in MEASURES}):
-        parser.error(f"{min(missing)} is not shipped: there is nothing to record")
     if unknown := set(arguments.novels) - set(NOVELS):
         parser.error(f"{min(unknown)!r} is no model of the novels; there are {', '.join(NOVELS)}")
     if bool(arguments.novels) != bool(arguments.corpus):
@@ -250,7 +253,7 @@ def main() -> None:
     language: Language | Corpus
     if arguments.novels:
         arguments.models, recipes = arguments.novels, dict(NOVELS)
-        language = prepare(arguments.corpus, arguments.to / "corpus")
+        language = prepare(arguments.corpus, arguments.to / "corpus", arguments.vocabulary)
     else:
         recipes = dict(RECIPES)
         language = (

@@ -6,7 +6,7 @@ vocabulary: everybody is asked for the same words in the same sentences.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -47,12 +47,19 @@ def losses_of_gpt(model: GPT, corpus: Corpus, split: str, rows: Sequence[int]) -
 def losses_of_elmo(
     model: ELMo, spelling: Spelling, corpus: Corpus, split: str, rows: Sequence[int]
 ) -> tuple[Float[np.ndarray, " rows"], Float[np.ndarray, " rows"]]:
-    """-log p of each row's words from left to right and from right to left; words without a place in the softmax are [UNK]."""
+    """-log p of each row's words, in nats, from left to right and from right to left; what it cannot predict is [UNK].
+
+    As with counts, the row's end (and, from the right, its beginning) is no word and costs nothing.
+    """
     found, words = [], corpus.word_rows(split)
     for numbers in in_batches(rows):
         ids = torch.from_numpy(words.padded(numbers, BOS, EOS))
         targets = ids.masked_fill(ids >= model.config.vocabulary, UNK)
         forward, backward = both_losses(model(spelling.of_ids(ids), ids != PAD), targets)
+        forward, backward = (
+            forward.masked_fill(targets[:, 1:] == EOS, 0.0),
+            backward.masked_fill(targets[:, :-1] == BOS, 0.0),
+        )
         found.append(torch.stack([forward.sum(dim=1), backward.sum(dim=1)]))
     left, right = torch.cat(found, dim=1).numpy()
     return left, right
@@ -142,7 +149,7 @@ def ranks_of_gaps(
     return torch.cat(ranks).numpy(), torch.cat(nats).numpy()
 
 
-def gaps_of_bert(model: BERT, corpus: Corpus, split: str, gaps: Sequence[Gap]) -> Found:
+def gaps_of_bert(model: BERT, corpus: Corpus, split: str, gaps: Sequence[Gap], side: Side = "both") -> Found:
     """Ranks and nats of our own BERT."""
 
     def logits_at(ids, places):
@@ -152,7 +159,7 @@ def gaps_of_bert(model: BERT, corpus: Corpus, split: str, gaps: Sequence[Gap]) -
     def pieces_of(word: str) -> list[int]:
         return corpus.tokenizer.encode(word, add_special_tokens=False).ids
 
-    return of_gaps(corpus, split, gaps, logits_at, pieces_of, (CLS, SEP), MASK)
+    return of_gaps(corpus, split, gaps, logits_at, pieces_of, (CLS, SEP), MASK, side)
 
 
 def gaps_of_minilm(
@@ -196,16 +203,53 @@ def of_gaps(
     return ranks_of_gaps(logits_at, masked, targets, ends, mask)
 
 
-def gaps_of_counts(model: KneserNey, corpus: Corpus, split: str, gaps: Sequence[Gap]) -> Found:
-    """Ranks and nats of n-grams of words that see both sides: p(w | both) is proportional to p of the row with w in it."""
+@torch.no_grad()
+def gaps_of_elmo(
+    model: ELMo,
+    spelling: Spelling,
+    corpus: Corpus,
+    split: str,
+    gaps: Sequence[Gap],
+    unigrams: Float[np.ndarray, " V"],
+) -> dict[Side, Found]:
+    """Ranks and nats of ELMo: of the forward stack ("left"), of the backward stack ("right"), and of "both".
+
+    Neither stack reads the word of the gap. The two never meet, so for both p(w) is taken as p(w | left) p(w | right) / p(w),
+    as if the sides were independent given the word. `unigrams` are log p(w) of all words; −∞: a word that is never said.
+    """
+    words, prior = corpus.word_rows(split), torch.from_numpy(unigrams).float()
+    found: dict[Side, list[tuple[Tensor, Tensor]]] = {"both": [], "left": [], "right": []}
+    for some in in_batches(gaps):
+        ids = torch.from_numpy(words.padded([gap.row for gap in some], BOS, EOS))
+        at = torch.tensor([gap.place + 1 for gap in some])
+        right_words = torch.tensor([[gap.word] for gap in some])
+        left, right = model.encode(model.token(spelling.of_ids(ids)), ids != PAD)[-1].chunk(2, dim=-1)
+        before = model.softmax(left[range(len(some)), at - 1]).log_softmax(dim=1)
+        after = model.softmax(right[range(len(some)), at + 1]).log_softmax(dim=1)
+        both = (before + after - prior).masked_fill(prior.isinf(), float("-inf")).log_softmax(dim=1)
+        for side, log_p in (("both", both), ("left", before), ("right", after)):
+            of_right = log_p.gather(1, right_words)
+            found[side].append(((log_p > of_right).sum(dim=1), -of_right[:, 0]))
+    return {
+        side: (torch.cat(ranks).numpy(), torch.cat(nats).numpy())
+        for side, batches in found.items()
+        for ranks, nats in [zip(*batches, strict=True)]
+    }
+
+
+def gaps_of_counts(
+    model: KneserNey, corpus: Corpus, split: str, gaps: Sequence[Gap], side: Side = "both"
+) -> Found:
+    """Ranks and nats of n-grams of words: p(w | what is seen) is proportional to p of what is seen with w in it."""
     rows, reach = corpus.word_rows(split), model.order - 1
     ranks, nats = [], []
     for gap in gaps:
         row = np.append(BOS, np.where(rows[gap.row] < WORDS, rows[gap.row], UNK)).astype(np.int64)
         place = gap.place + 1
-        around = row[max(0, place - reach) : place + reach + 1]
+        start = place if side == "right" else max(0, place - reach)
+        around = row[start : place + 1 + (0 if side == "left" else reach)]
         candidates = np.repeat(around[None], WORDS, axis=0)
-        at = min(place, reach)
+        at = place - start
         candidates[:, at] = np.arange(WORDS)
         log_p = model.log_p(candidates)[:, at:].sum(axis=1)
         log_p -= np.logaddexp.reduce(log_p)
@@ -214,5 +258,5 @@ def gaps_of_counts(model: KneserNey, corpus: Corpus, split: str, gaps: Sequence[
     return np.array(ranks), np.array(nats)
 
 
-def in_batches(rows: Sequence[int]) -> list[Sequence[int]]:
+def in_batches(rows: Sequence[Any]) -> list[Sequence[Any]]:
     return [rows[start : start + BATCH] for start in range(0, len(rows), BATCH)]

@@ -16,8 +16,9 @@ from torch import Tensor, nn
 from coursekit.novels import missing_head, skip_gram
 from coursekit.novels.corpus import ROW, WORDS, Corpus
 from coursekit.novels.precision import bfloat16
+from coursekit.novels.spelling import LiterarySpelling
 from coursekit.small.bert import BERT, BOS, CLS, EOS, PAD, SEP, UNCHOSEN, UNK, BERTConfig, corrupt
-from coursekit.small.elmo import ELMo, ELMoConfig, Spelling
+from coursekit.small.elmo import ELMo, ELMoConfig
 from coursekit.small.gpt import GPT, GPTConfig, next_word_losses
 from coursekit.small.recipes import Recipe
 
@@ -29,16 +30,10 @@ NEGATIVES = 2_048
 FILTERS = ((1, 16), (2, 32), (3, 64), (4, 96), (5, 128), (6, 128))
 
 
-class LiterarySpelling(Spelling):
-    """Words of real text have digits, and punctuation marks are words, too."""
-
-    LETTERS = Spelling.LETTERS + '0123456789.,;:!"()[]/&$%'
-
-
 @lru_cache(maxsize=2)
 def spelling_of(corpus: Corpus) -> LiterarySpelling:
     """Every word of the corpus, spelt once."""
-    return LiterarySpelling(tuple(corpus.words))
+    return LiterarySpelling(corpus.words)
 
 
 def batches(corpus: Corpus, batch: int, seed: int) -> Iterator[Int[np.ndarray, " B"]]:

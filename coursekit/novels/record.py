@@ -12,8 +12,10 @@ from transformers import AutoTokenizer
 from coursekit.intervals import bootstrap, wilson
 from coursekit.models.catalogue import MINILM
 from coursekit.novels import figures, shipped, skip_gram
-from coursekit.novels.corpus import PIECES, WORDS, Corpus
+from coursekit.novels.corpus import PIECES, WORDS, Corpus, Ragged
 from coursekit.novels.kneser_ney import KneserNey
+from coursekit.novels.recipes import spelling_of
+from coursekit.small.bert import UNK
 
 GAPS, ROWS, BATCHES = 1_000, 1_000, 40
 """Gaps, rows and batches of pairs that are measured, of the books of `test`."""
@@ -26,37 +28,69 @@ def record(name: str, model: nn.Module, corpus: Corpus, data: Path, **made: floa
     folder, about = data / "models", {**made, "figures": found}
     if name == "minilm":
         return shipped.save_minilm(model, folder, about)
-    save = shipped.save_skipgram if name == "skipgram" else shipped.save_gpt
-    return save(model, corpus, folder, about)
+    save = {
+        "skipgram": shipped.save_skipgram,
+        "elmo": shipped.save_elmo,
+        "bert": shipped.save_bert,
+        "gpt": shipped.save_gpt,
+    }
+    return save[name](model, corpus, folder, about)
 
 
 # --- gaps ---
 
+SIDES: dict[figures.Side, str] = {
+    "left": "what stands before only",
+    "right": "what comes after only",
+}
+"""What of a row may be read; "both" goes without saying."""
+
 
 def figures_of_minilm(model: nn.Module, corpus: Corpus) -> dict[str, str]:
     """Gaps, of words that are one piece of BERT's: with both sides and with one, beside counts that see both sides."""
-    tokenizer = AutoTokenizer.from_pretrained(MINILM.package.folder())
+    tokenizer, gaps = AutoTokenizer.from_pretrained(MINILM.package.folder()), gaps_of(corpus)
+    found = {"MiniLM with the new head": figures.gaps_of_minilm(model, tokenizer, corpus, "test", gaps)}
+    for side, seen in SIDES.items():
+        found[f"the same, {seen}"] = figures.gaps_of_minilm(model, tokenizer, corpus, "test", gaps, side)
+    return of_gaps(found | gaps_of_counts(corpus))
+
+
+def figures_of_bert(model: nn.Module, corpus: Corpus) -> dict[str, str]:
+    """The gaps that MiniLM was asked, with both sides and with one."""
     gaps = gaps_of(corpus)
-    rows = {
-        called: figures.gaps_of_minilm(model, tokenizer, corpus, "test", gaps, side)
-        for called, side in (
-            ("MiniLM with the new head", "both"),
-            ("the same, what stands before only", "left"),
-            ("the same, what comes after only", "right"),
-        )
+    found = {"BERT": figures.gaps_of_bert(model, corpus, "test", gaps)}
+    for side, seen in SIDES.items():
+        found[f"the same, {seen}"] = figures.gaps_of_bert(model, corpus, "test", gaps, side)
+    return of_gaps(found | gaps_of_counts(corpus))
+
+
+def gaps_of_counts(corpus: Corpus) -> dict[str, figures.Found]:
+    unigrams, five = counts_of_words(corpus, 1), counts_of_words(corpus, 5)
+    gaps = gaps_of(corpus)
+    found = {
+        "unigrams": figures.gaps_of_counts(unigrams, corpus, "test", gaps),
+        "5-grams, both sides": figures.gaps_of_counts(five, corpus, "test", gaps),
     }
-    for order, called in ((1, "unigrams"), (5, "5-grams, both sides")):
-        counts = KneserNey(figures.stream(corpus.word_rows("train"), WORDS), WORDS, order)
-        rows[called] = figures.gaps_of_counts(counts, corpus, "test", gaps)
+    for side, seen in SIDES.items():
+        found[f"5-grams, {seen}"] = figures.gaps_of_counts(five, corpus, "test", gaps, side)
+    return found
+
+
+def of_gaps(found: dict[str, figures.Found]) -> dict[str, str]:
     return {
         f"{called}: {what}": value
-        for called, (ranks, nats) in rows.items()
+        for called, (ranks, nats) in found.items()
         for what, value in (
             ("right at once", share(ranks < 1)),
             ("among the best five", share(ranks < 5)),
             ("nats per gap", mean(nats)),
         )
     }
+
+
+@lru_cache(maxsize=2)
+def counts_of_words(corpus: Corpus, order: int) -> KneserNey:
+    return KneserNey(figures.stream(corpus.word_rows("train"), WORDS), WORDS, order)
 
 
 @lru_cache(maxsize=1)
@@ -74,10 +108,15 @@ def gaps_of(corpus: Corpus) -> list[figures.Gap]:
 # --- losses ---
 
 
+def drawn_rows(corpus: Corpus) -> np.ndarray:
+    """The same rows of `test` for all."""
+    rng = np.random.default_rng(0)
+    return np.sort(rng.permutation(len(corpus.rows("test")))[:ROWS])
+
+
 def figures_of_gpt(model: nn.Module, corpus: Corpus) -> dict[str, str]:
     """Nats per character, which can be compared across vocabularies, and per piece."""
-    rng, rows = np.random.default_rng(0), corpus.rows("test")
-    numbers = np.sort(rng.permutation(len(rows))[:ROWS])
+    rows, numbers = corpus.rows("test"), drawn_rows(corpus)
     losses = {"GPT": figures.losses_of_gpt(model, corpus, "test", numbers)}
     for order, called in ((1, "unigrams"), (5, "5-grams")):
         counts = KneserNey(figures.stream(corpus.rows("train")), PIECES, order)
@@ -88,6 +127,31 @@ def figures_of_gpt(model: nn.Module, corpus: Corpus) -> dict[str, str]:
         for called, nats in losses.items()
         for unit, size in (("character", characters), ("piece", pieces))
     }
+
+
+def figures_of_elmo(model: nn.Module, corpus: Corpus) -> dict[str, str]:
+    """Nats per word in each direction, where all that has no place in the softmax is one word, beside counts; and the gaps."""
+    words, numbers, gaps = corpus.word_rows("test"), drawn_rows(corpus), gaps_of(corpus)
+    spelling, counts = spelling_of(corpus), {order: counts_of_words(corpus, order) for order in (1, 5)}
+    forward, backward = figures.losses_of_elmo(model, spelling, corpus, "test", numbers)
+    seen = Ragged(np.where(words.values < WORDS, words.values, UNK), words.ends)
+    losses = {"ELMo, from left to right": forward, "ELMo, from right to left": backward} | {
+        called: figures.losses_of_counts(counts[order], seen, numbers)
+        for order, called in ((1, "unigrams"), (5, "5-grams"))
+    }
+    losses["ELMo, right to left minus left to right"] = backward - forward
+    found = {
+        f"{called}: nats per word": ratio(np.stack([nats, words.lengths[numbers]], axis=1))
+        for called, nats in losses.items()
+    }
+    sides = figures.gaps_of_elmo(
+        model, spelling, corpus, "test", gaps, counts[1].log_p(np.arange(model.config.vocabulary))
+    )
+    called = {"both": "ELMo, the two multiplied", "left": "ELMo, from left to right"}
+    return found | of_gaps(
+        {called.get(side, "ELMo, from right to left"): of_side for side, of_side in sides.items()}
+        | gaps_of_counts(corpus)
+    )
 
 
 @torch.no_grad()
@@ -103,6 +167,8 @@ def figures_of_skipgram(model: nn.Module, corpus: Corpus) -> dict[str, str]:
 
 MEASURES: dict[str, Callable[[nn.Module, Corpus], dict[str, str]]] = {
     "minilm": figures_of_minilm,
+    "bert": figures_of_bert,
+    "elmo": figures_of_elmo,
     "gpt": figures_of_gpt,
     "skipgram": figures_of_skipgram,
 }

@@ -5,25 +5,34 @@
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
 from jaxtyping import Float
 from tokenizers import Tokenizer
-from torch import Tensor
+from torch import Tensor, nn
 from transformers import BertForMaskedLM
 
 from autograder.checks.storing import write_aside
 from coursekit.models.learned_head import MOVING, published, remedy
 from coursekit.novels.corpus import Corpus
 from coursekit.novels.skip_gram import SkipGram
+from coursekit.novels.spelling import LiterarySpelling
+from coursekit.small.bert import BERT, BERTConfig
+from coursekit.small.elmo import ELMo, ELMoConfig
 from coursekit.small.gpt import GPT, GPTConfig
 from coursekit.stored import ModelMissing, models_folder, read, write
+
+Model = TypeVar("Model", bound=nn.Module)
 
 TITLES = {
     "minilm": "The part of MiniLM that names words: a head that the published encoder lacks, and how its two top layers moved "
     "while the head was learned. What is stored is the difference to the published weights",
     "skipgram": "Skip-gram vectors of the 16,384 most frequent words, 100 numbers each",
+    "elmo": "A character network and two separate stacks of 2 LSTM layers with 256 numbers a vector, one from left to right, one "
+    "from right to left; it reads any word and predicts the 16,384 most frequent ones",
+    "bert": "An encoder of 4 layers with 256 numbers a vector, trained on masked pieces (a fifth of them; of these 80 % [MASK], "
+    "10 % another, 10 % unchanged; no next sentence), with the 8,192 pieces of the novels' GPT",
     "gpt": "A causal decoder of 4 layers with 256 numbers a vector (layer norm first, as in GPT-2) and 8,192 pieces of its own",
 }
 
@@ -55,42 +64,64 @@ def load_skipgram(folder: Path | None = None) -> tuple[list[str], Float[Tensor, 
     return about["words"].split(" "), weights["word"].float()
 
 
-# --- GPT ---
+# --- GPT and BERT: the same pieces ---
 
 
 def save_gpt(model: GPT, corpus: Corpus, folder: Path, about: dict[str, Any]) -> Path:
-    weights: dict[str, Tensor] = dict(model.state_dict())
-    pieces = {"config": asdict(model.config), "tokenizer": corpus.tokenizer.to_str()}
-    return _save("gpt", weights, folder, about | pieces)
+    return _save_with_pieces("gpt", model, corpus, folder, about)
 
 
 def load_gpt(folder: Path | None = None) -> tuple[GPT, Tokenizer]:
     """The novels' GPT in evaluation mode, and its own tokenizer. Raises ModelMissing in a sentence."""
     weights, about = _load("gpt", folder)
-    model = GPT(GPTConfig(**about["config"]))
-    try:
-        model.load_state_dict({name: weight.float() for name, weight in weights.items()})
-    except RuntimeError:
-        raise ModelMissing(
-            f"novels_gpt.safetensors does not fit the GPT of this version. {remedy('gpt')}"
-        ) from None
-    return model.eval(), Tokenizer.from_str(about["tokenizer"])
+    model = _filled("gpt", GPT(GPTConfig(**about["config"])), weights)
+    return model, Tokenizer.from_str(about["tokenizer"])
+
+
+def save_bert(model: BERT, corpus: Corpus, folder: Path, about: dict[str, Any]) -> Path:
+    return _save_with_pieces("bert", model, corpus, folder, about)
+
+
+def load_bert(folder: Path | None = None) -> tuple[BERT, Tokenizer]:
+    """The novels' BERT in evaluation mode, and its own tokenizer. Raises ModelMissing in a sentence."""
+    weights, about = _load("bert", folder)
+    model = _filled("bert", BERT(BERTConfig(**about["config"])), weights)
+    return model, Tokenizer.from_str(about["tokenizer"])
+
+
+# --- ELMo ---
+
+
+def save_elmo(model: ELMo, corpus: Corpus, folder: Path, about: dict[str, Any]) -> Path:
+    words = corpus.words[: model.config.vocabulary]
+    own = {"config": asdict(model.config), "words": " ".join(words)}
+    return _save("elmo", dict(model.state_dict()), folder, about | own)
+
+
+def load_elmo(folder: Path | None = None) -> tuple[ELMo, LiterarySpelling]:
+    """The novels' ELMo in evaluation mode, and how it reads: `spelling.words[i]` is the word that logit i stands for.
+
+    Raises ModelMissing in a sentence.
+    """
+    weights, about = _load("elmo", folder)
+    config = about["config"] | {"filters": tuple(map(tuple, about["config"]["filters"]))}
+    return _filled("elmo", ELMo(ELMoConfig(**config)), weights), LiterarySpelling(about["words"].split(" "))
 
 
 # --- figures ---
 
 
 def recorded(name: str, folder: Path | None = None) -> pd.DataFrame:
-    """What the card of "minilm", "gpt" or "skipgram" says of authors that training never saw: a row for each who was measured.
+    """What the card of a model of TITLES says of authors that training never saw: a row for each who was measured.
 
-    Each cell is a value with its 95 % interval, as text. Raises ModelMissing in a sentence.
+    Each cell is a value with its 95 % interval, as text, or empty. Raises ModelMissing in a sentence.
     """
     _, about = _load(name, folder)
     found: dict[str, dict[str, str]] = {}
     for called, value in about["figures"].items():
         who, _, what = called.rpartition(": ")
         found.setdefault(who, {})[what] = value
-    return pd.DataFrame(found).T
+    return pd.DataFrame(found).T.fillna("")
 
 
 # --- files ---
@@ -104,6 +135,24 @@ def _save(name: str, weights: dict[str, Tensor], folder: Path, about: dict[str, 
     numbers = sum(value.numel() for value in half.values())
     write_aside(path.with_suffix(".md"), card(name, about, numbers).encode())
     return path
+
+
+def _save_with_pieces(
+    name: str, model: GPT | BERT, corpus: Corpus, folder: Path, about: dict[str, Any]
+) -> Path:
+    own = {"config": asdict(model.config), "tokenizer": corpus.tokenizer.to_str()}
+    return _save(name, dict(model.state_dict()), folder, about | own)
+
+
+def _filled(name: str, model: Model, weights: dict[str, Tensor]) -> Model:
+    """The model with these weights, in evaluation mode."""
+    try:
+        model.load_state_dict({key: weight.float() for key, weight in weights.items()})
+    except RuntimeError:
+        raise ModelMissing(
+            f"novels_{name}.safetensors does not fit the {name} of this version. {remedy(name)}"
+        ) from None
+    return model.eval()
 
 
 def _load(name: str, folder: Path | None) -> tuple[dict[str, Tensor], dict[str, Any]]:

@@ -32,8 +32,55 @@ def test_a_row_s_loss_is_the_sum_over_its_pieces(corpus):
 def test_elmo_pays_for_each_word_in_both_directions(corpus):
     model = build_elmo(corpus, dim=16, filters=((1, 8), (2, 12), (3, 16))).eval()
     left, right = figures.losses_of_elmo(model, spelling_of(corpus), corpus, "test", [0])
-    words = len(corpus.word_rows("test")[0]) + 1  # and the end, or the beginning
-    assert left[0] / words == pytest.approx(np.log(len(corpus.words)), rel=0.3) and left[0] != right[0]
+    row = corpus.word_rows("test")[0]
+    ids = torch.tensor([[BOS, *map(int, row), EOS]])
+    output = model(spelling_of(corpus).of_ids(ids), ids != 0)
+    after, before = (
+        logits[0].log_softmax(dim=1) for logits in (output.forward_logits, output.backward_logits)
+    )
+    places = range(len(row))  # neither the end nor the beginning is a word
+    assert left[0] == pytest.approx(-sum(after[at, row[at]].item() for at in places), rel=1e-5)
+    assert right[0] == pytest.approx(-sum(before[at + 2, row[at]].item() for at in places), rel=1e-5)
+
+
+def test_elmo_fills_a_gap_without_reading_its_word(corpus):
+    model, spelling = (
+        build_elmo(corpus, dim=16, filters=((1, 8), (2, 12), (3, 16))).eval(),
+        spelling_of(corpus),
+    )
+    gaps = figures.draw_gaps(corpus, "test", 8, str.isalpha)
+    counts = KneserNey(figures.stream(corpus.word_rows("train"), WORDS), WORDS, 1)
+    prior = counts.log_p(np.arange(model.config.vocabulary))
+    found = figures.gaps_of_elmo(model, spelling, corpus, "test", gaps, prior)
+    with torch.no_grad():
+        for at, gap in enumerate(gaps):
+            row = [int(word) for word in corpus.word_rows("test")[gap.row]]
+            row[gap.place] = 7  # another word there changes nothing
+            ids = torch.tensor([[BOS, *row, EOS]])
+            output = model(spelling.of_ids(ids), ids != 0)
+            before = output.forward_logits[0, gap.place].log_softmax(dim=0)
+            after = output.backward_logits[0, gap.place + 2].log_softmax(dim=0)
+            possible = torch.from_numpy(np.isfinite(prior))
+            p = torch.where(possible, (before + after - torch.from_numpy(prior).float()).exp(), 0.0)
+            both = (p / p.sum()).log()
+            for side, log_p in (("left", before), ("right", after), ("both", both)):
+                ranks, nats = found[side]
+                assert nats[at] == pytest.approx(-log_p[gap.word].item(), abs=1e-4)
+                assert abs(ranks[at] - (log_p > log_p[gap.word]).sum().item()) <= 1
+
+
+def test_counts_of_one_side_do_not_see_the_other(corpus):
+    counts = KneserNey(figures.stream(corpus.word_rows("train"), WORDS), WORDS, 3)
+    (gap,) = figures.draw_gaps(corpus, "test", 1, str.isalpha)
+    row = [int(word) for word in corpus.word_rows("test")[gap.row]]
+    _, left = figures.gaps_of_counts(counts, corpus, "test", [gap], "left")
+    whole = np.array([BOS, *row[: gap.place], gap.word])
+    expected = counts.log_p(np.array([[*whole[:-1], word] for word in range(WORDS)]))[:, -1]
+    assert left[0] == pytest.approx(np.logaddexp.reduce(expected) - expected[gap.word], rel=1e-6)
+    _, right = figures.gaps_of_counts(counts, corpus, "test", [gap], "right")
+    after = row[gap.place + 1 : gap.place + 3]
+    expected = counts.log_p(np.array([[word, *after] for word in range(WORDS)])).sum(axis=1)
+    assert right[0] == pytest.approx(np.logaddexp.reduce(expected) - expected[gap.word], rel=1e-6)
 
 
 def test_a_stream_begins_each_row_anew():

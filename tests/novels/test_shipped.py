@@ -9,8 +9,8 @@ import torch
 from coursekit.models.learned_head import MOVING, load_with_head, published
 from coursekit.novels import figures, record, shipped, skip_gram
 from coursekit.novels.corpus import prepare
-from coursekit.novels.recipes import build_gpt
-from coursekit.stored import ModelMissing, models_folder
+from coursekit.novels.recipes import build_bert, build_elmo, build_gpt
+from coursekit.stored import ModelMissing, models_folder, read, write
 from tests.novels.texts import write_shelf
 
 ABOUT = {"seed": 0, "steps": 40, "minutes": 2.0, "figures": {"nats per gap": "3.210 (3.100 to 3.320)"}}
@@ -69,6 +69,31 @@ def test_skip_gram_and_gpt_come_back_with_their_words(corpus, tmp_path):
     assert torch.allclose(gpt(ids).logits, again(ids).logits, atol=1e-3)
 
 
+def test_elmo_and_bert_come_back_with_what_they_read(corpus, tmp_path):
+    elmo = build_elmo(corpus, dim=16, filters=((1, 8), (2, 12), (3, 16))).eval()
+    shipped.save_elmo(elmo, corpus, tmp_path, ABOUT)
+    again, spelling = shipped.load_elmo(tmp_path)
+    assert spelling.words == corpus.words
+    tokens = spelling.split("It's a Zyzzyva, she said.")  # a word that no book has
+    assert tokens == ["it", "'", "s", "a", "zyzzyva", ",", "she", "said", "."]
+    characters, real = spelling.of_words(tokens)[None], torch.ones(1, len(tokens), dtype=torch.bool)
+    assert torch.allclose(elmo(characters, real).hidden, again(characters, real).hidden, atol=1e-2)
+    bert = build_bert(corpus, dim=16, layers=1, heads=2, feed_forward=32).eval()
+    shipped.save_bert(bert, corpus, tmp_path, ABOUT)
+    again, tokenizer = shipped.load_bert(tmp_path)
+    ids = torch.tensor([tokenizer.encode("she sat in a dark cell", add_special_tokens=False).ids])
+    assert torch.allclose(bert(ids).logits, again(ids).logits, atol=1e-2)
+
+
+def test_weights_of_other_sizes_get_a_sentence(corpus, tmp_path):
+    shipped.save_bert(build_bert(corpus, dim=16, layers=1, heads=2, feed_forward=32), corpus, tmp_path, ABOUT)
+    weights, about = read(tmp_path / "novels_bert.safetensors", "")
+    about["config"]["dim"] = 32
+    write(tmp_path / "novels_bert.safetensors", weights, about)
+    with pytest.raises(ModelMissing, match="does not fit the bert of this version.*pretrain novels-bert"):
+        shipped.load_bert(tmp_path)
+
+
 def test_what_is_damaged_or_missing_gets_a_sentence_with_the_command(corpus, tmp_path):
     path = shipped.save_skipgram(skip_gram.build(corpus, dim=8), corpus, tmp_path, ABOUT)
     path.write_bytes(path.read_bytes()[:-1] + b"x")
@@ -109,4 +134,11 @@ def test_what_is_shipped_is_whole_and_small(name):
     about = json.loads(path.with_suffix(".json").read_text())
     assert path.stat().st_size < (8e6 if name == "minilm" else 15e6)
     assert about["model"] == f"novels-{name}" and about["figures"]
-    {"minilm": load_with_head, "gpt": shipped.load_gpt, "skipgram": shipped.load_skipgram}[name]()
+    loaders = {
+        "minilm": load_with_head,
+        "skipgram": shipped.load_skipgram,
+        "gpt": shipped.load_gpt,
+        "bert": shipped.load_bert,
+        "elmo": shipped.load_elmo,
+    }
+    loaders[name]()
