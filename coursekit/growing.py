@@ -299,21 +299,28 @@ def run_module(
     *inputs: str,
     modes: tuple[str, ...] = ("eval",),
     gradient: bool = False,
+    back_to: str = "",
 ) -> dict[str, Tensor]:
     """What a check asks of a class: `registered` (see `build`, `cut_off`), and its output on `case[inputs]` in each mode.
 
     modes     "eval", "train" or both: one output each, by the name of the mode.
     gradient  Also the gradient, through the output's sum of squares, with respect to each weight of the case.
+    back_to   One of the inputs: also the gradient of the first output's sum of squares with respect to it, which tells
+              whether every way from there to the output can be learned through.
     A module that lacks one of the weights has random numbers in it: its outputs are zeros instead.
     """
     module, registered = build(cls, case)
     answers = {"registered": registered}
     complete = bool((registered[:-1] > 0).all())
+    followed = case[back_to].clone().requires_grad_() if back_to else None
     for mode in modes:
         module.train(mode == "train")
-        output = module(*(case[name] for name in inputs))
+        given = case | {back_to: followed.clone()} if followed is not None and mode == modes[0] else case
+        output = module(*(given[name] for name in inputs))
         answers[mode] = output if complete else torch.zeros_like(output)
         answers["registered"] = cut_off(registered, output)
+    if followed is not None:
+        answers[f"gradient of {back_to}"] = slope_at(followed, answers[modes[0]])
     if gradient:
         loss = sum(answers[mode].square().sum() for mode in modes)
         places = dict(module.named_parameters(remove_duplicate=False))
@@ -324,6 +331,22 @@ def run_module(
             has_one = complete and place is not None and place.grad is not None
             answers[f"gradient of {name}"] = place.grad if has_one else torch.zeros(1)
     return answers
+
+
+def slope_at(x: Tensor, output: Tensor) -> Tensor:
+    """The gradient of the output's sum of squares with respect to x; zeros where nothing leads there."""
+    if not output.requires_grad:
+        return torch.zeros_like(x)
+    try:
+        (slope,) = torch.autograd.grad(output.square().sum(), x, allow_unused=True, retain_graph=True)
+    except RuntimeError as error:
+        if "inplace operation" not in str(error):
+            raise
+        raise RuntimeError(
+            "it cannot be trained: a line such as `x += …` writes over numbers that the gradient still needs. Write "
+            "`x = x + …`, which makes a new tensor."
+        ) from None
+    return torch.zeros_like(x) if slope is None else slope
 
 
 def run_cached(

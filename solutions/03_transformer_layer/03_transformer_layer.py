@@ -494,7 +494,7 @@ class Block(nn.Module):
         ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "transformer-Block-check", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
-check("transformer.Block", lambda case: run_module(Block, case, "x", "keep", modes=("eval", "train")))
+check("transformer.Block", lambda case: run_module(Block, case, "x", "keep", modes=("eval", "train"), back_to="x"))
 
 # %% [markdown]
 # PyTorch has this layer: `nn.TransformerEncoderLayer`. It keeps the three projections in one piece. We make one of each kind with random

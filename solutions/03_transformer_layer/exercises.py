@@ -992,7 +992,7 @@ def block_with(forward: str) -> str:
 
 Block = Exercise(
     cases=block_cases,
-    rule=Rule(axes={"eval": "B T D", "train": "B T D"}),
+    rule=Rule(axes={"eval": "B T D", "train": "B T D", "gradient of x": "B T D"}),
     uses=("transformer.MultiHeadAttention", "transformer.FeedForward", "transformer.Dropout"),
     mistakes=(
         Mistake(
@@ -1194,6 +1194,27 @@ Block = Exercise(
             x = self.norm_attention(x + self.drop(self.attention(x, keep)))
             return self.norm_feed_forward(x + self.drop(self.feed_forward(x)))
 """),
+        ),
+        Mistake(
+            "a residual cut off from training",
+            "Your numbers are right, but the gradient does not come back along the road straight on: detach, no_grad or .data stands there. What lies before this layer would learn through its branches alone.",
+            edits={line: line.replace("x + ", "x.detach() + ") for line in (PRE_1, PRE_2, POST_1, POST_2)},
+        ),
+        Mistake(
+            "attention cut off from training",
+            "Your numbers are right, but no gradient comes back through attention: detach, no_grad or .data cuts what it gives off, and its weights would never be learned.",
+            edits={
+                PRE_1: "x = x + self.dropout(self.attention(self.norm_attention(x), keep).detach())",
+                POST_1: "x = self.norm_attention(x + self.dropout(self.attention(x, keep).detach()))",
+            },
+        ),
+        Mistake(
+            "the feed-forward network cut off from training",
+            "Your numbers are right, but no gradient comes back through the feed-forward network: detach, no_grad or .data cuts what it gives off, and its weights would never be learned.",
+            edits={
+                PRE_2: "return x + self.dropout(self.feed_forward(self.norm_feed_forward(x)).detach())",
+                POST_2: "return self.norm_feed_forward(x + self.dropout(self.feed_forward(x).detach()))",
+            },
         ),
     ),
     alternatives={

@@ -240,6 +240,41 @@ def test_a_table_that_should_be_a_buffer_is_told_apart():
     assert torch.equal(right["eval"], learned["eval"])
 
 
+class Cut(modules.Block):
+    """Right numbers, and somewhere no way back."""
+
+    def __init__(self, where, **config):
+        super().__init__(**config)
+        self.where = where
+
+    def forward(self, x, keep):
+        residual = x.detach() if self.where == "residual" else x
+        part = self.attention(self.norm_attention(x), keep)
+        x = residual + (part.detach() if self.where == "attention" else part)
+        if self.where == "in place":
+            x += self.feed_forward(self.norm_feed_forward(x))
+            return x
+        return x + self.feed_forward(self.norm_feed_forward(x))
+
+
+def test_a_way_that_is_cut_off_shows_in_the_gradient_of_what_goes_in():
+    sizes = {"dim": 8, "heads": 2, "inner": 12, "norm_first": True}
+    x, keep = torch.randn(2, 5, 8), torch.ones(2, 1, 5, dtype=torch.bool)
+    asked = case(modules.Block, **sizes) | {"x": x, "keep": keep}
+    right = growing.run_module(modules.Block, asked, "x", "keep", modes=("eval", "train"), back_to="x")
+    followed = x.clone().requires_grad_()
+    own = modules.Block(**sizes)
+    own.load_state_dict({name: asked[f"weights.{name}"] for name in own.state_dict()})
+    own(followed, keep).square().sum().backward()
+    assert torch.allclose(right["gradient of x"], followed.grad, atol=1e-5)
+    for where in ("residual", "attention"):
+        cut = growing.run_module(Cut, asked | {"config": sizes | {"where": where}}, "x", "keep", back_to="x")
+        assert torch.allclose(cut["eval"], right["eval"], atol=1e-6)
+        assert not torch.allclose(cut["gradient of x"], right["gradient of x"], atol=1e-2)
+    with pytest.raises(RuntimeError, match="cannot be trained.*`x = x . …`"):
+        growing.run_module(Cut, asked | {"config": sizes | {"where": "in place"}}, "x", "keep", back_to="x")
+
+
 def test_what_is_no_module_is_said():
     with pytest.raises(TypeError, match="no nn.Module"):
         growing.run_module(lambda dim, inner: object(), case(), "x")

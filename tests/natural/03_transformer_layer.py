@@ -726,6 +726,49 @@ class Block(nn.Module):
         x = self.norm_attention(x + self.drop(self.attention(x, keep)))
         return x + self.drop(self.feed_forward(x))
 """,
+        "added in place, over what the norm still needs for its gradient": """
+class Block(nn.Module):
+    def __init__(self, dim, heads, inner, norm_first=False, activation="gelu", eps=1e-5, dropout=0.0):
+        super().__init__()
+        self.attention = MultiHeadAttention(dim, heads)
+        self.feed_forward = FeedForward(dim, inner, activation)
+        self.norm_attention = nn.LayerNorm(dim, eps=eps)
+        self.norm_feed_forward = nn.LayerNorm(dim, eps=eps)
+        self.dropout = Dropout(dropout)
+        self.norm_first = norm_first
+
+    def forward(self, x, keep):
+        if self.norm_first:
+            x = x.clone()
+            x += self.dropout(self.attention(self.norm_attention(x), keep))
+            x = x + self.dropout(self.feed_forward(self.norm_feed_forward(x)))
+            return x
+        x = self.norm_attention(x + self.dropout(self.attention(x, keep)))
+        x = self.norm_feed_forward(x + self.dropout(self.feed_forward(x)))
+        return x
+""",
+        "the residuals without a gradient": """
+class Block(nn.Module):
+    def __init__(self, dim, heads, inner, norm_first=False, activation="gelu", eps=1e-5, dropout=0.0):
+        super().__init__()
+        self.attention = MultiHeadAttention(dim, heads)
+        self.feed_forward = FeedForward(dim, inner, activation)
+        self.norm_attention = nn.LayerNorm(dim, eps=eps)
+        self.norm_feed_forward = nn.LayerNorm(dim, eps=eps)
+        self.dropout = Dropout(dropout)
+        self.norm_first = norm_first
+
+    def forward(self, x, keep):
+        if self.norm_first:
+            residual = x.clone().detach()
+            x = residual + self.dropout(self.attention(self.norm_attention(x), keep))
+            residual = x.clone().detach()
+            return residual + self.dropout(self.feed_forward(self.norm_feed_forward(x)))
+        residual = x.clone().detach()
+        x = self.norm_attention(residual + self.dropout(self.attention(x, keep)))
+        residual = x.clone().detach()
+        return self.norm_feed_forward(residual + self.dropout(self.feed_forward(x)))
+""",
     },
     "transformer.training_step": {
         "zero_grad forgotten": """
@@ -1468,7 +1511,7 @@ class Block(nn.Module):
         x = self.order(x, lambda z: self.attention(z, keep), self.norm_attention)
         return self.order(x, self.feed_forward, self.norm_feed_forward)
 """,
-        "added in place on a copy": """
+        "added in place to what a part gives": """
 class Block(nn.Module):
     def __init__(self, dim, heads, inner, norm_first=False, activation="gelu", eps=1e-5, dropout=0.0):
         super().__init__()
@@ -1481,10 +1524,11 @@ class Block(nn.Module):
 
     def forward(self, x, keep):
         if self.norm_first:
-            x = x.clone()
-            x += self.dropout(self.attention(self.norm_attention(x), keep))
-            x = x + self.dropout(self.feed_forward(self.norm_feed_forward(x)))
-            return x
+            y = self.dropout(self.attention(self.norm_attention(x), keep))
+            y += x
+            z = self.dropout(self.feed_forward(self.norm_feed_forward(y)))
+            z += y
+            return z
         x = self.norm_attention(x + self.dropout(self.attention(x, keep)))
         x = self.norm_feed_forward(x + self.dropout(self.feed_forward(x)))
         return x
