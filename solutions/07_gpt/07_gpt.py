@@ -1573,7 +1573,7 @@ predict("gpt.novels", ..., choices=(NOVELS_FIRST, SMOL_FIRST, LEVEL))
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.intervals import bootstrap
 
-print("This takes ten to twenty seconds.")
+print("This takes about twenty seconds.")
 
 def of_web(text: str) -> list[int]:
     return words(text, add_special_tokens=False).input_ids
@@ -1604,7 +1604,6 @@ def nats_of_both(texts: list[str], before: str = "", mark: str = "<|endoftext|>"
 
 rng = np.random.default_rng(0)
 novel_like, of_today = (read_table(f"senses/{name}.csv").sentence.sample(100, random_state=0).tolist() for name in ("novels", "senses"))
-torch.set_num_threads(2)                                            # here two threads are faster
 per_character = {
     "words that novels know": nats_of_both(novel_like),
     "today": nats_of_both(of_today),
@@ -1612,7 +1611,6 @@ per_character = {
     "novels, behind “It was late.”": nats_of_both(novel_like[:50], before="It was late."),
     "novels, SmolLM2 from <|im_end|>": nats_of_both(novel_like[:50], mark="<|im_end|>"),
 }
-torch.set_num_threads(1)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def nats_per_character(rows: np.ndarray, column: int) -> float:
