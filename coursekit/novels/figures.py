@@ -46,23 +46,21 @@ def losses_of_gpt(model: GPT, corpus: Corpus, split: str, rows: Sequence[int]) -
 @torch.no_grad()
 def losses_of_elmo(
     model: ELMo, spelling: Spelling, corpus: Corpus, split: str, rows: Sequence[int]
-) -> tuple[Float[np.ndarray, " rows"], Float[np.ndarray, " rows"]]:
-    """-log p of each row's words, in nats, from left to right and from right to left; what it cannot predict is [UNK].
+) -> tuple[Float[np.ndarray, "2 rows"], Float[np.ndarray, "2 rows"]]:
+    """-log p of each row, in nats, from left to right and from right to left; what it cannot predict is [UNK].
 
-    As with counts, the row's end (and, from the right, its beginning) is no word and costs nothing.
+    First of the words alone, as counts are asked. Then what each direction pays for the end that it comes to ([EOS], [BOS]):
+    with it a row has one probability, and by the chain rule the best possible sum is the same in both directions.
     """
-    found, words = [], corpus.word_rows(split)
+    of_words, of_ends, words = [], [], corpus.word_rows(split)
     for numbers in in_batches(rows):
         ids = torch.from_numpy(words.padded(numbers, BOS, EOS))
         targets = ids.masked_fill(ids >= model.config.vocabulary, UNK)
-        forward, backward = both_losses(model(spelling.of_ids(ids), ids != PAD), targets)
-        forward, backward = (
-            forward.masked_fill(targets[:, 1:] == EOS, 0.0),
-            backward.masked_fill(targets[:, :-1] == BOS, 0.0),
-        )
-        found.append(torch.stack([forward.sum(dim=1), backward.sum(dim=1)]))
-    left, right = torch.cat(found, dim=1).numpy()
-    return left, right
+        losses = torch.stack(both_losses(model(spelling.of_ids(ids), ids != PAD), targets))  # 2 B T-1
+        ends = torch.stack([targets[:, 1:] == EOS, targets[:, :-1] == BOS])
+        of_words.append(losses.masked_fill(ends, 0.0).sum(dim=2))
+        of_ends.append(losses.masked_fill(~ends, 0.0).sum(dim=2))
+    return torch.cat(of_words, dim=1).numpy(), torch.cat(of_ends, dim=1).numpy()
 
 
 def losses_of_counts(model: KneserNey, rows: Ragged, numbers: Sequence[int]) -> Float[np.ndarray, " rows"]:

@@ -133,13 +133,14 @@ def figures_of_elmo(model: nn.Module, corpus: Corpus) -> dict[str, str]:
     """Nats per word in each direction, where all that has no place in the softmax is one word, beside counts; and the gaps."""
     words, numbers, gaps = corpus.word_rows("test"), drawn_rows(corpus), gaps_of(corpus)
     spelling, counts = spelling_of(corpus), {order: counts_of_words(corpus, order) for order in (1, 5)}
-    forward, backward = figures.losses_of_elmo(model, spelling, corpus, "test", numbers)
+    (forward, backward), (end, beginning) = figures.losses_of_elmo(model, spelling, corpus, "test", numbers)
     seen = Ragged(np.where(words.values < WORDS, words.values, UNK), words.ends)
     losses = {"ELMo, from left to right": forward, "ELMo, from right to left": backward} | {
         called: figures.losses_of_counts(counts[order], seen, numbers)
         for order, called in ((1, "unigrams"), (5, "5-grams"))
     }
     losses["ELMo, right to left minus left to right"] = backward - forward
+    losses["the same, each with the end it comes to"] = backward + beginning - forward - end
     found = {
         f"{called}: nats per word": ratio(np.stack([nats, words.lengths[numbers]], axis=1))
         for called, nats in losses.items()

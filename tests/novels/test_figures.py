@@ -31,7 +31,7 @@ def test_a_row_s_loss_is_the_sum_over_its_pieces(corpus):
 
 def test_elmo_pays_for_each_word_in_both_directions(corpus):
     model = build_elmo(corpus, dim=16, filters=((1, 8), (2, 12), (3, 16))).eval()
-    left, right = figures.losses_of_elmo(model, spelling_of(corpus), corpus, "test", [0])
+    (left, right), (end, beginning) = figures.losses_of_elmo(model, spelling_of(corpus), corpus, "test", [0])
     row = corpus.word_rows("test")[0]
     ids = torch.tensor([[BOS, *map(int, row), EOS]])
     output = model(spelling_of(corpus).of_ids(ids), ids != 0)
@@ -41,6 +41,8 @@ def test_elmo_pays_for_each_word_in_both_directions(corpus):
     places = range(len(row))  # neither the end nor the beginning is a word
     assert left[0] == pytest.approx(-sum(after[at, row[at]].item() for at in places), rel=1e-5)
     assert right[0] == pytest.approx(-sum(before[at + 2, row[at]].item() for at in places), rel=1e-5)
+    assert end[0] == pytest.approx(-after[len(row), EOS].item(), rel=1e-5)
+    assert beginning[0] == pytest.approx(-before[1, BOS].item(), rel=1e-5)
 
 
 def test_elmo_fills_a_gap_without_reading_its_word(corpus):
