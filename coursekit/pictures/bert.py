@@ -186,8 +186,8 @@ def right_context(nats: Mapping[str, Float[np.ndarray, " words"]]) -> None:
     show(figure, alt=f"Mean loss of a held-out word in nats, with 95 % intervals: {'; '.join(said)}.")
 
 
-def english_gaps(nats: Mapping[str, Float[np.ndarray, " gaps"]]) -> None:
-    """Mean loss of a hidden word by what may be read of its sentence, with 95 % intervals over sentences."""
+def english_gaps(readers: Mapping[str, Mapping[str, Float[np.ndarray, " gaps"]]]) -> None:
+    """Each reader's mean loss of a hidden word by what may be read of its sentence, with 95 % intervals over sentences."""
     labels = {
         "nothing": "nothing but [MASK]",
         "left": "what stands before, broken off",
@@ -197,15 +197,18 @@ def english_gaps(nats: Mapping[str, Float[np.ndarray, " gaps"]]) -> None:
         "both": "both sides",
     }
     colours = {"nothing": GREY, "left": ORANGE, "right": SKY, "both": BLUE}
-    figure, ax = plt.subplots(figsize=(7.5, 3.0))
+    figure, axes = plt.subplots(1, len(readers), figsize=(8.5, 3.0), sharex=True, sharey=True, squeeze=False)
     said = []
-    for place, (reads, label) in enumerate(labels.items()):
-        mean, half = mean_and_half(nats[reads])
-        _bar(ax, place, mean, half, f"{mean:.1f}", color=colours[reads.split(",")[0]])
-        said.append(f"{label} {mean:.1f} ± {half:.1f}")
-    ax.set_yticks(range(len(labels)), list(labels.values()))
-    ax.invert_yaxis()
-    ax.set_xlabel("nats per hidden word")
+    for ax, (name, nats) in zip(axes[0], readers.items(), strict=True):
+        for place, reads in enumerate(labels):
+            mean, half = mean_and_half(nats[reads])
+            _bar(ax, place, mean, half, f"{mean:.1f}", color=colours[reads.split(",")[0]])
+            said.append(f"{name}, {labels[reads]} {mean:.1f} ± {half:.1f}")
+        ax.set_title(name)
+        ax.set_xlabel("nats per hidden word")
+        ax.margins(x=0.12)
+    axes[0, 0].set_yticks(range(len(labels)), list(labels.values()))
+    axes[0, 0].invert_yaxis()
     show(
         figure, alt=f"Mean loss of a word hidden in an English sentence, by what is read: {'; '.join(said)}."
     )

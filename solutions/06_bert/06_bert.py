@@ -1252,12 +1252,20 @@ display(pd.DataFrame({"encoder only (BERT)": encoder_column}))
 # %% [markdown]
 # ## Further: fill gaps of English
 #
-# MiniLM was published without the part that names words; had we asked transformers for it, it would have made one of random numbers, without an error. The course has learned this part on 82 English novels of 1839 to 1927, while
-# MiniLM's two top layers moved along ([its card](../../data/models/novels_minilm.md)). Where bert-base-uncased lies in this machine's cache, or the Hugging Face hub can be reached, you get the original.
+# Two encoders that can name English words, offline. MiniLM was published without the part that does it; the course has learned this part on 82 English novels of 1839 to 1927, while MiniLM's two top layers moved along
+# ([its card](../../data/models/novels_minilm.md)). Where bert-base-uncased lies in this machine's cache, or the Hugging Face hub can be reached, you get the original in its place. The other is a BERT of the course's own: four layers, trained on these
+# novels alone, with 8,192 pieces ([its card](../../data/models/novels_bert.md), [the books](../../data/novels/README.md)).
 #
-# The encoder below is *your* Bert with these weights (without the pooler, which names no word). The head stands on top: a linear map, GELU, layer norm, the table of pieces once more, and a bias for each piece.
+# *Your* Bert runs both, without the pooler. The head on top is a linear map, GELU, layer norm, the table of pieces once more, and a bias for each piece.
 
 # %% tags=["demo"]
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tokenizers import Tokenizer
+
+from coursekit.novels.shipped import load_bert
+
 with_head = load_pretrained("bert-base-uncased", head="masked-lm")
 its_sizes = with_head.model.config
 reader = Bert(
@@ -1266,98 +1274,158 @@ reader = Bert(
     its_sizes.intermediate_size,
 ).eval()
 fits = reader.load_state_dict(bert_names(with_head.model.state_dict()), strict=False)
-print("without weights:", sorted({name.split(".")[0] for name in fits.missing_keys}))
 
-# %%
+of_course, novel_pieces = load_bert()
+sizes_of_course = of_course.config
+novel_reader = Bert(
+    sizes_of_course.vocabulary, sizes_of_course.tokens, sizes_of_course.dim,
+    sizes_of_course.layers, sizes_of_course.heads, sizes_of_course.feed_forward,
+).eval()
+own_names = {name.removeprefix("embeddings."): w for name, w in of_course.state_dict().items()}
+fits_too = novel_reader.load_state_dict(own_names, strict=False)
+print("without weights:", sorted({name.split(".")[0] for name in fits.missing_keys + fits_too.missing_keys}))
+
+# %% tags=["demo"]
+@dataclass(frozen=True)
+class Reader:
+    """An encoder of yours, the head on top of it, and the pieces that both know."""
+
+    encoder: Bert
+    head: Callable[[Float[Tensor, "gaps D"]], Float[Tensor, "gaps V"]]
+    pieces: Tokenizer
+
+def novel_head(states: Float[Tensor, "gaps D"]) -> Float[Tensor, "gaps V"]:
+    return of_course.masked_word(states, of_course.embeddings.token.weight)
+
+published_pieces = Tokenizer.from_str(with_head.tokenizer.backend_tokenizer.to_str())
+published_pieces.no_padding()                                 # its file asks for rows of 128 pieces
+published_pieces.no_truncation()
+readers = {
+    with_head.name: Reader(reader, with_head.model.cls, published_pieces),
+    "the novels' BERT": Reader(novel_reader, novel_head, novel_pieces),
+}
+
 @torch.no_grad()
-def log_p_of_gap(text: str, which: int = 0) -> Float[Tensor, " V"]:
-    """log p of each piece at one [MASK] of a text, by your encoder and the head."""
-    inputs = with_head.tokenizer(text, return_tensors="pt")
-    ids = inputs["input_ids"]
-    states, _ = reader(ids, inputs["token_type_ids"], inputs["attention_mask"].bool())
-    at_gap = states[-1][ids == with_head.tokenizer.mask_token_id]    # gaps D
-    return with_head.model.cls(at_gap)[which].log_softmax(dim=-1)
+def log_p_of_gap(by: Reader, text: str, which: int = 0) -> Float[Tensor, " V"]:
+    """log p of each piece at one [MASK] of a text; of a long text the part around it is read."""
+    found = by.pieces.encode(text, add_special_tokens=False).ids
+    mask = by.pieces.token_to_id("[MASK]")
+    place = [i for i, piece in enumerate(found) if piece == mask][which]
+    most = by.encoder.position.num_embeddings - 2
+    start = max(0, min(place - most // 2, len(found) - most))
+    cls, sep = by.pieces.token_to_id("[CLS]"), by.pieces.token_to_id("[SEP]")
+    ids = torch.tensor([[cls, *found[start : start + most], sep]])
+    states, _ = by.encoder(ids, torch.zeros_like(ids), torch.ones_like(ids, dtype=torch.bool))
+    return by.head(states[-1][:, 1 + place - start])[0].log_softmax(dim=-1)
 
 YOUR_TEXT = "She opened the letter with a [MASK] hand."        # change it
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-def best_guesses(text: str, count: int = 5) -> str:
+def best_guesses(by: Reader, text: str, count: int = 5) -> str:
     if "[MASK]" not in text:
         return "there is no [MASK] in it"
-    chances = log_p_of_gap(text).exp().topk(count)
-    names = with_head.tokenizer.convert_ids_to_tokens(chances.indices.tolist())
+    chances = log_p_of_gap(by, text).exp().topk(count)
+    names = map(by.pieces.id_to_token, chances.indices.tolist())
     return ", ".join(f"{name} {p:.2f}" for name, p in zip(names, chances.values.tolist(), strict=True))
 
+some_ids = torch.tensor([novel_pieces.encode("the prisoner sat in a dark cell .").ids])
+with torch.no_grad():
+    states_of_yours, _ = novel_reader(some_ids, torch.zeros_like(some_ids), some_ids > 0)
+    states_of_course = of_course(some_ids).hidden
+print(f"your Bert and the course's, with the novels' weights: {(states_of_yours - states_of_course).abs().max():.0e} apart (the course's ε is 1e-5)\n")
 gaps = (
     "The prisoner sat in a dark [MASK].", "The red blood [MASK] carries oxygen.", "Plug in your [MASK] phone.",
     "I will hike along the [MASK] of a river.", "I will open a new account at my [MASK].", YOUR_TEXT,
 )
-print(f"Filled by your Bert with the weights of {with_head.name}:")
 for text in gaps:
-    print(f"  {text}\n      {best_guesses(text)}")
+    print(text)
+    for reader_name, by in readers.items():
+        print(f"    {reader_name + ':':<18} {best_guesses(by, text)}")
 
 # %% [markdown]
-# A few sentences show what it can do, not how well. So: what is the *right* of a gap worth in real English? In 240 sentences of the course's own we hide one word each, and let the model read both sides, only what
+# A few sentences show what they can do, not how well. So: what is the *right* of a gap worth in real English? In 160 sentences of the course's own we hide one word each, and let each model read both sides, only what
 # stands before, only what comes after, or nothing but [MASK]. A side can be taken away in two ways: the text breaks off at the gap, or each of its pieces becomes [MASK], too.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.datasets import read_table
 
 def some_gaps(count: int, seed: int = 0) -> list[tuple[str, str, str]]:
-    """Sentences parted at a random word that is one piece: before it, the word, after it."""
-    rng, vocabulary, found = np.random.default_rng(seed), with_head.tokenizer.get_vocab(), []
+    """Sentences parted at a random word that is one piece for both readers: before it, the word, after it."""
+    rng, found = np.random.default_rng(seed), []
     for sentence in rng.permutation(read_table("senses/senses.csv").sentence):
         words = sentence.split(" ")
-        inside = [i for i in range(1, len(words) - 1) if words[i].isalpha() and words[i] in vocabulary]
+        inside = [i for i in range(1, len(words) - 1) if words[i].isalpha()
+                  and all(by.pieces.token_to_id(words[i]) is not None for by in readers.values())]
         if inside:
             place = int(rng.choice(inside))
             found.append((" ".join(words[:place]), words[place], " ".join(words[place + 1 :])))
     return found[:count]
 
+def hide(text: str, pieces: Tokenizer) -> str:
+    return " ".join("[MASK]" for _ in pieces.encode(text, add_special_tokens=False).ids)
+
+def read_gaps(by: Reader) -> tuple[dict[str, Float[np.ndarray, "gaps"]], Int[np.ndarray, "gaps"], list[bool]]:
+    """By what may be read: nats of the right word. Then its rank with both sides, and whether a text that breaks off is guessed to end there."""
+    nats, ranks, ends = {}, [], []
+    for before, word, after in english_gaps:
+        texts = {
+            "nothing": "[MASK]", "left": f"{before} [MASK]", "left, rest hidden": f"{before} [MASK] {hide(after, by.pieces)}",
+            "right": f"[MASK] {after}", "right, rest hidden": f"{hide(before, by.pieces)} [MASK] {after}", "both": f"{before} [MASK] {after}",
+        }
+        right_piece = by.pieces.token_to_id(word)
+        for may_read, text in texts.items():
+            hidden_before = len(hide(before, by.pieces).split()) if may_read == "right, rest hidden" else 0
+            log_p = log_p_of_gap(by, text, hidden_before)
+            nats.setdefault(may_read, []).append(-log_p[right_piece].item())
+            if may_read == "left":
+                guess = by.pieces.id_to_token(int(log_p.argmax()))
+                ends.append(len(guess) == 1 and not guess.isalnum())
+        ranks.append(int((log_p > log_p[right_piece]).sum()))                      # "both" comes last
+    return {reads: np.array(found) for reads, found in nats.items()}, np.array(ranks), ends
+
 print("This takes about ten seconds.")
-english_gaps, rank_of_right, ends_there = some_gaps(240), [], []
-english_nats = {"nothing": [], "left": [], "left, rest hidden": [], "right": [], "right, rest hidden": [], "both": []}
-
-def hide(text: str) -> str:
-    return " ".join("[MASK]" for _ in with_head.tokenizer.tokenize(text))
-
-for before, word, after in english_gaps:
-    texts = {
-        "nothing": "[MASK]", "left": f"{before} [MASK]", "left, rest hidden": f"{before} [MASK] {hide(after)}",
-        "right": f"[MASK] {after}", "right, rest hidden": f"{hide(before)} [MASK] {after}", "both": f"{before} [MASK] {after}",
-    }
-    right_piece = with_head.tokenizer.convert_tokens_to_ids(word)
-    for may_read, text in texts.items():
-        hidden_before = len(hide(before).split()) if may_read == "right, rest hidden" else 0
-        log_p = log_p_of_gap(text, hidden_before)
-        english_nats[may_read].append(-log_p[right_piece].item())
-        if may_read == "left":
-            guess = with_head.tokenizer.convert_ids_to_tokens(log_p.argmax().item())
-            ends_there.append(len(guess) == 1 and not guess.isalnum())
-    rank_of_right.append(int((log_p > log_p[right_piece]).sum()))                  # "both" comes last
-english_nats = {reads: np.array(nats) for reads, nats in english_nats.items()}
-pictures.english_gaps(english_nats)
+english_gaps = some_gaps(160)
+gaps_read = {name: read_gaps(by) for name, by in readers.items()}
+pictures.english_gaps({name: nats for name, (nats, _, _) in gaps_read.items()})
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.intervals import wilson
 from coursekit.novels.shipped import recorded as recorded_on_novels
 
-right_worth = {way: mean_and_half(english_nats[reads] - english_nats["both"]) for way, reads in (
-    ("hidden", "left, rest hidden"), ("broken off", "left"))}
-rank_of_right = np.array(rank_of_right)
-at_once, among_five = (rank_of_right < 1).mean(), (rank_of_right < 5).mean()
-low, high = wilson(at_once, len(rank_of_right))
-display(recorded_on_novels("minilm"))
-display(Markdown(
-    "In English the right is worth **{:.1f} ± {:.1f} nats** per word to this model where it is hidden, **{:.1f} ± {:.1f}** where the text breaks off ".format(*right_worth["hidden"], *right_worth["broken off"])
-    + f"(intervals over sentences); in the artificial language it was {worth.mean():.1f}, exactly. "
-    f"Of the {len(rank_of_right)} words {at_once:.0%} are its first guess ({low:.0%} to {high:.0%}), {among_five:.0%} among the first five. Where the text breaks off, it guesses a punctuation mark in {np.mean(ends_there):.0%} of the gaps. "
-    "The table is that of MiniLM's card: gaps in novels by authors that it never read."
-))
+def share_of(right: np.ndarray) -> str:
+    return "{:.2f} ({:.2f} to {:.2f})".format(right.mean(), *wilson(right.mean(), len(right)))
+
+SIDES_ON_CARDS = "what stands before only", "what comes after only"
+right_worth, by_reader = {}, {}
+for reader_name, (their_nats, their_ranks, ends_there) in gaps_read.items():
+    right_worth[reader_name] = {way: mean_and_half(their_nats[reads] - their_nats["both"]) for way, reads in (
+        ("hidden", "left, rest hidden"), ("broken off", "left"))}
+    by_reader[reader_name] = {
+        "first guess is right": share_of(their_ranks < 1), "right among the first five": share_of(their_ranks < 5),
+        "the right is worth, rest hidden (nats)": "{:.1f} ± {:.1f}".format(*right_worth[reader_name]["hidden"]),
+        "the right is worth, broken off (nats)": "{:.1f} ± {:.1f}".format(*right_worth[reader_name]["broken off"]),
+        "broken off: guesses a punctuation mark": f"{np.mean(ends_there):.0%}",
+    }
+published_right, novel_right = ((rank < 1).astype(float) for _, rank, _ in gaps_read.values())
+between_readers = mean_and_half(novel_right - published_right)
+display(pd.DataFrame(by_reader))
+print("first guesses of the novels' BERT that are right, less those of the other, sentence by sentence: {:+.2f} ± {:.2f}".format(*between_readers))
+print(f"in the artificial language the right is worth {worth.mean():.1f} nats, exactly\n")
+
+on_cards = pd.concat([
+    recorded_on_novels(card).iloc[:3].rename(index={f"the same, {seen}": f"{called}, {seen}" for seen in SIDES_ON_CARDS})
+    for card, called in (("minilm", "MiniLM"), ("bert", "BERT"))
+])
+by_elmo = recorded_on_novels("elmo").loc[["ELMo, the two multiplied"]].rename(index={"ELMo, the two multiplied": "ELMo, its two directions multiplied"})
+on_cards = pd.concat([on_cards, by_elmo, recorded_on_novels("bert").iloc[3:]])[on_cards.columns]
+print("Gaps in novels by authors that none has read (from their cards):")
+display(on_cards)
 
 # %% [markdown]
-# The right is worth something in either way, but how much hangs on how one takes it away: a text that breaks off looks like one that ends. There is no exact bound here that would say which is right. On MiniLM's card
-# counts of five words, which see both sides, are ahead of it: it has learned for two hours, and only its top.
+# In either way the right is worth something to both readers. How much depends on how it is taken away, most of all for the novels' BERT. A text that breaks off looks like one that ends, and it has read only rows that end with a sentence. No exact bound says which way is right.
+#
+# In these sentences the two cannot be told apart. On the cards counts of five words, which see both sides, are ahead of either. The ELMo of 05 has read the same novels; its directions never meet, and still the
+# small BERT cannot be told from it. (Each has its own vocabulary: compare first guesses, not nats.)
 
 # %% [markdown]
 # ## Further: how large it is
