@@ -315,8 +315,8 @@ def run_module(
     followed = case[back_to].clone().requires_grad_() if back_to else None
     for mode in modes:
         module.train(mode == "train")
-        given = case | {back_to: followed.clone()} if followed is not None and mode == modes[0] else case
-        output = module(*(given[name] for name in inputs))
+        read = case | {back_to: followed.clone()} if followed is not None and mode == modes[0] else case
+        output = module(*(read[name] for name in inputs))
         answers[mode] = output if complete else torch.zeros_like(output)
         answers["registered"] = cut_off(registered, output)
     if followed is not None:

@@ -165,6 +165,48 @@ def holm(
     )
 
 
+def four_readers(
+    shares: Mapping[str, Mapping[str, Mapping[str, Sequence[float]]]],
+    counts: Mapping[str, Mapping[str, int]],
+    guess: Mapping[str, float],
+) -> None:
+    """A panel for each set of sentences, a row for each reader: found where the cue stands before, and where only later.
+
+    shares[panel][reader][place of the cue]: mean, lower and upper end; counts: sentences; guess: the dotted line.
+    """
+    figure, axes = plt.subplots(1, len(shares), figsize=(10.4, 3.9), sharey=True, layout="constrained")
+    said = []
+    for ax, (panel, readers) in zip(axes, shares.items(), strict=True):
+        ax.axvline(guess[panel], color=GREY, linestyle=":", linewidth=1.5, label="guess")
+        for place, colour, marker, off in zip(
+            counts[panel], (BLUE, ORANGE), "oD", (-0.17, 0.17), strict=True
+        ):
+            means, lows, highs = np.array([places[place] for places in readers.values()]).T
+            rows, ends = np.arange(len(means)) + off, [means - lows, highs - means]
+            ax.errorbar(
+                means, rows, xerr=ends, fmt=marker, color=colour, markersize=5, linewidth=1.5, label=place
+            )
+            shown = zip(readers, means, lows, highs, strict=True)
+            said.append(
+                f"{panel}, {place}: "
+                + ", ".join(f"{name} {mean:.2f} ({low:.2f} to {high:.2f})" for name, mean, low, high in shown)
+            )
+        number = ", ".join(f"{count:,} {place}" for place, count in counts[panel].items())
+        ax.set_title(f"{panel}\n{number}", fontsize=9)
+        ax.set(xlim=(0.3, 1.03), xticks=(0.4, 0.6, 0.8, 1.0), xlabel="share of senses found")
+        ax.spines[["top", "right"]].set_visible(False)
+    axes[0].set_yticks(range(len(readers)), list(readers), fontsize=9)
+    axes[0].set_ylim(len(readers) - 0.5, -0.5)
+    figure.legend(
+        *axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8, frameon=False
+    )
+    guessed = ", ".join(f"{panel} {share:.2f}" for panel, share in guess.items())
+    show(
+        figure,
+        alt=f"Share of senses found, by where the cue stands, with 95 % intervals. {'; '.join(said)}. A guess: {guessed}.",
+    )
+
+
 def reach(
     claimed: Mapping[str, Int[Tensor, "T T"]],
     measured: Mapping[str, Float[Tensor, "T T"]],

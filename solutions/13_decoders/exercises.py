@@ -652,7 +652,10 @@ def attention_shapes(heads: int, kv_heads: int, d: int, where: str = "") -> dict
 
 
 def attention_cases(draw: Draw) -> Iterator[Case]:
-    """Two, three and one query heads for each head of keys; texts read at once and in pieces, and others after them."""
+    """Two, three and one query heads for each head of keys; texts read at once and in pieces, and others after them.
+
+    While one of them is read in pieces, another module reads, too: what is remembered belongs to the module.
+    """
     for B, heads, kv_heads, d, T, other, pieces, base in (
         (2, 4, 2, 6, 7, 5, 1, None), (3, 6, 2, 4, 5, 8, 2, 50.0), (1, 3, 3, 8, 9, 4, 4, None), (2, 5, 1, 2, 6, 3, 3, 200.0),
     ):
@@ -663,11 +666,12 @@ def attention_cases(draw: Draw) -> Iterator[Case]:
             "x": draw.normal(B, T, dim),
             "other": draw.normal(B, other, dim),
             "pieces": pieces,
+            **({"beside": draw.normal(B, 3, dim)} if pieces == 2 else {}),
             **weights_of(draw, attention_shapes(heads, kv_heads, d)),
         }
 
 
-READ = ("at once", "once more", "in pieces", "a second text in pieces", "after reset()")
+READ = ("at once", "once more", "in pieces", "a second text in pieces", "in pieces, beside another model", "after reset()")
 """The parts of what `run_cached` gives."""
 SHARED = "shared.repeat_interleave(self.share, dim=1)"
 BOTH = "q, k = rotary(q, positions, self.base), rotary(k, positions, self.base)"
