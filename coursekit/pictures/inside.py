@@ -512,3 +512,89 @@ def patched(
     axes[1, len(found) // 2].set_xlabel("exchanged behind layer (0: what enters the first)")
     figure.colorbar(image, ax=axes, label="share restored", shrink=0.8)
     show(figure, alt=f"Share of the difference of senses that one exchanged vector restores, by place and layer. {'. '.join(said)}.")  # fmt: skip
+
+
+LEVELS = (
+    ("window of two", "two words on either side", PINK, (0, (1, 1))), ("near words", "near words count more (skip-gram)", GREEN, "-."),
+    ("bag", "bag of words (skip-gram)", ORANGE, "--"), ("majority", "a guess", GREY, ":"),
+)  # fmt: skip
+ASKED_OF_GENERATED = (
+    ("left", "cue before", BLUE, "o"), ("right", "cue only after", RED, "s"), ("order1", "order tells", GREEN, "^"),
+)  # fmt: skip
+
+Intervals = Sequence[tuple[float, float, float]]
+
+
+def layer_by_layer(
+    separated: Mapping[str, Intervals],
+    told: Mapping[str, Mapping[str, Intervals]],
+    levels: Mapping[str, Mapping[str, float]],
+    generated: Mapping[str, Mapping[str, Intervals]],
+    guess: float,
+) -> None:
+    """By layer, a column for each model: how far senses are apart, the shares that are found, and those of the generated language.
+
+    `told` and `levels` have a row of panels each: the share by model and layer, and the share by readers without layers.
+    """
+    figure, axes = plt.subplots(
+        2 + len(told), len(separated), figsize=(9.8, 2.0 * (2 + len(told))), sharex="col", sharey="row"
+    )
+    said = []
+    for column, (name, values) in enumerate(separated.items()):
+        gap, *shares, made_up = axes[:, column]
+        gap.set_title(name, fontsize=10)
+        _band(gap, values, BLUE, "o", None)
+        gap.axhline(0, color=GREY, linestyle=":", linewidth=1.2)
+        said.append(f"{name}: one sense minus two {_with_intervals(values, 3)}")
+        for ax, (part, by_model), colour, marker in zip(shares, told.items(), (BLUE, RED), "os", strict=True):
+            _band(ax, by_model[name], colour, marker, None)
+            for level, label, line, style in LEVELS:
+                ax.axhline(
+                    levels[part][level],
+                    color=line,
+                    linestyle=style,
+                    linewidth=1.4,
+                    label=label,
+                    zorder=2 + (level == "window of two"),
+                )
+            said.append(f"share found, {part}, {_with_intervals(by_model[name])}")
+        made_up.set_xlabel("layer")
+        if name not in generated:
+            made_up.axis("off")
+            continue
+        for kind, label, colour, marker in ASKED_OF_GENERATED:
+            _band(made_up, generated[name][kind], colour, marker, label)
+            said.append(
+                f"generated language, {label}, {_listed([mean for mean, _, _ in generated[name][kind]])}"
+            )
+        made_up.axhline(guess, color=GREY, linestyle=":", linewidth=1.4)
+    axes[0, 0].set_ylabel("one sense − two\n(cosine, centred)")
+    for ax, part in zip(axes[1:-1, 0], told, strict=True):
+        ax.set_ylabel(f"senses found:\n{part}")
+    axes[-1, 0].set_ylabel("senses found:\ngenerated language")
+    for ax in axes[1:].flat:
+        ax.set(ylim=(0.35, 1.05))
+        ax.xaxis.get_major_locator().set_params(integer=True)
+    figure.legend(*axes[1, 0].get_legend_handles_labels(), loc="outside upper center", ncols=4, fontsize=8)
+    figure.legend(*axes[-1, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8)
+    levels_said = "; ".join(
+        f"{part}: " + ", ".join(f"{label} {levels[part][level]:.2f}" for level, label, _, _ in LEVELS)
+        for part in levels
+    )
+    show(
+        figure,
+        alt=f"By layer, from 0, with 95 % intervals. {'; '.join(said)}. Without layers, {levels_said}.",
+    )
+
+
+def _band(ax: plt.Axes, values: Intervals, colour: str, marker: str, label: str | None) -> None:
+    """Means with their interval as a band."""
+    means, low, high = np.array(values).T
+    ax.fill_between(range(len(means)), low, high, color=colour, alpha=0.18)
+    ax.plot(means, color=colour, marker=marker, markersize=5, linewidth=1.6, label=label)
+
+
+def _with_intervals(values: Intervals, digits: int = 2) -> str:
+    return ", ".join(
+        f"{mean:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})" for mean, low, high in values
+    )

@@ -338,6 +338,12 @@ def rotary(x, positions, base=10_000.0):
             "        self.value = torch.nn.Linear(dim, kv_heads * self.size, bias=False)\n        self.output = torch.nn.Linear(dim, dim, bias=False)",
             reset="self.cached = cached",
         ),
+        "one cache for all modules of the class": attention(
+            join="new = k, v\n        if self.cached:\n            if GroupedAttention.past:\n"
+            "                k, v = (torch.cat(pair, dim=2) for pair in zip(GroupedAttention.past, new))\n"
+            "            GroupedAttention.past, self.k = (k, v), k",
+            reset="self.cached, self.k, GroupedAttention.past = cached, None, None",
+        ),
         "the heads are not joined by output": attention(
             out="return (w @ v).transpose(1, 2).reshape(B, T, D)"
         ),

@@ -1,5 +1,6 @@
 """What the prose of notebook 08 says without computing it holds in what the notebook measures."""
 
+import json
 from dataclasses import asdict
 
 import numpy as np
@@ -10,6 +11,7 @@ from coursekit.exam import QUESTIONS, Accuracy, bounds, over_seeds, sense_exam
 from coursekit.intervals import bootstrap, wilson
 from coursekit.small import load
 from coursekit.small.recorded import recorded_senses
+from tests.conftest import ROOT
 from tests.notebooks.answers import right_cells
 from tests.notebooks.running import run_solution
 
@@ -240,6 +242,140 @@ def test_successors_are_counted_as_published(measured):
     assert counted["RoBERTa"] / 125e6 == pytest.approx(1, abs=0.01)
     same = {name: measured["same_anywhere"](config) for name, config in measured["shapes"].items()}
     assert same == {"BERT": "no", "DistilBERT": "no", "RoBERTa": "no", "DeBERTa": "yes"}
+
+
+# ------------------------------------------------------------------------------------------ three models of the same novels
+
+
+OF_NOVELS = "ELMo", "BERT", "GPT"
+
+
+def apart(low_and_high) -> bool:
+    return not low_and_high[0] <= 0 <= low_and_high[1]
+
+
+def test_the_words_are_those_that_novels_know(measured):
+    asked = measured["novel_nouns"]
+    nouns = measured["senses"].query("parts_of_speech == 'same'").word.unique()
+    assert set(nouns) - set(asked.word) == {"mole", "tank", "mouse", "jam"} and asked.word.nunique() == 27
+    assert set(asked.word) - set(nouns) == {"state"}
+    assert {"mole", "tank"}.isdisjoint(measured["elmo_spelling"].words) and "mouse" in measured[
+        "elmo_spelling"
+    ].words
+    assert set(asked[asked.word == "cell"].sense) == {"prison", "biology"}
+    guess = measured["of_those"](measured["without_layers"]["majority"], measured["cue_later"])
+    assert guess[0] == pytest.approx(0.48, abs=0.005)
+
+
+def test_the_vector_of_a_word_is_that_word_s(measured):
+    """By ELMo's words and by the pieces of the other two."""
+    text = "It's  odd, but the river-banks of \u201cA bank\u201d had no bank."
+    start = text.rindex("bank")
+    for name in OF_NOVELS:
+        read, word_ids, number = measured["read_at"](name, text, start)
+        places = (word_ids == number).nonzero().flatten().tolist()
+        assert len(places) == 1, name
+        if name == "ELMo":
+            assert read[places[0]].tolist() == measured["elmo_spelling"].of_word("bank").tolist()
+        else:
+            assert measured["pieces_of_novels"].id_to_token(int(read[places[0]])) == "bank"
+        alone = measured["vectors_by"](name, [text], [start])
+        beside = measured["vectors_by"](name, [text, "A bank.", text], [start, 2, start])
+        assert torch.allclose(alone[0], beside[0], atol=1e-4) and torch.allclose(
+            beside[0], beside[2], atol=1e-4
+        )
+
+
+def test_senses_are_told_from_layer_1_on_and_in_models_of_novels_no_layer_above_is_better(measured):
+    of_those, told = measured["of_those"], measured["told_by_layer"]
+    guess = measured["without_layers"]["majority"]
+    for name, rows in told.items():
+        assert not apart(of_those(rows[0] - guess)[1:]), name  # "layer 0 guesses in all four"
+        assert all(above(of_those(row - guess)[1:]) for row in rows[1:]), name
+        assert above(measured["in_steps"][name][0][1:])
+        gaps = measured["separated"][name]
+        assert not apart(bootstrap(gaps[:, 0])) and all(above(bootstrap(row)) for row in gaps.T[1:]), name
+    counted = {name: measured["apart"][name] for name in OF_NOVELS}
+    assert counted == {"ELMo": (0, 1), "BERT": (0, 6), "GPT": (0, 6)}  # "none of 13 pairs"
+    for name in OF_NOVELS:  # "a difference of three to five points may hide"
+        half = [(high - low) / 2 for _, low, high in measured["in_steps"][name][1:]]
+        assert min(half) > 0.015 and max(half) < 0.05
+    minilm = measured["loaded"].name
+    climbs = [above(step[1:]) for step in measured["in_steps"][minilm]]
+    assert climbs == [True, True, True, False, False, False]  # "climbs for three layers"
+    gaps = measured["separated"][minilm]
+    assert all(above(bootstrap(gaps[:, -1] - gaps[:, layer])) for layer in range(6))
+    assert measured["best_layer"][minilm] == 5  # "fewer senses than at the fifth"
+    assert above(measured["above_others"][minilm]["above the last layer"][1:])
+
+
+def test_in_the_generated_language_layer_2_adds_where_order_tells(measured):
+    by_layer = measured["generated_by_layer"]
+    for name in OF_NOVELS:
+        for kind in ("left", "right"):
+            first, second = by_layer[name][kind][1:]
+            assert abs(second[0] - first[0]) < 0.04, (name, kind)  # "little or nothing"
+    for name in ("BERT", "GPT"):
+        first, second = by_layer[name]["order1"][1:]
+        assert first[2] < second[1], name
+    assert (
+        max(high for _, _, high in by_layer["GPT"]["right"]) < 0.5
+    )  # "the one of the generated language does"
+
+
+def test_models_of_the_novels_find_no_more_than_two_words_on_either_side_and_minilm_does(measured):
+    of_those, answers, others = measured["of_those"], measured["chosen_answers"], measured["without_layers"]
+
+    def ahead(one, other):
+        return of_those(one - other)[1:]
+
+    for name in ("ELMo", "BERT"):
+        assert above(ahead(answers[name], others["bag"])), name
+        assert not apart(ahead(answers[name], others["near words"])), name
+        assert not apart(ahead(answers[name], others["window of two"])), name
+    assert ahead(answers["BERT"], others["bag"])[0] < 0.02  # "begins near 0"
+    assert not apart(ahead(answers["GPT"], others["bag"]))
+    assert above(ahead(others["window of two"], answers["GPT"]))
+    best = answers[measured["loaded"].name]
+    rest = [answers[name] for name in OF_NOVELS] + [others[name] for name in others]
+    assert all(above(ahead(best, other)) for other in rest)
+    cards = {
+        name: json.loads((ROOT / f"data/models/novels_{name.lower()}.json").read_text()) for name in OF_NOVELS
+    }
+    assert [cards[name]["steps"] for name in OF_NOVELS] == [4_700, 4_700, 1_600]
+    assert all(30 < card["minutes"] < 50 for card in cards.values())  # "forty minutes"
+
+
+def test_where_cues_come_later_gpt_s_last_layer_is_above_a_guess_as_the_words_before_are(measured):
+    table, later = measured["above_others"], "above a guess, every cue comes after"
+    assert not apart(table["GPT"][later][1:]) and above(table["GPT"]["the same, last layer"][1:])
+    assert above(measured["before_above_guess"][1:])
+    for name in ("ELMo", "BERT"):
+        assert above(table[name][later][1:]), name
+        assert not apart(measured["above_gpt"]["every cue comes after"][name][1:]), name
+    intervals = sum(map(len, measured["in_steps"].values())) + sum(map(len, table.values())) + len(table) + 5
+    assert 40 < intervals < 60
+
+
+@pytest.mark.parametrize(
+    "word, sentence, says",
+    [
+        ("bank", "The zorblatt grokked near the bank.", "BERT, layer"),
+        ("BANKS", "\U0001f600 the bank\u2019s caf\u00e9, na\u00efve!", "nearest:"),
+        ("fast", "Hold fast, my lads", "nearest:"),
+        ("mouse", "Click the mouse.", "computer"),
+        ("xyz", "An xyz.", "no labelled sentences"),
+        ("", "", "no labelled sentences"),
+        (5, None, "no labelled sentences"),
+        ("bank", "", "does not stand"),
+        ("bank", "d'bank bank_note", "does not stand"),
+        ("bank", "bank " * 300, "too long"),
+        ("bank", "x" * 5000 + " bank", "too long"),
+    ],
+)
+def test_any_word_and_sentence_of_a_student_s_is_answered(measured, capsys, word, sentence, says):
+    measured["layer_by_layer"](word, sentence)
+    assert says in capsys.readouterr().out
 
 
 # ------------------------------------------------------------------------------------------ causes
