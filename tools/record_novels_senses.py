@@ -35,9 +35,9 @@ SEEDS = 0, 1, 2
 SIDES: tuple[Side, ...] = ("both", "left", "right")
 SMALL = {"dim": 128, "layers": 3, "heads": 4, "feed_forward": 512}
 RECIPES = {
-    "elmo": Recipe(partial(build_elmo, dim=128), elmo_losses, 4_000, 32, 2e-3, weight_decay=0.0),
-    "bert": Recipe(partial(build_bert, **SMALL), bert_losses, 8_000, 32, 1e-3, weight_decay=0.01),
-    "gpt": Recipe(partial(build_gpt, **SMALL), gpt_losses, 2_000, 32, 1e-3, weight_decay=0.01),
+    "elmo": Recipe(partial(build_elmo, dim=128), elmo_losses, 2_000, 32, 2e-3, weight_decay=0.0),
+    "bert": Recipe(partial(build_bert, **SMALL), bert_losses, 4_000, 32, 1e-3, weight_decay=0.01),
+    "gpt": Recipe(partial(build_gpt, **SMALL), gpt_losses, 1_000, 32, 1e-3, weight_decay=0.01),
 }
 RESULTS = ROOT / "data" / "results"
 
@@ -153,9 +153,11 @@ def main() -> None:
     parser.add_argument(
         "--to", type=Path, default=Path("build/pretrain"), help="where numbers and checkpoints are kept"
     )
+    parser.add_argument("--seeds", nargs="+", type=int, default=SEEDS, metavar="SEED")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
-    record(prepare(arguments.corpus, arguments.to / "corpus"), arguments.to, RESULTS)
+    corpus = prepare(arguments.corpus, arguments.to / "corpus")
+    record(corpus, arguments.to, RESULTS, seeds=tuple(arguments.seeds))
 
 
 if __name__ == "__main__":

@@ -241,3 +241,78 @@ def halves(recorded: pd.DataFrame, after: Mapping[str, float]) -> None:
         shares = exam.over_seeds(runs) if len(runs) > 1 else exam.of_answers(runs[0])
         readers.append(exam.Reader(name, shares, colour))
     show(*exam.rows(readers))
+
+
+def english_layers(
+    shares: Mapping[str, Mapping[str, tuple[float, float, float]]],
+    guesses: Mapping[str, float],
+    generated: Mapping[str, tuple[str, Mapping[str, tuple[float, float]]]],
+) -> None:
+    """What each reader tells right of real English: a panel for each question, a dot for each reader with its interval.
+
+    `shares` has a mean with both ends of its interval; `generated` has, for some questions, the task of the generated
+    language that is nearest, and its mean and half width.
+    """
+    readers = list(next(iter(shares.values())))
+    colours = {reader: BLUE for reader in readers} | {"untrained, layer 2": GREY}
+    colours |= dict.fromkeys(("bag of words", "two words on either side"), ORANGE)
+    figure, axes = plt.subplots(-(-len(shares) // 2), 2, figsize=(8.8, 6.6), sharex=True, sharey=True)
+    said, places = [], np.arange(len(readers))[::-1]
+    for ax, (question, of_reader) in zip(axes.flat, shares.items(), strict=True):
+        task, of_language = generated.get(question, ("", {}))
+        for place, (reader, (mean, low, high)) in zip(places, of_reader.items(), strict=True):
+            ax.errorbar(
+                mean,
+                place,
+                xerr=[[mean - low], [high - mean]],
+                fmt="o",
+                color=colours[reader],
+                capsize=3,
+                markersize=5,
+            )
+            label = ax.annotate(
+                f"{mean:.2f}", (mean, place), (0, 6), textcoords="offset points", ha="center", fontsize=8
+            )
+            label.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 0.5})
+            if reader in of_language:
+                ax.plot(
+                    of_language[reader][0], place - 0.25, "D", color=GREEN, fillstyle="none", markersize=5
+                )
+        ax.axvline(guesses[question], color=GREY, linestyle=":")
+        ax.set(xlim=(0.36, 1.04), ylim=(-0.6, len(readers) - 0.3))
+        ax.set_title(question, fontsize=10)
+        ax.set_yticks(places, readers)
+        numbers = ", ".join(
+            f"{reader} {mean:.2f} ({low:.2f} to {high:.2f})"
+            for reader, (mean, low, high) in of_reader.items()
+        )
+        beside = ", ".join(f"{reader} {mean:.2f}" for reader, (mean, _) in of_language.items())
+        said.append(
+            f"{question}: guess {guesses[question]:.2f}, {numbers}"
+            + (f"; generated language, {task}: {beside}" if beside else "")
+        )
+    for ax in axes[-1]:
+        ax.set_xlabel("share told right")
+    figure.legend(
+        handles=[
+            plt.Line2D([], [], color=GREY, linestyle=":", label="a guess"),
+            plt.Line2D(
+                [],
+                [],
+                color=GREEN,
+                marker="D",
+                fillstyle="none",
+                linestyle="",
+                label="generated language: "
+                + " and ".join(task for task, _ in generated.values())
+                + ", linear classifier",
+            ),
+        ],
+        loc="outside lower center",
+        ncols=2,
+        fontsize=9,
+    )
+    show(
+        figure,
+        alt=f"Share told right at each layer, 95 % intervals over words. {'. '.join(said)}.",
+    )

@@ -1060,9 +1060,392 @@ display(table)
 # price: T steps in sequence, and a state of fixed size for a text of any length.
 
 # %% [markdown]
-# ## 9 · Scoreboard
+# ## Further: an ELMo of English
+#
+# So far ELMo has read a generated language, of which everything can be computed. The same model, with 256 numbers for a state, has also read real English: 82 novels of 1839 to 1927
+# ([its card](../../data/models/novels_elmo.md), [the books](../../data/novels/README.md)), in one training with one seed.
+#
+# Its softmax has 16,384 words; all others are *one* word there, [UNK]. So its perplexity cannot be compared with that of another vocabulary. But it *reads* any word, letter by letter. Your functions
+# run it as they stand.
 
 # %% tags=["demo"]
+YOUR_WORD = "spring"                                                        # change them
+YOUR_SENTENCES = "In spring the orchards are white.", "We drank from a spring below the rocks."
+YOUR_UNKNOWN = "smartphone podcast"
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit.novels.shipped import load_elmo as load_novels_elmo
+
+print("This takes a few seconds.")
+novels_elmo, novels_spelling = load_novels_elmo()
+YOUR_SENTENCES = (YOUR_SENTENCES,) if isinstance(YOUR_SENTENCES, str) else YOUR_SENTENCES
+
+@torch.no_grad()
+def english_layers(rows: list[list[str]], model: ELMo) -> tuple[Float[Tensor, "L+1 B T 2*D"], Int[Tensor, "B"]]:
+    """All representations of a batch of sentences by your functions, and how many places are real: [BOS], the words, [EOS]."""
+    rows = [["[BOS]", *row, "[EOS]"] for row in rows]
+    number_of = {word: number for number, word in enumerate(sorted({word for row in rows for word in row}))}
+    ids = torch.nn.utils.rnn.pad_sequence([torch.tensor([number_of[word] for word in row]) for row in rows], batch_first=True)
+    x, lengths = word_vectors(model, novels_spelling.of_words(list(number_of)))[ids], torch.tensor([len(row) for row in rows])
+    states = two_stacks(x, lengths, layers_of(model.forward_stack), layers_of(model.backward_stack))
+    return representations(x, *states), lengths
+
+@torch.no_grad()
+def away_from_the_model(rows: list[list[str]]) -> float:
+    """The largest difference between your representations and the model's own, in sentences of unequal lengths."""
+    yours, lengths = english_layers(rows, novels_elmo)
+    real = torch.arange(int(lengths.max())) < lengths[:, None]
+    characters = torch.zeros(*real.shape, novels_spelling.LONGEST, dtype=torch.long)
+    characters[real] = novels_spelling.of_words([word for row in rows for word in ("[BOS]", *row, "[EOS]")])
+    return (yours - novels_elmo.encode(novels_elmo.token(characters), real))[:, real].abs().max().item()
+
+english_away = away_from_the_model([novels_spelling.split(sentence) for sentence in ("The prisoner sat in a dark cell.", *YOUR_SENTENCES)])
+print(f"{sum(weight.numel() for weight in novels_elmo.parameters()):,} parameters; "
+      f"your functions differ from the model's own by at most {english_away:.0e}")
+
+# %% [markdown]
+# By the chain rule the best possible readers from both sides pay the same (section 2), and the ELMo of the generated language comes near them from both. And in English?
+#
+# **Predict:** on novels by two authors whom it has never read, in which direction is its perplexity lower?
+
+# %% tags=["demo"]
+FROM_LEFT, FROM_RIGHT, LEVEL = "from left to right", "from right to left", "they cannot be told apart"
+predict("elmo.english_directions", ..., choices=(FROM_LEFT, FROM_RIGHT, LEVEL))
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+import re
+
+from coursekit.intervals import bootstrap
+from coursekit.novels.shipped import recorded as recorded_on_novels
+
+print("This takes about five seconds.")
+TWELVE = ("bank", "court", "fair", "fast", "kind", "left", "light", "present", "rose", "sound", "spring", "state")
+of_english = pd.concat([read_table("senses/senses.csv"), read_table("senses/novels.csv")])
+of_english["row"] = of_english.sentence.map(novels_spelling.split)
+of_english["at"] = [len(novels_spelling.split(line.sentence[: line.start])) for line in of_english.itertuples()]
+of_english = of_english.sort_values("row", key=lambda rows: rows.str.len(), ignore_index=True)        # batches of like length
+for_novels = of_english[of_english.word.isin(TWELVE)].reset_index(drop=True)
+number_in_softmax = {word: number for number, word in enumerate(novels_spelling.words)}
+
+@torch.no_grad()
+def nats_of_english(row: list[str]) -> list[float]:
+    """By your bilm_loss: nats of a sentence forward and backward and the tokens they are about, without its ends; the same with them."""
+    ids = torch.tensor([[number_in_softmax.get(word, number_in_softmax["[UNK]"]) for word in ("[BOS]", *row, "[EOS]")]])
+    states, _ = english_layers([row], novels_elmo)
+    whole, n = [*(novels_elmo.softmax(half) for half in states[-1].chunk(2, dim=-1)), ids], len(row)
+    following, _ = bilm_loss(*(part[:, :-1] for part in whole))
+    _, preceding = bilm_loss(*(part[:, 1:] for part in whole))
+    return [n * following.item(), n * preceding.item(), n, *((n + 1) * loss.item() for loss in bilm_loss(*whole)), n + 1]
+
+def per_token(rows: Float[np.ndarray, "sentence 3"]) -> Float[np.ndarray, "3"]:
+    """Nats per token forward and backward, and their difference."""
+    forward, backward, tokens = rows.sum(axis=0)
+    return np.array([forward, backward, backward - forward]) / tokens
+
+our_nats = np.array([nats_of_english(novels_spelling.split(sentence)) for sentence in read_table("senses/novels.csv").sentence])
+our_directions = {
+    called: (*per_token(rows), *bootstrap(rows, lambda some: per_token(some)[2]))
+    for called, rows in (("ends left out", our_nats[:, :3]), ("ends counted", our_nats[:, 3:]))
+}
+end_costs, beginning_costs = (our_nats[:, 3:5] - our_nats[:, :2]).mean(axis=0)                     # nats of [EOS] forward, of [BOS] backward
+card = recorded_on_novels("elmo")["nats per word"].map(lambda cell: [float(part) for part in re.findall(r"-?\d+\.\d+", cell)])
+card_gap, card_low, card_high = card["ELMo, right to left minus left to right"]
+card_with_ends = card["the same, each with the end it comes to"]
+small = read_table("results/small_elmo.csv").query("steps > 0").pivot(index="seed", columns="measure", values="value")
+small_forward, small_backward = small["held-out: next word, loss"], small["held-out: word before, loss"]
+small_gap, small_half = mean_and_half((small_backward - small_forward).to_numpy())
+small_best = small["held-out: next word, bound"].mean()
+
+def line_of(forward: float | None, backward: float | None, difference: str) -> dict[str, str]:
+    both = {FROM_LEFT: forward, FROM_RIGHT: backward}
+    return {name: f"{np.exp(nats):.3g} ({nats:.3f} nats)" if nats else "" for name, nats in both.items()} | {"difference, nats": difference}
+
+reveal("elmo.english_directions", LEVEL if card_low < 0 < card_high else FROM_RIGHT if card_gap < 0 else FROM_LEFT, because={
+    FROM_LEFT: "English is written to be read from the left, but what a whole text costs at best is the same from both sides.",
+    LEVEL: "They differ by little, but in the same rows of text: the interval of the difference does not hold 0.",
+})
+INTERVAL = "{:+.3f} ({:+.3f} to {:+.3f})"
+directions_table = pd.DataFrame({
+    "generated language, held out: best possible": line_of(small_best, small_best, "0, by the chain rule"),
+    "generated language, held out: ELMo, three seeds": line_of(small_forward.mean(), small_backward.mean(), f"{small_gap:+.3f} ± {small_half:.3f}"),
+    "English, two unread authors: ELMo": line_of(
+        *(card[f"ELMo, {name}"][0] for name in (FROM_LEFT, FROM_RIGHT)), INTERVAL.format(card_gap, card_low, card_high)),
+    "English, two unread authors: ELMo, ends counted": line_of(None, None, INTERVAL.format(*card_with_ends)),
+    "English, two unread authors: 5-grams (counts)": line_of(card["5-grams"][0], None, ""),
+    "English, two unread authors: unigrams (counts)": line_of(card["unigrams"][0], None, ""),
+    **{f"English, our {len(our_nats)} sentences: ELMo, {called}": line_of(forward, backward, INTERVAL.format(*gap))
+       for called, (forward, backward, *gap) in our_directions.items()},
+    **{f"{sentence} (ends counted)": line_of(*per_token(np.array([nats_of_english(novels_spelling.split(sentence))[3:]]))[:2], "")
+       for sentence in YOUR_SENTENCES},
+}).T.rename_axis("perplexity")
+with pd.option_context("display.max_colwidth", None):
+    display(directions_table)
+print(f"Nats for an end of our sentences: [EOS] from the left {end_costs:.1f}, [BOS] from the right {beginning_costs:.1f}")
+
+# %% [markdown]
+# From the right it pays slightly less, and the interval does not hold 0. (So it was in the paper.) Is the chain rule wrong? It counts the whole row: [EOS] for the reader from the left, [BOS] for the reader from the right. Without
+# them even the best possible readers need not pay the same.
+#
+# With the ends little is left in the novels: six thousandths of a nat, at the edge of its interval. In our shorter sentences the difference was larger and is gone. Of the two ends [BOS] is the dearer.
+#
+# ELMo is better than 5-grams. How far it is from the best possible, nobody knows.
+
+# %% [markdown]
+# Who are the neighbours of *spring*? In a static embedding they are the same in every sentence. Here are, for your two sentences, the nearest words of other spelling at each layer, among all words of the course's sentences for novels;
+# beside them the same for two sentences of the generated language.
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+print("This takes a few seconds.")
+
+def of_each(rows: list[list[str]], model: ELMo):
+    """The representations (L+1, T, 2D) of each sentence's words; a hundred sentences are read at a time."""
+    for start in range(0, len(rows), 100):
+        states, lengths = english_layers(rows[start : start + 100], model)
+        yield from (states[:, i, 1 : length - 1] for i, length in enumerate(lengths.tolist()))
+
+def nearest_words(word: str, target: Float[Tensor, "L+1 E"], pool: Float[Tensor, "L+1 N E"], spelt: list[str]) -> list[str]:
+    """At each layer the four nearest words of other spelling, with the cosine of their nearest occurrence."""
+    lines = []
+    for layer, vector_there in zip(pool, target):
+        cosines, found_words = torch.cosine_similarity(layer, vector_there, dim=-1), {}
+        for i in cosines.argsort(descending=True).tolist():
+            if spelt[i] != word and spelt[i].isalpha() and len(found_words) < 4:
+                found_words.setdefault(spelt[i], f"{spelt[i]} {cosines[i]:.2f}")
+        lines.append(", ".join(found_words.values()))
+    return lines
+
+english_pool = torch.cat(list(of_each(list(for_novels.row), novels_elmo)), dim=1)                  # L+1 N 2D
+english_words = for_novels.row.explode().to_numpy()
+sentence_of = for_novels.row.explode().index                                                       # of each word
+within = np.concatenate([np.arange(len(row)) for row in for_novels.row])                           # its place there
+
+def in_your_sentence(word: str, sentence: str) -> dict[str, list[str]]:
+    """The nearest words at each layer; prints which occurrence of the same word is nearest. A word that the sentence lacks is no error."""
+    row, spelt = novels_spelling.split(sentence), novels_spelling.split(word)
+    if len(spelt) != 1 or spelt[0] not in row:
+        print(f"“{sentence}” has no word “{word}”. ELMo reads there: {' · '.join(row) or 'nothing'}.")
+        return {}
+    target, same = next(of_each([row], novels_elmo))[:, row.index(spelt[0])], np.flatnonzero(english_words == spelt[0])
+    print(f"{sentence}   ({spelt[0]}: {len(same)} times in the course's sentences)")
+    for layer in range(1, len(target)) if len(same) else ():
+        cosines = torch.cosine_similarity(english_pool[layer, same], target[layer], dim=-1)
+        nearest = same[int(cosines.argmax())]
+        line = for_novels.iloc[sentence_of[nearest]]
+        print(f"    layer {layer}, nearest {cosines.max():.2f}: {line.sentence}" + (f"  ({line.sense})" if within[nearest] == line["at"] else ""))
+    return {sentence: nearest_words(spelt[0], target, english_pool, english_words)}
+
+def in_the_language(sense: str) -> dict[str, list[str]]:
+    """The same for the first labelled sentence of the exam with a sense of the generated language."""
+    first = int((exam.labelled.sense == language.senses.index(sense)).argmax())
+    sentence = " ".join(exam.labelled.words(first))
+    return {f"generated: {sentence}": nearest_words(sense.partition("#")[0], labelled_layers[:, first], small_pool, small_words)}
+
+small_ids = torch.from_numpy(language.sample(400, np.random.default_rng(8), "held_out").ids)
+small_pool = layers(elmo, small_ids)[:, small_ids != PAD]
+small_words = [language.vocabulary[i] for i in small_ids[small_ids != PAD].tolist()]
+neighbours_of_spring = {}
+for sentence_read in YOUR_SENTENCES:
+    neighbours_of_spring |= in_your_sentence(YOUR_WORD, sentence_read)
+for sense_read in ("spring#season", "spring#coil"):
+    neighbours_of_spring |= in_the_language(sense_read)
+with pd.option_context("display.max_colwidth", None):
+    display(pd.DataFrame(neighbours_of_spring, index=[f"layer {layer}" for layer in range(len(small_pool))]).T)
+
+# %% [markdown]
+# Layer 0 has one list for both sentences: words that are spelt alike in part. Above it each sentence has its own, and the nearest *spring* of our sentences has the right sense, season or water. But letters still count there:
+# most of these words end in *-ing*, too. So it is in the generated language: its lists part above layer 0, and *springs* stays first.
+#
+# And words that the softmax lacks? ELMo reads them like any other. Here the nearest at layer 0, beside those of part 1:
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+often = [word for word in novels_spelling.words if word.isalpha()][:4000]
+with torch.no_grad():
+    often_vectors = word_vectors(novels_elmo, novels_spelling.of_words(often))
+
+def spelt_like(word: str, spelling_here: Spelling, model: ELMo, others: list[str], theirs_here: Float[Tensor, "N D"]) -> list[str]:
+    """The three words that are nearest at layer 0, and no sentence is read."""
+    with torch.no_grad():
+        cosines = torch.cosine_similarity(word_vectors(model, spelling_here.of_words([word])), theirs_here, dim=-1)
+    return [others[i] for i in cosines.argsort(descending=True).tolist() if others[i] != word][:3]
+
+asked_words = [*unseen, *novels_spelling.split(YOUR_UNKNOWN)]
+like_in_novels = {word: spelt_like(word, novels_spelling, novels_elmo, often, often_vectors) for word in asked_words}
+like_in_language = {word: spelt_like(word, spelling, elmo, words, vectors) for word in asked_words}
+display(pd.DataFrame({
+    word: {
+        "has a number in the novels' softmax": "yes" if word in number_in_softmax else "no: [UNK]",
+        "spelt like, of 4,000 frequent words of the novels": ", ".join(like_in_novels[word]),
+        "spelt like, of the generated language's words": ", ".join(like_in_language[word]),
+    }
+    for word in asked_words
+}).T)
+letters_shared = {
+    called: np.mean([shared(word, other) for word in unseen for other in like[word]])
+    for called, like in (("the novels", like_in_novels), ("the generated language", like_in_language))
+}
+by_chance = np.mean([shared(word, other) for word in unseen for other in often])
+print("Pairs of letters that the first five words share with their three:",
+      "; ".join(f"{called} {share:.0%}" for called, share in letters_shared.items()), f"(with any frequent word: {by_chance:.0%})", sep="\n")
+
+# %% [markdown]
+# Layers: in the paper (section 5.3), layer 1 tells more parts of speech and layer 2 more senses. We ask the vector of a word in sentences of our own:
+#
+# - *noun or not*, learned from sentences of **other** words, so that the word itself gives nothing away;
+# - the *sense*, by the nearest labelled sentence of the same word. In some words the senses are different parts of speech (*a rose*, *she rose*); in others all are nouns.
+#
+# **Predict:** a linear classifier, as in the paper, learns *noun or not*. From which layer does it tell more?
+
+# %% tags=["demo"]
+LOWER, UPPER, NEITHER = "layer 1, as in the paper", "layer 2", "they cannot be told apart"
+predict("elmo.english_layers", ..., choices=(LOWER, UPPER, NEITHER))
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from sklearn.linear_model import RidgeClassifier
+
+from coursekit.novels.shipped import load_skipgram as load_novels_skipgram
+
+print("This takes five to ten seconds.")
+NO_NOUN = {
+    "bear": "endure", "current": "present", "fair": "just", "fine": "good", "kind": "gentle", "light": "weight", "match": "agree",
+    "mine": "possessive", "rose": "rise", "saw": "see", "second": "ordinal", "sound": "reliable", "watch": "look", "well": "manner",
+}
+is_noun, may_be_noun = (of_english.sense != of_english.word.map(NO_NOUN)).to_numpy(), of_english.word.isin(NO_NOUN).to_numpy()
+word_of, sense_of, tested = of_english.word.to_numpy(), of_english.sense.to_numpy(), (of_english.split == "test").to_numpy()
+of_skip_gram = dict(zip(*load_novels_skipgram()))
+nothing = torch.zeros(100)
+
+def at_the_word(model: ELMo) -> Float[Tensor, "L+1 sentences 2*D"]:
+    """The ambiguous word's vector of each sentence, at every layer."""
+    return torch.stack([states[:, at].clone() for states, at in zip(of_each(list(of_english.row), model), of_english["at"])], dim=1)
+
+def around(row: list[str], at: int) -> list[Float[Tensor, "100"]]:
+    """The skip-gram vectors of the two words on either side."""
+    beside = ["", "", *row, "", ""]
+    return [of_skip_gram.get(word, nothing) for word in (*beside[at : at + 2], *beside[at + 3 : at + 5])]
+
+def of_the_others(row: list[str], at: int) -> Float[Tensor, "100"]:
+    """The sum of the skip-gram vectors of all other words."""
+    return sum((of_skip_gram.get(word, nothing) for i, word in enumerate(row) if i != at), nothing)
+
+torch.manual_seed(0)
+untrained_at_word, english_at_word = at_the_word(ELMo(novels_elmo.config).eval()), at_the_word(novels_elmo)
+english_vectors = {
+    **{f"layer {layer}": rows for layer, rows in enumerate(english_at_word)},
+    "all mixed": scalar_mix(english_at_word[:, None], torch.zeros(len(english_at_word)), 1.0)[0],
+    "untrained, layer 2": untrained_at_word[2],
+    "bag of words": torch.stack([of_the_others(*where) for where in zip(of_english.row, of_english["at"])]),
+    "two words on either side": torch.stack([torch.cat(around(*where)) for where in zip(of_english.row, of_english["at"])]),
+}
+
+def nearest_tell(unit: Float[Tensor, "N E"], labelled: np.ndarray, questions: np.ndarray, answers: np.ndarray) -> np.ndarray:
+    """Whether the nearest labelled sentence has the right answer, for each question (both are masks)."""
+    best = (unit[questions] @ unit[labelled].T).argmax(dim=1).numpy()
+    return answers[labelled][best] == answers[questions]
+
+def linear_tells(rows: Float[np.ndarray, "N E"], labelled: np.ndarray, questions: np.ndarray, penalty: float = 100.0) -> np.ndarray:
+    """The same for *noun or not*, by a linear classifier (ridge regression, each number brought to mean 0 and spread 1)."""
+    mean, spread_there = rows[labelled].mean(axis=0), rows[labelled].std(axis=0) + 1e-6
+    scaled = (rows - mean) / spread_there
+    learned = RidgeClassifier(alpha=penalty).fit(scaled[labelled], is_noun[labelled])
+    return learned.predict(scaled[questions]) == is_noun[questions]
+
+def told_right(vectors_there: Float[Tensor, "N E"]) -> Float[np.ndarray, "3 N"]:
+    """Of each sentence, whether *noun or not* is told right by a neighbour and by a classifier, and the sense by a neighbour (nan: not asked)."""
+    unit, right = torch.nn.functional.normalize(vectors_there, dim=-1), np.full((3, len(vectors_there)), np.nan)
+    for word in np.unique(word_of):
+        here, others = word_of == word, may_be_noun & (word_of != word)
+        right[2, here & tested] = nearest_tell(unit, here & ~tested, here & tested, sense_of)
+        if word in NO_NOUN:
+            right[0, here] = nearest_tell(unit, others, here, is_noun)
+            right[1, here] = linear_tells(vectors_there.numpy(), others, here)
+    return right
+
+english_right = {reader: told_right(vectors_there) for reader, vectors_there in english_vectors.items()}
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+same_part = (of_english.parts_of_speech == "same").to_numpy()
+QUESTIONS_OF_ENGLISH = {
+    "noun or not, nearest neighbour": (0, may_be_noun),
+    "noun or not, linear classifier": (1, may_be_noun),
+    "sense, another part of speech": (2, tested & ~same_part),
+    "sense, all nouns": (2, tested & same_part & (word_of != "fast")),
+    "sense, the novels' twelve words": (2, tested & np.isin(word_of, TWELVE)),
+}
+
+def over_words(right: Float[np.ndarray, "N"], asked_here: np.ndarray) -> tuple[float, float, float]:
+    """A mean over sentences with its 95 % interval, whole words resampled."""
+    by_word = pd.Series(right[asked_here]).groupby(word_of[asked_here]).agg(["sum", "count"]).to_numpy()
+    return float(right[asked_here].mean()), *bootstrap(by_word, lambda some: some[:, 0].sum() / some[:, 1].sum())
+
+english_shares = {
+    question: {reader: over_words(right[which].astype(float), here) for reader, right in english_right.items()}
+    for question, (which, here) in QUESTIONS_OF_ENGLISH.items()
+}
+PAIRS = (("layer 2", "layer 1"), ("all mixed", "layer 2"), ("layer 2", "untrained, layer 2"), ("layer 2", "bag of words"),
+         ("layer 2", "two words on either side"))
+english_gaps = {
+    question: {pair: over_words(english_right[pair[0]][which] - english_right[pair[1]][which], here) for pair in PAIRS}
+    for question, (which, here) in QUESTIONS_OF_ENGLISH.items()
+}
+by_biLM = recorded_layers.pivot(index=["task", "seed"], columns=["biLM", "measure"], values="value")
+SMALL_COLUMNS = {
+    **{f"layer {layer}": ("trained", f"accuracy, layer {layer}") for layer in range(3)},
+    "all mixed": ("trained", "accuracy, all mixed"), "untrained, layer 2": ("untrained", "accuracy, layer 2"),
+}
+small_shares = {
+    task: {reader: mean_and_half(by_biLM.loc[task, column].to_numpy()) for reader, column in SMALL_COLUMNS.items()} for task in ("syntax", "sense")
+}
+small_gaps = {
+    task: {pair: mean_and_half((by_biLM.loc[task, SMALL_COLUMNS[pair[0]]] - by_biLM.loc[task, SMALL_COLUMNS[pair[1]]]).to_numpy()) for pair in PAIRS[:3]}
+    for task in small_shares
+}
+english_guesses = {
+    question: max(is_noun[here].mean(), 1 - is_noun[here].mean()) if which < 2
+    else (1 / of_english[here].groupby("word").sense.transform("nunique")).mean()
+    for question, (which, here) in QUESTIONS_OF_ENGLISH.items()
+}
+_, noun_low, noun_high = english_gaps["noun or not, linear classifier"]["layer 2", "layer 1"]
+reveal("elmo.english_layers", NEITHER if noun_low < 0 < noun_high else UPPER if noun_low > 0 else LOWER, because={
+    LOWER: "The tagger of the paper had met nearly all its words before. Here the word is new, and the difference goes the other way.",
+    NEITHER: "For nearest neighbours they cannot. For the classifier the interval of the difference, in the table, does not hold 0.",
+})
+pictures.english_layers(
+    {question: english_shares[question] for question in list(QUESTIONS_OF_ENGLISH)[:4]}, english_guesses,
+    {"noun or not, linear classifier": ("part of speech", small_shares["syntax"]), "sense, all nouns": ("sense", small_shares["sense"])},
+)
+HALF, BOTH_ENDS = "{:+.3f} ± {:.3f}", "{:+.2f} ({:+.2f} to {:+.2f})"
+display(pd.DataFrame({
+    **{f"{question} ({len(np.unique(word_of[here]))} words)":
+        {" above ".join(pair): BOTH_ENDS.format(*gap) for pair, gap in english_gaps[question].items()}
+       for question, (_, here) in QUESTIONS_OF_ENGLISH.items()},
+    **{f"generated language, {task}": {" above ".join(pair): HALF.format(*gap) for pair, gap in of_task.items()}
+       for task, of_task in (("part of speech", small_gaps["syntax"]), ("sense", small_gaps["sense"]))},
+}).T.fillna(""))
+
+def noun_or_not(sentence: str, word: str) -> str:
+    """What the nearest sentence of another word says of yours, at each layer."""
+    row, spelt = novels_spelling.split(sentence), novels_spelling.split(word)
+    if len(spelt) != 1 or spelt[0] not in row:
+        return f"no word “{word}” there"
+    others, target = may_be_noun & (word_of != spelt[0]), next(of_each([row], novels_elmo))[:, row.index(spelt[0])]
+    nearest = torch.cosine_similarity(english_at_word[:, others], target[:, None], dim=-1).argmax(dim=1)
+    return ", ".join(f"layer {layer} says {'noun' if is_noun[others][i] else 'no noun'}" for layer, i in enumerate(nearest.tolist()))
+
+for sentence_read in YOUR_SENTENCES:
+    print(f"{sentence_read}  {YOUR_WORD}: {noun_or_not(sentence_read, YOUR_WORD)}")
+
+# %% [markdown]
+# Layer 2 is above layer 0, a bag of words and an untrained network in every question. The paper's order does not show. For *senses*, and for *noun or not* by neighbours, layers 1 and 2 cannot be told apart.
+# A classifier tells *noun or not* better from layer 2: what a layer "knows" depends on who reads it. (One small model and fourteen words are few; and a tagger has met its words.)
+#
+# In the generated language layer 2 is better for senses; for the part of speech the two cannot be told apart.
+#
+# Two words on either side are a strong rival: only in *noun or not*, by neighbours, is layer 2 above them. The mix is nowhere clearly above layer 2.
+
+# %% [markdown]
+# ## 9 · Scoreboard
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.scoreboard import add_row, draw
 from coursekit.small import recorded, recorded_senses
 
@@ -1298,6 +1681,16 @@ with torch.no_grad():
     embedded = embed_sentence("the jailers moonlight in a cell".split(), trained)
 print("layers, words, 2D:", tuple(embedded.shape), "  words never seen: jailers, moonlight")
 
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+english_biLM = BiLM(                                                # the ELMo of English, on your first sentence
+    novels_spelling.of_words, lambda chars: word_vectors(novels_elmo, chars[0])[None],
+    layers_of(novels_elmo.forward_stack), layers_of(novels_elmo.backward_stack),
+)
+with torch.no_grad():
+    english_embedded = embed_sentence(novels_spelling.split(YOUR_SENTENCES[0]), english_biLM)
+one_by_one = next(of_each([novels_spelling.split(YOUR_SENTENCES[0])], novels_elmo))
+print("the ELMo of English:", tuple(english_embedded.shape), f"  {YOUR_SENTENCES[0]}")
+
 # %% [markdown]
 # **An ELMo from a tutorial.** Many texts introduce ELMo with a class like this one, and show by a cosine below 1 that its vectors depend on the context. *Find the bugs*: there are three.
 
@@ -1364,11 +1757,12 @@ display(pd.DataFrame(by_network, index=["one sense", "two senses"]).T.round(4))
 # %% [markdown]
 # ## Summary
 #
-# - A word is spelt: filters slide over its characters and report their best place. No word is unknown, and spelling is not meaning.
-# - Two language models, two stacks, one objective; x and softmax are shared. By the chain rule both directions have the same best perplexity.
-# - Influence, the derivative of each output for each input, shows what a model can see. A stacked bidirectional LSTM sees the word it should predict.
+# - A word is spelt: filters slide over its characters. No word is unknown; spelling is not meaning.
+# - Two language models, two stacks, one objective; x and softmax are shared. By the chain rule both have the same best perplexity.
+# - Influence, the derivative of each output for each input, shows what a model sees. A stacked bidirectional LSTM sees the word to predict.
 # - A loss far below the exact bound proves a leak.
-# - Directions side by side, layers added: ELMo is γ times a softmax-weighted sum of all L + 1 layers, and every task learns its own weights.
+# - Directions side by side, layers added: ELMo is γ times a softmax-weighted sum of all layers; every task learns its weights.
+# - In English, too, senses show above layer 0; the paper's order does not.
 #
 # **Next**: 06 gets both sides into *every* layer, by hiding the words it asks for.
 

@@ -284,3 +284,126 @@ def test_how_a_task_uses_elmo(measured):
         places = rows[["LSTM, ELMo at the input", "LSTM, ELMo at the output"]]
         mean, half = mean_and_half((rows["LSTM, ELMo at both"] - places[places.mean().idxmax()]).to_numpy())
         assert mean - half > -0.02  # "at worst a point or two behind the better one"
+
+
+# ------------------------------------------------------------------------------- an ELMo of English
+
+
+def test_the_course_s_functions_run_the_elmo_of_english(measured):
+    assert measured["english_away"] < 1e-5
+    torch = measured["torch"]
+    assert torch.allclose(measured["english_embedded"], measured["one_by_one"], atol=1e-5)
+
+
+def test_the_directions_differ_only_while_the_ends_are_left_out(measured):
+    assert measured["card_high"] < 0 and measured["card_gap"] > -0.05  # "slightly less"
+    gap, low, high = measured["card_with_ends"]
+    assert measured["card_gap"] / 2 < gap < 0 and round(gap, 3) == -0.006  # "little is left", "six thousandths"
+    assert low < gap < high and abs(high) < 0.002  # "at the edge of its interval"
+    assert measured["our_nats"][:, 2].mean() < 30  # "shorter": a row of the novels has about a hundred words
+    _, _, _, low, high = measured["our_directions"]["ends counted"]
+    assert low < 0 < high
+    _, _, gap, low, high = measured["our_directions"]["ends left out"]
+    assert high < 0 and gap < 0
+    assert measured["beginning_costs"] > measured["end_costs"] > 0  # "the dearer of the two"
+    assert abs(measured["small_gap"]) < measured["small_half"]
+    card = measured["card"]
+    _, _, highest = card["ELMo, from left to right"]
+    assert highest < card["5-grams"][1]  # "Five words counted are worse"
+
+
+def test_layer_0_has_one_list_and_the_nearest_spring_has_the_right_sense(measured):
+    first, second, *generated = measured["neighbours_of_spring"].values()
+    for one, other in ((first, second), generated):
+        assert one[0] == other[0] and all(a != b for a, b in zip(one[1:], other[1:], strict=True))
+    above = " ".join(line for lines in (first, second) for line in lines[1:])
+    names = [part.split()[0] for lines in (first, second) for line in lines[1:] for part in line.split(", ")]
+    assert sum(name.endswith("ing") for name in names) > 0.7 * len(names), above  # "most"
+    assert all(line.startswith("springs") for lines in generated for line in lines)
+    for sentence, sense in zip(measured["YOUR_SENTENCES"], ("season", "water"), strict=True):
+        assert senses_of_the_nearest(measured, "spring", sentence) == [sense, sense]
+
+
+def senses_of_the_nearest(measured, word: str, sentence: str) -> list[str]:
+    """Of the occurrences of the same word, the sense of the nearest at layers 1 and 2."""
+    row = measured["novels_spelling"].split(sentence)
+    target = next(measured["of_each"]([row], measured["novels_elmo"]))[:, row.index(word)]
+    same = np.flatnonzero(measured["english_words"] == word)
+    found = []
+    for layer in (1, 2):
+        near = measured["torch"].cosine_similarity(
+            measured["english_pool"][layer, same], target[layer], dim=-1
+        )
+        at = same[int(near.argmax())]
+        line = measured["for_novels"].iloc[measured["sentence_of"][at]]
+        assert measured["within"][at] == line["at"]
+        found.append(line.sense)
+    return found
+
+
+@pytest.mark.parametrize("sentence", ["", "?!", "naïve 日本 smartphones", "a " * 300, "x" * 200])
+def test_any_sentence_can_be_typed(measured, sentence, capsys):
+    for word in ("", "spring", "two words", "smartphones", "x" * 200, "日本", "?"):
+        found = measured["in_your_sentence"](word, sentence)
+        assert found == {} or list(found) == [sentence]
+        assert isinstance(measured["noun_or_not"](sentence, word), str)
+        assert capsys.readouterr().out.strip()
+    assert len(measured["nats_of_english"](measured["novels_spelling"].split(sentence))) == 6
+
+
+def test_words_never_seen_are_spelt_like_others_in_english_too(measured):
+    shared, chance = measured["letters_shared"], measured["by_chance"]
+    assert all(share > 4 * chance for share in shared.values())
+    spelling, model = measured["novels_spelling"], measured["novels_elmo"]
+    for word in ("日本", "x" * 200, "?", "[BOS]"):
+        near = measured["spelt_like"](word, spelling, model, measured["often"], measured["often_vectors"])
+        assert len(near) == 3
+
+
+def test_which_layers_of_english_can_be_told_apart(measured):
+    gaps, shares = measured["english_gaps"], measured["english_shares"]
+    noun, by_classifier, *senses = list(gaps)
+    assert len(senses) == 3
+    for question in (noun, *senses):
+        _, low, high = gaps[question]["layer 2", "layer 1"]
+        assert low < 0 < high  # "cannot be told apart"
+    assert gaps[by_classifier]["layer 2", "layer 1"][1] > 0
+    for question, of_pair in gaps.items():
+        assert of_pair["layer 2", "untrained, layer 2"][1] > 0 and of_pair["layer 2", "bag of words"][1] > 0
+        which, here = measured["QUESTIONS_OF_ENGLISH"][question]
+        right = measured["english_right"]
+        assert measured["over_words"](right["layer 2"][which] - right["layer 0"][which], here)[1] > 0
+        assert shares[question]["layer 2"][1] > measured["english_guesses"][question]
+        _, low, high = of_pair["all mixed", "layer 2"]
+        assert low < 0 < high  # "nowhere clearly above"
+        above_window = of_pair["layer 2", "two words on either side"][1] > 0
+        assert above_window == (question == noun)
+    small = measured["small_gaps"]
+    for task, clear in (("sense", True), ("syntax", False)):
+        mean, half = small[task]["layer 2", "layer 1"]
+        assert (mean > half) == clear
+
+
+def test_the_classifier_s_penalty_does_not_decide_which_layer_it_reads_better(measured):
+    words, may_be = measured["word_of"], measured["may_be_noun"]
+    for penalty in (1.0, 10_000.0):
+        right = {}
+        for layer in (1, 2):
+            rows, told = measured["english_at_word"][layer].numpy(), np.full(len(words), np.nan)
+            for word in measured["NO_NOUN"]:
+                here = words == word
+                told[here] = measured["linear_tells"](rows, may_be & ~here, here, penalty)
+            right[layer] = told
+        assert measured["over_words"](right[2] - right[1], may_be)[1] > 0
+
+
+def test_the_words_asked_noun_or_not_are_those_whose_senses_differ_in_it(measured):
+    table = measured["of_english"]
+    for word, sense in measured["NO_NOUN"].items():
+        rows = table[table.word == word]
+        assert (
+            set(rows.parts_of_speech) == {"another"} and sense in set(rows.sense) and rows.sense.nunique() > 1
+        )
+    assert len(table) == 2_525 and all(
+        row[at] == form.lower() for row, at, form in zip(table.row, table["at"], table.form, strict=True)
+    )
