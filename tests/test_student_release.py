@@ -55,6 +55,10 @@ def test_everything_is_in_one_folder(release):
         assert {name.partition("/")[0] for name in archive.namelist()} == {TOP}
 
 
+def test_it_is_small_enough_to_hand_out(release):
+    assert release.stat().st_size < 60e6
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_each_notebook_comes_with_its_key(content, name):
     assert f"notebooks/{name}/{name}.ipynb" in content

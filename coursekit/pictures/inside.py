@@ -587,6 +587,46 @@ def layer_by_layer(
     )
 
 
+SEEN = (
+    ("both", "both sides", BLUE, "o"),
+    ("left", "what stands before", ORANGE, "s"),
+    ("right", "what comes after", GREEN, "D"),
+)
+
+
+def pseudo_words(
+    told: Mapping[str, Mapping[str, Intervals]], counts: Mapping[str, tuple[float, float, float]]
+) -> None:
+    """Senses of merged words by layer, a panel for each model, a line for what may be read; `counts` need no model."""
+    figure, axes = plt.subplots(1, len(told), figsize=(9.8, 3.4), sharey=True)
+    said = []
+    for ax, (name, by_side) in zip(axes, told.items(), strict=True):
+        for side, label, colour, marker in SEEN:
+            if side in by_side:
+                _band(ax, by_side[side], colour, marker, label)
+                said.append(f"{name}, {label}: {_with_intervals(by_side[side])}")
+        for (_, (share, _, _)), style in zip(counts.items(), (":", "-.", "--", "-"), strict=True):
+            ax.axhline(share, color=GREY, linestyle=style, linewidth=1.3)
+        ax.set(title=name, xlabel="layer", ylim=(0.4, 1.0))
+        ax.xaxis.get_major_locator().set_params(integer=True)
+    highest = max(share for share, _, _ in counts.values())
+    for called, (share, _, _) in counts.items():
+        axes[-1].annotate(
+            f"{called} {share:.2f}",
+            (1.03, share),
+            xycoords=("axes fraction", "data"),
+            va="bottom" if share == highest else "top",  # two of them are near each other
+            fontsize=8,
+        )
+    axes[0].set_ylabel("senses found")
+    axes[0].legend(fontsize=8, loc="upper left")
+    of_counts = ", ".join(f"{called} {share:.2f}" for called, (share, _, _) in counts.items())
+    show(
+        figure,
+        alt=f"Share of senses of merged words by layer, from 0, with 95 % intervals over pairs. {'; '.join(said)}. Without a model: {of_counts}.",
+    )
+
+
 def _band(ax: plt.Axes, values: Intervals, colour: str, marker: str, label: str | None) -> None:
     """Means with their interval as a band."""
     means, low, high = np.array(values).T

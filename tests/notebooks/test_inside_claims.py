@@ -508,3 +508,47 @@ def test_a_sentence_without_the_word_agrees_with_a_hidden_one_and_with_mask_weig
         low, high = measured["ahead"]["[MASK] in its place"][name]
         assert low < 0 < high
         assert above(measured["ahead"]["left out"][name])
+
+
+# ------------------------------------------------------------------------------------------ pseudo-words
+
+
+def test_layers_above_0_tell_the_senses_of_merged_words_and_layer_0_guesses(measured):
+    for by_side in measured["told_in_pairs"].values():
+        for first, *above in by_side.values():
+            assert first[1] < 0.5 < first[2]
+            assert all(low > first[2] for _, low, _ in above)
+
+
+def test_later_layers_tell_more_of_merged_words_in_bert_and_gpt_and_not_in_elmo(measured):
+    gaps = measured["pair_gaps"]
+    later = {name: gaps[f"{name}: last layer above the first above 0"] for name in ("ELMo", "BERT", "GPT")}
+    assert later["BERT"][1] > 0 and later["GPT"][1] > 0
+    assert later["ELMo"][1] < 0 < later["ELMo"][2]
+
+
+def test_what_stands_before_a_merged_word_tells_more(measured):
+    for name in ("ELMo", "BERT", "5-grams"):
+        assert measured["pair_gaps"][f"{name}: what stands before above what comes after"][1] > 0
+
+
+def test_counts_are_ahead_of_the_small_models_on_merged_words(measured):
+    gaps = measured["pair_gaps"]
+    for name in ("ELMo", "BERT", "GPT"):
+        for counted in ("window of two", "5-grams"):
+            assert gaps[f"{name}, last layer, above {counted}"][2] < 0
+    assert (
+        gaps["BERT, last layer, above bag of words"][2] < 0
+        and gaps["GPT, last layer, above bag of words"][2] < 0
+    )
+    assert gaps["ELMo, last layer, above bag of words"][2] > 0  # not named among them
+    assert gaps["ELMo above GPT, last layers"][1] > 0 and gaps["BERT above GPT, last layers"][1] > 0
+    assert gaps["BERT above ELMo, last layers"][0] < 0
+    assert measured["of_pairs"].query("model == '5-grams' and side == 'both'").asked.sum() == 3_968
+
+
+def test_elmo_s_learned_mix_gains_nothing_on_merged_words(measured):
+    assert measured["mix_of_pairs"].iloc[2] > 0.9
+    for called in ("ELMo: learned mix above its last layer", "ELMo: learned mix above layer 1"):
+        _, low, high = measured["pair_gaps"][called]
+        assert low <= 0 <= high
