@@ -1,5 +1,6 @@
 """What the prose of notebook 06 says without computing it holds in what the notebook measures."""
 
+import json
 import re
 from collections import Counter
 from itertools import pairwise
@@ -12,9 +13,12 @@ from scipy import stats
 from transformers import BertConfig, BertForPreTraining
 
 from coursekit.architectures import recorded_rows
+from coursekit.datasets import read_table
 from coursekit.exam import QUESTIONS, bounds
 from coursekit.intervals import mean_and_half
+from coursekit.novels.recipes import SHARE
 from coursekit.small import recorded_senses
+from coursekit.stored import models_folder
 
 pytestmark = pytest.mark.slow
 NOTEBOOKS = ["06_bert"]
@@ -301,9 +305,20 @@ def test_how_much_the_right_is_worth_hangs_on_how_it_is_taken_away_most_with_the
 def test_the_two_readers_cannot_be_told_apart_on_the_course_s_sentences(measured):
     mean, half = measured["between_readers"]
     assert abs(mean) < half
-    bert, elmo = (first_guesses(measured, card) for card in ("bert", "elmo"))
-    assert elmo.low["ELMo, the two multiplied"] < bert.high["BERT"]  # their intervals overlap
-    assert bert.low["BERT"] < elmo.high["ELMo, the two multiplied"]
+
+
+def test_in_novels_the_readers_have_a_clear_order_gap_by_gap(measured):
+    order = ["5-grams", "ELMo", "BERT", "MiniLM with the new head", "unigrams"]
+    assert list(measured["gap_by_gap"]) == list(pairwise(order))
+    assert all(mean - half > 0 for mean, half in measured["gap_by_gap"].values())
+    shares = (read_table("results/novels_gaps.csv") == 0).mean()
+    assert shares["BERT"] == pytest.approx(first_guesses(measured, "bert").share["BERT"], abs=0.002)
+    cards = [
+        json.loads((models_folder() / f"novels_{name}.json").read_text())["steps"]
+        for name in ("elmo", "bert")
+    ]
+    assert cards[0] == cards[1]  # "after as many steps"
+    assert SHARE == 0.2  # "one in five"
 
 
 def test_five_words_counted_on_both_sides_are_ahead_of_both_and_these_of_unigrams(measured):
