@@ -1162,7 +1162,7 @@ def line_of(forward: float | None, backward: float | None, difference: str) -> d
 
 reveal("elmo.english_directions", LEVEL if card_low < 0 < card_high else FROM_RIGHT if card_gap < 0 else FROM_LEFT, because={
     FROM_LEFT: "English is written to be read from the left, but what a whole text costs at best is the same from both sides.",
-    LEVEL: "They differ by little, but in the same rows of text: the interval of the difference does not hold 0.",
+    LEVEL: "They differ by little, but both read the same rows: the interval of the difference does not hold 0.",
 })
 INTERVAL = "{:+.3f} ({:+.3f} to {:+.3f})"
 directions_table = pd.DataFrame({
@@ -1186,9 +1186,9 @@ print(f"Nats for an end of our sentences: [EOS] from the left {end_costs:.1f}, [
 # From the right it pays slightly less, and the interval does not hold 0. (So it was in the paper.) Is the chain rule wrong? It counts the whole row: [EOS] for the reader from the left, [BOS] for the reader from the right. Without
 # them even the best possible readers need not pay the same.
 #
-# With the ends little is left in the novels: six thousandths of a nat, at the edge of its interval. In our shorter sentences the difference was larger and is gone. Of the two ends [BOS] is the dearer.
+# With the ends six thousandths of a nat are left in the novels' rows, some sentences each, in an interval that ends at 0. In our shorter sentences the difference was larger, and now it cannot be told from 0.
 #
-# ELMo is better than 5-grams. How far it is from the best possible, nobody knows.
+# At the next word ELMo's mean is below that of 5-grams (at gaps it is otherwise: 06). How far it is from the best possible, nobody knows.
 
 # %% [markdown]
 # Who are the neighbours of *spring*? In a static embedding they are the same in every sentence. Here are, for your two sentences, the nearest words of other spelling at each layer, among all words of the course's sentences for novels;
@@ -1382,7 +1382,7 @@ english_shares = {
     for question, (which, here) in QUESTIONS_OF_ENGLISH.items()
 }
 PAIRS = (("layer 2", "layer 1"), ("all mixed", "layer 2"), ("layer 2", "untrained, layer 2"), ("layer 2", "bag of words"),
-         ("layer 2", "two words on either side"))
+         ("layer 2", "two words on either side"), ("layer 2", "layer 0"))
 english_gaps = {
     question: {pair: over_words(english_right[pair[0]][which] - english_right[pair[1]][which], here) for pair in PAIRS}
     for question, (which, here) in QUESTIONS_OF_ENGLISH.items()

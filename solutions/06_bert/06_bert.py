@@ -1433,7 +1433,7 @@ for (ahead, behind), (by, give_or_take) in gap_by_gap.items():
 # In either way the right is worth something to both readers. How much depends on how it is taken away, most of all for the novels' BERT. A text that breaks off looks like one that ends, and nearly all rows that it has read end with a sentence. No exact bound says which way is right.
 
 # %% [markdown]
-# In our sentences the two cannot be told apart. In novels the order is clear, gap by gap: counts of five words are first, then the ELMo of 05, the small BERT, MiniLM with its new head. ELMo's directions never meet; here their chances are multiplied, and it is ahead of BERT after as many steps. (ELMo learns from every word of a row, BERT from one in five. Whether that is why, we have not tried.)
+# In our sentences the two cannot be told apart. In novels the order of *first guesses* is clear, gap by gap: 5-grams, the ELMo of 05, the small BERT, MiniLM with its new head. (Nats per gap compare only readers of one vocabulary.) ELMo's directions never meet; here their chances are multiplied, and it is ahead of BERT after as many steps. (ELMo learns from every word of a row, BERT from one in five. Whether that is why, we have not tried.)
 
 # %% [markdown]
 # ## Further: how large it is

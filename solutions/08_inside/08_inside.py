@@ -1093,25 +1093,27 @@ print("every cue comes after, the words before alone (skip-gram) above a guess:"
 
 # %% [markdown]
 # Layer 0 guesses in all four: it holds the word, and in BERT, GPT and MiniLM its place. **From layer 1 on each tells senses.** In the three models of the novels no layer above layer 1 can be told from it, or from another: none of 13 pairs of layers differs by more than its interval. (With 27 words, a difference of
-# three to five points may hide.) One sense minus two is above 0 from layer 1 on in each. MiniLM climbs for three layers; at its last the gap is widest, and fewer senses are found than at the fifth.
+# three to five points may hide.) One sense minus two is above 0 from layer 1 on in each. MiniLM climbs for three layers; at its last, fewer senses are found than at the fifth (an interval that ends close to 0).
 
 # %% [markdown]
-# In the generated language it is the same where *words* tell: behind layer 1 little or nothing is added. Where their *order* tells, BERT and GPT find more at layer 2. Our English sentences were not written to ask for order.
-#
-# What have forty minutes of training bought? ELMo and BERT find more senses than a bag of words (BERT's interval begins near 0); neither can be told from near words or from the window of two. GPT finds about as many as the bag, and fewer than the window. But it was trained for 1,600 steps and the others for 4,700, so the side it does not read is not all that
-# sets it apart. MiniLM is ahead of all of them.
+# In the generated language it is the same where *words* tell: after layer 1 the course's models gain little. Where their *order* tells, the means of BERT and GPT are higher at layer 2. Our English sentences were not written to ask for order.
+
+# %% [markdown]
+# What have forty minutes of training bought? ELMo and BERT find more senses than a bag of words (BERT's interval begins near 0); neither can be told from near words or from the window of two. GPT cannot be told from the bag, and finds fewer than the window. ELMo is ahead of GPT; BERT cannot be told from it. (GPT had 1,600 steps, the others
+# 4,700: more than the side that it does not read sets it apart.) MiniLM is ahead of the bag, near words and the window.
 
 # %% [markdown]
 # Where every cue comes after the word, GPT should guess, and the one of the generated language does. Ours cannot be told from a guess at the layer chosen; at its last layer it is *above*. It cannot look ahead, so what stands before tells something, in sentences that we wrote to tell it later. A reader of the words before
-# alone is above a guess, too (12 shows another). ELMo and BERT, which read both sides, are above a guess; their lead over GPT there may be noise.
+# alone is above a guess, too (12 asks it, too). ELMo and BERT, which read both sides, are above a guess; their lead over GPT there may be noise.
 
 # %% [markdown]
-# The tables hold more than forty intervals. Of so many, two exclude 0 by luck where there is nothing, so lean on none that ends close to 0. And each model was trained once.
+# The tables hold more than forty intervals. Of so many, about two would exclude 0 by luck alone, so lean on none that ends close to 0. And each model was trained once.
 
 # %% [markdown]
-# **Senses for free.** Novels come without labels. But merge two words, so that *door* and *river* both become *door|river*, and the sense is known at every place (a **pseudo-word**; Gale, Church and Yarowsky 1992; Schütze 1998; the pairs of 01). A small ELMo, BERT and GPT (two or three
-# layers of 128 numbers, one seed) have learned from novels with 68 such words. At 3,968 places by authors whom no training read, a linear classifier for each word tells its sense from the vector of each layer: where the whole sentence may be read, or one side of it.
-#
+# **Senses for free.** Novels come without labels. But merge two words, so that *silver* and *gold* both become *silver|gold*, and the sense is known at every place (a **pseudo-word**; Gale, Church and Yarowsky 1992; Schütze 1998; the pairs of 01). A small ELMo, BERT and GPT (two or three
+# layers of 128 numbers, one seed) have learned from novels with 68 such words. At 3,968 places by authors whom no training read, a linear classifier for each word tells its sense from the vector of each layer. The model reads up to 40 words on each side, or one side alone (the other is cut off, as in 06).
+
+# %% [markdown]
 # **Predict:** the share that the small BERT finds at its last layer, reading both sides. A window of two words finds 0.83.
 
 # %% tags=["demo"]
@@ -1153,6 +1155,9 @@ pair_gaps = {
     "BERT above ELMo, last layers": share_of_pairs(of_pair("bert"), of_pair("elmo")),
     "ELMo above GPT, last layers": share_of_pairs(of_pair("elmo"), of_pair("gpt")),
     "BERT above GPT, last layers": share_of_pairs(of_pair("bert"), of_pair("gpt")),
+    **{f"{called} above GPT, what stands before only": share_of_pairs(of_pair(name, "left"), of_pair("gpt"))
+       for name, called in (("elmo", "ELMo"), ("bert", "BERT"))},
+    "5-grams above GPT, what stands before only": share_of_pairs(right_by_pair("5-grams", "left"), of_pair("gpt")),
     "ELMo: what stands before above what comes after": share_of_pairs(of_pair("elmo", "left"), of_pair("elmo", "right")),
     "BERT: what stands before above what comes after": share_of_pairs(of_pair("bert", "left"), of_pair("bert", "right")),
     "5-grams: what stands before above what comes after": share_of_pairs(right_by_pair("5-grams", "left"), right_by_pair("5-grams", "right")),
@@ -1164,11 +1169,11 @@ mix_of_pairs = read_table("results/novels_mix.csv").weight
 print("ELMo's learned weights of the layers 0, 1, 2:", ", ".join(f"{weight:.2f}" for weight in mix_of_pairs))
 
 # %% [markdown]
-# Layer 0 guesses; above it each layer tells senses. In BERT and GPT the last layer tells more than the first above 0, in ELMo the two cannot be told apart. What stands before the word tells more than what comes after it, to ELMo, to BERT and to 5-grams. As in the generated language, ELMo and BERT are ahead of GPT; BERT is not
-# ahead of ELMo here.
+# Layer 0 guesses; above it each layer tells senses. In BERT and GPT the last layer tells more than the first above 0 (the 27 words could not show such a difference); in ELMo the two cannot be told apart. What stands before the word tells more than what comes after it, to ELMo, to BERT and to 5-grams. As in the generated language, ELMo and BERT are ahead of GPT, and they are
+# where all three read what stands before only. BERT is a little behind ELMo (the interval ends close to 0).
 
 # %% [markdown]
-# 5-grams and the window of two are ahead of all three, the bag of words of BERT and GPT. That is no even match: counts have learned from every place in the training books, the classifiers from 200 of each word, and each model has read for ten minutes of one core. Of other seeds we know nothing.
+# 5-grams and the window of two are ahead of all three; the bag is ahead of BERT and GPT. That is no even match: GPT reads one side only; counts have learned from every place in the training books, the classifiers from 200 of each word, and each model has read for ten minutes of one core. Of other seeds we know nothing.
 #
 # And the layers' weights, which ELMo leaves to the task (05)? Learned for these words, they put nearly everything on layer 2, and gain nothing by it: neither the mix nor layer 2 can be told from layer 1. A large weight does not say that a layer is better.
 

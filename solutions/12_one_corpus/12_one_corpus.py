@@ -1171,7 +1171,7 @@ pictures.four_readers({
    {called: answered.guess.mean() for called, answered in LANGUAGES.items()})
 
 # %% [markdown]
-# On the left is the exam of section 3: everyone finds nearly all, except where the cue comes too late to be seen. Now in pairs, on the same sentences, with whole words resampled: fifteen comparisons in each half, so thirty for Holm's rule.
+# On the left are the exam's questions with one cue, without those of order: everyone finds nearly all, except where the cue comes too late to be seen. Now in pairs, on the same sentences, with whole words resampled: fifteen comparisons in each half, so thirty for Holm's rule.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 COMPARISONS = (
@@ -1193,16 +1193,17 @@ print(f"✓ stays among the {stays_of.numel()} of the novels (Holm)")
 
 # %% [markdown]
 # **Where the order holds.** In both halves the bag is above a guess, and ELMo and BERT are above the bag. GPT is above it where another part of speech tells the sense.
-#
-# **Where it does not.** In the artificial language nearness adds nothing to a bag, and ELMo and BERT are far above both. In real English near words are above the bag. Among the nouns none of the three contextual models is clearly above near words; taken alone, GPT
-# is below them. With another part of speech all three are above. There grammar tells the senses, and they have learned it from 82 novels. That they know more of a noun's meaning than near words tell, we cannot say.
 
 # %% [markdown]
-# **The wall.** With the cue only later a decoder should guess. In the artificial language it does, as do the words before, and ELMo and BERT are far ahead. In real English that wall is not to be seen: GPT is above a guess in both halves, as are the words before, and
-# neither ELMo nor BERT can be told from GPT. We wrote these sentences so that the cue comes later, and still what comes before tells something. (The table lists no articles: "the" before *saw* is no cue in it.) What nobody put in on purpose, only a reader that sees nothing else brings to light.
+# **Where it does not.** In the artificial language nearness adds nothing to a bag, and ELMo and BERT are far above both, for a part of that exam asks for word order. The English sentences do not, and there near words are above the bag. Among the nouns none of the three contextual models is clearly above near words; taken alone, GPT
+# is below them. With another part of speech all three are above. There grammar can tell the senses; whether they use it, we have not tested. That they know more of a noun's meaning than near words tell, we cannot say.
 
 # %% [markdown]
-# How far does this reach? One training of each, and not an equal one: ELMo and BERT had 4,700 steps, GPT 1,600. On authors that they had not read GPT and BERT are behind counts of five in a row; ELMo, word by word, is ahead of them. Among the nouns it matters which layer is asked: at ELMo's other layer, and at BERT's last but one, the lead over the bag is clear only if taken alone. With 28 and 14 words, what cannot be told apart here may still differ.
+# **The wall.** With the cue only later a decoder should guess. In the artificial language it does, as do the words before, and ELMo and BERT are far ahead. In real English that wall is not to be seen: GPT, at its last layer, is above a guess in both halves (not so the first layer, on the nouns of 08). So are the words before, and
+# neither ELMo nor BERT can be told from GPT. We wrote these sentences so that the cue comes later, and still what comes before tells something. (The table lists no articles: "the" before *saw* is no cue in it.) A reader of one side shows such hints.
+
+# %% [markdown]
+# How far does this reach? One training of each, and not an equal one: ELMo and BERT had 4,700 steps, GPT 1,600. On unread authors counts of five words fill more gaps than ELMo, and ELMo more than BERT (06). Among the nouns it matters which layer is asked: at ELMo's other layer, and at BERT's last but one, the lead over the bag is clear only if taken alone. With 28 and 14 words, what cannot be told apart here may still differ.
 
 # %% [markdown]
 # Now your own sentence: each reader shows the labelled sentence that it finds nearest.
@@ -1285,9 +1286,9 @@ pictures.calibration(curves)
 # - Say what was resampled: sentences, words or seeds. Compare models in pairs, on the same draws.
 # - The more you compare, the more is clear by chance: correct for it.
 # - Who has seen the cue knows the sense; who has not stands at the exact bound.
-# - In real English the order of the models is another: near words are above a bag.
+# - In real English near words are above a bag; among nouns no model clearly above them.
 # - The architecture says which word can reach which output; trained models obey it exactly.
-# - Of any model, ask which words a vector depends on, and what it was trained to predict.
+# - Ask which words a vector depends on, and what the model was trained to predict.
 # - Judge tests by the faults they expose and the right code they leave in peace.
 
 # %% [markdown]

@@ -368,6 +368,7 @@ def test_which_layers_of_english_can_be_told_apart(measured):
         _, low, high = gaps[question]["layer 2", "layer 1"]
         assert low < 0 < high  # "cannot be told apart"
     assert gaps[by_classifier]["layer 2", "layer 1"][1] > 0
+    assert all(of_question["layer 2", "layer 0"][1] > 0 for of_question in gaps.values())
     for question, of_pair in gaps.items():
         assert of_pair["layer 2", "untrained, layer 2"][1] > 0 and of_pair["layer 2", "bag of words"][1] > 0
         which, here = measured["QUESTIONS_OF_ENGLISH"][question]
