@@ -249,6 +249,8 @@ def main() -> None:
         parser.error(f"{min(unknown)!r} is no model of the novels; there are {', '.join(NOVELS)}")
     if bool(arguments.novels) != bool(arguments.corpus):
         parser.error("a model of the novels and --corpus go together")
+    if arguments.vocabulary and not arguments.vocabulary.is_file():
+        parser.error(f"there is no file {arguments.vocabulary}")
     torch.set_num_threads(1)  # matrices this small are slower with more
     language: Language | Corpus
     if arguments.novels:

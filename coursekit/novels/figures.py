@@ -133,7 +133,7 @@ def ranks_of_gaps(
     mask: int,
 ) -> Found:
     """`logits_at(ids, places)` are a model's logits at one place of each row."""
-    ranks, nats = [], []
+    found = []
     for numbers in in_batches(range(len(rows))):
         longest = max(len(rows[number]) for number in numbers) + 2
         ids = torch.zeros(len(numbers), longest, dtype=torch.long)
@@ -141,9 +141,18 @@ def ranks_of_gaps(
             whole = [ends[0], *rows[number], ends[1]]
             ids[place, : len(whole)] = torch.tensor(whole)
         log_p = logits_at(ids, (ids == mask).int().argmax(dim=1)).log_softmax(dim=1)
-        right = log_p.gather(1, torch.tensor([[targets[number]] for number in numbers]))
-        ranks.append((log_p > right).sum(dim=1))
-        nats.append(-right[:, 0])
+        found.append(found_by(log_p, torch.tensor([targets[number] for number in numbers])))
+    return joined(found)
+
+
+def found_by(log_p: Float[Tensor, "B V"], right: Int[Tensor, " B"]) -> tuple[Tensor, Tensor]:
+    """How many words are more probable than the right one, and its -log p."""
+    of_right = log_p.gather(1, right[:, None])
+    return (log_p > of_right).sum(dim=1), -of_right[:, 0]
+
+
+def joined(batches: Sequence[tuple[Tensor, Tensor]]) -> Found:
+    ranks, nats = zip(*batches, strict=True)
     return torch.cat(ranks).numpy(), torch.cat(nats).numpy()
 
 
@@ -220,19 +229,14 @@ def gaps_of_elmo(
     for some in in_batches(gaps):
         ids = torch.from_numpy(words.padded([gap.row for gap in some], BOS, EOS))
         at = torch.tensor([gap.place + 1 for gap in some])
-        right_words = torch.tensor([[gap.word] for gap in some])
+        right_words = torch.tensor([gap.word for gap in some])
         left, right = model.encode(model.token(spelling.of_ids(ids)), ids != PAD)[-1].chunk(2, dim=-1)
         before = model.softmax(left[range(len(some)), at - 1]).log_softmax(dim=1)
         after = model.softmax(right[range(len(some)), at + 1]).log_softmax(dim=1)
         both = (before + after - prior).masked_fill(prior.isinf(), float("-inf")).log_softmax(dim=1)
         for side, log_p in (("both", both), ("left", before), ("right", after)):
-            of_right = log_p.gather(1, right_words)
-            found[side].append(((log_p > of_right).sum(dim=1), -of_right[:, 0]))
-    return {
-        side: (torch.cat(ranks).numpy(), torch.cat(nats).numpy())
-        for side, batches in found.items()
-        for ranks, nats in [zip(*batches, strict=True)]
-    }
+            found[side].append(found_by(log_p, right_words))
+    return {side: joined(batches) for side, batches in found.items()}
 
 
 def gaps_of_counts(

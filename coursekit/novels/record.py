@@ -1,7 +1,7 @@
 """Measure the models of the novels on authors that training never saw, beside counts, and write what is shipped."""
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -26,15 +26,9 @@ def record(name: str, model: nn.Module, corpus: Corpus, data: Path, **made: floa
     print(f"novels-{name}: measuring (some minutes)", flush=True)
     found = MEASURES[name](model.eval(), corpus)
     folder, about = data / "models", {**made, "figures": found}
-    if name == "minilm":
+    if name == "minilm":  # its words are those that were published
         return shipped.save_minilm(model, folder, about)
-    save = {
-        "skipgram": shipped.save_skipgram,
-        "elmo": shipped.save_elmo,
-        "bert": shipped.save_bert,
-        "gpt": shipped.save_gpt,
-    }
-    return save[name](model, corpus, folder, about)
+    return SAVES[name](model, corpus, folder, about)
 
 
 # --- gaps ---
@@ -47,33 +41,31 @@ SIDES: dict[figures.Side, str] = {
 
 
 def figures_of_minilm(model: nn.Module, corpus: Corpus) -> dict[str, str]:
-    """Gaps, of words that are one piece of BERT's: with both sides and with one, beside counts that see both sides."""
-    tokenizer, gaps = AutoTokenizer.from_pretrained(MINILM.package.folder()), gaps_of(corpus)
-    found = {"MiniLM with the new head": figures.gaps_of_minilm(model, tokenizer, corpus, "test", gaps)}
-    for side, seen in SIDES.items():
-        found[f"the same, {seen}"] = figures.gaps_of_minilm(model, tokenizer, corpus, "test", gaps, side)
-    return of_gaps(found | gaps_of_counts(corpus))
+    """Gaps, of words that are one piece of BERT's: with both sides and with one, beside counts."""
+    tokenizer = AutoTokenizer.from_pretrained(MINILM.package.folder())
+    ask = partial(figures.gaps_of_minilm, model, tokenizer, corpus, "test", gaps_of(corpus))
+    return of_gaps(from_each_side("MiniLM with the new head", "the same", ask) | gaps_of_counts(corpus))
 
 
 def figures_of_bert(model: nn.Module, corpus: Corpus) -> dict[str, str]:
     """The gaps that MiniLM was asked, with both sides and with one."""
-    gaps = gaps_of(corpus)
-    found = {"BERT": figures.gaps_of_bert(model, corpus, "test", gaps)}
-    for side, seen in SIDES.items():
-        found[f"the same, {seen}"] = figures.gaps_of_bert(model, corpus, "test", gaps, side)
-    return of_gaps(found | gaps_of_counts(corpus))
+    ask = partial(figures.gaps_of_bert, model, corpus, "test", gaps_of(corpus))
+    return of_gaps(from_each_side("BERT", "the same", ask) | gaps_of_counts(corpus))
+
+
+def from_each_side(
+    called: str, again: str, ask: Callable[[figures.Side], figures.Found]
+) -> dict[str, figures.Found]:
+    return {called: ask("both")} | {f"{again}, {seen}": ask(side) for side, seen in SIDES.items()}
 
 
 def gaps_of_counts(corpus: Corpus) -> dict[str, figures.Found]:
-    unigrams, five = counts_of_words(corpus, 1), counts_of_words(corpus, 5)
-    gaps = gaps_of(corpus)
-    found = {
-        "unigrams": figures.gaps_of_counts(unigrams, corpus, "test", gaps),
-        "5-grams, both sides": figures.gaps_of_counts(five, corpus, "test", gaps),
-    }
-    for side, seen in SIDES.items():
-        found[f"5-grams, {seen}"] = figures.gaps_of_counts(five, corpus, "test", gaps, side)
-    return found
+    """The same gaps, by unigrams and 5-grams of words."""
+    unigrams, five = (
+        partial(figures.gaps_of_counts, counts_of_words(corpus, order), corpus, "test", gaps_of(corpus))
+        for order in (1, 5)
+    )
+    return {"unigrams": unigrams()} | from_each_side("5-grams, both sides", "5-grams", five)
 
 
 def of_gaps(found: dict[str, figures.Found]) -> dict[str, str]:
@@ -148,11 +140,12 @@ def figures_of_elmo(model: nn.Module, corpus: Corpus) -> dict[str, str]:
     sides = figures.gaps_of_elmo(
         model, spelling, corpus, "test", gaps, counts[1].log_p(np.arange(model.config.vocabulary))
     )
-    called = {"both": "ELMo, the two multiplied", "left": "ELMo, from left to right"}
-    return found | of_gaps(
-        {called.get(side, "ELMo, from right to left"): of_side for side, of_side in sides.items()}
-        | gaps_of_counts(corpus)
-    )
+    of_elmo = {
+        "ELMo, the two multiplied": sides["both"],
+        "ELMo, from left to right": sides["left"],
+        "ELMo, from right to left": sides["right"],
+    }
+    return found | of_gaps(of_elmo | gaps_of_counts(corpus))
 
 
 @torch.no_grad()
@@ -166,6 +159,12 @@ def figures_of_skipgram(model: nn.Module, corpus: Corpus) -> dict[str, str]:
     }
 
 
+SAVES: dict[str, Callable[..., Path]] = {
+    "skipgram": shipped.save_skipgram,
+    "elmo": shipped.save_elmo,
+    "bert": shipped.save_bert,
+    "gpt": shipped.save_gpt,
+}
 MEASURES: dict[str, Callable[[nn.Module, Corpus], dict[str, str]]] = {
     "minilm": figures_of_minilm,
     "bert": figures_of_bert,

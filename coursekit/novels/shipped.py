@@ -5,12 +5,12 @@
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pandas as pd
 from jaxtyping import Float
 from tokenizers import Tokenizer
-from torch import Tensor, nn
+from torch import Tensor
 from transformers import BertForMaskedLM
 
 from autograder.checks.storing import write_aside
@@ -18,12 +18,11 @@ from coursekit.models.learned_head import MOVING, published, remedy
 from coursekit.novels.corpus import Corpus
 from coursekit.novels.skip_gram import SkipGram
 from coursekit.novels.spelling import LiterarySpelling
-from coursekit.small.bert import BERT, BERTConfig
-from coursekit.small.elmo import ELMo, ELMoConfig
-from coursekit.small.gpt import GPT, GPTConfig
-from coursekit.stored import ModelMissing, models_folder, read, write
-
-Model = TypeVar("Model", bound=nn.Module)
+from coursekit.small.bert import BERT
+from coursekit.small.elmo import ELMo
+from coursekit.small.files import built
+from coursekit.small.gpt import GPT
+from coursekit.stored import models_folder, read, write
 
 TITLES = {
     "minilm": "The part of MiniLM that names words: a head that the published encoder lacks, and how its two top layers moved "
@@ -64,28 +63,26 @@ def load_skipgram(folder: Path | None = None) -> tuple[list[str], Float[Tensor, 
     return about["words"].split(" "), weights["word"].float()
 
 
-# --- GPT and BERT: the same pieces ---
+# --- GPT and BERT, with the same pieces ---
 
 
 def save_gpt(model: GPT, corpus: Corpus, folder: Path, about: dict[str, Any]) -> Path:
-    return _save_with_pieces("gpt", model, corpus, folder, about)
+    return _save_built("gpt", model, folder, about, tokenizer=corpus.tokenizer.to_str())
 
 
 def load_gpt(folder: Path | None = None) -> tuple[GPT, Tokenizer]:
     """The novels' GPT in evaluation mode, and its own tokenizer. Raises ModelMissing in a sentence."""
-    weights, about = _load("gpt", folder)
-    model = _filled("gpt", GPT(GPTConfig(**about["config"])), weights)
+    model, about = _load_built("gpt", folder)
     return model, Tokenizer.from_str(about["tokenizer"])
 
 
 def save_bert(model: BERT, corpus: Corpus, folder: Path, about: dict[str, Any]) -> Path:
-    return _save_with_pieces("bert", model, corpus, folder, about)
+    return _save_built("bert", model, folder, about, tokenizer=corpus.tokenizer.to_str())
 
 
 def load_bert(folder: Path | None = None) -> tuple[BERT, Tokenizer]:
     """The novels' BERT in evaluation mode, and its own tokenizer. Raises ModelMissing in a sentence."""
-    weights, about = _load("bert", folder)
-    model = _filled("bert", BERT(BERTConfig(**about["config"])), weights)
+    model, about = _load_built("bert", folder)
     return model, Tokenizer.from_str(about["tokenizer"])
 
 
@@ -94,8 +91,7 @@ def load_bert(folder: Path | None = None) -> tuple[BERT, Tokenizer]:
 
 def save_elmo(model: ELMo, corpus: Corpus, folder: Path, about: dict[str, Any]) -> Path:
     words = corpus.words[: model.config.vocabulary]
-    own = {"config": asdict(model.config), "words": " ".join(words)}
-    return _save("elmo", dict(model.state_dict()), folder, about | own)
+    return _save_built("elmo", model, folder, about, words=" ".join(words))
 
 
 def load_elmo(folder: Path | None = None) -> tuple[ELMo, LiterarySpelling]:
@@ -103,9 +99,8 @@ def load_elmo(folder: Path | None = None) -> tuple[ELMo, LiterarySpelling]:
 
     Raises ModelMissing in a sentence.
     """
-    weights, about = _load("elmo", folder)
-    config = about["config"] | {"filters": tuple(map(tuple, about["config"]["filters"]))}
-    return _filled("elmo", ELMo(ELMoConfig(**config)), weights), LiterarySpelling(about["words"].split(" "))
+    model, about = _load_built("elmo", folder)
+    return model, LiterarySpelling(about["words"].split(" "))
 
 
 # --- figures ---
@@ -129,7 +124,7 @@ def recorded(name: str, folder: Path | None = None) -> pd.DataFrame:
 
 def _save(name: str, weights: dict[str, Tensor], folder: Path, about: dict[str, Any]) -> Path:
     """Weights in float16, how they were made, and the card; returns the path of the weights."""
-    path = folder / f"novels_{name}.safetensors"
+    path = _path(name, folder)
     half = {key: value.detach().half() for key, value in weights.items()}
     about = write(path, half, {"model": f"novels-{name}", **about})
     numbers = sum(value.numel() for value in half.values())
@@ -137,26 +132,22 @@ def _save(name: str, weights: dict[str, Tensor], folder: Path, about: dict[str, 
     return path
 
 
-def _save_with_pieces(
-    name: str, model: GPT | BERT, corpus: Corpus, folder: Path, about: dict[str, Any]
-) -> Path:
-    own = {"config": asdict(model.config), "tokenizer": corpus.tokenizer.to_str()}
-    return _save(name, dict(model.state_dict()), folder, about | own)
+def _save_built(name: str, model: Any, folder: Path, about: dict[str, Any], **own: str) -> Path:
+    return _save(name, dict(model.state_dict()), folder, about | {"config": asdict(model.config)} | own)
 
 
-def _filled(name: str, model: Model, weights: dict[str, Tensor]) -> Model:
-    """The model with these weights, in evaluation mode."""
-    try:
-        model.load_state_dict({key: weight.float() for key, weight in weights.items()})
-    except RuntimeError:
-        raise ModelMissing(
-            f"novels_{name}.safetensors does not fit the {name} of this version. {remedy(name)}"
-        ) from None
-    return model.eval()
+def _load_built(name: str, folder: Path | None) -> tuple[Any, dict[str, Any]]:
+    """A model of coursekit.small, and what its .json says."""
+    weights, about = _load(name, folder)
+    return built(name, _path(name, folder), weights, about, remedy(name)), about
 
 
 def _load(name: str, folder: Path | None) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    return read((folder or models_folder()) / f"novels_{name}.safetensors", remedy(name))
+    return read(_path(name, folder), remedy(name))
+
+
+def _path(name: str, folder: Path | None) -> Path:
+    return (folder or models_folder()) / f"novels_{name}.safetensors"
 
 
 def card(name: str, about: dict[str, Any], parameters: int) -> str:

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
-from torch import nn
+from torch import Tensor, nn
 
 from coursekit.small.bert import BERT, BERTConfig
 from coursekit.small.elmo import ELMo, ELMoConfig
@@ -34,20 +35,28 @@ def load(name: str, folder: Path | str | None = None) -> nn.Module:
         raise ValueError(f"There is no small model {name!r}; there are {', '.join(KINDS)}.")
     folder = models_folder() if folder is None else Path(folder)
     remedy = f"Fetch data/models again, or train it anew: python -m coursekit.pretrain --models {name} --record data"
-    weights, about = read(folder / f"{name}.safetensors", remedy)
+    path = folder / f"{name}.safetensors"
+    return built(name, path, *read(path, remedy), remedy)
+
+
+def built(
+    name: str, path: Path, weights: Mapping[str, Tensor], about: Mapping[str, Any], remedy: str
+) -> nn.Module:
+    """The model "gpt", "bert" or "elmo" that `about["config"]` describes, with these weights, in evaluation mode.
+
+    Raises ModelMissing, which names the file `path` and ends with `remedy`, where the two do not fit.
+    """
+    model_class, config_class = KINDS[name]
     try:
-        model_class, config_class = KINDS[name]
         model = model_class(config_class(**{key: _tuples(value) for key, value in about["config"].items()}))
     except (KeyError, TypeError, AttributeError, ValueError, RuntimeError):
         raise ModelMissing(
-            f"{folder / name}.json does not describe a {name}: it is damaged. {remedy}"
+            f"{path.with_suffix('.json')} does not describe a {name}: it is damaged. {remedy}"
         ) from None
     try:
         model.load_state_dict(weights)
     except RuntimeError:
-        raise ModelMissing(
-            f"{folder / name}.safetensors does not fit the model of this version of the course. {remedy}"
-        ) from None
+        raise ModelMissing(f"{path} does not fit the model of this version of the course. {remedy}") from None
     return model.eval()
 
 

@@ -90,7 +90,10 @@ def test_weights_of_other_sizes_get_a_sentence(corpus, tmp_path):
     weights, about = read(tmp_path / "novels_bert.safetensors", "")
     about["config"]["dim"] = 32
     write(tmp_path / "novels_bert.safetensors", weights, about)
-    with pytest.raises(ModelMissing, match="does not fit the bert of this version.*pretrain novels-bert"):
+    with pytest.raises(
+        ModelMissing,
+        match="novels_bert.safetensors does not fit the model of this version.*pretrain novels-bert",
+    ):
         shipped.load_bert(tmp_path)
 
 

@@ -109,8 +109,20 @@ def test_a_model_of_the_novels_asks_for_the_novels(tmp_path):
             "--record is for whole runs",
         ),
         (["novels-t5", "--corpus", "."], "'novels-t5' is no model of the novels"),
+        (["novels-bert", "--corpus", ".", "--vocabulary", "none.json"], "there is no file none.json"),
     ):
         ran = subprocess.run(
             [sys.executable, "-m", "coursekit.pretrain", *arguments], capture_output=True, text=True, cwd=ROOT
         )
         assert ran.returncode == 2 and said in ran.stderr
+
+
+@pytest.mark.slow
+def test_the_pieces_of_an_earlier_run_can_be_taken(tmp_path):
+    texts = write_shelf(tmp_path / "shelf", 160)
+    pieces = prepare(texts, tmp_path / "earlier", pieces=120).folder / "tokenizer.json"
+    command = ["novels-bert", "--corpus", texts, "--to", tmp_path / "runs", "--vocabulary", pieces]
+    command += ["--seeds", "0", "--steps", "1"]
+    subprocess.run([sys.executable, "-m", "coursekit.pretrain", *command], check=True, cwd=ROOT)
+    assert (tmp_path / "runs" / "corpus" / "tokenizer.json").read_bytes() == pieces.read_bytes()
+    assert (tmp_path / "runs" / "novels-bert_0.safetensors").exists()
