@@ -40,6 +40,8 @@ MARKS = re.compile(r"^# --- (\w+) ---\n", re.MULTILINE)
 WEIGHTS = "weights."
 """Before the names of weights among the inputs of a check."""
 TOLERANCE = 1e-4
+BACK = "gradient that comes back to {} (detach, no_grad and .data cut it off)"
+"""The name of an answer of `run_module`."""
 
 
 @dataclass(frozen=True)
@@ -306,7 +308,7 @@ def run_module(
     modes     "eval", "train" or both: one output each, by the name of the mode.
     gradient  Also the gradient, through the output's sum of squares, with respect to each weight of the case.
     back_to   One of the inputs: also the gradient of the first output's sum of squares with respect to it, which tells
-              whether every way from there to the output can be learned through.
+              whether every way from there to the output can be learned through. The answer's name says what cuts it.
     A module that lacks one of the weights has random numbers in it: its outputs are zeros instead.
     """
     module, registered = build(cls, case)
@@ -320,7 +322,7 @@ def run_module(
         answers[mode] = output if complete else torch.zeros_like(output)
         answers["registered"] = cut_off(registered, output)
     if followed is not None:
-        answers[f"gradient of {back_to}"] = slope_at(followed, answers[modes[0]])
+        answers[BACK.format(back_to)] = slope_at(followed, answers[modes[0]])
     if gradient:
         loss = sum(answers[mode].square().sum() for mode in modes)
         places = dict(module.named_parameters(remove_duplicate=False))

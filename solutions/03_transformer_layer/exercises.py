@@ -992,7 +992,7 @@ def block_with(forward: str) -> str:
 
 Block = Exercise(
     cases=block_cases,
-    rule=Rule(axes={"eval": "B T D", "train": "B T D", "gradient of x": "B T D"}),
+    rule=Rule(axes={"eval": "B T D", "train": "B T D"}),
     uses=("transformer.MultiHeadAttention", "transformer.FeedForward", "transformer.Dropout"),
     mistakes=(
         Mistake(
