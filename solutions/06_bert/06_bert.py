@@ -1326,7 +1326,7 @@ def best_guesses(by: Reader, text: str, count: int = 5) -> str:
         return "there is no [MASK] in it"
     chances = log_p_of_gap(by, text).exp().topk(count)
     names = map(by.pieces.id_to_token, chances.indices.tolist())
-    return ", ".join(f"{name} {p:.2f}" for name, p in zip(names, chances.values.tolist(), strict=True))
+    return " · ".join(f"{name} {p:.2f}" for name, p in zip(names, chances.values.tolist(), strict=True))
 
 some_ids = torch.tensor([novel_pieces.encode("the prisoner sat in a dark cell .").ids])
 with torch.no_grad():
