@@ -1,4 +1,4 @@
-"""Record data/results/novels_senses.csv and novels_mix.csv: the senses of pseudo-words in real English (hours; start it twice).
+"""Record data/results/novels_senses.csv and novels_mix.csv: the senses of pseudo-words in real English (an hour and three quarters; start it twice).
 
     python tools/record_novels_senses.py --corpus FOLDER
 

@@ -1111,7 +1111,7 @@ print("every cue comes after, the words before alone (skip-gram) above a guess:"
 
 # %% [markdown]
 # **Senses for free.** Novels come without labels. But merge two words, so that *silver* and *gold* both become *silver|gold*, and the sense is known at every place (a **pseudo-word**; Gale, Church and Yarowsky 1992; Schütze 1998; the pairs of 01). A small ELMo, BERT and GPT (two or three
-# layers of 128 numbers, one seed) have learned from novels with 68 such words. At 3,968 places by authors whom no training read, a linear classifier for each word tells its sense from the vector of each layer. The model reads up to 40 words on each side, or one side alone (the other is cut off, as in 06).
+# layers of 128 numbers, three seeds each) have learned from novels with 68 such words. At 3,968 places by authors whom no training read, a linear classifier for each word tells its sense from the vector of each layer. The model reads up to 40 words on each side, or one side alone (the other is cut off, as in 06).
 
 # %% [markdown]
 # **Predict:** the share that the small BERT finds at its last layer, reading both sides. A window of two words finds 0.83.
@@ -1126,9 +1126,9 @@ WITHOUT_MODEL = {("more frequent word", ""): "more frequent word", ("bag of word
                  ("window of two", "both"): "window of two", ("5-grams", "both"): "5-grams"}
 
 def right_by_pair(model: str, side: str, layer: str = "") -> pd.DataFrame:
-    """How many of each pair's places were told right, and of how many."""
+    """How many of each pair's places were told right, and of how many; the mean of the seeds."""
     rows_of_it = of_pairs[(of_pairs.model == model) & (of_pairs.side == side) & (of_pairs.layer == layer)]
-    return rows_of_it.set_index("pair")[["right", "asked"]]
+    return rows_of_it.groupby("pair")[["right", "asked"]].mean()
 
 def share_of_pairs(counted: pd.DataFrame, less: pd.DataFrame | None = None) -> tuple[float, float, float]:
     """The share told right, or the paired difference of two, with its 95 % interval; whole pairs are resampled."""
@@ -1165,15 +1165,22 @@ pair_gaps = {
     "ELMo: learned mix above layer 1": share_of_pairs(right_by_pair("elmo", "both", "mix"), of_pair("elmo", layer=1)),
 }
 display(pd.DataFrame({"difference (95 %, whole pairs resampled)": {called: signed(*gap) for called, gap in pair_gaps.items()}}))
-mix_of_pairs = read_table("results/novels_mix.csv").weight
-print("ELMo's learned weights of the layers 0, 1, 2:", ", ".join(f"{weight:.2f}" for weight in mix_of_pairs))
+last_by_seed = {
+    called: of_pairs[(of_pairs.model == name) & (of_pairs.side == "both") & (of_pairs.layer == pair_layers[name][-1])]
+    .groupby("seed")[["right", "asked"]].sum().eval("right / asked").tolist()
+    for name, called in OF_PSEUDO_WORDS.items()
+}
+mix_of_pairs = read_table("results/novels_mix.csv").groupby("layer").weight
+print("The last layer, by seed:", "; ".join(f"{called} {', '.join(f'{share:.2f}' for share in shares)}" for called, shares in last_by_seed.items()))
+print("ELMo's learned weights of the layers, mean and range over the seeds:", ", ".join(
+    f"{mean:.2f} ({low:.2f} to {high:.2f})" for mean, low, high in zip(mix_of_pairs.mean(), mix_of_pairs.min(), mix_of_pairs.max())))
 
 # %% [markdown]
 # Layer 0 guesses; above it each layer tells senses. In BERT and GPT the last layer tells more than the first above 0 (the 27 words could not show such a difference); in ELMo the two cannot be told apart. What stands before the word tells more than what comes after it, to ELMo, to BERT and to 5-grams. As in the generated language, ELMo and BERT are ahead of GPT, and they are
-# where all three read what stands before only. BERT is a little behind ELMo (the interval ends close to 0).
+# where all three read what stands before only. BERT is a little behind ELMo.
 
 # %% [markdown]
-# 5-grams and the window of two are ahead of all three; the bag is ahead of BERT and GPT. That is no even match: GPT reads one side only; counts have learned from every place in the training books, the classifiers from 200 of each word, and each model has read for ten minutes of one core. Of other seeds we know nothing.
+# 5-grams and the window of two are ahead of all three; the bag is ahead of BERT and GPT. That is no even match: GPT reads one side only; counts have learned from every place in the training books, the classifiers from 200 of each word, and each model has read for ten minutes of one core. Seeds differ by less than the models do.
 #
 # And the layers' weights, which ELMo leaves to the task (05)? Learned for these words, they put nearly everything on layer 2, and gain nothing by it: neither the mix nor layer 2 can be told from layer 1. A large weight does not say that a layer is better.
 
