@@ -38,6 +38,10 @@ from coursekit.translator import save_translator
 
 MINUTES = 3.0
 """Between two saves."""
+HELD_OUT_EVERY, HELD_OUT_BATCHES = 5 * BLOCK, 10
+"""Steps between two points of a curve on text that training never sees, and the batches of each point."""
+Curve = list[tuple[int, float, float]]
+"""After each block of batches: steps done, mean loss of the block, and loss on held-out text (NaN where it was not asked)."""
 HALF = "translator", "seq2seq_fixed", "seq2seq_additive", "seq2seq_dot"
 """Models that are shipped in half precision. (Of seq2seq_transformer, the translator with fewer steps, only figures are.)"""
 
@@ -70,30 +74,45 @@ def train(
 ) -> Iterator[Progress]:
     """Train one model, or go on where its checkpoint stands; yields its progress after each block of batches.
 
-    The checkpoint `NAME_SEED.safetensors` holds weights, the optimizer's moments and how far the run is.
+    The checkpoint `NAME_SEED.safetensors` holds weights, the optimizer's moments, how far the run is and its curve so far.
     """
     model = new_model(recipe, language, seed).train()
     optimizer = torch.optim.AdamW(weight_groups(model, recipe), lr=recipe.learning_rate, betas=(0.9, 0.98))
     path = checkpoint(folder, name, seed)
-    done, before = resume(path, model, optimizer) if path.exists() else (0, 0.0)
+    done, before, curve = resume(path, model, optimizer) if path.exists() else (0, 0.0, [])
     start, saved = time.process_time(), time.monotonic()
     while done < recipe.steps:
         block = seed_of(seed, done // BLOCK)
-        losses = recipe.losses(model, language, recipe.batch, block)
+        losses, nats = recipe.losses(model, language, recipe.batch, block), []
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(block)  # for dropout: it draws from the generator that all share
             for _ in range(min(BLOCK, recipe.steps - done)):
                 set_rates(optimizer.param_groups, recipe, done)
                 optimizer.zero_grad()
-                next(losses).backward()
+                loss = next(losses)
+                loss.backward()
+                nats.append(loss.item())
                 nn.utils.clip_grad_norm_(model.parameters(), 1.0)
                 optimizer.step()
                 done += 1
         progress = Progress(name, seed, done, recipe.steps, before + time.process_time() - start)
+        asked = recipe.held_out and (done % HELD_OUT_EVERY == 0 or done == recipe.steps)
+        curve.append(
+            (done, sum(nats) / len(nats), held_out(model, recipe, language) if asked else float("nan"))
+        )
         if done == recipe.steps or time.monotonic() - saved >= 60 * minutes:
-            save(path, model, optimizer, progress)
+            save(path, model, optimizer, progress, curve)
             saved = time.monotonic()
         yield progress
+
+
+@torch.no_grad()
+def held_out(model: nn.Module, recipe: Recipe, language: Language | Corpus) -> float:
+    """The mean loss of the same few batches of text that training never sees; leaves the model in training mode."""
+    losses = recipe.losses(model.eval(), language, recipe.batch, 0, split=recipe.held_out)
+    mean = sum(next(losses).item() for _ in range(HELD_OUT_BATCHES)) / HELD_OUT_BATCHES
+    model.train()
+    return mean
 
 
 def seed_of(seed: int, block: int) -> int:
@@ -106,18 +125,20 @@ def checkpoint(folder: Path, name: str, seed: int) -> Path:
     return folder / f"{name}_{seed}.safetensors"
 
 
-def save(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, progress: Progress) -> None:
+def save(
+    path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, progress: Progress, curve: Curve
+) -> None:
     """Write a checkpoint, whole or not at all: a kill at any moment leaves the one before."""
     tensors = {f"weights.{key}": value.clone() for key, value in model.state_dict().items()}  # tied ones, too
     for number, moments in optimizer.state_dict()["state"].items():
         tensors |= {f"moments.{number}.{key}": value.contiguous() for key, value in moments.items()}
-    about = {"done": progress.done, "steps": progress.steps, "seconds": progress.seconds}
+    about = {"done": progress.done, "steps": progress.steps, "seconds": progress.seconds, "curve": curve}
     content = tensors_as_bytes(tensors, {"progress": json.dumps(about)})
     write_aside(path, content, through_a_power_cut=True)
 
 
-def resume(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> tuple[int, float]:
-    """Read a checkpoint into a model and its optimizer; returns the steps done and the seconds they took."""
+def resume(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> tuple[int, float, Curve]:
+    """Read a checkpoint into a model and its optimizer; returns the steps done, the seconds they took, and the curve."""
     state = optimizer.state_dict()
     weights: dict[str, torch.Tensor] = {}
     with safe_open(path, framework="pt") as file:
@@ -131,7 +152,7 @@ def resume(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> tu
         about = json.loads(file.metadata()["progress"])
     model.load_state_dict(weights)
     optimizer.load_state_dict(state)
-    return about["done"], about["seconds"]
+    return about["done"], about["seconds"], [tuple(point) for point in about["curve"]]
 
 
 def read_progress(folder: Path, name: str, seed: int, steps: int) -> Progress:
@@ -142,6 +163,12 @@ def read_progress(folder: Path, name: str, seed: int, steps: int) -> Progress:
     with safe_open(path, framework="pt") as file:
         about = json.loads(file.metadata()["progress"])
     return Progress(name, seed, about["done"], steps, about["seconds"])
+
+
+def read_curve(folder: Path, name: str, seed: int) -> Curve:
+    """The curve of a run's checkpoint."""
+    with safe_open(checkpoint(folder, name, seed), framework="pt") as file:
+        return [tuple(point) for point in json.loads(file.metadata()["progress"])["curve"]]
 
 
 def load_trained(
@@ -282,7 +309,10 @@ def main() -> None:
             model = load_trained(name, seed, recipes[name], language, arguments.to)
             minutes = read_progress(arguments.to, name, seed, steps).seconds / 60
             made = {"seed": seed, "steps": steps, "minutes": minutes}
-            print(record_novels(name.removeprefix("novels-"), model, language, arguments.record, **made))
+            curve = read_curve(arguments.to, name, seed)
+            print(
+                record_novels(name.removeprefix("novels-"), model, language, arguments.record, curve, **made)
+            )
     elif arguments.record:
         record(arguments.to, arguments.seeds, arguments.models, arguments.record)
 

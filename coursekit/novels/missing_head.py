@@ -31,8 +31,10 @@ def build(corpus: Corpus) -> BertForMaskedLM:
     return model
 
 
-def losses(model: BertForMaskedLM, corpus: Corpus, batch: int, seed: int) -> Iterator[Tensor]:
-    rows, generator = rows_in_berts_pieces(corpus, "train"), torch.Generator().manual_seed(seed)
+def losses(
+    model: BertForMaskedLM, corpus: Corpus, batch: int, seed: int, split: str = "train"
+) -> Iterator[Tensor]:
+    rows, generator = rows_in_berts_pieces(corpus, split), torch.Generator().manual_seed(seed)
     rng = np.random.default_rng(seed)
     while True:
         ids = torch.from_numpy(rows.padded(rng.integers(len(rows), size=batch), CLS, SEP))

@@ -36,9 +36,9 @@ def spelling_of(corpus: Corpus) -> LiterarySpelling:
     return LiterarySpelling(corpus.words)
 
 
-def batches(corpus: Corpus, batch: int, seed: int) -> Iterator[Int[np.ndarray, " B"]]:
-    """Numbers of rows, drawn at random from `train`, without end."""
-    rng, count = np.random.default_rng(seed), len(corpus.rows("train"))
+def batches(corpus: Corpus, batch: int, seed: int, split: str) -> Iterator[Int[np.ndarray, " B"]]:
+    """Numbers of rows of a split, drawn at random, without end."""
+    rng, count = np.random.default_rng(seed), len(corpus.rows(split))
     while True:
         yield rng.integers(count, size=batch)
 
@@ -58,9 +58,9 @@ def build_bert(corpus: Corpus, **sizes: Any) -> BERT:
     return start_small(BERT(BERTConfig(corpus.tokenizer.get_vocab_size(), **(SIZES | sizes))))
 
 
-def bert_losses(model: BERT, corpus: Corpus, batch: int, seed: int) -> Iterator[Tensor]:
-    generator, rows = torch.Generator().manual_seed(seed), corpus.rows("train")
-    for chosen_rows in batches(corpus, batch, seed):
+def bert_losses(model: BERT, corpus: Corpus, batch: int, seed: int, split: str = "train") -> Iterator[Tensor]:
+    generator, rows = torch.Generator().manual_seed(seed), corpus.rows(split)
+    for chosen_rows in batches(corpus, batch, seed, split):
         ids = torch.from_numpy(rows.padded(chosen_rows, CLS, SEP))
         corrupted, labels = corrupt(ids, model.config.vocabulary, generator, share=SHARE)
         with bfloat16():
@@ -85,9 +85,9 @@ def build_gpt(corpus: Corpus, **sizes: Any) -> GPT:
     return start_small(GPT(GPTConfig(corpus.tokenizer.get_vocab_size(), **(SIZES | sizes))))
 
 
-def gpt_losses(model: GPT, corpus: Corpus, batch: int, seed: int) -> Iterator[Tensor]:
-    rows = corpus.rows("train")
-    for chosen_rows in batches(corpus, batch, seed):
+def gpt_losses(model: GPT, corpus: Corpus, batch: int, seed: int, split: str = "train") -> Iterator[Tensor]:
+    rows = corpus.rows(split)
+    for chosen_rows in batches(corpus, batch, seed, split):
         ids = torch.from_numpy(rows.padded(chosen_rows, BOS))
         with bfloat16():
             losses = next_word_losses(model(ids), ids)
@@ -109,11 +109,11 @@ def build_elmo(corpus: Corpus, **sizes: Any) -> ELMo:
     return model
 
 
-def elmo_losses(model: ELMo, corpus: Corpus, batch: int, seed: int) -> Iterator[Tensor]:
+def elmo_losses(model: ELMo, corpus: Corpus, batch: int, seed: int, split: str = "train") -> Iterator[Tensor]:
     """Both directions, each against words drawn as often as words of their rank are (Jozefowicz et al., 2016)."""
-    rng, rows = np.random.default_rng((seed, 1)), corpus.word_rows("train")
+    rng, rows = np.random.default_rng((seed, 1)), corpus.word_rows(split)
     spelling = spelling_of(corpus)
-    for chosen_rows in batches(corpus, batch, seed):
+    for chosen_rows in batches(corpus, batch, seed, split):
         ids = torch.from_numpy(rows.padded(chosen_rows, BOS, EOS))
         drawn = torch.from_numpy(ranks(NEGATIVES, model.config.vocabulary, rng))
         with bfloat16():
@@ -164,18 +164,25 @@ def sampled_loss(
 
 NOVELS = {
     "novels-bert": Recipe(
-        build_bert, bert_losses, steps=4_700, batch=32, learning_rate=1e-3, weight_decay=0.01
+        build_bert, bert_losses, steps=4_700, batch=32, learning_rate=1e-3, weight_decay=0.01,
+        held_out="validation",
     ),
-    "novels-gpt": Recipe(build_gpt, gpt_losses, steps=1_600, batch=32, learning_rate=1e-3, weight_decay=0.01),
+    "novels-gpt": Recipe(
+        build_gpt, gpt_losses, steps=4_700, batch=32, learning_rate=1e-3, weight_decay=0.01,
+        held_out="validation",
+    ),
     "novels-elmo": Recipe(
-        build_elmo, elmo_losses, steps=4_700, batch=32, learning_rate=2e-3, weight_decay=0.0
+        build_elmo, elmo_losses, steps=4_700, batch=32, learning_rate=2e-3, weight_decay=0.0,
+        held_out="validation",
     ),
     "novels-skipgram": Recipe(
-        skip_gram.build, skip_gram.losses, steps=12_000, batch=16_384, learning_rate=5e-3, weight_decay=0.0
+        skip_gram.build, skip_gram.losses, steps=12_000, batch=16_384, learning_rate=5e-3, weight_decay=0.0,
+        held_out="validation",
     ),
     "novels-minilm": Recipe(
         missing_head.build, missing_head.losses, steps=4_000, batch=32, learning_rate=1e-3, weight_decay=0.01,
         slower=("bert.", 0.2),  # what was published moves less than what is new
+        held_out="validation",
     ),
 }  # fmt: skip
-"""About once through the text, an hour of one core each (MiniLM an hour and three quarters); GPT ends sooner, after 40 minutes."""
+"""About once through the text: half an hour to an hour and a quarter of one core each (MiniLM an hour and three quarters, skip-gram minutes)."""

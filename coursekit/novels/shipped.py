@@ -1,6 +1,7 @@
 """The models of the novels that come with the course: written once by `pretrain --record`, read by the notebooks.
 
-`data/models/novels_NAME.safetensors` has the weights in float16, `.json` how they were made and their sha256, `.md` the card.
+`data/models/novels_NAME.safetensors` has the weights in float16, `.json` how they were made and their sha256, `.md` the card,
+`.csv` and `.svg` the curve (coursekit/novels/curves.py).
 """
 
 from dataclasses import asdict
@@ -153,10 +154,16 @@ def _path(name: str, folder: Path | None) -> Path:
 def card(name: str, about: dict[str, Any], parameters: int) -> str:
     """What a model is, how it was made and how good it is, as Markdown."""
     rows = "\n".join(f"| {key} | {value} |" for key, value in about["figures"].items())
+    curve = (
+        f"![Loss while it learned, in {about['curve']}: of training batches, and of authors that training never saw; "
+        f"numbers in novels_{name}.csv](novels_{name}.svg)\n\n"
+        if "curve" in about
+        else ""
+    )
     return (
         f"# novels_{name}\n\n{TITLES[name]}. {parameters:,} numbers, in float16.\n\nMade by `python -m coursekit.pretrain "
         f"novels-{name} --corpus FOLDER --record data`: {about['steps']:,} steps of one seed ({about['seed']}), "
         f"{about['minutes']:.0f} CPU minutes, on the novels of [data/novels](../novels/README.md), which also says what such a model "
         "learns from them besides words. What is measured stands beside what counts alone reach, on authors that training never "
-        f"saw; README.md says how.{about.get('note', '')}\n\n| figure | value |\n|---|---|\n{rows}\n"
+        f"saw; README.md says how.{about.get('note', '')}\n\n{curve}| figure | value |\n|---|---|\n{rows}\n"
     )

@@ -36,6 +36,8 @@ class Recipe:
     the end decay holds weights of rare words back."""
     slower: tuple[str, float] = ("", 1.0)
     """A part of the model by the start of its weights' names, and the share of the learning rate at which it learns."""
+    held_out: str = ""
+    """The split of the text on which the curve is measured, too; `losses` then takes `split`."""
 
     def decay(self, step: int) -> float:
         """The weight decay at a step."""

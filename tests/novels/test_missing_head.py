@@ -61,10 +61,13 @@ def test_a_checkpoint_holds_the_tied_weights_and_the_moments(corpus, tmp_path):
         next(missing_head.losses(model, corpus, 2, 0)).backward()
         optimizers[0].step()
         if not (tmp_path / "run.safetensors").exists():
-            pretrain.save(
-                tmp_path / "run.safetensors", model, optimizers[0], pretrain.Progress("x", 0, 1, 2, 3.0)
+            path, progress, curve = (
+                tmp_path / "run.safetensors",
+                pretrain.Progress("x", 0, 1, 2, 3.0),
+                [(1, 9.5, 9.6)],
             )
-            assert pretrain.resume(tmp_path / "run.safetensors", again, optimizers[1]) == (1, 3.0)
+            pretrain.save(path, model, optimizers[0], progress, curve)
+            assert pretrain.resume(path, again, optimizers[1]) == (1, 3.0, curve)
             again.zero_grad()
         optimizers[0].zero_grad()
     next(missing_head.losses(again, corpus, 2, 0)).backward()

@@ -131,6 +131,21 @@ def test_what_was_recorded_has_a_row_for_each_who_was_measured(corpus, tmp_path)
     assert table["nats per piece"].to_dict() == {"GPT": "3.2 (3.1 to 3.3)", "unigrams": "5.2 (5.1 to 5.3)"}
 
 
+def test_a_run_s_curve_stands_beside_the_card(corpus, tmp_path, monkeypatch):
+    monkeypatch.setattr(record, "BATCHES", 2)
+    curve = [(32, 4.2, float("nan")), (64, 3.9, 4.0), (80, 3.8, 3.95)]
+    path = record.record(
+        "skipgram", skip_gram.build(corpus, dim=8), corpus, tmp_path, curve, seed=0, steps=80, minutes=1.0
+    )
+    assert path.with_suffix(".csv").read_text().splitlines() == [
+        "step,training,validation", "32,4.2,", "64,3.9,4.0", "80,3.8,3.95",
+    ]  # fmt: skip
+    card, picture = path.with_suffix(".md").read_text(), path.with_suffix(".svg").read_text()
+    assert "(novels_skipgram.svg)" in card and "in nats per pair" in card
+    assert "unread authors" in picture and "nats per pair" in picture
+    shipped.load_skipgram(tmp_path / "models")  # what was written can be read
+
+
 @pytest.mark.parametrize("name", SHIPPED)
 def test_what_is_shipped_is_whole_and_small(name):
     path = models_folder() / f"novels_{name}.safetensors"

@@ -52,6 +52,23 @@ def test_a_run_that_is_cut_off_ends_with_the_same_weights(name, corpus, tmp_path
     whole = weights_after(name, corpus, tmp_path / "whole")
     cut = weights_after(name, corpus, tmp_path / "cut", steps_before_a_cut=32)
     assert all(torch.equal(whole[key], cut[key]) for key in whole)
+    curves = [pretrain.read_curve(tmp_path / run, name, 0) for run in ("whole", "cut")]
+    assert [point[:2] for point in curves[0]] == [point[:2] for point in curves[1]]
+    assert [point[0] for point in curves[0]] == [32, 40]  # a block, and the end
+    assert (
+        np.isnan(curves[0][0][2]) and curves[0][1][2] == curves[1][1][2] > 0
+    )  # unread authors: at the end only
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SMALL)
+def test_a_look_at_unread_authors_leaves_the_training_as_it_is(name, corpus, tmp_path, monkeypatch):
+    weights = {}
+    for every in (32, 10_000):
+        monkeypatch.setattr(pretrain, "HELD_OUT_EVERY", every)
+        weights[every] = weights_after(name, corpus, tmp_path / str(every))
+    assert not np.isnan(pretrain.read_curve(tmp_path / "32", name, 0)[0][2])
+    assert all(torch.equal(weights[32][key], weights[10_000][key]) for key in weights[32])
 
 
 @pytest.mark.slow

@@ -1,0 +1,45 @@
+"""The curve of a training run beside the model's card: `novels_NAME.csv` has its numbers, `novels_NAME.svg` is the picture."""
+
+import io
+from pathlib import Path
+
+import pandas as pd
+
+from autograder.checks.storing import write_aside
+from coursekit.plots import BLUE, ORANGE, STYLE
+
+UNITS = {
+    "skipgram": "nats per pair",
+    "elmo": "nats per word, both directions together, against drawn words",
+    "bert": "nats per chosen piece",
+    "gpt": "nats per piece",
+    "minilm": "nats per chosen piece",
+}
+"""What the loss of each model counts."""
+
+
+def write_curve(curve: list[tuple[int, float, float]], unit: str, weights: Path) -> None:
+    """`curve`: steps done, mean loss of the last batches, and loss on authors that training never sees (NaN: not asked)."""
+    table = pd.DataFrame(curve, columns=["step", "training", "validation"])
+    write_aside(weights.with_suffix(".csv"), table.round(4).to_csv(index=False).encode())
+    write_aside(weights.with_suffix(".svg"), drawn(table, unit))
+
+
+def drawn(table: pd.DataFrame, unit: str) -> bytes:
+    """The picture as SVG, the same bytes each time."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context(STYLE | {"svg.hashsalt": "words in context", "svg.fonttype": "none"}):
+        figure = Figure(figsize=(6.4, 3.2))
+        axes = figure.add_subplot()
+        held_out = table.dropna()
+        axes.plot(table["step"], table["training"], color=BLUE, linewidth=1, label="training batches")
+        axes.plot(
+            held_out["step"], held_out["validation"], "o-", color=ORANGE, markersize=4, label="unread authors"
+        )
+        axes.set(xlabel="steps", ylabel="loss (nats)", title=unit)
+        axes.legend()
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format="svg", facecolor="white", metadata={"Date": None})
+    return buffer.getvalue()
