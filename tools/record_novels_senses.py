@@ -1,4 +1,4 @@
-"""Record data/results/novels_senses.csv and novels_mix.csv: the senses of pseudo-words in real English (an hour and three quarters; start it twice).
+"""Record novels_senses.csv, novels_mix.csv and novels_seeds.csv in data/results: pseudo-words in real English (an hour and three quarters; start it twice).
 
     python tools/record_novels_senses.py --corpus FOLDER
 
@@ -7,6 +7,7 @@ which the words of each pair of data/novels/pseudo_words.csv are one. From 200 p
 classifier learns the sense from the vectors of each layer; it is asked at up to 60 places of each pair by authors that no training
 saw: with the whole context, with what stands before, with what comes after. Beside it: the more frequent word, naive Bayes on a
 window of two and on a bag of words, learned from all places of the training books, and 5-grams of the text in which the words are apart.
+The third table has what each model loses on authors that no training saw: how far do seeds differ?
 
 A run is saved every few minutes and goes on where it stood; the tables are written when all runs are done.
 """
@@ -29,6 +30,7 @@ from coursekit.novels.figures import Side, stream
 from coursekit.novels.kneser_ney import KneserNey
 from coursekit.novels.pseudo_words import Pair, merge, read_pairs
 from coursekit.novels.recipes import bert_losses, build_bert, build_elmo, build_gpt, elmo_losses, gpt_losses
+from coursekit.novels.record import losses_of_a_seed
 from coursekit.small.recipes import Recipe
 
 SEEDS = 0, 1, 2
@@ -116,6 +118,22 @@ def train_all(
     return all(run.done == run.steps for run in runs)
 
 
+def losses_by_seed(
+    merged: Corpus, folder: Path, recipes: dict[str, Recipe], seeds: tuple[int, ...]
+) -> pd.DataFrame:
+    """A line for each model, seed and figure, on unread authors."""
+    lines = []
+    for name, recipe in recipes.items():
+        for seed in seeds:
+            model = pretrain.load_trained(name, seed, recipe, merged, folder)
+            found = losses_of_a_seed(name, model, merged).items()
+            lines += [
+                {"model": name, "seed": seed, "figure": what, "value": round(value, 4)}
+                for what, value in found
+            ]
+    return pd.DataFrame(lines)
+
+
 def record(
     apart: Corpus,
     folder: Path,
@@ -123,12 +141,15 @@ def record(
     recipes: dict[str, Recipe] = RECIPES,
     seeds: tuple[int, ...] = SEEDS,
 ) -> None:
-    """Train what is not trained yet; when all runs are done, measure them and write the two tables."""
+    """Train what is not trained yet; when all runs are done, measure them and write the three tables."""
     pairs = [pair for pair in read_pairs() if {*pair[:2]} <= {*apart.words}]
     merged = merge(apart, pairs, folder / "merged")
     if not train_all(list(recipes), list(seeds), recipes, merged, folder / "senses"):
         print("Another process is at work on a run: the tables are written by whoever ends last.")
         return
+    losses_by_seed(merged, folder / "senses", recipes, seeds).to_csv(
+        results / "novels_seeds.csv", index=False
+    )
     frames, mixes = list(counted(apart, pairs)), []
     for name, recipe in recipes.items():
         for seed in seeds:

@@ -159,6 +159,22 @@ def figures_of_elmo(model: nn.Module, corpus: Corpus) -> dict[str, str]:
     return found | of_gaps(of_elmo | gaps_of_counts(corpus))
 
 
+def losses_of_a_seed(name: str, model: nn.Module, corpus: Corpus) -> dict[str, float]:
+    """What an ELMo, BERT or GPT loses on the rows and gaps of its card, without counts and intervals: seeds are compared by it."""
+    numbers = drawn_rows(corpus)
+    if name == "bert":
+        ranks, nats = figures.gaps_of_bert(model, corpus, "test", gaps_of(corpus))
+        return {"nats per gap": nats.mean(), "right at once": (ranks < 1).mean()}
+    if name == "gpt":
+        nats = figures.losses_of_gpt(model, corpus, "test", numbers).sum()
+        characters, pieces = corpus.characters("test")[numbers], corpus.rows("test").lengths[numbers]
+        return {"nats per character": nats / characters.sum(), "nats per piece": nats / pieces.sum()}
+    directions, _ = figures.losses_of_elmo(model, spelling_of(corpus), corpus, "test", numbers)
+    words = corpus.word_rows("test").lengths[numbers].sum()
+    called = "nats per word, from left to right", "nats per word, from right to left"
+    return {what: nats.sum() / words for what, nats in zip(called, directions, strict=True)}
+
+
 @torch.no_grad()
 def figures_of_skipgram(model: nn.Module, corpus: Corpus) -> dict[str, str]:
     """Nats per pair, one right and the wrong ones, on unseen authors; all vectors 0 would give the last line."""

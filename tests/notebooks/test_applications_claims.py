@@ -180,6 +180,7 @@ def test_each_doubling_of_the_sentences_adds_to_f1(measured):
         assert mean - half > 0
 
 
+@slow
 def test_labels_of_2021_invent_entities_and_the_mended_ones_do_not(measured):
     assert measured["on_words"] == 250
     assert measured["in_labels"]["mended"] == 250 < 1.2 * 250 < measured["in_labels"]["labels of 2021"]
