@@ -16,6 +16,8 @@ STARTS = frozenset({"grade", "grade-mine"})
 USES = STARTS | {"collect", "export", "feedback", "regrade", "report", "stop", "try", "watch"}
 """Commands that a daemon does sooner, if there is one."""
 FORWARDED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")
+SELDOM = 50_000, 20, 100
+"""When the collector looks for garbage: grading makes little, and looking as often as Python does takes a tenth of its time."""
 START = "import sys; from autograder.daemon.process import main; main(sys.argv[1:])"
 
 
@@ -26,6 +28,8 @@ def main() -> None:
         gc.disable()  # what is imported does not become garbage
         from autograder.cli import main as command
 
+        gc.freeze()
+        gc.set_threshold(*SELDOM)
         gc.enable()
         command()
         return
