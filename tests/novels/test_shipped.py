@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from coursekit.datasets import read_table
 from coursekit.models.learned_head import MOVING, load_with_head, published
 from coursekit.novels import figures, record, shipped, skip_gram
 from coursekit.novels.corpus import prepare
@@ -144,6 +145,19 @@ def test_a_run_s_curve_stands_beside_the_card(corpus, tmp_path, monkeypatch):
     assert "(novels_skipgram.svg)" in card and "in nats per pair" in card
     assert "unread authors" in picture and "nats per pair" in picture
     shipped.load_skipgram(tmp_path / "models")  # what was written can be read
+
+
+def test_how_far_seeds_differ_stands_in_the_models_readme():
+    table, said = read_table("results/novels_seeds.csv"), (models_folder() / "README.md").read_text()
+    assert (table.groupby(["model", "figure"]).seed.nunique() == 3).all()
+    ends = table.groupby(["model", "figure"])["value"].agg(["min", "max"])
+    for (model, figure), digits in {
+        ("elmo", "nats per word, from left to right"): 2, ("gpt", "nats per character"): 3, ("bert", "nats per gap"): 2,
+    }.items():  # fmt: skip
+        low, high = ends.loc[(model, figure)]
+        assert f"{low:.{digits}f} to {high:.{digits}f} nats" in said, model
+    low, high = ends.loc[("bert", "right at once")]
+    assert f"{100 * low:.0f} to {100 * high:.0f} %" in said
 
 
 @pytest.mark.parametrize("name", SHIPPED)
