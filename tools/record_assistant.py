@@ -6,7 +6,6 @@ Runs that stand in a table are not run again: delete a table to record it anew. 
 what is measured are run, so notebook and tables cannot differ.
 """
 
-import argparse
 import os
 from copy import deepcopy
 from dataclasses import replace
@@ -18,7 +17,7 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")  # the packaged models, which every
 import numpy as np
 import pandas as pd
 import torch
-from notebook_names import names_of
+from notebook_names import names_of, record_tables
 from record_fine_tuning import record
 from tqdm import tqdm
 
@@ -156,19 +155,5 @@ def reviews(names: dict) -> None:
 TABLES = {"tuning": tuning, "preferences": preferences, "contamination": contamination, "reviews": reviews}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"{' or '.join(TABLES)} (default: all)")
-    chosen = parser.parse_args().tables or list(TABLES)
-    if unknown := set(chosen) - set(TABLES):
-        parser.error(f"{min(unknown)!r} is no table; there are {', '.join(TABLES)}")
-    torch.set_num_threads(1)  # matrices this small are slower with more
-    names = names_of("14_assistant")
-    for table in chosen:
-        TABLES[table](names)
-
-
 if __name__ == "__main__":
-    main()
+    record_tables("14_assistant", TABLES, __doc__)

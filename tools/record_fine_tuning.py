@@ -8,13 +8,11 @@ on validation sentences is used for all numbers of labels and epochs. The cells 
 measured are run, so notebook and tables cannot differ.
 """
 
-import argparse
 from pathlib import Path
 from time import process_time
 
 import pandas as pd
-import torch
-from notebook_names import names_of
+from notebook_names import record_tables
 from tqdm import tqdm
 
 ROOT = Path(__file__).parents[1]
@@ -169,19 +167,5 @@ TABLES = {
 }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"{' or '.join(TABLES)} (default: all)")
-    chosen = parser.parse_args().tables or list(TABLES)
-    if unknown := set(chosen) - set(TABLES):
-        parser.error(f"{min(unknown)!r} is no table; there are {', '.join(TABLES)}")
-    torch.set_num_threads(1)  # matrices this small are slower with more
-    names = names_of("09_fine_tuning")
-    for table in chosen:
-        TABLES[table](names)
-
-
 if __name__ == "__main__":
-    main()
+    record_tables("09_fine_tuning", TABLES, __doc__)
