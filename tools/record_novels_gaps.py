@@ -1,10 +1,11 @@
-"""Record data/results/novels_gaps.csv: who fills which gap of novels by authors that no training saw (two minutes).
+"""Record data/results/novels_gaps.csv and novels_curves.csv: who fills which gap of novels by authors that no training saw (two minutes).
 
     python tools/record_novels_gaps.py --corpus FOLDER
 
 FOLDER has the novels' `books.csv` and `raw` (data/novels/README.md). For the 1,000 gaps of the cards in data/models: how many words each
 reader holds for more probable than the right one. All are asked for the same words, so readers can be compared gap by gap.
-ELMos and BERTs of other seeds get a column each where `--to` has their whole runs (`python -m coursekit.pretrain novels-bert --seeds 1 …`).
+ELMos and BERTs of other seeds get a column each where `--to` has their whole runs (`python -m coursekit.pretrain novels-bert --seeds 1 …`);
+the second table has their curves (those of the models that are shipped stand in data/models).
 """
 
 import argparse
@@ -27,6 +28,27 @@ from coursekit.novels.shipped import load_bert, load_elmo
 
 SEEDS = 1, 2
 """Other ones than that of the models that are shipped."""
+NAMES = {"BERT": "novels-bert", "ELMo": "novels-elmo"}
+
+
+def others(checkpoints: Path) -> list[tuple[str, int]]:
+    """Finished runs of other seeds."""
+
+    def finished(name: str, seed: int) -> bool:
+        steps = NOVELS[name].steps
+        return pretrain.read_progress(checkpoints, name, seed, steps).done == steps
+
+    return [(called, seed) for called, name in NAMES.items() for seed in SEEDS if finished(name, seed)]
+
+
+def curves(checkpoints: Path) -> pd.DataFrame:
+    """A line for each block of batches of each of these runs."""
+    lines = [
+        {"model": called, "seed": seed, "step": step, "training": training, "validation": validation}
+        for called, seed in others(checkpoints)
+        for step, training, validation in pretrain.read_curve(checkpoints, NAMES[called], seed)
+    ]
+    return pd.DataFrame(lines).round(4)
 
 
 @torch.no_grad()
@@ -50,12 +72,10 @@ def ranks(corpus: Corpus, checkpoints: Path) -> pd.DataFrame:
         "5-grams": figures.gaps_of_counts(record.counts_of_words(corpus, 5), corpus, "test", gaps),
         "unigrams": figures.gaps_of_counts(unigrams, corpus, "test", gaps),
     }
-    for called, name, measure in (("BERT", "novels-bert", of_bert), ("ELMo", "novels-elmo", of_elmo)):
-        for seed in SEEDS:
-            recipe = NOVELS[name]
-            if pretrain.read_progress(checkpoints, name, seed, recipe.steps).done == recipe.steps:
-                model = pretrain.load_trained(name, seed, recipe, corpus, checkpoints)
-                found[f"{called}, seed {seed}"] = measure(model)
+    measures = {"BERT": of_bert, "ELMo": of_elmo}
+    for called, seed in others(checkpoints):
+        model = pretrain.load_trained(NAMES[called], seed, NOVELS[NAMES[called]], corpus, checkpoints)
+        found[f"{called}, seed {seed}"] = measures[called](model)
     return pd.DataFrame({reader: of_gaps for reader, (of_gaps, _) in found.items()})
 
 
@@ -74,7 +94,9 @@ def main() -> None:
     torch.set_num_threads(1)
     print("This takes some minutes.", flush=True)
     corpus = prepare(arguments.corpus, arguments.to / "corpus")
-    ranks(corpus, arguments.to).to_csv(ROOT / "data" / "results" / "novels_gaps.csv", index=False)
+    results = ROOT / "data" / "results"
+    ranks(corpus, arguments.to).to_csv(results / "novels_gaps.csv", index=False)
+    curves(arguments.to).to_csv(results / "novels_curves.csv", index=False)
 
 
 if __name__ == "__main__":

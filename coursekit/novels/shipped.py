@@ -120,6 +120,11 @@ def recorded(name: str, folder: Path | None = None) -> pd.DataFrame:
     return pd.DataFrame(found).T.fillna("")
 
 
+def curve(name: str, folder: Path | None = None) -> pd.DataFrame:
+    """How the loss of a model fell while it learned: `step`, `training`, and `validation` where it was asked (nats)."""
+    return pd.read_csv(_path(name, folder).with_suffix(".csv"))
+
+
 # --- files ---
 
 

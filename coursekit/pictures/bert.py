@@ -5,6 +5,7 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
@@ -212,6 +213,24 @@ def english_gaps(readers: Mapping[str, Mapping[str, Float[np.ndarray, " gaps"]]]
     show(
         figure, alt=f"Mean loss of a word hidden in an English sentence, by what is read: {'; '.join(said)}."
     )
+
+
+def losses_of_training(curves: Mapping[str, pd.DataFrame]) -> None:
+    """How the loss on unread authors (`validation`, nats) falls with the steps (`step`): a line for each run."""
+    figure, ax = plt.subplots(figsize=(7.5, 3.2))
+    said = []
+    for (name, curve), colour, style in zip(
+        curves.items(), (BLUE, SKY, ORANGE), ("-", "--", "-."), strict=False
+    ):
+        asked = curve.dropna()
+        ax.plot(asked.step, asked.validation, style, color=colour, label=name)
+        places = asked.iloc[np.linspace(0, len(asked) - 1, 6).astype(int)]
+        said.append(
+            f"{name} {', '.join(f'{nats:.1f} after {step:,}' for step, nats in zip(places.step, places.validation, strict=True))}"
+        )
+    ax.set(xlabel="steps of training", ylabel="nats per piece that is asked for", ylim=(None, None))
+    ax.legend()
+    show(figure, alt=f"Loss on authors that training never sees, by steps: {'; '.join(said)}.")
 
 
 def _bar(ax: plt.Axes, place: float, mean: float, half: float, text: str, **look: Any) -> None:

@@ -1516,7 +1516,7 @@ display(pd.DataFrame(lines).T.rename_axis("architecture"))
 # %% [markdown]
 # ## Further: a GPT of novels
 #
-# Between the model of an artificial language and SmolLM2 lies one that the course has trained itself, with the loss of section 3. It has 5.3 million parameters and 8,192 pieces of its own; 40 minutes of one core made it.
+# Between the model of an artificial language and SmolLM2 lies one that the course has trained itself, with the loss of section 3. It has 5.3 million parameters and 8,192 pieces of its own; about an hour of one core made it.
 # It has read English novels of 1839 to 1927 and nothing else ([its card](../../data/models/novels_gpt.md), [the books](../../data/novels/README.md)). It has the parts of section 2, so its weights go into *your* GPT.
 
 # %% tags=["demo"]
@@ -1622,7 +1622,7 @@ def more_than_smollm2(rows: np.ndarray) -> float:
 between = {called: (more_than_smollm2(rows), *bootstrap(rows, more_than_smollm2)) for called, rows in per_character.items()}
 difference, low, high = between["words that novels know"]
 reveal("gpt.novels", LEVEL if low < 0 < high else SMOL_FIRST if difference > 0 else NOVELS_FIRST, because={
-    NOVELS_FIRST: "These sentences are ours and not of 1880, and it has read six million pieces; SmolLM2 has read novels, too, and much else.",
+    NOVELS_FIRST: "These sentences are ours and not of 1880, and it has read 16 million pieces; SmolLM2 has read novels, too, and much else.",
     LEVEL: "On the same sentences the difference keeps its sign. The table shows where it does not: another beginning is enough.",
 })
 pictures.two_readers({called: per_character[called] for called in ("words that novels know", "today")}, ("the novels' GPT", "SmolLM2"))
@@ -1635,7 +1635,7 @@ display(pd.DataFrame({
 }).T.rename_axis("nats per character"))
 
 # %% [markdown]
-# SmolLM2 has 25 times the parameters and has read 300,000 times the text. It loses less on both; on the sentences of today the distance is larger. Shuffled words cost both, and SmolLM2 more.
+# SmolLM2 has 25 times the parameters and has read 125,000 times the text. It loses less on both; on the sentences of today the distance is larger. Shuffled words cost both, and SmolLM2 more.
 #
 # How far apart they are hangs on where one begins. Behind a sentence SmolLM2 loses less, the novels' GPT about as much as before. Begun with the mark that ends a turn of a chat, it cannot be told from the small one. A loss without its context is half a number.
 

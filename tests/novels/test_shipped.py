@@ -145,6 +145,7 @@ def test_a_run_s_curve_stands_beside_the_card(corpus, tmp_path, monkeypatch):
     assert "(novels_skipgram.svg)" in card and "in nats per pair" in card
     assert "unread authors" in picture and "nats per pair" in picture
     shipped.load_skipgram(tmp_path / "models")  # what was written can be read
+    assert shipped.curve("skipgram", tmp_path / "models").dropna().step.tolist() == [64, 80]
 
 
 def test_how_far_seeds_differ_stands_in_the_models_readme():
