@@ -1099,12 +1099,11 @@ print("every cue comes after, the words before alone (skip-gram) above a guess:"
 # In the generated language it is the same where *words* tell: after layer 1 the course's models gain little. Where their *order* tells, the means of BERT and GPT are higher at layer 2. Our English sentences were not written to ask for order.
 
 # %% [markdown]
-# What have forty minutes of training bought? ELMo and BERT find more senses than a bag of words (BERT's interval begins near 0); neither can be told from near words or from the window of two. GPT cannot be told from the bag, and finds fewer than the window. ELMo is ahead of GPT; BERT cannot be told from it. (GPT had 1,600 steps, the others
-# 4,700: more than the side that it does not read sets it apart.) MiniLM is ahead of the bag, near words and the window.
+# What have 36 to 68 minutes of training bought? ELMo and BERT find more senses than a bag of words (their intervals begin near 0); GPT cannot be told from it. None of the three can be told from near words, from the window of two, or from another of the three. All have read the same number of rows. MiniLM is ahead of the bag, near words and the window.
 
 # %% [markdown]
-# Where every cue comes after the word, GPT should guess, and the one of the generated language does. Ours cannot be told from a guess at the layer chosen; at its last layer it is *above*. It cannot look ahead, so what stands before tells something, in sentences that we wrote to tell it later. A reader of the words before
-# alone is above a guess, too (12 asks it, too). ELMo and BERT, which read both sides, are above a guess; their lead over GPT there may be noise.
+# Where every cue comes after the word, GPT should guess, and the one of the generated language does. Ours is above a guess, at the layer chosen and at its last. It cannot look ahead, so what stands before tells something, in sentences that we wrote to tell it later. A reader of the words before
+# alone is above a guess, too (12 asks it, too). So are ELMo and BERT, which read both sides; there GPT cannot be told from them.
 
 # %% [markdown]
 # The tables hold more than forty intervals. Of so many, about two would exclude 0 by luck alone, so lean on none that ends close to 0. And each model was trained once.
@@ -1180,7 +1179,7 @@ print("ELMo's learned weights of the layers, mean and range over the seeds:", ",
 # where all three read what stands before only. BERT is a little behind ELMo.
 
 # %% [markdown]
-# 5-grams and the window of two are ahead of all three; the bag is ahead of BERT and GPT. That is no even match: GPT reads one side only; counts have learned from every place in the training books, the classifiers from 200 of each word, and each model has read for ten minutes of one core. Seeds differ by less than the models do.
+# 5-grams and the window of two are ahead of all three; the bag is ahead of BERT and GPT. That is no even match: GPT reads one side only, and had 1,000 steps where ELMo had 2,000 and BERT 4,000 (ten minutes of one core each); counts have learned from every place in the training books, the classifiers from 200 of each word. Seeds differ by less than the models do.
 #
 # And the layers' weights, which ELMo leaves to the task (05)? Learned for these words, they put nearly everything on layer 2, and gain nothing by it: neither the mix nor layer 2 can be told from layer 1. A large weight does not say that a layer is better.
 

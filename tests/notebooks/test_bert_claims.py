@@ -321,6 +321,25 @@ def test_in_novels_the_readers_have_a_clear_order_gap_by_gap(measured):
     assert SHARE == 0.2  # "one in five"
 
 
+def test_bert_s_loss_rests_on_a_plateau_with_both_seeds_and_gpt_s_does_not(measured):
+    of_unread = {name: curve.set_index("step").validation for name, curve in measured["of_unread"].items()}
+    for name, loss in of_unread.items():
+        rests, falls = loss[320] - loss[1_280], loss[1_280] - loss[2_080]
+        if name.startswith("BERT"):
+            assert rests == pytest.approx(1 / 3, abs=0.06) and falls > 1, (
+                name
+            )  # "a third of a nat", "more than one"
+        else:
+            assert rests > 0.6 > falls
+    for other, ahead in (("BERT", False), ("ELMo", True)):
+        mean, half = measured["other_training"][other]
+        assert (mean - half > 0) == ahead and mean + half > 0, other
+    smaller = (
+        read_table("results/novels_seeds.csv").query("model == 'bert' and figure == 'right at once'").value
+    )
+    assert smaller.min() == pytest.approx(0.12, abs=0.005) and smaller.max() == pytest.approx(0.20, abs=0.006)
+
+
 def test_five_words_counted_on_both_sides_are_ahead_of_both_and_these_of_unigrams(measured):
     for card, name in (("minilm", "MiniLM with the new head"), ("bert", "BERT")):
         right = first_guesses(measured, card)

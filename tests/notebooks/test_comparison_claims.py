@@ -358,7 +358,8 @@ def test_thirty_comparisons_of_the_novels_are_corrected_together_and_none_hangs_
     assert len(measured["COMPARISONS"]) == 15 and len(p) == 30
     stays = np.concatenate([measured["stays_in"][half] for half in (NOUNS, OTHERS)])
     line = 0.05 / (30 - stays.sum())  # of the first that fails
-    assert p[stays].max() < line / 1.5 and p[~stays].min() > 1.5 * line
+    noise = 2 * np.sqrt(line / 2 / 40_000)  # of a p at that line, from so many draws
+    assert p[stays].max() < line - 2 * noise and p[~stays].min() > line + 2 * noise
 
 
 def test_layer_0_of_the_novels_models_is_a_guess_and_elmo_s_knows_spellings(measured):
@@ -375,7 +376,7 @@ def test_layer_0_of_the_novels_models_is_a_guess_and_elmo_s_knows_spellings(meas
 
 
 def test_among_the_nouns_the_lead_over_the_bag_hangs_on_the_layer(measured):
-    assert measured["best_layers"] == {"ELMo": 1, "BERT": 4, "GPT": 4}
+    assert measured["best_layers"] == {"ELMo": 1, "BERT": 4, "GPT": 3}
     trained, tested, answered = measured["trained"], measured["tested"], measured["LANGUAGES"][NOUNS]
     stays = np.array(list(measured["stays_in"].values()))
     for name, layer in (("ELMo", 2), ("BERT", 3)):
@@ -392,7 +393,8 @@ def test_where_the_order_of_the_artificial_language_holds_in_novels(measured):
         for name in ("ELMo", "BERT"):
             assert is_above(measured, called, name, "bag of words")
     assert is_above(measured, OTHERS, "GPT", "bag of words")
-    assert is_not_told(measured, NOUNS, "GPT", "bag of words")
+    low, _, stays = compared(measured, NOUNS, "GPT", "bag of words")
+    assert low > 0 and not stays  # "clear only if taken alone"
 
 
 def test_where_it_does_not_near_words_do_what_only_models_did(measured):
@@ -401,9 +403,8 @@ def test_where_it_does_not_near_words_do_what_only_models_did(measured):
     for name in ("ELMo", "BERT"):
         assert compared(measured, "artificial language", name, "near words")[0] > 0.15  # "far above both"
         assert compared(measured, "artificial language", name, "bag of words")[0] > 0.15
+    for name in CONTEXTUAL:
         assert is_not_told(measured, NOUNS, name, "near words")
-    low, high, stays = compared(measured, NOUNS, "GPT", "near words")
-    assert high < 0 and not stays  # "taken alone"
     for half in (NOUNS, OTHERS):
         assert is_above(measured, half, "near words", "bag of words")
     for name in CONTEXTUAL:
@@ -433,13 +434,13 @@ def test_the_cards_say_what_the_prose_says_of_the_novels_models(measured):
         return low, high
 
     counts = ends("gpt", "5-grams", "nats per character"), ends("elmo", "5-grams", "nats per word")
-    assert ends("gpt", "GPT", "nats per character")[0] > counts[0][1]
+    assert ends("gpt", "GPT", "nats per character")[1] < counts[0][0]
     assert ends("bert", "BERT", "right at once")[1] < ends("bert", "5-grams, both sides", "right at once")[0]
     for direction in ("left to right", "right to left"):
         assert ends("elmo", f"ELMo, from {direction}", "nats per word")[1] < counts[1][0]
     for name in ("elmo", "bert", "gpt"):
         about = json.loads((models_folder() / f"novels_{name}.json").read_text(encoding="utf-8"))
-        assert about["steps"] == (1_600 if name == "gpt" else 4_700)
+        assert about["steps"] == 4_700
         model = measured[f"novels_{name}"]
         assert 5e6 < sum(weight.numel() for weight in model.parameters()) < 7e6
     words = [measured["LANGUAGES"][half].word.nunique() for half in (NOUNS, OTHERS)]

@@ -298,7 +298,9 @@ def test_the_course_s_functions_run_the_elmo_of_english(measured):
 def test_the_directions_differ_only_while_the_ends_are_left_out(measured):
     assert measured["card_high"] < 0 and measured["card_gap"] > -0.05  # "slightly less"
     gap, low, high = measured["card_with_ends"]
-    assert measured["card_gap"] / 2 < gap < 0 and round(gap, 3) == -0.006  # "little is left", "six thousandths"
+    assert (
+        measured["card_gap"] / 2 < gap < 0 and round(gap, 3) == -0.006
+    )  # "little is left", "six thousandths"
     assert low < gap < high and abs(high) < 0.002  # "at the edge of its interval"
     assert measured["our_nats"][:, 2].mean() < 30  # "shorter": a row of the novels has about a hundred words
     _, _, _, low, high = measured["our_directions"]["ends counted"]

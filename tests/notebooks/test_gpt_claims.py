@@ -1,5 +1,7 @@
 """What the prose of notebook 07 says without computing it holds in what the notebook measures."""
 
+import json
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -8,6 +10,7 @@ import torch
 
 from coursekit.intervals import bootstrap, mean_and_half, wilson
 from coursekit.scoreboard import readers_of_counts
+from coursekit.stored import models_folder
 
 pytestmark = pytest.mark.slow
 NOTEBOOKS = ["07_gpt"]
@@ -235,17 +238,20 @@ def test_two_heads_do_it(measured):
 # ------------------------------------------------------------------------------------------ a GPT of novels
 
 
-def test_smollm2_loses_less_than_the_novels_gpt_where_it_begins_as_in_its_training(measured):
+def test_smollm2_and_the_novels_gpt_are_as_far_apart_as_the_beginning_has_it(measured):
     between = list(measured["between"].values())
-    novels, today, _, _, from_chat = between
-    assert novels[1] > 0 and novels[2] < today[1]  # "loses less on both; today the distance is larger"
+    novels, today, _, behind, from_chat = between
+    assert (
+        novels[1] < 0 < novels[2] < today[1]
+    )  # "cannot be told apart", "on the sentences of today it loses less"
+    assert behind[1] > 0  # "and less than the novels' GPT"
     rows = measured["per_character"]
     helped = rows["words that novels know"][:50, :2] - rows["novels, behind “It was late.”"][:, :2]
     (of_novels, of_smollm2), halves = mean_and_half(helped / rows["words that novels know"][:50, 2:])
     assert (
         of_smollm2 - halves[1] > 0.08 > of_novels + halves[0]
     )  # "loses less, the novels' GPT about as much"
-    assert from_chat[1] < 0 < from_chat[2]  # "cannot be told"
+    assert from_chat[2] < 0  # "loses more than the small one"
     both = np.hstack([rows["today, words shuffled"], rows["today"][:50]])
 
     def costs(column):
@@ -259,9 +265,17 @@ def test_smollm2_loses_less_than_the_novels_gpt_where_it_begins_as_in_its_traini
     assert costs(0)[0] > 0 and costs(0)[1] < costs(1)[0]  # "cost both, and SmolLM2 more"
 
 
-def test_five_grams_are_ahead_of_the_novels_gpt_on_its_card(measured):
-    table = measured["recorded_on_novels"]("gpt")["nats per character"].str.split(" ").str[0].astype(float)
-    assert table["5-grams"] < table["GPT"] < table["unigrams"]
+def test_the_novels_gpt_is_ahead_of_five_grams_on_its_card(measured):
+    table = measured["recorded_on_novels"]("gpt")["nats per character"]
+    ends = {who: tuple(map(float, re.findall(r"[\d.]+", cell)[1:])) for who, cell in table.items()}
+    assert ends["GPT"][1] < ends["5-grams"][0] and ends["5-grams"][1] < ends["unigrams"][0]
+    about = json.loads((models_folder() / "novels_gpt.json").read_text())
+    assert 50 < about["minutes"] < 75  # "about an hour of one core"
+    pieces = about["steps"] * 32 * 106.4  # rows of 106.4 pieces on average, counted in the corpus
+    assert pieces == pytest.approx(16e6, rel=0.01)  # "16 million pieces"
+    assert 2e12 / pieces == pytest.approx(
+        125_000, rel=0.01
+    )  # SmolLM2: two trillion tokens (Ben Allal et al., 2025)
 
 
 def test_the_novels_gpt_goes_on_whatever_the_text_before(measured):

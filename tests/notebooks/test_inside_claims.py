@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -331,24 +332,27 @@ def test_models_of_the_novels_find_no_more_than_two_words_on_either_side_and_min
 
     for name in ("ELMo", "BERT"):
         assert above(ahead(answers[name], others["bag"])), name
+        assert ahead(answers[name], others["bag"])[0] < 0.04, name  # "begin near 0"
+    assert not apart(ahead(answers["GPT"], others["bag"]))
+    for name in OF_NOVELS:
         assert not apart(ahead(answers[name], others["near words"])), name
         assert not apart(ahead(answers[name], others["window of two"])), name
-    assert ahead(answers["BERT"], others["bag"])[0] < 0.02  # "begins near 0"
-    assert not apart(ahead(answers["GPT"], others["bag"]))
-    assert above(ahead(others["window of two"], answers["GPT"]))
+    for one, other in combinations(OF_NOVELS, 2):
+        assert not apart(ahead(answers[one], answers[other])), (one, other)
     best = answers[measured["loaded"].name]
     rest = [answers[name] for name in OF_NOVELS] + [others[name] for name in others]
     assert all(above(ahead(best, other)) for other in rest)
     cards = {
         name: json.loads((ROOT / f"data/models/novels_{name.lower()}.json").read_text()) for name in OF_NOVELS
     }
-    assert [cards[name]["steps"] for name in OF_NOVELS] == [4_700, 4_700, 1_600]
-    assert all(30 < card["minutes"] < 50 for card in cards.values())  # "forty minutes"
+    assert [cards[name]["steps"] for name in OF_NOVELS] == [4_700] * 3
+    minutes = sorted(round(card["minutes"]) for card in cards.values())
+    assert (minutes[0], minutes[-1]) == (36, 68)
 
 
-def test_where_cues_come_later_gpt_s_last_layer_is_above_a_guess_as_the_words_before_are(measured):
+def test_where_cues_come_later_gpt_is_above_a_guess_as_the_words_before_are(measured):
     table, later = measured["above_others"], "above a guess, every cue comes after"
-    assert not apart(table["GPT"][later][1:]) and above(table["GPT"]["the same, last layer"][1:])
+    assert above(table["GPT"][later][1:]) and above(table["GPT"]["the same, last layer"][1:])
     assert above(measured["before_above_guess"][1:])
     for name in ("ELMo", "BERT"):
         assert above(table[name][later][1:]), name
