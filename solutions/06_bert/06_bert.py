@@ -1455,7 +1455,8 @@ pictures.losses_of_training(of_unread)
 
 # %% [markdown]
 # GPT's loss falls from the start. That of BERT rests on a plateau in both trainings: from step 320 to 1,280 it falls by a third of a nat, in the next 800 steps by more than one. Chen et al. (2024) saw such a plateau in BERT, too, and found that attention begins to follow syntax where it ends. We have not looked at attention here. (The two are asked for other pieces: compare the forms of the lines, not their heights.)
-#
+
+# %% [markdown]
 # The two BERTs end alike: first guesses cannot be told apart, and ELMo is ahead of either. Of three smaller BERTs, trained for fewer steps, one fills 12 % of the gaps, another 20 % ([models](../../data/models/README.md)). How far seeds differ hangs on how long one trains.
 
 # %% [markdown]
