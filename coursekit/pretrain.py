@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors import safe_open
@@ -28,6 +29,7 @@ from autograder.checks.storing import try_lock, write_aside
 from coursekit.language import Language, load_language
 from coursekit.language.grammar import GRAMMAR
 from coursekit.novels.corpus import Corpus, prepare
+from coursekit.novels.curves import Curve
 from coursekit.novels.recipes import NOVELS
 from coursekit.novels.record import record as record_novels
 from coursekit.small import files
@@ -40,8 +42,6 @@ MINUTES = 3.0
 """Between two saves."""
 HELD_OUT_EVERY, HELD_OUT_BATCHES = 5 * BLOCK, 10
 """Steps between two points of a curve on text that training never sees, and the batches of each point."""
-Curve = list[tuple[int, float, float]]
-"""After each block of batches: steps done, mean loss of the block, and loss on held-out text (NaN where it was not asked)."""
 HALF = "translator", "seq2seq_fixed", "seq2seq_additive", "seq2seq_dot"
 """Models that are shipped in half precision. (Of seq2seq_transformer, the translator with fewer steps, only figures are.)"""
 
@@ -149,10 +149,16 @@ def resume(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> tu
             else:
                 number, _, moment = rest.partition(".")
                 state["state"].setdefault(int(number), {})[moment] = file.get_tensor(key)
-        about = json.loads(file.metadata()["progress"])
+    about = _about(path)
     model.load_state_dict(weights)
     optimizer.load_state_dict(state)
     return about["done"], about["seconds"], [tuple(point) for point in about["curve"]]
+
+
+def _about(path: Path) -> dict[str, Any]:
+    """What a checkpoint says of its run, beside the numbers."""
+    with safe_open(path, framework="pt") as file:
+        return json.loads(file.metadata()["progress"])
 
 
 def read_progress(folder: Path, name: str, seed: int, steps: int) -> Progress:
@@ -160,15 +166,13 @@ def read_progress(folder: Path, name: str, seed: int, steps: int) -> Progress:
     path = checkpoint(folder, name, seed)
     if not path.exists():
         return Progress(name, seed, 0, steps, 0.0)
-    with safe_open(path, framework="pt") as file:
-        about = json.loads(file.metadata()["progress"])
+    about = _about(path)
     return Progress(name, seed, about["done"], steps, about["seconds"])
 
 
 def read_curve(folder: Path, name: str, seed: int) -> Curve:
     """The curve of a run's checkpoint."""
-    with safe_open(checkpoint(folder, name, seed), framework="pt") as file:
-        return [tuple(point) for point in json.loads(file.metadata()["progress"])["curve"]]
+    return [tuple(point) for point in _about(checkpoint(folder, name, seed))["curve"]]
 
 
 def load_trained(

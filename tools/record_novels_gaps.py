@@ -4,7 +4,7 @@
 
 FOLDER has the novels' `books.csv` and `raw` (data/novels/README.md). For the 1,000 gaps of the cards in data/models: how many words each
 reader holds for more probable than the right one. All are asked for the same words, so readers can be compared gap by gap.
-ELMos and BERTs of other seeds get a column each where `--to` has their whole runs (`python -m coursekit.pretrain novels-bert --seeds 1 …`);
+ELMos and BERTs of other seeds get a column each; `--to` must have the whole run of at least one (`python -m coursekit.pretrain novels-bert --seeds 1 …`);
 the second table has their curves (those of the models that are shipped stand in data/models).
 """
 
@@ -91,6 +91,11 @@ def main() -> None:
         help="where the novels are kept as numbers, and checkpoints",
     )
     arguments = parser.parse_args()
+    if not others(arguments.to):
+        parser.error(
+            f"{arguments.to} has no whole run of another seed, which 06 shows: python -m coursekit.pretrain novels-bert "
+            "--corpus FOLDER --vocabulary tokenizer.json --seeds 1"
+        )
     torch.set_num_threads(1)
     print("This takes some minutes.", flush=True)
     corpus = prepare(arguments.corpus, arguments.to / "corpus")

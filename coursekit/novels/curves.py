@@ -8,6 +8,8 @@ import pandas as pd
 from autograder.checks.storing import write_aside
 from coursekit.plots import BLUE, ORANGE, STYLE
 
+Curve = list[tuple[int, float, float]]
+"""After each block of batches: steps done, mean loss of the block, and loss on held-out text (NaN where it was not asked)."""
 UNITS = {
     "skipgram": "nats per pair",
     "elmo": "nats per word, both directions together, against drawn words",
@@ -18,8 +20,8 @@ UNITS = {
 """What the loss of each model counts."""
 
 
-def write_curve(curve: list[tuple[int, float, float]], unit: str, weights: Path) -> None:
-    """`curve`: steps done, mean loss of the last batches, and loss on authors that training never sees (NaN: not asked)."""
+def write_curve(curve: Curve, unit: str, weights: Path) -> None:
+    """Both files beside the weights; `unit` is one of UNITS."""
     table = pd.DataFrame(curve, columns=["step", "training", "validation"])
     write_aside(weights.with_suffix(".csv"), table.round(4).to_csv(index=False).encode())
     write_aside(weights.with_suffix(".svg"), drawn(table, unit))

@@ -13,7 +13,7 @@ from coursekit.intervals import bootstrap, wilson
 from coursekit.models.catalogue import MINILM
 from coursekit.novels import figures, shipped, skip_gram
 from coursekit.novels.corpus import PIECES, WORDS, Corpus, Ragged
-from coursekit.novels.curves import UNITS, write_curve
+from coursekit.novels.curves import UNITS, Curve, write_curve
 from coursekit.novels.kneser_ney import KneserNey
 from coursekit.novels.recipes import spelling_of
 from coursekit.small.bert import UNK
@@ -22,14 +22,7 @@ GAPS, ROWS, BATCHES = 1_000, 1_000, 40
 """Gaps, rows and batches of pairs that are measured, of the books of `test`."""
 
 
-def record(
-    name: str,
-    model: nn.Module,
-    corpus: Corpus,
-    data: Path,
-    curve: list[tuple[int, float, float]],
-    **made: float,
-) -> Path:
+def record(name: str, model: nn.Module, corpus: Corpus, data: Path, curve: Curve, **made: float) -> Path:
     """Write `data/models/novels_NAME.*`. `curve`: that of `pretrain`; `made`: seed, steps and minutes."""
     print(f"novels-{name}: measuring (some minutes)", flush=True)
     found = MEASURES[name](model.eval(), corpus)

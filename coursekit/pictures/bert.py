@@ -216,7 +216,7 @@ def english_gaps(readers: Mapping[str, Mapping[str, Float[np.ndarray, " gaps"]]]
 
 
 def losses_of_training(curves: Mapping[str, pd.DataFrame]) -> None:
-    """How the loss on unread authors (`validation`, nats) falls with the steps (`step`): a line for each run."""
+    """How the loss on unread authors (`validation`, nats; empty where it was not asked) falls with the steps (`step`): a line for each run."""
     figure, ax = plt.subplots(figsize=(7.5, 3.2))
     said = []
     for (name, curve), colour, style in zip(
@@ -228,7 +228,7 @@ def losses_of_training(curves: Mapping[str, pd.DataFrame]) -> None:
         said.append(
             f"{name} {', '.join(f'{nats:.1f} after {step:,}' for step, nats in zip(places.step, places.validation, strict=True))}"
         )
-    ax.set(xlabel="steps of training", ylabel="nats per piece that is asked for", ylim=(None, None))
+    ax.set(xlabel="steps of training", ylabel="nats per piece that is asked for")
     ax.legend()
     show(figure, alt=f"Loss on authors that training never sees, by steps: {'; '.join(said)}.")
 

@@ -1447,17 +1447,17 @@ for other, (by, give_or_take) in other_training.items():
 from coursekit.novels.shipped import curve as curve_of_novels
 
 of_unread = {
-    "BERT": curve_of_novels("bert").dropna(),
-    "BERT, another seed": read_table("results/novels_curves.csv").query("model == 'BERT' and seed == 1").dropna(),
-    "GPT (07)": curve_of_novels("gpt").dropna(),
+    "BERT": curve_of_novels("bert"),
+    "BERT, another seed": read_table("results/novels_curves.csv").query("model == 'BERT' and seed == 1"),
+    "GPT (07)": curve_of_novels("gpt"),
 }
 pictures.losses_of_training(of_unread)
 
 # %% [markdown]
-# GPT's loss falls from the start. That of BERT rests on a plateau in both trainings: from step 320 to 1,280 it falls by a third of a nat, in the next 800 steps by more than one. Chen et al. (2024) saw such a plateau in BERT, too, and found that attention begins to follow syntax where it ends. We have not looked at attention here. (The two are asked for other pieces: compare the forms of the lines, not their heights.)
+# GPT's loss falls more and more slowly. That of BERT rests on a plateau in both trainings: from step 320 to 1,280 it falls by a third of a nat, in the next 800 steps by more than one. Chen et al. (2024) saw such a plateau in BERT, too, and found that attention begins to follow syntax where it ends. We have not looked at attention here. (The two are asked for other pieces: compare the forms of the lines, not their heights.)
 
 # %% [markdown]
-# The two BERTs end alike: first guesses cannot be told apart, and ELMo is ahead of either. Of three smaller BERTs, trained for fewer steps, one fills 12 % of the gaps, another 20 % ([models](../../data/models/README.md)). How far seeds differ hangs on how long one trains.
+# The two BERTs end alike: first guesses cannot be told apart, and ELMo is ahead of either. Of three smaller BERTs, trained for fewer steps, one fills 12 % of the gaps, another 20 % ([models](../../data/models/README.md)). There seeds differ more; whether size or steps make it so, we have not tried.
 
 # %% [markdown]
 # ## Further: how large it is

@@ -326,9 +326,8 @@ def test_bert_s_loss_rests_on_a_plateau_with_both_seeds_and_gpt_s_does_not(measu
     for name, loss in of_unread.items():
         rests, falls = loss[320] - loss[1_280], loss[1_280] - loss[2_080]
         if name.startswith("BERT"):
-            assert rests == pytest.approx(1 / 3, abs=0.06) and falls > 1, (
-                name
-            )  # "a third of a nat", "more than one"
+            third = pytest.approx(1 / 3, abs=0.06)
+            assert rests == third and falls > 1, name  # "a third of a nat", "more than one"
         else:
             assert rests > 0.6 > falls
     for other, ahead in (("BERT", False), ("ELMo", True)):

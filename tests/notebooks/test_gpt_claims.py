@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from coursekit.intervals import bootstrap, mean_and_half, wilson
+from coursekit.novels.recipes import NOVELS
 from coursekit.scoreboard import readers_of_counts
 from coursekit.stored import models_folder
 
@@ -271,11 +272,12 @@ def test_the_novels_gpt_is_ahead_of_five_grams_on_its_card(measured):
     assert ends["GPT"][1] < ends["5-grams"][0] and ends["5-grams"][1] < ends["unigrams"][0]
     about = json.loads((models_folder() / "novels_gpt.json").read_text())
     assert 50 < about["minutes"] < 75  # "about an hour of one core"
-    pieces = about["steps"] * 32 * 106.4  # rows of 106.4 pieces on average, counted in the corpus
+    pieces = (
+        about["steps"] * NOVELS["novels-gpt"].batch * 106.4
+    )  # rows of 106.4 pieces on average, counted in the corpus
     assert pieces == pytest.approx(16e6, rel=0.01)  # "16 million pieces"
-    assert 2e12 / pieces == pytest.approx(
-        125_000, rel=0.01
-    )  # SmolLM2: two trillion tokens (Ben Allal et al., 2025)
+    of_smollm2 = 2e12  # tokens (Ben Allal et al., 2025)
+    assert of_smollm2 / pieces == pytest.approx(125_000, rel=0.01)
 
 
 def test_the_novels_gpt_goes_on_whatever_the_text_before(measured):

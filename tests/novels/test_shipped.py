@@ -1,6 +1,7 @@
 """The models of the novels that come with the course: what is written is read back, what is damaged is said, the card has the figures."""
 
 import json
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from coursekit.novels import figures, record, shipped, skip_gram
 from coursekit.novels.corpus import prepare
 from coursekit.novels.recipes import build_bert, build_elmo, build_gpt
 from coursekit.stored import ModelMissing, models_folder, read, write
+from tests.conftest import ROOT
 from tests.novels.texts import write_shelf
 
 ABOUT = {"seed": 0, "steps": 40, "minutes": 2.0, "figures": {"nats per gap": "3.210 (3.100 to 3.320)"}}
@@ -157,8 +159,22 @@ def test_how_far_seeds_differ_stands_in_the_models_readme():
     }.items():  # fmt: skip
         low, high = ends.loc[(model, figure)]
         assert f"{low:.{digits}f} to {high:.{digits}f} nats" in said, model
+    filled = (read_table("results/novels_gaps.csv") == 0).mean()
+    assert (
+        f"fills {filled['BERT, seed 1']:.3f} of its gaps where the shipped one fills {filled['BERT']:.3f}"
+        in said
+    )
     low, high = ends.loc[("bert", "right at once")]
     assert f"{100 * low:.0f} to {100 * high:.0f} %" in said
+
+
+def test_the_gaps_are_not_recorded_without_a_run_of_another_seed(tmp_path, monkeypatch, capsys):
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    tool = import_module("record_novels_gaps")
+    monkeypatch.setattr("sys.argv", ["record_novels_gaps.py", "--corpus", "none", "--to", str(tmp_path)])
+    with pytest.raises(SystemExit):
+        tool.main()
+    assert "no whole run of another seed" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", SHIPPED)
