@@ -1454,10 +1454,10 @@ of_unread = {
 pictures.losses_of_training(of_unread)
 
 # %% [markdown]
-# GPT's loss falls more and more slowly. That of BERT rests on a plateau in both trainings: from step 320 to 1,280 it falls by a third of a nat, in the next 800 steps by more than one. Chen et al. (2024) saw such a plateau in BERT, too, and found that attention begins to follow syntax where it ends. We have not looked at attention here. (The two are asked for other pieces: compare the forms of the lines, not their heights.)
+# GPT's loss falls more and more slowly. That of BERT rests on a plateau in both trainings: from step 320 to 1,280 it falls by a third of a nat, in the next 800 steps by more than one. Chen et al. (2024) saw such a plateau in BERT, too, and found that attention begins to follow syntax where it ends. We have not looked at attention here. (BERT and GPT are asked for other pieces: compare the forms of the lines, not their heights.)
 
 # %% [markdown]
-# The two BERTs end alike: first guesses cannot be told apart, and ELMo is ahead of either. Of three smaller BERTs, trained for fewer steps, one fills 12 % of the gaps, another 20 % ([models](../../data/models/README.md)). There seeds differ more; whether size or steps make it so, we have not tried.
+# The two BERTs end alike: first guesses cannot be told apart, and ELMo is ahead of either. Of three smaller BERTs, trained for fewer steps, one fills 12 % of the gaps, another 20 % ([models](../../data/models/README.md)). These differ more than the two of full size; whether size or steps make it so, we have not tried.
 
 # %% [markdown]
 # ## Further: how large it is

@@ -392,6 +392,8 @@ def test_where_the_order_of_the_artificial_language_holds_in_novels(measured):
         assert is_above(measured, called, "bag of words", "guess")
         for name in ("ELMo", "BERT"):
             assert is_above(measured, called, name, "bag of words")
+    low, high, _ = compared(measured, "artificial language", "GPT", "bag of words")
+    assert -0.06 < low < high < 0  # "a little below"
     assert is_above(measured, OTHERS, "GPT", "bag of words")
     low, _, stays = compared(measured, NOUNS, "GPT", "bag of words")
     assert low > 0 and not stays  # "clear only if taken alone"
