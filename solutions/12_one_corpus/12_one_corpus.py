@@ -1192,7 +1192,7 @@ display(pd.DataFrame({
 print(f"✓ stays among the {stays_of.numel()} of the novels (Holm)")
 
 # %% [markdown]
-# **Where the order holds.** In both halves the bag is above a guess, and ELMo and BERT are above the bag. GPT breaks it: in the artificial language it is a little below the bag, in novels above it where another part of speech tells the sense; among the nouns that lead is clear only if taken alone.
+# **Where the order holds.** In both halves the bag is above a guess, and ELMo and BERT are above the bag. GPT breaks it: in the artificial language it is a little below the bag. In English it is above, where another part of speech tells the sense; among the nouns that lead is clear only if taken alone.
 
 # %% [markdown]
 # **Where it does not.** In the artificial language nearness adds nothing to a bag, and ELMo and BERT are far above both, for a part of that exam asks for word order. The English sentences do not, and there near words are above the bag. Among the nouns none of the three contextual models can be told
