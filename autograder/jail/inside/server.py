@@ -74,6 +74,7 @@ def prepare(limits: Limits, modules: Sequence[str]):
     shell.warm_up(made)
     gc.freeze()  # else each fork's collector writes to every page, and copies it by that
     gc.enable()
+    heap.gather()
     return made
 
 

@@ -1,6 +1,7 @@
 """The IPython shell in which a notebook runs: what a kernel offers, without a kernel."""
 
 import ast
+import re
 import subprocess
 import sys
 import traceback
@@ -8,23 +9,32 @@ import warnings
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from IPython.core.compilerop import CachingCompiler
+from IPython.core.compilerop import CachingCompiler, PyCF_MASK
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
-from traitlets import Any as Anything
-from traitlets import Type, Unicode
+from traitlets import Type
 from traitlets.config import Config
 
 from .limits import Limits
 from .outputs import Outputs
 
+ASYNCHRONOUS = re.compile("await|async")
+
 
 class CellCompiler(CachingCompiler):
-    """Names the code of a cell so that a traceback says which cell it is."""
+    """Names the code of a cell so that a traceback says which cell it is, and parses it once."""
+
+    parsed: tuple[str, ast.Module] | None = None  # what the shell has just looked at
 
     def get_code_name(self, raw_code: str, transformed_code: str, number: int) -> str:
         return f"<cell {number}>"
+
+    def ast_parse(self, source: str, filename: str = "<unknown>", symbol: str = "exec") -> ast.AST:
+        parsed, self.parsed = self.parsed, None
+        if parsed and (source, symbol) == (parsed[0], "exec"):
+            return parsed[1]
+        return super().ast_parse(source, filename, symbol)
 
 
 class Publisher(DisplayPublisher):
@@ -60,15 +70,29 @@ class LastValue(DisplayHook):
 class Shell(InteractiveShell):
     """Executes cells; everything they show goes to `outputs`."""
 
-    outputs = Anything()
-    running = Unicode()  # the source of the cell
+    outputs: Outputs
+    running = ""  # the source of the cell
     compiler_class = Type(CellCompiler)
     displayhook_class = Type(LastValue)
     display_pub_class = Type(Publisher)
 
     def transform_cell(self, raw_cell: str) -> str:
         """IPython's magics, only where there are any: looking for them takes longer than running most cells."""
-        return raw_cell + "\n" if is_python(raw_cell) else super().transform_cell(raw_cell)
+        source = raw_cell + "\n"
+        tree, warned = parse(source)
+        if tree is None:
+            return super().transform_cell(raw_cell)
+        if (
+            not warned and not self.compile.flags & PyCF_MASK
+        ):  # else IPython parses it, by what __future__ says and for the cell to be warned
+            self.compile.parsed = source, tree
+        return source
+
+    def should_run_async(self, raw_cell: str, *, transformed_cell: str, **how: Any) -> bool:
+        """IPython compiles every cell to see it."""
+        return ASYNCHRONOUS.search(transformed_cell) is not None and super().should_run_async(
+            raw_cell, transformed_cell=transformed_cell, **how
+        )
 
     def enable_gui(self, gui=None) -> None:
         """No window can open here, and asking for one is no error."""
@@ -97,14 +121,17 @@ class Shell(InteractiveShell):
         self.user_ns["_exit_code"] = done.returncode
 
 
-def is_python(source: str) -> bool:
-    """Whether a cell is Python as it stands. A pasted prompt, `In [1]: x = 2`, is so only by its looks."""
-    with warnings.catch_warnings(action="ignore"):  # they are shown when the cell is run
+def parse(source: str) -> tuple[ast.Module | None, bool]:
+    """A cell that is Python as it stands, else None, and whether Python warned of something in it.
+
+    A pasted prompt, `In [1]: x = 2`, is Python only by its looks.
+    """
+    with warnings.catch_warnings(record=True, action="always") as warned:  # shown when the cell is run
         try:
-            ast.parse(source)
+            tree = ast.parse(source)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return False
-    return "In [" not in source
+            return None, False
+    return (None if "In [" in source else tree), bool(warned)
 
 
 def make_shell(limits: Limits) -> Shell:
