@@ -20,7 +20,8 @@ PATIENCE = 5.0
 @contextlib.contextmanager
 def aside(path: Path) -> Iterator[Path]:
     """A name beside `path` to write to: moved into its place when the block ends, removed when it fails."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.parent.is_dir():
+        path.parent.mkdir(parents=True, exist_ok=True)
     name = path.with_name(f".{secrets.token_hex(8)}")
     try:
         yield name

@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import SimpleNamespace
 
+import msgspec
 import sqlalchemy.exc
 from nbformat import NotebookNode
 from nbgrader import api
@@ -277,7 +278,7 @@ class GradebookWriter:
         visible = shown_verdicts(self.assignment, submission.notebook, result)
         filled = fill_outputs(submission.notebook, result.outputs, visible)
         # On one line: nbformat.writes would check and indent it, for longer than the notebook ran.
-        write_aside(folder / f"{name}.ipynb", json.dumps(filled, ensure_ascii=False))
+        write_aside(folder / f"{name}.ipynb", msgspec.json.encode(filled))
         if submission.timestamp:
             write_aside(folder / "timestamp.txt", f"{submission.timestamp.isoformat(sep=' ')} UTC")
         submitted = self.assignment.root / "submitted" / submission.student / name
