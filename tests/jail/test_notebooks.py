@@ -235,6 +235,19 @@ def test_awaiting_at_the_top(run):
     assert run("import asyncio\nawait asyncio.sleep(0)\nprint(3)").value() == 3
 
 
+def test_what_python_warns_of_is_shown_once(run):
+    always = "import warnings\nwarnings.simplefilter('always')"
+    ran = run(always, r"pattern = '\d'", "one = 1\none is 1")
+    assert ran.stream(1, "stderr").count("invalid escape sequence") == 1
+    assert ran.stream(2, "stderr").count('"is" with a literal') == 1
+
+
+def test_what_a_cell_imports_from_the_future_holds_for_those_after_it(run):
+    ran = run("from __future__ import barry_as_FLUFL", "print(int(1 <> 2))", "1 != 2")
+    assert ran.value(1) == 1
+    assert "SyntaxError" in ran.frames[2].error_text
+
+
 def test_there_is_no_kernel_and_nothing_crashes_for_it(run):
     ran = run("""
         import ipywidgets
