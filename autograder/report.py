@@ -23,8 +23,8 @@ from autograder.files import write_aside
 from autograder.gradebook.gradebook import open_gradebook
 from autograder.gradebook.queries import CellMean, Score, cell_means, class_scores
 from autograder.grading.history import LONGEST_ANSWER, History, in_short, recall
-from autograder.grading.verdicts import UNFINISHED, UNFINISHED_TEST, CellVerdict, graded_cells, points
-from autograder.source import code_cells, grade_id, is_solution, read_source
+from autograder.grading.verdicts import UNFINISHED, UNFINISHED_TEST, CellVerdict, points
+from autograder.source import code_cells, grade_id, graded_cells, is_solution, read_source
 from autograder.untrusted import similarity
 
 MOST_BARS = 20  # of the distribution

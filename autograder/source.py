@@ -93,6 +93,11 @@ def is_task(cell: NotebookNode) -> bool:
     return _of_nbgrader(cell).get("task", False)
 
 
+def graded_cells(notebook: NotebookNode) -> list[NotebookNode]:
+    """Those with points: tests, checks, answers that a person grades, and tasks."""
+    return [cell for cell in notebook["cells"] if is_grade(cell) or is_task(cell)]
+
+
 def code_cells(notebook: NotebookNode) -> Iterator[NotebookNode]:
     return (cell for cell in notebook.cells if cell.cell_type == "code")
 

@@ -311,7 +311,7 @@ class RecordedCells:
         self._path = (
             assignment.root / ".autograder" / "answers" / assignment.name / f"{submission.student}.json"
         )
-        written = [cell for cell in submission.notebook.cells if is_grade(cell) and is_solution(cell)]
+        written = [cell for cell in submission.graded if is_grade(cell) and is_solution(cell)]
         self._digests = {grade_id(cell): _digest(cell.source) for cell in written}
         try:
             before = json.loads(self._path.read_text(encoding="utf-8"))

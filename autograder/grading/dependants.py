@@ -15,7 +15,7 @@ from autograder.checks.answer_key import ExerciseKey
 from autograder.checks.comparing import KnownMistake, earned_credit, passes, recognised
 from autograder.checks.status import Problem, Status
 from autograder.course import Assignment
-from autograder.grading.verdicts import CellVerdict, Reply, automatic, graded_cells
+from autograder.grading.verdicts import CellVerdict, Reply, automatic
 from autograder.source import grade_id
 from autograder.untrusted.submission import Submission
 
@@ -44,7 +44,7 @@ class Dependants:
         verdicts: list[CellVerdict],
     ):
         self._assignment = assignment
-        self._cells = {grade_id(cell): cell for cell in graded_cells(submission.notebook)}
+        self._cells = {grade_id(cell): cell for cell in submission.graded}
         self._defined = {name: _defined(source) for name, source in solutions.items()}
         self._keys = keys
         self._verdicts = verdicts

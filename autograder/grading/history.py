@@ -106,9 +106,9 @@ def _release(assignment: Assignment, changed: int) -> NotebookNode:
 
 def added_code(notebook: NotebookNode, release: NotebookNode) -> str:
     """The code of a student's own cells: neither to be filled in nor in the release."""
-    released = {cell.source for cell in release.cells}
-    own = [cell for cell in notebook.cells if cell.cell_type == "code" and not grade_id(cell)]
-    return "\n\n".join(cell.source for cell in own if cell.source not in released)
+    released = {cell["source"] for cell in release["cells"]}
+    own = [cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "code" and not grade_id(cell)]
+    return "\n\n".join(source for source in own if source not in released)
 
 
 IN_SHORT = {Status.PASSED: "right", Status.MANUAL: "to be graded by hand"}

@@ -9,8 +9,8 @@ from autograder.course import Assignment
 from autograder.gradebook.gradebook import open_gradebook, recorded_students
 from autograder.gradebook.queries import scored_by_hand
 from autograder.grading.history import recall
-from autograder.grading.verdicts import extra_credit, graded_cells, points
-from autograder.source import grade_id
+from autograder.grading.verdicts import extra_credit, points
+from autograder.source import grade_id, graded_cells
 
 SHOWN = 10  # students by name
 

@@ -17,8 +17,8 @@ from autograder.grading.engine import Result
 from autograder.grading.history import History, in_short, recall
 from autograder.grading.original import original
 from autograder.grading.run import OnResult, Options, make_engine, read_all
-from autograder.grading.verdicts import CellVerdict, graded_cells
-from autograder.source import grade_id
+from autograder.grading.verdicts import CellVerdict
+from autograder.source import grade_id, graded_cells
 from autograder.untrusted.submission import LeftOut, Submission
 
 TOTAL, PENALTY = "total", "late penalty"

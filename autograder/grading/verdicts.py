@@ -13,7 +13,7 @@ from autograder.checks.panels import Panels, panels
 from autograder.checks.status import CellEnding, Ending, Status
 from autograder.course import Assignment
 from autograder.exercise import Exercise
-from autograder.source import grade_id, is_grade, is_task
+from autograder.source import grade_id, is_task
 from autograder.untrusted.frames import Frame
 from autograder.untrusted.submission import Submission
 
@@ -117,7 +117,7 @@ def judge_cells(
     `replies` of checks are by the exercise's name, `tests` are those of nbgrader's test cells by grade id.
     """
     verdicts = []
-    for cell in graded_cells(submission.notebook):
+    for cell in submission.graded:
         exercise = assignment.by_check_id.get(grade_id(cell))
         if exercise is None:
             test = assignment.is_test(cell)
@@ -156,7 +156,7 @@ def judge_again(
     names: Collection[str],
 ) -> list[CellVerdict]:
     """The verdicts, of these exercises new ones."""
-    cells = {grade_id(cell): cell for cell in graded_cells(submission.notebook)}
+    cells = {grade_id(cell): cell for cell in submission.graded}
     again = {name: assignment.exercises[name] for name in names}
     new = {
         exercise.check_id: _judge(cells[exercise.check_id], exercise, keys[name], replies[name])
@@ -249,13 +249,8 @@ def without_running(assignment: Assignment, submission: Submission) -> list[Cell
     """Verdicts of a submission that could not be read: nothing earned, and the reason on every cell."""
     return [
         CellVerdict(grade_id(cell), 0.0, points(cell), submission.status, submission.reason)
-        for cell in graded_cells(submission.notebook)
+        for cell in submission.graded
     ]
-
-
-def graded_cells(notebook: NotebookNode) -> list[NotebookNode]:
-    """Those with points: tests, checks, answers that a person grades, and tasks."""
-    return [cell for cell in notebook.cells if is_grade(cell) or is_task(cell)]
 
 
 def readable(reason: str) -> str:

@@ -46,7 +46,12 @@ def shown_verdicts(assignment: Assignment, notebook: NotebookNode, result: Resul
 
     Otherwise a test cell shows its own outputs, as nbgrader leaves them.
     """
-    places = {grade_id(cell): place for place, cell in enumerate(notebook.cells) if assignment.is_test(cell)}
+    others = {v.grade_id for v in result.verdicts if v.grade_id not in assignment.by_check_id}
+    places = {
+        grade_id(cell): place
+        for place, cell in enumerate(notebook["cells"])
+        if grade_id(cell) in others and assignment.is_test(cell)
+    }
     return {
         verdict.grade_id: verdict
         for verdict in result.verdicts

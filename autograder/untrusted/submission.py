@@ -24,7 +24,7 @@ from nbformat.v4 import new_notebook
 from autograder.checks.status import Status
 from autograder.course import Assignment
 from autograder.errors import CourseError
-from autograder.source import grade_id, is_locked, is_solution
+from autograder.source import grade_id, graded_cells, is_locked, is_solution
 from autograder.untrusted.budgets import MOST_VALUES, is_small
 
 # What is read of a hand-in; docs/students.md tells them. The second is for the texts of the cells: outputs do not
@@ -70,6 +70,11 @@ class Submission:
     status: Status | None = None  # why it cannot be run: MALFORMED or MISSING
     reason: str = ""
     timestamp: datetime | None = None
+
+    @cached_property
+    def graded(self) -> list[NotebookNode]:
+        """The cells with points."""
+        return graded_cells(self.notebook)
 
     @cached_property
     def written(self) -> Mapping[str, str]:
@@ -324,23 +329,24 @@ def restore(handed: list[Cell], release: NotebookNode) -> NotebookNode:
     Locked cells and all metadata come from the release, by grade id. Of a doubled id the first cell
     counts. A deleted cell comes back behind the cells that precede it in the release.
     """
-    names = [grade_id(cell) for cell in release.cells]
+    released = release["cells"]
+    names = [grade_id(cell) for cell in released]
     official = {name: place for place, name in enumerate(names) if name}
-    plain = {release.cells[place]["source"]: place for place, name in enumerate(names) if not name}
+    plain = {released[place]["source"]: place for place, name in enumerate(names) if not name}
     restored: list[tuple[int, NotebookNode]] = []  # with the place in the release, or -1
     seen: set[int] = set()
     for cell in handed:
         place = official.get(cell.name, -1)
-        if place >= 0 and place not in seen and cell.kind == release.cells[place]["cell_type"]:
-            restored.append((place, _graded(cell, release.cells[place])))
+        if place >= 0 and place not in seen and cell.kind == released[place]["cell_type"]:
+            restored.append((place, _graded(cell, released[place])))
             seen.add(place)
         else:
             place = plain.get(cell.source, -1)
-            restored.append((place, _ungraded(cell, release.cells[place] if place >= 0 else None)))
+            restored.append((place, _ungraded(cell, released[place] if place >= 0 else None)))
     for place in official.values():
         if place not in seen:
             before = [i for i, (other, _) in enumerate(restored) if 0 <= other < place]
-            restored.insert(before[-1] + 1 if before else 0, (place, _blank(release.cells[place])))
+            restored.insert(before[-1] + 1 if before else 0, (place, _blank(released[place])))
     cells = [cell for _, cell in restored]
     for position, cell in enumerate(cells):
         cell["id"] = grade_id(cell) or f"cell-{position}"

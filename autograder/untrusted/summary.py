@@ -17,8 +17,8 @@ from autograder.checks.panels import Panels
 from autograder.checks.status import Ending, Status
 from autograder.course import Assignment
 from autograder.grading.history import History, in_short, recall
-from autograder.grading.verdicts import CellVerdict, extra_credit, graded_cells
-from autograder.source import grade_id, is_solution, is_task
+from autograder.grading.verdicts import CellVerdict, extra_credit
+from autograder.source import grade_id, graded_cells, is_solution, is_task
 from autograder.untrusted.pictures import Picture, pictures, place
 
 THEIR_LIST = re.compile(r'<div id="toc">.*?</ol>\s*</div>', re.DOTALL)

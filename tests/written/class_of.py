@@ -8,8 +8,8 @@ from autograder.checks.status import Status
 from autograder.course import Assignment
 from autograder.gradebook.gradebook import GradebookWriter, open_gradebook, register
 from autograder.grading.engine import Result
-from autograder.grading.verdicts import CellVerdict, _manual, graded_cells, points
-from autograder.source import grade_id, is_solution
+from autograder.grading.verdicts import CellVerdict, _manual, points
+from autograder.source import grade_id, graded_cells, is_solution
 from autograder.untrusted.submission import Submission
 from tests.autograder.road import with_cell
 from tests.conftest import ROOT
