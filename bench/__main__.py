@@ -102,6 +102,8 @@ def steps(sizes: Sizes, place: Path) -> Iterator[Step]:
         yield f"{name}/agree", bench.verdicts_agree
         yield f"{name}/otter", lambda b=bench: [asdict(run) for run in b.otter(sizes.otter)]
         yield f"{name}/floor", lambda b=bench: b.floor(sizes.ours)
+        yield f"{name}/own/{sizes.ours}", lambda b=bench: b.own(sizes.ours)
+        yield f"{name}/own/{sizes.more}", lambda b=bench: b.own(sizes.more)
     torch = benches[NOTEBOOKS[0].name]
     for count in sizes.waiting:
         yield f"waiting/ours/{count}", lambda n=count: asdict(torch.ours(n, 2))

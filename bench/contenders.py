@@ -61,6 +61,15 @@ class Bench:
         assert count_graded(course.root) == count, done.output
         return done
 
+    def own(self, count: int, workers: int = 2) -> dict[str, float]:
+        """What grading so many costs the command itself: {"cpu": seconds, "runs": of notebooks}."""
+        course = self._fresh_course("own")
+        hand_in(course.root, NAME, course.release, self.writer.class_of(count), self.notebook.first_cell)
+        command = [sys.executable, "-m", "bench.own", "grade", NAME, "--workers", str(workers)]
+        done = measure.run(command, course.root, PYTHONPATH=str(ROOT))
+        assert count_graded(course.root) == count, done.output
+        return json.loads(done.output.strip().splitlines()[-1])
+
     def second(self, count: int = 5) -> list[float]:
         """Seconds of commands that each grade one more submission, some seconds after another: its server has stayed."""
         course = self._fresh_course("second")

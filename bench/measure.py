@@ -35,14 +35,14 @@ def environment() -> dict[str, str]:
     return {**os.environ, "OMP_NUM_THREADS": "1", "PATH": path, STAYS: "0"}
 
 
-def run(command: list[str], cwd: Path) -> Measured:
-    """Run a command to its end. Raises CalledProcessError with its output if it fails."""
+def run(command: list[str], cwd: Path, **variables: str) -> Measured:
+    """Run a command to its end, with these environment variables besides. Raises CalledProcessError with its output if it fails."""
     prctl("subreaper", CHILD_SUBREAPER, 1)  # processes that lose their parent come to us, and are counted
     before, began = _cpu_of_children(), time.monotonic()
     with subprocess.Popen(
         command,
         cwd=cwd,
-        env=environment(),
+        env=environment() | variables,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
