@@ -13,6 +13,7 @@ import platform
 import subprocess
 import sys
 import tempfile
+import timeit
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import date
@@ -132,6 +133,7 @@ def machine(otter: str) -> dict[str, str]:
         "processor": models[0].partition(": ")[2] if models else platform.processor(),
         "system": f"{platform.system()} {platform.release()}",
         "Python": platform.python_version(),
+        "loop": f"{min(timeit.repeat('for number in range(10**7): number + 1', number=1, repeat=3)):.2f}",
         **{name: version(name) for name in page.PACKAGES},
         "otter-grader": otter,
     }

@@ -68,7 +68,17 @@ def results(each: float) -> dict:
         "one.g": (False, 6.0, 1.0),
         "one.Net": (True, 20.0, 2.0),
     }
-    known = ("date", "commit", "cores", "processor", "system", "Python", *page.PACKAGES, "otter-grader")
+    known = (
+        "date",
+        "commit",
+        "cores",
+        "processor",
+        "system",
+        "Python",
+        "loop",
+        *page.PACKAGES,
+        "otter-grader",
+    )
     machine = dict.fromkeys(known, "some")
     sizes = {"ours": 10, "more": 20, "nbgrader": 10, "otter": 1, "scale": (100, 200, 400), "waiting": (1, 30)}
     return {"machine": machine, "sizes": sizes} | {
