@@ -54,21 +54,21 @@ class Bench:
 
     def ours(self, count: int, workers: int) -> Measured:
         """`autograder grade` on a course that was never graded."""
-        course = self._fresh_course("ours")
-        hand_in(course.root, NAME, course.release, self.writer.class_of(count), self.notebook.first_cell)
-        command = [str(BIN / "autograder"), "grade", NAME, "--workers", str(workers)]
-        done = measure.run(command, course.root)
-        assert count_graded(course.root) == count, done.output
-        return done
+        return self._graded("ours", count, workers, [str(BIN / "autograder")])
 
     def own(self, count: int, workers: int = 2) -> dict[str, float]:
         """What grading so many costs the command itself: {"cpu": seconds, "runs": of notebooks}."""
-        course = self._fresh_course("own")
-        hand_in(course.root, NAME, course.release, self.writer.class_of(count), self.notebook.first_cell)
-        command = [sys.executable, "-m", "bench.own", "grade", NAME, "--workers", str(workers)]
-        done = measure.run(command, course.root, PYTHONPATH=str(ROOT))
-        assert count_graded(course.root) == count, done.output
+        program = [sys.executable, "-m", "bench.own"]
+        done = self._graded("own", count, workers, program, PYTHONPATH=str(ROOT))
         return json.loads(done.output.strip().splitlines()[-1])
+
+    def _graded(self, name: str, count: int, workers: int, program: list[str], **variables: str) -> Measured:
+        """`program grade` of so many, in a new course in the folder `name`."""
+        course = self._fresh_course(name)
+        hand_in(course.root, NAME, course.release, self.writer.class_of(count), self.notebook.first_cell)
+        done = measure.run([*program, "grade", NAME, "--workers", str(workers)], course.root, **variables)
+        assert count_graded(course.root) == count, done.output
+        return done
 
     def second(self, count: int = 5) -> list[float]:
         """Seconds of commands that each grade one more submission, some seconds after another: its server has stayed."""

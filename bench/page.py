@@ -21,10 +21,8 @@ FLOOR_FACTOR, FLOOR_SECONDS = 1.5, 0.030
 MEMORY_AIM = 1e9
 CLASS_AIM = 30  # milliseconds that an exercise with a class may take beyond one with a function
 SECOND_AIM = 1.5  # seconds for one submission by a second command
-FURTHER_AIM, OWN_AIM = (
-    0.030,
-    0.015,
-)  # seconds for each further submission (torch): in all, and of the command's own CPU
+FURTHER_AIM = 0.030  # seconds for each further submission (torch)
+OWN_AIM = 0.015  # seconds of the command's own CPU for it
 WAITING_AIMS = {1: 4, 30: 7}  # seconds for so many submissions, on two idle processors
 PACKAGES = "torch", "transformers", "nbgrader"
 FLAT = 1.1  # at most so many times the cost between the two smaller classes

@@ -526,10 +526,10 @@ def own_names(theirs: dict[str, Tensor]) -> dict[str, Tensor]:
 check("decoders.own_names", lambda case: own_names(dict(sorted(case.items()))))
 
 # %% [markdown]
-# Everything is there. SmolLM2 has 30 layers of 576 numbers and was trained on two trillion tokens (Ben Allal et al. 2025). What the course's package carries are its weights after instruction tuning, stored in four bits each. Loading takes a few seconds, the first time half a minute.
+# Everything is there. SmolLM2 has 30 layers of 576 numbers and was trained on two trillion tokens (Ben Allal et al. 2025). What the course's package carries are its weights after instruction tuning, stored in four bits each.
 
 # %% tags=["demo"]
-print("This takes some seconds: 135 million numbers are read, twice.")
+print("This takes a few seconds, the first time half a minute.")
 big = load("SmolLM2-135M", head="causal-lm")
 their_model, config = big.model.eval(), big.model.config
 own = Decoder(
