@@ -3,12 +3,14 @@
 import os
 import shutil
 import signal
+from functools import cache
 from pathlib import Path
 
 # First: it spares each process 1.3 s of an import that nothing here needs.
 import autograder.startup  # noqa: F401  # isort: skip
 
 import pytest
+from nbformat import NotebookNode
 from xdist.scheduler import LoadScopeScheduling
 
 from autograder.course import assignments, course_root
@@ -16,6 +18,7 @@ from autograder.daemon.place import VARIABLE as STAYS
 from autograder.jail.outside.bubblewrap import View
 from autograder.jail.outside.client import Server
 from autograder.settings import course_settings
+from autograder.source import read_source
 
 os.environ[STAYS] = "0"  # no test leaves a server behind
 if (
@@ -28,7 +31,19 @@ KERNEL_SETTINGS = ROOT / "tools" / "jupyterlab" / "etc" / "ipython" / "ipython_k
 ASSIGNMENTS = {one.name: one for one in assignments(ROOT)}
 SETTINGS = course_settings(ROOT)
 COURSE_VIEW = View(packages=SETTINGS.packages, answers=SETTINGS.answers)
-OPTIMISERS, MODELS = (SETTINGS.preload_where[words] for words in ("torch.optim", "transformers"))
+OPTIMISERS, MODELS = (SETTINGS.preload_where[words] for words in ("optimiser", "transformers"))
+
+
+@cache
+def solution_of(name: str) -> NotebookNode:
+    """The source of a notebook, which takes half a second to read: to be looked at, and not to be changed."""
+    return read_source(ASSIGNMENTS[name].source)
+
+
+@cache
+def release_of(name: str) -> NotebookNode:
+    """What students get of it: to be looked at, and not to be changed."""
+    return ASSIGNMENTS[name].read_release()
 
 
 @pytest.fixture(scope="session")

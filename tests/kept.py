@@ -1,8 +1,9 @@
 """What has passed for a notebook, or for something else with a name, is not tried again before what it depends on changes.
 
 `ran/NAME` beside the tests holds a digest of all that decides what they say of that name. A run of all these tests
-writes it, and it is committed. Where no notebook gives the name it is that of the file, for its slow tests (`tests/slow.py`). In continuous integration one name in `TURNS` is tried again although nothing has
-changed, each day others: a record that another machine made is believed for so many days at most. KEPT=none believes none.
+writes it, and it is committed. Where no notebook gives the name it is that of the file, for its slow tests
+(`tests/slow.py`). In continuous integration one name in `TURNS` is tried again although nothing has changed, each day
+others: a record that another machine made is believed for so many days at most. KEPT=none believes none.
 """
 
 import hashlib
@@ -10,14 +11,16 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import ASSIGNMENTS
 
-TURNS = 3
+TURNS = 6
+SKIP = pytest.StashKey[Callable[[], str]]()
+"""Why a test need not be run, or ""."""
 
 
 @cache
@@ -85,15 +88,32 @@ class Kept:
     def apply(self, config: pytest.Config, items: list[pytest.Item], first: int = 0) -> None:
         """Skip what has passed, and remember what passes now if all tests of these files are asked for.
 
+        Whether it has is asked when the first test's turn comes, as digests of what is not run would be for nothing.
+
         first  the place of the first name among all that take turns
         """
         tests, day = self.tests(items), today()
+        has_passed = cache(self.has_passed)
         for place, (name, about) in enumerate(tests.items(), first):
-            if believed(place, os.environ, day) and self.has_passed(name):
+            if believed(place, os.environ, day):
                 for item in about:
-                    item.add_marker(pytest.mark.skip(reason=f"{name} {self.words}"))
+                    item.stash[SKIP] = partial(self._why_not, name, has_passed)
+        if not config.pluginmanager.has_plugin(Skipping.__name__):
+            config.pluginmanager.register(Skipping(), Skipping.__name__)
         if {item.path for item in items} >= self.files and _whole(config):
             config.pluginmanager.register(Remembering(self, tests))
+
+    def _why_not(self, name: str, has_passed: Callable[[str], bool]) -> str:
+        return f"{name} {self.words}" if has_passed(name) else ""
+
+
+class Skipping:
+    """Before anything is set up for a test, whether it has passed as it is."""
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        if reason := item.stash.get(SKIP, str)():
+            pytest.skip(reason)
 
 
 def _whole(config: pytest.Config) -> bool:

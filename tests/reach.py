@@ -89,6 +89,10 @@ class Reached:
         self.tables: set[str] = set()
         self.everything = False
         every = {name: path for one in self.packages for name, path in _modules(root, one).items()}
+        inside: dict[str, set[str]] = {name: set() for name in every}
+        for name in every:
+            for package in _with_those_above({name}) & every.keys() - {name}:
+                inside[package].add(name)
         waiting = [("", text) for text in texts]
         while waiting:
             package, text = waiting.pop()
@@ -99,9 +103,7 @@ class Reached:
                 return
             self.words |= said.words
             self.tables |= said.tables
-            below = {
-                name for name in every if any(name.startswith(f"{one}.") for one in said.named & every.keys())
-            }
+            below = {name for package in said.named & every.keys() for name in inside[package]}
             for name in _with_those_above(said.imported | said.named) | below:
                 if name in every and name not in self.modules:
                     self.modules[name] = path = every[name]

@@ -6,7 +6,7 @@ What they depend on is counted generously: whole folders, and the whole course w
 import platform
 import re
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path, PurePosixPath
 
@@ -30,9 +30,11 @@ MODELS = ("coursekit", "data", "requirements-models.txt")
 GRADED = (*TOOL, *MODELS, "solutions", "notebooks", "nbgrader_config.py", "docs", "CONTRIBUTING.md")
 USED = {
     "autograder": GRADED,
+    "checks": GRADED,
     "coursekit": (*MODELS, "autograder"),
     "data": MODELS,
     "examples": (*TOOL, "README.md", "LICENSE"),
+    "exercises": GRADED,
     "hostile": GRADED,
     "jail": GRADED,
     "novels": MODELS,
@@ -41,18 +43,46 @@ USED = {
 }
 """What the tests of a folder depend on, beside themselves, what tests share, and the pins."""
 
-OF_SOME_NOTEBOOKS = ("autograder", "hostile", "jail", "plain", "written")
-"""Folders whose tests look at these notebooks, and at the one in their name, and draw nothing."""
+OF_SOME_NOTEBOOKS = (
+    "",
+    "autograder",
+    "browser",
+    "checks",
+    "exercises",
+    "hostile",
+    "jail",
+    "plain",
+    "written",
+)
+"""Folders whose tests look at the notebooks that they name, and at the one in a test's name, and draw nothing."""
 
-OF_SOME_MODULES = ("coursekit", "data", "novels")
-"""Folders whose tests need of coursekit and data what they themselves reach."""
+OF_NO_NOTEBOOK = ("test_bootstrap", "test_house", "test_validate")
+"""Files beside this one that look at none where they name none. Of the others there it is told only by the tests' names."""
 
-EXAMPLES = ("01_static_embeddings", "02_attention", "09_fine_tuning", "12_one_corpus")
-WHOLE = {f"autograder.test_{what}" for what in ("demo", "instructors_guide", "local", "minutes", "report")}
-"""Files in these folders that look at all notebooks."""
+OF_SOME_MODULES = (
+    "autograder",
+    "checks",
+    "coursekit",
+    "data",
+    "exercises",
+    "hostile",
+    "jail",
+    "novels",
+    "plain",
+    "written",
+)
+"""Folders whose tests need of coursekit and data what they themselves reach, or what these notebooks do."""
 
-DECIDES_NOTHING = (".ci", ".github", "bench", "CITATION.cff")
-"""What no slow test looks at, unless it stands in a folder of tests of this name."""
+THROUGH_ALL = re.compile(
+    r"in ASSIGNMENTS\b(?!\[)|ASSIGNMENTS\.(?:values|items)|\bassignments\([^)]*ROOT|, ASSIGNMENTS\)"
+)
+"""Who says this looks at all notebooks."""
+
+KEEPING = ("conftest", "kept", "reach", "slow", "trials")
+"""Files beside this one that are not followed: the first counts everywhere, the others decide only which tests are run."""
+
+DECIDES_NOTHING = (".ci", ".github", "bench", "CITATION.cff", "docs/benchmarks.md", "docs/images")
+"""What no slow test looks at, unless it stands in a folder of tests of this name, or beside this file."""
 
 
 def name_of(item: pytest.Item) -> str:
@@ -84,8 +114,10 @@ def decides(file: str, folder: str) -> bool:
         if "ran" in path.parts:
             return False
         return path.parts[1] != "natural" and not path.name.startswith("test_")
+    if any(path.is_relative_to(nothing) for nothing in DECIDES_NOTHING):
+        return path.parts[0] == folder or (not folder and path.parts[0] == "docs")
     if folder not in USED:
-        return path.parts[0] not in DECIDES_NOTHING or path.parts[0] == folder
+        return True
     return file == "constraints.txt" or any(path.is_relative_to(used) for used in USED[folder])
 
 
@@ -97,20 +129,38 @@ def of_another_notebook(file: str, notebooks: Iterable[str]) -> bool:
 
 
 @cache
-def of_folder(folder: str, notebooks: tuple[str, ...] = ()) -> list[str]:
-    """notebooks: those that count, where not all do"""
+def of_folder(folder: str, notebooks: tuple[str, ...] = tuple(ASSIGNMENTS)) -> list[str]:
+    """notebooks: those that count"""
     files = [file for file in files_of_the_course() if decides(file, folder)]
-    return [file for file in files if not (notebooks and of_another_notebook(file, notebooks))]
+    if {*notebooks} == {*ASSIGNMENTS}:
+        return files
+    return [file for file in files if not of_another_notebook(file, notebooks)]
+
+
+def split(name: str) -> tuple[str, str]:
+    """The place of a file of tests, and the notebook in the name, or ""."""
+    notebook = next((notebook for notebook in ASSIGNMENTS if name.endswith(f".{notebook}")), "")
+    return name.removesuffix(f".{notebook}"), notebook
+
+
+def looked_at(place: str, notebook: str = "") -> tuple[str, ...]:
+    """The notebooks at which tests look: the one in their name, and what their file and its helpers name, or all."""
+    folder = place.rpartition(".")[0]
+    if folder not in OF_SOME_NOTEBOOKS or not (folder or notebook or place in OF_NO_NOTEBOOK):
+        return tuple(ASSIGNMENTS)
+    texts = [file.read_text(encoding="utf-8") for file in with_helpers(file_of(place))]
+    if not notebook and any(map(THROUGH_ALL.search, texts)):
+        return tuple(ASSIGNMENTS)
+    return tuple(name for name in ASSIGNMENTS if name == notebook or any(name in text for text in texts))
 
 
 def counted(name: str) -> list[str]:
     """The files of the course that count, beside the tests themselves: of coursekit and data what any of the others reaches."""
-    notebook = next((notebook for notebook in ASSIGNMENTS if name.endswith(f".{notebook}")), "")
-    place = name.removesuffix(f".{notebook}")
-    folder = place.rpartition(".")[0]
-    some = folder in OF_SOME_NOTEBOOKS and place not in WHOLE
-    files = of_folder(folder, (*EXAMPLES, notebook) if some else ())
-    if not some and folder not in OF_SOME_MODULES:
+    place, notebook = split(name)
+    folder, shared = place.rpartition(".")[0], shared_files(place)
+    files = of_folder(folder, looked_at(place, notebook))
+    files = [file for file in files if not file.startswith("tests/") or shared(file)]
+    if folder not in OF_SOME_MODULES:
         return files
     other = ("coursekit/", "tests/plain/course/")  # a course of its own, which does not have them
     code = [ROOT / file for file in files if file.endswith(".py") and not file.startswith(other)]
@@ -119,14 +169,27 @@ def counted(name: str) -> list[str]:
     return [file for file in files if reached.decides(file)]
 
 
+def shared_files(place: str) -> Callable[[str], bool]:
+    """Whether a file of `tests` may be used by a file of tests: it stands with it or with what it imports, or beside this one."""
+    helpers = {file.relative_to(HERE.parent) for file in with_helpers(file_of(place))}
+    folders = {file.parent for file in helpers} - {HERE.relative_to(HERE.parent)}
+
+    def used(file: str) -> bool:
+        path = Path(file)
+        if path.parent.name == "tests":
+            return "." not in place or path in helpers or path.name == "conftest.py"
+        return not folders.isdisjoint(path.parents)
+
+    return used
+
+
 def file_of(place: str) -> Path:
     return HERE.joinpath(*place.split(".")).with_suffix(".py")
 
 
 def digest_of(name: str) -> str:
-    notebook = next((notebook for notebook in ASSIGNMENTS if name.endswith(f".{notebook}")), "")
     files = counted(name)
-    tests = with_tests(file_of(name.removesuffix(f".{notebook}")))
+    tests = with_tests(file_of(split(name)[0]))
     machine = (platform.python_version_tuple()[:2], platform.system(), platform.machine())
     contents = [content(ROOT / file) for file in files]
     return digest(tests, name, files, contents, machine) if files else ""
@@ -134,12 +197,28 @@ def digest_of(name: str) -> str:
 
 def with_tests(file: Path) -> list[Path]:
     """A file of tests, and those from which it, or one of them, imports."""
-    found, waiting = [], [file]
+    return [found for found in with_helpers(file) if found.name.startswith("test_")]
+
+
+@cache
+def with_helpers(file: Path) -> list[Path]:
+    """A file of tests, what it, or one of them, imports from tests, and what its folder's tests share without importing it.
+
+    tests/conftest.py, which all share, is not among them, nor is what keeps records.
+    """
+    found: list[Path] = []
+    waiting = [file]
+    if file.parent != HERE and file.with_name("conftest.py").is_file():
+        waiting.append(file.with_name("conftest.py"))
     while waiting:
         found.append(waiting.pop())
-        modules = re.findall(r"^ *from (tests\.\S+) import", found[-1].read_text(), re.MULTILINE)
+        text = found[-1].read_text(encoding="utf-8")
+        modules: set[str] = set()
+        for module, names in re.findall(r"^ *from (tests\b[\w.]*) import (.*)", text, re.MULTILINE):
+            modules |= {module, *(f"{module}.{name}" for name in re.findall(r"\w+", names))}
         files = {HERE.parent.joinpath(*module.split(".")).with_suffix(".py") for module in modules}
-        waiting += sorted(one for one in files - {*found} if one.name.startswith("test_"))
+        more = {*filter(Path.is_file, files)} - {*found, *waiting}
+        waiting += sorted(more - {HERE / f"{name}.py" for name in KEEPING})
     return found
 
 

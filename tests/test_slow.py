@@ -1,7 +1,6 @@
 """What is remembered of a file of slow tests is forgotten with anything that they depend on."""
 
 import ast
-import re
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -53,13 +52,16 @@ COUNTED = {
     "coursekit.test_language": "coursekit/language/exact.py",  # through the package
     "coursekit.test_small_models": "coursekit/small/recipes.py data/results/small_gpt.csv data/models/bert.safetensors",
     "novels.test_training": "coursekit/novels/corpus.py coursekit/pretrain.py",
-    "jail.test_walls": "coursekit/planted/attention.py coursekit/plots.py coursekit/vendor/d3-part.min.js",
+    "jail.test_walls": "coursekit/planted/attention.py coursekit/plots.py coursekit/vendor/d3-part.min.js "
+    "tests/processes.py",
     "hostile.test_hostile": "data/senses/senses.csv",
+    "browser.test_round": "tests/autograder/road.py tests/conftest.py tests/browser/conftest.py",
+    "plain.test_plain": "tests/plain/hand_ins.py",
 }
 NOT_COUNTED = {
     "coursekit.test_language": "coursekit/pictures/gpt.py coursekit/planted/attention.py",
     "novels.test_training": "coursekit/pictures/gpt.py coursekit/sliders.py",
-    "jail.test_walls": "coursekit/pictures/gpt.py coursekit/pictures/exam.py",
+    "jail.test_walls": "coursekit/pictures/gpt.py coursekit/pictures/exam.py tests/slow.py tests/novels/texts.py",
 }
 
 
@@ -75,27 +77,47 @@ def test_of_coursekit_and_data_it_outlasts_what_is_not_reached(name, file):
 
 def test_another_notebook_and_its_pictures_count_where_all_notebooks_are_looked_at():
     own, other = "solutions/02_attention/exercises.py", "notebooks/07_gpt/07_gpt.ipynb"
-    assert slow.of_another_notebook(other, ["02_attention"]) and not slow.of_another_notebook(
-        own, ["02_attention"]
-    )
+    assert slow.of_another_notebook(other, ["02_attention"])
+    assert not slow.of_another_notebook(own, ["02_attention"])
     assert slow.of_another_notebook("coursekit/pictures/exam.py", ["02_attention"])
     assert not slow.of_another_notebook("coursekit/plots.py", ["02_attention"])
     assert not slow.of_another_notebook("notebooks/start.ipynb", ["02_attention"])
-    assert all((ROOT / "tests" / f"{name.replace('.', '/')}.py").is_file() for name in slow.WHOLE)
 
 
-@pytest.mark.parametrize("folder", slow.OF_SOME_NOTEBOOKS)
-def test_tests_that_name_another_notebook_or_go_through_all_are_known(folder):
-    """A notebook's name in a test's id counts; any other has to be an example, or the file has to be one that looks at all."""
-    for file in (ROOT / "tests" / folder).glob("*.py"):
-        text = file.read_text()
-        named = {name for name in slow.ASSIGNMENTS if name in text}
-        through_all = re.search(
-            r"in ASSIGNMENTS\b(?!\[)|ASSIGNMENTS\.(?:values|items)|assignments\(ROOT\)", text
-        )
-        if f"{folder}.{file.stem}" not in slow.WHOLE:
-            assert named <= {*slow.EXAMPLES}, file
-            assert not through_all, file
+LOOKED_AT = {
+    "autograder.test_road": "02_attention",
+    "autograder.test_untrusted": "02_attention 12_one_corpus",  # one in a helper, one in the file
+    "browser.test_growing_model": "02_attention 03_transformer_layer 06_bert",
+    "browser.test_attention_views": "",
+    "test_validate": "",
+}
+
+
+@pytest.mark.parametrize("place", LOOKED_AT)
+def test_tests_look_at_the_notebooks_that_they_and_their_helpers_name(place):
+    assert set(LOOKED_AT[place].split()) <= set(slow.looked_at(place)) < set(slow.ASSIGNMENTS)
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "autograder.test_demo",
+        "autograder.test_local",
+        "autograder.test_minutes",
+        "book.test_site",
+        "test_versions",
+        "exercises.test_mutants",
+    ],
+)
+def test_who_goes_through_all_notebooks_looks_at_all(place):
+    assert set(slow.looked_at(place)) == set(slow.ASSIGNMENTS)
+
+
+def test_a_notebook_in_a_test_s_name_is_looked_at_and_no_other():
+    for place in ("autograder.test_report", "test_student_release"):
+        assert set(slow.looked_at(place)) == set(slow.ASSIGNMENTS)
+        looked_at = slow.looked_at(place, "13_decoders")
+        assert "13_decoders" in looked_at and "08_inside" not in looked_at
 
 
 @pytest.mark.parametrize("name", SLOW_FILES)

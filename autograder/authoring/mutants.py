@@ -48,6 +48,8 @@ OPERATORS: dict[type, list[type]] = {
 METHODS = {"sum": "mean", "mean": "sum", "max": "min", "min": "max", "amax": "amin", "amin": "amax", "exp": "abs", "log": "abs", "triu": "tril", "tril": "triu"}  # fmt: skip
 CHUNK = 40
 """Mutants to a job, so that a progress bar moves."""
+MOST_SECONDS = 10
+"""For all inputs of one exercise. A mutant that goes on for ever costs them; the solution must do with them on a slow machine."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ def run(
     made = [mutant for name in names for mutant in mutants(name, sources[name])]
     survivors = []
     modules = imported_ahead(assignment.settings.preload_where, read_source(assignment.source))
-    with reference.own_server(assignment.root, modules, Limits(cell_seconds=2)) as server:
+    with reference.own_server(assignment.root, modules, Limits(cell_seconds=MOST_SECONDS)) as server:
         keys = keys or reference.public_keys(server, assignment, PUBLIC_SEED, names)
         for start in range(0, len(made), CHUNK):
             chunk = made[start : start + CHUNK]

@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 from autograder.authoring.minutes import STATED, in_fives, minutes, sections
 from autograder.checks.overview import FURTHER
 from autograder.cli import app
-from autograder.source import grade_id, read_source
-from tests.conftest import ASSIGNMENTS, ROOT
+from autograder.source import grade_id
+from tests.conftest import ASSIGNMENTS, ROOT, solution_of
 
 SOLUTION = {
     "nbgrader": {"solution": True, "grade": False, "grade_id": "a-b", "schema_version": 3, "locked": False}
@@ -52,7 +52,7 @@ def test_in_fives():
 
 def test_the_command_says_them_of_every_section():
     said = CliRunner().invoke(app, ["minutes", "02_attention", "--sections"], terminal_width=200)
-    core = minutes(read_source(ASSIGNMENTS["02_attention"].source))
+    core = minutes(solution_of("02_attention"))
     assert said.exit_code == 0 and "core path" in said.output and f"{core:.0f} +" in said.output
 
 
@@ -65,25 +65,25 @@ NAMED_AND_NOT_RUN = {"unfreeze_at"}
 
 def stated(name: str) -> int:
     """The minutes in a notebook's header."""
-    header = read_source(ASSIGNMENTS[name].source).cells[0].source
+    header = solution_of(name).cells[0].source
     return int(re.search(r"\*\*Time\*\* about (\d+) minutes", header)[1])
 
 
 @pytest.mark.parametrize("name", ASSIGNMENTS)
 def test_every_exercise_states_its_minutes(name):
     exercises = {exercise.solution_id for exercise in ASSIGNMENTS[name].exercises.values()}
-    cells = [cell for cell in read_source(ASSIGNMENTS[name].source).cells if grade_id(cell) in exercises]
+    cells = [cell for cell in solution_of(name).cells if grade_id(cell) in exercises]
     assert len(cells) == len(exercises) and all(STATED.search(cell.source) for cell in cells)
 
 
 @pytest.mark.parametrize("name", ASSIGNMENTS)
 def test_a_header_says_what_is_computed(name):
-    assert stated(name) == pytest.approx(minutes(read_source(ASSIGNMENTS[name].source)), rel=0.1)
+    assert stated(name) == pytest.approx(minutes(solution_of(name)), rel=0.1)
 
 
 @pytest.mark.parametrize("name", ASSIGNMENTS)
 def test_the_core_path_takes_at_most_75_minutes_and_asks_for_two_written_answers_at_most(name):
-    source = read_source(ASSIGNMENTS[name].source)
+    source = solution_of(name)
     assert in_fives(minutes(source)) <= 75
     assert sum(section.written for section in sections(source) if not section.further) <= 2
 
@@ -99,7 +99,7 @@ def test_the_map_says_what_the_headers_say():
 def test_the_core_path_uses_no_function_of_what_goes_further(name):
     functions = {e.solution_id: e.name.partition(".")[2] for e in ASSIGNMENTS[name].exercises.values()}
     below, written_further, used_in_core = False, set(), set()
-    for cell in read_source(ASSIGNMENTS[name].source).cells:
+    for cell in solution_of(name).cells:
         if cell.cell_type == "markdown":
             for heading in re.findall(r"^## (.+)", cell.source, re.MULTILINE):
                 below = bool(FURTHER.match(heading))

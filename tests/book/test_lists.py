@@ -6,8 +6,8 @@ from functools import cache
 
 import pytest
 
-from autograder.source import is_solution, read_source
-from tests.conftest import ASSIGNMENTS, ROOT
+from autograder.source import is_solution
+from tests.conftest import ASSIGNMENTS, ROOT, solution_of
 
 NAMES = {name[:2]: name for name in ASSIGNMENTS}
 BOOK = ROOT / "docs" / "book"
@@ -30,7 +30,7 @@ def key(entry: str) -> tuple[str, str]:
 
 @cache
 def references_of(name: str) -> dict[tuple[str, str], str]:
-    cells = read_source(ASSIGNMENTS[name].source).cells
+    cells = solution_of(name).cells
     sections = [cell.source for cell in cells if cell.source.startswith("## References")]
     return {key(entry): entry for section in sections for entry in entries(section)}
 
@@ -98,7 +98,7 @@ def read_in(name: str) -> str:
     """What a student reads in a notebook: its text and what code writes as text, without answers and references."""
     cells = [
         cell
-        for cell in read_source(ASSIGNMENTS[name].source).cells
+        for cell in solution_of(name).cells
         if not is_solution(cell) and not cell.source.startswith("## References")
     ]
     text = [cell.source for cell in cells if cell.cell_type == "markdown"]
@@ -161,7 +161,7 @@ THREADS = re.compile(r"/(?:issues|pull)/\d+|Issues? [\d, and]+")
 
 def said_in(name: str) -> str:
     """What a notebook says, in words and in code, without its references; on one line."""
-    cells = [cell.source for cell in read_source(ASSIGNMENTS[name].source).cells]
+    cells = [cell.source for cell in solution_of(name).cells]
     return " ".join(" ".join(cell for cell in cells if not cell.startswith("## References")).split())
 
 

@@ -5,9 +5,8 @@ import re
 
 import pytest
 
-from autograder.source import read_source
 from tests.book.test_lists import written_as_text
-from tests.conftest import ASSIGNMENTS, ROOT
+from tests.conftest import ASSIGNMENTS, ROOT, solution_of
 
 AMERICAN = (
     *(
@@ -58,7 +57,7 @@ def test_the_list_finds_what_it_is_for():
 
 @pytest.mark.parametrize("name", ASSIGNMENTS)
 def test_what_a_notebook_says_is_british(name):
-    cells = read_source(ASSIGNMENTS[name].source).cells
+    cells = solution_of(name).cells
     prose = [
         cell for cell in cells if cell.cell_type == "markdown" and not cell.source.startswith("## References")
     ]

@@ -8,6 +8,9 @@ from tests.notebooks.running import run_solution
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` and `-k` take tests away
 def pytest_collection_modifyitems(config, items):
+    for item in items:
+        if item.path.parent == ran.HERE and "run" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.slow)
     ran.KEPT.apply(config, items)
 
 

@@ -273,6 +273,7 @@ SAYS = {
 }
 
 
+@slow
 def test_the_margin_is_not_clearly_better_than_the_question_s_words_at_knowing_what_has_an_answer(measured):
     low, high = measured["margin_above_words"]
     assert low < 0 < high

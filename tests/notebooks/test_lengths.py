@@ -7,8 +7,7 @@ from nbformat import NotebookNode
 from nbgrader.utils import is_grade, is_solution
 
 from autograder.authoring.minutes import NOT_WORDS, WORD
-from autograder.source import read_source
-from tests.conftest import ASSIGNMENTS
+from tests.conftest import ASSIGNMENTS, solution_of
 
 MOST_WORDS = 120
 MOST_IN_A_SENTENCE = 35
@@ -47,7 +46,7 @@ def is_shown(cell: NotebookNode) -> bool:
 
 @pytest.mark.parametrize("name", ASSIGNMENTS)
 def test_no_cell_of_prose_is_long(name):
-    cells = [cell for cell in read_source(ASSIGNMENTS[name].source).cells if is_prose(cell)]
+    cells = [cell for cell in solution_of(name).cells if is_prose(cell)]
     assert cells
     long = {cell.source[:60]: word_count(cell) for cell in cells if word_count(cell) > MOST_WORDS}
     assert not long
@@ -72,7 +71,7 @@ def test_sentences_are_told_apart():
 
 @pytest.mark.parametrize("name", ASSIGNMENTS)
 def test_no_sentence_is_long(name):
-    cells = [cell for cell in read_source(ASSIGNMENTS[name].source).cells if is_prose(cell)]
+    cells = [cell for cell in solution_of(name).cells if is_prose(cell)]
     counted = {sentence[:60]: len(WORD.findall(sentence)) for cell in cells for sentence in sentences(cell)}
     assert len(counted) > 50
     assert {start: count for start, count in counted.items() if count > MOST_IN_A_SENTENCE} == {}
@@ -80,6 +79,6 @@ def test_no_sentence_is_long(name):
 
 @pytest.mark.parametrize("name", ASSIGNMENTS)
 def test_the_code_to_be_read_is_short(name):
-    cells = [cell for cell in read_source(ASSIGNMENTS[name].source).cells if is_shown(cell)]
+    cells = [cell for cell in solution_of(name).cells if is_shown(cell)]
     shown = {cell.source.splitlines()[0]: line_count(cell) for cell in cells}
     assert sum(map(line_count, cells)) <= MOST_LINES, sorted(shown.items(), key=lambda entry: -entry[1])

@@ -3,13 +3,14 @@
 import ast
 import json
 import re
+from copy import deepcopy
 
 import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from autograder.source import code_cells, read_source
-from tests.conftest import ASSIGNMENTS
+from autograder.source import code_cells
+from tests.conftest import ASSIGNMENTS, release_of, solution_of
 from tools.book.notebook import students_page
 
 MOST_WORDS = 6
@@ -20,10 +21,11 @@ def folded(notebook: NotebookNode) -> list[str]:
     return [cell.id for cell in code_cells(notebook) if cell.metadata.get("jupyter", {}).get("source_hidden")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ASSIGNMENTS)
 def test_code_folded_in_the_source_is_folded_in_the_release_and_on_the_website(name):
     one = ASSIGNMENTS[name]
-    source = read_source(one.source)
+    source = deepcopy(solution_of(name))
     assert folded(source), "code that is not meant to be read is folded"
     assert folded(one.read_release()) == folded(source)
     page = nbformat.reads(students_page(one, source), as_version=4)
@@ -34,7 +36,7 @@ def test_code_folded_in_the_source_is_folded_in_the_release_and_on_the_website(n
 
 def open_cells(name: str) -> list[NotebookNode]:
     """The code that is read: not the student's own, and not folded."""
-    notebook = ASSIGNMENTS[name].read_release()
+    notebook = release_of(name)
     hidden = folded(notebook)
     return [
         cell for cell in code_cells(notebook) if cell.id not in hidden and "nbgrader" not in cell.metadata
@@ -57,7 +59,7 @@ def said(call: ast.Call) -> str:
 
 @pytest.mark.parametrize("name", ASSIGNMENTS)
 def test_one_heading_is_the_title_and_no_sentence_is_a_heading(name):
-    cells = [cell for cell in read_source(ASSIGNMENTS[name].source).cells if cell.cell_type == "markdown"]
+    cells = [cell for cell in solution_of(name).cells if cell.cell_type == "markdown"]
     headings = re.findall(r"^(#+) (.+)$", "\n".join(cell.source for cell in cells), flags=re.MULTILINE)
     assert headings[0][0] == "#" and [level for level, _ in headings].count("#") == 1
     assert not [text for _, text in headings if text.endswith(".")]
@@ -68,7 +70,7 @@ def test_no_sentence_is_read_in_the_code_and_again_below_it(name):
     shown = [said(call) for cell in open_cells(name) for call in calls(cell, "Markdown")]
     assert [words for words in shown if "|" not in words and len(words.split()) > MOST_WORDS] == []
     # Of a folded cell JupyterLab shows the first line.
-    notebook = ASSIGNMENTS[name].read_release()
+    notebook = release_of(name)
     first = [cell.source.partition("\n")[0] for cell in code_cells(notebook) if cell.id in folded(notebook)]
     assert [line for line in first if "Markdown(" in line and not line.endswith("Markdown(")] == []
 
@@ -83,14 +85,14 @@ def test_no_prediction_s_answer_can_be_read_off_the_next_cell(name):
 
 def test_the_answer_in_a_folded_cell_does_not_stand_in_its_first_line():
     for name in ASSIGNMENTS:
-        for cell in code_cells(ASSIGNMENTS[name].read_release()):
+        for cell in code_cells(release_of(name)):
             assert not re.match(r"reveal\(.*\d", cell.source), cell.source
 
 
 @pytest.mark.parametrize("name", ASSIGNMENTS)
 def test_sliders_leave_a_picture_in_the_saved_notebook(name):
     """ipywidgets' own interact draws inside a widget, which the next morning is an error."""
-    assert "ipywidgets.interact" not in json.dumps(ASSIGNMENTS[name].read_release())
+    assert "ipywidgets.interact" not in json.dumps(release_of(name))
 
 
 def chosen(call: ast.Call, keyword: str) -> list[str]:
@@ -107,7 +109,7 @@ def test_each_wrong_choice_of_a_prediction_is_explained(name):
     }
     revealed = {
         call.args[0].value: (chosen(call, "because"), names_in(call.args[1]))
-        for cell in code_cells(ASSIGNMENTS[name].read_release())
+        for cell in code_cells(release_of(name))
         for call in calls(cell, "reveal")
     }
     for about, choices in predicted.items():

@@ -12,23 +12,60 @@ from tests.reach import Reached
 NAME = "02_attention"
 
 
-@pytest.fixture
-def world(tmp_path, monkeypatch):
-    """What is kept in a copy of the course's files, for which the digest is made anew each time."""
-    for folder in (*ran.USED, "solutions", "notebooks"):
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    """A copy of the course's files."""
+    folder = tmp_path_factory.mktemp("course")
+    for name in (*ran.USED, "solutions", "notebooks"):
         shutil.copytree(
-            ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True
+            ROOT / name,
+            folder / name,
+            ignore=shutil.ignore_patterns("__pycache__", "ran"),
+            dirs_exist_ok=True,
         )
-    for file in ("constraints.txt", "nbgrader_config.py"):
-        shutil.copy(ROOT / file, tmp_path / file)
-    monkeypatch.setattr(ran, "ROOT", tmp_path)
-    monkeypatch.setattr(ran, "FOLDER", tmp_path / "tests" / "notebooks" / "ran")
-    shutil.rmtree(ran.FOLDER)
+    for name in ("constraints.txt", "nbgrader_config.py"):
+        shutil.copy(ROOT / name, folder / name)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def contents():
+    """The digests of the files in that copy."""
+    return {}
+
+
+@pytest.fixture
+def world(course, contents, monkeypatch):
+    """What is kept in the copy, for which the digest is made anew each time."""
+    digest = ran.content.__wrapped__
+    monkeypatch.setattr(ran, "ROOT", course)
+    monkeypatch.setattr(ran, "FOLDER", course / "tests" / "notebooks" / "ran")
     one = ASSIGNMENTS[NAME]
-    monkeypatch.setitem(ran.ASSIGNMENTS, NAME, type(one)(tmp_path, NAME))
-    for cached in (ran._files, ran.content, ran.digest_of):
+    monkeypatch.setitem(ran.ASSIGNMENTS, NAME, type(one)(course, NAME))
+    for cached in (ran._files, ran.digest_of):
         monkeypatch.setattr(ran, cached.__name__, cached.__wrapped__)
-    return Kept(ran.FOLDER.parent, frozenset(), ran.digest_of)
+    monkeypatch.setattr(
+        ran, "content", lambda file: contents.get(file) or contents.setdefault(file, digest(file))
+    )
+    yield Kept(ran.FOLDER.parent, frozenset(), ran.digest_of)
+    shutil.rmtree(ran.FOLDER, ignore_errors=True)
+
+
+@pytest.fixture
+def change(world, contents):
+    """change(path) makes a file one byte longer, until the test ends."""
+    before = {}
+
+    def longer(path):
+        file = ran.ROOT / path
+        before[file] = file.read_bytes()
+        file.write_bytes(before[file] + b"\n")
+        contents.pop(file, None)
+
+    yield longer
+    for file, content in before.items():
+        file.write_bytes(content)
+        contents.pop(file, None)
 
 
 @pytest.mark.parametrize(
@@ -49,12 +86,11 @@ def world(tmp_path, monkeypatch):
         "constraints.txt",
     ],
 )
-def test_it_is_forgotten_with_what_it_depends_on(world, path):
+def test_it_is_forgotten_with_what_it_depends_on(world, change, path):
     assert not world.has_passed(NAME)
     world.remember(NAME)
     assert world.has_passed(NAME)
-    file = ran.ROOT / path
-    file.write_bytes(file.read_bytes() + b"\n")
+    change(path)
     assert not world.has_passed(NAME)
 
 
@@ -70,10 +106,9 @@ def test_it_is_forgotten_with_what_it_depends_on(world, path):
         "tools/student/README.md",
     ],
 )
-def test_what_nothing_of_it_reaches_changes_nothing(world, path):
+def test_what_nothing_of_it_reaches_changes_nothing(world, change, path):
     world.remember(NAME)
-    file = ran.ROOT / path
-    file.write_bytes(file.read_bytes() + b"\n")
+    change(path)
     assert world.has_passed(NAME)
 
 
