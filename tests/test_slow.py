@@ -29,7 +29,7 @@ CHANGES_NOTHING = {
     "coursekit": "README.md docs/grading.md solutions/02_attention/02_attention.py tests/jail/test_walls.py "
     "tests/natural/02_attention.py tests/natural/ran/02_attention tests/coursekit/test_order.py",
     "examples": "coursekit/plots.py solutions/02_attention/02_attention.py tests/autograder/test_road.py",
-    "autograder": "tools/book/links.py tests/browser/test_page.py deploy/kubernetes/README.md",
+    "autograder": "tools/book/links.py docs/benchmarks.md solutions/02_attention/.tried.json tests/browser/test_page.py deploy/kubernetes/README.md",
     "browser": "bench/__main__.py .ci/run tests/jail/test_walls.py",
 }
 
