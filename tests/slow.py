@@ -14,7 +14,7 @@ import pytest
 
 from autograder.authoring.tried import FILE as TRIED
 from autograder.digests import digest
-from tests.conftest import ASSIGNMENTS, ROOT
+from tests.conftest import ASSIGNMENTS, ROOT, SETTINGS
 from tests.kept import Kept, any_notebook, content
 from tests.reach import Reached
 
@@ -79,6 +79,10 @@ THROUGH_ALL = re.compile(
 )
 """Who says this looks at all notebooks."""
 
+PAGES = ("docs/", "README.md", "CONTRIBUTING.md")
+ALL_PAGES = re.compile(r'tools\.book|"docs"(?! / ")')
+"""Who says this reads any of them."""
+
 KEEPING = ("conftest", "kept", "reach", "slow", "trials")
 """Files beside this one that are not followed: the first counts everywhere, the others decide only which tests are run."""
 
@@ -131,6 +135,11 @@ def of_another_notebook(file: str, notebooks: Iterable[str]) -> bool:
     return folder in {*ASSIGNMENTS} - {*notebooks} or path.is_relative_to("coursekit/pictures")
 
 
+def is_page(file: str) -> bool:
+    """Whether a file is a page of prose that students do not get: who reads it says its name."""
+    return file.endswith(".md") and file.startswith(PAGES) and file not in SETTINGS.student_files
+
+
 @cache
 def of_folder(folder: str, notebooks: tuple[str, ...] = tuple(ASSIGNMENTS)) -> list[str]:
     """notebooks: those that count"""
@@ -163,6 +172,11 @@ def counted(name: str) -> list[str]:
     folder, shared = place.rpartition(".")[0], shared_files(place)
     files = of_folder(folder, looked_at(place, notebook))
     files = [file for file in files if not file.startswith("tests/") or shared(file)]
+    if folder and folder in OF_SOME_NOTEBOOKS:
+        texts = [file.read_text(encoding="utf-8") for file in with_helpers(file_of(place))]
+        if not any(map(ALL_PAGES.search, texts)):
+            named = "\n".join(texts)
+            files = [file for file in files if not is_page(file) or Path(file).name in named]
     if folder not in OF_SOME_MODULES:
         return files
     other = ("coursekit/", "tests/plain/course/")  # a course of its own, which does not have them

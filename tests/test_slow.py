@@ -57,8 +57,12 @@ COUNTED = {
     "hostile.test_hostile": "data/senses/senses.csv",
     "browser.test_round": "tests/autograder/road.py tests/conftest.py tests/browser/conftest.py",
     "plain.test_plain": "tests/plain/hand_ins.py",
+    "browser.test_page": "docs/grading.md",  # in a website
+    "autograder.test_settings": "docs/instructors.md docs/students.md",
+    "autograder.test_instructors_guide": "docs/instructors.md",  # in a helper
 }
 NOT_COUNTED = {
+    "browser.test_round": "docs/instructors.md CONTRIBUTING.md",
     "coursekit.test_language": "coursekit/pictures/gpt.py coursekit/planted/attention.py",
     "novels.test_training": "coursekit/pictures/gpt.py coursekit/sliders.py",
     "jail.test_walls": "coursekit/pictures/gpt.py coursekit/pictures/exam.py tests/slow.py tests/novels/texts.py",
