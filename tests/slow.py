@@ -42,7 +42,7 @@ USED = {
     "plain": GRADED,
     "written": GRADED,
 }
-"""What the tests of a folder depend on, beside themselves, what tests share, and the pins."""
+"""What the tests of a folder depend on, beside themselves, what tests share, and the pins: of coursekit and data what they, or the notebooks at which they look, reach."""
 
 OF_SOME_NOTEBOOKS = (
     "",
@@ -60,24 +60,8 @@ OF_SOME_NOTEBOOKS = (
 OF_NO_NOTEBOOK = ("test_bootstrap", "test_house", "test_validate")
 """Files beside this one that look at none where they name none. Of the others there it is told only by the tests' names."""
 
-OF_SOME_MODULES = (
-    "autograder",
-    "checks",
-    "coursekit",
-    "data",
-    "exercises",
-    "hostile",
-    "jail",
-    "novels",
-    "plain",
-    "written",
-)
-"""Folders whose tests need of coursekit and data what they themselves reach, or what these notebooks do."""
-
-THROUGH_ALL = re.compile(
-    r"in ASSIGNMENTS\b(?!\[)|ASSIGNMENTS\.(?:values|items)|\bassignments\([^)]*ROOT|, ASSIGNMENTS\)"
-)
-"""Who says this looks at all notebooks."""
+THROUGH_ALL = re.compile(r"in ASSIGNMENTS\b(?!\[)|ASSIGNMENTS\.(?:values|items)|\bassignments\([^)]*ROOT")
+"""Who says this looks at all notebooks. Where a test is asked of each, its name has the notebook in it."""
 
 PAGES = ("docs/", "README.md", "CONTRIBUTING.md")
 ALL_PAGES = re.compile(r'tools\.book|"docs"(?! / ")')
@@ -160,10 +144,10 @@ def looked_at(place: str, notebook: str = "") -> tuple[str, ...]:
     folder = place.rpartition(".")[0]
     if folder not in OF_SOME_NOTEBOOKS or not (folder or notebook or place in OF_NO_NOTEBOOK):
         return tuple(ASSIGNMENTS)
-    texts = [file.read_text(encoding="utf-8") for file in with_helpers(file_of(place))]
-    if not notebook and any(map(THROUGH_ALL.search, texts)):
+    text = text_of(place)
+    if not notebook and THROUGH_ALL.search(text):
         return tuple(ASSIGNMENTS)
-    return tuple(name for name in ASSIGNMENTS if name == notebook or any(name in text for text in texts))
+    return tuple(name for name in ASSIGNMENTS if name == notebook or name in text)
 
 
 def counted(name: str) -> list[str]:
@@ -173,11 +157,10 @@ def counted(name: str) -> list[str]:
     files = of_folder(folder, looked_at(place, notebook))
     files = [file for file in files if not file.startswith("tests/") or shared(file)]
     if folder and folder in OF_SOME_NOTEBOOKS:
-        texts = [file.read_text(encoding="utf-8") for file in with_helpers(file_of(place))]
-        if not any(map(ALL_PAGES.search, texts)):
-            named = "\n".join(texts)
-            files = [file for file in files if not is_page(file) or Path(file).name in named]
-    if folder not in OF_SOME_MODULES:
+        text = text_of(place)
+        if not ALL_PAGES.search(text):
+            files = [file for file in files if not is_page(file) or Path(file).name in text]
+    if folder not in USED:
         return files
     other = ("coursekit/", "tests/plain/course/")  # a course of its own, which does not have them
     code = [ROOT / file for file in files if file.endswith(".py") and not file.startswith(other)]
@@ -193,11 +176,16 @@ def shared_files(place: str) -> Callable[[str], bool]:
 
     def used(file: str) -> bool:
         path = Path(file)
-        if path.parent.name == "tests":
+        if path.parent == Path("tests"):
             return "." not in place or path in helpers or path.name == "conftest.py"
         return not folders.isdisjoint(path.parents)
 
     return used
+
+
+def text_of(place: str) -> str:
+    """A file of tests with its helpers."""
+    return "\n".join(file.read_text(encoding="utf-8") for file in with_helpers(file_of(place)))
 
 
 def file_of(place: str) -> Path:

@@ -57,6 +57,12 @@ def test_a_part_of_the_tests_is_not_remembered_as_all_of_them(suite):
     assert suite("-k", "one") == ({"passed": 2, "deselected": 2}, [])
 
 
+def test_of_tests_that_are_not_run_nothing_is_asked(suite, pytester):
+    suite()
+    (pytester.path / "digest").unlink()
+    assert suite("-m", "not slow") == ({"deselected": 4}, ["01_a"])
+
+
 def test_nothing_is_believed_where_somebody_says_so(suite, monkeypatch):
     suite()
     monkeypatch.setenv("KEPT", "none")

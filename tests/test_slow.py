@@ -92,6 +92,7 @@ LOOKED_AT = {
     "autograder.test_road": "02_attention",
     "autograder.test_untrusted": "02_attention 12_one_corpus",  # one in a helper, one in the file
     "browser.test_growing_model": "02_attention 03_transformer_layer 06_bert",
+    "autograder.test_engine": "01_static_embeddings 02_attention 09_fine_tuning",  # and each in a test's name
     "browser.test_attention_views": "",
     "test_validate": "",
 }
@@ -110,7 +111,6 @@ def test_tests_look_at_the_notebooks_that_they_and_their_helpers_name(place):
         "autograder.test_minutes",
         "book.test_site",
         "test_versions",
-        "exercises.test_mutants",
     ],
 )
 def test_who_goes_through_all_notebooks_looks_at_all(place):
