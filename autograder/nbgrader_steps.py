@@ -63,6 +63,7 @@ from autograder.untrusted.submission import (
     read_handed,
     restore,
     students,
+    to_be_filled_in,
     to_notebook,
 )
 
@@ -355,7 +356,12 @@ class CourseStep(NbGraderPreprocessor):
         mark = notebook.metadata[MARK]
         student = resources["nbgrader"]["student"]
         return Submission(
-            student, notebook, mark["digest"], mark["status"] and Status(mark["status"]), mark["reason"]
+            student,
+            notebook,
+            mark["digest"],
+            mark["status"] and Status(mark["status"]),
+            mark["reason"],
+            released=to_be_filled_in(self.assignment(resources).read_release()),
         )
 
 

@@ -191,6 +191,7 @@ class GradebookWriter:
         Returns those whose files could not be written, which harms nobody else.
         """
         batch = list(batch)
+        self.rows.find([submission.student for submission, _ in batch])
         remembered = [self.set_rows(submission, result.verdicts) for submission, result in batch]
         self.commit()
         # Remembered after the commit: a run killed between the two asks for one look too many, not too few.

@@ -4,7 +4,7 @@ The tables and what they mean are nbgrader's. Its objects are not used, because 
 recording the two-thousandth student took three times as long as the first.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -170,11 +170,12 @@ def _cells(db: Session, kind: type, notebook: str) -> dict[str, str]:
 # A student --------------------------------------------------------------------------------------------
 
 
-def find_submission(db: Session, released: Released, student: str) -> Row | None:
-    """submission, timestamp, extension, notebook, penalty: None where the student has none; no row for a stranger."""
+def find_submissions(db: Session, released: Released, students: Collection[str]) -> dict[str, Row]:
+    """{student: student, submission, timestamp, extension, notebook, penalty}: None where there is none; no row for a stranger."""
     whole, part = SubmittedAssignment, SubmittedNotebook
     query = (
         select(
+            Student.id.label("student"),
             whole.id.label("submission"),
             whole.timestamp,
             whole.extension,
@@ -184,9 +185,9 @@ def find_submission(db: Session, released: Released, student: str) -> Row | None
         .select_from(Student)
         .outerjoin(whole, and_(whole.student_id == Student.id, whole.assignment_id == released.assignment))
         .outerjoin(part, and_(part.assignment_id == whole.id, part.notebook_id == released.notebook))
-        .where(Student.id == student)
+        .where(Student.id.in_(students))
     )
-    return db.execute(query).one_or_none()
+    return {row.student: row for row in db.execute(query)}
 
 
 def cell_rows(

@@ -1,16 +1,16 @@
 """A student's rows in nbgrader's gradebook, written with few statements. What is there is read in `gradebook.queries`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from nbgrader import api
 from nbgrader.api import Comment, Grade, Student, SubmittedAssignment, SubmittedNotebook
-from sqlalchemy import insert, update
+from sqlalchemy import Row, insert, update
 from sqlalchemy.orm import Session
 
-from autograder.gradebook.queries import Released, cell_rows, find_submission
+from autograder.gradebook.queries import Released, cell_rows, find_submissions
 
 Values = Mapping[str, Any]
 
@@ -45,6 +45,7 @@ class Rows:
         self.db, self.released = db, released
         self._inserts: dict[type, list[Values]] = {table: [] for table in TABLES}
         self._updates: dict[type, list[Values]] = {table: [] for table in TABLES}
+        self._found: dict[str, Row | None] = {}
 
     def write(self) -> None:
         # New rows by their table: what the session would do for objects takes longer than the database.
@@ -55,12 +56,19 @@ class Rows:
                 self.db.execute(statement, rows)
                 rows.clear()
 
+    def find(self, students: Collection[str]) -> None:
+        """Look up what there is of several students at once, who hand in next."""
+        rows = find_submissions(self.db, self.released, students)
+        self._found = {student: rows.get(student) for student in students}
+
     def hand_in(self, student: str, timestamp: datetime | None) -> SubmissionRow:
         """The student's submission, made if the gradebook has none. Without a timestamp an earlier one stays."""
-        row = find_submission(self.db, self.released, student)
+        if student not in self._found:
+            self.find([student])
+        row = self._found.pop(student)
         if row is None:
             self._inserts[Student].append({"id": student})
-        submission, before, extension, notebook, penalty = row or [None] * 5
+        _, submission, before, extension, notebook, penalty = row or [None] * 6
         is_new = notebook is None
         if submission is None:
             submission = api.new_uuid()

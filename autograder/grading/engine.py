@@ -38,6 +38,8 @@ from autograder.untrusted.frames import Frame, read_frame
 from autograder.untrusted.submission import Submission
 
 MOST_AT_ONCE = 10  # results that are held in memory, to be recorded together
+HELD_SECONDS = 0.2  # that they wait for another one
+MOST_PACKED = 32  # sets of exercises whose inputs are kept packed
 
 
 @dataclass(frozen=True)
@@ -159,6 +161,7 @@ class Engine:
         self._late: list[Attempt] = []  # that ran out of time while others worked
         self._waiting: dict[str, list[Submission]] = {}  # for the same result
         self._stored: set[str] = set()  # in this run
+        self._inputs: dict[tuple[str, ...], tuple[DrawnCases, bytes]] = {}
         self._not_stored: dict[str, Result] = {}
 
     def __enter__(self) -> "Engine":
@@ -206,7 +209,7 @@ class Engine:
             yield from batch
 
     def batches(self, submissions: Iterable[Submission]) -> Iterator[list[tuple[Submission, Result]]]:
-        """The same in lists: what is known at a time. Nothing is held back while a jail is waited for."""
+        """The same in lists: what is known at a time. Nothing is held back while a jail is waited for any longer."""
         batch = []
         for graded in self._results(submissions):
             if graded is not None:
@@ -264,8 +267,18 @@ class Engine:
         cases = self.expected.cases
         attempt.cases = {step.exercise: cases[step.exercise] for step in attempt.steps if step.exercise}
         cells = [jobs.cell(step.source, step.exercise) for step in attempt.steps]
-        job = jobs.make_job(cells, attempt.cases, self.assignment.settings.arrays, self._files)
-        self.pool.submit(attempt.name, job)
+        self.pool.submit(attempt.name, jobs.with_inputs(cells, self._packed(attempt.cases)))
+
+    def _packed(self, cases: DrawnCases) -> bytes:
+        """The inputs of these exercises. Most jobs ask for the same, which are packed once."""
+        names = tuple(cases)
+        known, packed = self._inputs.get(names, ({}, b""))
+        if not known or any(known[name] is not cases[name] for name in names):
+            packed = jobs.pack_inputs(cases, self.assignment.settings.arrays, self._files)
+            if len(self._inputs) == MOST_PACKED:
+                del self._inputs[next(iter(self._inputs))]
+            self._inputs[names] = cases, packed
+        return packed
 
     def _disturb(self) -> None:
         """From now on something else runs beside what is running."""
@@ -274,7 +287,7 @@ class Engine:
 
     def _receive(self) -> Iterator[tuple[Submission, Result] | None]:
         """Take what a jail gives back; with the last of a submission, yield its result for all who handed in the same."""
-        if not self.pool.ready:
+        if not self.pool.wait(HELD_SECONDS):
             yield None
         name, outcome = self.pool.take()
         attempt = self._running.pop(name)
@@ -326,14 +339,15 @@ class Engine:
             for place in _code_places(notebook)
             if not self._demonstrations.unchanged(notebook.cells[place])
         ]
-        steps = self._steps(notebook, places)
+        runs = {place: self._cell_run(notebook.cells[place], place) for place in _code_places(notebook)}
+        steps = [runs[place] for place in places]
         response = yield steps
         replies, outputs, seconds = _replies(steps, response), _outputs(steps, response), response.seconds
         tests = _tests(steps, response)
         demos = self._demonstrations.that_define(missing_names(response.frames), notebook)
         if demos:
             places = sorted({*places, *demos})
-            steps = self._steps(notebook, places)
+            steps = [runs[place] for place in places]
             again = yield steps
             seconds += again.seconds
             better = {
@@ -352,7 +366,7 @@ class Engine:
         dependants = Dependants(self.assignment, submission, self._solutions, self.keys, replies, verdicts)
         spent = 0.0
         for loan in dependants.loans():
-            steps = self._steps(notebook, places, loan)
+            steps = self._with_loan([runs[place] for place in places], loan)
             again = yield steps
             dependants.hear(loan, _replies(steps, again))
             spent += again.seconds
@@ -361,19 +375,17 @@ class Engine:
         seed, ending = f"{self.seed:032x}", response.ending
         return Result(submission.student, tuple(dependants.verdicts()), seconds, outputs, seed, ending)
 
-    def _steps(self, notebook: NotebookNode, places: list[int], loan: Loan | None = None) -> list[CellRun]:
-        """The cells at `places`; with a loan only the checks that are asked, and the lent functions in place of theirs."""
-        steps = []
-        for place in places:
-            exercise = self._checked_exercise(notebook.cells[place])
-            if loan and exercise in loan.lent:
-                steps.append(CellRun(self._solutions[exercise]))
-            elif not loan or not exercise or exercise in loan.checked:
-                test = (
-                    grade_id(notebook.cells[place]) if self.assignment.is_test(notebook.cells[place]) else ""
-                )
-                steps.append(CellRun(notebook.cells[place].source, exercise, place, test))
-        return steps
+    def _cell_run(self, cell: NotebookNode, place: int) -> CellRun:
+        test = grade_id(cell) if self.assignment.is_test(cell) else ""
+        return CellRun(cell["source"], self._checked_exercise(cell), place, test)
+
+    def _with_loan(self, steps: Iterable[CellRun], loan: Loan) -> list[CellRun]:
+        """Only the checks that are asked for, and the lent functions in place of the student's."""
+        return [
+            CellRun(self._solutions[step.exercise]) if step.exercise in loan.lent else step
+            for step in steps
+            if not step.exercise or step.exercise in loan.lent | loan.checked
+        ]
 
     def _keep(self, name: str, result: Result) -> None:
         """In the store, unless the machine may have had a part in how it ended: then for this run only."""

@@ -12,7 +12,7 @@ from autograder.course import Assignment
 from autograder.errors import CourseError
 from autograder.files import course_lock
 from autograder.gradebook.gradebook import GradebookWriter, open_gradebook, register
-from autograder.gradebook.queries import cell_rows, find_submission, max_scores
+from autograder.gradebook.queries import cell_rows, find_submissions, max_scores
 from autograder.grading.engine import Result
 from autograder.grading.history import History, in_short, recall
 from autograder.grading.original import original
@@ -174,7 +174,7 @@ class Preview:
 
     def _read(self, student: str) -> StudentScores | None:
         released = self.recorder.released
-        submission = find_submission(self.db, released, student)
+        submission = find_submissions(self.db, released, [student]).get(student)
         if submission is None or submission.notebook is None:
             return None
         columns = ("auto_score", "manual_score", "needs_manual_grade", "score")

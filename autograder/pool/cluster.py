@@ -56,8 +56,10 @@ class ClusterPool:
         self._count_workers()
         return len(self._running) >= 2 * max(1, self._workers.threads)
 
-    @property
-    def ready(self) -> bool:
+    def wait(self, seconds: float) -> bool:
+        over = time.monotonic() + seconds
+        while self._ended.empty() and time.monotonic() < over:
+            time.sleep(0.01)
         return not self._ended.empty()
 
     def submit(self, name: str, job: bytes) -> None:

@@ -2,7 +2,7 @@
 
 import os
 import queue
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from math import ceil
 from pathlib import Path
@@ -41,9 +41,8 @@ class LocalPool:
         """Two jobs for each server: one runs while the next waits, and few lie about in memory."""
         return len(self._running) >= 2 * self.workers
 
-    @property
-    def ready(self) -> bool:
-        return not self._ended.empty()
+    def wait(self, seconds: float) -> bool:
+        return bool(wait(self._running, seconds, FIRST_COMPLETED).done)
 
     def submit(self, name: str, job: bytes) -> None:
         future = self._threads.submit(self.servers.try_to_run, job)

@@ -37,9 +37,8 @@ class Pool(Protocol):
     def full(self) -> bool:
         """Whether an outcome has to be taken before the next job."""
 
-    @property
-    def ready(self) -> bool:
-        """Whether `take` has something to give without waiting for it."""
+    def wait(self, seconds: float) -> bool:
+        """Until `take` has something to give without waiting for it, or the time is over. Whether it has."""
 
     def submit(self, name: str, job: bytes) -> None: ...
 

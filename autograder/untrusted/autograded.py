@@ -26,19 +26,18 @@ def fill_outputs(
     Its texts are as the student wrote them: `pages` sees to it that no browser runs any of it.
     """
     # Only what is replaced below is copied: a whole copy would take longer than the notebook ran.
-    filled = NotebookNode(notebook, cells=[NotebookNode(cell) for cell in notebook.cells])
-    count = 0
-    for place, cell in enumerate(filled.cells):
-        if cell["cell_type"] != "code":
-            continue
-        if place in outputs:
-            count += 1
-            cell.execution_count = count
-            cell.outputs = [safe for output in outputs[place] if (safe := _safe_output(output, count))]
-        verdict = verdicts.get(grade_id(cell))
-        if verdict:
-            cell.outputs = [verdict_output(verdict)]
-    return filled
+    cells, count = [], 0
+    for place, cell in enumerate(notebook["cells"]):
+        new = {}
+        if cell["cell_type"] == "code":
+            if place in outputs:
+                count += 1
+                shown = [safe for output in outputs[place] if (safe := _safe_output(output, count))]
+                new = {"execution_count": count, "outputs": shown}
+            if verdict := verdicts.get(grade_id(cell)):
+                new["outputs"] = [verdict_output(verdict)]
+        cells.append(NotebookNode(cell, **new) if new else cell)
+    return NotebookNode(notebook, cells=cells)
 
 
 def shown_verdicts(assignment: Assignment, notebook: NotebookNode, result: Result) -> dict[str, CellVerdict]:

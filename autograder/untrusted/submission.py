@@ -10,7 +10,7 @@ import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from itertools import islice
@@ -70,6 +70,7 @@ class Submission:
     status: Status | None = None  # why it cannot be run: MALFORMED or MISSING
     reason: str = ""
     timestamp: datetime | None = None
+    released: Mapping[str, str] = field(kw_only=True)  # {grade id of a cell to be filled in: its text}
 
     @cached_property
     def graded(self) -> list[NotebookNode]:
@@ -79,14 +80,10 @@ class Submission:
     @cached_property
     def written(self) -> Mapping[str, str]:
         """The texts of the cells to be filled in that are not as they were released, by grade id."""
-        from nbgrader.utils import (
-            compute_checksum,
-        )  # here, because it takes a second: servers start meanwhile
-
         return {
             grade_id(cell): cell["source"]
             for cell in self.notebook.cells
-            if is_solution(cell) and cell["metadata"]["nbgrader"].get("checksum") != compute_checksum(cell)
+            if is_solution(cell) and cell["source"] != self.released.get(grade_id(cell))
         }
 
 
@@ -107,7 +104,13 @@ def read_submission(folder: Path, student: str, assignment: Assignment, release:
     """
     handed = read_handed(folder, assignment)
     notebook = restore(handed.cells, release)
-    return Submission(student, notebook, handed.digest, handed.status, handed.reason, handed_in_at(folder))
+    when, released = handed_in_at(folder), to_be_filled_in(release)
+    return Submission(student, notebook, handed.digest, handed.status, handed.reason, when, released=released)
+
+
+def to_be_filled_in(release: NotebookNode) -> dict[str, str]:
+    """The released texts of the cells in which students write, by grade id."""
+    return {grade_id(cell): cell["source"] for cell in release["cells"] if is_solution(cell)}
 
 
 def read_handed(folder: Path, assignment: Assignment) -> Handed:
@@ -312,9 +315,8 @@ def to_notebook(cells: list[Cell]) -> NotebookNode:
     """The cells as a notebook that keeps nothing but their texts, pictures and names."""
     made = []
     for position, cell in enumerate(cells):
-        new = _with_pictures(_new_cell(cell, f"cell-{position}"), cell)
-        new.metadata = from_dict({"nbgrader": {"grade_id": cell.name}} if cell.name else {})
-        made.append(new)
+        metadata = from_dict({"nbgrader": {"grade_id": cell.name}} if cell.name else {})
+        made.append(_with_pictures(_new_cell(cell, f"cell-{position}", metadata), cell))
     return new_notebook(cells=made)
 
 
@@ -333,57 +335,52 @@ def restore(handed: list[Cell], release: NotebookNode) -> NotebookNode:
     names = [grade_id(cell) for cell in released]
     official = {name: place for place, name in enumerate(names) if name}
     plain = {released[place]["source"]: place for place, name in enumerate(names) if not name}
-    restored: list[tuple[int, NotebookNode]] = []  # with the place in the release, or -1
+    whole: list[tuple[int, Cell | None]] = []  # with the place in the release, or -1
     seen: set[int] = set()
     for cell in handed:
         place = official.get(cell.name, -1)
         if place >= 0 and place not in seen and cell.kind == released[place]["cell_type"]:
-            restored.append((place, _graded(cell, released[place])))
             seen.add(place)
         else:
             place = plain.get(cell.source, -1)
-            restored.append((place, _ungraded(cell, released[place] if place >= 0 else None)))
+        whole.append((place, cell))
     for place in official.values():
         if place not in seen:
-            before = [i for i, (other, _) in enumerate(restored) if 0 <= other < place]
-            restored.insert(before[-1] + 1 if before else 0, (place, _blank(released[place])))
-    cells = [cell for _, cell in restored]
-    for position, cell in enumerate(cells):
-        cell["id"] = grade_id(cell) or f"cell-{position}"
+            before = [i for i, (other, _) in enumerate(whole) if 0 <= other < place]
+            whole.insert(before[-1] + 1 if before else 0, (place, None))
+    cells = [
+        _restored(cell, names[place] if place >= 0 else "", released[place] if place >= 0 else None, position)
+        for position, (place, cell) in enumerate(whole)
+    ]
     metadata = copy.deepcopy(release.metadata)
     return NotebookNode(nbformat=4, nbformat_minor=5, metadata=metadata, cells=cells)
 
 
-def _graded(cell: Cell, original: NotebookNode) -> NotebookNode:
-    restored = _blank(original)
-    if not is_locked(original):
-        restored["source"] = cell.source
-        return _with_pictures(restored, cell)
-    return restored
+def _restored(cell: Cell | None, name: str, original: NotebookNode | None, position: int) -> NotebookNode:
+    """A cell of a restored notebook: a student's, in which only the text counts, or a deleted one.
+
+    `original` is the release's cell that stands for it, and `name` its grade id, if it has one.
+    """
+    if not name:
+        same_kind = original is not None and original["cell_type"] == cell.kind
+        metadata = original["metadata"] if same_kind else NotebookNode()
+        return _with_pictures(_new_cell(cell, f"cell-{position}", metadata), cell)
+    code = {"outputs": [], "execution_count": None} if original["cell_type"] == "code" else {}
+    if cell is None or is_locked(original):
+        return NotebookNode(original, id=name, **code)
+    return _with_pictures(NotebookNode(original, id=name, source=cell.source, **code), cell)
 
 
-def _ungraded(cell: Cell, original: NotebookNode | None) -> NotebookNode:
-    new = _new_cell(cell)
-    if original is not None and original["cell_type"] == cell.kind:
-        new["metadata"] = original["metadata"]
-    return _with_pictures(new, cell)
-
-
-def _new_cell(cell: Cell, cell_id: str = "") -> NotebookNode:
+def _new_cell(cell: Cell, cell_id: str, metadata: NotebookNode) -> NotebookNode:
     """Like nbformat's new_code_cell and its sisters, which validate each cell and are a hundred times slower."""
     code = {"outputs": [], "execution_count": None} if cell.kind == "code" else {}
-    return NotebookNode(id=cell_id, cell_type=cell.kind, metadata=NotebookNode(), source=cell.source, **code)
+    return NotebookNode(id=cell_id, cell_type=cell.kind, metadata=metadata, source=cell.source, **code)
 
 
 def _with_pictures(notebook_cell: NotebookNode, cell: Cell) -> NotebookNode:
     if cell.attachments and cell.kind == "markdown":
         notebook_cell.attachments = from_dict(cell.attachments)
     return notebook_cell
-
-
-def _blank(original: NotebookNode) -> NotebookNode:
-    code = {"outputs": [], "execution_count": None} if original["cell_type"] == "code" else {}
-    return NotebookNode(original, **code)  # its metadata are read and never changed
 
 
 def handed_in_at(folder: Path) -> datetime | None:

@@ -14,7 +14,7 @@ import sys
 from autograder.jail.outside import bubblewrap
 
 SERVE = """
-import hashlib, sys, time, types
+import hashlib, json, sys, time, types
 sys.path.insert(0, sys.argv[1])
 from inside import server
 
@@ -27,8 +27,9 @@ def prepare(limits, modules):
 
 def read_job(blob):
     size = answers.FileLimits(bytes=1 << 31, header_bytes=1 << 30, arrays=1_000_000, values=1 << 26)
-    arrays, words = answers.unpack(blob, size)
-    return words["cells"], recording.cases_from_file(arrays, words["cases"])
+    end = 8 + int.from_bytes(blob[:8], "little")
+    arrays, words = answers.unpack(blob[end:], size)
+    return json.loads(blob[8:end]), recording.cases_from_file(arrays, words["cases"])
 
 def run_job(job, shell, limits, send):
     cells, cases = job

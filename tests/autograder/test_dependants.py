@@ -5,10 +5,10 @@ from collections import Counter
 import pytest
 
 from autograder.authoring.reference import solution_sources
-from autograder.checks import answers
 from autograder.course import Assignment
 from autograder.grading.engine import Engine
 from autograder.grading.store import Store
+from autograder.jail.inside.runner import read_job
 from autograder.untrusted.submission import read_submission
 from tests.autograder.road import hand_in, make_course, perfect_notebook, with_cell
 
@@ -63,7 +63,7 @@ def graded(course, engine, perfect, monkeypatch):
         sent = []
         submit = engine.pool.submit
         monkeypatch.setattr(
-            engine.pool, "submit", lambda name, job: sent.append(answers.unpack(job)[1]) or submit(name, job)
+            engine.pool, "submit", lambda name, job: sent.append(read_job(job)) or submit(name, job)
         )
         hand_in(course, "student", engine.assignment, notebook)
         folder = course / "submitted" / "student" / NAME
@@ -129,13 +129,13 @@ def test_no_exercise_is_asked_in_a_run_that_holds_its_solution(graded, engine):
     assert lost(verdicts) >= {"similarities", "scale", "attention"}
     assert len(sent) > 2
     for job in sent[1:]:
-        texts = Counter(cell["source"] for cell in job["cells"])
-        asked = {cell["exercise"] for cell in job["cells"] if cell["exercise"]}
+        texts = Counter(cell["source"] for cell in job.cells)
+        asked = {cell["exercise"] for cell in job.cells if cell["exercise"]}
         assert asked
         handed = {"attention.similarities", "attention.scale", "attention.attention"}
         lent = {name for name in handed if texts[sources[name]]}
         assert lent and not lent & asked
-        assert set(job["cases"]) == asked
+        assert set(job.cases) == asked
 
 
 def test_mistakes_that_nothing_builds_on_are_not_run_again(graded):

@@ -20,6 +20,7 @@ from autograder.grading import engine as engine_module
 from autograder.grading.engine import MOST_AT_ONCE, Engine
 from autograder.grading.run import course_lock
 from autograder.grading.store import Store
+from autograder.jail.inside.runner import read_job
 from autograder.jail.outside.client import Outcome
 from autograder.jail.outside.jobs import cell, make_job
 from autograder.pool.local import LocalPool
@@ -146,7 +147,7 @@ def test_a_message_that_speaks_of_a_missing_name_is_no_reason_to_run_again(
     reasons = [verdict.reason for verdict in result.verdicts if verdict.grade_id.endswith("-check")]
     assert "NameError" in reasons[0]
     demos = {cell.source for cell in engine.release.cells if is_demo(cell)}
-    ran = {cell["source"] for job in sent for cell in answers.unpack(job)[1]["cells"]}
+    ran = {cell["source"] for job in sent for cell in read_job(job).cells}
     assert sent and not ran & demos
 
 
@@ -274,7 +275,7 @@ class Recorded:
     """A pool that runs nothing: each job ends as it is told, and is counted."""
 
     full = False
-    ready = True
+    ended = True
 
     def __init__(self, outcome):
         self.outcome = outcome
@@ -284,6 +285,9 @@ class Recorded:
     def submit(self, name, job):
         self.names.append(name)
         self.left.append(name)
+
+    def wait(self, seconds):
+        return self.ended
 
     def take(self):
         return self.left.pop(), self.outcome
@@ -328,7 +332,7 @@ def test_twins_are_run_once(course, recorded_engine, perfect):
 
 def test_what_is_known_is_not_held_back_while_a_jail_is_waited_for(course, recorded_engine, perfect):
     engine = recorded_engine()
-    engine.pool.ready = False
+    engine.pool.ended = False
     hand_in(course, "to-run", engine.assignment, perfect)
     students = [f"missing-{number}" for number in range(MOST_AT_ONCE + 2)] + ["to-run"]
     submissions = [
@@ -360,7 +364,7 @@ class Replayed(Recorded):
         return len(self.left) > self.beside
 
     def submit(self, name, job):
-        self.jobs.append([cell["source"] for cell in answers.unpack(job)[1]["cells"]])
+        self.jobs.append([cell["source"] for cell in read_job(job).cells])
         super().submit(name, job)
 
     def take(self):

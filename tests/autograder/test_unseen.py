@@ -55,7 +55,7 @@ def graded(exercises):
     answers = {("", EXERCISE, number): answer for number, answer in enumerate(KEY.expected)}
     frame = Frame(cell, answers, (), 0.0, "")
     keys = answer_key.load(ASSIGNMENTS[NAME].key)
-    submission = Submission("ada", new_notebook(cells=release.cells), "")
+    submission = Submission("ada", new_notebook(cells=release.cells), "", released={})
     replies = {name: Reply(frame if name == EXERCISE else None, "finished") for name in exercises}
     verdicts = judge_cells(assignment, submission, keys, replies, {})
     return next(one for one in verdicts if one.grade_id == exercises[EXERCISE].check_id)

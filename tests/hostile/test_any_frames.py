@@ -40,7 +40,7 @@ CHECKS = {
     if cell.id in COURSE.by_check_id
 }
 CELL = next(number for number, name in CHECKS.items() if name == EXERCISE)
-SUBMISSION = Submission("ada", new_notebook(cells=RELEASE.cells), "")
+SUBMISSION = Submission("ada", new_notebook(cells=RELEASE.cells), "", released={})
 
 TEXT = st.text(max_size=20) | st.sampled_from(["[/b]", "\x1b[38m", "NameError", "x" * 4000, "a\n" * 900])
 SHAPES = st.sampled_from(

@@ -10,7 +10,7 @@ from autograder.gradebook.gradebook import GradebookWriter, open_gradebook, regi
 from autograder.grading.engine import Result
 from autograder.grading.verdicts import CellVerdict, _manual, points
 from autograder.source import grade_id, graded_cells, is_solution
-from autograder.untrusted.submission import Submission
+from autograder.untrusted.submission import Submission, to_be_filled_in
 from tests.autograder.road import with_cell
 from tests.conftest import ROOT
 
@@ -37,7 +37,7 @@ def make_course(folder: Path, encoder: str = "") -> Assignment:
 def record(assignment: Assignment, texts: Mapping[str, str], question: str = QUESTION) -> None:
     """Each student handed in this answer; the checks are right, other questions blank."""
     release = assignment.read_release()
-    handed_in = []
+    released, handed_in = to_be_filled_in(release), []
     for student, text in texts.items():
         notebook = with_cell(release, question, text) if text else release
         verdicts = [
@@ -46,6 +46,8 @@ def record(assignment: Assignment, texts: Mapping[str, str], question: str = QUE
             else CellVerdict(grade_id(cell), points(cell), points(cell), Status.PASSED)
             for cell in graded_cells(notebook)
         ]
-        handed_in.append((Submission(student, notebook, text), Result(student, tuple(verdicts), 0.0)))
+        handed_in.append(
+            (Submission(student, notebook, text, released=released), Result(student, tuple(verdicts), 0.0))
+        )
     with open_gradebook(assignment.root) as gradebook:
         assert not GradebookWriter(gradebook, assignment).record(handed_in)

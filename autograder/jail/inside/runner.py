@@ -1,6 +1,7 @@
 """One notebook, cell by cell, in record mode. Runs in the fork, behind every wall of the jail."""
 
 import contextlib
+import json
 import os
 import random
 import signal
@@ -41,10 +42,11 @@ class Job:
 
 def read_job(blob: bytes) -> Job:
     """The job as the engine packed it."""
-    arrays, description = answers.unpack(blob, WHOLE_JOB)
+    end = 8 + int.from_bytes(blob[:8], "little")
+    arrays, description = answers.unpack(blob[end:], WHOLE_JOB)
     files = {name: arrays[f"{FILE}{name}"] for name in description["files"]}
     return Job(
-        description["cells"],
+        json.loads(blob[8:end]),
         recording.cases_from_file(arrays, description["cases"]),
         description["arrays"],
         files,

@@ -1,5 +1,6 @@
 """What is handed to the jail: the cells to run and the inputs of each check, packed into bytes."""
 
+import json
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
@@ -23,10 +24,22 @@ def make_job(
 
     `files` lie in the notebook's folder, by their path there.
     """
+    return with_inputs(cells, pack_inputs(cases, arrays, files))
+
+
+def pack_inputs(
+    cases: Cases, arrays: str = "numpy", files: Mapping[str, bytes] = MappingProxyType({})
+) -> bytes:
+    """What all jobs have in common that ask the same checks."""
     inputs, rest = cases_to_file({name: list(inputs) for name, inputs in cases.items()})
     contents = {f"{FILE}{path}": np.frombuffer(content, np.uint8) for path, content in files.items()}
-    description = {"cells": list(cells), "cases": rest, "arrays": arrays, "files": list(files)}
-    return answers.pack(inputs | contents, description)
+    return answers.pack(inputs | contents, {"cases": rest, "arrays": arrays, "files": list(files)})
+
+
+def with_inputs(cells: Sequence[Mapping[str, str]], inputs: bytes) -> bytes:
+    """A job: its cells, their length in eight bytes before them, and then the packed inputs."""
+    text = json.dumps(list(cells)).encode()
+    return len(text).to_bytes(8, "little") + text + inputs
 
 
 def cell(source: str, exercise: str = "", variant: str = "") -> dict[str, str]:
