@@ -272,8 +272,8 @@ class Engine:
     def _packed(self, cases: DrawnCases) -> bytes:
         """The inputs of these exercises. Most jobs ask for the same, which are packed once."""
         names = tuple(cases)
-        known, packed = self._inputs.get(names, ({}, b""))
-        if not known or any(known[name] is not cases[name] for name in names):
+        inputs, packed = self._inputs.get(names, ({}, b""))
+        if not inputs or any(inputs[name] is not cases[name] for name in names):
             packed = jobs.pack_inputs(cases, self.assignment.settings.arrays, self._files)
             if len(self._inputs) == MOST_PACKED:
                 del self._inputs[next(iter(self._inputs))]

@@ -213,6 +213,20 @@ def test_what_the_system_kills_is_run_once_more(tmp_path, times, status):
     pool.close()
 
 
+def test_a_pool_says_whether_an_outcome_waits():
+    pool = LocalPool(Settings(Limits(), "none"))
+    assert not pool.wait(0)
+    pool.submit("asleep", make_job([cell("import time\nfor _ in range(2000): time.sleep(0.01)")], {}))
+    assert not pool.wait(0.01)
+    pool.close()
+    pool = LocalPool(Settings(Limits(), "none"))
+    pool.submit("harmless", HARMLESS)
+    assert pool.wait(600) and pool.wait(0)
+    assert pool.take()[1].status == "finished"
+    assert not pool.wait(0)
+    pool.close()
+
+
 def test_a_pool_that_is_closed_while_its_server_starts_waits_for_nothing(monkeypatch):
     monkeypatch.setattr(light.bubblewrap, "SERVE", "import time; time.sleep(1000)")
     before = {*processes_below(os.getpid())}

@@ -2,6 +2,7 @@
 
 import base64
 import codecs
+import copy
 import json
 import os
 import tracemalloc
@@ -12,10 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbgrader.utils import compute_checksum
 
 from autograder.course import Assignment
 from autograder.settings import limits
-from autograder.source import grade_id
+from autograder.source import grade_id, is_solution
 from autograder.untrusted.submission import (
     LONGEST_FILE_NAME,
     LONGEST_NAME,
@@ -195,6 +197,25 @@ def test_an_unreadable_time_is_no_time(folder, text):
     (folder / "hw.ipynb").write_text(nbformat.writes(RELEASE))
     (folder / "timestamp.txt").write_text(text)
     assert read(folder).timestamp is None
+
+
+def test_what_is_written_is_what_nbgrader_calls_so(folder):
+    """It compares the checksums of its "No response."; texts say the same, and sooner."""
+    release = copy.deepcopy(RELEASE)
+    for cell in release.cells:
+        if "nbgrader" in cell.metadata:
+            cell.metadata.nbgrader.checksum = compute_checksum(cell)
+    handed = copy.deepcopy(release)
+    handed.cells[1].source = "def one(): pass"
+    handed.cells[2].source = "1 / 0"  # locked
+    (folder / "hw.ipynb").write_text(nbformat.writes(handed))
+    submission = read_submission(folder, "ada", Assignment(folder.parents[2], "hw"), release)
+    differing = {
+        grade_id(cell): cell.source
+        for cell in submission.notebook.cells
+        if is_solution(cell) and cell.metadata.nbgrader.checksum != compute_checksum(cell)
+    }
+    assert submission.written == differing == {"one": "def one(): pass"}
 
 
 def test_links_pipes_and_giants_are_not_read(folder, tmp_path):
