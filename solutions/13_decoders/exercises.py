@@ -440,12 +440,12 @@ rms_norm = Exercise(
         ),
         Mistake(
             "eps outside the root",
-            "Where eps is small you are right. It is added to the mean square, under the root.",
+            "Beside long vectors eps hardly shows, beside short ones it does. It is added to the mean square, under the root.",
             ROOT, "(x.square().mean(dim=-1, keepdim=True).sqrt() + eps)",
         ),
         Mistake(
             "eps forgotten",
-            "Where eps is small you are right. It belongs under the root, with the mean square.",
+            "Beside long vectors a small eps hardly shows, beside short ones it does. It belongs under the root, with the mean square.",
             " + eps)", ")",
         ),
         Mistake(
@@ -1120,7 +1120,7 @@ decoder = Exercise(
         ),
         Mistake(
             "the last norm with an eps of its own",
-            "With a small eps you are right: it is not handed on to your last norm.",
+            "With the default eps you are right: yours is not handed on to the last norm.",
             "self.norm = RMSNorm(dim, eps)", "self.norm = RMSNorm(dim, 1e-5)",
         ),
         Mistake(

@@ -346,6 +346,24 @@ def test_what_is_known_is_not_held_back_while_a_jail_is_waited_for(course, recor
     assert batches == [students[:MOST_AT_ONCE], students[MOST_AT_ONCE:-1], ["to-run"]]
 
 
+def test_what_comes_soon_after_one_another_is_recorded_together(course, recorded_engine, perfect):
+    """A commit for each would cost more than all that is written."""
+    engine = recorded_engine()
+    students = ["one", "two", "three"]
+    for student in students:
+        changed = with_cell(perfect, "attention-reflection-1", f"Written by {student}.")
+        hand_in(course, student, engine.assignment, changed)
+    submissions = [
+        read_submission(course / "submitted" / student / NAME, student, engine.assignment, engine.release)
+        for student in students
+    ]
+    for soon, sizes in ((False, [1, 1, 1]), (True, [3])):
+        engine = recorded_engine(fresh=True)
+        engine.pool = Replayed([ENDED] * 3, beside=3)
+        engine.pool.ended = soon
+        assert [len(batch) for batch in engine.batches(submissions)] == sizes
+
+
 @pytest.mark.parametrize("status", ["timeout", "memory", "output", "killed", "died"])
 def test_what_the_machine_may_have_caused_is_not_kept(course, recorded_engine, perfect, status):
     for _ in range(2):
