@@ -334,12 +334,8 @@ class Engine:
 
     def _grading(self, submission: Submission) -> Grading:
         notebook = submission.notebook
-        places = [
-            place
-            for place in _code_places(notebook)
-            if not self._demonstrations.unchanged(notebook.cells[place])
-        ]
         runs = {place: self._cell_run(notebook.cells[place], place) for place in _code_places(notebook)}
+        places = [place for place in runs if not self._demonstrations.unchanged(notebook.cells[place])]
         steps = [runs[place] for place in places]
         response = yield steps
         replies, outputs, seconds = _replies(steps, response), _outputs(steps, response), response.seconds

@@ -1,6 +1,5 @@
 """What a control group bounds that no limit of a process does; where none can be had, the jail works without."""
 
-import os
 import subprocess
 import sys
 import time
@@ -12,7 +11,7 @@ import pytest
 from autograder.jail.inside.limits import MEGABYTE, Limits
 from autograder.jail.outside import cgroup
 from autograder.jail.outside.client import Server
-from tests.jail.conftest import LIMITS, run_in
+from tests.jail.conftest import LIMITS, make_job, run_in
 
 SMALL = replace(
     LIMITS, memory_bytes=400 * MEGABYTE, processes=40, cores=0.2, cell_seconds=60, notebook_seconds=120
@@ -98,34 +97,80 @@ def test_memory_of_the_kernel_is_bounded(group_possible, small_server):
 
 
 @pytest.mark.slow
-def test_processors_are_bounded_for_all_processes_together(group_possible, small_server, monkeypatch):
+def test_processors_are_bounded_for_all_processes_together(group_possible, small_server):
     """The kernel says how often it made a group wait that wanted more than its share."""
-    throttled = []
-    remove = cgroup.ControlGroup.remove
-
-    def look_and_remove(group):
-        for folder in group.folders:
-            if (folder / "cpu.stat").exists():
-                stat = dict(line.split() for line in (folder / "cpu.stat").read_text().splitlines())
-                throttled.append(int(stat.get("nr_throttled", 0)))
-        remove(group)
-
-    monkeypatch.setattr(cgroup.ControlGroup, "remove", look_and_remove)
+    run_in(small_server, "print(1)")
+    before = _throttled(small_server._group)
     assert run_in(small_server, BUSY).value() == 1
-    assert max(throttled) > 0
+    assert _throttled(small_server._group) > before
+
+
+def _throttled(group):
+    file = next(folder / "cpu.stat" for folder in group.folders if (folder / "cpu.stat").exists())
+    return int(dict(line.split() for line in file.read_text().splitlines())["nr_throttled"])
 
 
 @pytest.mark.slow
-def test_no_group_is_left(group_possible, small_server):
-    run_in(small_server, "print(1)")
-    ours = f"autograder-{os.getpid()}-*"
-    groups = [folder for folder, _ in cgroup._parents()]
+def test_no_group_is_left(group_possible, jail_possible):
+    with Server(SMALL) as server:
+        run_in(server, "print(1)")
+        group = server._group
+        run_in(server, "print(1)")
+        assert server._group is group
+        assert all(folder.exists() for folder in group.folders)
     for _ in range(200):  # the kernel may still be ending a process in it
         cgroup.remove_ended()
-        if not any(list(folder.glob(ours)) for folder in groups):
+        if not any(folder.exists() for folder in group.folders):
             return
         time.sleep(0.05)
     pytest.fail("a group stays")
+
+
+@pytest.mark.slow
+def test_a_group_in_which_somebody_is_left_is_not_the_next_one_s(group_possible, small_server):
+    run_in(small_server, "print(1)")
+    group = small_server._group
+    left = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    try:
+        for folder in group.folders:
+            (folder / "cgroup.procs").write_text(str(left.pid))
+        run_in(small_server, "print(1)")
+        assert small_server._group is None
+        assert run_in(small_server, "print(1)").value() == 1
+        assert small_server._group not in (None, group)
+    finally:
+        left.communicate()
+
+
+def test_a_group_with_memory_that_somebody_has_left_is_not_as_new(group_possible, tmp_path):
+    """What a process writes to a file stays in memory, and counts as its group's."""
+    group = cgroup.make(Limits())
+    try:
+        assert group.is_as_new()
+        code = f"input(); open({str(tmp_path / 'file')!r}, 'wb').write(bytes({2 * cgroup.MOST_LEFT}))"
+        left = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, text=True)
+        for folder in group.folders:
+            (folder / "cgroup.procs").write_text(str(left.pid))
+        assert not group.is_as_new()  # somebody is there
+        left.communicate("\n")
+        assert not any((folder / "cgroup.procs").read_text() for folder in group.folders)
+        assert not group.is_as_new()
+    finally:
+        group.remove()
+
+
+@pytest.mark.slow
+def test_a_submission_enters_the_group_before_its_first_line(group_possible, small_server):
+    """Its list of processes shows it while it runs."""
+    found = []
+
+    def look(frame):
+        lists = [(folder / "cgroup.procs").read_text().split() for folder in small_server._group.folders]
+        found.append(lists)
+
+    job = make_job(["print(1)", "import time; time.sleep(0.5)"])
+    small_server.run(job, look)
+    assert found and all(found[0])
 
 
 def test_groups_of_those_who_were_killed_are_removed(group_possible):
@@ -140,12 +185,13 @@ def test_groups_of_those_who_were_killed_are_removed(group_possible):
 
 
 @pytest.mark.slow
-def test_where_no_group_can_be_had_the_jail_works_without(small_server, monkeypatch):
+def test_where_no_group_can_be_had_the_jail_works_without(jail_possible, monkeypatch):
     monkeypatch.setattr(
         cgroup, "_parents", lambda: [(Path("/proc/self"), 2)]
     )  # in which no folder can be made
     assert cgroup.make(SMALL) is None
-    assert run_in(small_server, "print(1)").value() == 1
+    with Server(SMALL) as server:
+        assert run_in(server, "print(1)").value() == 1
 
 
 MOUNTINFO = """

@@ -372,7 +372,7 @@ def test_a_message_that_is_no_report_is_not_believed(limits):
     with ours, theirs:
         theirs.send(b'{"status": "finished", "seconds": "1", "cpu_seconds": 0, "peak_bytes": 0}\n')
         with pytest.raises(ServerDied, match="no report"):
-            client.exchange(ours, b"job", client.FrameReader(Limits(), lambda frame: None), 5)
+            client.exchange(ours, b"job", client.FrameReader(Limits(), lambda frame: None), 5, None)
 
 
 def test_what_fails_before_the_students_code_is_not_the_students_fault(own_server):

@@ -67,6 +67,7 @@ class Server:
         self._start = process or partial(start, self.limits, isolation, view, modules)
         self._stopped = False
         self._process: ServerProcess | ForkedServer | None = self._start()
+        self._group: cgroup.ControlGroup | None = None  # of the job that runs, or of the next
 
     def __enter__(self) -> "Server":
         return self
@@ -98,14 +99,16 @@ class Server:
         if self._process is not None:
             self._process.close()
             self._process = None
+        self._leave_group()
 
     def _run(self, job: bytes, on_frame: Callable[[bytes], None] | None) -> Outcome:
         if self._stopped:
             raise ServerDied("The grading server was told to stop.")
         self._process = self._process or self._start()
+        self._group = self._group or cgroup.make(self.limits)
         reader = FrameReader(self.limits, on_frame or (lambda frame: None))
         try:
-            return exchange(self._process.control, job, reader, self.silence_seconds)
+            return exchange(self._process.control, job, reader, self.silence_seconds, self._group)
         except ServerDied as died:
             last_words = self._process.last_words()
             self._process.kill()
@@ -116,6 +119,14 @@ class Server:
             self._process.kill()
             self._process = None
             raise
+        finally:
+            if self._group and not self._group.is_as_new():
+                self._leave_group()
+
+    def _leave_group(self) -> None:
+        if self._group:
+            self._group.remove()
+            self._group = None
 
 
 class ForkServer:
@@ -275,11 +286,16 @@ class FrameReader:
             self.on_frame(frame)
 
 
-def exchange(control: socket.socket, job: bytes, reader: FrameReader, silence_seconds: float) -> Outcome:
-    """Hand over one job, read its frames until the server reports its end. Raises ServerDied."""
+def exchange(
+    control: socket.socket,
+    job: bytes,
+    reader: FrameReader,
+    silence_seconds: float,
+    group: cgroup.ControlGroup | None,
+) -> Outcome:
+    """Hand over one job, which runs in `group`, and read its frames until the server reports its end. Raises ServerDied."""
     answers, theirs = os.pipe()
     sealed = _sealed(job)
-    group = cgroup.make(reader.limits)
     try:
         handles = [sealed, theirs, *(group.open() if group else [])]
         try:
@@ -293,8 +309,6 @@ def exchange(control: socket.socket, job: bytes, reader: FrameReader, silence_se
         reader.drain(answers)
     finally:
         os.close(answers)
-        if group:
-            group.remove()
     if reader.greeting is None:
         raise ServerDied(
             f"A fork of the grading server ended ({report['status']}) before its notebook began."
