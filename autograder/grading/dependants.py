@@ -3,13 +3,16 @@
 The solution's function runs in the same process as the student's code, which may read it there. So it is lent only
 after the verdict on the student's own, an exercise is never asked in a run that holds its solution, and of such a run
 nothing is kept but whether the answers are right, or those of a mistake that has a share of the points.
+
+What is lent calls the student's other functions. Two that are right, each alone, may not go together: one gives numpy, the
+other takes torch. So if an error stops such a run, there is another in which what is lent has all that it calls beside it.
 """
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 
 from autograder.checks.answer_key import ExerciseKey
 from autograder.checks.comparing import KnownMistake, earned_credit, passes, recognised
@@ -45,6 +48,7 @@ class Dependants:
     ):
         self._assignment = assignment
         self._cells = {grade_id(cell): cell for cell in submission.graded}
+        self._solutions = solutions
         self._defined = {name: _defined(source) for name, source in solutions.items()}
         self._keys = keys
         self._verdicts = verdicts
@@ -54,28 +58,33 @@ class Dependants:
             for name, e in assignment.exercises.items()
             if status.get(e.check_id, Status.PASSED) != Status.PASSED
         ]
-        self._uses = self._read_uses(submission) if len(self._wrong) > 1 else {}
+        self._uses = self._read_uses(self._of_student(submission)) if len(self._wrong) > 1 else {}
         self._tried = {name for name in self._wrong if self._was_tried(name, replies[name])}
         self._to_judge = {name for name in self._tried if self._builds_on(name)}
+        self._stopped: set[str] = set()  # by an error, with what was lent
         self._rescued: dict[str, frozenset[str]] = {}  # with what was lent
         self._credited: dict[str, tuple[KnownMistake, frozenset[str]]] = {}
 
     def loans(self) -> Iterator[Loan]:
         """The runs to make, one at a time: `hear` of one before asking for the next."""
         tried: set[tuple[str, frozenset[str]]] = set()
+
+        def left_to_lend(name: str) -> frozenset[str]:
+            lent = self._to_lend(name)
+            return frozenset() if (name, lent) in tried else lent
+
         while self._to_judge:
-            lent = {name: self._builds_on(name) - self._to_judge for name in self._to_judge}
-            new = {
-                name: functions
-                for name, functions in lent.items()
-                if functions and (name, functions) not in tried
-            }
+            new = {name: lent for name in self._to_judge if (lent := left_to_lend(name))}
             for functions in dict.fromkeys(new.values()):
                 checked = frozenset(name for name in new if new[name] == functions)
                 tried |= {(name, functions) for name in checked}
                 yield Loan(functions, checked)
-            # Of the rest, whoever builds on nothing that may still turn out right is wrong for good.
-            self._to_judge -= {name for name in self._to_judge if not self._builds_on(name) & self._to_judge}
+            # Of the rest, whoever builds on nothing that may still turn out right, and was lent all, is wrong for good.
+            self._to_judge -= {
+                name
+                for name in self._to_judge
+                if not self._builds_on(name) & self._to_judge and not left_to_lend(name)
+            }
 
     def hear(self, loan: Loan, replies: Mapping[str, Reply]) -> None:
         """Right, or a mistake with a share of the points, or still wrong: nothing else of these answers is kept."""
@@ -87,6 +96,8 @@ class Dependants:
                 self._to_judge.discard(name)
                 self._wrong.remove(name)
                 continue
+            if any(answer and answer.problem == Problem.EXCEPTION for answer in answers):
+                self._stopped.add(name)
             equal = recognised(answers, key.rule, key.mistakes)
             if earned_credit(equal):
                 self._credited[name] = min(equal, key=lambda mistake: mistake.credit), loan.lent
@@ -121,13 +132,12 @@ class Dependants:
 
     def _builds_on(self, name: str) -> frozenset[str]:
         """The earlier exercises whose functions this one calls, itself or through others, and that are wrong."""
-        reached: set[str] = set()
-        waiting = [name]
-        while waiting:
-            new = self._uses.get(waiting.pop(), set()) - reached
-            reached |= new
-            waiting += new
-        return frozenset(reached & {*self._wrong})
+        return _reached([name], self._uses) & {*self._wrong}
+
+    def _to_lend(self, name: str) -> frozenset[str]:
+        """Of what it builds on, the wrong ones whose verdict stands; where it has stopped with these, also what they call."""
+        wrong = self._builds_on(name) - self._to_judge
+        return wrong | _reached(wrong, self._solutions_use) - self._to_judge if name in self._stopped else wrong
 
     def _was_tried(self, name: str, reply: Reply) -> bool:
         """Whether there is an answer to judge: not one's own stub, and not a notebook that ended before."""
@@ -136,21 +146,42 @@ class Dependants:
         stubs = [a.message for a in reply.frame.answers.values() if a.problem == Problem.UNANSWERED]
         return not any(stub in self._defined[name] for stub in stubs)
 
-    def _read_uses(self, submission: Submission) -> dict[str, set[str]]:
-        """The earlier exercises that each builds on: those it declares, and those whose names the student wrote."""
+    def _of_student(self, submission: Submission) -> dict[str, str]:
+        """The student's solution cells, by the exercise's name."""
         texts = {grade_id(cell): cell["source"] for cell in submission.notebook.cells}
+        exercises = self._assignment.exercises
+        return {name: texts.get(exercise.solution_id, "") for name, exercise in exercises.items()}
+
+    @cached_property
+    def _solutions_use(self) -> dict[str, set[str]]:
+        return self._read_uses(self._solutions)
+
+    def _read_uses(self, sources: Mapping[str, str]) -> dict[str, set[str]]:
+        """The earlier exercises that each builds on: those it declares, and those whose names stand in its cell."""
         uses, earlier = {}, []
         for name, exercise in self._assignment.exercises.items():
-            names = set(re.findall(r"\w+", texts.get(exercise.solution_id, "")))
+            words = set(re.findall(r"\w+", sources[name]))
             uses[name] = {
-                before for before in earlier if before in exercise.uses or self._defined[before] & names
+                before for before in earlier if before in exercise.uses or self._defined[before] & words
             }
             earlier.append(name)
         return uses
 
 
+def _reached(names: Iterable[str], uses: Mapping[str, set[str]]) -> frozenset[str]:
+    """What these use, themselves or through others."""
+    reached: set[str] = set()
+    waiting = [*names]
+    while waiting:
+        new = uses.get(waiting.pop(), set()) - reached
+        reached |= new
+        waiting += new
+    return frozenset(reached)
+
+
 def _names(exercises: frozenset[str]) -> str:
-    return " and ".join(sorted(name.partition(".")[2] for name in exercises))
+    *first, last = sorted(name.partition(".")[2] for name in exercises)
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 @cache

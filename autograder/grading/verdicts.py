@@ -10,7 +10,7 @@ from autograder.checks.answer_key import ExerciseKey
 from autograder.checks.asking import Answer
 from autograder.checks.judging import Verdict, judge
 from autograder.checks.panels import Panels, panels
-from autograder.checks.status import CellEnding, Ending, Status
+from autograder.checks.status import CellEnding, Ending, Problem, Status
 from autograder.course import Assignment
 from autograder.exercise import Exercise
 from autograder.source import grade_id, is_task
@@ -135,7 +135,8 @@ def unnamed(
 ) -> frozenset[str]:
     """The exercises whose wrong answers may be those of a known mistake, if it were compared with them.
 
-    No mistake is that of a cell without an answer, or one whose answers did not all come.
+    No mistake is that of a cell without an answer, or one whose answers did not all come; none stops with an error on
+    every input.
     """
     wrong = [
         assignment.by_check_id.get(v.grade_id) for v in verdicts if v.status in (Status.FAILED, Status.ERROR)
@@ -143,8 +144,12 @@ def unnamed(
     return frozenset(
         exercise.name
         for exercise in wrong
-        if exercise and exercise.mistakes and None not in replies[exercise.name].answers(keys[exercise.name])
+        if exercise and exercise.mistakes and _may_be_known(replies[exercise.name].answers(keys[exercise.name]))
     )
+
+
+def _may_be_known(answers: Sequence[Answer | None]) -> bool:
+    return None not in answers and any(answer.problem != Problem.EXCEPTION for answer in answers)
 
 
 def judge_again(

@@ -1,12 +1,13 @@
 """Memory in large pages, where the system has them: a fork copies one entry for each of them, and not 512.
 
-glibc does the same for its heap by itself where it may read /sys, which the jail does not show. Python's own memory for
-small objects lies in ordinary pages, and is gathered when everything is imported.
+glibc does the same for its heap by itself where it may read /sys, which the jail does not show. Python takes memory for
+small objects in arenas of its own, from the system: while everything is imported it takes them from that heap.
 """
 
 import ctypes
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from .kernel import libc
@@ -14,7 +15,20 @@ from .kernel import libc
 HUGE_PAGE = 2 << 20
 HEAP = 256 << 20  # bytes; what nobody writes to takes no memory
 PIECE = 30 << 20  # glibc takes it from the heap once it has seen a larger one freed
-PREFER_HUGE_PAGES, GATHER = 14, 25  # advice to the kernel; the second since Linux 6.1
+RAW = 0  # PYMEM_DOMAIN_RAW: Python's name for malloc
+PREFER_HUGE_PAGES = 14  # advice to the kernel
+
+
+class RawAllocator(ctypes.Structure):
+    """https://docs.python.org/3/c-api/memory.html#c.PyMemAllocatorEx"""
+
+    _fields_ = [(name, ctypes.c_void_p) for name in ("ctx", "malloc", "calloc", "realloc", "free")]
+
+
+class ArenaAllocator(ctypes.Structure):
+    """https://docs.python.org/3/c-api/memory.html#c.PyObjectArenaAllocator"""
+
+    _fields_ = [(name, ctypes.c_void_p) for name in ("ctx", "alloc", "free")]
 
 
 def prepare() -> None:
@@ -31,13 +45,20 @@ def prepare() -> None:
         libc.free(piece)
 
 
-def gather() -> None:
-    """Move what lies in ordinary pages now into large ones. For a process that forks often: each takes a millisecond or two."""
+@contextmanager
+def arenas_in_heap() -> Iterator[None]:
+    """Meanwhile Python takes its arenas from the heap. Those that are given back later stay there, unused."""
     if not is_linux():
+        yield
         return
-    for start, size in large_pages(lambda name: not name):
-        advise(start, size, PREFER_HUGE_PAGES)
-        advise(start, size, GATHER)
+    api, usual, raw = ctypes.pythonapi, ArenaAllocator(), RawAllocator()
+    api.PyObject_GetArenaAllocator(ctypes.byref(usual))
+    api.PyMem_GetAllocator(RAW, ctypes.byref(raw))
+    # An arena's `free` is called with its size besides, which raw's does not look at.
+    api.PyObject_SetArenaAllocator(ctypes.byref(ArenaAllocator(raw.ctx, raw.malloc, raw.free)))
+    yield
+    # From now on as ever. An arena of the heap is no mapping of its own, and the system does not take it back.
+    api.PyObject_SetArenaAllocator(ctypes.byref(usual))
 
 
 def is_linux() -> bool:

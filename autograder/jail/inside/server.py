@@ -31,7 +31,8 @@ def main(arguments: list[str]) -> None:
     isolation = Jailed() if arguments[1] == "bwrap" else Plain()
     limits = Limits.from_json(arguments[2])
     isolation.before_imports()
-    with ending_with(control):
+    heap.prepare()
+    with ending_with(control), heap.arenas_in_heap():
         shell = prepare(limits, arguments[3:])
     isolation.after_imports()
     watch.say(control, {"ready": time.monotonic() - began})
@@ -54,7 +55,6 @@ def ending_with(control: socket.socket) -> Iterator[None]:
 
 def prepare(limits: Limits, modules: Sequence[str]):
     """Import and make, once, what every notebook needs, and `modules`. Starts no thread. Returns the shell."""
-    heap.prepare()
     gc.disable()  # nothing made here becomes garbage, and looking for it takes a fifth of the time
     del sys.path[0]  # it led to this package, whose parts no notebook shall import by accident
     # numpy imports its random numbers when they are first used: each fork would, for 8 ms.
@@ -74,7 +74,6 @@ def prepare(limits: Limits, modules: Sequence[str]):
     shell.warm_up(made)
     gc.freeze()  # else each fork's collector writes to every page, and copies it by that
     gc.enable()
-    heap.gather()
     return made
 
 
