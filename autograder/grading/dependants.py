@@ -137,7 +137,9 @@ class Dependants:
     def _to_lend(self, name: str) -> frozenset[str]:
         """Of what it builds on, the wrong ones whose verdict stands; where it has stopped with these, also what they call."""
         wrong = self._builds_on(name) - self._to_judge
-        return wrong | _reached(wrong, self._solutions_use) - self._to_judge if name in self._stopped else wrong
+        return (
+            wrong | _reached(wrong, self._solutions_use) - self._to_judge if name in self._stopped else wrong
+        )
 
     def _was_tried(self, name: str, reply: Reply) -> bool:
         """Whether there is an answer to judge: not one's own stub, and not a notebook that ended before."""

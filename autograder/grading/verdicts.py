@@ -144,7 +144,9 @@ def unnamed(
     return frozenset(
         exercise.name
         for exercise in wrong
-        if exercise and exercise.mistakes and _may_be_known(replies[exercise.name].answers(keys[exercise.name]))
+        if exercise
+        and exercise.mistakes
+        and _may_be_known(replies[exercise.name].answers(keys[exercise.name]))
     )
 
 

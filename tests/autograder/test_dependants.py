@@ -27,6 +27,18 @@ NO_MASK_AT_ALL = """
 def attention(queries, keys, values, keep):
     return weighted_sum(softmax(scale(similarities(queries, keys), queries.shape[-1]), dim=-1), values)
 """
+IN_NUMPY = """
+import numpy as np
+def similarities(queries, keys):
+    return np.matmul(queries.numpy(), np.swapaxes(keys.numpy(), -1, -2))
+"""
+HEADS_WITH_FACTOR = """
+def multi_head(x, W_q, W_k, W_v, W_o, heads, keep):
+    scale(x, 4, factor=2.0)
+    heads = zip(*((x @ W).chunk(heads, dim=-1) for W in (W_q, W_k, W_v)))
+    return torch.cat([attention(q, k, v, keep[:, None, :]) for q, k, v in heads], dim=-1) @ W_o
+"""
+OF_TENSORS = "def scale(scores, d):\n    return torch.div(scores, d**0.5)"
 ITS_EDIT = 'edits={MASKED: "scores", ZEROED: "weights"},'
 
 
@@ -117,25 +129,54 @@ def test_an_earlier_cell_that_does_not_run_costs_its_own_points_only(graded):
     assert lost(verdicts) == {"scale"}
 
 
+def test_right_functions_that_do_not_go_together_cost_once_what_needs_both(graded):
+    """`scale` cannot divide what `similarities` gives. Nor can it when the solution's attention calls the two."""
+    verdicts, sent = graded({"attention-similarities": IN_NUMPY, "attention-scale": OF_TENSORS})
+    assert lost(verdicts) == {"attention"}
+    assert "must be Tensor, not numpy.ndarray" in verdicts["attention"].reason
+    lent = "attention, scale, similarities, softmax and weighted_sum"
+    assert verdicts["multi_head"].reason == f"Right with the solution's {lent} in the place of yours."
+    assert len(sent) == 3  # all cells, then with attention alone, then with what it calls
+
+
+def test_what_is_lent_leaves_the_student_s_other_functions_where_these_go_with_it(graded):
+    """One may have a parameter more than the solution's, of which what follows makes use."""
+    scale = "def scale(scores, d, factor=1.0):\n    return factor * scores / d**0.5"
+    verdicts, sent = graded(
+        {
+            "attention-scale": scale,
+            "attention-attention": WITHOUT_MASK,
+            "attention-multi_head": HEADS_WITH_FACTOR,
+        }
+    )
+    assert lost(verdicts) == {"attention"}
+    assert verdicts["multi_head"].reason == "Right with the solution's attention in the place of yours."
+    assert len(sent) == 2
+
+
 def test_no_exercise_is_asked_in_a_run_that_holds_its_solution(graded, engine):
     """Whatever runs beside a lent function can read it."""
-    sources = solution_sources(engine.assignment)
     wrong = {
         "attention-similarities": "def similarities(queries, keys):\n    return queries @ keys.transpose(-2, -1) * 2",
         "attention-scale": WRONG_SCALE,
         "attention-attention": WITHOUT_MASK,
     }
-    verdicts, sent = graded(wrong)
-    assert lost(verdicts) >= {"similarities", "scale", "attention"}
-    assert len(sent) > 2
-    for job in sent[1:]:
-        texts = Counter(cell["source"] for cell in job.cells)
-        asked = {cell["exercise"] for cell in job.cells if cell["exercise"]}
-        assert asked
-        handed = {"attention.similarities", "attention.scale", "attention.attention"}
-        lent = {name for name in handed if texts[sources[name]]}
-        assert lent and not lent & asked
-        assert set(job.cases) == asked
+    apart = {
+        "attention-similarities": IN_NUMPY,
+        "attention-scale": OF_TENSORS,
+        "attention-attention": OWN_ATTENTION,
+    }
+    sources = solution_sources(engine.assignment)
+    for cells in (wrong, apart):
+        verdicts, sent = graded(cells)
+        assert "attention" in lost(verdicts) and len(sent) > 2
+        theirs = {name.replace("-", ".") for name in cells}
+        for job in sent[1:]:
+            texts = Counter(cell["source"] for cell in job.cells)
+            asked = {cell["exercise"] for cell in job.cells if cell["exercise"]}
+            lent = {name for name in theirs if texts[sources[name]]}
+            assert asked and lent and not lent & asked
+            assert set(job.cases) == asked
 
 
 def test_mistakes_that_nothing_builds_on_are_not_run_again(graded):

@@ -22,9 +22,8 @@ from autograder.jail.inside.limits import MEGABYTE, Limits
 
 CONTROLLERS = ("memory", "cpu", "pids")
 HEADROOM = 64 * MEGABYTE  # for page tables, and copies of what the watchdog counts as shared
-MOST_LEFT = (
-    8 * MEGABYTE
-)  # of the headroom, that what has ended may leave to the next: files that the system has read, mostly
+MOST_LEFT = 8 * MEGABYTE
+"""Of the headroom, that what has ended may leave to the next: files that the system has read, mostly."""
 LISTS = ("tasks", "cgroup.procs")
 """Of those who are in it. The first, of version 1, moves a thread; a fork has no other. A whole process waits, at the second,
 5 to 13 ms until no other process of the system is just being made."""
@@ -47,13 +46,11 @@ class ControlGroup:
 
     def is_as_new(self) -> bool:
         """Whether nobody is in it, and hardly any memory counts as its own."""
+        lists = [_of(folder, LISTS) for folder in self.folders]
+        in_use = [_of(folder, IN_USE) for folder in self.folders]
         try:
-            return not any(_of(folder, LISTS).read_text() for folder in self.folders) and all(
-                int(file.read_text()) <= MOST_LEFT
-                for folder in self.folders
-                for file in (folder / name for name in IN_USE)
-                if file.exists()
-            )
+            left = [int(file.read_text()) for file in in_use if file.exists()]  # only where memory is counted
+            return not any(file.read_text() for file in lists) and all(size <= MOST_LEFT for size in left)
         except (OSError, ValueError):
             return False
 
