@@ -10,8 +10,6 @@ from pathlib import Path
 # First: it spares each process 1.3 s of an import that nothing here needs.
 import autograder.startup  # noqa: F401  # isort: skip
 
-gc.disable()  # until all tests are collected, of which nothing becomes garbage: a quarter of that time
-
 import pytest
 from nbformat import NotebookNode
 from xdist.scheduler import LoadScopeScheduling
@@ -35,6 +33,10 @@ ASSIGNMENTS = {one.name: one for one in assignments(ROOT)}
 SETTINGS = course_settings(ROOT)
 COURSE_VIEW = View(packages=SETTINGS.packages, answers=SETTINGS.answers)
 OPTIMISERS, MODELS = (SETTINGS.preload_where[words] for words in ("optimiser", "transformers"))
+
+
+def pytest_configure():
+    gc.disable()  # until all tests are collected: nothing of them becomes garbage, and to look for it takes a fifth of the time
 
 
 def pytest_collection_finish():
