@@ -162,9 +162,9 @@ class Dependants:
         """The earlier exercises that each builds on: those it declares, and those whose names stand in its cell."""
         uses, earlier = {}, []
         for name, exercise in self._assignment.exercises.items():
-            words = set(re.findall(r"\w+", sources[name]))
+            names = set(re.findall(r"\w+", sources[name]))
             uses[name] = {
-                before for before in earlier if before in exercise.uses or self._defined[before] & words
+                before for before in earlier if before in exercise.uses or self._defined[before] & names
             }
             earlier.append(name)
         return uses
