@@ -5,7 +5,7 @@ after the verdict on the student's own, an exercise is never asked in a run that
 nothing is kept but whether the answers are right, or those of a mistake that has a share of the points.
 
 What is lent calls the student's other functions. Two that are right, each alone, may not go together: one gives numpy, the
-other takes torch. So if an error stops such a run, there is another in which what is lent has all that it calls beside it.
+other takes torch. So whom an error has stopped is lent, first or besides, all that these functions call.
 """
 
 import ast
@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
 from autograder.checks.answer_key import ExerciseKey
+from autograder.checks.asking import Answer
 from autograder.checks.comparing import KnownMistake, earned_credit, passes, recognised
 from autograder.checks.status import Problem, Status
 from autograder.course import Assignment
@@ -61,7 +62,8 @@ class Dependants:
         self._uses = self._read_uses(self._of_student(submission)) if len(self._wrong) > 1 else {}
         self._tried = {name for name in self._wrong if self._was_tried(name, replies[name])}
         self._to_judge = {name for name in self._tried if self._builds_on(name)}
-        self._stopped: set[str] = set()  # by an error, with what was lent
+        self._stopped_first = {n for n in self._to_judge if _stopped(replies[n].answers(keys[n]))}
+        self._stopped_since: set[str] = set()
         self._rescued: dict[str, frozenset[str]] = {}  # with what was lent
         self._credited: dict[str, tuple[KnownMistake, frozenset[str]]] = {}
 
@@ -70,8 +72,8 @@ class Dependants:
         tried: set[tuple[str, frozenset[str]]] = set()
 
         def left_to_lend(name: str) -> frozenset[str]:
-            lent = self._to_lend(name)
-            return frozenset() if (name, lent) in tried else lent
+            lent = (functions for functions in self._to_lend(name) if (name, functions) not in tried)
+            return next(lent, frozenset())
 
         while self._to_judge:
             new = {name: lent for name in self._to_judge if (lent := left_to_lend(name))}
@@ -96,8 +98,8 @@ class Dependants:
                 self._to_judge.discard(name)
                 self._wrong.remove(name)
                 continue
-            if any(answer and answer.problem == Problem.EXCEPTION for answer in answers):
-                self._stopped.add(name)
+            if _stopped(answers):
+                self._stopped_since.add(name)
             equal = recognised(answers, key.rule, key.mistakes)
             if earned_credit(equal):
                 self._credited[name] = min(equal, key=lambda mistake: mistake.credit), loan.lent
@@ -134,12 +136,16 @@ class Dependants:
         """The earlier exercises whose functions this one calls, itself or through others, and that are wrong."""
         return _reached([name], self._uses) & {*self._wrong}
 
-    def _to_lend(self, name: str) -> frozenset[str]:
-        """Of what it builds on, the wrong ones whose verdict stands; where it has stopped with these, also what they call."""
+    def _to_lend(self, name: str) -> list[frozenset[str]]:
+        """Of what it builds on, the wrong ones whose verdict stands; where an error has stopped it, also with all they call.
+
+        In the order in which to try.
+        """
         wrong = self._builds_on(name) - self._to_judge
-        return (
-            wrong | _reached(wrong, self._solutions_use) - self._to_judge if name in self._stopped else wrong
-        )
+        if not wrong or name not in self._stopped_first | self._stopped_since:
+            return [wrong] if wrong else []
+        whole = wrong | _reached(wrong, self._solutions_use) - self._to_judge
+        return [whole, wrong] if name in self._stopped_first else [wrong, whole]
 
     def _was_tried(self, name: str, reply: Reply) -> bool:
         """Whether there is an answer to judge: not one's own stub, and not a notebook that ended before."""
@@ -179,6 +185,10 @@ def _reached(names: Iterable[str], uses: Mapping[str, set[str]]) -> frozenset[st
         reached |= new
         waiting += new
     return frozenset(reached)
+
+
+def _stopped(answers: Iterable[Answer | None]) -> bool:
+    return any(answer and answer.problem == Problem.EXCEPTION for answer in answers)
 
 
 def _names(exercises: frozenset[str]) -> str:

@@ -136,7 +136,7 @@ def unnamed(
     """The exercises whose wrong answers may be those of a known mistake, if it were compared with them.
 
     No mistake is that of a cell without an answer, or one whose answers did not all come; none stops with an error on
-    every input.
+    every input. One that has a share of the points may show where an earlier function is right.
     """
     wrong = [
         assignment.by_check_id.get(v.grade_id) for v in verdicts if v.status in (Status.FAILED, Status.ERROR)

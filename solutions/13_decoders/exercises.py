@@ -440,12 +440,12 @@ rms_norm = Exercise(
         ),
         Mistake(
             "eps outside the root",
-            "Beside long vectors eps hardly shows, beside short ones it does. It is added to the mean square, under the root.",
+            "Beside large numbers eps hardly shows, beside small ones it does. It is added to the mean square, under the root.",
             ROOT, "(x.square().mean(dim=-1, keepdim=True).sqrt() + eps)",
         ),
         Mistake(
             "eps forgotten",
-            "Beside long vectors a small eps hardly shows, beside short ones it does. It belongs under the root, with the mean square.",
+            "Beside large numbers a small eps hardly shows, beside small ones it does. It belongs under the root, with the mean square.",
             " + eps)", ")",
         ),
         Mistake(

@@ -116,6 +116,9 @@ def test_a_dependant_with_a_mistake_that_has_a_share_of_the_points_earns_it(grad
         assert of["attention"].score == of["attention"].max_score / 2 > 0
     said = "With the solution's scale in the place of yours this earns 50% of the points."
     assert said in verdicts["attention"].reason
+    stops = "def scale(scores, d):\n    return scores / d.root"
+    verdicts, _ = graded({"attention-scale": stops, "attention-attention": NO_MASK_AT_ALL})
+    assert said in verdicts["attention"].reason
 
 
 def test_what_an_earlier_stub_stops_is_judged_as_if_it_were_there(graded):
@@ -136,22 +139,23 @@ def test_right_functions_that_do_not_go_together_cost_once_what_needs_both(grade
     assert "must be Tensor, not numpy.ndarray" in verdicts["attention"].reason
     lent = "attention, scale, similarities, softmax and weighted_sum"
     assert verdicts["multi_head"].reason == f"Right with the solution's {lent} in the place of yours."
-    assert len(sent) == 3  # all cells, then with attention alone, then with what it calls
+    assert len(sent) == 2
 
 
-def test_what_is_lent_leaves_the_student_s_other_functions_where_these_go_with_it(graded):
+@pytest.mark.parametrize(
+    ("attention", "runs"), [(WITHOUT_MASK, 2), ("def attention(*those):\n    return those[7]", 3)]
+)
+def test_what_is_lent_leaves_the_student_s_other_functions_where_these_go_with_it(graded, attention, runs):
     """One may have a parameter more than the solution's, of which what follows makes use."""
-    scale = "def scale(scores, d, factor=1.0):\n    return factor * scores / d**0.5"
-    verdicts, sent = graded(
-        {
-            "attention-scale": scale,
-            "attention-attention": WITHOUT_MASK,
-            "attention-multi_head": HEADS_WITH_FACTOR,
-        }
-    )
+    cells = {
+        "attention-scale": "def scale(scores, d, factor=1.0):\n    return factor * scores / d**0.5",
+        "attention-attention": attention,
+        "attention-multi_head": HEADS_WITH_FACTOR,
+    }
+    verdicts, sent = graded(cells)
     assert lost(verdicts) == {"attention"}
     assert verdicts["multi_head"].reason == "Right with the solution's attention in the place of yours."
-    assert len(sent) == 2
+    assert len(sent) == runs  # whom an error has stopped is first lent all that attention calls
 
 
 def test_no_exercise_is_asked_in_a_run_that_holds_its_solution(graded, engine):
@@ -169,7 +173,7 @@ def test_no_exercise_is_asked_in_a_run_that_holds_its_solution(graded, engine):
     sources = solution_sources(engine.assignment)
     for cells in (wrong, apart):
         verdicts, sent = graded(cells)
-        assert "attention" in lost(verdicts) and len(sent) > 2
+        assert "attention" in lost(verdicts) and len(sent) > 1
         theirs = {name.replace("-", ".") for name in cells}
         for job in sent[1:]:
             texts = Counter(cell["source"] for cell in job.cells)
