@@ -17,7 +17,7 @@ from IPython.display import display
 
 from autograder.checks import answer_key, journal, lent_file, recording
 from autograder.checks.lent_file import LentFile, WrongKey
-from autograder.checks.notebook_file import bound_names, path_of_this_notebook
+from autograder.checks.notebook_file import bound_names, path_of_this_notebook, used_names
 from autograder.checks.notes import WAITING, Note
 from autograder.checks.stops import WrongCall
 
@@ -57,12 +57,35 @@ def borrow(name: str = "", key: str = "") -> None:
         Note(
             f"{SIGN} {name}: lent, earns nothing",
             (
-                "It works from here on. Run → Run All Cells runs what builds on it, today and next time.",
+                _when_it_works(name),
+                "Run → Run All Cells runs what builds on it, today and next time.",
                 "Your own answer takes its place as soon as you run it.",
             ),
             WAITING,
         )
     )
+
+
+def _when_it_works(name: str) -> str:
+    """At once, or with the functions of the notebook that it calls."""
+    passed = journal.checks()
+    missing = [other for other in _called_by(name) if not passed.get(other) and not is_lent(other)]
+    if not missing:
+        return "It works from here on."
+    functions = " and ".join(other.rpartition(".")[2] for other in missing)
+    borrowing = " and ".join(f'borrow("{other}")' for other in missing)
+    if len(missing) == 1:
+        when = f"whose check has not passed yet, and works when it does: {borrowing} lends it, too."
+    else:
+        when = f"whose checks have not passed yet, and works when they do: {borrowing} lend them, too."
+    return f"It calls {functions}, {when}"
+
+
+def _called_by(name: str) -> list[str]:
+    """The other exercises of the notebook whose functions the lent one calls."""
+    functions = _functions(name)
+    used = used_names(functions.get(name, ""))
+    return [other for other, source in functions.items() if other != name and bound_names(source) & used]
 
 
 NOTHING = "This course lends no functions."
@@ -165,11 +188,16 @@ def _key(file: LentFile) -> str:
 
 def _source(name: str) -> str:
     """What is lent for an exercise, or ""."""
+    return _functions(name).get(name, "")
+
+
+def _functions(name: str) -> Mapping[str, str]:
+    """What is lent for all exercises of its notebook."""
     file = _file(name)
     try:
-        return file.functions(_key(file)).get(name, "") if file else ""
+        return file.functions(_key(file)) if file else {}
     except WrongKey:
-        return ""
+        return {}
 
 
 def _keep(key: str) -> None:

@@ -58,6 +58,24 @@ def bound_names(source: str, line: int = 1) -> set[str]:
     }
 
 
+def used_names(source: str) -> set[str]:
+    """The names that a cell, when it is run or later, looks for in its notebook."""
+    try:
+        tables = [symtable.symtable(source, "cell", "exec")]
+    except (SyntaxError, ValueError, RecursionError):
+        return set()
+    used = set()
+    while tables:
+        table = tables.pop()
+        tables += table.get_children()
+        used |= {
+            symbol.get_name()
+            for symbol in table.get_symbols()
+            if symbol.is_referenced() and (symbol.is_global() or table.get_type() == "module")
+        }
+    return used
+
+
 def filled_names(source: str, line: int = 1) -> set[str]:
     """The names whose lists, dicts and sets these statements fill: `losses.append(…)`, `runs[seed] = …`."""
     return {root for node in ast.walk(_statements(source, line)) for root in _roots(node)}

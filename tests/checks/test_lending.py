@@ -86,6 +86,27 @@ def _runs_all_but_the_check(shown):
 
 
 @pytest.mark.slow
+def test_what_calls_a_function_that_is_not_right_says_so(course, tmp_path):
+    """It would stop there, or be wrong with it: that it works is said when it does."""
+    of_two = {"demo.double": RIGHT, "demo.half": "def half(x):\n    return double(x) / 4"}
+    course.with_suffix(".lent").write_bytes(seal("00_demo", of_two, KEY, publish=True).to_bytes())
+    half = cell("anywhere", BORROW.replace("double", "half"))
+    missing = (
+        "It calls double, whose check has not passed yet, and works when it does: "
+        'borrow("demo.double") lends it, too.'
+    )
+    with Person(course, tmp_path / "home") as person:
+        *_, lent = person.run([*cells("imports", "double"), half])
+        assert missing in words(lent) and "It works from here on." not in words(lent)
+        *_, lent = person.run([cell("double", WRONG), *cells("check-double"), half])
+        assert missing in words(lent)
+        *_, lent = person.run([*cells("double"), cell("anywhere", BORROW), half])
+        assert "It works from here on." in words(lent)
+        *_, check, lent = person.run([cell("double", RIGHT), *cells("check-double"), half])
+        assert words(check).startswith("✓") and "It works from here on." in words(lent)
+
+
+@pytest.mark.slow
 def test_one_s_own_answer_takes_the_place_of_what_was_lent(course, tmp_path):
     lend(course, publish=True)
     with Person(course, tmp_path / "home") as person:
