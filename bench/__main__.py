@@ -39,9 +39,7 @@ class Sizes:
     nbgrader: int = 24
     otter: int = 24
     ours: int = 24
-    more: int = (
-        480  # a second, larger class: the difference is the cost without the start, which varies by a second
-    )
+    more: int = 480  # a larger class: the difference is the cost without the start, which varies by a second
     scale: tuple[int, ...] = (100, 500, 2000)
     waiting: tuple[int, ...] = (1, 30)  # from the command's start to the last recorded grade
 
