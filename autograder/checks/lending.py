@@ -72,13 +72,17 @@ def _when_it_works(name: str) -> str:
     missing = [other for other in _called_by(name) if not passed.get(other) and not is_lent(other)]
     if not missing:
         return "It works from here on."
-    functions = " and ".join(other.rpartition(".")[2] for other in missing)
-    borrowing = " and ".join(f'borrow("{other}")' for other in missing)
-    if len(missing) == 1:
-        when = f"whose check has not passed yet, and works when it does: {borrowing} lends it, too."
-    else:
-        when = f"whose checks have not passed yet, and works when they do: {borrowing} lend them, too."
-    return f"It calls {functions}, {when}"
+    *first, last = (other.rpartition(".")[2] for other in missing)
+    if not first:
+        return (
+            f"It calls {last}, whose check has not passed yet, and works when it does: "
+            f'borrow("{missing[0]}") lends it, too.'
+        )
+    borrowing = ", ".join(f'borrow("{other}")' for other in missing)
+    return (
+        f"It calls {', '.join(first)} and {last}, whose checks have not passed yet, and works when they do. "
+        f"Each is lent, too: {borrowing}."
+    )
 
 
 def _called_by(name: str) -> list[str]:

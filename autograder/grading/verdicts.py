@@ -144,14 +144,15 @@ def unnamed(
     return frozenset(
         exercise.name
         for exercise in wrong
-        if exercise
-        and exercise.mistakes
-        and _may_be_known(replies[exercise.name].answers(keys[exercise.name]))
+        if exercise and _may_be_known(exercise, replies[exercise.name].answers(keys[exercise.name]))
     )
 
 
-def _may_be_known(answers: Sequence[Answer | None]) -> bool:
-    return None not in answers and any(answer.problem != Problem.EXCEPTION for answer in answers)
+def _may_be_known(exercise: Exercise, answers: Sequence[Answer | None]) -> bool:
+    if None in answers or not exercise.mistakes:
+        return False
+    stopped = all(answer.problem == Problem.EXCEPTION for answer in answers)
+    return not stopped or any(mistake.credit for mistake in exercise.mistakes)
 
 
 def judge_again(

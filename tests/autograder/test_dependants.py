@@ -116,9 +116,26 @@ def test_a_dependant_with_a_mistake_that_has_a_share_of_the_points_earns_it(grad
         assert of["attention"].score == of["attention"].max_score / 2 > 0
     said = "With the solution's scale in the place of yours this earns 50% of the points."
     assert said in verdicts["attention"].reason
-    stops = "def scale(scores, d):\n    return scores / d.root"
-    verdicts, _ = graded({"attention-scale": stops, "attention-attention": NO_MASK_AT_ALL})
-    assert said in verdicts["attention"].reason
+
+
+def test_so_does_one_whose_own_answers_an_earlier_error_stops(course, engine, perfect):
+    """Its mistakes are recorded, too, in an engine that has recorded none."""
+    cells = {
+        "attention-scale": "def scale(scores, d):\n    return scores / d.root",
+        "attention-attention": NO_MASK_AT_ALL,
+    }
+    notebook = perfect
+    for name, source in cells.items():
+        notebook = with_cell(notebook, name, source)
+    hand_in(course, "student", engine.assignment, notebook)
+    with Engine(Assignment(course, NAME), Store(course / "another store"), "none") as fresh:
+        result = fresh.grade(
+            read_submission(
+                course / "submitted" / "student" / NAME, "student", fresh.assignment, fresh.release
+            )
+        )
+    verdict = next(v for v in result.verdicts if v.grade_id == "attention-attention-check")
+    assert verdict.score == verdict.max_score / 2 > 0
 
 
 def test_what_an_earlier_stub_stops_is_judged_as_if_it_were_there(graded):
