@@ -24,7 +24,7 @@ demo: environment ## a made-up class of twenty, graded: report and feedback to l
 test: environment ## every test (TEST_ARGS="-k release" for some)
 	@$(PYTEST) $(TEST_ARGS)
 
-test-fast: environment ## the tests without slow ones and browsers: a minute and a half
+test-fast: environment ## the tests without slow ones and browsers: about a minute
 	@$(PYTEST) -m "not slow and not browser" $(TEST_ARGS)
 
 notebooks: environment ## make notebooks/ with their answer keys from solutions/
