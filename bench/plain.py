@@ -3,9 +3,8 @@
 import json
 import shutil
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
@@ -133,13 +132,3 @@ class Plain:
                 if text := cells.get(grade_id(cell)):
                     cell.source = text if cell.cell_type == "markdown" else f"{text}\n\n# student {number}"
             yield f"student-{number:05}", notebook
-
-
-def steps(place: Path, few: int, more: int, of_nbgrader: int, of_otter: int) -> Iterator[tuple[str, Any]]:
-    """What is measured, in order, each under its name in the results."""
-    plain = Plain(place)
-    yield f"plain/ours/{few}", lambda: asdict(plain.ours(few))
-    yield f"plain/ours/{more}", lambda: asdict(plain.ours(more))
-    yield "plain/nbgrader", lambda: asdict(plain.nbgrader(of_nbgrader))
-    yield "plain/agree", plain.scores_agree
-    yield "plain/otter", lambda: [asdict(measured) for measured in plain.otter(of_otter)]
