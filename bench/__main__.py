@@ -96,20 +96,20 @@ def steps(sizes: Sizes, place: Path) -> Iterator[Step]:
     """What is measured, in order, each under its name in the results."""
     benches = {notebook.name: Bench(place / notebook.name, notebook) for notebook in NOTEBOOKS}
     for name, bench in benches.items():
-        yield f"{name}/ours/1", lambda b=bench: by_turns(lambda n: asdict(b.ours(n, 1)), sizes, rounds=1)
-        yield f"{name}/ours/2", lambda b=bench: by_turns(lambda n: asdict(b.ours(n, 2)), sizes)
+        yield f"{name}/ours/1", lambda b=bench: by_turns(lambda n: asdict(b.ours(n, 1)), sizes, 1)
+        yield f"{name}/ours/2", lambda b=bench: by_turns(lambda n: asdict(b.ours(n, 2)), sizes, sizes.rounds)
         yield f"{name}/nbgrader", lambda b=bench: asdict(b.nbgrader(sizes.nbgrader))
         yield f"{name}/agree", bench.verdicts_agree
         yield f"{name}/otter", lambda b=bench: [asdict(run) for run in b.otter(sizes.otter)]
         yield f"{name}/floor", lambda b=bench: b.floor(sizes.ours)
-        yield f"{name}/own", lambda b=bench: by_turns(b.own, sizes)
+        yield f"{name}/own", lambda b=bench: by_turns(b.own, sizes, sizes.rounds)
     torch = benches[NOTEBOOKS[0].name]
     for count in sizes.waiting:
         yield f"waiting/ours/{count}", lambda n=count: [asdict(torch.ours(n, 2)) for _ in range(sizes.rounds)]
         yield f"waiting/nbgrader/{count}", lambda n=count: asdict(torch.nbgrader(n))
     yield "waiting/second", torch.second
     ordinary = plain.Plain(place / "plain")
-    yield "plain/ours", lambda: by_turns(lambda n: asdict(ordinary.ours(n)), sizes)
+    yield "plain/ours", lambda: by_turns(lambda n: asdict(ordinary.ours(n)), sizes, sizes.rounds)
     yield "plain/nbgrader", lambda: asdict(ordinary.nbgrader(sizes.nbgrader))
     yield "plain/agree", ordinary.scores_agree
     yield "plain/otter", lambda: [asdict(run) for run in ordinary.otter(sizes.otter)]
@@ -118,9 +118,9 @@ def steps(sizes: Sizes, place: Path) -> Iterator[Step]:
         yield f"scale/{count}", lambda n=count: asdict(torch.ours(n, 2))
 
 
-def by_turns(measure: Callable[[int], Any], sizes: Sizes, rounds: int = 0) -> list[tuple[Any, Any]]:
+def by_turns(measure: Callable[[int], Any], sizes: Sizes, rounds: int) -> list[tuple[Any, Any]]:
     """Of each round what a small class takes, and what a larger one takes right after it."""
-    return [(measure(sizes.ours), measure(sizes.more)) for _ in range(rounds or sizes.rounds)]
+    return [(measure(sizes.ours), measure(sizes.more)) for _ in range(rounds)]
 
 
 def exercises() -> dict[str, tuple[bool, float, float]]:

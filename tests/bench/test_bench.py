@@ -7,6 +7,7 @@ from autograder.course import Assignment
 from autograder.exercise import edited
 from autograder.source import code_cells, grade_id
 from bench import page
+from bench.__main__ import Sizes, by_turns, steps
 from bench.classic import source_notebook
 from bench.submissions import KINDS, NAME, Writer
 from tests.conftest import ROOT
@@ -120,3 +121,27 @@ def test_the_page_says_which_aims_are_met(tmp_path):
     assert "| 30 | 6.0 s | 120.0 s | 300.0 s | 800 MB |" in text
     assert "| `autograder grade --workers 2`, each further | 0.050 | 40.0 |\n" in text
     assert "](images/page.png)" in text and (tmp_path / "images" / "page.png").stat().st_size > 5000
+
+
+def test_a_small_class_and_a_larger_one_are_measured_by_turns():
+    asked = []
+    assert by_turns(lambda count: asked.append(count) or count, Sizes(ours=10, more=20), 2) == [
+        (10, 20),
+        (10, 20),
+    ]
+    assert asked == [10, 20, 10, 20]
+
+
+def test_what_is_measured_is_what_the_page_is_made_of(tmp_path):
+    made_up = results(0.05)
+    sizes = Sizes(**made_up["sizes"])
+    assert {name for name, _ in steps(sizes, tmp_path)} == made_up.keys() - {"machine", "sizes"}
+
+
+def test_a_round_is_said_in_words():
+    small, large = measured(3.0, 1.0, 1e8), measured(17.0, 1.0, 2e8)
+    assert (
+        page.in_words([(small, large)] * 2)
+        == "3.0 s, 100 MB and 17.0 s, 200 MB; 3.0 s, 100 MB and 17.0 s, 200 MB"
+    )
+    assert page.in_words([0.71, 0.68]) == "0.7 s, 0.7 s"

@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as arrays_of
 
 from autograder.checks.asking import Answer
 from autograder.checks.asking import ask as ask_any
-from autograder.checks.comparing import KnownMistake, Rule
+from autograder.checks.comparing import KnownMistake, Rule, same
 from autograder.checks.explaining.shapes import shape_sentence
 from autograder.checks.judging import judge
 from coursekit import planted
@@ -182,6 +182,38 @@ def test_a_known_mistake_is_named_only_if_it_explains_every_case():
     assert verdict(lambda case: case["x"] * 3, mistakes=[tripled()]).hint == tripled().hint
     other = verdict(lambda case: case["x"] * (3 if len(case["x"]) == 2 else 5), mistakes=[tripled()])
     assert (other.status, other.mistake) == ("failed", "")
+
+
+NAN, INF = np.nan, np.inf
+
+
+@pytest.mark.parametrize(
+    ("got", "recorded", "is_same"),
+    [
+        ([1.0, NAN, INF], [1.0, NAN, INF], True),
+        ([NAN, NAN], [NAN, NAN], True),
+        ([1.0, NAN], [NAN, 1.0], False),
+        ([1.0, NAN], [1.0, 2.0], False),
+        ([1.0, 2.0], [1.0, NAN], False),
+        ([1.0, INF], [1.0, 2.0], False),
+        ([1.0, -INF], [1.0, INF], False),
+        ([100.0, NAN, 1.009], [100.0, NAN, 1.0], True),  # beside what is largest of the others
+        ([100.0, NAN, 1.011], [100.0, NAN, 1.0], False),
+        ([1, 2], [1.0, 2.0], True),
+        ([1, 2], [1.0, NAN], False),
+        ([1.0, 2.0], [1, 2], True),
+        ([1.0, 2.00001], [1, 2], False),
+        ([1.0, NAN], [1, 2], False),
+        ([True, False], [1, 0], True),
+        ([], [], True),
+        ([1.0, 2.0], [[1.0, 2.0]], False),
+    ],
+)
+@pytest.mark.parametrize("kind", ["close", "equal"])
+def test_a_known_mistake_is_recognised_by_its_numbers_and_where_they_are_none(got, recorded, is_same, kind):
+    """Floats within the tolerance whatever the rule: the last bit of a wrong answer depends on the processor."""
+    answers = [Answer({"": np.array(array)}) for array in (got, recorded)]
+    assert same(*answers, Rule(kind=kind, tolerance=1e-4)) == is_same
 
 
 def partly(mistakes, call=lambda case: case["x"] * (3 if len(case["x"]) == 2 else 2)):
