@@ -22,6 +22,7 @@ SYMBOL = {Status.PASSED: "✓", Status.FAILED: "✗", Status.ERROR: "✗", Statu
 COLOUR = {Status.PASSED: RIGHT, Status.MISSING: WAITING}
 WIDTH = 80
 MOST_SHOWN = 64  # rows and columns of a heat map
+NOT_FINITE = "0.75"  # grey, which no number has
 WORD = {
     Status.PASSED: "right",
     Status.FAILED: "not yet right",
@@ -152,17 +153,20 @@ def heat_maps(shown: Panels) -> tuple[bytes, str]:
         for title, matrix in zip(shown.titles, shown.matrices, strict=True)
     ]
     if shown.same_shape:
-        looks.append(("|difference|", shown.difference, {"cmap": "magma"}))
+        low, high = shown.difference_range
+        looks.append(("|difference|", shown.difference, {"cmap": "magma", "vmin": low, "vmax": high}))
     figure = Figure(figsize=(8.0, 2.3), layout="constrained")
     for ax, (title, panel, look) in zip(figure.subplots(1, len(looks)), looks, strict=True):
         figure.colorbar(ax.imshow(panel, aspect="auto", **look), ax=ax, shrink=0.9)
+        ax.set_facecolor(NOT_FINITE)  # seen where a number has no colour
         ax.set_title(title, fontsize=9)
         ax.set_xticks([])
         ax.set_yticks([])
+    below = [] if shown.all_finite else ["grey: NaN or infinite"]
     if shown.same_shape and shown.place:
-        figure.supxlabel(
-            f"[{', '.join(map(str, shown.place))}] of the batch, where they differ most", fontsize=8
-        )
+        below.append(f"[{', '.join(map(str, shown.place))}] of the batch, where they differ most")
+    if below:
+        figure.supxlabel("; ".join(below), fontsize=8)
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=100)
     return buffer.getvalue(), shown.in_words()

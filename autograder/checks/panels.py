@@ -51,6 +51,16 @@ class Panels:
         return distance(*self.matrices)
 
     @cached_property
+    def difference_range(self) -> tuple[float, float]:
+        """From 0 to the largest finite difference; to 1 where there is none."""
+        finite = self.difference[np.isfinite(self.difference)]
+        return 0.0, float(finite.max(initial=0.0)) or 1.0
+
+    @cached_property
+    def all_finite(self) -> bool:
+        return all(np.isfinite(matrix).all() for matrix in self.matrices)
+
+    @cached_property
     def range(self) -> tuple[float, float] | None:
         """The smallest and the largest finite number of both; None if there is none."""
         finite = np.concatenate([matrix[np.isfinite(matrix)] for matrix in self.matrices])

@@ -32,7 +32,7 @@ def pictures(shown: Panels) -> list[Picture]:
         for title, matrix in zip(shown.titles, shown.matrices, strict=True)
     ]
     if shown.same_shape:
-        made.append(_picture("|difference|", shown.difference, "magma", None))
+        made.append(_picture("|difference|", shown.difference, "magma", shown.difference_range))
     return made
 
 

@@ -38,6 +38,13 @@ def test_a_number_is_a_pixel_and_equal_numbers_have_equal_colours():
     assert (yours.numbers, expected.numbers, difference.numbers) == ("1 to 5", "1 to 4", "0 to 2")
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf, 3.0])
+def test_no_difference_is_dark_and_the_largest_is_bright(value):
+    *_, difference = pictures(panels(np.array([[1.0], [value]]), np.array([[1.0], [2.0]]), 16))
+    (none,), (most,) = pixels(difference)[..., :3].sum(-1).tolist()
+    assert none < 0.1 and most > 2.5
+
+
 def test_of_a_large_array_the_part_that_differs_is_kept():
     shown = panels(CHANGED, LARGE, MOST_KEPT)
     assert shown.place == (1,) and shown.difference.max() == pytest.approx(9, rel=1e-4)

@@ -1,5 +1,6 @@
 """`check`, `hint`, `predict`: what a student sees, in a notebook and in words."""
 
+import io
 import subprocess
 import sys
 
@@ -8,10 +9,11 @@ import pytest
 import torch
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
+from matplotlib.image import imread
 
 from autograder.checks import answer_key, checking, journal, recording
 from autograder.checks.asking import ask
-from autograder.checks.card import heat_maps
+from autograder.checks.card import NOT_FINITE, heat_maps
 from autograder.checks.checking import GradingRefused
 from autograder.checks.comparing import KnownMistake, Rule
 from autograder.checks.notes import Note
@@ -236,6 +238,16 @@ def test_heat_maps_of_anything_are_pictures_with_words(got, want, words):
     png, alt = heat_maps(panels(got, want, 64))
     assert png.startswith(b"\x89PNG")
     assert words in alt
+
+
+@pytest.mark.parametrize(("value", "is_grey"), [(np.nan, True), (np.inf, True), (2.0, False)])
+def test_what_is_no_number_is_grey_and_no_difference_is_black(value, is_grey):
+    png, _ = heat_maps(panels(np.array([[1.0, 0.5], [value, value]]), np.array([[1.0, 0.5], [0.5, 1.0]]), 64))
+    pixels = imread(io.BytesIO(png))[..., :3]
+    grey = (abs(pixels - float(NOT_FINITE)) < 0.01).all(-1)
+    assert (grey.sum() > 10_000) == is_grey
+    black = (pixels < 0.02).all(-1)
+    assert black.sum() > 5_000  # of the difference, the first row
 
 
 def test_a_broken_progress_file_is_replaced():
