@@ -133,7 +133,7 @@ class Assignment:
         return [cell for cell in notebook.cells if self.is_test(cell)]
 
     def is_test(self, cell: NotebookNode) -> bool:
-        graded = cell.cell_type == "code" and is_grade(cell) and not is_solution(cell)
+        graded = cell["cell_type"] == "code" and is_grade(cell) and not is_solution(cell)
         return graded and grade_id(cell) not in self.by_check_id
 
 

@@ -4,6 +4,8 @@ python -m bench                  the whole comparison
 python -m bench --quick          a few submissions of each, to see that it works; the page goes to build/
 python -m bench --resume         go on with a comparison that was interrupted
 python -m bench --only waiting   the steps whose names begin so, without the page
+
+The whole takes about half an hour, and until its end three gigabytes where temporary files lie.
 """
 
 import argparse
@@ -14,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import timeit
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
 from importlib.metadata import version
@@ -40,7 +42,7 @@ class Sizes:
     otter: int = 24
     ours: int = 24
     more: int = 480  # a larger class: the difference is the cost without the start, which varies by a second
-    rounds: int = 3  # by turns the two classes, where a median is given: the machine's own speed varies
+    rounds: int = 3  # of classes by turns, where a median is given: the machine's own speed varies
     scale: tuple[int, ...] = (100, 500, 2000)
     waiting: tuple[int, ...] = (1, 30)  # from the command's start to the last recorded grade
 
@@ -94,33 +96,36 @@ def main() -> None:
 
 def steps(sizes: Sizes, place: Path) -> Iterator[Step]:
     """What is measured, in order, each under its name in the results."""
+    classes = sizes.ours, sizes.more
     benches = {notebook.name: Bench(place / notebook.name, notebook) for notebook in NOTEBOOKS}
     for name, bench in benches.items():
-        yield f"{name}/ours/1", lambda b=bench: by_turns(lambda n: asdict(b.ours(n, 1)), sizes, 1)
-        yield f"{name}/ours/2", lambda b=bench: by_turns(lambda n: asdict(b.ours(n, 2)), sizes, sizes.rounds)
+        yield f"{name}/ours/1", lambda b=bench: by_turns(lambda n: asdict(b.ours(n, 1)), classes, 1)
+        yield (
+            f"{name}/ours/2",
+            lambda b=bench: by_turns(lambda n: asdict(b.ours(n, 2)), classes, sizes.rounds),
+        )
         yield f"{name}/nbgrader", lambda b=bench: asdict(b.nbgrader(sizes.nbgrader))
         yield f"{name}/agree", bench.verdicts_agree
         yield f"{name}/otter", lambda b=bench: [asdict(run) for run in b.otter(sizes.otter)]
         yield f"{name}/floor", lambda b=bench: b.floor(sizes.ours)
-        yield f"{name}/own", lambda b=bench: by_turns(b.own, sizes, sizes.rounds)
+        yield f"{name}/own", lambda b=bench: by_turns(b.own, classes, sizes.rounds)
     torch = benches[NOTEBOOKS[0].name]
     for count in sizes.waiting:
         yield f"waiting/ours/{count}", lambda n=count: [asdict(torch.ours(n, 2)) for _ in range(sizes.rounds)]
         yield f"waiting/nbgrader/{count}", lambda n=count: asdict(torch.nbgrader(n))
     yield "waiting/second", torch.second
     ordinary = plain.Plain(place / "plain")
-    yield "plain/ours", lambda: by_turns(lambda n: asdict(ordinary.ours(n)), sizes, sizes.rounds)
+    yield "plain/ours", lambda: by_turns(lambda n: asdict(ordinary.ours(n)), classes, sizes.rounds)
     yield "plain/nbgrader", lambda: asdict(ordinary.nbgrader(sizes.nbgrader))
     yield "plain/agree", ordinary.scores_agree
     yield "plain/otter", lambda: [asdict(run) for run in ordinary.otter(sizes.otter)]
     yield "exercises", exercises
-    for count in sizes.scale:
-        yield f"scale/{count}", lambda n=count: asdict(torch.ours(n, 2))
+    yield "scale/ours", lambda: by_turns(lambda n: asdict(torch.ours(n, 2)), sizes.scale, sizes.rounds)
 
 
-def by_turns(measure: Callable[[int], Any], sizes: Sizes, rounds: int) -> list[tuple[Any, Any]]:
-    """Of each round what a small class takes, and what a larger one takes right after it."""
-    return [(measure(sizes.ours), measure(sizes.more)) for _ in range(rounds)]
+def by_turns(measure: Callable[[int], Any], classes: Sequence[int], rounds: int) -> list[tuple[Any, ...]]:
+    """Of each round what these classes take, the smallest first, one right after the other."""
+    return [tuple(measure(count) for count in classes) for _ in range(rounds)]
 
 
 def exercises() -> dict[str, tuple[bool, float, float]]:

@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 
-from autograder.course import Assignment
 from autograder.daemon.place import VARIABLE as STAYS
 from autograder.exercise import Exercise
 from autograder.jail.outside import jobs
 from autograder.source import code_cells, grade_id, is_demo
 from autograder.untrusted.submission import parse_cells, restore
 from bench import classic, measure
-from bench.measure import Measured
+from bench.measure import Folders, Measured
 from bench.submissions import NAME, ROOT, Texts, Writer, hand_in, make_course
 
 BIN = Path(sys.executable).parent
@@ -47,9 +46,9 @@ class Bench:
     """Prepares folders under `place` and measures commands in them."""
 
     def __init__(self, place: Path, notebook: Notebook):
-        self.place = place
+        self.folders = Folders(place)
         self.notebook = notebook
-        self.assignment = make_course(place / "course")
+        self.assignment = make_course(self.folders.new("course"))
         self.writer = Writer(self.assignment)
 
     def ours(self, count: int, workers: int) -> Measured:
@@ -64,7 +63,7 @@ class Bench:
 
     def _graded(self, name: str, count: int, workers: int, program: list[str], **variables: str) -> Measured:
         """`program grade` of so many, in a new course in the folder `name`."""
-        course = self._fresh_course(name)
+        course = make_course(self.folders.new(name))
         hand_in(course.root, NAME, course.release, self.writer.class_of(count), self.notebook.first_cell)
         done = measure.run([*program, "grade", NAME, "--workers", str(workers)], course.root, **variables)
         assert count_graded(course.root) == count, done.output
@@ -72,7 +71,7 @@ class Bench:
 
     def second(self, count: int = 5) -> list[float]:
         """Seconds of commands that each grade one more submission, some seconds after another: its server has stayed."""
-        course = self._fresh_course("second")
+        course = make_course(self.folders.new("second"))
         with tempfile.TemporaryDirectory(prefix="stay-") as folder:  # the socket's address must be short
             environment = measure.environment() | {"XDG_RUNTIME_DIR": folder, STAYS: "600"}
             grade = partial(subprocess.run, cwd=course.root, env=environment, check=True, capture_output=True)
@@ -90,7 +89,7 @@ class Bench:
     def nbgrader(self, count: int) -> Measured:
         """`nbgrader autograde` as shipped."""
         release = self._nbgrader_s_release()
-        folder = self.place / "nbgrader"
+        folder = self.folders.latest("nbgrader")
         hand_in(folder, NAME, release, self.writer.class_of(count))
         done = measure.run([str(BIN / "nbgrader"), "autograde", NAME], folder)
         assert count_graded(folder) == count, done.output
@@ -98,7 +97,7 @@ class Bench:
 
     def otter(self, count: int) -> list[Measured]:
         """`otter run`, once for each submission: it takes one."""
-        folder = self._empty("otter")
+        folder = self.folders.new("otter")
         classic.otter_tests(folder / "tests", self.assignment, self._classic)
         otter_generate(folder)
         release = self._nbgrader_s_release()
@@ -114,7 +113,7 @@ class Bench:
 
     def floor(self, count: int) -> dict[str, list[tuple[float, float]]]:
         """Executing the cells in the jail, and in a plain fork: {"jail" or "floor": [(wall, cpu)]}."""
-        folder = self._empty("jobs")
+        folder = self.folders.new("jobs")
         cases = {exercise.name: exercise.draw(0) for exercise in self.exercises}
         for texts in self.writer.class_of(count):
             job = jobs.make_job(self._steps(texts), cases, self.assignment.settings.arrays)
@@ -124,7 +123,7 @@ class Bench:
 
     def verdicts_agree(self) -> tuple[int, int]:
         """Of how many exercises nbgrader's tests and our checks say the same, and of how many in all."""
-        theirs, ours = (_passed(self.place / name) for name in ("nbgrader", "ours"))
+        theirs, ours = (_passed(self.folders.latest(name)) for name in ("nbgrader", "ours"))
         both = theirs.keys() & ours.keys()
         return sum(theirs[where] == ours[where] for where in both), len(both)
 
@@ -150,18 +149,10 @@ class Bench:
 
     def _nbgrader_s_release(self) -> Path:
         """The student's notebook as nbgrader makes it, in a course folder made anew."""
-        folder = self._empty("nbgrader")
+        folder = self.folders.new("nbgrader")
         classic.nbgrader_course(folder, self._classic, NAME)
         run_or_raise([BIN / "nbgrader", "generate_assignment", NAME], folder)
         return folder / "release" / NAME / f"{NAME}.ipynb"
-
-    def _empty(self, name: str) -> Path:
-        shutil.rmtree(self.place / name, ignore_errors=True)
-        (self.place / name).mkdir(parents=True)
-        return self.place / name
-
-    def _fresh_course(self, name: str) -> Assignment:
-        return make_course(self._empty(name))
 
 
 def otter_generate(folder: Path, *beside: str) -> None:

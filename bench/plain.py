@@ -3,7 +3,6 @@
 import json
 import shutil
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
@@ -15,7 +14,7 @@ from autograder.course import Assignment
 from autograder.source import code_cells, grade_id, read_source
 from bench import classic, measure
 from bench.contenders import BIN, count_graded, otter_generate, otter_run, read_scores, run_or_raise
-from bench.measure import Measured
+from bench.measure import Folders, Measured
 from bench.submissions import ROOT
 
 NAME = "survey"
@@ -34,11 +33,11 @@ MISSING = (
 )
 
 
-@dataclass(frozen=True)
 class Plain:
     """The folders of the contenders under `place`, with the same submissions in each."""
 
-    place: Path
+    def __init__(self, place: Path):
+        self.folders = Folders(place)
 
     def ours(self, count: int) -> Measured:
         """`autograder grade` in a course that was never graded."""
@@ -53,7 +52,7 @@ class Plain:
 
     def nbgrader(self, count: int) -> Measured:
         release = self._nbgrader_s_release()
-        course = self.place / "nbgrader"
+        course = self.folders.latest("nbgrader")
         self._hand_in(course, release, count)
         done = measure.run([str(BIN / "nbgrader"), "autograde", NAME], course)
         assert count_graded(course) == count, done.output
@@ -93,7 +92,7 @@ class Plain:
 
     def scores_agree(self) -> tuple[int, int]:
         """Of how many test cells nbgrader and we give the same points, and of how many in all."""
-        theirs, ours = (read_scores(self.place / name) for name in ("nbgrader", "ours"))
+        theirs, ours = (read_scores(self.folders.latest(name)) for name in ("nbgrader", "ours"))
         both = theirs.keys() & ours.keys()
         return sum(theirs[where] == ours[where] for where in both), len(both)
 
@@ -104,9 +103,8 @@ class Plain:
         return nbformat.read(course / "release" / NAME / f"{NAME}.ipynb", 4)
 
     def _course(self, name: str) -> Path:
-        """An empty course folder with the assignment's source."""
-        folder = self.place / name
-        shutil.rmtree(folder, ignore_errors=True)
+        """A new course folder with the assignment's source."""
+        folder = self.folders.new(name)
         unwanted = shutil.ignore_patterns("__pycache__", ".*")
         shutil.copytree(COURSE / "source" / NAME, folder / "source" / NAME, ignore=unwanted)
         (folder / "nbgrader_config.py").write_text(CONFIGURATION)

@@ -9,6 +9,7 @@ from autograder.source import code_cells, grade_id
 from bench import page
 from bench.__main__ import Sizes, by_turns, steps
 from bench.classic import source_notebook
+from bench.measure import Folders
 from bench.submissions import KINDS, NAME, Writer
 from tests.conftest import ROOT
 
@@ -58,8 +59,10 @@ def results(each: float) -> dict:
             for cost in (0.02, 0.09, 0.01)
         ]
         steps[f"{name}/agree"] = (90, 90)
-    for count in (100, 200, 400):
-        steps[f"scale/{count}"] = measured(10 + count * each, 10 + 2 * count * each)
+    steps["scale/ours"] = [
+        tuple(measured(10 + count * cost, 1.0) for count in (100, 200, 400))
+        for cost in (each, 3 * each, each / 2)
+    ]
     for count, wall in ((1, 3.0), (30, 6.0)):
         steps[f"waiting/ours/{count}"] = [measured(more + wall, wall) for more in (0.0, 9.0, 0.0)]
         steps[f"waiting/nbgrader/{count}"] = measured(4.0 * count, 4.0 * count)
@@ -120,16 +123,28 @@ def test_the_page_says_which_aims_are_met(tmp_path):
     assert "| 1 submission by a second command in 1.5 s | 1.0 s | met |" in text
     assert "| 30 | 6.0 s | 120.0 s | 300.0 s | 800 MB |" in text
     assert "| `autograder grade --workers 2`, each further | 0.050 | 40.0 |\n" in text
+    assert "| 400 | 30 | 0.075 | 0.050 (50, 150, 25) | 800 MB |" in text
     assert "](images/page.png)" in text and (tmp_path / "images" / "page.png").stat().st_size > 5000
 
 
 def test_a_small_class_and_a_larger_one_are_measured_by_turns():
     asked = []
-    assert by_turns(lambda count: asked.append(count) or count, Sizes(ours=10, more=20), 2) == [
-        (10, 20),
-        (10, 20),
-    ]
+
+    def measure(count: int) -> int:
+        asked.append(count)
+        return count
+
+    assert by_turns(measure, (10, 20), 2) == [(10, 20), (10, 20)]
     assert asked == [10, 20, 10, 20]
+
+
+def test_nothing_is_deleted_between_measurements(tmp_path):
+    folders = Folders(tmp_path / "place")
+    first = folders.new("ours")
+    (first / "graded").touch()
+    second, other = folders.new("ours"), folders.new("nbgrader")
+    assert (first / "graded").exists() and not [*second.iterdir()]
+    assert (folders.latest("ours"), folders.latest("nbgrader")) == (second, other)
 
 
 def test_what_is_measured_is_what_the_page_is_made_of(tmp_path):
