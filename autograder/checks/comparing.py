@@ -328,7 +328,7 @@ def _with_nan_equal(answer: Answer, recorded: Answer, rule: Rule) -> bool:
             return False
         values, target = got.astype(np.float64), want.astype(np.float64)
         if want.dtype.kind == "f":
-            # Also where the right answer is whole numbers: the last bit of a wrong one depends on the processor.
+            # Whatever the rule's kind, also for whole numbers: a wrong one's last bit depends on the processor.
             equal = _close(values, target, tolerance_for(got, rule)) | (np.isnan(values) & np.isnan(target))
         else:
             equal = values == target
