@@ -75,6 +75,19 @@ class Assignment:
         return self.release.with_suffix(LENT_SUFFIX)
 
     @property
+    def submitted(self) -> Path:
+        """Where hand-ins lie, as STUDENT/NAME, of this assignment and all others."""
+        return self.root / self.settings.submitted_directory
+
+    def autograded(self, student: str) -> Path:
+        """The folder of the notebook with its verdicts."""
+        return self.root / self.settings.autograded_directory / student / self.name
+
+    def feedback(self, student: str) -> Path:
+        """The folder of the page that the student gets."""
+        return self.root / self.settings.feedback_directory / student / self.name
+
+    @property
     def handed_out(self) -> dict[str, Path]:
         """The files that students get beside the notebook, such as tables, by their path there.
 

@@ -50,6 +50,8 @@ class CourseSettings:
     source_directory: str = "source"
     release_directory: str = "release"
     submitted_directory: str = "submitted"
+    autograded_directory: str = "autograded"
+    feedback_directory: str = "feedback"
     arrays: str = "numpy"
     packages: tuple[str, ...] = ()
     readable: tuple[str, ...] = ()
@@ -63,8 +65,11 @@ class CourseSettings:
     lend_from: dict[str, str] = field(default_factory=dict)
 
 
-OF_NBGRADER = ("course_id", "source_directory", "release_directory", "submitted_directory")
+STEPS = ("source", "release", "submitted", "autograded", "feedback")
+OF_NBGRADER = ("course_id", *(f"{step}_directory" for step in STEPS))
 """The settings that nbgrader has itself, under `c.CourseDirectory`."""
+USUAL_STRUCTURE = os.path.join("{nbgrader_step}", "{student_id}", "{assignment_id}")
+"""nbgrader's own; no other is followed."""
 
 
 def put_alembic_on_path() -> None:
@@ -109,6 +114,7 @@ def course_settings(root: Path) -> CourseSettings:
 @lru_cache
 def _course_settings(root: Path, changed: int) -> CourseSettings:
     config = own_settings(root) if changed else Config()
+    _require_usual_places(root, config)
     nbgrader = {
         name: str(config.CourseDirectory[name]) for name in OF_NBGRADER if name in config.CourseDirectory
     }
@@ -132,6 +138,21 @@ def _course_settings(root: Path, changed: int) -> CourseSettings:
     for name, when in config_values.get("lend_from", {}).items():
         _require_time(name, when)
     return CourseSettings(**nbgrader, **{name: _frozen(value) for name, value in config_values.items()})
+
+
+def _require_usual_places(root: Path, config: Config) -> None:
+    """nbgrader's commands and ours would look in different folders."""
+    at = config.CourseDirectory.get("root", "")
+    if os.path.isabs(at) and Path(at).resolve() != root.resolve():
+        raise CourseError(
+            f"{root / FILE} sets c.CourseDirectory.root = {at!r}; a course's settings stand in its own folder: "
+            "str(Path(__file__).resolve().parent) names it wherever it lies."
+        )
+    structure = config.CourseDirectory.get("directory_structure", USUAL_STRUCTURE)
+    if structure != USUAL_STRUCTURE:
+        raise CourseError(
+            f"{FILE} sets c.CourseDirectory.directory_structure = {structure!r}; autograder follows {USUAL_STRUCTURE!r} only."
+        )
 
 
 def _require_time(name: str, when: Any) -> None:

@@ -264,7 +264,7 @@ def run(
     with open_gradebook(course) as gradebook:
         collect(course, download, gradebook, assignment.name, read_table(worksheet))
     tell(f"autograder grade {assignment.name}")
-    folders = find_submissions(assignment, course / "submitted", [])
+    folders = find_submissions(assignment, assignment.submitted, [])
     grade_class(assignment, folders, Options(isolation), lambda result: None, tell)
     tell(f"autograder report {assignment.name}")
     write_report(assignment, course / "report.html")

@@ -120,7 +120,8 @@ def feedback(
     with progress_bar() as progress:
         task = progress.add_task("feedback", total=len(students or graded_students(assignment)))
         made, left = make_pages(assignment, students or [], lambda student: progress.advance(task))
-    say_lines([f"{len(made)} page{'' if len(made) == 1 else 's'} in feedback/STUDENT/{name}/."])
+    where = assignment.feedback("STUDENT").relative_to(assignment.root)
+    say_lines([f"{len(made)} page{'' if len(made) == 1 else 's'} in {where}/."])
     if packed:
         archives = pack(assignment, made, output)
         left += archives.left

@@ -55,11 +55,11 @@ def grade(
 
     root = course_root()
     chosen = find_assignment(root, name)
-    folders, left = _find_folders(chosen, submitted or root / "submitted", students)
+    folders, left = _find_folders(chosen, submitted or chosen.submitted, students)
     options = _options(isolation, workers, scheduler, fresh)
     with _grading(chosen, len(folders)) as (on_result, counted, progress):
         tell = teller(progress)
-        tell(f"{name}: {people(len(folders))} in {submitted or 'submitted/'}.")
+        tell(f"{name}: {people(len(folders))} in {submitted or f'{chosen.submitted.name}/'}.")
         try:
             results = grade_class(chosen, folders, options, on_result, tell)
         except KeyboardInterrupt:
@@ -135,7 +135,7 @@ def regrade(
 
     root = course_root()
     chosen = find_assignment(root, name)
-    folders, left = _find_folders(chosen, submitted or root / "submitted", students)
+    folders, left = _find_folders(chosen, submitted or chosen.submitted, students)
     with _grading(chosen, len(folders)) as (on_result, _, progress):
 
         def agree(changes) -> bool:

@@ -18,7 +18,12 @@ class Isolation(StrEnum):
 Names = Annotated[list[str] | None, typer.Argument(help="Assignments, such as 02_attention. Default: all.")]
 Name = Annotated[str, typer.Argument(metavar="ASSIGNMENT", help="Such as 02_attention.")]
 Students = Annotated[list[str] | None, typer.Argument(metavar="[STUDENT]...", help="Default: everyone.")]
-Submitted = Annotated[Path | None, typer.Option(help="Folder with STUDENT/ASSIGNMENT/. Default: submitted/.")]
+Submitted = Annotated[
+    Path | None,
+    typer.Option(
+        help="Folder with STUDENT/ASSIGNMENT/. Default: submitted/, or what nbgrader_config.py calls it."
+    ),
+]
 Workers = Annotated[
     int | None, typer.Option(min=1, help="Notebooks that run at once on this machine. Default: one per core.")
 ]

@@ -71,18 +71,18 @@ def gradebook(root: Path) -> Readiness:
 def hand_ins(root: Path) -> Readiness:
     from autograder.untrusted.submission import left_out, students
 
+    submitted = root / course_settings(root).submitted_directory
     counts = {
-        assignment.name: len(list(students(root / "submitted", assignment.name)))
-        for assignment in assignments(root)
+        assignment.name: len(list(students(submitted, assignment.name))) for assignment in assignments(root)
     }
-    left = [hand_in for name in counts for hand_in in left_out(root / "submitted", name)]
+    left = [hand_in for name in counts for hand_in in left_out(submitted, name)]
     there = ", ".join(f"{count} of {name}" for name, count in counts.items() if count)
     if left:
         named = "; ".join(map(str, left[:3])) + (" …" if len(left) > 3 else "")
         return Readiness("hand-ins", Level.NOTE, f"{there or 'none'}; {len(left)} cannot be graded.", named)
     if not there:
         remedy = "`nbgrader collect`, or `autograder collect FILE.zip` for a download from Moodle or Canvas."
-        return Readiness("hand-ins", Level.NOTE, "none in submitted/ yet.", remedy)
+        return Readiness("hand-ins", Level.NOTE, f"none in {submitted.name}/ yet.", remedy)
     return Readiness("hand-ins", Level.GOOD, there)
 
 

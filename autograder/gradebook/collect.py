@@ -13,6 +13,7 @@ from nbgrader.api import Gradebook, MissingEntry
 from autograder.course import Assignment, assignments
 from autograder.files import UNWRITABLE, write_aside
 from autograder.gradebook.roster import Listed, Roster, Unknown
+from autograder.settings import course_settings
 from autograder.untrusted.downloads import Budget, File, Named, named, opened, which_assignment
 from autograder.untrusted.submission import LeftOut, Unreadable, handed_in_at
 
@@ -50,8 +51,9 @@ class HandedIn:
 
 @dataclass
 class Collection:
-    """What came of a download."""
+    """What came of a download. `folder` is that of all hand-ins."""
 
+    folder: Path = Path("submitted")
     handed_in: list[HandedIn] = field(default_factory=list)
     superseded: list[LeftOut] = field(default_factory=list)  # submitted/ holds a later one already
     new: list[str] = field(default_factory=list)  # students that the gradebook does not know yet
@@ -69,7 +71,7 @@ def collect(
     """Fill `submitted/` from a download, for one assignment or for all that its notebooks are called after."""
     names = [assignment.name for assignment in assignments(root)]
     roster = Roster(list(gradebook.students), table or {})
-    done, budget = Collection(), Budget()
+    done, budget = Collection(root / course_settings(root).submitted_directory), Budget()
     with opened(source) as (files, left):
         done.left += [entry for entry in left if entry.student.endswith(".ipynb")]
         times = {file.path: file for file in files if file.path.split("/")[-1] == "timestamp.txt"}
@@ -181,9 +183,9 @@ def _hand_in(
 ) -> None:
     last, *earlier = candidates
     when, exact = clock.read(last)
-    folder = root / "submitted" / student / assignment
+    folder = done.folder / student / assignment
     try:
-        _require_own_folder(root / "submitted", folder)
+        _require_own_folder(done.folder, folder)
         before = handed_in_at(folder) if folder.exists() else None
         if before and before > when:
             done.superseded.append(
@@ -244,11 +246,11 @@ def explain(done: Collection) -> list[str]:
     lines = []
     for assignment in sorted({hand_in.assignment for hand_in in done.handed_in}):
         of_it = [hand_in for hand_in in done.handed_in if hand_in.assignment == assignment]
-        lines.append(f"{assignment}: {_count(len(of_it), 'hand-in')} put into submitted/.")
+        lines.append(f"{assignment}: {_count(len(of_it), 'hand-in')} put into {done.folder.name}/.")
         if late := [hand_in.student for hand_in in of_it if hand_in.late]:
             lines.append(f"  Late: {_listed(late)}.")
         if about := [hand_in for hand_in in of_it if not hand_in.exact]:
-            lines.append(f"  {_of_times(about)}")
+            lines.append(f"  {_of_times(about, done.folder)}")
     for hand_in in done.handed_in:
         if hand_in.passed_over:
             count = _count(1 + len(hand_in.passed_over), "notebook")
@@ -263,7 +265,7 @@ def explain(done: Collection) -> list[str]:
     return lines
 
 
-def _of_times(about: Sequence[HandedIn]) -> str:
+def _of_times(about: Sequence[HandedIn], folder: Path) -> str:
     missing = "When these were handed in is not in the download: they count as in time"
     systems = {hand_in.name.system for hand_in in about}
     if "canvas" in systems:
@@ -274,7 +276,7 @@ def _of_times(about: Sequence[HandedIn]) -> str:
         )
     if "moodle" in systems:
         return f"{missing}. With --names WORKSHEET.csv, Moodle's grading worksheet, they have their times."
-    return f"{missing}. A timestamp.txt in submitted/STUDENT/{about[0].assignment}/ has the time that counts."
+    return f"{missing}. A timestamp.txt in {folder.name}/STUDENT/{about[0].assignment}/ has the time that counts."
 
 
 def _count(number: int, what: str) -> str:

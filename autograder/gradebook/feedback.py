@@ -16,7 +16,7 @@ from autograder.untrusted.submission import LeftOut
 
 
 def page_of(assignment: Assignment, student: str) -> Path:
-    return assignment.root / "feedback" / student / assignment.name / f"{assignment.name}.html"
+    return assignment.feedback(student) / f"{assignment.name}.html"
 
 
 def graded_students(assignment: Assignment) -> list[str]:
@@ -54,7 +54,7 @@ def make_pages(
 
 
 def _autograded(assignment: Assignment, student: str) -> Path:
-    return assignment.root / "autograded" / student / assignment.name / f"{assignment.name}.ipynb"
+    return assignment.autograded(student) / f"{assignment.name}.ipynb"
 
 
 @dataclass

@@ -275,14 +275,14 @@ class GradebookWriter:
 
     def _write_autograded(self, submission: Submission, result: Result) -> None:
         name = self.assignment.name
-        folder = self.assignment.root / "autograded" / submission.student / name
+        folder = self.assignment.autograded(submission.student)
         visible = shown_verdicts(self.assignment, submission.notebook, result)
         filled = fill_outputs(submission.notebook, result.outputs, visible)
         # On one line: nbformat.writes would check and indent it, for longer than the notebook ran.
         write_aside(folder / f"{name}.ipynb", msgspec.json.encode(filled))
         if submission.timestamp:
             write_aside(folder / "timestamp.txt", f"{submission.timestamp.isoformat(sep=' ')} UTC")
-        submitted = self.assignment.root / "submitted" / submission.student / name
+        submitted = self.assignment.submitted / submission.student / name
         # nbgrader names the page of feedback by it; a hand-in by mail has none.
         with suppress(OSError, ValueError):
             secret = read_regular_file(submitted, "submission_secret.txt", limit=1000).decode("ascii")
