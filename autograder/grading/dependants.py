@@ -64,29 +64,32 @@ class Dependants:
         self._to_judge = {name for name in self._tried if self._builds_on(name)}
         self._stopped_first = {n for n in self._to_judge if _stopped(replies[n].answers(keys[n]))}
         self._stopped_since: set[str] = set()
+        self._lent: set[tuple[str, frozenset[str]]] = set()  # to whom what
         self._rescued: dict[str, frozenset[str]] = {}  # with what was lent
         self._credited: dict[str, tuple[KnownMistake, frozenset[str]]] = {}
 
     def loans(self) -> Iterator[Loan]:
-        """The runs to make, one at a time: `hear` of one before asking for the next."""
-        tried: set[tuple[str, frozenset[str]]] = set()
-
-        def left_to_lend(name: str) -> frozenset[str]:
-            lent = (functions for functions in self._to_lend(name) if (name, functions) not in tried)
-            return next(lent, frozenset())
-
+        """The runs to make, one at a time: `hear` of one before asking for the next. Who stops before the end is told so."""
         while self._to_judge:
-            new = {name: lent for name in self._to_judge if (lent := left_to_lend(name))}
+            new = {name: lent for name in self._to_judge if (lent := self._left_to_lend(name))}
             for functions in dict.fromkeys(new.values()):
                 checked = frozenset(name for name in new if new[name] == functions)
-                tried |= {(name, functions) for name in checked}
+                self._lent |= {(name, functions) for name in checked}
                 yield Loan(functions, checked)
-            # Of the rest, whoever builds on nothing that may still turn out right, and was lent all, is wrong for good.
-            self._to_judge -= {
-                name
-                for name in self._to_judge
-                if not self._builds_on(name) & self._to_judge and not left_to_lend(name)
-            }
+            self._settle()
+
+    def _left_to_lend(self, name: str) -> frozenset[str]:
+        """What to try next, or nothing."""
+        lent = (functions for functions in self._to_lend(name) if (name, functions) not in self._lent)
+        return next(lent, frozenset())
+
+    def _settle(self) -> None:
+        """Whoever builds on nothing that may still turn out right, and was lent all, is wrong for good."""
+        self._to_judge -= {
+            name
+            for name in self._to_judge
+            if not self._builds_on(name) & self._to_judge and not self._left_to_lend(name)
+        }
 
     def hear(self, loan: Loan, replies: Mapping[str, Reply]) -> None:
         """Right, or a mistake with a share of the points, or still wrong: nothing else of these answers is kept."""
@@ -106,6 +109,7 @@ class Dependants:
 
     def verdicts(self) -> list[CellVerdict]:
         """All verdicts, with the points of those who were right after all, and a word to those who were not."""
+        self._settle()
         return [self._after(verdict) for verdict in self._verdicts]
 
     def _after(self, verdict: CellVerdict) -> CellVerdict:
@@ -129,6 +133,8 @@ class Dependants:
                 "\n"
             )  # the first line says what is wrong, an error's last one its message
             builds = f"It builds on {_names(earlier)}, which {are} not right."
+            if exercise.name in self._to_judge:  # `loans` was left before its end
+                builds += " There was no time left to judge it with the solution's."
             return replace(verdict, reason="\n".join([first, builds, *rest]))
         return verdict
 

@@ -1,6 +1,7 @@
 """A wrong function costs its own points, and not those of the functions that build on it."""
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -35,6 +36,11 @@ def similarities(queries, keys):
 HEADS_WITH_FACTOR = """
 def multi_head(x, W_q, W_k, W_v, W_o, heads, keep):
     scale(x, 4, factor=2.0)
+    heads = zip(*((x @ W).chunk(heads, dim=-1) for W in (W_q, W_k, W_v)))
+    return torch.cat([attention(q, k, v, keep[:, None, :]) for q, k, v in heads], dim=-1) @ W_o
+"""
+HEADS = """
+def multi_head(x, W_q, W_k, W_v, W_o, heads, keep):
     heads = zip(*((x @ W).chunk(heads, dim=-1) for W in (W_q, W_k, W_v)))
     return torch.cat([attention(q, k, v, keep[:, None, :]) for q, k, v in heads], dim=-1) @ W_o
 """
@@ -105,6 +111,20 @@ def test_a_dependant_with_a_mistake_of_its_own_is_still_wrong_and_says_what_it_b
     assert {"scale", "attention"} <= lost(verdicts)
     assert "It builds on scale, which is not right." in verdicts["attention"].reason
     assert "solution's" not in verdicts["attention"].reason
+
+
+def test_whoever_could_not_be_judged_again_in_time_is_told_so(graded, engine, monkeypatch):
+    """The first run is the last: attention was judged with a right scale, multi_head waits for a right attention."""
+    cells = {"attention-scale": WRONG_SCALE, "attention-attention": WITHOUT_MASK}
+    whole, _ = graded(cells | {"attention-multi_head": HEADS})
+    no_time = replace(engine.settings.limits, notebook_seconds=1e-9)
+    monkeypatch.setattr(engine, "settings", replace(engine.settings, limits=no_time))
+    verdicts, sent = graded(cells | {"attention-multi_head": HEADS})
+    said = "There was no time left to judge it with the solution's."
+    assert (
+        len(sent) == 2 and said in verdicts["multi_head"].reason and said not in verdicts["attention"].reason
+    )
+    assert whole["multi_head"].status == "passed" and said not in whole["attention"].reason
 
 
 def test_a_dependant_with_a_mistake_that_has_a_share_of_the_points_earns_it(graded):
