@@ -61,6 +61,7 @@ def environment() -> dict[str, str]:
 
 def run(command: list[str], cwd: Path, **variables: str) -> Measured:
     """Run a command to its end, with these environment variables besides. Raises CalledProcessError with its output if it fails."""
+    os.sync()  # the hand-ins have just been made: writing them out is not the command's
     prctl("subreaper", CHILD_SUBREAPER, 1)  # processes that lose their parent come to us, and are counted
     before, began = _cpu_of_children(), time.monotonic()
     with subprocess.Popen(
