@@ -184,23 +184,56 @@ def _hand_in(
     last, *earlier = candidates
     when, exact = clock.read(last)
     folder = done.folder / student / assignment
+    assumed = _Assumed(Assignment(root, assignment))
     try:
         _require_own_folder(done.folder, folder)
-        before = handed_in_at(folder) if folder.exists() else None
-        if before and before > when:
+        written = handed_in_at(folder) if folder.exists() else None
+        before = written or assumed.get(student)
+        better = exact and before == assumed.get(student)
+        if before and before > when and not better:
             done.superseded.append(
                 LeftOut(student, f"what {folder.relative_to(root)} holds was handed in later ({before} UTC).")
             )
             return
         blob = budget.read(last.file)
+        assumed.put(student, None if exact else when)
         write_aside(folder / f"{assignment}.ipynb", blob)
-        write_aside(folder / "timestamp.txt", f"{when.isoformat(sep=' ')} UTC")
+        if exact or clock.due:
+            write_aside(folder / "timestamp.txt", f"{when.isoformat(sep=' ')} UTC")
+        else:  # who has no time is not late, whatever due date is set afterwards
+            (folder / "timestamp.txt").unlink(missing_ok=True)
     except UNWRITABLE as error:
         done.left.append(LeftOut(last.file.path, f"{error.filename} cannot be written ({error.strerror})."))
         return
     late = last.name.late or bool(clock.due and when > clock.due)
     passed_over = tuple(candidate.file.path for candidate in earlier)
     done.handed_in.append(HandedIn(student, assignment, last.name, when, exact, late, passed_over))
+
+
+class _Assumed:
+    """Of an assignment, the times that no download told, by student: one that is told later counts instead."""
+
+    def __init__(self, assignment: Assignment):
+        self._path = _path(assignment).with_suffix(".times.json")
+
+    def get(self, student: str) -> datetime | None:
+        try:
+            return datetime.fromisoformat(self._read()[student])
+        except (KeyError, TypeError, ValueError):
+            return None
+
+    def put(self, student: str, when: datetime | None) -> None:
+        times = self._read()
+        if times.pop(student, None) or when:
+            times |= {student: when.isoformat()} if when else {}
+            write_aside(self._path, json.dumps(times, indent=1, ensure_ascii=False))
+
+    def _read(self) -> dict[str, str]:
+        try:
+            times = json.loads(self._path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return times if isinstance(times, dict) else {}
 
 
 def _require_own_folder(submitted: Path, folder: Path) -> None:

@@ -172,6 +172,39 @@ def test_what_was_handed_in_later_stays(course, tmp_path):
     assert handed_in(course, "ada") == "later"
 
 
+def test_whose_time_nobody_tells_is_in_time_when_a_due_date_is_set_afterwards(course, tmp_path):
+    with open_gradebook(course) as gradebook:
+        gradebook.update_or_create_assignment(NAME, duedate=None)
+    files = {f"{MOODLE}/{FILE}": a_notebook("ada")}
+    assert "count as in time" in collect(archive(tmp_path / "moodle.zip", files), NAME)
+    assert everything(course) == [f"submitted/ada/{NAME}/{FILE}"], (
+        "and no time that would be after the due date"
+    )
+    earlier = archive(tmp_path / "earlier.zip", files, (2026, 10, 31, 0, 0, 0))
+    assert "Left as it was: ada" in collect(earlier, NAME), (
+        "of two downloads the later one counts all the same"
+    )
+
+
+@pytest.mark.parametrize("due", [datetime(2026, 10, 5, 12), None])
+def test_a_time_that_is_told_counts_more_than_one_that_was_assumed(course, tmp_path, due):
+    with open_gradebook(course) as gradebook:
+        gradebook.update_or_create_assignment(NAME, duedate=due)
+    download = archive(tmp_path / "moodle.zip", {f"{MOODLE}/{FILE}": a_notebook("ada")})
+    collect(download, NAME)
+    worksheet = tmp_path / "worksheet.csv"
+    worksheet.write_text(
+        "Identifier,Full name,ID number,Last modified (submission)\n"
+        'Participant 12345,Ada Lovelace,ada,"Sunday, 4 October 2026, 9:05 AM"\n'
+    )
+    assert "Left" not in collect(download, NAME, "--names", worksheet)
+    assert time_of(course, "ada") == "2026-10-04 09:05:00 UTC"
+    worksheet.write_text(worksheet.read_text().replace("4 October", "3 October"))
+    assert "Left as it was: ada" in collect(download, NAME, "--names", worksheet), (
+        "now the time is that of the hand-in"
+    )
+
+
 def test_what_cannot_be_matched_is_named_and_stops_nobody(course, tmp_path):
     with open_gradebook(course) as gradebook:
         for student in ("eva1", "eva2"):
