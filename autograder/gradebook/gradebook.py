@@ -193,6 +193,8 @@ class GradebookWriter:
         batch = list(batch)
         self.rows.find([submission.student for submission, _ in batch])
         remembered = [self.set_rows(submission, result.verdicts) for submission, result in batch]
+        for recorded in remembered:
+            recorded.announce()
         self.commit()
         # Remembered after the commit: a run killed between the two asks for one look too many, not too few.
         left = []
@@ -241,7 +243,13 @@ class GradebookWriter:
                 "auto_score": verdict.score,
                 "needs_manual_grade": verdict.score is None if row["manual_score"] is None else by_hand,
             }
-            if row["extra_credit"] in (None, 0.0, recorded.extra.get(name, 0.0)):  # not typed in by a person
+            last = before[name].extra if name in before else 0.0
+            if row["extra_credit"] in (
+                None,
+                0.0,
+                recorded.extra.get(name, 0.0),
+                last,
+            ):  # not typed in by a person
                 recorded.extra[name] = values["extra_credit"] = verdict.extra
             return values
 
@@ -295,6 +303,7 @@ def save_scores(
     """One student's scores, for nbgrader's own Autograde, which sees to everything else itself."""
     writer = GradebookWriter(gradebook, assignment)
     recorded = writer.set_rows(submission, verdicts)
+    recorded.announce()
     writer.commit()
     recorded.save()
 
@@ -318,10 +327,18 @@ class RecordedCells:
             before = json.loads(self._path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             before = {"answers": {}, "extra": {}}
-        self.extra: dict[str, float] = before["extra"]
+        self._before = before
+        self.extra: dict[str, float] = {**before["extra"]}
         self.changed = {
             name for name, digest in before["answers"].items() if digest != self._digests.get(name)
         }
+
+    def announce(self) -> None:
+        """Keep new extra credit before it is in the gradebook: after a kill in between it would seem typed in."""
+        before = self._before["extra"]
+        if any(extra != before.get(name, 0.0) for name, extra in self.extra.items()):
+            with suppress(*UNWRITABLE):  # `save` will say so
+                write_aside(self._path, json.dumps(self._before | {"extra": self.extra}))
 
     def save(self) -> None:
         write_aside(self._path, json.dumps({"answers": self._digests, "extra": self.extra}))

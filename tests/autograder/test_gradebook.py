@@ -1,13 +1,16 @@
 """What is written into nbgrader's tables, and with how much reading."""
 
+import shutil
+
 import pytest
 from nbgrader.api import Grade
 from sqlalchemy import event
 
-from autograder.gradebook.gradebook import GradebookWriter, open_gradebook
+from autograder.gradebook.gradebook import GradebookWriter, RecordedCells, open_gradebook
 from autograder.grading.engine import Result
 from autograder.grading.history import recall
 from autograder.untrusted.submission import read_submission
+from tests.autograder.road import hand_in, perfect_notebook, with_cell
 
 pytestmark = pytest.mark.slow
 
@@ -44,6 +47,52 @@ def test_of_several_students_all_or_none_are_committed(own_class):
         except KeyError:
             gradebook.db.rollback()
         assert {grade.auto_score for grade in gradebook.db.query(Grade)} == {0.125}
+
+
+EXTENSION = "attention-split_heads-check"
+
+
+def extra_credit(own_class) -> float | None:
+    names = own_class.assignment.name, own_class.assignment.name
+    with open_gradebook(own_class.course) as gradebook:
+        return gradebook.find_grade(EXTENSION, *names, "ada").extra_credit
+
+
+def hand_in_without_extension(own_class) -> None:
+    wrong = with_cell(
+        perfect_notebook(own_class.assignment),
+        EXTENSION.removesuffix("-check"),
+        "def split_heads(x, heads):\n    return x",
+    )
+    hand_in(own_class.course, "ada", own_class.assignment, wrong)
+
+
+def test_extra_credit_of_a_check_is_ours_after_a_kill_in_between(own_class, monkeypatch):
+    """Killed between the gradebook's commit and the file beside it; then something worse is handed in."""
+    perfect = perfect_notebook(own_class.assignment)
+    hand_in_without_extension(own_class)
+    own_class.grade()
+    assert extra_credit(own_class) == 0
+
+    def killed(recorded: RecordedCells) -> None:
+        raise KeyboardInterrupt
+
+    hand_in(own_class.course, "ada", own_class.assignment, perfect)
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(RecordedCells, "save", killed)
+        own_class.grade()
+    assert extra_credit(own_class) == 1, "the gradebook has it"
+    hand_in_without_extension(own_class)
+    own_class.grade()
+    assert extra_credit(own_class) == 0
+
+
+def test_extra_credit_of_a_check_is_ours_when_the_file_beside_it_is_gone(own_class):
+    assert extra_credit(own_class) == 1
+    shutil.rmtree(own_class.course / ".autograder" / "answers")
+    hand_in_without_extension(own_class)
+    own_class.grade()
+    assert extra_credit(own_class) == 0
 
 
 def test_recording_a_student_reads_no_whole_table(own_class):
