@@ -15,7 +15,7 @@ STARTS = frozenset({"grade", "grade-mine"})
 """Commands that start servers, and so a daemon that keeps them."""
 USES = STARTS | {"collect", "export", "feedback", "regrade", "report", "stop", "try", "watch"}
 """Commands that a daemon does sooner, if there is one."""
-FORWARDED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")
+FORWARDED = signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT
 SELDOM = 50_000, 20, 100
 """When the collector looks for garbage: grading makes little, and looking as often as Python does takes a tenth of its time."""
 START = "import sys; from autograder.daemon.process import main; main(sys.argv[1:])"
@@ -82,7 +82,10 @@ def _started(address: str) -> socket.socket:
         command = [sys.executable, "-P", "-c", START, str(listening.fileno()), address]
         os.set_inheritable(listening.fileno(), True)
         actions = [(os.POSIX_SPAWN_DUP2, file, to) for to, file in enumerate((nothing, nothing, log))]
-        os.posix_spawn(sys.executable, command, os.environ, file_actions=actions, setsid=True)
+        # What this command ignores, as under nohup, others do not.
+        os.posix_spawn(
+            sys.executable, command, os.environ, file_actions=actions, setsid=True, setsigdef=FORWARDED
+        )
         os.close(nothing)
         os.close(log)
         daemon = socket.socket(socket.AF_UNIX)
@@ -94,15 +97,21 @@ def _ran(daemon: socket.socket, arguments: list[str]) -> int | None:
     """Hand over what a command is made of and wait for its end."""
     mask = os.umask(0o077)
     os.umask(mask)
-    request = {"argv": arguments, "folder": os.getcwd(), "environment": dict(os.environ), "umask": mask}
+    ignored = [number for number in FORWARDED if signal.getsignal(number) == signal.SIG_IGN]
+    request = {
+        "argv": arguments,
+        "folder": os.getcwd(),
+        "environment": dict(os.environ),
+        "umask": mask,
+        "ignored": ignored,
+    }
     body = json.dumps(request).encode()
     socket.send_fds(
         daemon, [len(body).to_bytes(8, "little")], [_open_or_nothing(number) for number in (0, 1, 2)]
     )
     daemon.sendall(body)
     before = {
-        number: signal.signal(number, _forwarding(daemon))
-        for number in (getattr(signal, name) for name in FORWARDED)
+        number: signal.signal(number, _forwarding(daemon)) for number in FORWARDED if number not in ignored
     }
     before[signal.SIGTSTP] = signal.signal(signal.SIGTSTP, _stopping(daemon))
     try:

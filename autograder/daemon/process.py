@@ -16,7 +16,10 @@ from dataclasses import dataclass, field
 from importlib import import_module
 
 from autograder.daemon import place
+from autograder.daemon.client import FORWARDED
 from autograder.daemon.held import Held
+from autograder.jail.inside.isolation import DEATH_SIGNAL
+from autograder.jail.inside.kernel import prctl
 from autograder.jail.outside import standing
 from autograder.jail.outside.launch import SOCKET_KIND
 
@@ -97,8 +100,9 @@ class Daemon:
             self.stop(client, descriptors)
             return
         ours, theirs = socket.socketpair(socket.AF_UNIX, SOCKET_KIND)
-        child = os.fork()
+        daemon, child = os.getpid(), os.fork()
         if child == 0:
+            end_with(daemon)
             self.let_go(client, ours)
             become(request, descriptors, theirs)
         theirs.close()
@@ -201,11 +205,21 @@ def read_request(client: socket.socket) -> tuple[dict, list[int]]:
     return json.loads(body), descriptors
 
 
+def end_with(daemon: int) -> None:
+    """In a fork of it: when it is killed, so is the command, whose client cannot reach it any more."""
+    prctl("death signal", DEATH_SIGNAL, signal.SIGKILL)
+    if os.getppid() != daemon:  # killed before that
+        os._exit(1)
+
+
 def become(request: dict, descriptors: list[int], servers: socket.socket) -> None:
     """The fork's life: take the client's place, run the command as if it had just been started. Never returns."""
     status = 1
     try:
         os.setsid()
+        for number in FORWARDED:
+            usual = signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
+            signal.signal(number, signal.SIG_IGN if number in request["ignored"] else usual)
         for target, source in enumerate(descriptors):
             os.dup2(source, target)
         channel = servers.fileno()

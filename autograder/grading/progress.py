@@ -14,6 +14,8 @@ from autograder.files import write_aside
 
 SECONDS = 0.5
 """Between two looks, and between two writings."""
+SAME_SECONDS = 2.0
+"""By so much the start of a process may seem to move when the clock is set right."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,7 @@ class Progress:
     ended: str = ""  # "finished" or "interrupted"
     seconds: float = 0.0  # since the start
     begun: float = 0.0  # seconds until the first was done: by then the jails have started
+    process_began: float = 0.0  # seconds since the epoch: another process may have the number later
 
     def __str__(self) -> str:
         if not self.done and not self.ended:
@@ -49,7 +52,8 @@ class Record:
 
     def __init__(self, assignment: Assignment, title: str, total: int):
         self._path = _path(assignment)
-        self._now = Progress(title, total, os.getpid(), time.time())
+        began = psutil.Process().create_time()
+        self._now = Progress(title, total, os.getpid(), time.time(), process_began=began)
         self._written = 0.0
         other = read(assignment)
         self._alone = other is None or bool(other.ended)  # a second run is refused, and leaves no trace
@@ -83,9 +87,17 @@ def read(assignment: Assignment) -> Progress | None:
         progress = Progress(**json.loads(_path(assignment).read_text()))
     except (OSError, ValueError, TypeError):
         return None
-    if not progress.ended and not psutil.pid_exists(progress.process):
+    if not progress.ended and not _lives(progress):
         return replace(progress, ended="ended early; the same command goes on")
     return progress
+
+
+def _lives(progress: Progress) -> bool:
+    try:
+        began = psutil.Process(progress.process).create_time()
+    except psutil.NoSuchProcess:
+        return False
+    return abs(began - progress.process_began) < SAME_SECONDS
 
 
 def follow(assignment: Assignment) -> Iterator[Progress]:

@@ -95,10 +95,11 @@ def grade(course, runtime, student: str = "ada", **more: str) -> dict:
     return result
 
 
-def begun(course, runtime) -> subprocess.Popen:
-    """A command that has come as far as to run notebooks."""
-    where = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
-    started = subprocess.Popen([SCRIPT, "grade", NAME], cwd=course, env=environment(runtime), **where)
+def begun(course, runtime, *before: str) -> subprocess.Popen:
+    """A command that has come as far as to run notebooks; `before` it stands, for instance, nohup."""
+    where = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    whole = [*before, SCRIPT, "grade", NAME]
+    started = subprocess.Popen(whole, cwd=course, env=environment(runtime), **where)
     while b"to be run" not in started.stderr.readline():
         assert started.poll() is None
     return started
@@ -197,6 +198,42 @@ def test_a_command_that_is_killed_ends_with_all_it_did(course, runtime):
     give(course, "ada", perfect(course))
     assert grade(course, runtime)["score"] > 0
     assert daemon(runtime) == listening
+
+
+def test_a_command_goes_on_under_nohup_whoever_started_the_daemon(course, runtime):
+    grade(course, runtime)
+    give(course, "ada", with_first_cell(course, "import time\ntime.sleep(5)"))
+    started = begun(course, runtime, "nohup")
+    doing = [pid for pid in processes_below(daemon(runtime)) if command(pid) == command(daemon(runtime))]
+    for pid in (started.pid, *doing):
+        os.kill(pid, signal.SIGHUP)
+    assert doing and started.wait(200) == 0
+
+
+def test_a_daemon_of_a_command_that_ignores_signals_does_not_ignore_them_for_others(course, runtime):
+    assert subprocess.run(
+        ["sh", "-c", 'trap "" INT HUP; exec "$0" grade "$1"', SCRIPT, NAME], cwd=course, env=environment(runtime)
+    ).returncode == 0  # fmt: skip
+    listening = daemon(runtime)
+    give(course, "ada", wrong(course, SLOW))
+    for number in (signal.SIGINT, signal.SIGHUP):
+        started = begun(course, runtime)
+        started.send_signal(number)
+        assert started.wait(200) != 0, number
+    assert daemon(runtime) == listening is not None
+
+
+def test_a_command_ends_with_the_daemon_that_runs_it(course, runtime):
+    grade(course, runtime)
+    give(course, "ada", wrong(course, SLOW))
+    started = begun(course, runtime)
+    listening = daemon(runtime)
+    below = [*processes_below(listening)]
+    os.kill(listening, signal.SIGKILL)
+    assert started.wait(200) != 0
+    wait_until_gone(below)
+    give(course, "ada", perfect(course))
+    assert grade(course, runtime)["score"] > 0, "and nobody else is grading this course"
 
 
 @pytest.mark.parametrize("what", ["the daemon", "its server"])

@@ -56,6 +56,18 @@ def test_an_interrupted_run_and_a_killed_one_are_told_as_such(one):
     assert "the same command goes on" in str(list(follow(one))[-1])
 
 
+def test_a_number_that_another_process_has_by_now_is_no_run(one):
+    """As after a reboot. A new run is not taken for a second one, and can be watched."""
+    with Record(one, "grading it", 3):
+        path = one.root / ".autograder" / "progress" / f"{NAME}.json"
+        entry = json.loads(path.read_text())
+        assert not read(one).ended
+        path.write_text(json.dumps(entry | {"process_began": entry["process_began"] - 100}))
+        assert "the same command goes on" in str(read(one))
+        with Record(one, "grading again", 5):
+            assert (read(one).title, read(one).ended) == ("grading again", "")
+
+
 def test_a_second_run_that_is_refused_leaves_no_trace(one):
     with Record(one, "grading it", 3) as record:
         record.add(troubled=False)
