@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 from nbgrader.api import Grade, Gradebook, MissingEntry
@@ -61,14 +62,14 @@ def regrade(
     """
     with course_lock(assignment.root), make_engine(assignment, folders, options) as engine:
         _require_the_same_cells(assignment)
-        verdicts: dict[str, tuple[CellVerdict, ...]] = {}
+        shown: dict[str, Shown] = {}
         changes: dict[str, list[Change]] = {}
         with open_gradebook(assignment.root) as gradebook:
             preview = Preview(gradebook, assignment)
             not_graded: list[LeftOut] = []
             reading = read_all(assignment, folders, original(assignment), not_graded)
             for submission, result in engine.grade_all(reading):
-                verdicts[result.student] = result.verdicts
+                shown[result.student] = _shown(submission, result)
                 changes[result.student] = list(preview.changes(submission, result))
                 on_result(result)
         listed = [change for student in folders for change in changes.get(student, ())]
@@ -78,17 +79,20 @@ def regrade(
         left = []
         with open_gradebook(assignment.root) as gradebook:
             recorder = GradebookWriter(gradebook, assignment)
-            readable = {student: folders[student] for student in verdicts}
+            readable = {student: folders[student] for student in shown}
             for batch in engine.batches(read_all(assignment, readable, original(assignment), not_graded)):
-                not_graded += recorder.record(
-                    [
-                        (submission, result)
-                        for submission, result in batch
-                        if result.verdicts == verdicts[result.student]
-                    ]
-                )
-                left += [result.student for _, result in batch if result.verdicts != verdicts[result.student]]
+                as_shown = [(s, r) for s, r in batch if _shown(s, r) == shown[r.student]]
+                not_graded += recorder.record(as_shown)
+                left += [r.student for s, r in batch if _shown(s, r) != shown[r.student]]
         return Regraded(listed, True, left, not_graded)
+
+
+Shown = tuple[str, datetime | None, tuple[CellVerdict, ...]]
+"""What the changes that were shown rest on: the digest of the file, when it was handed in, and the verdicts."""
+
+
+def _shown(submission: Submission, result: Result) -> Shown:
+    return submission.digest, submission.timestamp, result.verdicts
 
 
 def _require_the_same_cells(assignment: Assignment) -> None:

@@ -3,6 +3,7 @@
 import json
 from datetime import timedelta
 
+import nbformat
 import pytest
 from typer.testing import CliRunner
 
@@ -11,7 +12,7 @@ from autograder.cli import app
 from autograder.errors import CourseError
 from autograder.grading.regrade import PENALTY, TOTAL, Change, regrade
 from autograder.grading.run import Options, find_submissions
-from tests.autograder.road import hand_in, perfect_notebook
+from tests.autograder.road import hand_in, perfect_notebook, with_cell
 from tests.autograder.small_class import CORRECTION, FIRST, FORMULA, NAME, SCRIPT, SECOND, WRITTEN, Class
 
 pytestmark = pytest.mark.slow
@@ -136,6 +137,27 @@ def test_what_is_handed_in_meanwhile_is_left_as_it_was(own_class):
     done = run(own_class, GAINS, "fay", agree=agree)
     assert done.left == [GAINS]
     assert everything(own_class)[GAINS] == before[GAINS]
+    assert everything(own_class)["fay"] != before["fay"]
+
+
+@pytest.mark.parametrize("what", ["another text for a person to grade", "the same file, late"])
+def test_what_is_handed_in_meanwhile_is_left_though_its_verdicts_are_the_same(own_class, what):
+    """No line of the table that was agreed to speaks of it, nor of the penalty for being late."""
+    correct(own_class)
+    before = everything(own_class)
+    student = next(name for name in sorted(LOSE) if name != "dua")
+    path = own_class.course / "submitted" / student / NAME / f"{NAME}.ipynb"
+    text = with_cell(nbformat.read(path, 4), WRITTEN, "Something else, for which a person has to look again.")
+
+    def agree(changes) -> bool:
+        if what.startswith("another"):
+            path.write_text(nbformat.writes(text))
+        else:
+            own_class.hand_in_late(student, "2026-10-03 12:00:00 UTC")
+        return True
+
+    done = run(own_class, student, "fay", agree=agree)
+    assert done.left == [student] and everything(own_class)[student] == before[student]
     assert everything(own_class)["fay"] != before["fay"]
 
 
