@@ -8,7 +8,7 @@ import hashlib
 import json
 import platform
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from importlib import metadata
@@ -53,12 +53,24 @@ def rules_digest(assignment: "Assignment") -> str:
     return digest(files, assignment.name, settings, installed_versions())
 
 
-def worker_versions(packages: Iterable[str]) -> dict[str, str]:
-    """What must be the same on all machines of a run: Python, packages, and what runs in a worker or in its jail."""
+def worker_versions(packages: Iterable[str], readable: Mapping[str, Path]) -> dict[str, str]:
+    """What must be the same on all machines of a run: Python, packages, and what runs in a worker or in its jail.
+
+    Of the course these are its packages, and the folders that notebooks read, by name; one that is not there has no entry.
+    """
     files = [path for part in ("checks", "jail", "pool") for path in (AUTOGRADER / part).rglob("*.py")]
     for folder in map(package_folder, packages):
-        files += [*folder.rglob("*.py"), *(folder.parent / "data").rglob("*")]
-    return {**installed_versions(("distributed",)), "the course's files": digest(sorted(_plain(files)))[:12]}
+        files += folder.rglob("*.py")
+    folders = {
+        f"the course's {name}": digest(sorted(_plain(place.rglob("*"))))[:12]
+        for name, place in readable.items()
+        if place.is_dir()
+    }
+    return {
+        **installed_versions(("distributed",)),
+        "the course's files": digest(sorted(_plain(files)))[:12],
+        **folders,
+    }
 
 
 def installed_versions(more: Iterable[str] = ()) -> dict[str, str]:

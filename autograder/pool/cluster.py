@@ -131,7 +131,7 @@ class ClusterPool:
 
     def _connected(self) -> Client:
         if self._client is None:
-            self.settings = replace(self.settings, versions=worker.versions(self.settings.packages))
+            self.settings = replace(self.settings, versions=worker.versions(self.settings))
             self._client = self._open.enter_context(self._connect())
             self._open.callback(self._end)
             self._check_workers(self._client)
@@ -157,9 +157,7 @@ class ClusterPool:
             raise CourseError(
                 f"The cluster at {self.scheduler} has no worker: start one with `dask worker`."
             ) from None
-        for address, installed in client.run(
-            worker.versions, self.settings.packages, on_error="return"
-        ).items():
+        for address, installed in client.run(worker.versions, self.settings, on_error="return").items():
             if isinstance(installed, OSError):
                 continue  # it has just died: whoever takes its place is a later one
             if isinstance(installed, ModuleNotFoundError):

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 
 from autograder.digests import worker_versions
 from autograder.errors import CourseError
@@ -37,10 +38,16 @@ async def end(run: str) -> None:
     await asyncio.to_thread(_current.end, run)
 
 
-@cache
-def versions(packages: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+def versions(settings: Settings) -> tuple[tuple[str, str], ...]:
     """What must be the same on all machines of a run."""
-    return tuple(worker_versions(packages).items())
+    return _versions(settings.packages, tuple(zip(settings.readable, settings.places, strict=True)))
+
+
+@cache
+def _versions(
+    packages: tuple[str, ...], readable: tuple[tuple[str, Path], ...]
+) -> tuple[tuple[str, str], ...]:
+    return tuple(worker_versions(packages, dict(readable)).items())
 
 
 def difference(here: Mapping[str, str], there: Mapping[str, str]) -> str:
@@ -95,7 +102,7 @@ class _CurrentRun:
         return settings.run in self._over
 
     def _replace(self, settings: Settings) -> None:
-        differs = difference(dict(settings.versions), dict(versions(settings.packages)))
+        differs = difference(dict(settings.versions), dict(versions(settings)))
         if differs:
             raise CourseError(
                 f"The worker on {platform.node()} has another installation ({differs}): {REMEDY}"

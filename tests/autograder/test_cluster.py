@@ -74,18 +74,31 @@ def test_a_cluster_of_somebody_s_own(kind, tmp_path):
             pytest.MonkeyPatch.context() as patch,
             pytest.raises(CourseError, match="torch: .* there, 1.0 here"),
         ):
-            patch.setattr(
-                worker, "versions", pretending(dict(worker.versions(("coursekit",))) | {"torch": "1.0"})
-            )
+            patch.setattr(worker, "versions", pretending(dict(worker.versions(settings)) | {"torch": "1.0"}))
             monkeyed.warm_up()
         monkeyed.close()
+
+
+def test_a_worker_with_other_data_or_without_it_differs(tmp_path):
+    """Whatever the course calls its folders, and though it has no package."""
+    told = {}
+    for machine in ("here", "same", "other", "without"):
+        (tmp_path / machine).mkdir()
+        settings = Settings(Limits(), "bwrap", course=str(tmp_path / machine), readable=("tables",))
+        if machine != "without":
+            (tmp_path / machine / "tables").mkdir()
+            (tmp_path / machine / "tables" / "years.csv").write_text("2026" if machine == "other" else "2025")
+        told[machine] = dict(worker.versions(settings))
+    assert worker.difference(told["here"], told["same"]) == ""
+    assert worker.difference(told["here"], told["other"]).startswith("the course's tables: ")
+    assert worker.difference(told["here"], told["without"]).startswith("the course's tables: none there, ")
 
 
 def pretending(versions: dict[str, str]):
     """A function that tells these versions here, and the true ones where it is sent."""
 
     class Pretender:
-        def __call__(self, packages: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+        def __call__(self, settings: Settings) -> tuple[tuple[str, str], ...]:
             return tuple(versions.items())
 
         def __reduce__(self):

@@ -16,7 +16,8 @@ def test_a_run_that_ends_while_it_waits_for_its_turn_starts_nothing(monkeypatch)
     current = worker._CurrentRun()
     monkeypatch.setattr(worker, "_current", current)
     one, other = (
-        Settings(Limits(), "none", run=run, versions=worker.versions(())) for run in ("one", "other")
+        Settings(Limits(), "none", run=run, versions=worker.versions(Settings(Limits(), "none")))
+        for run in ("one", "other")
     )
     with ThreadPoolExecutor(2) as pool:
         with current.of(one) as servers:
