@@ -527,7 +527,7 @@ rotary = Exercise(
         ),
         Mistake(
             "turned the other way",
-            "You turn the other way round: the minus belongs to the first half. (Scores would be the same. Weights of a trained model would not notice. But the docstring's formula says which way.)",
+            "You turn the other way round: the minus belongs to the first half. A model trained that way would do as well, but published weights would give other scores: a distance of 3 becomes −3.",
             TURNED, "torch.cat([first * cos + second * sin, second * cos - first * sin], dim=-1)",
         ),
         Mistake(
@@ -542,7 +542,7 @@ rotary = Exercise(
         ),
         Mistake(
             "every plane with its own number",
-            "Your planes turn too slowly: the exponents are 0, 2, 4, … divided by d, one for each of d/2 planes. Yours go up half as fast.",
+            "Your later planes turn too fast. Plane i of the d/2 planes has the exponent −2i/d; yours has −i/d.",
             "torch.arange(0, d, 2) / d", "torch.arange(d // 2) / d",
         ),
         Mistake(

@@ -82,7 +82,7 @@ def sft_labels(turns):
         Mistake("the answers alone", "Your labels are shorter than the ids: every place has one, −100 where nothing counts.", LABELLED, 'tokens if role == "assistant" else []'),
         Mistake(
             "everything after the first question",
-            "With one answer you are right. You count everything from the first answer on; later questions are no answers.",
+            "Where no question follows an answer you are right. You count everything from the first answer on; later questions are no answers.",
             code="""
 def sft_labels(turns):
     ids, labels, begun = [], [], False
@@ -775,7 +775,7 @@ dpo_step = Exercise(
         ),
         Mistake("the loss after the step", "You return the loss after the step. The one before it is asked for.", "    return loss.item()",
                 "    with torch.no_grad():\n        ours = [answer_log_p(policy(ids), labels) for ids, labels in (chosen, rejected)]\n    return dpo_loss(*ours, *theirs, beta).item()"),
-        Mistake("without the rejected", "Only the chosen answer moves your policy: that is supervised fine-tuning on it.", "loss = dpo_loss(*ours, *theirs, beta)", "loss = dpo_loss(ours[0], ours[1].detach(), *theirs, beta)"),
+        Mistake("without the rejected", "Only the chosen answer moves your policy, as in supervised fine-tuning. The rejected one has to move it, too: let its gradient through.", "loss = dpo_loss(*ours, *theirs, beta)", "loss = dpo_loss(ours[0], ours[1].detach(), *theirs, beta)"),
         Mistake("two steps", "Your policy moves twice as far.", "    optimiser.step()\n", "    optimiser.step()\n    optimiser.step()\n"),
         Mistake("upwards", "Your loss grows: you went against the gradient's direction.", "    loss.backward()", "    (-loss).backward()"),
     ),
