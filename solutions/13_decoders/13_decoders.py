@@ -9,8 +9,8 @@
 # %% [markdown]
 # # 13 · Today's decoders
 #
-# The GPT of 07 is built as GPT-2 was in 2019. Five parts are built otherwise now, in nearly every model whose weights can be had: how text becomes tokens, how tokens know
-# their places, the norm, the attention's keys and values, the feed-forward layer. You write each of the five, put them together, and load SmolLM2 into your own code: 135 million numbers.
+# The GPT of 07 has the layers of GPT-2 (2019). Four parts are built otherwise now, in nearly every model whose weights can be had: positions, the norm, the attention's keys and values,
+# the feed-forward layer. A fifth, tokens made from bytes, GPT-2 had already; our GPT reads whole words. You write all five, put them together, and load SmolLM2 into your own code: 135 million numbers.
 #
 # **You need** notebooks 03 and 07. **Time** about 65 minutes without what goes *further*: eight exercises and a question that a person reads. Further are a bug to mend, experts, a table of decoders
 # and scaling; what four bits cost is an extension.
@@ -307,8 +307,8 @@ print(f"5,000 places further on in the text, largest difference: {(far - distanc
 pictures.distances(distance_scores)
 
 # %% [markdown]
-# Each diagonal has one colour: 23 distances from −11 to 11, and 23 scores. Nothing was learned for that, and no table ends. It does not follow that a model *works* beyond the lengths it was trained with: it has never met those angles. Longer contexts take a larger base and further
-# training; SmolLM2 has b = 100,000 and was trained on up to 8,192 tokens.
+# Each diagonal has one colour: 23 distances from −11 to 11, and 23 scores. Nothing was learned for that, and no table ends. It does not follow that a model *works* beyond the lengths it was trained with: there the slow planes come to angles that they never had in training.
+# One way to longer contexts is a larger base and further training. SmolLM2 has b = 100,000 and was trained on up to 8,192 tokens.
 
 # %% [markdown]
 # ## 4 · Fewer keys and values
@@ -400,7 +400,7 @@ for kv_heads, numbers in cache_sizes.items():
 #
 # $$\mathrm{SwiGLU}(x) = W_\text{down}\big(\mathrm{SiLU}(W_\text{gate}\,x) \odot W_\text{up}\,x\big)$$
 #
-# Three matrices instead of two; so that the count stays, models make the inner layer smaller, often 8/3 D in place of 4 D.
+# Three matrices instead of two: with an inner layer of 8/3 D in place of 4 D the count stays. LLaMA (Touvron et al. 2023) and SmolLM2 do so; most others of part 9 have a wider one.
 
 # %% nbgrader={"grade": false, "grade_id": "decoders-swiglu", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class SwiGLU(torch.nn.Module):
@@ -451,10 +451,11 @@ class Layer(torch.nn.Module):
 
 # %% nbgrader={"grade": false, "grade_id": "decoders-decoder", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class Decoder(torch.nn.Module):
-    """A decoder as LLaMA (Touvron et al. 2023) and SmolLM2.  (difficulty ●●○, 7 minutes)
+    """A decoder as SmolLM2, a small LLaMA (Touvron et al. 2023).  (difficulty ●●○, 7 minutes)
 
     parts     token, an nn.Embedding; layers, an nn.ModuleList of Layers; norm, an RMSNorm behind the last one.
-              The table of positions is gone. The logits are made with the table `token`; no other parameters.
+              The table of positions is gone. As in SmolLM2 (LLaMA 7B has a second table for them) the logits are
+              made with the table `token`; no other parameters.
     forward   the logits, (B, T, vocabulary), for ids (B, T).
     reset     as in GroupedAttention, for all layers.
     """
@@ -506,8 +507,8 @@ def own_names(theirs: dict[str, Tensor]) -> dict[str, Tensor]:
     """A LlamaForCausalLM's weights under the names of your Decoder.  (difficulty ●●○, 5 minutes)
 
     Theirs are such as model.layers.7.self_attn.q_proj.weight and model.norm.weight; a model without head has them
-    without "model." in front. Matrices stay as they are. Left out: lm_head.weight, which is the table once
-    more, and buffers such as model.layers.0.self_attn.rotary_emb.inv_freq, which old files hold.
+    without "model." in front. Matrices stay as they are. Left out: lm_head.weight, which in SmolLM2 is the table
+    once more, and buffers such as model.layers.0.self_attn.rotary_emb.inv_freq, which old files hold.
     """
     ### BEGIN SOLUTION
     ours = {}
@@ -526,7 +527,7 @@ def own_names(theirs: dict[str, Tensor]) -> dict[str, Tensor]:
 check("decoders.own_names", lambda case: own_names(dict(sorted(case.items()))))
 
 # %% [markdown]
-# Everything is there. SmolLM2 has 30 layers of 576 numbers and was trained on two trillion tokens (Ben Allal et al. 2025). What the course's package carries are its weights after instruction tuning, stored in four bits each.
+# Everything is there. SmolLM2 has 30 layers of 576 numbers and was trained on two trillion tokens (Ben Allal et al. 2025). What the course's package carries are its weights after instruction tuning: the matrices of its layers in four bits a number, the table of tokens in eight.
 
 # %% tags=["demo"]
 print("This takes a few seconds, the first time half a minute.")
@@ -685,7 +686,7 @@ for name, load_rows in {"loaded as they are": loaded_as_they_are, "mended": mend
     print(f"{name}: the scores differ by {row_errors[name]:.0%} of their mean size")
 
 # %% [markdown]
-# The wrong scores are not noise: at position 0 nothing is turned, and near it little. Such a model writes a few sensible words and then loses its thread. The published conversion script does what you wrote.
+# The wrong scores are not noise. A query and a key at the same place are turned alike, so their score is right; what is wrong is how scores change with the distance. The published conversion script does what you wrote.
 
 # %% [markdown]
 # ## 8 · Further: experts
@@ -812,7 +813,10 @@ decoders_table = pd.DataFrame({name: counted(*model) for name, model in MODELS.i
 display(decoders_table)
 
 # %% [markdown]
-# From 2018 to 2023 nearly every column changes. Since 2023 all in this table have rotary positions, RMSNorm and a gate. What grows is the longest context and the largest text, and some have experts. (A cache per token is 16 bits for each number.)
+# From 2018 to 2023 nearly every column changes. Since 2023 all in this table have rotary positions, RMSNorm and a gate. What grows is the longest context and the largest text, and some have experts.
+
+# %% [markdown]
+# A cache per token is 16 bits for each number, as if each layer kept every token. Where a layer looks at the latest tokens alone, the others need not be kept: in Mistral 7B each layer does, in gpt-oss every second one, in Gemma 3 five of six.
 #
 # The 8 × 7B of Mixtral are 46.7 billion parameters, not 56: attention is there once. For each token 12.9 billion of them are used (Jiang et al. 2024); of DeepSeek-V3's 671 billion it is 37 (DeepSeek-AI 2024), of GLM-5's 744 billion 40 (GLM-5 Team 2026). GLM-5's attention also chooses: an indexer finds 2,048 earlier tokens, and the heads look at those alone.
 
@@ -896,11 +900,11 @@ for name, ratios in corner.items():
 pictures.scaling(scaling, late, lambda rows: law(rows, *whole_law), whole_law[1], whole_law[3])
 
 # %% [markdown]
-# On the left, the loss falls with tokens until a size has no room for more. After the longest training the smallest model stays behind; the two largest cannot be told apart. On the right, a budget of **compute**, about C = 6 N T operations (Kaplan et al. 2020), has a best size: not too large to be trained, not too small to learn.
-#
-# The law is a rough one: it misses its runs by 13 % on average. After few tokens larger models are ahead, too, which a sum does not say. Still, from shorter runs it foretells the longest better than *no more gain* does, in each seed.
+# On the left, the loss of each size falls up to the longest training. There the smallest model is behind, and the two largest cannot be told apart. On the right, a budget of **compute**, about C = 6 N T operations (Kaplan et al. 2020), has a best size: not too large to be trained, not too small to learn.
 
 # %% [markdown]
+# The law is a rough one: it misses its runs by 13 % on average. In nats, the largest model leads each smaller one by more after few tokens than after many. A sum cannot say that: in the law, one size is ahead of another by the same after any number of tokens. Still, from shorter runs the law foretells the longest better than *no more gain* does, in each seed.
+#
 # That is an easy rival. Where only the largest model's longest run is left out, the law is too low in each seed, and no better than *as good as the next smaller model*.
 
 # %% [markdown]
@@ -916,7 +920,7 @@ pictures.scaling(scaling, late, lambda rows: law(rows, *whole_law), whole_law[1]
 # %% [markdown]
 # ## Extension: what four bits cost
 #
-# The weights you loaded were stored in four bits each. Numbers are cut into blocks; of each block one **scale** is kept exactly, and each number becomes a whole number from −7 to 7: **quantisation**. It counts as extra credit.
+# The matrices that you loaded were stored in four bits a number. Rounding numbers to few bits is called **quantisation**. This is one way of it: numbers are cut into blocks; of each block one **scale** is kept exactly, and each number becomes a whole number from −7 to 7. It counts as extra credit.
 
 # %% nbgrader={"grade": false, "grade_id": "decoders-quantise", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def quantise(x: Float[Tensor, "N"], size: int) -> tuple[Float[Tensor, "N"], Float[Tensor, "blocks"]]:

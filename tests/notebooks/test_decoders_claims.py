@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from gguf import GGUFReader
 
 from coursekit.datasets import read_table
 from coursekit.intervals import mean_and_half
 from coursekit.language import Language
 from coursekit.language.grammar import GRAMMAR
+from coursekit.models.catalogue import SMOLLM2
 from tests.notebooks.answers import right_cells
 
 pytestmark = pytest.mark.slow
@@ -103,6 +105,34 @@ def test_since_2023_all_have_rotary_positions_rms_norm_and_a_gate_and_more_text(
     assert table.loc["GLM-5", "year"] == 2026 == table["year"].max()
 
 
+def test_two_models_with_a_gate_keep_to_8_thirds_and_most_others_are_wider(measured):
+    inner = {
+        name: config.intermediate_size / config.hidden_size
+        for name, (year, config, *_) in measured["MODELS"].items()
+        if year >= 2023
+    }
+    kept = [name for name, width in inner.items() if width == pytest.approx(8 / 3, abs=0.05)]
+    assert kept == ["LLaMA 7B", "SmolLM2 135M"]
+    wider = [name for name, width in inner.items() if width > 2.9]
+    assert len(wider) > (len(inner) - len(kept)) / 2
+
+
+def test_layers_that_look_at_the_latest_tokens_alone(measured):
+    configs = {name: config for name, (_, config, *_) in measured["MODELS"].items()}
+    assert configs["Mistral 7B"].sliding_window == 4096
+    for name, of in (("gpt-oss 20B", 2), ("Gemma 3 1B", 6)):
+        layers = configs[name].layer_types
+        assert {place for place, what in enumerate(layers) if what == "full_attention"} == {
+            *range(of - 1, len(layers), of)
+        }
+
+
+def test_the_package_has_matrices_in_four_bits_and_the_table_in_eight():
+    tensors = GGUFReader(SMOLLM2.package.folder() / next(iter(SMOLLM2.package.sha256))).tensors
+    kinds = {tensor.name: tensor.tensor_type.name for tensor in tensors if len(tensor.shape) == 2}
+    assert kinds.pop("token_embd.weight") == "Q8_0" and set(kinds.values()) == {"Q4_1"}
+
+
 # ------------------------------------------------------------------------------------------ scaling
 
 
@@ -140,6 +170,14 @@ def test_larger_models_are_ahead_after_few_tokens(measured):
     runs = measured["scaling"]
     above = runs[runs["steps"] == 160].pivot(index="seed", columns="dim", values="above")
     assert (above[8] > above[16]).all() and (above[16] > above[32]).all() and (above[32] > above[64]).all()
+    after_many = runs[runs["steps"] == 1600].pivot(index="seed", columns="dim", values="above")
+    for dim in (8, 16, 32):  # a sum of two powers has the same lead at both
+        assert (above[dim] - above[64] > after_many[dim] - after_many[64]).all()
+
+
+def test_the_loss_of_each_size_falls_up_to_the_longest_training(measured):
+    above = measured["scaling"].pivot(index="steps", columns=["dim", "seed"], values="above")
+    assert above.index.max() == 1600 and (above.diff().iloc[1:] < 0).all(axis=None)
 
 
 def test_the_law_is_rough_and_foretells_the_longest_runs_better_than_no_more_gain(measured):
