@@ -9,8 +9,8 @@
 # %% [markdown]
 # # 14 · From base model to assistant
 #
-# A **base model** continues text. Ask it a question, and it may write another question. An assistant answers. Two trainings lie between: on answers that people wrote, and on pairs of answers of which people
-# liked one better. You write both, on the generated language first: there we know what the best possible assistant would do, and what it costs in language.
+# A **base model** continues text. Ask it a question, and it may write another question. An assistant answers. Two trainings lie between: on answers to be imitated, and on pairs of answers of which
+# one was liked better. You write both, on the generated language first: there we know what the best possible assistant would do, and what it costs in language.
 #
 # **You need** notebooks 07 and 09; 13 helps. **Time** about 70 minutes without what goes *further*: ten exercises and a question that a person reads; further on there is a bug to mend.
 #
@@ -94,7 +94,7 @@ def sft_labels(turns: list[tuple[str, list[int]]]) -> tuple[list[int], list[int]
 check("assistant.sft_labels", lambda case: sft_labels(turns_of(case)))
 
 # %% [markdown]
-# Conversations are short and rows are long. **Packing** puts several into one row instead of padding. Then three things must not cross a boundary: a label, a position, and the attention.
+# Conversations are short and rows are long. **Packing** puts several into one row instead of padding. Then three things must not cross a boundary: a label, the attention, and, with a learned table as in 07, the count of positions. (Rotary positions, 13, could count on: with the attention cut, only distances inside a conversation matter.)
 
 # %% nbgrader={"grade": false, "grade_id": "assistant-pack", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def pack(conversations: list[tuple[list[int], list[int]]], length: int) -> dict[str, Int[Tensor, "rows length"]]:
@@ -560,7 +560,7 @@ pictures.frontier(preferences, best_curve)
 # %% [markdown]
 # ## 6 · A real assistant as a judge
 #
-# SmolLM2 (07, 13) has been through both trainings. Here it judges reviews (`data/sentiment`, 09). Behind "Review: … Sentiment:" its score is log p(" positive") − log p(" negative"); above 0 it says *positive*.
+# SmolLM2 (07, 13) has been through both trainings; most of the answers that it imitated were written by larger models (Ben Allal et al. 2025). Here it judges reviews (`data/sentiment`, 09). Behind "Review: … Sentiment:" its score is log p(" positive") − log p(" negative"); above 0 it says *positive*.
 #
 # Its accuracy depends on where the scores lie against this **threshold**. Their order does not: the share of pairs in order is the area under the ROC curve.
 
@@ -784,7 +784,7 @@ with torch.no_grad():
 # %% [markdown]
 # ## Summary
 #
-# - Supervised fine-tuning puts the loss on the assistant's tokens; packing needs boundaries in labels, positions and attention.
+# - Supervised fine-tuning puts the loss on the assistant's tokens; packing needs boundaries in labels, attention and learned positions.
 # - LoRA learns a change of low rank beside frozen weights; merged, it costs no time in use.
 # - What tuning gains in points it can lose in nats: measure both.
 # - DPO looks for π_ref · exp(r/β); a small β believes the reward, also where the reward is wrong.
@@ -793,6 +793,7 @@ with torch.no_grad():
 # %% [markdown]
 # ## References
 #
+# - Ben Allal, L. et al. (2025). SmolLM2: when Smol goes big. Data-centric training of a small language model. arXiv:2502.02737.
 # - Biderman, D. et al. (2024). LoRA learns less and forgets less. *Transactions on Machine Learning Research*. arXiv:2405.09673.
 # - Bradley, R. A. and Terry, M. E. (1952). Rank analysis of incomplete block designs: I. The method of paired comparisons. *Biometrika* 39(3/4), 324–345.
 # - Gao, L., Schulman, J. and Hilton, J. (2023). Scaling laws for reward model overoptimization. *ICML*. arXiv:2210.10760.
