@@ -80,7 +80,7 @@ SMOLLM2 = StandIn(
             "SmolLM2-135M-Instruct.Q4_1.gguf": "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
         },
     ),
-    what="a LLaMA with 30 layers, 576 numbers a vector and 134.5 million parameters, stored with 4 bits each",
+    what="a LLaMA with 30 layers, 576 numbers a vector and 134.5 million parameters, four fifths of them stored with 4 bits",
     why_different="It was tuned to follow instructions and then rounded: expect other probabilities and continuations",
     head="causal-lm",
 )
