@@ -1002,7 +1002,7 @@ display(pd.DataFrame(versus))
 # %% [markdown]
 # The decoder calls most reviews positive (a threshold of its own, as in 07), and it answers in sentences, which SQuAD's marks punish even where they are right. This compares two
 # ways to work, not two architectures: one had a few hundred labels and
-# the other none, and most of its numbers are stored with 4 bits. (A decoder answers better the larger it is: 07.) What stays is the *shape* of the task. If the
+# the other none, and mostly 4 bits per number. (A decoder answers better the larger it is: 07.) What stays is the *shape* of the task. If the
 # answer is one of a few labels or a place in the text, a head can give nothing else, takes one pass, and comes with scores that can be compared with a threshold. If the answer is a
 # new text, only a model that writes can give it.
 

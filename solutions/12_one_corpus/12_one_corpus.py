@@ -309,9 +309,9 @@ def clear_differences(
 check("comparison.clear_differences", lambda case: clear_differences(**case))
 
 # %% [markdown]
-# Now **real sentences**: `data/senses`, 44 words, written so that a bag of words has a hard time. Of 30 all senses are nouns; of 14 they are another part of speech as well, and grammar tells them apart. We compare on the nouns; the table has both halves. A control joins,
+# Now **real sentences**: `data/senses`, 44 words, written to be hard for a bag of words. Of 30 all senses are nouns; of 14 they are another part of speech as well, and grammar tells them apart. We compare on the nouns; the table has both halves. A control joins,
 # the **window of two**: which two words stand on either side, and a logistic regression for each word. ELMo of the course can take part, since it spells: it reads words that it has never seen, letter by letter. BERT and GPT of the course cannot; their
-# vocabulary ends at our language. The pre-trained models are recorded, at the layer that is best on the training sentences; SmolLM2 with 4 bits for most of its weights.
+# vocabulary ends at our language. The pre-trained models are recorded, at the layer that is best on the training sentences; SmolLM2 with mostly 4 bits per weight.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes a few seconds.")
