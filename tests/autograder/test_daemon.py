@@ -217,7 +217,7 @@ def test_a_daemon_of_a_command_that_ignores_signals_does_not_ignore_them_for_oth
     listening = daemon(runtime)
     give(course, "ada", wrong(course, SLOW))
     for number in (signal.SIGINT, signal.SIGHUP):
-        started = begun(course, runtime)
+        started = begun(course, runtime, "env", "--default-signal=INT,HUP")  # the tests may run under nohup
         started.send_signal(number)
         assert started.wait(200) != 0, number
     assert daemon(runtime) == listening is not None
