@@ -14,7 +14,7 @@ from typing import Any
 from autograder.authoring.reference import solution_sources
 from autograder.course import Assignment
 from autograder.digests import digest, installed_versions
-from autograder.files import write_aside
+from autograder.files import read_object, write_aside
 from autograder.jail.outside.bubblewrap import AUTOGRADER
 from autograder.source import code_cells, grade_id, read_source
 
@@ -43,19 +43,12 @@ class Tried:
 
     def get(self, what: str) -> dict[str, Any] | None:
         """The entry of that name, if nothing has changed since it was made."""
-        entry = self._read().get(what, {})
+        entry = read_object(self.path).get(what, {})
         return entry if entry.get("digest") == self.digest else None
 
     def put(self, what: str, entry: dict[str, Any]) -> None:
-        entries = self._read() | {what: {"digest": self.digest, **entry}}
+        entries = read_object(self.path) | {what: {"digest": self.digest, **entry}}
         write_aside(self.path, json.dumps(entries, indent=1, sort_keys=True) + "\n")
-
-    def _read(self) -> dict[str, Any]:
-        try:
-            entries = json.loads(self.path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return {}
-        return entries if isinstance(entries, dict) else {}
 
     @cached_property
     def digest(self) -> str:

@@ -110,7 +110,8 @@ class Daemon:
             os.close(descriptor)
         session = Session(client, ours, child, os.pidfd_open(child))
         self.sessions[child] = session
-        client.sendall(b"begun\n")
+        with suppress(OSError):  # a client that has died meanwhile ends its own command, when we hear of it
+            client.sendall(b"begun\n")
         for file, call in (
             (client, self.hear_client),
             (ours, self.hear_command),

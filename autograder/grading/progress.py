@@ -14,8 +14,6 @@ from autograder.files import write_aside
 
 SECONDS = 0.5
 """Between two looks, and between two writings."""
-SAME_SECONDS = 2.0
-"""By so much the start of a process may seem to move when the clock is set right."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +29,7 @@ class Progress:
     ended: str = ""  # "finished" or "interrupted"
     seconds: float = 0.0  # since the start
     begun: float = 0.0  # seconds until the first was done: by then the jails have started
-    process_began: float = 0.0  # seconds since the epoch: another process may have the number later
+    process_began: float = 0.0  # seconds since the machine's start: another process may have the number later
 
     def __str__(self) -> str:
         if not self.done and not self.ended:
@@ -52,8 +50,8 @@ class Record:
 
     def __init__(self, assignment: Assignment, title: str, total: int):
         self._path = _path(assignment)
-        began = psutil.Process().create_time()
-        self._now = Progress(title, total, os.getpid(), time.time(), process_began=began)
+        me = os.getpid()
+        self._now = Progress(title, total, me, time.time(), process_began=_began(me))
         self._written = 0.0
         other = read(assignment)
         self._alone = other is None or bool(other.ended)  # a second run is refused, and leaves no trace
@@ -94,10 +92,14 @@ def read(assignment: Assignment) -> Progress | None:
 
 def _lives(progress: Progress) -> bool:
     try:
-        began = psutil.Process(progress.process).create_time()
+        return _began(progress.process) == progress.process_began
     except psutil.NoSuchProcess:
         return False
-    return abs(began - progress.process_began) < SAME_SECONDS
+
+
+def _began(process: int) -> float:
+    """Seconds since the machine's start, which stay the same when its clock is set."""
+    return round(psutil.Process(process).create_time() - psutil.boot_time(), 2)
 
 
 def follow(assignment: Assignment) -> Iterator[Progress]:

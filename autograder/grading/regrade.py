@@ -81,9 +81,10 @@ def regrade(
             recorder = GradebookWriter(gradebook, assignment)
             readable = {student: folders[student] for student in shown}
             for batch in engine.batches(read_all(assignment, readable, original(assignment), not_graded)):
-                as_shown = [(s, r) for s, r in batch if _shown(s, r) == shown[r.student]]
+                as_shown = [graded for graded in batch if _shown(*graded) == shown[graded[0].student]]
                 not_graded += recorder.record(as_shown)
-                left += [r.student for s, r in batch if _shown(s, r) != shown[r.student]]
+                recorded = {submission.student for submission, _ in as_shown}
+                left += [submission.student for submission, _ in batch if submission.student not in recorded]
         return Regraded(listed, True, left, not_graded)
 
 

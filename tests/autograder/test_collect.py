@@ -199,6 +199,8 @@ def test_a_time_that_is_told_counts_more_than_one_that_was_assumed(course, tmp_p
     )
     assert "Left" not in collect(download, NAME, "--names", worksheet)
     assert time_of(course, "ada") == "2026-10-04 09:05:00 UTC"
+    collect(download, NAME)
+    assert time_of(course, "ada") == "2026-10-04 09:05:00 UTC", "of the same file, though nobody tells it now"
     worksheet.write_text(worksheet.read_text().replace("4 October", "3 October"))
     assert "Left as it was: ada" in collect(download, NAME, "--names", worksheet), (
         "now the time is that of the hand-in"
