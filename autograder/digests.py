@@ -1,7 +1,6 @@
 """What decides a verdict: the one list of files and versions, and the one way to make a digest of them.
 
-Three ask. The store: does a result still hold? A cluster: would its workers grade alike? `.tried.json`: has an exercise been
-tried as it is now?
+The store asks whether a result still holds, a cluster whether all its workers would grade alike.
 """
 
 import hashlib

@@ -110,8 +110,7 @@ def picture():
 class ByFileAndNotebook(LoadScopeScheduling):
     """Two processes share the tests by file, and by notebook where a file has tests of every notebook.
 
-    Those of one folder about the same notebook stay together, whatever their file: its solution runs once, and what is
-    remembered of it (tests/kept.py) is of one process.
+    Those of one folder about the same notebook stay together, whatever their file: its solution runs once.
     """
 
     def _split_scope(self, nodeid):
@@ -128,7 +127,4 @@ def pytest_xdist_make_scheduler(config, log):
 @pytest.hookimpl(tryfirst=True)  # before `-m` and `-k` take tests away
 def pytest_collection_modifyitems(config, items):
     """Slow tests come first, so that no process is left alone with one at the end."""
-    from tests import slow  # needs this module
-
-    slow.keep(config, items)
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)

@@ -17,7 +17,7 @@ from nbgrader.converters import GenerateAssignment
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import SaveCells
 
-from autograder.authoring import reference, tried
+from autograder.authoring import reference
 from autograder.authoring.lending import lent_bytes
 from autograder.checks import answer_key
 from autograder.course import Assignment
@@ -139,7 +139,7 @@ def generate(assignment: Assignment) -> Generated:
         folder = Path(aside) / assignment.settings.source_directory / assignment.name
         # A module beside a notebook of nbgrader's kind is handed out; one beside a script may hold right answers.
         ours = ["*.py"] if assignment.source.suffix == ".py" or assignment.exercises_file.exists() else []
-        unwanted = shutil.ignore_patterns("*.ipynb", "__pycache__", tried.FILE, *ours)
+        unwanted = shutil.ignore_patterns("*.ipynb", "__pycache__", *ours)
         shutil.copytree(assignment.source.parent, folder, ignore=unwanted)
         write_notebook(source, folder / f"{assignment.name}.ipynb")
         config = load(assignment.root)

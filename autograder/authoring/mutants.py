@@ -17,7 +17,6 @@ from rich.text import Text
 
 from autograder.authoring import reference
 from autograder.authoring.builder import PUBLIC_SEED
-from autograder.authoring.tried import Tried
 from autograder.checks.answer_key import ExerciseKey
 from autograder.checks.comparing import passes
 from autograder.course import Assignment
@@ -78,18 +77,6 @@ class Report:
 
     def to_json(self) -> dict[str, Any]:
         return {**asdict(self), "share": round(self.share, 4)}
-
-    @classmethod
-    def of_before(cls, assignment: Assignment) -> "Report | None":
-        """That of the last run over all exercises, if nothing that decides it has changed since."""
-        if entry := Tried(assignment).get("mutants"):
-            survivors = tuple(tuple(survivor) for survivor in entry["survivors"])
-            return cls(entry["assignment"], entry["total"], survivors)
-        return None
-
-    def keep(self, assignment: Assignment) -> None:
-        """For `of_before`, in the file that goes into the repository."""
-        Tried(assignment).put("mutants", self.to_json())
 
 
 def run(

@@ -20,14 +20,13 @@ def build(
     check: Annotated[
         bool, typer.Option("--check", help="Change nothing; exit 1 if a product is stale.")
     ] = False,
-    seeds: Seeds = 300,
+    seeds: Seeds = 20,
 ) -> None:
     """Make notebooks and answer keys from their sources.
 
     Refuses, and changes nothing of that notebook, when a mistake cannot be told from the right answer or from another
-    one, when a variant does not run, or when the verdict on a known answer would depend on the inputs that are drawn
-    (`autograder rates` says more). That trial is made once after each change; `.tried.json` beside the source, which
-    belongs into the course's repository, remembers it.
+    one, when a variant does not run, or when the verdict on a known answer depends on the inputs that are drawn
+    (before a release, `autograder rates` tries many more of them).
     """
     from autograder.authoring import builder
     from autograder.authoring.rates import require_no_luck
@@ -107,8 +106,7 @@ def mutants(
 ) -> None:
     """Change the solutions in every small way and report the share that the checks catch.
 
-    Fails if a change goes unnoticed and its exercise does not say why it is as right (`survivors`). What was found for a
-    whole assignment is kept in `.tried.json` beside its source, which belongs into the course's repository.
+    Fails if a change goes unnoticed and its exercise does not say why it is as right (`survivors`).
     """
     from autograder.authoring.mutants import explain, run
 
@@ -121,8 +119,6 @@ def mutants(
                 lambda done, total, t=task, p=progress: p.update(t, completed=done, total=total),
                 chosen,
             )
-        if len(chosen) == len(assignment.exercises):
-            report.keep(assignment)
         reports.append(report)
         console.print(explain(report))
     if json_file:

@@ -1,23 +1,9 @@
-"""A small course with one exercise, to be written anew for each test; what is kept of the real one (tests/kept.py)."""
-
-from pathlib import Path
+"""A small course with one exercise, written anew for each test."""
 
 import pytest
 
 from autograder.course import Assignment
-from tests import trials
 from tests.conftest import ROOT
-from tests.kept import Kept, any_notebook
-
-HERE = Path(__file__).parent
-FILES = tuple(HERE / f"test_{what}.py" for what in ("exercises", "fresh", "rates"))
-KEPT = Kept(HERE, frozenset(FILES), lambda name: trials.digest_of(name, FILES), any_notebook)
-
-
-@pytest.hookimpl(tryfirst=True)  # before `-m` and `-k` take tests away
-def pytest_collection_modifyitems(config, items):
-    KEPT.apply(config, items)
-
 
 SOLUTION = """
 # %%

@@ -1,17 +1,19 @@
-"""Each solution runs once for all the tests that look at it, and again only where something has changed (ran.py)."""
+"""Each solution runs once for all the tests that look at it."""
+
+from pathlib import Path
 
 import pytest
 
-from tests.notebooks import ran
 from tests.notebooks.running import run_solution
+
+HERE = Path(__file__).parent
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` and `-k` take tests away
 def pytest_collection_modifyitems(config, items):
     for item in items:
-        if item.path.parent == ran.HERE and "run" in getattr(item, "fixturenames", ()):
+        if item.path.parent == HERE and "run" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.slow)
-    ran.KEPT.apply(config, items)
 
 
 def pytest_generate_tests(metafunc):
