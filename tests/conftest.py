@@ -58,7 +58,7 @@ def release_of(name: str) -> NotebookNode:
 
 @pytest.fixture(scope="session")
 def open_server():
-    """Runs our own code as the build does; students' code is tried in tests/jail and tests/hostile."""
+    """Runs our own code as the build does; students' code is tried in tests/autograder/jail and tests/hostile."""
     with Server(isolation="none", view=COURSE_VIEW, modules=[*SETTINGS.preload, OPTIMISERS]) as server:
         yield server
 

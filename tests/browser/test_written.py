@@ -8,9 +8,9 @@ from playwright.sync_api import expect
 from autograder.gradebook.by_hand import read_marks
 from autograder.gradebook.gradebook import open_gradebook
 from autograder.written.server import DeskServer, Room
+from tests.autograder.written.class_of import NAME, QUESTION, make_course, record
+from tests.autograder.written.conftest import SIGNS, TEXTS
 from tests.browser.test_student import WORDS_AND_COLOURS, contrast
-from tests.written.class_of import NAME, QUESTION, make_course, record
-from tests.written.conftest import SIGNS, TEXTS
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

@@ -30,9 +30,9 @@ from coursekit.models import (
     tokenizer,
 )
 from coursekit.packaged import Package
+from tests.autograder.jail.conftest import make_job
 from tests.conftest import COURSE_VIEW
 from tests.coursekit.conftest import cut
-from tests.jail.conftest import make_job
 
 MINILM, SMOLLM2 = "all-MiniLM-L6-v2", "SmolLM2-135M-Instruct"
 pytestmark = pytest.mark.usefixtures("no_hub")

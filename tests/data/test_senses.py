@@ -11,7 +11,7 @@ import pytest
 from rapidfuzz import fuzz, process
 
 from coursekit.datasets import read_table
-from tests.novels.texts import write_shelf
+from tests.coursekit.novels.texts import write_shelf
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "data/senses"

@@ -1,4 +1,4 @@
-"""Every exercise is complete, and its mistakes are named. tests/exercises/test_rates.py tries them on many inputs."""
+"""Every exercise is complete, and its mistakes are named. tests/autograder/authoring/test_rates.py tries them on many inputs."""
 
 from dataclasses import replace
 from functools import cache

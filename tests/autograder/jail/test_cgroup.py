@@ -12,7 +12,7 @@ import pytest
 from autograder.jail.inside.limits import MEGABYTE, Limits
 from autograder.jail.outside import cgroup
 from autograder.jail.outside.client import Server
-from tests.jail.conftest import LIMITS, make_job, run_in
+from tests.autograder.jail.conftest import LIMITS, make_job, run_in
 
 SMALL = replace(
     LIMITS, memory_bytes=400 * MEGABYTE, processes=40, cores=0.2, cell_seconds=60, notebook_seconds=120

@@ -9,7 +9,7 @@ from coursekit.novels import missing_head
 from coursekit.novels.corpus import ROW, Ragged, in_pieces, prepare
 from coursekit.novels.recipes import NOVELS
 from coursekit.small.recipes import weight_groups
-from tests.novels.texts import write_shelf
+from tests.coursekit.novels.texts import write_shelf
 
 pytestmark = pytest.mark.slow
 

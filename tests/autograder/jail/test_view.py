@@ -67,7 +67,7 @@ sys.path.append(world["root"])  # for `tests` alone
 import autograder
 from autograder.jail.outside.client import Server
 from tests.conftest import COURSE_VIEW, SETTINGS
-from tests.jail.conftest import LIMITS, run_in
+from tests.autograder.jail.conftest import LIMITS, run_in
 assert Path(autograder.__file__).is_relative_to(world["packages"] or world["root"]), autograder.__file__
 hidden = [Path(path) for path in world["courses"]]
 limits = replace(LIMITS, cell_seconds=120, notebook_seconds=240)

@@ -6,7 +6,7 @@ import pytest
 from coursekit.datasets import read_table
 from coursekit.novels.corpus import prepare
 from coursekit.novels.pseudo_words import Pair, merge, read_pairs
-from tests.novels.texts import write_shelf
+from tests.coursekit.novels.texts import write_shelf
 
 PAIRS = [Pair("bank", "cell", "unrelated"), Pair("river", "light", "unrelated")]
 

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from tests.book.test_lists import written_as_text
 from tests.conftest import ASSIGNMENTS, ROOT, solution_of
+from tests.tools.book.test_lists import written_as_text
 
 AMERICAN = (
     *(

@@ -10,8 +10,8 @@ from nbformat.v4 import new_notebook
 from autograder.checks import hinting, journal, lending, lent_file
 from autograder.checks.lent_file import LentFile, WrongKey, key_text, seal
 from autograder.checks.stops import WrongCall
-from tests.checks.as_a_person import Person, words
-from tests.checks.test_skipping import NEED_IT, RIGHT, STUB, WRONG, cell, cells, errors, path  # noqa: F401
+from tests.autograder.checks.as_a_person import Person, words
+from tests.autograder.checks.test_skipping import NEED_IT, RIGHT, STUB, WRONG, cell, cells, errors, path  # noqa: F401
 
 KEY = bytes(range(32))
 FUNCTIONS = {"demo.double": RIGHT, "demo.half": "def half(x):\n    return x / 2"}

@@ -16,7 +16,7 @@ from autograder.exercise import Mistake
 from autograder.grading.old_points import scores_with_old_points
 from autograder.report import write_report
 from autograder.source import grade_id
-from tests.exercises.conftest import SOLUTION
+from tests.autograder.authoring.conftest import SOLUTION
 
 NAME = "13_lucky"
 CREDIT = """

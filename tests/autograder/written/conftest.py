@@ -8,7 +8,7 @@ from autograder.course import Assignment
 from autograder.written.answers import WrittenAnswers
 from autograder.written.desk import Desk
 from autograder.written.questions import read_questions
-from tests.written.class_of import NAME, QUESTION, make_course, record
+from tests.autograder.written.class_of import NAME, QUESTION, make_course, record
 
 SIGNS = "Scores can be negative, so dividing by the sum gives negative weights."
 SLOPE = "The maximum has no gradient, so nothing can be learned."

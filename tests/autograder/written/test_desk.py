@@ -16,8 +16,8 @@ from autograder.gradebook.gradebook import open_gradebook
 from autograder.gradebook.queries import find_released
 from autograder.gradebook.rows import Rows
 from autograder.written.desk import Conflict, Refused
-from tests.written.class_of import NAME, QUESTION, record
-from tests.written.conftest import SIGNS, SLOPE, TEXTS
+from tests.autograder.written.class_of import NAME, QUESTION, record
+from tests.autograder.written.conftest import SIGNS, SLOPE, TEXTS
 
 pytestmark = pytest.mark.slow
 

@@ -16,7 +16,7 @@ from coursekit.novels.kneser_ney import KneserNey
 from coursekit.novels.pseudo_words import Pair, merge
 from coursekit.novels.recipes import build_bert, build_elmo, build_gpt
 from tests.conftest import ROOT
-from tests.novels.texts import write_shelf
+from tests.coursekit.novels.texts import write_shelf
 
 PAIRS = [Pair("cell", "bell", "unrelated"), Pair("letter", "money", "related")]
 """On the shelf: "sat in a dark cell", "rang the bell twice", "left the letter on the stairs", "put money into the bank"."""

@@ -24,7 +24,7 @@ def test_every_wall_stands_for_an_ordinary_user(jail_possible):
     ]
     done = subprocess.run(
         [*world, *somebody, sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests],
-        cwd=HERE.parents[1],
+        cwd=HERE.parents[2],
         env=os.environ | {"HOME": "/nonexistent", "PYTHONDONTWRITEBYTECODE": "1", "CI": "1"},
         capture_output=True,
         text=True,

@@ -11,7 +11,7 @@ import pytest
 from autograder.jail.outside import bubblewrap
 from tests.conftest import COURSE_VIEW
 
-COURSE = Path(__file__).resolve().parents[2]
+COURSE = Path(__file__).resolve().parents[3]
 MACHINE = {"x86_64": 0, "aarch64": 1}[os.uname().machine]
 CALL = """
 import ctypes, json

@@ -9,7 +9,7 @@ from coursekit.novels.corpus import ROW, WORDS, Ragged, prepare
 from coursekit.novels.kneser_ney import KneserNey
 from coursekit.novels.recipes import build_bert, build_elmo, build_gpt, spelling_of
 from coursekit.small.bert import BOS, EOS, MASK
-from tests.novels.texts import write_shelf
+from tests.coursekit.novels.texts import write_shelf
 
 SIZES = {"dim": 16, "layers": 1, "heads": 2, "feed_forward": 32}
 

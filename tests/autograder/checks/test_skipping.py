@@ -10,7 +10,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from autograder.checks import answer_key
 from autograder.checks.asking import ask
 from autograder.checks.comparing import Rule
-from tests.checks.as_a_person import Person, words
+from tests.autograder.checks.as_a_person import Person, words
 from tests.conftest import KERNEL_SETTINGS
 
 STUB = "def double(x):\n    raise NotImplementedError"

@@ -18,8 +18,8 @@ from autograder.authoring.rates import (
 )
 from autograder.checks import recording
 from autograder.cli import app
+from tests.autograder.authoring.conftest import LUCKY, SOLUTION
 from tests.conftest import ASSIGNMENTS, ROOT
-from tests.exercises.conftest import LUCKY, SOLUTION
 
 FEW = 3
 

@@ -9,7 +9,7 @@ import pytest
 from coursekit.novels.corpus import WORDS, prepare
 from coursekit.novels.pseudo_words import Pair
 from tests.conftest import ROOT
-from tests.novels.texts import write_shelf
+from tests.coursekit.novels.texts import write_shelf
 
 PAIRS = [Pair("bank", "cell", "unrelated"), Pair("river", "light", "unrelated")]
 

@@ -16,9 +16,9 @@ from autograder.errors import CourseError
 from autograder.written.answers import WrittenAnswers
 from autograder.written.desk import Desk
 from autograder.written.questions import read_questions
+from tests.autograder.written.class_of import NAME, QUESTION, make_course
+from tests.autograder.written.conftest import SIGNS
 from tests.conftest import ROOT
-from tests.written.class_of import NAME, QUESTION, make_course
-from tests.written.conftest import SIGNS
 
 HEAVY = ("torch", "transformers", "sklearn", "scipy", "coursekit")
 

@@ -10,8 +10,8 @@ from autograder.course import Assignment
 from autograder.gradebook.by_hand import read_marks
 from autograder.gradebook.gradebook import open_gradebook
 from autograder.written.server import MOST_BYTES, DeskServer, Room
-from tests.written.class_of import NAME, QUESTION
-from tests.written.conftest import SIGNS
+from tests.autograder.written.class_of import NAME, QUESTION
+from tests.autograder.written.conftest import SIGNS
 
 
 class Browser:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from coursekit.novels.corpus import ROW, SPECIAL, prepare
-from tests.novels.texts import write_shelf
+from tests.coursekit.novels.texts import write_shelf
 
 
 @pytest.fixture(scope="module")

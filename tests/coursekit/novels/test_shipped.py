@@ -14,7 +14,7 @@ from coursekit.novels.corpus import prepare
 from coursekit.novels.recipes import build_bert, build_elmo, build_gpt
 from coursekit.stored import ModelMissing, models_folder, read, write
 from tests.conftest import ROOT
-from tests.novels.texts import write_shelf
+from tests.coursekit.novels.texts import write_shelf
 
 ABOUT = {"seed": 0, "steps": 40, "minutes": 2.0, "figures": {"nats per gap": "3.210 (3.100 to 3.320)"}}
 SHIPPED = [name for name in shipped.TITLES if (models_folder() / f"novels_{name}.json").exists()]

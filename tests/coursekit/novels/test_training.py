@@ -13,7 +13,7 @@ from coursekit.novels import recipes, skip_gram
 from coursekit.novels.corpus import prepare
 from coursekit.novels.recipes import NOVELS
 from tests.conftest import ROOT
-from tests.novels.texts import write_shelf
+from tests.coursekit.novels.texts import write_shelf
 
 SMALL = {
     "novels-bert": {"dim": 16, "layers": 1, "heads": 2, "feed_forward": 32},

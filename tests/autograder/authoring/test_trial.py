@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from autograder.cli import app
 from autograder.errors import CourseError
-from tests.exercises.conftest import LUCKY, SOLUTION
+from tests.autograder.authoring.conftest import LUCKY, SOLUTION
 
 COMPLETE = """
 largest = Exercise(
