@@ -12,7 +12,6 @@ import autograder.startup  # noqa: F401  # isort: skip
 
 import pytest
 from nbformat import NotebookNode
-from xdist.scheduler import LoadScopeScheduling
 
 from autograder.course import assignments, course_root
 from autograder.daemon.place import VARIABLE as STAYS
@@ -63,6 +62,15 @@ def open_server():
         yield server
 
 
+@pytest.fixture(scope="session")
+def run(request, tmp_path_factory):
+    """A notebook's solution after its last cell, executed once for all tests that look at it: see tests/notebooks."""
+    from tests.notebooks.running import run_solution
+
+    with run_solution(request.param, tmp_path_factory.mktemp("home")) as run:
+        yield run
+
+
 @pytest.fixture(autouse=True)
 def own_progress(tmp_path, monkeypatch):
     """No test touches the progress file of whoever runs it."""
@@ -107,24 +115,13 @@ def picture():
     return take
 
 
-class ByFileAndNotebook(LoadScopeScheduling):
-    """Two processes share the tests by file, and by notebook where a file has tests of every notebook.
+@pytest.hookimpl(tryfirst=True)  # before xdist's own plug-in reads the groups
+def pytest_collection_modifyitems(items):
+    """Two processes share the tests by file, or by notebook where a test is about one: then its solution runs once.
 
-    Those of one folder about the same notebook stay together, whatever their file: its solution runs once.
+    Slow tests come first, so that no process is left alone with one at the end.
     """
-
-    def _split_scope(self, nodeid):
-        file, _, test = nodeid.partition("::")
-        name = next((name for name in ASSIGNMENTS if f"[{name}" in test), "")
-        return f"{file.rpartition('/')[0]}/{name}" if name else file
-
-
-@pytest.hookimpl(optionalhook=True)  # -p no:xdist
-def pytest_xdist_make_scheduler(config, log):
-    return ByFileAndNotebook(config, log)
-
-
-@pytest.hookimpl(tryfirst=True)  # before `-m` and `-k` take tests away
-def pytest_collection_modifyitems(config, items):
-    """Slow tests come first, so that no process is left alone with one at the end."""
+    for item in items:
+        name = next((name for name in ASSIGNMENTS if f"[{name}" in item.name), "")
+        item.add_marker(pytest.mark.xdist_group(name or str(item.path)))
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)

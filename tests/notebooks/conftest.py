@@ -1,16 +1,14 @@
-"""Each solution runs once for all the tests that look at it."""
+"""Each solution is executed once for all the tests that look at it."""
 
 from pathlib import Path
 
 import pytest
 
-from tests.notebooks.running import run_solution
-
 HERE = Path(__file__).parent
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` and `-k` take tests away
-def pytest_collection_modifyitems(config, items):
+def pytest_collection_modifyitems(items):
     for item in items:
         if item.path.parent == HERE and "run" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.slow)
@@ -19,7 +17,7 @@ def pytest_collection_modifyitems(config, items):
 def pytest_generate_tests(metafunc):
     """A test that looks at a run does so for each of its module's NOTEBOOKS.
 
-    pytest and the scheduler in tests/conftest.py bring the tests of one notebook together.
+    pytest brings the tests of one notebook together, and the groups in tests/conftest.py give them to one process.
     """
     if "run" in metafunc.fixturenames:
         metafunc.parametrize("run", metafunc.module.NOTEBOOKS, indirect=True, scope="session")
@@ -29,13 +27,6 @@ def pytest_generate_tests(metafunc):
 def packaged_models(monkeypatch):
     """What a test asks of a notebook's functions is answered without a hub, too."""
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-
-
-@pytest.fixture(scope="session")
-def run(request, tmp_path_factory):
-    """The solution after its last cell, with the packaged models and not those of a hub."""
-    with run_solution(request.param, tmp_path_factory.mktemp("home")) as run:
-        yield run
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""Run notebooks: a solution in a kernel within this process, which leaves its names; any other in a kernel of its own."""
+"""Run notebooks in a kernel within this process, which has imported torch already; one test starts a kernel of its own."""
 
 import atexit
 import copy
@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import chdir, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from unittest.mock import patch
 
@@ -30,7 +30,7 @@ CELL_SECONDS = 60
 
 @dataclass(frozen=True)
 class Run:
-    """A solution after its last cell."""
+    """A notebook after its last cell, or after the one that stopped with an error."""
 
     name: str
     notebook: NotebookNode
@@ -45,7 +45,14 @@ def run_solution(name: str, home: Path, **environment: str) -> Iterator[Run]:
 
     The names stay until the end of the `with`, so that a test may ask what the prose says without computing it.
     """
-    notebook, names, seconds, error = read_source(ASSIGNMENTS[name].source), {}, [], ""
+    with run_here(read_source(ASSIGNMENTS[name].source), home, **environment) as run:
+        yield replace(run, name=name)
+
+
+@contextmanager
+def run_here(notebook: NotebookNode, home: Path, **environment: str) -> Iterator[Run]:
+    """A notebook, cell by cell until one stops with an error; its outputs are written into it."""
+    names, seconds, error = {}, [], ""
     threads = torch.get_num_threads()
     settings = {"AUTOGRADER_HOME": str(home), "HF_HUB_OFFLINE": "1", **environment}
     with patch.dict(os.environ, settings), chdir(ROOT / "notebooks"), kernel(names) as client:
@@ -57,7 +64,7 @@ def run_solution(name: str, home: Path, **environment: str) -> Iterator[Run]:
             if error:
                 break
     try:
-        yield Run(name, notebook, names, seconds, error)
+        yield Run("", notebook, names, seconds, error)
     finally:
         names.clear()  # its models take up to a gigabyte
         torch.set_num_threads(threads)
@@ -99,7 +106,7 @@ def outputs_of(source: str, client: BlockingInProcessKernelClient) -> Iterator[N
 
 
 def execute(notebook: NotebookNode, home: Path) -> tuple[NotebookNode, CellExecutionError | None]:
-    """A copy of a notebook after a run in a process of its own, without a network proxy or a hub, and its error."""
+    """A copy of a notebook after a run in a kernel of its own, and its error."""
     notebook = copy.deepcopy(notebook)
     environment = {**os.environ, "AUTOGRADER_HOME": str(home), "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "2"}
     client = NotebookClient(

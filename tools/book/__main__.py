@@ -15,13 +15,15 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from shutil import which
 
+from nbformat import NotebookNode
 from sphinx.cmd.build import main as sphinx
 
 from autograder.authoring.student_zip import write_student_zip
-from autograder.course import Assignment, assignments, course_root, find_assignment
+from autograder.course import assignments, course_root, find_assignment
 from autograder.errors import CourseError
 from autograder.settings import course_settings
 from tools.book import links
@@ -46,7 +48,8 @@ def main(arguments: list[str] | None = None) -> int | str:
     started = time.monotonic()
     try:
         chosen = [find_assignment(root, name) for name in options.names] or assignments(root)
-        build(root, chosen, site, options.parts or root / PARTS, with_solutions)
+        parts = options.parts or root / PARTS
+        build(root, execute(chosen, parts / "executed"), site, parts, with_solutions)
     except CourseError as error:
         return str(error)
     if broken := links.broken(site):
@@ -61,12 +64,17 @@ def main(arguments: list[str] | None = None) -> int | str:
 
 
 def build(
-    root: Path, chosen: list[Assignment], site: Path, parts: Path, with_solutions: bool = False
+    root: Path,
+    executed: Mapping[str, NotebookNode],
+    site: Path,
+    parts: Path,
+    with_solutions: bool = False,
 ) -> None:
-    """Write the website of the `chosen` notebooks into `site`. Raises CourseError where it cannot."""
+    """Write the website of the executed solutions, by the names of their notebooks, into `site`. Raises CourseError."""
     kind = "with-solutions" if with_solutions else "student"
     source = parts / f"source-{kind}"
-    lay_out(source_files(root, chosen, execute(chosen, parts / "executed"), with_solutions), source)
+    chosen = [find_assignment(root, name) for name in executed]
+    lay_out(source_files(root, chosen, executed, with_solutions), source)
     os.environ["BOOK_KIND"] = kind  # docs/book/conf.py asks for these two
     os.environ["BOOK_REPOSITORY"] = os.environ.get("REPOSITORY_URL") or origin(root)
     arguments = ["-q", "-W", "--keep-going", "-c", root / "docs" / "book", "-d", parts / f"parsed-{kind}"]

@@ -12,13 +12,11 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from nbformat import NotebookNode
 
 from autograder.source import read_source
 from tests.conftest import ASSIGNMENTS, ROOT
 from tools.book import links
-from tools.book.__main__ import PARTS, build, main, origin
-from tools.book.execution import execute
+from tools.book.__main__ import build, main, origin
 from tools.book.notebook import TWIN, instructors_page
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
@@ -27,20 +25,19 @@ NOTEBOOK = ASSIGNMENTS["02_attention"]
 PAGE = f"notebooks/{NOTEBOOK.name}.html"
 
 
-@pytest.fixture(scope="module")
-def run() -> NotebookNode:
-    """The executed solution; `make book` keeps it in the same place."""
-    return execute([NOTEBOOK], ROOT / PARTS / "executed")[NOTEBOOK.name]
+def pytest_generate_tests(metafunc):
+    """The solution is executed once for these tests and those in tests/notebooks."""
+    if "run" in metafunc.fixturenames:
+        metafunc.parametrize("run", [NOTEBOOK.name], indirect=True, scope="session")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def site(run, tmp_path_factory) -> Path:
     """The website of one notebook and all other pages, built in a process of its own: autodoc imports modules anew."""
     folder = tmp_path_factory.mktemp("book")
-    (folder / "parts").mkdir()
-    (folder / "parts" / "executed").symlink_to(ROOT / PARTS / "executed")
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-        pool.submit(build, ROOT, [NOTEBOOK], folder / "site", folder / "parts").result()
+        executed = {NOTEBOOK.name: run.notebook}
+        pool.submit(build, ROOT, executed, folder / "site", folder / "parts").result()
     return folder / "site"
 
 
@@ -94,7 +91,7 @@ def test_modules_that_students_must_not_read_have_no_page(site):
 
 
 def test_the_same_search_finds_all_of_them_on_the_instructor_s_page(run):
-    page = nbformat.reads(instructors_page(NOTEBOOK, run), as_version=4)
+    page = nbformat.reads(instructors_page(NOTEBOOK, run.notebook), as_version=4)
     said = plain("\n".join(cell.source for cell in page.cells))
     assert len(secrets()) > 50
     assert [secret for secret in secrets() if secret not in said] == []

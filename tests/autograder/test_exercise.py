@@ -1,47 +1,13 @@
-"""Every exercise is complete, and its mistakes are named. tests/autograder/authoring/test_rates.py tries them on many inputs."""
+"""How an exercise is written: edits that apply once, one way for each mistake, a name like its check's."""
 
 from dataclasses import replace
-from functools import cache
 
 import pytest
 
-from autograder.authoring import reference
-from autograder.authoring.builder import PUBLIC_SEED
-from autograder.authoring.trial import incomplete
-from autograder.checks.judging import judge
 from autograder.course import named
 from autograder.errors import CourseError
 from autograder.exercise import EditDoesNotApply, Exercise, Mistake, edited
 from tests.conftest import ASSIGNMENTS
-
-EXERCISES = [(name, exercise) for name, one in ASSIGNMENTS.items() for exercise in one.exercises]
-MISTAKES = [
-    (name, exercise, mistake.name)
-    for name, exercise in EXERCISES
-    for mistake in ASSIGNMENTS[name].exercises[exercise].mistakes
-]
-
-
-@pytest.fixture(scope="session")
-def keys(open_server):
-    """The public keys by assignment, recorded once."""
-    return cache(lambda name: reference.public_keys(open_server, ASSIGNMENTS[name], PUBLIC_SEED))
-
-
-@pytest.mark.parametrize(("name", "exercise", "mistake"), MISTAKES)
-def test_a_mistake_is_named_as_itself(keys, name, exercise, mistake):
-    key = keys(name)[exercise]
-    ways = [known for known in key.mistakes if known.name == mistake]
-    for own in ways:
-        verdict = judge(own.answers, key.expected, key.rule, key.mistakes)
-        assert (verdict.passed, verdict.mistake) == (False, mistake)
-        assert verdict.hint == own.hint
-    assert ways
-
-
-@pytest.mark.parametrize(("name", "exercise"), EXERCISES)
-def test_an_exercise_is_complete(name, exercise):
-    assert list(incomplete(ASSIGNMENTS[name].exercises[exercise])) == []
 
 
 def test_an_edit_that_does_not_apply_is_an_error():

@@ -1,0 +1,89 @@
+"""Every exercise is complete, its known mistakes are named as themselves, and its hints hold."""
+
+import re
+from collections import defaultdict
+
+import pytest
+
+from autograder.authoring.rates import assignment_rates, seeds_from
+from autograder.authoring.trial import incomplete
+from autograder.checks import answer_key
+from autograder.checks.comparing import compare
+from autograder.checks.judging import judge
+from tests.conftest import ASSIGNMENTS
+
+DRAWS = 3
+"""Of the inputs. `make audit` tries 300."""
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_every_exercise_is_complete(name):
+    problems = {place: list(incomplete(one)) for place, one in ASSIGNMENTS[name].exercises.items()}
+    assert {place: said for place, said in problems.items() if said} == {}
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_every_mistake_is_named_as_itself(name):
+    """Judged with the committed key; test_fresh.py holds that the key is what the exercises give."""
+    keys, misnamed = answer_key.load(ASSIGNMENTS[name].key), []
+    for place, exercise in ASSIGNMENTS[name].exercises.items():
+        key = keys[place]
+        assert {mistake.name for mistake in exercise.mistakes} == {known.name for known in key.mistakes}
+        for known in key.mistakes:
+            verdict = judge(known.answers, key.expected, key.rule, key.mistakes)
+            if (verdict.passed, verdict.mistake, verdict.hint) != (False, known.name, known.hint):
+                misnamed.append((place, known.name, verdict))
+    assert misnamed == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_no_verdict_depends_on_the_draw(name):
+    rates = assignment_rates(ASSIGNMENTS[name], seeds_from(10**6, DRAWS), workers=1)
+    assert [str(rate) for rate in rates if not rate.holds] == []
+    kinds = {(rate.exercise, rate.kind) for rate in rates}
+    wanted = ("mistake", "alternative", "lazy", "rounding")
+    assert kinds >= {(exercise, kind) for exercise in ASSIGNMENTS[name].exercises for kind in wanted}
+
+
+# Hints that say where an answer is right -----------------------------------------------------------------
+
+PROMISES = re.compile(r"you are right|are right where", re.IGNORECASE)
+TRUE_ALL_THE_SAME = {
+    ("attention.scale", "the root rounded down"): "no public input has a square number of dimensions",
+    ("transformer.layer_norm", "no epsilon"): "no public input has a large variance and a tiny epsilon",
+    ("gpt.attention", "the first rows of the mask"): "an input asks at once and in pieces",
+    ("gpt.shift_loss", "padding counted"): "each public input has padding",
+    ("decoders.attention", "positions restart with the cache"): "an input asks at once and in pieces",
+    ("decoders.attention", "the mask of the first tokens"): "an input asks at once and in pieces",
+}
+"""Hints that no public input bears out. Each was read, and why it is true stands beside it."""
+HINTS = defaultdict(list)
+"""The known mistakes with such a hint, by exercise and name: one for each way in which it is made."""
+for _assignment in ASSIGNMENTS.values():
+    for _exercise, _key in answer_key.load(_assignment.key).items():
+        for _mistake in filter(lambda mistake: PROMISES.search(mistake.hint), _key.mistakes):
+            HINTS[_exercise, _mistake.name].append((_mistake, _key))
+
+
+def test_a_hint_that_says_where_an_answer_is_right_has_an_input_that_shows_it():
+    promised = HINTS.keys() - TRUE_ALL_THE_SAME.keys()
+    assert [where for where in promised if not all(any(right) for right in _right_on_inputs(*where))] == []
+
+
+def test_no_exception_is_out_of_date():
+    """Each names a hint that is there, and that the test above would refuse."""
+    for where in TRUE_ALL_THE_SAME:
+        assert where in HINTS
+        assert not all(any(right) for right in _right_on_inputs(*where))
+
+
+def _right_on_inputs(exercise, name):
+    """For each way in which the mistake is made, on which public inputs its answer is right."""
+    return [
+        [
+            compare(answer, expected, key.rule) is None
+            for answer, expected in zip(mistake.answers, key.expected, strict=True)
+        ]
+        for mistake, key in HINTS[exercise, name]
+    ]
