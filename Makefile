@@ -10,7 +10,7 @@ BIN := .venv/bin
 PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help lab demo test test-fast notebooks grade mutants student-release book bench environment python clean
+.PHONY: help lab demo test test-fast audit notebooks grade mutants student-release book bench environment python clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,11 +21,14 @@ lab: python ## install what is missing, then open the course in JupyterLab (LAB_
 demo: environment ## a made-up class of twenty, graded: report and feedback to look at (under a minute)
 	@$(BIN)/autograder demo 02_attention
 
-test: environment ## every test (TEST_ARGS="-k release" for some)
+test: environment ## every test, every time (TEST_ARGS="-k release" for some)
 	@$(PYTEST) $(TEST_ARGS)
 
-test-fast: environment ## the tests without slow ones and browsers: about a minute
-	@$(PYTEST) -m "not slow and not browser" $(TEST_ARGS)
+test-fast: environment ## the tests without slow ones and browsers: under a minute
+	@$(PYTEST) -m "not slow and not browser and not audit" $(TEST_ARGS)
+
+audit: environment ## what takes hours: 300 draws, all mutants, other processors and Pythons, 80 kills, hub, installation
+	@$(PYTEST) -rs -m audit $(TEST_ARGS)
 
 notebooks: environment ## make notebooks/ with their answer keys from solutions/
 	@$(BIN)/autograder build

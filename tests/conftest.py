@@ -4,6 +4,7 @@ import gc
 import os
 import shutil
 import signal
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -125,3 +126,22 @@ def pytest_collection_modifyitems(items):
         name = next((name for name in ASSIGNMENTS if f"[{name}" in item.name), "")
         item.add_marker(pytest.mark.xdist_group(name or str(item.path)))
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """After `make audit`: what was done, file by file."""
+    if config.option.markexpr != "audit":
+        return
+    done: dict[str, Counter[str]] = {}
+    minutes: Counter[str] = Counter()
+    for outcome, reports in terminalreporter.stats.items():
+        for report in reports:
+            if isinstance(report, pytest.TestReport):
+                file = report.nodeid.partition("::")[0]
+                minutes[file] += report.duration / 60
+                if report.when == "call" or outcome in ("failed", "error", "skipped"):
+                    done.setdefault(file, Counter())[outcome] += 1
+    terminalreporter.section("what the audit did")
+    for file, outcomes in sorted(done.items()):
+        counts = ", ".join(f"{count} {outcome}" for outcome, count in outcomes.items())
+        terminalreporter.line(f"{minutes[file]:6.1f} min  {file}: {counts}")

@@ -239,6 +239,7 @@ def installed(release, tmp_path_factory) -> Path:
     return course
 
 
+@pytest.mark.audit
 @pytest.mark.timeout(1500)
 def test_a_student_can_install_it_and_meets_the_first_check(installed, tmp_path):
     course = installed
@@ -281,6 +282,7 @@ def conda_made(installed, tmp_path_factory) -> Path:
     return course
 
 
+@pytest.mark.audit
 @pytest.mark.timeout(1500)
 def test_conda_s_environment_grades(conda_made):
     """`autograder` is a command there, and has all that it imports."""

@@ -30,7 +30,7 @@ STUDENTS = ("ada", "grace", "alan", "edsger", "katherine")
 WRONG = "alan"  # whose second exercise is a known mistake
 EXCHANGE = Path("/srv/nbgrader/exchange") / COURSE_ID
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.audit]
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from tests.autograder.road import hand_in_ten, make_course
 from tests.autograder.small_class import use_light_server
 
 pytest.importorskip("psycopg", reason="psycopg, which talks to PostgreSQL, is not installed")
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.audit]
 
 NAME = "02_attention"
 
