@@ -4,6 +4,7 @@ import gc
 import os
 import shutil
 import signal
+import sys
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -28,10 +29,17 @@ if (
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = course_root(Path(__file__).parent)
+PREFIX = Path(sys.prefix)
+"""The environment in which the tests run: .venv, or another one that was active."""
 KERNEL_SETTINGS = ROOT / "tools" / "jupyterlab" / "etc" / "ipython" / "ipython_kernel_config.py"
 ASSIGNMENTS = {one.name: one for one in assignments(ROOT)}
 SETTINGS = course_settings(ROOT)
 COURSE_VIEW = View(packages=SETTINGS.packages, answers=SETTINGS.answers)
+TWO_NOTEBOOKS = [
+    pytest.param(name, marks=() if name in ("02_attention", "12_one_corpus") else pytest.mark.audit)
+    for name in ASSIGNMENTS
+]
+"""For properties of the tool: tried on two notebooks by `make test`, on all by `make audit`."""
 OPTIMISERS, MODELS = (SETTINGS.preload_where[words] for words in ("optimiser", "transformers"))
 
 

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 from tests.autograder.road import make_course
-from tests.conftest import ROOT
+from tests.conftest import PREFIX, ROOT
 
 GUIDE = (ROOT / "docs" / "instructors.md").read_text()
 STEP = re.compile(r"```(?:python|text)\n# file: ([^\s,]+)(.*?)\n(.*?)```|```console\n(.*?)```", re.S)
@@ -22,7 +22,7 @@ def section(title: str) -> str:
 def follow(title: str, folder: Path) -> tuple[Path, dict[str, str]]:
     """Write the section's files and run its commands. Returns the course, and what each command said."""
     course = make_course(folder)
-    (course / ".venv").symlink_to(ROOT / ".venv")
+    (course / ".venv").symlink_to(PREFIX)
     said = {}
     for file, where, text, commands in STEP.findall(section(title)):
         if file:

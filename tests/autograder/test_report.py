@@ -19,7 +19,7 @@ from autograder.report import contents, read_class, write_report
 from autograder.source import grade_id, read_source
 from autograder.untrusted import similarity
 from tests.autograder.small_class import FIRST, FORMULA, NAME, SCRIPT, SECOND, SOFTMAX
-from tests.conftest import ASSIGNMENTS
+from tests.conftest import ASSIGNMENTS, TWO_NOTEBOOKS
 
 
 @pytest.fixture(scope="module")
@@ -271,7 +271,7 @@ def test_helpers_that_nobody_calls_stand_apart_and_damaged_ones_do_no_harm():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ASSIGNMENTS)
+@pytest.mark.parametrize("name", TWO_NOTEBOOKS)
 def test_an_honest_class_of_our_own_answers_has_no_groups(name):
     """Everybody has, cell by cell, our solution or one of two other answers of which the report has not been told."""
     assignment = ASSIGNMENTS[name]

@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 from autograder.course import Assignment
 from autograder.source import grade_id
 from tests.autograder.road import hand_in, make_course, perfect_notebook
-from tests.conftest import ROOT
+from tests.conftest import PREFIX
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -111,7 +111,7 @@ def course(tmp_path_factory):
     hand_in(course, "ada", assignment, perfect_notebook(assignment))
     hand_in(course, "mallory", assignment, hostile(perfect_notebook(assignment)))
     for command in (["autograder", "grade", NAME], ["nbgrader", "generate_feedback", NAME]):
-        program = ROOT / ".venv" / "bin" / command[0]
+        program = PREFIX / "bin" / command[0]
         done = subprocess.run(
             [program, *command[1:]], cwd=course, capture_output=True, text=True, env=os.environ
         )

@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 
 from autograder.source import grade_id
 from tests.browser.conftest import wait_for_kernel
-from tests.conftest import ASSIGNMENTS, ROOT
+from tests.conftest import ASSIGNMENTS, PREFIX, ROOT
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -66,7 +66,7 @@ def course(tmp_path, request):
     )
     shutil.copy(settings, tmp_path / "instructor")
     released = subprocess.run(
-        [ROOT / ".venv" / "bin" / "nbgrader", "release_assignment", NAME],
+        [PREFIX / "bin" / "nbgrader", "release_assignment", NAME],
         cwd=tmp_path / "instructor", capture_output=True, text=True,
     )  # fmt: skip
     assert released.returncode == 0, released.stderr

@@ -19,7 +19,7 @@ from autograder.authoring.reference import solution_sources
 from autograder.course import Assignment
 from autograder.exercise import edited
 from tests.autograder.road import make_course, perfect_notebook, with_cell
-from tests.conftest import ROOT
+from tests.conftest import PREFIX, ROOT
 from tests.deploy.hub import COURSE, COURSE_ID, NAME, Hub, Visitor, wait
 from tests.deploy.world import World, missing
 
@@ -62,7 +62,7 @@ def _make_repository(course: Path) -> None:
     """What the instructor clones, with the environment that `make environment` would make."""
     make_course(course)
     shutil.copytree(ROOT / "autograder", course / "autograder", ignore=shutil.ignore_patterns("__pycache__"))
-    (course / ".venv").symlink_to(ROOT / ".venv")
+    (course / ".venv").symlink_to(PREFIX)
 
 
 def secret_of(student: str) -> str:

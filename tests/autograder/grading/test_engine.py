@@ -32,7 +32,7 @@ from autograder.untrusted.frames import read_frame
 from autograder.untrusted.pages import Pages
 from autograder.untrusted.submission import read_submission
 from tests.autograder.road import hand_in, make_course, perfect_notebook, with_cell
-from tests.conftest import ASSIGNMENTS, MODELS, OPTIMISERS, SETTINGS
+from tests.conftest import ASSIGNMENTS, MODELS, OPTIMISERS, SETTINGS, TWO_NOTEBOOKS
 
 pytestmark = pytest.mark.slow
 
@@ -100,7 +100,7 @@ def test_a_jail_has_imported_what_the_release_needs_and_what_it_was_told(course,
     assert frame.outputs[0]["text"] == f"{found}\n"
 
 
-@pytest.mark.parametrize("name", ASSIGNMENTS)
+@pytest.mark.parametrize("name", TWO_NOTEBOOKS)
 def test_nothing_of_a_notebook_imports_what_takes_long_or_is_ours(name):
     """Each submission would, in its own fork."""
     one = ASSIGNMENTS[name]
