@@ -46,9 +46,11 @@ def written(
     port: Annotated[int, typer.Option(min=0, max=65535, help="Default: any that is free.")] = 0,
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
     certfile: Annotated[
-        Path | None, typer.Option(help="A TLS certificate, to serve the page by https.")
+        Path | None, typer.Option(exists=True, help="A TLS certificate, to serve the page over https.")
     ] = None,
-    keyfile: Annotated[Path | None, typer.Option(help="The private key of the certificate.")] = None,
+    keyfile: Annotated[
+        Path | None, typer.Option(exists=True, help="The private key of the certificate.")
+    ] = None,
     agreement: Annotated[
         bool, typer.Option("--agreement", help="Only say how far second readings agree with first ones.")
     ] = False,
