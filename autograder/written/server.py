@@ -10,7 +10,6 @@ import logging
 import secrets
 import signal
 from collections.abc import Callable
-from dataclasses import asdict
 from http import HTTPStatus
 from importlib.resources import files
 from pathlib import Path
@@ -41,54 +40,42 @@ SENTENCES = {
 }
 
 
-class Give(msgspec.Struct):
+class _Action(msgspec.Struct, kw_only=True):
     question: str
+
+
+class _Give(_Action):
     seen: dict[str, str]
     score: float
     ticks: list[int] = []
     comment: str = ""
     alone: bool = False
 
-    def apply(self, desk: Desk, who: str) -> None:
-        desk.give(who, self.seen, self.score, self.ticks, self.comment, self.alone)
 
-
-class Split(msgspec.Struct):
-    question: str
+class _Split(_Action):
     group: str
     tag: str
-    answers: list[str]
-
-    def apply(self, desk: Desk, who: str) -> str:
-        return desk.split(who, self.group, self.tag, self.answers)
+    aliases: list[str] = msgspec.field(name="answers")
 
 
-class Join(msgspec.Struct):
-    question: str
-    groups: dict[str, str]
-
-    def apply(self, desk: Desk, who: str) -> str:
-        return desk.join(who, self.groups)
+class _Join(_Action):
+    tags: dict[str, str] = msgspec.field(name="groups")
 
 
-class Undo(msgspec.Struct):
-    question: str
-
-    def apply(self, desk: Desk, who: str) -> dict[str, str]:
-        return asdict(desk.undo(who))
-
-
-class GiveAgain(msgspec.Struct):
-    question: str
-    answer: str
+class _GiveAgain(_Action):
+    alias: str = msgspec.field(name="answer")
     score: float
     ticks: list[int] = []
 
-    def apply(self, desk: Desk, who: str) -> None:
-        desk.give_again(who, self.answer, self.score, self.ticks)
 
-
-ACTIONS = {"give": Give, "split": Split, "join": Join, "undo": Undo, "again": GiveAgain}
+ACTIONS = {
+    "give": (_Give, Desk.give),
+    "split": (_Split, Desk.split),
+    "join": (_Join, Desk.join),
+    "undo": (_Action, Desk.undo),
+    "again": (_GiveAgain, Desk.give_again),
+}
+"""What the page sends, and the method that gets it as arguments."""
 
 
 class Refusal(web.HTTPError):
@@ -100,7 +87,7 @@ class Refusal(web.HTTPError):
 
 
 class Handler(APIHandler):
-    """What all answers have in common. As a handler of its own, it answers whatever is not a page of ours."""
+    """What the other two have in common. On its own, it refuses every other path."""
 
     @property
     def content_security_policy(self) -> str:
@@ -112,26 +99,28 @@ class Handler(APIHandler):
         self.finish({"error": error.sentence if isinstance(error, Refusal) else sentence})
 
     @web.authenticated
-    def get(self) -> None:
+    def get(self, *path: str) -> None:
         raise web.HTTPError(HTTPStatus.NOT_FOUND)
 
     post = get
 
 
 class PageHandler(Handler):
+    """The page, its style sheet and its script."""
+
     @web.authenticated
     def get(self, name: str) -> None:
         if self.token_authenticated:  # from now on the cookie takes the place of the token
             self.settings["serverapp"].remove_browser_open_file()
             self.redirect("/")
             return
-        assert self.xsrf_token  # reading it sets the cookie that page.js sends back
+        _ = self.xsrf_token  # reading it sets the cookie that page.js sends back
         page = files("autograder") / "templates" / "written" / (name or "page.html")
         self.finish(page.read_bytes(), set_content_type=f"{FILES[page.name]}; charset=utf-8")
 
 
 class DeskHandler(Handler):
-    """Questions and actions, in JSON. They wait for the gradebook, and so run in threads."""
+    """What the page asks for and what graders do, in JSON. Both wait for the gradebook, so they run in threads."""
 
     @web.authenticated
     async def get(self, what: str) -> None:
@@ -143,7 +132,7 @@ class DeskHandler(Handler):
 
     async def _reply(self, ask: Callable[[str], dict[str, Any]], what: str) -> None:
         try:
-            self.finish(await asyncio.to_thread(ask, what))
+            self.finish(msgspec.json.encode(await asyncio.to_thread(ask, what)))
         except Conflict as conflict:
             raise Refusal(HTTPStatus.CONFLICT, str(conflict)) from conflict
         except Refused as refused:
@@ -173,13 +162,15 @@ class DeskHandler(Handler):
     def _act(self, what: str) -> dict[str, Any]:
         if what not in ACTIONS:
             raise web.HTTPError(HTTPStatus.NOT_FOUND)
+        kind, act = ACTIONS[what]
         if len(self.request.body) > MOST_BYTES:
             raise Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "The request is too long.")
         try:
-            action = msgspec.json.decode(self.request.body, type=ACTIONS[what])
+            action = msgspec.json.decode(self.request.body, type=kind)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise Refusal(HTTPStatus.BAD_REQUEST, f"The request cannot be read: {error}.") from error
-        return {"done": action.apply(self._desk(action.question), self._who)}
+        arguments = msgspec.structs.asdict(action)
+        return {"done": act(self._desk(arguments.pop("question")), self._who, **arguments)}
 
     def _desk(self, question: str) -> Desk:
         desk = self.settings["room"].desks.get(question)

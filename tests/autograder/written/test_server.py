@@ -190,6 +190,7 @@ def test_what_is_no_request_of_ours_is_refused_in_a_sentence(nine, browser, body
 def test_there_are_only_the_questions_and_actions_of_the_assignment(browser):
     assert browser.ask("/api/view?question=another")[0].status == 404
     assert browser.ask("/api/delete", {"question": QUESTION})[0].status == 404
+    assert browser.ask("/", {})[0].status == 404
 
 
 def test_a_request_has_a_size_and_a_grader_a_name(browser):
