@@ -1,7 +1,6 @@
 """Commands for who reads what was graded: a report on the class, and written answers to grade by hand."""
 
 import threading
-import webbrowser
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -46,6 +45,12 @@ def written(
     ] = 0.05,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Default: any that is free.")] = 0,
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+    certfile: Annotated[
+        Path | None, typer.Option(exists=True, help="A TLS certificate, to serve the page over https.")
+    ] = None,
+    keyfile: Annotated[
+        Path | None, typer.Option(exists=True, help="The private key of the certificate.")
+    ] = None,
     agreement: Annotated[
         bool, typer.Option("--agreement", help="Only say how far second readings agree with first ones.")
     ] = False,
@@ -57,7 +62,7 @@ def written(
     people may grade at a time. docs/written.md says more.
     """
     from autograder.written.likeness import course_encoder
-    from autograder.written.server import DeskServer, Room
+    from autograder.written.room import Room
 
     chosen = find_assignment(course_root(), name)
     _require_graded(chosen)
@@ -65,19 +70,20 @@ def written(
     if agreement:
         console.print(agreement_table(room.agreement()))
         return
-    with DeskServer(room, port).running() as server:
-        console.print(f"Open {server.address}", highlight=False, soft_wrap=True)
-        console.print("Who has this address can grade. Ctrl+C ends the page; all that was given is kept.")
-        if browser:
-            webbrowser.open(server.address)
-        try:
-            room.prepare(
-                lambda question: console.print(f"grouped the answers to {question}", highlight=False)
-            )
-            console.print(escape(room.problem) if room.problem else "All are ready.")
-            threading.Event().wait()
-        except KeyboardInterrupt:
-            console.print("Ended.")
+
+    def prepare() -> None:
+        room.prepare(lambda question: console.print(f"grouped the answers to {question}", highlight=False))
+        console.print(escape(room.problem) if room.problem else "All are ready.")
+
+    def ready(address: str) -> None:
+        console.print(f"Open {address}", highlight=False, soft_wrap=True)
+        console.print("Anyone with this address can grade. Ctrl+C ends the page; all grades are kept.")
+        threading.Thread(target=prepare, daemon=True).start()
+
+    from autograder.written.server import serve
+
+    serve(room, ready, port, browser, str(certfile or ""), str(keyfile or ""))
+    console.print("Ended.")
 
 
 def _require_graded(assignment: Assignment) -> None:

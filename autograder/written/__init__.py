@@ -5,7 +5,8 @@
     grouping    groups of answers to begin with; a person splits and joins them
     desk        what people decide: points, comments, groups, undo; two at a time, nothing overwritten in silence
     agreement   how far two readings of the same answers agree
-    server      the page on this machine
+    room        all desks of an assignment, and who is grading at which
+    server      the page, as handlers in a jupyter_server on this machine
 
 Nothing here gives or proposes points. They go into nbgrader's gradebook as if typed in formgrader.
 """

@@ -1,32 +1,49 @@
 """Written answers graded in a browser, with the keyboard alone; another grader; and no script of a student's."""
 
 import re
+import time
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import expect
 
 from autograder.gradebook.by_hand import read_marks
 from autograder.gradebook.gradebook import open_gradebook
-from autograder.written.server import DeskServer, Room
 from tests.autograder.written.class_of import NAME, QUESTION, make_course, record
 from tests.autograder.written.conftest import SIGNS, TEXTS
+from tests.autograder.written.serving import serving
 from tests.browser.test_student import WORDS_AND_COLOURS, contrast
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory):
+def assignment(tmp_path_factory):
     assignment = make_course(tmp_path_factory.mktemp("written") / "course")
     record(assignment, TEXTS)
-    room = Room(assignment, None, 1.0)
-    room.prepare()
-    with DeskServer(room).running() as server:
-        yield server
+    return assignment
+
+
+@pytest.fixture(scope="module")
+def opened(assignment, tmp_path_factory):
+    """What the command tells the browser to open."""
+    folder = tmp_path_factory.mktemp("browser")
+    script = folder / "browser"
+    script.write_text(f'#!/bin/sh\ncd {folder}; echo "$1" > command; mv command opened\n')
+    script.chmod(0o755)
+    with serving(assignment, "--again", "1", BROWSER=f"{script} %s") as (_, address):
+        while not (folder / "opened").exists():
+            time.sleep(0.1)
+        yield (folder / "opened").read_text().strip(), address
+
+
+@pytest.fixture(scope="module")
+def address(opened):
+    return opened[1]
 
 
 @pytest.fixture
-def sit_down(chromium, served):
+def sit_down(chromium, address):
     """A page of a grader of that name, and what went wrong in it."""
     contexts, problems = [], []
 
@@ -36,7 +53,7 @@ def sit_down(chromium, served):
         page = context.new_page()
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("dialog", lambda dialog: problems.append(dialog.message))
-        page.goto(served.address)
+        page.goto(address)
         page.get_by_label("Name").fill(name)
         page.keyboard.press("Enter")
         page.get_by_label("Question", exact=True).select_option(QUESTION)
@@ -49,8 +66,8 @@ def sit_down(chromium, served):
     assert not problems
 
 
-def scores(served):
-    with open_gradebook(served.room.assignment.root) as gradebook:
+def scores(assignment):
+    with open_gradebook(assignment.root) as gradebook:
         return {
             student: mark.score
             for student, mark in read_marks(gradebook, NAME, QUESTION).items()
@@ -62,7 +79,20 @@ def group(page, text):
     return page.locator(".group").filter(has_text=text)
 
 
-def test_the_round_of_two_graders(served, sit_down, picture):
+def test_the_browser_is_led_from_the_file_to_the_page(chromium, opened):
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto(opened[0])
+    page.get_by_label("Name").fill("eva")
+    page.keyboard.press("Enter")
+    expect(page.locator("#counted")).to_contain_text("answers graded")
+    assert urlsplit(page.url)[2:] == ("/", "", "")  # the token is not left in the address
+    page.reload()
+    expect(page.locator("#counted")).to_contain_text("answers graded")
+    context.close()
+
+
+def test_the_round_of_two_graders(assignment, sit_down, picture):
     ann = sit_down("ann")
     expect(ann.locator("#prompt")).to_contain_text("Why a softmax?")
     expect(group(ann, SIGNS)).to_have_attribute("aria-current", "true")
@@ -75,14 +105,14 @@ def test_the_round_of_two_graders(served, sit_down, picture):
     ann.keyboard.press("Control+Enter")
     expect(ann.locator("#message")).to_have_text("1 point to 4 answers.")
     expect(group(ann, "no gradient")).to_have_attribute("aria-current", "true")
-    assert scores(served) == dict.fromkeys(("ada", "bob", "cem", "dua"), 1)
+    assert scores(assignment) == dict.fromkeys(("ada", "bob", "cem", "dua"), 1)
     picture(ann, "written_group")
 
     # typed faster than the gradebook writes: undone, given again, opened, the second text on its own, split off
     for key in ("u", "1", "Enter", "k", "o", "j", "0", "Enter", "k", "j", "x", "s"):
         ann.keyboard.press(key)
     expect(ann.locator("#message")).to_have_text("1 answer split off.")
-    assert sorted(scores(served).values()) == [0, 1, 1, 1]
+    assert sorted(scores(assignment).values()) == [0, 1, 1, 1]
     expect(ann.locator(".group")).to_have_count(5)
     ann.keyboard.press("u")
     expect(ann.locator("#message")).to_have_text("Undone: 1 answer split off.")
@@ -112,7 +142,7 @@ def test_the_round_of_two_graders(served, sit_down, picture):
     expect(ann.locator("#message")).to_have_text("2 points to 2 answers.")
     bob.keyboard.press("Enter")
     expect(bob.locator("#message")).to_contain_text("Nothing of yours was written")
-    assert {scores(served)[student] for student in ("eva", "fay")} == {2}
+    assert {scores(assignment)[student] for student in ("eva", "fay")} == {2}
     picture(bob, "written_conflict_900_dark")
 
     # an open group as a whole
@@ -125,7 +155,7 @@ def test_the_round_of_two_graders(served, sit_down, picture):
     assert not ann.locator("#groups img").count()
 
 
-def test_a_second_reading_is_blind_and_agreement_is_shown(served, sit_down, picture):
+def test_a_second_reading_is_blind_and_agreement_is_shown(assignment, sit_down, picture):
     cem = sit_down("cem")
     group(cem, SIGNS).click()
     cem.keyboard.press("b")
@@ -136,14 +166,14 @@ def test_a_second_reading_is_blind_and_agreement_is_shown(served, sit_down, pict
     assert "point" not in shown.inner_text().replace(SIGNS, "")
     cem.keyboard.press("1")
     expect(again.get_by_label("Points")).to_have_value("1")
-    before = scores(served)
+    before = scores(assignment)
     again.get_by_role("button", name="Give").click()
     again.get_by_role("button", name="Stop").click()
     cem.get_by_role("button", name="Agreement").click()
     expect(
         cem.get_by_role("dialog", name="How far readings agree").get_by_role("cell", name=QUESTION)
     ).to_be_visible()
-    assert scores(served) == before
+    assert scores(assignment) == before
     picture(cem, "written_agreement")
 
 

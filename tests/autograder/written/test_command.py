@@ -1,14 +1,22 @@
 """`autograder written`, as a person types it."""
 
+import datetime
+import json
 import re
 import signal
+import ssl
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
+from ipaddress import ip_address
 from pathlib import Path
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 from typer.testing import CliRunner
 
 from autograder.cli import app
@@ -18,6 +26,7 @@ from autograder.written.desk import Desk
 from autograder.written.questions import read_questions
 from tests.autograder.written.class_of import NAME, QUESTION, make_course
 from tests.autograder.written.conftest import SIGNS
+from tests.autograder.written.serving import serving
 from tests.conftest import ROOT
 
 HEAVY = ("torch", "transformers", "sklearn", "scipy", "coursekit")
@@ -46,25 +55,79 @@ def test_agreement_is_a_table(nine, monkeypatch):
 
 
 @pytest.mark.slow
-def test_the_page_is_served_until_it_is_ended(nine):
-    program = str(Path(sys.executable).with_name("autograder"))
-    command = [program, "written", NAME, "--by", "words", "--no-browser"]
-    with subprocess.Popen(command, cwd=nine.root, stdout=subprocess.PIPE, text=True) as running:
-        address = re.search(r"http://127\.0\.0\.1:\d+/\?token=\S+", running.stdout.readline())[0]
-        with pytest.raises(urllib.error.HTTPError, match="403"):
-            urllib.request.urlopen(address.partition("?")[0])
-        with pytest.raises(urllib.error.HTTPError, match="403"):  # the cookie is not kept by this one
-            urllib.request.urlopen(address)
+def test_the_token_reaches_the_browser_in_a_private_file_and_nothing_is_left_at_the_end(nine, tmp_path):
+    script = tmp_path / "browser"
+    script.write_text(
+        f'#!/bin/sh\ncd {tmp_path}; stat -c %a "${{1#file://}}" > mode; echo "$@" > command; mv command asked\n'
+    )
+    script.chmod(0o755)
+    asked = tmp_path / "asked"
+    with serving(nine, BROWSER=f"{script} %s", TMPDIR=str(tmp_path)) as (running, address):
+        while not asked.exists():
+            time.sleep(0.1)
+        token = address.partition("token=")[2]
+        redirect = Path(asked.read_text().strip().removeprefix("file://"))
+        assert redirect.is_relative_to(tmp_path) and token not in asked.read_text()
+        assert (tmp_path / "mode").read_text() == "600\n" and token in redirect.read_text()
+        urllib.request.build_opener(urllib.request.HTTPCookieProcessor()).open(address)
+        assert not redirect.exists()
         running.send_signal(signal.SIGINT)
         assert "Ended." in running.stdout.read()
     assert running.returncode == 0
+    assert not list(tmp_path.glob("autograder-written-*"))
+
+
+@pytest.mark.slow
+def test_what_a_user_has_configured_for_jupyter_does_not_apply(nine, tmp_path):
+    (tmp_path / "trap.py").write_text(f"open({str(tmp_path / 'loaded')!r}, 'w')")
+    (tmp_path / "jupyter_server_config.py").write_text("import trap\nc.IdentityProvider.token = ''")
+    (tmp_path / "jupyter_server_config.d").mkdir()
+    extensions = {"ServerApp": {"jpserver_extensions": {"trap": True}, "allow_remote_access": True}}
+    for name in ("jupyter_config.json", "jupyter_server_config.d/trap.json"):
+        (tmp_path / name).write_text(json.dumps(extensions))
+    places = dict.fromkeys(("JUPYTER_CONFIG_DIR", "JUPYTER_CONFIG_PATH", "PYTHONPATH"), str(tmp_path))
+    with (
+        serving(nine, "--no-browser", **places, JUPYTER_TOKEN="easy") as (_, address),
+        pytest.raises(urllib.error.HTTPError, match="403"),
+    ):
+        urllib.request.urlopen(f"{address.partition('?')[0]}?token=easy")
+    assert not (tmp_path / "loaded").exists()
+
+
+@pytest.mark.slow
+def test_the_page_is_encrypted_with_a_certificate(nine, tmp_path):
+    certificate, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
+    make_certificate(certificate, key)
+    with serving(nine, "--no-browser", "--certfile", str(certificate), "--keyfile", str(key)) as (_, address):
+        assert address.startswith("https://")
+        handlers = [
+            urllib.request.HTTPCookieProcessor(),
+            urllib.request.HTTPSHandler(context=ssl.create_default_context(cafile=certificate)),
+        ]
+        assert b"Written answers" in urllib.request.build_opener(*handlers).open(address).read()
+
+
+def make_certificate(certificate: Path, key: Path) -> None:
+    """One that this machine has signed for itself."""
+    private = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
+    now = datetime.datetime.now(datetime.UTC)
+    signed = (
+        x509.CertificateBuilder(name, name, private.public_key(), x509.random_serial_number())
+        .not_valid_before(now)
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), False)
+        .sign(private, hashes.SHA256())
+    )
+    pem = serialization.Encoding.PEM
+    certificate.write_bytes(signed.public_bytes(pem))
+    unencrypted = serialization.NoEncryption()
+    key.write_bytes(private.private_bytes(pem, serialization.PrivateFormat.PKCS8, unencrypted))
 
 
 @pytest.mark.slow
 def test_the_page_needs_no_model_until_it_groups():
-    script = (
-        f"import sys, autograder.written.server\nprint(*(name for name in {HEAVY} if name in sys.modules))"
-    )
+    script = f"import sys, autograder.cli, autograder.written.server\nprint(*(name for name in {HEAVY} if name in sys.modules))"
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
     )

@@ -3,33 +3,40 @@
 import http.client
 import json
 import shutil
+from http.cookies import SimpleCookie
+from urllib.parse import urlsplit
 
 import pytest
 
 from autograder.course import Assignment
 from autograder.gradebook.by_hand import read_marks
 from autograder.gradebook.gradebook import open_gradebook
-from autograder.written.server import MOST_BYTES, DeskServer, Room
+from autograder.written.server import MOST_BYTES
 from tests.autograder.written.class_of import NAME, QUESTION
 from tests.autograder.written.conftest import SIGNS
+from tests.autograder.written.serving import serving
 
 
 class Browser:
-    """A browser that has opened the address, and may be told to lie."""
+    """A browser that has opened the address, and can be told to lie."""
 
-    def __init__(self, server):
-        self.server, self.port = server, server.server_address[1]
-        self.headers = {
-            "Cookie": f"{server.cookie}={server.token}",
-            "X-Page-Token": server.page_token,
-            "X-Grader": "ann",
-        }
+    def __init__(self, address):
+        self.port, self.token = urlsplit(address).port, address.partition("token=")[2]
+        self.headers = {"X-Grader": "ann"}
+        cookies = SimpleCookie()
+        for path in (f"/?token={self.token}", "/"):
+            reply, _ = self.ask(path)
+            for line in reply.headers.get_all("Set-Cookie", ()):
+                cookies.load(line)
+            self.headers["Cookie"] = "; ".join(f"{name}={one.coded_value}" for name, one in cookies.items())
+        self.headers["X-XSRFToken"] = cookies["_xsrf"].value
+        self.login = next(name for name in cookies if name != "_xsrf")
 
-    def ask(self, path, body=None, **headers):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+    def ask(self, path, body=None, method=None, **headers):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         sent = {**self.headers, **{name.replace("_", "-"): value for name, value in headers.items()}}
-        blob = body if isinstance(body, bytes) else json.dumps(body).encode()
-        connection.request("GET" if body is None else "POST", path, None if body is None else blob, sent)
+        blob = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+        connection.request(method or ("GET" if body is None else "POST"), path, blob, sent)
         reply = connection.getresponse()
         return reply, reply.read()
 
@@ -52,11 +59,14 @@ def nine(class_of_nine, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def browser(nine):
-    room = Room(nine, None, 0.05)
-    room.prepare()
-    with DeskServer(room).running() as server:
-        yield Browser(server)
+def errors(tmp_path_factory):
+    return tmp_path_factory.mktemp("terminal") / "errors"
+
+
+@pytest.fixture(scope="module")
+def browser(nine, errors):
+    with serving(nine, "--no-browser", errors=errors) as (_, address):
+        yield Browser(address)
 
 
 def points(assignment):
@@ -77,10 +87,10 @@ def test_a_grade_goes_from_the_page_to_the_gradebook(nine, browser):
 
 @pytest.mark.slow
 def test_the_token_becomes_a_cookie_that_no_script_and_no_other_site_gets(browser):
-    reply, _ = browser.ask(f"/?token={browser.server.token}", Cookie="")
+    reply, _ = browser.ask(f"/?token={browser.token}", Cookie="")
     cookie = reply.getheader("Set-Cookie")
-    assert reply.status == 303 and reply.getheader("Location") == "/"
-    assert "HttpOnly" in cookie and "SameSite=Strict" in cookie
+    assert reply.status == 302 and reply.getheader("Location") == "/"
+    assert "HttpOnly" in cookie and "SameSite=Lax" in cookie and browser.token not in cookie
     assert browser.ask("/?token=guess", Cookie="")[0].status == 403
 
 
@@ -88,8 +98,8 @@ def test_the_token_becomes_a_cookie_that_no_script_and_no_other_site_gets(browse
     "path", ["/", "/page.js", "/api/start", f"/api/view?question={QUESTION}", "/api/agreement"]
 )
 def test_without_the_token_nothing_is_shown(browser, path):
-    for cookie in ("", f"{browser.server.cookie}=guess", "\x7f;=;", f"{browser.server.cookie}=é"):
-        assert browser.ask(path, Cookie=cookie)[0].status == 403
+    for cookie in ("", f"{browser.login}=guess", "\x7f;=;", f"{browser.login}=é"):
+        assert browser.ask(path, Cookie=cookie)[0].status in (400, 403)
 
 
 @pytest.mark.parametrize(
@@ -99,29 +109,64 @@ def test_without_the_token_nothing_is_shown(browser, path):
         {"Host": "[::1"},
         {"Origin": "http://evil.example"},
         {"Origin": "null"},
-        {"X_Page_Token": ""},
-        {"X_Page_Token": "guess"},
+        {"X_XSRFToken": ""},
+        {"X_XSRFToken": "guess"},
         {"Cookie": ""},
     ],
 )
 def test_another_site_cannot_grade(nine, browser, lie):
-    assert browser.ask("/api/undo", {"question": QUESTION}, **lie)[0].status == 403
-    if "Host" not in lie and "Cookie" not in lie:
+    assert browser.ask("/api/undo", {"question": QUESTION}, **lie)[0].status in (403, 404)
+    if "Host" in lie or "Origin" in lie:
+        assert browser.ask("/api/start", **lie)[0].status in (403, 404)
+    else:
         assert browser.give(**lie)[0].status == 403
     assert points(nine) == {None}
 
 
 def test_the_page_runs_its_own_script_alone_and_names_nobody(browser):
-    reply, page = browser.ask("/")
-    policy = reply.getheader("Content-Security-Policy")
-    assert "default-src 'none'" in policy and "unsafe" not in policy and "frame-ancestors 'none'" in policy
-    assert reply.getheader("X-Content-Type-Options") == "nosniff"
-    assert b"<script src=" in page and b"onclick" not in page and browser.server.token.encode() not in page
+    page, words = browser.ask("/")
+    for reply, _ in ((page, words), browser.ask("/api/start"), browser.ask("/", Cookie="")):
+        policy = reply.getheader("Content-Security-Policy")
+        assert (
+            "default-src 'none'" in policy and "unsafe" not in policy and "frame-ancestors 'none'" in policy
+        )
+        assert reply.getheader("X-Content-Type-Options") == "nosniff"
+        assert reply.getheader("Referrer-Policy") == "no-referrer"
+        assert reply.getheader("Cache-Control") == "no-store"
+    assert b"<script src=" in words and b"onclick" not in words and browser.token.encode() not in words
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api",
+        "/api/contents",
+        "/api/kernels",
+        "/api/sessions",
+        "/api/terminals",
+        "/api/me",
+        "/files/jpserver.json",
+    ]
+    + [
+        "/terminals/1",
+        "/login",
+        "/logout",
+        "/metrics",
+        "/static/favicon.ico",
+        "/robots.txt",
+        "/lab",
+        "/formgrader",
+    ],
+)
+def test_jupyter_offers_nothing_of_its_own(browser, path):
+    assert browser.ask(path)[0].status == 404
+    assert browser.ask(path, Cookie="")[0].status == 403
+    assert browser.ask(path, {}, method="PUT")[0].status in (404, 405)
 
 
 @pytest.mark.parametrize(
     "body",
-    [b"", b"[]", b"{", b"[" * 100_000, b'{"question": 7}', b'{"question": "../secret"}']
+    [b"", b"[]", b"{", b"\xff", b"[" * 100_000, b'{"question": 7}', b'{"question": "../secret"}']
     + [
         json.dumps({"question": QUESTION, **more}).encode()
         for more in (
@@ -132,6 +177,7 @@ def test_the_page_runs_its_own_script_alone_and_names_nobody(browser):
             {"score": True, "seen": {}},
             {"score": 1, "seen": {"a": "b"}, "ticks": [1e999]},
             {"score": 1, "seen": {"a": "b"}, "comment": {}},
+            {"score": 1, "seen": {"a": "b"}, "comment": "\ud800"},
         )
     ],
 )
@@ -141,20 +187,17 @@ def test_what_is_no_request_of_ours_is_refused_in_a_sentence(nine, browser, body
     assert points(nine) == {None}
 
 
+def test_there_are_only_the_questions_and_actions_of_the_assignment(browser):
+    assert browser.ask("/api/view?question=another")[0].status == 404
+    assert browser.ask("/api/delete", {"question": QUESTION})[0].status == 404
+    assert browser.ask("/", {})[0].status == 404
+
+
 def test_a_request_has_a_size_and_a_grader_a_name(browser):
-    assert browser.ask("/api/give", b"{}", Content_Length=str(MOST_BYTES + 1))[0].status == 413
-    assert browser.ask("/api/give", b"{}", Content_Length="many")[0].status == 413
+    reply, words = browser.ask("/api/give", b" " * (MOST_BYTES + 1))
+    assert reply.status == 413 and "too long" in json.loads(words)["error"]
     for name in ("", "x" * 100, "a%0Ab"):
         assert browser.ask(f"/api/view?question={QUESTION}", X_Grader=name)[0].status == 400
-
-
-def test_our_own_error_is_told_and_shown_in_the_terminal(browser, monkeypatch, capsys):
-    monkeypatch.setattr("autograder.written.desk.Desk.view", lambda desk, who: 1 / 0)
-    reply, words = browser.ask(f"/api/view?question={QUESTION}")
-    assert reply.status == 500 and "terminal" in json.loads(words)["error"]
-    monkeypatch.undo()
-    assert browser.view()["count"] == 8
-    assert "ZeroDivisionError" in capsys.readouterr().err
 
 
 @pytest.mark.slow
@@ -170,3 +213,16 @@ def test_a_conflict_is_told_apart_from_an_error(browser):
     stale = dict.fromkeys(rows[0]["answers"], "old")
     reply, words = browser.ask("/api/give", {"question": QUESTION, "seen": stale, "score": 1})
     assert reply.status == 409 and "Nothing of yours was written" in json.loads(words)["error"]
+
+
+@pytest.mark.slow
+def test_our_own_error_is_told_and_shown_in_the_terminal_alone(nine, browser, errors):
+    state = nine.root / ".autograder" / "written" / NAME / f"{QUESTION}.json"
+    state.rename(state.with_suffix(".away"))
+    state.mkdir()
+    reply, words = browser.ask(f"/api/view?question={QUESTION}")
+    state.rmdir()
+    state.with_suffix(".away").rename(state)
+    assert reply.status == 500 and "terminal" in json.loads(words)["error"]
+    assert browser.view()["count"] == 8
+    assert "IsADirectoryError" in errors.read_text() and browser.token not in errors.read_text()

@@ -1,0 +1,76 @@
+"""The desks of an assignment, one for each question, and the people who are grading at them."""
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+from autograder.course import Assignment
+from autograder.errors import CourseError
+from autograder.gradebook.by_hand import read_marks
+from autograder.gradebook.gradebook import open_gradebook
+from autograder.written.answers import WrittenAnswers
+from autograder.written.desk import Desk
+from autograder.written.likeness import Encoder
+from autograder.written.questions import read_questions
+
+STILL_HERE = 20  # seconds without a request after which a grader counts as gone
+
+
+class Room:
+    """All desks of an assignment. Its methods may be called by several threads at a time."""
+
+    def __init__(self, assignment: Assignment, encoder: Encoder | None, share: float):
+        self.assignment, self.share = assignment, share
+        answers = WrittenAnswers(assignment)
+        self.desks = {
+            question.name: Desk(assignment, question, answers, encoder)
+            for question in read_questions(assignment)
+        }
+        if not self.desks:
+            raise CourseError(f"{assignment.name} has no question that a person grades.")
+        self.problem = ""
+        self._present: dict[str, tuple[float, str, str]] = {}  # {who: (when, question, group)}
+
+    def prepare(self, done: Callable[[str], None] = lambda question: None) -> None:
+        """Group the answers to each question, so that the page need not wait for it."""
+        try:
+            for question, desk in self.desks.items():
+                desk.view("")
+                done(question)
+        except CourseError as error:
+            self.problem = str(error)
+
+    def overview(self) -> list[dict[str, Any]]:
+        """For each question its points, how many answers it has and how many of them are not graded yet."""
+        rows = []
+        with open_gradebook(self.assignment.root) as gradebook:
+            for name, desk in self.desks.items():
+                marks = read_marks(gradebook, self.assignment.name, name).values()
+                written = [mark for mark in marks if not mark.blank]
+                rows.append(
+                    {
+                        "name": name,
+                        "points": desk.question.points,
+                        "count": len(written),
+                        "waiting": sum(mark.waiting for mark in written),
+                    }
+                )
+        return rows
+
+    def others(self, who: str, question: str, group: str) -> dict[str, str]:
+        """The other graders at this question: {name: group}."""
+        now = time.monotonic()
+        self._present[who] = now, question, group
+        self._present = {name: seat for name, seat in self._present.items() if now - seat[0] < STILL_HERE}
+        return {
+            name: at for name, (_, where, at) in self._present.items() if where == question and name != who
+        }
+
+    def agreement(self) -> list[dict[str, Any]]:
+        """How far second readings agree with first ones, question by question."""
+        return [
+            {"question": name, "who": who, **asdict(agreed)}
+            for name, desk in self.desks.items()
+            for who, agreed in desk.agreement().items()
+        ]
