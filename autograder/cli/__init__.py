@@ -23,7 +23,6 @@ COMMANDS = {
     "collect": exchange.collect,
     "grade": grading.grade,
     "watch": grading.watch,
-    "stop": grading.stop,
     "regrade": grading.regrade,
     "report": results.report,
     "written": results.written,

@@ -56,13 +56,7 @@ class ServerPool:
         self._fork_server = (
             beside._fork_server
             if beside
-            else ForkServer(
-                settings.limits,
-                settings.isolation,
-                settings.view,
-                modules=settings.modules,
-                stays=True,
-            )
+            else ForkServer(settings.limits, settings.isolation, settings.view, modules=settings.modules)
         )
         self._idle: list[Server] = []
         self._busy: set[Server] = set()
