@@ -27,8 +27,8 @@ from autograder.gradebook.by_hand import read_marks
 from autograder.gradebook.gradebook import open_gradebook
 from autograder.written.answers import WrittenAnswers
 from autograder.written.desk import LONGEST_NAME, Conflict, Desk, Refused
-from autograder.written.likeness import Encoder
 from autograder.written.questions import read_questions
+from autograder.written.text_similarity import Encoder
 
 HOSTS = ("127.0.0.1", "localhost")
 MOST_BYTES = 1 << 20  # of a request

@@ -11,7 +11,7 @@ from dataclasses import asdict
 
 import numpy as np
 
-from autograder.written.grouping import ALIKE, likeness_of
+from autograder.written.grouping import ALIKE, similarities
 from bench.written.material import FOLDER, Material, read
 from bench.written.measure import Outcome, between, chosen, held_out, outcome
 
@@ -36,7 +36,7 @@ def measure(materials: Sequence[Material]) -> Measured:
 
     found = {}
     for material in materials:
-        likeness = likeness_of(material.texts, encode)
+        likeness = similarities(material.texts, encode)
         found[material.question] = {alike: outcome(material, likeness, alike) for alike in THRESHOLDS}
         print(f"measured {material.question}, {len(material.texts)} answers", flush=True)
     return found

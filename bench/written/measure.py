@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.metrics import cohen_kappa_score
 
 from autograder.written.grouping import alike_together
-from autograder.written.likeness import same_words
+from autograder.written.text_similarity import same_words
 from bench.written.material import Material, points
 
 

@@ -20,7 +20,7 @@ from autograder.jail.outside import cgroup
 from autograder.jail.outside.bubblewrap import NOTHING_MORE, View, find_problem
 from autograder.jail.outside.launch import ForkedServer, JailError, ServerProcess, fork, start
 
-__all__ = ["JailError", "ForkServer", "Outcome", "Server", "ServerDied", "find_problem"]
+__all__ = ["JailError", "Zygote", "Outcome", "Server", "ServerDied", "find_problem"]
 
 ENDINGS = (Ending.FINISHED, Ending.TIMEOUT, Ending.MEMORY, Ending.OUTPUT, Ending.KILLED, Ending.DIED)
 SILENCE_SECONDS = 20  # a server that runs a job says each second that it is alive
@@ -129,8 +129,8 @@ class Server:
             self._group = None
 
 
-class ForkServer:
-    """A server that runs no job, and servers forked from it: what all of them have imported is in memory once.
+class Zygote:
+    """A process that imports everything and runs no job, and the servers forked from it, which share what it imported.
 
     They share a jail, and each is process 1 of a namespace of its own. One that dies is replaced in milliseconds.
     Without process handles (elsewhere than on Linux) each server is started by itself.
