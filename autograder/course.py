@@ -110,7 +110,9 @@ class Assignment:
         if not self.exercises_file.exists():
             return {}
         source = self.source.read_text(encoding="utf-8") if self.source.exists() else ""
-        exercises = named(vars(_as_it_is_now(self.exercises_file)), source, self.name.partition("_")[2])
+        exercises = named_exercises(
+            vars(_as_it_is_now(self.exercises_file)), source, self.name.partition("_")[2]
+        )
         exercises.sort(key=lambda exercise: source.find(f'"{exercise.check_id}"'))
         arrays = self.settings.arrays
         return {
@@ -169,7 +171,7 @@ CHECK_ID = re.compile(r'"(\w+)-(\w+)-check"')
 """The grade id of a check cell, as it stands in a source: the topic, and the exercise's own name."""
 
 
-def named(variables: Mapping[str, object], source: str, topic: str) -> list[Exercise]:
+def named_exercises(variables: Mapping[str, object], source: str, topic: str) -> list[Exercise]:
     """The exercises among a module's variables, each with the name of its check in the notebook's source.
 
     Where the source has no such check, the name begins with `topic`. Raises CourseError where it has more than one.

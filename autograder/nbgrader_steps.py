@@ -14,8 +14,8 @@ import glob
 import logging
 import os
 import textwrap
-import weakref
 from collections.abc import Mapping
+from contextlib import ExitStack
 from datetime import datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -42,13 +42,12 @@ from autograder.course import Assignment
 from autograder.errors import CourseError
 from autograder.files import UNWRITABLE, course_lock, restored_on_failure
 from autograder.gradebook.gradebook import explained_faults, register, registering, save_scores
-from autograder.grading.engine import Result
+from autograder.grading.engine import Engine, Result
 from autograder.grading.history import remember
 from autograder.grading.old_points import OldPoints, scores_with_old_points
 from autograder.grading.original import original
 from autograder.grading.store import Store
 from autograder.jail.outside.client import JailError, ServerDied
-from autograder.pool.standing import StandingEngine
 from autograder.untrusted.autograded import fill_outputs, shown_verdicts
 from autograder.untrusted.pages import Pages, guard_formgrader
 from autograder.untrusted.staging import staged
@@ -185,6 +184,7 @@ class Grade(Autograde):
     told = ""
     graded: tuple[Submission, Result]  # the last, set by SaveVerdicts
     _staged: Mapping[str, Path] = {}  # instead of the folder in `submitted/`, by student
+    _engine: Engine | None = None
 
     def init_notebooks(self) -> None:
         """nbgrader's, which takes a folder's name for a pattern: of [ab] it would grade what a has handed in."""
@@ -224,6 +224,18 @@ class Grade(Autograde):
         return Path(self.coursedir.root) / self.coursedir.submitted_directory
 
     def convert_notebooks(self) -> None:
+        """Grade everybody who is meant, in servers that end with this run."""
+        with ExitStack() as self._open:
+            self._grade_everybody()
+
+    def engine(self, assignment: Assignment) -> Engine:
+        """The engine of this run, which draws inputs of its own. Its servers start with the first submission."""
+        if self._engine is None:
+            store = Store(assignment.root / ".autograder" / "store")
+            self._engine = self._open.enter_context(Engine(assignment, store))
+        return self._engine
+
+    def _grade_everybody(self) -> None:
         left = self._left_out()
         for hand_in in left:
             self._tell(str(hand_in))
@@ -380,7 +392,7 @@ class RunInJail(CourseStep):
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         assignment = self.assignment(resources)
         submission = self.submission(nb, resources)
-        result = engine_of(self.parent.parent, assignment).grade(submission)
+        result = self.parent.parent.engine(assignment).grade(submission)
         resources["submission"], resources["result"] = submission, result
         filled = fill_outputs(nb, result.outputs, shown_verdicts(assignment, nb, result))
         del filled.metadata[MARK]
@@ -398,16 +410,3 @@ class SaveVerdicts(CourseStep):
         remember(assignment, submission, result)
         self.parent.parent.graded = submission, result
         return nb, resources
-
-
-_engines: "weakref.WeakKeyDictionary[Any, dict[str, StandingEngine]]" = weakref.WeakKeyDictionary()
-
-
-def engine_of(converter: Any, assignment: Assignment) -> StandingEngine:
-    """One engine for each run of nbgrader's Autograde: every run draws inputs of its own."""
-    engines = _engines.setdefault(converter, {})
-    if assignment.name not in engines:
-        engines[assignment.name] = StandingEngine(
-            assignment, Store(assignment.root / ".autograder" / "store")
-        )
-    return engines[assignment.name]

@@ -22,7 +22,7 @@ from autograder.errors import CourseError
 from autograder.files import write_aside
 from autograder.gradebook.gradebook import open_gradebook
 from autograder.gradebook.queries import CellMean, Score, cell_means, class_scores
-from autograder.grading.history import LONGEST_ANSWER, History, in_short, recall
+from autograder.grading.history import LONGEST_ANSWER, History, in_short, read_history
 from autograder.grading.verdicts import UNFINISHED, UNFINISHED_TEST, CellVerdict, points
 from autograder.source import code_cells, grade_id, graded_cells, is_solution, read_source
 from autograder.untrusted import similarity
@@ -130,7 +130,7 @@ def read_class(assignment: Assignment) -> Class:
             student.id: " ".join(part for part in (student.first_name, student.last_name) if part)
             for student in gradebook.students
         }
-    histories = {student: history for student in scores if (history := recall(assignment, student))}
+    histories = {student: history for student in scores if (history := read_history(assignment, student))}
     return Class(assignment, scores, histories, means, names)
 
 

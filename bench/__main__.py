@@ -113,7 +113,6 @@ def steps(sizes: Sizes, place: Path) -> Iterator[Step]:
     for count in sizes.waiting:
         yield f"waiting/ours/{count}", lambda n=count: [asdict(torch.ours(n, 2)) for _ in range(sizes.rounds)]
         yield f"waiting/nbgrader/{count}", lambda n=count: asdict(torch.nbgrader(n))
-    yield "waiting/second", torch.second
     ordinary = plain.Plain(place / "plain")
     yield "plain/ours", lambda: by_turns(lambda n: asdict(ordinary.ours(n)), classes, sizes.rounds)
     yield "plain/nbgrader", lambda: asdict(ordinary.nbgrader(sizes.nbgrader))

@@ -5,14 +5,11 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-import tempfile
-import time
 from contextlib import closing
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 
-from autograder.daemon.place import VARIABLE as STAYS
 from autograder.exercise import Exercise
 from autograder.jail.outside import jobs
 from autograder.source import code_cells, grade_id, is_demo
@@ -24,7 +21,6 @@ from bench.submissions import NAME, ROOT, Texts, Writer, hand_in, make_course
 BIN = Path(sys.executable).parent
 OTTER = ROOT / "build" / "bench" / "otter"  # an environment of its own
 OTTER_VERSION = "otter-grader==7.*"
-PAUSE = 4  # seconds that a person takes to read a result
 NAME_OF_OTTER_ARCHIVE = "autograder.zip"
 
 
@@ -68,23 +64,6 @@ class Bench:
         done = measure.run([*program, "grade", NAME, "--workers", str(workers)], course.root, **variables)
         assert count_graded(course.root) == count, done.output
         return done
-
-    def second(self, count: int = 5) -> list[float]:
-        """Seconds of commands that each grade one more submission, some seconds after another: its server has stayed."""
-        course = make_course(self.folders.new("second"))
-        with tempfile.TemporaryDirectory(prefix="stay-") as folder:  # the socket's address must be short
-            environment = measure.environment() | {"XDG_RUNTIME_DIR": folder, STAYS: "600"}
-            grade = partial(subprocess.run, cwd=course.root, env=environment, check=True, capture_output=True)
-            seconds = []
-            for number, texts in enumerate(self.writer.class_of(count + 1)):
-                hand_in(course.root, NAME, course.release, [texts], self.notebook.first_cell)
-                began = time.monotonic()
-                grade([BIN / "autograder", "grade", NAME, texts.student])
-                seconds.append(time.monotonic() - began)
-                assert count_graded(course.root) == number + 1
-                time.sleep(PAUSE)
-            grade([BIN / "autograder", "stop"])
-        return seconds[1:]
 
     def nbgrader(self, count: int) -> Measured:
         """`nbgrader autograde` as shipped."""

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import psutil
 
-from autograder.daemon.place import VARIABLE as STAYS
 from autograder.jail.inside.isolation import CHILD_SUBREAPER
 from autograder.jail.inside.kernel import prctl
 
@@ -54,9 +53,9 @@ class Folders:
 
 
 def environment() -> dict[str, str]:
-    """One thread for torch, as in the jail; nbgrader calls programs of its own by name; nothing stays for the next command."""
+    """One thread for torch, as in the jail; nbgrader calls programs of its own by name."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    return {**os.environ, "OMP_NUM_THREADS": "1", "PATH": path, STAYS: "0"}
+    return {**os.environ, "OMP_NUM_THREADS": "1", "PATH": path}
 
 
 def run(command: list[str], cwd: Path, **variables: str) -> Measured:

@@ -8,7 +8,7 @@ import atexit
 import json
 import resource
 
-from autograder.daemon.client import main
+from autograder.__main__ import main
 from autograder.pool.local import LocalPool
 
 submit, runs = LocalPool.submit, []

@@ -12,7 +12,7 @@ import matplotlib
 matplotlib.use("agg")
 import matplotlib.pyplot as plt
 
-from bench.contenders import NOTEBOOKS, PAUSE
+from bench.contenders import NOTEBOOKS
 from bench.measure import LOOK_SHARE
 from coursekit.plots import BLUE, GREY, ORANGE, use_style
 
@@ -22,7 +22,6 @@ PLAIN_AIM = 40
 FLOOR_FACTOR, FLOOR_SECONDS = 1.5, 0.030
 MEMORY_AIM = 1e9
 CLASS_AIM = 30  # milliseconds that an exercise with a class may take beyond one with a function
-SECOND_AIM = 1.5  # seconds for one submission by a second command
 FURTHER_AIM = 0.030  # seconds for each further submission (torch)
 OWN_AIM = 0.015  # seconds of the command's own CPU for it
 WAITING_AIMS = {1: 4, 30: 7}  # seconds for so many submissions, on two idle processors
@@ -109,8 +108,6 @@ def write(results: Results, text: Path, picture: Path) -> None:
         rounds=sizes["rounds"],
         in_milliseconds=in_milliseconds,
         median=statistics.median,
-        second=results["waiting/second"]["measured"],
-        pause=PAUSE,
         look_share=LOOK_SHARE,
         plain=PlainFigures(results),
         kinds=list(_kinds(results)),
@@ -272,8 +269,6 @@ def aims(results: Results, both: list[Figures]) -> Iterator[tuple[str, str, bool
         f"{more:.0f} ms",
         more <= CLASS_AIM,
     )
-    second = statistics.median(results["waiting/second"]["measured"])
-    yield f"1 submission by a second command in {SECOND_AIM} s", f"{second:.1f} s", second <= SECOND_AIM
     *_, middle, largest = _scale(results)
     peak = max(of_class.peak for of_class in _scale(results))
     yield "two workers under 1 GB, whatever the class", f"{peak / 1e6:.0f} MB", peak < MEMORY_AIM

@@ -12,7 +12,7 @@ _HOME = {
     "borrow": "autograder.checks.lending",
     "predict": "autograder.checks.predicting",
     "reveal": "autograder.checks.predicting",
-    "CheckFailed": "autograder.checks.stops",
+    "CheckFailed": "autograder.checks.exceptions",
     "show": "coursekit.plots",
     "installation": "coursekit.environment",
     "progress": "autograder.checks.overview",

@@ -16,13 +16,11 @@ import pytest
 from nbformat import NotebookNode
 
 from autograder.course import assignments, course_root
-from autograder.daemon.place import VARIABLE as STAYS
 from autograder.jail.outside.bubblewrap import View
 from autograder.jail.outside.client import Server
 from autograder.settings import course_settings
 from autograder.source import read_source
 
-os.environ[STAYS] = "0"  # no test leaves a server behind
 if (
     signal.getsignal(signal.SIGINT) == signal.SIG_IGN
 ):  # started behind a shell: what tests start would not hear Ctrl-C

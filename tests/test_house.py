@@ -162,7 +162,7 @@ def test_files_are_moved_into_place_in_one_place():
             )
         )
 
-    assert where(moves) == ["checks/storing.py", "daemon/client.py"]  # which moves a socket
+    assert where(moves) == ["checks/storing.py"]
 
 
 def test_digests_of_files_are_made_in_one_place():

@@ -11,7 +11,7 @@ import yaml
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from nbgrader.utils import compute_checksum
 
-from autograder.checks.validating import named
+from autograder.checks.validating import shown_failures
 from tests.conftest import ROOT
 from tests.notebooks.running import CELL_SECONDS
 
@@ -160,9 +160,9 @@ def test_an_extension_that_nobody_began_is_no_failure(tmp_path):
     tried = failing(exercise("topic-more", "check()", points=0, extra=1), "more is wrong")
     one = failing(exercise("topic-one", "check()"), "one is wrong")
     notebook = new_notebook(cells=[*left, *tried, *one])
-    assert named(notebook, [left[1]]) == []
-    assert [cell.source for cell in named(notebook, [left[1], one[1]])][0] == "check()"
-    (shown,) = named(notebook, [left[1], tried[1]])
+    assert shown_failures(notebook, [left[1]]) == []
+    assert [cell.source for cell in shown_failures(notebook, [left[1], one[1]])][0] == "check()"
+    (shown,) = shown_failures(notebook, [left[1], tried[1]])
     assert shown.outputs[0].traceback == ["topic-most: not begun", "topic-more: more is wrong"]
 
 

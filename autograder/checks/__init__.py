@@ -12,7 +12,7 @@ _HOME = {
     "borrow": "lending",
     "predict": "predicting",
     "reveal": "predicting",
-    "CheckFailed": "stops",
+    "CheckFailed": "exceptions",
     "progress": "overview",
     "course_map": "overview",
 }

@@ -10,9 +10,9 @@ from typing import Any
 from autograder.checks import answers as answer_file
 from autograder.checks.asking import Answer, Case
 from autograder.checks.comparing import KnownMistake, Rule
+from autograder.checks.exceptions import WrongCall
 from autograder.checks.notebook_file import path_of_this_notebook
 from autograder.checks.recording import answers_from_file, answers_to_file, cases_from_file, cases_to_file
-from autograder.checks.stops import WrongCall
 
 SUFFIX = ".key"
 STARTED_IN = Path.cwd()

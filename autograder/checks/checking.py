@@ -10,12 +10,12 @@ from IPython.display import display
 from autograder.checks import answer_key, journal, lending, recording, skipping
 from autograder.checks.asking import Answer, Case, ask
 from autograder.checks.card import Card
+from autograder.checks.exceptions import CheckFailed, Unanswered, WrongCall
 from autograder.checks.failing import FailingCase, first_failing
 from autograder.checks.hinting import hint
 from autograder.checks.judging import judge
 from autograder.checks.notes import WAITING, Note
 from autograder.checks.status import Problem, Status
-from autograder.checks.stops import CheckFailed, Unanswered, WrongCall
 from autograder.checks.tracebacks import NOT_RUN
 
 

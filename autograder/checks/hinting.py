@@ -4,8 +4,8 @@ from IPython import get_ipython
 from IPython.display import display
 
 from autograder.checks import answer_key, journal, lending, recording
+from autograder.checks.exceptions import WrongCall
 from autograder.checks.notes import Note
-from autograder.checks.stops import WrongCall
 
 _shown: set[str] = set()
 """The exercises of which this kernel has shown a hint."""

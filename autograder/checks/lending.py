@@ -16,10 +16,10 @@ from IPython import get_ipython
 from IPython.display import display
 
 from autograder.checks import answer_key, journal, lent_file, recording
+from autograder.checks.exceptions import WrongCall
 from autograder.checks.lent_file import LentFile, WrongKey
 from autograder.checks.notebook_file import bound_names, path_of_this_notebook, used_names
 from autograder.checks.notes import WAITING, Note
-from autograder.checks.stops import WrongCall
 
 SIGN = "○"
 

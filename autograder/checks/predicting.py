@@ -7,8 +7,8 @@ from typing import Any
 from IPython.display import display
 
 from autograder.checks import journal, recording
+from autograder.checks.exceptions import WrongCall
 from autograder.checks.notes import WAITING, Note
-from autograder.checks.stops import WrongCall
 
 NO_REASONS: Mapping[str, str] = {}
 

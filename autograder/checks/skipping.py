@@ -21,9 +21,9 @@ from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, Intera
 from IPython.display import display
 
 from autograder.checks import lending
+from autograder.checks.exceptions import CheckFailed, Unanswered
 from autograder.checks.notebook_file import FileCell, bound_names, cells_of_this_notebook, filled_names
 from autograder.checks.notes import WAITING, WRONG, Note
-from autograder.checks.stops import CheckFailed, Unanswered
 from autograder.checks.tracebacks import in_notebook, last_frame, stub_name
 
 RUN_ABOVE = "run the cells above first (Run → Run All Above Selected Cell)"

@@ -22,13 +22,13 @@ def name_what_fails() -> None:
         return
 
     def ours(self: Any, notebook: Any) -> list[Any]:
-        return named(notebook, theirs(self, notebook))
+        return shown_failures(notebook, theirs(self, notebook))
 
     ours.names_what_fails = True
     Validator._get_failed_cells = ours
 
 
-def named(notebook: Any, failed: Iterable[Any]) -> list[Any]:
+def shown_failures(notebook: Any, failed: Iterable[Any]) -> list[Any]:
     """The cells that fail, as they are to be shown: the exercises, then all extensions as one."""
     from nbformat.v4 import new_code_cell
 

@@ -13,7 +13,7 @@ from rich.markup import escape
 from autograder import startup  # noqa: F401
 from autograder.cli import authoring, beginning, exchange, grading, results
 from autograder.cli.terminal import console
-from autograder.errors import CourseError, install
+from autograder.errors import CourseError, install_command
 
 COMMANDS = {
     "init": beginning.init,
@@ -23,7 +23,6 @@ COMMANDS = {
     "collect": exchange.collect,
     "grade": grading.grade,
     "watch": grading.watch,
-    "stop": grading.stop,
     "regrade": grading.regrade,
     "report": results.report,
     "written": results.written,
@@ -60,7 +59,7 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if find_spec("nbgrader"):
             raise
-        _complain(f"This needs the package {error.name}: `{install('grading')}`.")
+        _complain(f"This needs the package {error.name}: `{install_command('grading')}`.")
     except JailError as error:
         _complain(f"{error}\nWithout a jail, `--isolation none` runs students' code with all your rights.")
     except OSError as error:

@@ -105,14 +105,6 @@ def watch(name: Name) -> None:
         raise CourseError(f"No run of {name} is known: `autograder grade {name}` starts one.")
 
 
-def stop() -> None:
-    """End the server that `autograder grade` leaves for ten minutes, so that the next run begins at once.
-
-    AUTOGRADER_STAY_SECONDS says how long it stays; with 0 none does.
-    """
-    console.print("No server stayed.")  # what stays answers this command itself
-
-
 def regrade(
     name: Name,
     students: Students = None,

@@ -61,8 +61,8 @@ def written(
     machine. Points and comments go into nbgrader's gradebook at once, so the page can be closed at any time. Several
     people may grade at a time. docs/written.md says more.
     """
-    from autograder.written.likeness import course_encoder
     from autograder.written.room import Room
+    from autograder.written.text_similarity import course_encoder
 
     chosen = find_assignment(course_root(), name)
     _require_graded(chosen)

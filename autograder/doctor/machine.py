@@ -11,7 +11,7 @@ from pathlib import Path
 from autograder.course import assignments
 from autograder.doctor.course import is_built
 from autograder.doctor.readiness import Level, Readiness
-from autograder.errors import install
+from autograder.errors import install_command
 from autograder.pool.servers import Settings
 from autograder.settings import course_settings, limits
 
@@ -29,7 +29,7 @@ def python() -> Readiness:
         name for name in ("nbgrader", "nbconvert", "sqlalchemy", "nh3", "jupytext") if not find_spec(name)
     ]:
         without = f"{version}, without {', '.join(missing)}."
-        return Readiness("python", Level.BAD, without, f"`{install('grading')}`")
+        return Readiness("python", Level.BAD, without, f"`{install_command('grading')}`")
     return Readiness("python", Level.GOOD, f"{version} in {sys.prefix}")
 
 

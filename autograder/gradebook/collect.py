@@ -14,7 +14,7 @@ from autograder.course import Assignment, assignments
 from autograder.files import UNWRITABLE, read_object, write_aside
 from autograder.gradebook.roster import Listed, Roster, Unknown
 from autograder.settings import course_settings
-from autograder.untrusted.downloads import Budget, File, Named, named, opened, which_assignment
+from autograder.untrusted.downloads import Budget, File, FileOwner, opened, owner_of, which_assignment
 from autograder.untrusted.submission import LeftOut, Unreadable, handed_in_at
 
 MOST_TIME = 1000  # bytes of a timestamp.txt
@@ -25,7 +25,7 @@ class Candidate:
     """A notebook of a student, one of perhaps several."""
 
     file: File
-    name: Named
+    name: FileOwner
     again: int  # the number that a browser gave it
     fits: bool  # it is called like the assignment
 
@@ -42,7 +42,7 @@ class HandedIn:
 
     student: str
     assignment: str
-    name: Named
+    name: FileOwner
     when: datetime
     exact: bool  # whether the time is known
     late: bool
@@ -103,7 +103,7 @@ def _by_student(
     for file in files:
         if not _is_notebook(file.path):
             continue
-        name = named(file.path, names)
+        name = owner_of(file.path, names)
         if name is None:
             done.left.append(LeftOut(file.path, "its path names no student: put it into a folder STUDENT/."))
             continue
@@ -259,7 +259,7 @@ def _require_own_folder(submitted: Path, folder: Path) -> None:
 
 def _remember(assignment: Assignment, handed_in: Iterable[HandedIn]) -> None:
     """What feedback has to be called, so that the same system finds the students again."""
-    names = {student: asdict(name) for student, name in recall(assignment).items()}
+    names = {student: asdict(name) for student, name in read_owners(assignment).items()}
     names |= {
         hand_in.student: asdict(hand_in.name)
         for hand_in in handed_in
@@ -268,11 +268,11 @@ def _remember(assignment: Assignment, handed_in: Iterable[HandedIn]) -> None:
     write_aside(_path(assignment), json.dumps(names, indent=1, ensure_ascii=False))
 
 
-def recall(assignment: Assignment) -> dict[str, Named]:
+def read_owners(assignment: Assignment) -> dict[str, FileOwner]:
     """How each student was called in the last download that held something of them."""
     try:
         names = json.loads(_path(assignment).read_text(encoding="utf-8"))
-        return {student: Named(**name) for student, name in names.items()}
+        return {student: FileOwner(**name) for student, name in names.items()}
     except (OSError, ValueError, TypeError, AttributeError):
         return {}
 

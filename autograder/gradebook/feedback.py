@@ -8,10 +8,10 @@ from pathlib import Path
 from autograder.course import Assignment
 from autograder.errors import CourseError
 from autograder.files import aside
-from autograder.gradebook.collect import recall
+from autograder.gradebook.collect import read_owners
 from autograder.gradebook.gradebook import recorded_students
 from autograder.settings import course_directory, load
-from autograder.untrusted.downloads import Named
+from autograder.untrusted.downloads import FileOwner
 from autograder.untrusted.submission import LeftOut
 
 
@@ -67,8 +67,8 @@ class Packed:
 
 def pack(assignment: Assignment, students: Iterable[str], folder: Path) -> Packed:
     """One archive for each system that something was collected from; one with folders by student where it was none."""
-    collected = recall(assignment)
-    of_system: dict[str, dict[str, Named | None]] = {}
+    collected = read_owners(assignment)
+    of_system: dict[str, dict[str, FileOwner | None]] = {}
     packed = Packed()
     for student in students:
         name = collected.get(student)

@@ -24,7 +24,7 @@ from autograder.files import UNWRITABLE, aside, write_aside
 from autograder.gradebook import rows
 from autograder.gradebook.queries import find_released, total_score
 from autograder.grading.engine import Result
-from autograder.grading.history import recall, remember
+from autograder.grading.history import read_history, remember
 from autograder.grading.original import original
 from autograder.grading.verdicts import CellVerdict
 from autograder.settings import course_directory, own_settings
@@ -229,7 +229,7 @@ class GradebookWriter:
         changed since: the automatic score, the text of the answer, or the points.
         """
         recorded = RecordedCells(self.assignment, submission)
-        history = recall(self.assignment, submission.student)
+        history = read_history(self.assignment, submission.student)
         before = history.by_cell() if history else {}
         of_cell = {verdict.grade_id: verdict for verdict in verdicts}
 

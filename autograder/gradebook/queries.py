@@ -170,7 +170,7 @@ def _cells(db: Session, kind: type, notebook: str) -> dict[str, str]:
 # A student --------------------------------------------------------------------------------------------
 
 
-def find_submissions(db: Session, released: Released, students: Collection[str]) -> dict[str, Row]:
+def submission_rows(db: Session, released: Released, students: Collection[str]) -> dict[str, Row]:
     """{student: student, submission, timestamp, extension, notebook, penalty}: None where there is none; no row for a stranger."""
     whole, part = SubmittedAssignment, SubmittedNotebook
     query = (

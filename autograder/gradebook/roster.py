@@ -12,7 +12,7 @@ from pathlib import Path
 from nbgrader.api import Student
 
 from autograder.errors import CourseError
-from autograder.untrusted.downloads import Named
+from autograder.untrusted.downloads import FileOwner
 from autograder.untrusted.submission import can_be_a_student
 
 LONGEST_TABLE = 20 << 20
@@ -49,7 +49,7 @@ class Roster:
     students: Iterable[Student]
     table: Mapping[str, Listed] = field(default_factory=dict)
 
-    def find(self, name: Named) -> str:
+    def find(self, name: FileOwner) -> str:
         """The student's id in the gradebook. Raises Unknown."""
         listed = self.table.get(name.number) if name.number else None
         if not name.person and not listed:
@@ -80,7 +80,7 @@ class Roster:
     def knows(self, student: str) -> bool:
         return student in {listed.id for listed in self.students}
 
-    def handed_in(self, name: Named) -> datetime | None:
+    def handed_in(self, name: FileOwner) -> datetime | None:
         listed = self.table.get(name.number) if name.number else None
         return listed.handed_in if listed else None
 

@@ -10,7 +10,7 @@ from nbgrader.api import Comment, Grade, Student, SubmittedAssignment, Submitted
 from sqlalchemy import Row, insert, update
 from sqlalchemy.orm import Session
 
-from autograder.gradebook.queries import Released, cell_rows, find_submissions
+from autograder.gradebook.queries import Released, cell_rows, submission_rows
 
 Values = Mapping[str, Any]
 
@@ -58,7 +58,7 @@ class Rows:
 
     def find(self, students: Collection[str]) -> None:
         """Look up what there is of several students at once, who hand in next."""
-        rows = find_submissions(self.db, self.released, students)
+        rows = submission_rows(self.db, self.released, students)
         self._found = {student: rows.get(student) for student in students}
 
     def hand_in(self, student: str, timestamp: datetime | None) -> SubmissionRow:

@@ -147,7 +147,6 @@ class Engine:
         isolation: str = "bwrap",
         pool: Pool | None = None,
         fresh: bool = False,
-        reference: ServerPool | None = None,
     ):
         self.assignment = assignment
         self.store = store
@@ -155,7 +154,7 @@ class Engine:
         self.pool = pool or LocalPool(self.settings)
         self.fresh = fresh  # what the store held before this run does not count
         self.seed = secrets.randbits(128)
-        self._reference = reference or self._servers_for_the_solution()
+        self._reference = self._servers_for_the_solution()
         self._running: dict[str, Attempt] = {}
         self._unnamed: list[Attempt] = []  # that wait for mistakes to be recorded
         self._late: list[Attempt] = []  # that ran out of time while others worked

@@ -50,7 +50,7 @@ class History:
         return {verdict.grade_id: verdict for verdict in self.verdicts}
 
     def to_json(self) -> dict[str, Any]:
-        """What `recall` reads."""
+        """What `read_history` reads."""
         verdicts = [verdict.to_json() for verdict in self.verdicts]
         return {**vars(self), "verdicts": verdicts, "hand_ins": [vars(hand_in) for hand_in in self.hand_ins]}
 
@@ -64,7 +64,7 @@ def remember(assignment: Assignment, submission: Submission, result: Result) -> 
     answers = submission.written
     digests = {name: hashlib.sha256(text.encode()).hexdigest()[:16] for name, text in answers.items()}
     timestamp = submission.timestamp.isoformat(sep=" ") if submission.timestamp else ""
-    before = recall(assignment, submission.student)
+    before = read_history(assignment, submission.student)
     earlier = list(before.hand_ins) if before else []
     if earlier and earlier[-1].digest == submission.digest:
         timestamp = timestamp or earlier[-1].timestamp  # nbgrader's Autograde does not pass it on
@@ -86,7 +86,7 @@ def remember(assignment: Assignment, submission: Submission, result: Result) -> 
     write_aside(_path(assignment, submission.student), json.dumps(history.to_json()))
 
 
-def recall(assignment: Assignment, student: str) -> History | None:
+def read_history(assignment: Assignment, student: str) -> History | None:
     """What was kept of a student; None if nothing was, or if it is damaged."""
     try:
         fields = json.loads(_path(assignment, student).read_text(encoding="utf-8"))

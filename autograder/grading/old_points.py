@@ -8,7 +8,7 @@ from autograder.checks.status import Status
 from autograder.course import Assignment
 from autograder.gradebook.gradebook import open_gradebook, recorded_students
 from autograder.gradebook.queries import scored_by_hand
-from autograder.grading.history import recall
+from autograder.grading.history import read_history
 from autograder.grading.verdicts import extra_credit, points
 from autograder.source import grade_id, graded_cells
 
@@ -53,7 +53,7 @@ def scores_with_old_points(assignment: Assignment, release: NotebookNode | None 
     with open_gradebook(assignment.root) as gradebook:
         by_person = scored_by_hand(gradebook, assignment.name)
     for student in graded:
-        history = recall(assignment, student)
+        history = read_history(assignment, student)
         verdicts = history.by_cell() if history else {}
         # What passed earns everything. A share (a test's own value, a mistake's credit) was given of the points of then.
         earned = {

@@ -13,9 +13,9 @@ from autograder.course import Assignment
 from autograder.errors import CourseError
 from autograder.files import course_lock
 from autograder.gradebook.gradebook import GradebookWriter, open_gradebook, register
-from autograder.gradebook.queries import cell_rows, find_submissions, max_scores
+from autograder.gradebook.queries import cell_rows, max_scores, submission_rows
 from autograder.grading.engine import Result
-from autograder.grading.history import History, in_short, recall
+from autograder.grading.history import History, in_short, read_history
 from autograder.grading.original import original
 from autograder.grading.run import OnResult, Options, make_engine, read_all
 from autograder.grading.verdicts import CellVerdict
@@ -163,7 +163,7 @@ class Preview:
         if before is None:
             yield Change(student, TOTAL, None, after.total, "not graded before")
             return
-        history = recall(self.assignment, student)
+        history = read_history(self.assignment, student)
         of_cell = {verdict.grade_id: verdict for verdict in result.verdicts}
         changes = [
             Change(student, self._what(name), row.score, after.cells[name].score, why)
@@ -179,7 +179,7 @@ class Preview:
 
     def _read(self, student: str) -> StudentScores | None:
         released = self.recorder.released
-        submission = find_submissions(self.db, released, [student]).get(student)
+        submission = submission_rows(self.db, released, [student]).get(student)
         if submission is None or submission.notebook is None:
             return None
         columns = ("auto_score", "manual_score", "needs_manual_grade", "score")

@@ -10,7 +10,7 @@ from nbformat import NotebookNode
 
 from autograder.course import Assignment
 from autograder.digests import rules_digest
-from autograder.errors import CourseError, install
+from autograder.errors import CourseError, install_command
 from autograder.files import course_lock
 from autograder.grading.store import Store, job_id
 from autograder.pool.local import LocalPool, cores
@@ -150,7 +150,7 @@ def make_pool(settings: Settings, workers: int, scheduler: str) -> Pool:
         if error.name not in CLUSTER_PACKAGES:
             raise
         raise CourseError(
-            f"--scheduler {scheduler} needs {error.name}, which is not installed: run `{install('cluster')}`."
+            f"--scheduler {scheduler} needs {error.name}, which is not installed: run `{install_command('cluster')}`."
         ) from None
     return ClusterPool(settings, scheduler)
 

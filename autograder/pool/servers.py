@@ -9,7 +9,7 @@ from pathlib import Path
 from autograder.checks.status import Ending
 from autograder.jail.inside.limits import Limits
 from autograder.jail.outside.bubblewrap import View, package_folder
-from autograder.jail.outside.client import ForkServer, Outcome, Server, ServerDied
+from autograder.jail.outside.client import Outcome, Server, ServerDied, Zygote
 from autograder.jail.outside.jobs import HARMLESS
 
 
@@ -52,17 +52,11 @@ class ServerPool:
 
     def __init__(self, settings: Settings, beside: "ServerPool | None" = None):
         self.settings = settings
-        self._owns_fork_server = beside is None
-        self._fork_server = (
-            beside._fork_server
+        self._owns_zygote = beside is None
+        self._zygote = (
+            beside._zygote
             if beside
-            else ForkServer(
-                settings.limits,
-                settings.isolation,
-                settings.view,
-                modules=settings.modules,
-                stays=True,
-            )
+            else Zygote(settings.limits, settings.isolation, settings.view, modules=settings.modules)
         )
         self._idle: list[Server] = []
         self._busy: set[Server] = set()
@@ -70,7 +64,7 @@ class ServerPool:
         self._stopped = False
 
     def start(self) -> None:
-        self._fork_server.start()
+        self._zygote.start()
 
     def run(self, job: bytes) -> Outcome:
         """Run one job. One that ends servers, where a harmless job ends none, has the outcome DIED."""
@@ -95,8 +89,8 @@ class ServerPool:
     def stop(self) -> None:
         """End the jobs that are running, from another thread, and take no other. Nor is anything started any more."""
         self._stopped = True
-        if self._owns_fork_server:
-            self._fork_server.stop()
+        if self._owns_zygote:
+            self._zygote.stop()
         with self._changing:
             for server in self._busy:
                 server.stop()
@@ -107,15 +101,15 @@ class ServerPool:
             idle, self._idle = self._idle, []
         for server in idle:
             server.close()
-        if self._owns_fork_server:
-            self._fork_server.close()
+        if self._owns_zygote:
+            self._zygote.close()
 
     @contextmanager
     def _server(self) -> Iterator[Server]:
         """A server that no other job has meanwhile."""
         with self._changing:
             server = self._idle.pop() if self._idle else None
-        server = server or self._fork_server.server()
+        server = server or self._zygote.server()
         with self._changing:
             self._busy.add(server)
             if self._stopped:

@@ -189,7 +189,7 @@ AGAIN = re.compile(r"(?P<stem>.+?)(?:[ _-]?\((?P<copy>\d+)\)|-(?P<attempt>\d+))"
 
 
 @dataclass(frozen=True)
-class Named:
+class FileOwner:
     """Whose a file is, as its path has it."""
 
     system: str  # "moodle", "canvas", or "plain": STUDENT/…/x.ipynb
@@ -202,20 +202,20 @@ class Named:
     order: int = 0  # larger for what was handed in later
 
 
-def named(path: str, assignments: Collection[str]) -> Named | None:
+def owner_of(path: str, assignments: Collection[str]) -> FileOwner | None:
     """What a path says; None where it names nobody."""
     parts = path.split("/")
     for part in parts[:-1]:
         if match := MOODLE.fullmatch(part):
-            return Named("moodle", match["person"], match["number"], parts[-1], f"{part}/")
+            return FileOwner("moodle", match["person"], match["number"], parts[-1], f"{part}/")
     if (match := MOODLE.fullmatch(parts[-1])) and match["file"]:
         prefix = parts[-1][: match.start("file")]
-        return Named("moodle", match["person"], match["number"], match["file"], prefix)
+        return FileOwner("moodle", match["person"], match["number"], match["file"], prefix)
     if len(parts) <= 2 and HIDDEN_IN_CANVAS.fullmatch(parts[-1]):
-        return Named("canvas", "", "", parts[-1])
+        return FileOwner("canvas", "", "", parts[-1])
     if len(parts) <= 2 and (match := CANVAS.fullmatch(parts[-1])):
         late, order = bool(match["late"]), int(match["order"][:18])
-        return Named(
+        return FileOwner(
             "canvas", match["person"], match["number"], match["file"], match["prefix"], late=late, order=order
         )
     folders = parts[:-1]
@@ -223,10 +223,10 @@ def named(path: str, assignments: Collection[str]) -> Named | None:
         folders = folders[:-1]
     if not folders:
         return None
-    return Named("plain", folders[-1], "", parts[-1], f"{folders[-1]}/", parts[-2])
+    return FileOwner("plain", folders[-1], "", parts[-1], f"{folders[-1]}/", parts[-2])
 
 
-def which_assignment(name: Named, assignments: Collection[str]) -> tuple[str, int]:
+def which_assignment(name: FileOwner, assignments: Collection[str]) -> tuple[str, int]:
     """The assignment that a notebook is called after, or "", and the number that a second one gets from a browser."""
     stem = name.file.removesuffix(".ipynb")
     again = 0

@@ -16,7 +16,7 @@ from autograder.checks.notes import in_html
 from autograder.checks.panels import Panels
 from autograder.checks.status import Ending, Status
 from autograder.course import Assignment
-from autograder.grading.history import History, in_short, recall
+from autograder.grading.history import History, in_short, read_history
 from autograder.grading.verdicts import CellVerdict, extra_credit
 from autograder.source import grade_id, graded_cells, is_solution, is_task
 from autograder.untrusted.pictures import Picture, pictures, place
@@ -61,7 +61,7 @@ def summary(notebook: NotebookNode, where: Mapping[str, Any], assignment: Assign
         loader=PackageLoader("autograder"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
     environment.filters["code"] = in_html  # escapes all but the elements that it makes
-    history = recall(assignment, where["student"])
+    history = read_history(assignment, where["student"])
     waiting = _waiting(where)
     verdicts = history.by_cell() if history else {}
     wrong, right, extensions, written = [], [], [], []

@@ -7,7 +7,7 @@ import secrets
 from pathlib import Path
 
 from autograder.course import Assignment
-from autograder.grading.history import recall
+from autograder.grading.history import read_history
 
 ALIAS = 12  # hexadecimal digits
 
@@ -32,7 +32,7 @@ class WrittenAnswers:
     def _of_student(self, path: Path) -> dict[str, str]:
         changed = path.stat().st_mtime_ns
         if self._read.get(path.stem, (0, {}))[0] != changed:
-            history = recall(self._assignment, path.stem)
+            history = read_history(self._assignment, path.stem)
             self._read[path.stem] = changed, dict(history.answers) if history else {}
         return self._read[path.stem][1]
 

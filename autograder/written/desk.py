@@ -19,10 +19,10 @@ from autograder.gradebook.by_hand import Mark, read_marks
 from autograder.gradebook.gradebook import open_gradebook
 from autograder.written.agreement import Agreement, agreement
 from autograder.written.answers import Aliases, WrittenAnswers
-from autograder.written.likeness import Encoder, same_words
-from autograder.written.moment import Conflict, Moment
 from autograder.written.questions import Question
 from autograder.written.state import Decision, Json, QuestionState, short_digest
+from autograder.written.text_similarity import Encoder, same_words
+from autograder.written.transaction import Conflict, Transaction
 
 LONGEST_SHOWN, LONGEST_COMMENT, LONGEST_NAME = 6000, 5000, 60  # characters
 
@@ -84,7 +84,7 @@ class Desk:
                 "undo": mine[-1]["what"] if mine else "",
             }
 
-    def _rows(self, now: Moment, group: Sequence[str]) -> list[Json]:
+    def _rows(self, now: Transaction, group: Sequence[str]) -> list[Json]:
         """Exact copies with the same points share a row."""
         copies: dict[tuple, list[str]] = {}
         for student in group:
@@ -222,7 +222,7 @@ class Desk:
     # ------------------------------------------------------------------------------------------ one moment
 
     @contextmanager
-    def _now(self) -> Iterator[Moment]:
+    def _now(self) -> Iterator[Transaction]:
         """The question as it is, with a group for every answer. Nobody else changes it at a desk meanwhile."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with self._turn, self._path.with_suffix(".lock").open("w") as lock:
@@ -235,13 +235,13 @@ class Desk:
                     for student, text in self.answers.of(self.question.name).items()
                     if student in marks and not marks[student].blank
                 }
-                now = Moment(
+                now = Transaction(
                     self.assignment.name, self.question.name, self._path, state, gradebook, marks, texts
                 )
                 self._place(now)
                 yield now
 
-    def _place(self, now: Moment) -> None:
+    def _place(self, now: Transaction) -> None:
         """Put every answer that has no group into one: that of an exact copy, else a new one with its like."""
         state = now.state
         digests = {student: short_digest(text) for student, text in now.texts.items()}
@@ -274,19 +274,19 @@ class Desk:
     def _alias(self, student: str) -> str:
         return self._aliases.alias(self.question.name, student)
 
-    def _aliased(self, now: Moment) -> dict[str, str]:
+    def _aliased(self, now: Transaction) -> dict[str, str]:
         return {self._alias(student): student for student in now.texts}
 
     def _group_tag(self, members: Iterable[str]) -> str:
         return short_digest("\n".join(sorted(members)))
 
-    def _group(self, now: Moment, name: str, tag: str) -> list[str]:
+    def _group(self, now: Transaction, name: str, tag: str) -> list[str]:
         members = now.state.groups.get(name, [])
         if self._group_tag(members) != tag:
             raise Conflict("This group has changed meanwhile. Nothing of yours was written: look again.")
         return members
 
-    def _seen(self, now: Moment, seen: Mapping[str, str]) -> list[str]:
+    def _seen(self, now: Transaction, seen: Mapping[str, str]) -> list[str]:
         student_of = self._aliased(now)
         students = [student_of.get(alias) for alias in seen]
         if not students or None in students:

@@ -6,19 +6,19 @@ import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
-from autograder.written.likeness import (
+from autograder.written.text_similarity import (
     Encoder,
-    likeness_in_letters,
-    likeness_in_meaning,
-    likeness_in_words,
     same_words,
+    similarity_in_letters,
+    similarity_in_meaning,
+    similarity_in_words,
 )
 
 NEAR_COPY = 0.6  # in letters: the same sentences with a few words changed
 ALIKE, ALIKE_IN_WORDS = (
     0.55,
     0.2,
-)  # of the likeness below, between any two of a group; docs/written.md measures the first
+)  # of the similarity below, between any two of a group; docs/written.md measures the first
 LETTERS = 0.5  # what they count beside meaning, which counts 1
 MOST_COMPARED = 3000  # different texts; the rest are grouped as exact copies only
 
@@ -37,43 +37,43 @@ def propose(texts: Sequence[str], encoder: Encoder | None) -> Groups:
     bundles = list(copies.values())
     firsts = [texts[bundle[0]] for bundle in bundles]
     compared, rest = firsts[:MOST_COMPARED], bundles[MOST_COMPARED:]
-    likeness = likeness_of(compared, encoder)
-    labels = alike_together(likeness, ALIKE if encoder else ALIKE_IN_WORDS)
+    similarity = similarities(compared, encoder)
+    labels = alike_together(similarity, ALIKE if encoder else ALIKE_IN_WORDS)
     groups = []
     for label in np.unique(labels):
         members = np.flatnonzero(labels == label)
-        central = likeness[np.ix_(members, members)].sum(axis=1)
+        central = similarity[np.ix_(members, members)].sum(axis=1)
         groups.append(([int(place) for place in members[np.argsort(-central, kind="stable")]], members))
-    nearest = _nearest(likeness)
+    nearest = _nearest(similarity)
     sizes = {id(group): sum(len(bundles[place]) for place in group) for group, _ in groups}
     groups.sort(key=lambda pair: (-sizes[id(pair[0])], -nearest[pair[1]].max()))
     ordered = [[text for place in group for text in bundles[place]] for group, _ in groups]
     return ordered + sorted(rest, key=len, reverse=True)
 
 
-def likeness_of(texts: Sequence[str], encoder: Encoder | None) -> np.ndarray:
+def similarities(texts: Sequence[str], encoder: Encoder | None) -> np.ndarray:
     """How alike each two texts are, at most 1: in meaning and letters, or without an encoder in words and letters.
 
     Near copies count as alike whatever the rest says.
     """
     if len(texts) < 2:
         return np.eye(len(texts), dtype=np.float32)
-    letters = likeness_in_letters(texts)
-    other = likeness_in_meaning(texts, encoder) if encoder else likeness_in_words(texts)
-    likeness = (other + LETTERS * letters) / (1 + LETTERS)
-    return np.where(letters >= NEAR_COPY, np.maximum(likeness, letters), likeness)
+    letters = similarity_in_letters(texts)
+    other = similarity_in_meaning(texts, encoder) if encoder else similarity_in_words(texts)
+    similarity = (other + LETTERS * letters) / (1 + LETTERS)
+    return np.where(letters >= NEAR_COPY, np.maximum(similarity, letters), similarity)
 
 
-def alike_together(likeness: np.ndarray, alike: float) -> np.ndarray:
+def alike_together(similarity: np.ndarray, alike: float) -> np.ndarray:
     """A label for each text; any two of one label are at least so alike (complete linkage)."""
-    if len(likeness) < 2:
-        return np.arange(len(likeness))
-    distances = squareform(np.clip(1 - likeness, 0, None), checks=False)
+    if len(similarity) < 2:
+        return np.arange(len(similarity))
+    distances = squareform(np.clip(1 - similarity, 0, None), checks=False)
     return fcluster(linkage(distances, "complete"), 1 - alike, "distance")
 
 
-def _nearest(likeness: np.ndarray) -> np.ndarray:
-    """Of each text the likeness to the one that is nearest to it."""
-    others = np.array(likeness, copy=True)
+def _nearest(similarity: np.ndarray) -> np.ndarray:
+    """Of each text the similarity to the one that is nearest to it."""
+    others = np.array(similarity, copy=True)
     np.fill_diagonal(others, -1)
     return others.max(axis=1, initial=-1)

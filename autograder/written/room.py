@@ -11,8 +11,8 @@ from autograder.gradebook.by_hand import read_marks
 from autograder.gradebook.gradebook import open_gradebook
 from autograder.written.answers import WrittenAnswers
 from autograder.written.desk import Desk
-from autograder.written.likeness import Encoder
 from autograder.written.questions import read_questions
+from autograder.written.text_similarity import Encoder
 
 STILL_HERE = 20  # seconds without a request after which a grader counts as gone
 

@@ -11,19 +11,11 @@ from nbgrader.apps.api import NbGraderAPI
 
 from autograder.errors import CourseError
 from autograder.jail.outside import bubblewrap
-from autograder.pool import standing
 from autograder.settings import course_directory, load
 from tests.autograder.road import hand_in, perfect_notebook, with_cell
 from tests.autograder.small_class import NAME, SECOND, Class
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(autouse=True)
-def no_servers_stay():
-    standing.end_servers()
-    yield
-    standing.end_servers()
 
 
 def press(kind: Class, student: str) -> dict:

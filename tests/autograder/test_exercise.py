@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.course import named
+from autograder.course import named_exercises
 from autograder.errors import CourseError
 from autograder.exercise import EditDoesNotApply, Exercise, Mistake, edited
 from tests.conftest import ASSIGNMENTS
@@ -35,12 +35,12 @@ def test_an_exercise_is_called_like_its_check():
     notebook = '"grade_id": "topic-mean-check" "grade_id": "topic-mean" "grade_id": "other-total-check"'
     mean, total, bare = (Exercise(lambda draw: (), (), {}, ("a", "b", "c", "d")) for _ in range(3))
     variables = {"mean": mean, "again": mean, "total": total, "bare": bare, "number": 3}
-    assert [e.name for e in named(variables, notebook, "folder")] == [
+    assert [e.name for e in named_exercises(variables, notebook, "folder")] == [
         "topic.mean",
         "other.total",
         "folder.bare",
     ]
     explicit = replace(mean, name="topic.average")
-    assert [e.name for e in named({"mean": explicit}, notebook, "folder")] == ["topic.average"]
+    assert [e.name for e in named_exercises({"mean": explicit}, notebook, "folder")] == ["topic.average"]
     with pytest.raises(CourseError, match="may be more.mean and topic.mean"):
-        named({"mean": mean}, notebook + '"more-mean-check"', "folder")
+        named_exercises({"mean": mean}, notebook + '"more-mean-check"', "folder")

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checks.explaining.likeness import likeness, up_to_rows, where_they_differ
 from autograder.checks.explaining.nearness import MOST, Pair, near
 from autograder.checks.explaining.places import where
 from autograder.checks.explaining.properties import broken_property
 from autograder.checks.explaining.shapes import numbers_despite_shape
+from autograder.checks.explaining.transformations import transformation, up_to_rows, where_they_differ
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def explain(
 
 
 def _about_numbers(pairs: Sequence[Pair], places: str, exactly: bool, tolerance: float, names: str) -> str:
-    alike = likeness(pairs, names)
+    alike = transformation(pairs, names)
     if alike:
         return alike
     along_dim = _along_dim(pairs)

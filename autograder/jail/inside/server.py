@@ -1,8 +1,9 @@
-"""The warm process inside the jail: it imported everything once, and forks for each submission.
+"""The server: a process in the jail that has imported everything once, and forks for each submission.
 
 It never reads a job, or the next fork would inherit it. A message brings two descriptors, the job and the
-pipe for the answers; only the child reads and writes them. Another kind of message brings a socket, on which a
-forked server answers: what was imported is in memory once for all of them.
+pipe for the answers; only the child reads and writes them. Another kind of message brings a socket, and the process
+forks a server that answers on it. A process that is asked for servers, and for nothing else, is a zygote: what it
+has imported is in memory once for all of them.
 """
 
 import contextlib

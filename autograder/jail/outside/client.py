@@ -16,11 +16,11 @@ from typing import Any
 
 from autograder.checks.status import Ending
 from autograder.jail.inside.limits import Limits
-from autograder.jail.outside import cgroup, standing
+from autograder.jail.outside import cgroup
 from autograder.jail.outside.bubblewrap import NOTHING_MORE, View, find_problem
 from autograder.jail.outside.launch import ForkedServer, JailError, ServerProcess, fork, start
 
-__all__ = ["JailError", "ForkServer", "Outcome", "Server", "ServerDied", "find_problem"]
+__all__ = ["JailError", "Zygote", "Outcome", "Server", "ServerDied", "find_problem"]
 
 ENDINGS = (Ending.FINISHED, Ending.TIMEOUT, Ending.MEMORY, Ending.OUTPUT, Ending.KILLED, Ending.DIED)
 SILENCE_SECONDS = 20  # a server that runs a job says each second that it is alive
@@ -129,13 +129,11 @@ class Server:
             self._group = None
 
 
-class ForkServer:
-    """A server that runs no job, and servers forked from it: what all of them have imported is in memory once.
+class Zygote:
+    """A process that imports everything and runs no job, and the servers forked from it, which share what it imported.
 
     They share a jail, and each is process 1 of a namespace of its own. One that dies is replaced in milliseconds.
     Without process handles (elsewhere than on Linux) each server is started by itself.
-
-    One that `stays` may come from a command before this one, and be there for the next.
     """
 
     def __init__(
@@ -145,19 +143,16 @@ class ForkServer:
         view: View = NOTHING_MORE,
         silence_seconds: float = SILENCE_SECONDS,
         modules: Sequence[str] = (),
-        stays: bool = False,
     ):
         self.limits = limits
         self.isolation = isolation
         self.view = view
         self.silence_seconds = silence_seconds
         self.modules = tuple(modules)
-        self.stays = stays
         self._forking = threading.Lock()
-        self._process: ServerProcess | standing.StandingServer | None = None
+        self._process: ServerProcess | None = None
         self._starting: ServerProcess | None = None
         self._closed = False
-        self._key = ""  # of the process that runs
 
     def start(self) -> None:
         """Import everything now, and not with the first server."""
@@ -180,12 +175,11 @@ class ForkServer:
             starting.send_kill()
 
     def close(self) -> None:
-        """End it, and with it all servers that it forked; or leave it to the next command, which forks others."""
+        """End it, and with it all servers that it forked."""
         self.stop()
         with self._forking:
             if self._process is not None:
-                if not (self.stays and standing.give(self._key, self._process)):
-                    self._process.close()
+                self._process.close()
                 self._process = None
 
     def _fork(self) -> ForkedServer:
@@ -211,9 +205,6 @@ class ForkServer:
 
     def _begin(self) -> ServerProcess:
         self._require_open()
-        if self._process is None and self.stays:
-            self._key = standing.made_of(self.limits, self.isolation, self.view, self.modules)
-            self._process = standing.take(self._key)
         if self._process is None:
             try:
                 self._process = start(

@@ -47,9 +47,13 @@ class ServerProcess:
 
     def last_words(self) -> str:
         try:
-            return last_words(self.errors.fileno())
-        except ValueError:  # for a fork: another thread has ended the server, and closed its file
+            errors = self.errors.fileno()
+            size = os.fstat(errors).st_size
+            said = os.pread(errors, 4000, max(0, size - 4000))  # its place is the writer's, too, and stays
+        except (OSError, ValueError):  # for a fork: another thread has ended the server, and closed its file
             return "it was ended"
+        lines = said.decode(errors="replace").strip().splitlines()
+        return " | ".join(lines[-3:]) or "it said nothing"
 
     def close(self) -> None:
         """Let it end: it does when its socket closes."""
@@ -115,17 +119,6 @@ class ForkedServer:
     def _wait(self) -> None:
         if self.handle is not None:
             select.select([self.handle], [], [], CLOSE_SECONDS)
-
-
-def last_words(errors: int) -> str:
-    """The last lines of a file; its place is the writer's, too, and stays."""
-    try:
-        size = os.fstat(errors).st_size
-        said = os.pread(errors, 4000, max(0, size - 4000))
-    except OSError:
-        return "it was ended"
-    lines = said.decode(errors="replace").strip().splitlines()
-    return " | ".join(lines[-3:]) or "it said nothing"
 
 
 def start(

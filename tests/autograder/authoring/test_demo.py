@@ -14,7 +14,7 @@ from autograder.course import Assignment, assignments
 from autograder.errors import CourseError
 from autograder.gradebook.gradebook import open_gradebook
 from autograder.gradebook.queries import class_scores
-from autograder.grading.history import recall
+from autograder.grading.history import read_history
 from autograder.settings import course_directory
 from tests.conftest import ASSIGNMENTS, ROOT
 
@@ -61,7 +61,7 @@ def test_twenty_are_graded_each_as_made(shown):
     students = {student.id: student.kind for student in make_class(one)}
     assert scores.keys() == students.keys() and len(scores) == 20
     assert sum(score.penalty > 0 for score in scores.values()) == 2
-    by_kind = {kind: recall(one, student) for student, kind in students.items()}
+    by_kind = {kind: read_history(one, student) for student, kind in students.items()}
     checks = {
         kind: [known.by_cell()[check].status for check in one.by_check_id] for kind, known in by_kind.items()
     }

@@ -16,9 +16,9 @@ from autograder.checks.asking import ask
 from autograder.checks.card import NOT_FINITE, heat_maps
 from autograder.checks.checking import GradingRefused
 from autograder.checks.comparing import KnownMistake, Rule
+from autograder.checks.exceptions import WrongCall
 from autograder.checks.notes import Note
 from autograder.checks.panels import panels
-from autograder.checks.stops import WrongCall
 from coursekit import CheckFailed, case, check, hint, predict, reveal
 
 CASES = ({"x": np.arange(6, dtype=np.float32).reshape(2, 3)}, {"x": np.ones((4, 5), np.float32)})

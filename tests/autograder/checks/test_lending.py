@@ -8,8 +8,8 @@ import pytest
 from nbformat.v4 import new_notebook
 
 from autograder.checks import hinting, journal, lending, lent_file
+from autograder.checks.exceptions import WrongCall
 from autograder.checks.lent_file import LentFile, WrongKey, key_text, seal
-from autograder.checks.stops import WrongCall
 from tests.autograder.checks.as_a_person import Person, words
 from tests.autograder.checks.test_skipping import NEED_IT, RIGHT, STUB, WRONG, cell, cells, errors, path  # noqa: F401
 

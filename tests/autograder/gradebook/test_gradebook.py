@@ -8,7 +8,7 @@ from sqlalchemy import event
 
 from autograder.gradebook.gradebook import GradebookWriter, RecordedCells, open_gradebook
 from autograder.grading.engine import Result
-from autograder.grading.history import recall
+from autograder.grading.history import read_history
 from autograder.untrusted.submission import read_submission
 from tests.autograder.road import hand_in, perfect_notebook, with_cell
 
@@ -19,7 +19,7 @@ def last_of(own_class, student: str):
     """A student's submission and the result that was recorded."""
     folder = own_class.course / "submitted" / student / own_class.assignment.name
     submission = read_submission(folder, student, own_class.assignment, own_class.assignment.read_release())
-    return submission, Result(student, recall(own_class.assignment, student).verdicts, 0.0)
+    return submission, Result(student, read_history(own_class.assignment, student).verdicts, 0.0)
 
 
 def test_a_row_that_is_missing_is_made(own_class):

@@ -15,7 +15,6 @@ from typer.testing import CliRunner
 from autograder.cli import app
 from autograder.grading.demonstrations import Demonstrations
 from autograder.grading.run import NotAllGraded
-from autograder.pool import standing
 from autograder.settings import course_directory, load, put_alembic_on_path
 from autograder.source import is_demo
 from autograder.untrusted import submission
@@ -35,13 +34,6 @@ light.install()
 from nbgrader.apps.nbgraderapp import main
 main()
 """
-
-
-@pytest.fixture(autouse=True)
-def no_servers_stay():
-    standing.end_servers()
-    yield
-    standing.end_servers()
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ import pytest
 from autograder.checks import answers
 from autograder.jail.inside.limits import MEGABYTE, Limits
 from autograder.jail.outside import jobs
-from autograder.jail.outside.client import ForkServer, Outcome, Server, find_problem
+from autograder.jail.outside.client import Outcome, Server, Zygote, find_problem
 from autograder.jail.outside.launch import ForkedServer
 from autograder.untrusted.frames import Frame, read_frame
 from tests.conftest import COURSE_VIEW, OPTIMISERS, SETTINGS
@@ -93,11 +93,11 @@ def jail_possible() -> None:
 
 @pytest.fixture(scope="session")
 def server(jail_possible):
-    """One of a fork server, as a worker has them."""
-    fork_server = ForkServer(LIMITS, view=COURSE_VIEW, modules=[*SETTINGS.preload, OPTIMISERS])
-    with fork_server.server() as server:
+    """One of a zygote, as a worker has them."""
+    zygote = Zygote(LIMITS, view=COURSE_VIEW, modules=[*SETTINGS.preload, OPTIMISERS])
+    with zygote.server() as server:
         yield server
-    fork_server.close()
+    zygote.close()
 
 
 @pytest.fixture(scope="session")

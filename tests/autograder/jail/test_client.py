@@ -14,7 +14,7 @@ import pytest
 
 from autograder.jail.inside.limits import Limits
 from autograder.jail.outside import bubblewrap, client, launch
-from autograder.jail.outside.client import ForkServer, JailError, Server, ServerDied
+from autograder.jail.outside.client import JailError, Server, ServerDied, Zygote
 from tests.processes import is_alive, processes_below, wait_until_gone
 
 pytestmark = pytest.mark.slow
@@ -50,13 +50,13 @@ def own_server(request, limits, monkeypatch):
 
 
 @pytest.fixture(params=["bwrap", "none"])
-def fork_server(request, limits, monkeypatch):
+def zygote(request, limits, monkeypatch):
     if request.param == "bwrap":
         request.getfixturevalue("jail_possible")
     monkeypatch.setattr(bubblewrap, "SERVE", QUICK)
-    fork_server = ForkServer(limits, isolation=request.param, silence_seconds=2.5)
-    yield fork_server
-    fork_server.close()
+    zygote = Zygote(limits, isolation=request.param, silence_seconds=2.5)
+    yield zygote
+    zygote.close()
 
 
 def test_frames_are_seen_as_they_come(server, job):
@@ -113,9 +113,9 @@ def test_a_server_lives_through_a_long_job(own_server, processes):
     assert processes(own_server) == before
 
 
-def below(fork_server: ForkServer) -> list[int]:
-    """The processes of a fork server, from bubblewrap to the servers that it forked, and their forks."""
-    first = fork_server._process.popen.pid
+def below(zygote: Zygote) -> list[int]:
+    """The processes of a zygote, from bubblewrap to the servers that it forked, and their forks."""
+    first = zygote._process.popen.pid
     return [first, *processes_below(first)]
 
 
@@ -124,11 +124,11 @@ def private_bytes(pid: int) -> int:
     return sum(int(line.split()[1]) << 10 for line in lines if line.startswith("Private_"))
 
 
-def test_what_servers_import_is_in_memory_once(fork_server):
-    """A server of this fork server holds 100 MB."""
-    servers = [fork_server.server() for _ in range(3)]
+def test_what_servers_import_is_in_memory_once(zygote):
+    """A server of this zygote holds 100 MB."""
+    servers = [zygote.server() for _ in range(3)]
     assert [server.run(b"send(b'frame')").frames for server in servers] == [(b"frame",)] * 3
-    forked = below(fork_server)[-3:]
+    forked = below(zygote)[-3:]
     assert all(private_bytes(pid) < 50_000_000 for pid in forked)
     for server in servers:
         server.close()
@@ -148,61 +148,61 @@ def test_a_good_part_of_what_a_fork_would_copy_one_by_one_lies_in_large_pages(se
 
 
 @KILLED_OR_STOPPED
-def test_a_server_of_a_fork_server_dies_alone_and_its_submission_with_it(fork_server, number):
-    one, other = fork_server.server(), fork_server.server()
+def test_a_server_of_a_zygote_dies_alone_and_its_submission_with_it(zygote, number):
+    one, other = zygote.server(), zygote.server()
     doomed = []
 
     def kill_server(frame: bytes) -> None:
-        *_, fork = below(fork_server)
+        *_, fork = below(zygote)
         one = int(Path(f"/proc/{fork}/stat").read_bytes().rpartition(b")")[2].split()[1])
         doomed.extend([one, fork])
         os.kill(one, number)
 
-    parent, *_ = below(fork_server)
+    parent, *_ = below(zygote)
     with pytest.raises(ServerDied, match="ended while it ran a job|silent for 2.5 s"):
         one.run(SLEEPER, on_frame=kill_server)
     wait_until_gone(doomed)
     beside = other._process
     assert one.run(b"").status == other.run(b"").status == "finished"
-    assert other._process is beside and below(fork_server)[0] == parent
+    assert other._process is beside and below(zygote)[0] == parent
 
 
-def test_a_submission_that_is_killed_harms_no_server(fork_server):
-    one, other = fork_server.server(), fork_server.server()
-    before = below(fork_server)
-    outcome = one.run(SLEEPER, on_frame=lambda frame: os.kill(below(fork_server)[-1], signal.SIGKILL))
+def test_a_submission_that_is_killed_harms_no_server(zygote):
+    one, other = zygote.server(), zygote.server()
+    before = below(zygote)
+    outcome = one.run(SLEEPER, on_frame=lambda frame: os.kill(below(zygote)[-1], signal.SIGKILL))
     assert outcome.status == "killed"  # inside nobody could have done that
     assert one.run(b"").status == other.run(b"").status == "finished"
-    assert below(fork_server) == before
+    assert below(zygote) == before
 
 
-def test_a_fork_server_that_dies_while_its_servers_work_costs_no_job(fork_server):
-    servers = [fork_server.server() for _ in range(2)]
+def test_a_zygote_that_dies_while_its_servers_work_costs_no_job(zygote):
+    servers = [zygote.server() for _ in range(2)]
     begun = threading.Semaphore(0)
     with ThreadPoolExecutor(2) as pool:
         work = b"import time; send(b'begun'); time.sleep(1); send(b'done')"
         running = [pool.submit(server.run, work, lambda frame: begun.release()) for server in servers]
         for _ in servers:
             begun.acquire()
-        *_, parent, _, _, _, _ = before = below(fork_server)
+        *_, parent, _, _, _, _ = before = below(zygote)
         os.kill(parent, signal.SIGKILL)
     assert [one.result().frames for one in running] == [(b"begun", b"done")] * 2
     wait_until_gone(before)
-    after = below(fork_server)
-    fork_server.close()
+    after = below(zygote)
+    zygote.close()
     wait_until_gone(after)
 
 
-def test_nobody_holds_a_socket_of_another(fork_server):
+def test_nobody_holds_a_socket_of_another(zygote):
     """Each server has one, its own to the engine; what it runs has none."""
-    servers = [fork_server.server() for _ in range(3)]
+    servers = [zygote.server() for _ in range(3)]
     servers[0]._process.kill()
     look = b"import os, pathlib; send(repr([os.readlink(link) for link in pathlib.Path('/proc/self/fd').iterdir()"
     look += b" if link.is_symlink()]).encode())"
     for server in servers:
         (seen,) = server.run(look).frames
         assert b"/dev/null" in seen and b"pipe:" in seen and b"socket:" not in seen
-    everyone = below(fork_server)[-4:]
+    everyone = below(zygote)[-4:]
     sockets = [[link for link in links_of(pid) if link.startswith("socket:")] for pid in everyone]
     assert [len(own) for own in sockets] == [1] * 4 and len({own for (own,) in sockets}) == 4
 
@@ -212,26 +212,26 @@ def links_of(pid: int) -> list[str]:
 
 
 @KILLED_OR_STOPPED
-def test_a_fork_server_that_dies_or_stops_is_replaced(fork_server, number):
-    server = fork_server.server()
-    before = below(fork_server)
+def test_a_zygote_that_dies_or_stops_is_replaced(zygote, number):
+    server = zygote.server()
+    before = below(zygote)
     os.kill(before[-2], number)
     if number == signal.SIGSTOP:
-        server._process.kill()  # it would live on: only another is asked of the fork server
+        server._process.kill()  # it would live on: only another is asked of the zygote
     assert server.run(b"").status == "finished"
     wait_until_gone(before)
 
 
-def test_a_server_of_a_fork_server_is_alone_in_its_world(limits, jail_possible, monkeypatch):
+def test_a_server_of_a_zygote_is_alone_in_its_world(limits, jail_possible, monkeypatch):
     """Another's processes are not to be seen by it, not even while they run."""
     monkeypatch.setattr(bubblewrap, "SERVE", QUICK)
-    fork_server = ForkServer(limits)
-    one, other = fork_server.server(), fork_server.server()
+    zygote = Zygote(limits)
+    one, other = zygote.server(), zygote.server()
     seen = []
     look = b"import os; send(repr(sorted(p for p in os.listdir('/proc') if p.isdigit())).encode())"
     with pytest.raises(KeyboardInterrupt):
         one.run(SLEEPER, on_frame=lambda frame: seen.append(other.run(look).frames) or interrupt())
-    fork_server.close()
+    zygote.close()
     assert seen == [(b"['1']",)]
 
 
@@ -257,15 +257,15 @@ def test_the_server_ends_with_the_engine(jail_possible, isolation):
 
 
 @pytest.mark.parametrize("isolation", ["bwrap", "none"])
-def test_a_fork_server_and_its_servers_end_with_the_engine(jail_possible, isolation):
+def test_a_zygote_and_its_servers_end_with_the_engine(jail_possible, isolation):
     script = f"""
         import os
         from autograder.jail.outside import bubblewrap, client
         from autograder.jail.inside.limits import Limits
         from tests.processes import is_alive, processes_below, wait_until_gone
         bubblewrap.SERVE = {QUICK!r}
-        fork_server = client.ForkServer(Limits(), {isolation!r})
-        idle, busy = fork_server.server(), fork_server.server()
+        zygote = client.Zygote(Limits(), {isolation!r})
+        idle, busy = zygote.server(), zygote.server()
         def end(frame):
             print(*processes_below(os.getpid()), flush=True)
             os.kill(os.getpid(), 9)

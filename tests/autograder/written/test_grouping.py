@@ -5,7 +5,7 @@ import pytest
 
 from autograder.errors import CourseError
 from autograder.written.grouping import propose
-from autograder.written.likeness import _Named, same_words
+from autograder.written.text_similarity import _Named, same_words
 
 COPY = "The weights must be positive and add up to one, which dividing by the sum does not give."
 NEAR = "The weights must be positive and add up to 1, which dividing by the sum doesn't give."

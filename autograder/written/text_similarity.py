@@ -1,4 +1,4 @@
-"""How alike texts are: by their words, and by what they say where the course names an encoder of texts."""
+"""How similar texts are: by their words, and by what they say where the course names an encoder of texts."""
 
 import re
 import sys
@@ -26,12 +26,12 @@ def same_words(text: str) -> str:
     return " ".join(re.findall(r"[\w√∞≥≤<>=+−-]+", letters)) or " ".join(letters.split())
 
 
-def likeness_in_letters(texts: Sequence[str]) -> np.ndarray:
+def similarity_in_letters(texts: Sequence[str]) -> np.ndarray:
     """Cosines between the texts' counts of runs of three to five letters. Near copies have 0.6 and more."""
     return _cosines(texts, analyzer="char_wb", ngram_range=(3, 5))
 
 
-def likeness_in_words(texts: Sequence[str]) -> np.ndarray:
+def similarity_in_words(texts: Sequence[str]) -> np.ndarray:
     """Cosines between the texts' counts of words and pairs of words, rare ones counting more."""
     return _cosines(texts, ngram_range=(1, 2), token_pattern=r"\w+")
 
@@ -47,7 +47,7 @@ def _cosines(texts: Sequence[str], **parts: Any) -> np.ndarray:
     return (rows @ rows.T).toarray()
 
 
-def likeness_in_meaning(texts: Sequence[str], encoder: Encoder) -> np.ndarray:
+def similarity_in_meaning(texts: Sequence[str], encoder: Encoder) -> np.ndarray:
     """Cosines between the encoder's vectors."""
     vectors = np.asarray(encoder([text[:LONGEST_READ] for text in texts]), dtype=np.float32)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)

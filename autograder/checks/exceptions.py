@@ -1,4 +1,4 @@
-"""What stops a cell: a check that did not pass, a call with wrong arguments. Shown as words, without a traceback."""
+"""The exceptions that stop a cell: a check did not pass, or was called wrongly. They are shown without a traceback."""
 
 
 class CheckFailed(AssertionError):

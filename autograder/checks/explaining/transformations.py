@@ -25,8 +25,8 @@ from autograder.checks.explaining.steps import function_of
 from autograder.checks.explaining.words import in_words, known_number, listed, number
 
 
-def likeness(pairs: Pairs, names: str = "") -> str:
-    """One or two sentences about how the numbers of all `pairs` differ, or "".
+def transformation(pairs: Pairs, names: str = "") -> str:
+    """One or two sentences that say how the numbers of all `pairs` differ, or "".
 
     `names` are those of the last axes, as in Rule.axes.
     """

@@ -1,4 +1,4 @@
-"""A question at one moment, while nobody else changes it: what is decided, what is changed, and how it is undone."""
+"""A transaction on one question: what has been decided, what is changed, and how it is undone."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -18,8 +18,8 @@ class Conflict(Exception):
 
 
 @dataclass
-class Moment:
-    """Everything about the question at one moment, while nobody else changes it."""
+class Transaction:
+    """Everything about a question, which nobody else can change until the transaction ends."""
 
     assignment: str
     question: str
