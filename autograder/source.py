@@ -98,6 +98,16 @@ def graded_cells(notebook: NotebookNode) -> list[NotebookNode]:
     return [cell for cell in notebook["cells"] if is_grade(cell) or is_task(cell)]
 
 
+def points(cell: NotebookNode) -> float:
+    """What the cell is worth, without extra credit."""
+    return float(cell.metadata.nbgrader.get("points", 0))
+
+
+def extra_credit(cell: NotebookNode) -> float:
+    """The points beyond those that count towards the maximum."""
+    return float(cell.metadata.get("course", {}).get("extra_credit", 0))
+
+
 def code_cells(notebook: NotebookNode) -> Iterator[NotebookNode]:
     return (cell for cell in notebook.cells if cell.cell_type == "code")
 

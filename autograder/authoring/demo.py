@@ -19,9 +19,9 @@ from pathlib import Path
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
-from autograder.authoring.reference import mistake_sources, solution_sources
 from autograder.course import Assignment
 from autograder.errors import CourseError
+from autograder.grading.reference import mistake_sources, solution_sources
 from autograder.settings import FILE
 from autograder.source import grade_id, imported_ahead, is_grade, is_solution, read_source
 

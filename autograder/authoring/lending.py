@@ -10,10 +10,10 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from autograder.authoring.reference import solution_sources
 from autograder.checks.lent_file import KEY_BYTES, key_text, seal
 from autograder.course import Assignment, assignments
 from autograder.errors import CourseError
+from autograder.grading.reference import solution_sources
 
 PUBLIC = b"for everybody"
 

@@ -30,8 +30,9 @@ def build(
     """
     from autograder.authoring import builder
     from autograder.authoring.rates import require_no_luck
-    from autograder.authoring.reference import own_server
+    from autograder.generating import generate
     from autograder.grading.old_points import scores_with_old_points
+    from autograder.grading.reference import own_server
 
     root = course_root()
     chosen = chosen_assignments(root, names)
@@ -43,7 +44,7 @@ def build(
             if check:
                 complaints += builder.stale(server, assignment)
             else:
-                made = builder.products(server, assignment, builder.generate(assignment))
+                made = builder.products(server, assignment, generate(assignment))
                 trying = progress.add_task(
                     f"  on {seeds} draws of the inputs", total=len(assignment.exercises)
                 )

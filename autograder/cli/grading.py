@@ -163,8 +163,8 @@ def grade_mine(
 ) -> None:
     """Grade the notebooks of the release where they lie, for those who learn alone. Records nothing."""
     from autograder.grading.engine import Engine
-    from autograder.grading.original import original
     from autograder.grading.store import Store
+    from autograder.registered import registered_release
     from autograder.untrusted.submission import read_submission
 
     root = course_root()
@@ -175,7 +175,7 @@ def grade_mine(
         for assignment in chosen:
             with Engine(assignment, Store(root / ".autograder" / "store"), isolation.value) as engine:
                 mine = read_submission(
-                    assignment.release.parent, assignment.name, assignment, original(assignment)
+                    assignment.release.parent, assignment.name, assignment, registered_release(assignment)
                 )
                 results.append(engine.grade(mine))
             progress.advance(task)

@@ -55,7 +55,7 @@ def agreement_table(rows: list[dict]) -> Table | str:
 
 def _reasons(result) -> str:
     """What was lost and why; cells that share a reason share a line."""
-    from autograder.grading.history import in_short
+    from autograder.results import in_short
 
     groups: dict[tuple[str, str], list[str]] = {}
     for verdict in result.verdicts:

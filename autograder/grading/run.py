@@ -28,7 +28,8 @@ from autograder.untrusted.submission import (
 )
 
 if TYPE_CHECKING:
-    from autograder.grading.engine import Engine, Result
+    from autograder.grading.engine import Engine
+    from autograder.results import Result
 
 CLUSTER_PACKAGES = ("dask", "distributed")
 OnResult = Callable[["Result"], None]

@@ -10,11 +10,12 @@ from contextlib import contextmanager
 
 from autograder.course import Assignment
 from autograder.digests import rules_digest
-from autograder.grading.engine import Engine, Result
+from autograder.grading.engine import Engine
 from autograder.grading.store import Store
 from autograder.pool.local import LocalPool
 from autograder.pool.pool import settings_for
 from autograder.pool.servers import ServerPool, Settings
+from autograder.results import Result
 from autograder.untrusted.submission import Submission
 
 STAY_SECONDS = 300

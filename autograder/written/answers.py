@@ -7,7 +7,7 @@ import secrets
 from pathlib import Path
 
 from autograder.course import Assignment
-from autograder.grading.history import recall
+from autograder.gradebook.history import recall
 
 ALIAS = 12  # hexadecimal digits
 

@@ -5,13 +5,13 @@ from functools import cache
 
 import pytest
 
-from autograder.authoring import reference
 from autograder.authoring.builder import PUBLIC_SEED
 from autograder.authoring.trial import incomplete
 from autograder.checks.judging import judge
 from autograder.course import named
 from autograder.errors import CourseError
 from autograder.exercise import EditDoesNotApply, Exercise, Mistake, edited
+from autograder.grading import reference
 from tests.conftest import ASSIGNMENTS
 
 EXERCISES = [(name, exercise) for name, one in ASSIGNMENTS.items() for exercise in one.exercises]
