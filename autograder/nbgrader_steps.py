@@ -38,7 +38,7 @@ from autograder.authoring import builder
 from autograder.checks.status import Status
 from autograder.checks.validating import name_what_fails
 from autograder.course import Assignment
-from autograder.errors import CourseError
+from autograder.errors import CourseError, JailError, ServerDied
 from autograder.files import UNWRITABLE, course_lock, restored_on_failure
 from autograder.generating import generate
 from autograder.gradebook.gradebook import explained_faults, register, registering, save_scores
@@ -47,7 +47,6 @@ from autograder.gradebook.summary import FeedbackPages
 from autograder.grading.old_points import OldPoints, scores_with_old_points
 from autograder.grading.reference import own_server
 from autograder.grading.store import Store
-from autograder.jail.outside.client import JailError, ServerDied
 from autograder.pool.standing import StandingEngine
 from autograder.registered import registered_release
 from autograder.results import Result

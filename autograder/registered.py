@@ -14,7 +14,7 @@ def registered_release(assignment: Assignment) -> NotebookNode:
     """
     release = assignment.read_release()
     if assignment.test_cells(release) or any(is_task(cell) for cell in release.cells):
-        from autograder.generating import require_current
+        from autograder.generating import require_current  # start-up: nbgrader, and most releases do without
 
         return require_current(assignment).cells
     return release

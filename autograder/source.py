@@ -23,7 +23,7 @@ def read_source(path: Path) -> NotebookNode:
     """The notebook of a percent script, with cell ids that do not change from run to run; or a notebook as it is."""
     if path.suffix == ".ipynb":
         return _read_notebook(path)
-    import jupytext  # here, because it imports JupyterLab's server
+    import jupytext  # start-up: it imports JupyterLab's server
 
     notebook = jupytext.read(path, fmt="py:percent")
     notebook.metadata = nbformat.from_dict(

@@ -116,8 +116,8 @@ def assignment_rates(
 
 def one_thread() -> None:
     """Small tensors are quicker with one thread than with two, and two processes beside each other need no more."""
-    if find_spec("torch"):  # a course in numpy does without
-        import torch
+    if find_spec("torch"):
+        import torch  # optional: a course in numpy does without
 
         torch.set_num_threads(1)
 

@@ -21,6 +21,7 @@ from nbgrader.utils import compute_checksum
 from autograder.course import Assignment
 from autograder.errors import CourseError
 from autograder.files import UNWRITABLE, aside, write_aside
+from autograder.generating import require_current
 from autograder.gradebook import rows
 from autograder.gradebook.history import recall, remember
 from autograder.gradebook.queries import find_released, total_score
@@ -89,7 +90,7 @@ def _create(db_url: str, course_id: str) -> None:
 @contextmanager
 def _asking_alembic_here() -> Iterator[None]:
     """nbgrader starts alembic's command to learn the version of its tables, which takes a second."""
-    from alembic.script import ScriptDirectory
+    from alembic.script import ScriptDirectory  # start-up: only a new gradebook needs it
 
     ask = api.get_alembic_version
     api.get_alembic_version = lambda: ScriptDirectory(ALEMBIC_DIR).get_current_head()
@@ -117,9 +118,6 @@ def register(assignment: Assignment) -> NotebookNode:
     }
     current = {name: compute_checksum(cell) for name, cell in wanted.items()}
     if points != worth or checksums != current:
-        # Here, because it imports jupytext and with it JupyterLab's server.
-        from autograder.generating import require_current
-
         with registering(assignment, require_current(assignment).cells):
             pass
     return notebook

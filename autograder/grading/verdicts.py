@@ -190,7 +190,7 @@ def _as_nbgrader_reads(frame: Frame) -> list[NotebookNode]:
 
 
 def _determine_grade(cell: NotebookNode) -> tuple[float | None, float]:
-    from nbgrader.utils import determine_grade  # here, because it takes a second: servers start meanwhile
+    from nbgrader.utils import determine_grade  # start-up: servers start meanwhile
 
     return determine_grade(cell)
 
