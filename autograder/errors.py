@@ -1,10 +1,18 @@
-"""What is wrong with the course itself, or with the installation, in a sentence for the instructor."""
+"""The errors that a command ends with: each message is a sentence for the instructor."""
 
 DISTRIBUTION = "autograder-notebooks"
 
 
 class CourseError(Exception):
     """Something about the course is wrong; the message says what and how to mend it."""
+
+
+class JailError(RuntimeError):
+    """A server could not be started; the message says why in a sentence."""
+
+
+class ServerDied(RuntimeError):
+    """A server failed a job (it ended, fell silent, or built no jail), and so did a fresh one with the same job."""
 
 
 def install_command(extra: str) -> str:

@@ -10,6 +10,6 @@ def configure(c: Config) -> None:
     put_alembic_on_path()
     if reading_our_own_settings.get():
         return
-    from autograder import nbgrader_steps  # takes a second
+    from autograder import nbgrader_steps  # start-up: nbgrader takes a second
 
     nbgrader_steps.configure(c)

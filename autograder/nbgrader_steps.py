@@ -35,21 +35,23 @@ from traitlets import Unicode
 from traitlets.config import Config
 
 from autograder.authoring import builder
-from autograder.authoring.reference import own_server
 from autograder.checks.status import Status
 from autograder.checks.validating import name_what_fails
 from autograder.course import Assignment
-from autograder.errors import CourseError
+from autograder.errors import CourseError, JailError, ServerDied
 from autograder.files import UNWRITABLE, course_lock, restored_on_failure
+from autograder.generating import generate
 from autograder.gradebook.gradebook import explained_faults, register, registering, save_scores
-from autograder.grading.engine import Engine, Result
-from autograder.grading.history import remember
+from autograder.gradebook.history import remember
+from autograder.gradebook.summary import FeedbackPages
+from autograder.grading.engine import Engine
 from autograder.grading.old_points import OldPoints, scores_with_old_points
-from autograder.grading.original import original
+from autograder.grading.reference import own_server
 from autograder.grading.store import Store
-from autograder.jail.outside.client import JailError, ServerDied
+from autograder.registered import registered_release
+from autograder.results import Result
 from autograder.untrusted.autograded import fill_outputs, shown_verdicts
-from autograder.untrusted.pages import Pages, guard_formgrader
+from autograder.untrusted.pages import guard_formgrader
 from autograder.untrusted.staging import staged
 from autograder.untrusted.submission import (
     LeftOut,
@@ -85,7 +87,7 @@ def configure(c: Config) -> None:
     c.Autograde.sanitize_preprocessors = [Restore, CheckCellMetadata]
     c.Autograde.autograde_preprocessors = [RunInJail, SaveVerdicts, CheckCellMetadata]
     c.CourseStep.course = c.CourseDirectory.root
-    c.GenerateFeedback.exporter_class = Pages
+    c.GenerateFeedback.exporter_class = FeedbackPages
     guard_formgrader()
     name_what_fails()
 
@@ -167,7 +169,7 @@ class Generate(GenerateAssignment):
             self.log.warning("%s", _in_lines(str(old_points)))
 
     def _generate(self, assignment: Assignment) -> OldPoints | None:
-        generated = builder.generate(assignment)
+        generated = generate(assignment)
         with own_server(assignment.root) as server:
             made = builder.products(server, assignment, generated)
         if self.no_database:
@@ -381,7 +383,7 @@ class Restore(CourseStep):
     """Puts back what a student must not change: locked cells, hidden tests, points, and every other piece of metadata."""
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
-        restored = restore(from_notebook(nb), original(self.assignment(resources)))
+        restored = restore(from_notebook(nb), registered_release(self.assignment(resources)))
         restored.metadata[MARK] = nb.metadata[MARK]
         return restored, resources
 

@@ -15,16 +15,17 @@ from statistics import mean, median
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from nbgrader.api import MissingEntry
 
-from autograder.authoring.reference import mistake_sources, solution_sources
 from autograder.checks.status import Ending, Status
 from autograder.course import Assignment
 from autograder.errors import CourseError
 from autograder.files import write_aside
 from autograder.gradebook.gradebook import open_gradebook
+from autograder.gradebook.history import LONGEST_ANSWER, History, read_history
 from autograder.gradebook.queries import CellMean, Score, cell_means, class_scores
-from autograder.grading.history import LONGEST_ANSWER, History, in_short, read_history
-from autograder.grading.verdicts import UNFINISHED, UNFINISHED_TEST, CellVerdict, points
-from autograder.source import code_cells, grade_id, graded_cells, is_solution, read_source
+from autograder.grading.reference import mistake_sources, solution_sources
+from autograder.grading.verdicts import UNFINISHED, UNFINISHED_TEST
+from autograder.results import CellVerdict, in_short
+from autograder.source import code_cells, grade_id, graded_cells, is_solution, points, read_source
 from autograder.untrusted import similarity
 
 MOST_BARS = 20  # of the distribution

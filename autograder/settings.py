@@ -100,7 +100,7 @@ def own_settings(root: Path) -> Config:
 
 def course_directory(root: Path) -> "CourseDirectory":
     """nbgrader's own view of the folders."""
-    from nbgrader.coursedir import CourseDirectory
+    from nbgrader.coursedir import CourseDirectory  # start-up: nbgrader takes a second
 
     return CourseDirectory(config=own_settings(root))
 

@@ -23,7 +23,7 @@ def read_source(path: Path) -> NotebookNode:
     """The notebook of a percent script, with cell ids that do not change from run to run; or a notebook as it is."""
     if path.suffix == ".ipynb":
         return _read_notebook(path)
-    import jupytext  # here, because it imports JupyterLab's server
+    import jupytext  # start-up: it imports JupyterLab's server
 
     notebook = jupytext.read(path, fmt="py:percent")
     notebook.metadata = nbformat.from_dict(
@@ -96,6 +96,16 @@ def is_task(cell: NotebookNode) -> bool:
 def graded_cells(notebook: NotebookNode) -> list[NotebookNode]:
     """Those with points: tests, checks, answers that a person grades, and tasks."""
     return [cell for cell in notebook["cells"] if is_grade(cell) or is_task(cell)]
+
+
+def points(cell: NotebookNode) -> float:
+    """What the cell is worth, without extra credit."""
+    return float(cell.metadata.nbgrader.get("points", 0))
+
+
+def extra_credit(cell: NotebookNode) -> float:
+    """The points beyond those that count towards the maximum."""
+    return float(cell.metadata.get("course", {}).get("extra_credit", 0))
 
 
 def code_cells(notebook: NotebookNode) -> Iterator[NotebookNode]:

@@ -11,11 +11,11 @@ import numpy as np
 from nbformat import NotebookNode
 from nbformat.v4 import new_notebook
 
-from autograder.authoring.reference import exercise_keys
 from autograder.checks.answer_key import ExerciseKey
 from autograder.checks.asking import Case
 from autograder.course import Assignment
 from autograder.exercise import Exercise
+from autograder.grading.reference import exercise_keys
 from autograder.jail.outside.client import Server
 from autograder.source import KERNEL, code_cells, grade_id, is_demo, read_source
 

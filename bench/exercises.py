@@ -12,10 +12,10 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from autograder.authoring import reference
 from autograder.authoring.builder import PUBLIC_SEED
 from autograder.checks.judging import judge
 from autograder.course import Assignment, assignments
+from autograder.grading import reference
 from autograder.jail.outside.bubblewrap import View
 from autograder.jail.outside.client import Server
 from autograder.jail.outside.jobs import Cases, make_job

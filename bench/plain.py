@@ -9,8 +9,9 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder.authoring import builder
-from autograder.authoring.reference import own_server
 from autograder.course import Assignment
+from autograder.generating import generate
+from autograder.grading.reference import own_server
 from autograder.source import code_cells, grade_id, read_source
 from bench import classic, measure
 from bench.contenders import BIN, count_graded, otter_generate, otter_run, read_scores, run_or_raise
@@ -44,7 +45,7 @@ class Plain:
         course = self._course("ours")
         assignment = Assignment(course, NAME)
         with own_server(course) as server:
-            builder.put(builder.products(server, assignment, builder.generate(assignment)))
+            builder.put(builder.products(server, assignment, generate(assignment)))
         self._hand_in(course, assignment.read_release(), count)
         done = measure.run([str(BIN / "autograder"), "grade", NAME, "--workers", "2"], course)
         assert count_graded(course) == count, done.output

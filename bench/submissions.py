@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from autograder.authoring.reference import solution_sources
 from autograder.course import Assignment, course_root
 from autograder.exercise import edited
+from autograder.grading.reference import solution_sources
 from autograder.source import grade_id, read_source
 
 NAME = "02_attention"

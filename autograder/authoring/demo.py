@@ -19,10 +19,16 @@ from pathlib import Path
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
-from autograder.authoring.reference import mistake_sources, solution_sources
-from autograder.course import Assignment
+from autograder.course import Assignment, assignments, find_assignment
 from autograder.errors import CourseError
-from autograder.settings import FILE
+from autograder.gradebook.collect import collect
+from autograder.gradebook.feedback import make_pages, pack, page_of
+from autograder.gradebook.gradebook import open_gradebook, register
+from autograder.gradebook.roster import read_table
+from autograder.grading.reference import mistake_sources, solution_sources
+from autograder.grading.run import Options, find_submissions, grade_class
+from autograder.report import write_report
+from autograder.settings import FILE, course_settings
 from autograder.source import grade_id, imported_ahead, is_grade, is_solution, read_source
 
 NAMES = (
@@ -78,8 +84,6 @@ class Student:
 
 def copy_course(root: Path, folder: Path) -> Path:
     """The course in `folder`, with a gradebook of its own. Raises CourseError where something is there already."""
-    from autograder.settings import course_settings
-
     if folder.exists() and any(folder.iterdir()):
         raise CourseError(f"{folder} is not empty: name another folder.")
     folder.mkdir(parents=True, exist_ok=True)
@@ -199,8 +203,6 @@ def _file(notebook: NotebookNode) -> str:
 
 def put_into_gradebook(assignment: Assignment, students: list[Student]) -> None:
     """The class's names, and the due date."""
-    from autograder.gradebook.gradebook import open_gradebook, register
-
     register(assignment)
     with open_gradebook(assignment.root) as gradebook:
         gradebook.update_or_create_assignment(assignment.name, duedate=DUE)
@@ -246,14 +248,6 @@ def run(
     tell: Callable[[str], None] = lambda sentence: None,
 ) -> Shown:
     """Make a class in `folder` and do with it what an instructor does without an exchange."""
-    from autograder.course import assignments, find_assignment
-    from autograder.gradebook.collect import collect
-    from autograder.gradebook.feedback import make_pages, pack, page_of
-    from autograder.gradebook.gradebook import open_gradebook
-    from autograder.gradebook.roster import read_table
-    from autograder.grading.run import Options, find_submissions, grade_class
-    from autograder.report import write_report
-
     course = copy_course(root, folder.resolve())
     assignment = find_assignment(course, name) if name else for_a_demonstration(assignments(course))
     students = make_class(assignment, hostile=isolation != "none")

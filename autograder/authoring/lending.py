@@ -10,10 +10,13 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from autograder.authoring.reference import solution_sources
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
 from autograder.checks.lent_file import KEY_BYTES, key_text, seal
 from autograder.course import Assignment, assignments
 from autograder.errors import CourseError
+from autograder.grading.reference import solution_sources
 
 PUBLIC = b"for everybody"
 
@@ -73,8 +76,5 @@ def _secret(root: Path) -> bytes:
 
 
 def _derived(secret: bytes, assignment: Assignment) -> bytes:
-    from cryptography.hazmat.primitives.hashes import SHA256
-    from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-
     about = f"lend {assignment.settings.course_id} {assignment.name}".encode()
     return HKDF(SHA256(), KEY_BYTES, salt=None, info=about).derive(secret)

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from nbformat import NotebookNode
-from nbgrader.utils import is_grade, is_solution
 
 from autograder.checks.overview import FURTHER
+from autograder.source import is_grade, is_solution
 
 WORDS_PER_MINUTE = 150
 PER_WRITTEN_ANSWER = 5.0

@@ -15,11 +15,11 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from autograder.authoring import reference
 from autograder.authoring.builder import PUBLIC_SEED
 from autograder.checks.answer_key import ExerciseKey
 from autograder.checks.comparing import passes
 from autograder.course import Assignment
+from autograder.grading import reference
 from autograder.jail.inside.limits import Limits
 from autograder.jail.outside.client import Server
 from autograder.source import imported_ahead, read_source

@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 
 from autograder.authoring.lazy import lazy_answers
-from autograder.authoring.reference import exercise_key, mistake_sources, solution_sources
 from autograder.checks import recording
 from autograder.checks.asking import Answer, Case, ask
 from autograder.checks.comparing import compare, earned_credit, passes, recognised, same
@@ -27,6 +26,7 @@ from autograder.checks.status import Problem
 from autograder.course import Assignment
 from autograder.errors import CourseError
 from autograder.exercise import Exercise
+from autograder.grading.reference import exercise_key, mistake_sources, solution_sources
 from autograder.source import code_cells, grade_id, is_demo, read_source
 
 NEVER = ("mistake", "lazy", "wrong")
@@ -116,8 +116,8 @@ def assignment_rates(
 
 def one_thread() -> None:
     """Small tensors are quicker with one thread than with two, and two processes beside each other need no more."""
-    if find_spec("torch"):  # a course in numpy does without
-        import torch
+    if find_spec("torch"):
+        import torch  # optional: a course in numpy does without
 
         torch.set_num_threads(1)
 

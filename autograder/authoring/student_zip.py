@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from autograder.authoring.builder import StartPage, generate
+from autograder.authoring.builder import StartPage
 from autograder.authoring.lending import lent_bytes
 from autograder.course import assignments, course_root
 from autograder.errors import CourseError
 from autograder.files import write_aside
+from autograder.generating import generate
 from autograder.settings import course_settings
 from autograder.source import notebook_bytes, read_source
 

@@ -18,7 +18,6 @@ from rich.text import Text
 from autograder.authoring import mutants
 from autograder.authoring.builder import PUBLIC_SEED
 from autograder.authoring.rates import Bench, Rate, exercise_rates, one_thread, seeds_from
-from autograder.authoring.reference import BROKEN, exercise_key, faults, mistake_sources
 from autograder.checks.answer_key import ExerciseKey
 from autograder.checks.asking import Answer, ask
 from autograder.checks.judging import judge
@@ -26,6 +25,7 @@ from autograder.checks.status import Problem
 from autograder.course import Assignment, assignments
 from autograder.errors import CourseError
 from autograder.exercise import Exercise
+from autograder.grading.reference import BROKEN, exercise_key, faults, mistake_sources
 
 FEWEST_MISTAKES, FEWEST_ALTERNATIVES, FEWEST_SHAPES = 6, 2, 3
 

@@ -37,7 +37,7 @@ class TorchTensors:
     word: str = "tensor"
 
     def argument(self, array: np.ndarray) -> Any:
-        import torch
+        import torch  # optional: a course in numpy does without
 
         return torch.from_numpy(array.copy())
 

@@ -145,7 +145,7 @@ def _listed(names: list[str]) -> str:
 
 def heat_maps(shown: Panels) -> tuple[bytes, str]:
     """Panels of yours and expected and, if the shapes agree, |difference|; as a PNG and its description."""
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure  # start-up: only a wrong answer is drawn
 
     shades = dict(zip(("vmin", "vmax"), shown.range or (), strict=False))
     looks = [

@@ -7,15 +7,15 @@ nobody asked for counts like an exercise. An nbgrader_config.py calls `name_what
 from collections.abc import Iterable
 from typing import Any
 
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
+
 LONGEST_QUESTION = 400  # characters
 OF_EXTENSIONS = "Extensions: extra credit, not needed for full points."
 
 
 def name_what_fails() -> None:
     """From now on Validate, in JupyterLab and as a command, says what fails by its name."""
-    from nbgrader.validator import (
-        Validator,  # here, because a notebook that imports `check` needs no nbgrader
-    )
+    from nbgrader.validator import Validator  # optional: a notebook that imports `check` needs no nbgrader
 
     theirs = Validator._get_failed_cells
     if getattr(theirs, "names_what_fails", False):
@@ -30,8 +30,6 @@ def name_what_fails() -> None:
 
 def shown_failures(notebook: Any, failed: Iterable[Any]) -> list[Any]:
     """The cells that fail, as they are to be shown: the exercises, then all extensions as one."""
-    from nbformat.v4 import new_code_cell
-
     asked, extensions = [], []
     for cell in failed:
         if not _is_extension(cell):
@@ -50,15 +48,11 @@ def shown_failures(notebook: Any, failed: Iterable[Any]) -> list[Any]:
 
 
 def _error(lines: list[str]) -> Any:
-    from nbformat.v4 import new_output
-
     return new_output("error", ename="Extensions", evalue="", traceback=lines)
 
 
 def _with_question(notebook: Any, cell: Any) -> Any:
     """The cell with its name and the question above it in the place of its text."""
-    from nbformat.v4 import new_markdown_cell
-
     place = next(number for number, other in enumerate(notebook.cells) if other is cell)
     above = next(
         (other.source for other in reversed(notebook.cells[:place]) if other.cell_type == "markdown"), ""
@@ -77,7 +71,7 @@ def _is_extension(cell: Any) -> bool:
 
 def _is_untouched(notebook: Any, check: Any) -> bool:
     """Whether the answer that a check asks for is still as it was released."""
-    from nbgrader.utils import compute_checksum
+    from nbgrader.utils import compute_checksum  # optional: as above
 
     wanted = check.metadata.nbgrader.grade_id.removesuffix("-check")
     for cell in notebook.cells:

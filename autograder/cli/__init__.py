@@ -13,7 +13,7 @@ from rich.markup import escape
 from autograder import startup  # noqa: F401
 from autograder.cli import authoring, beginning, exchange, grading, results
 from autograder.cli.terminal import console
-from autograder.errors import CourseError, install_command
+from autograder.errors import CourseError, JailError, ServerDied, install_command
 
 COMMANDS = {
     "init": beginning.init,
@@ -50,8 +50,6 @@ for name, command in COMMANDS.items():
 
 def main() -> None:
     """Our own errors end with one sentence and exit status 1."""
-    from autograder.jail.outside.client import JailError, ServerDied
-
     try:
         app()
     except (CourseError, ServerDied) as error:

@@ -8,11 +8,13 @@ from typing import Annotated
 
 import typer
 from rich.markup import escape
+from rich.table import Table
 
 from autograder.cli.options import Json, Name, Names, OnlyExercises, Seeds, Workers, chosen_assignments
 from autograder.cli.terminal import console, progress_bar, warn_of_old_points
 from autograder.course import Assignment, course_root, find_assignment
 from autograder.errors import CourseError
+from autograder.source import read_source
 
 
 def build(
@@ -28,10 +30,11 @@ def build(
     one, when a variant does not run, or when the verdict on a known answer depends on the inputs that are drawn
     (before a release, `autograder rates` tries many more of them).
     """
-    from autograder.authoring import builder
+    from autograder.authoring import builder  # start-up: nbgrader
     from autograder.authoring.rates import require_no_luck
-    from autograder.authoring.reference import own_server
+    from autograder.generating import generate
     from autograder.grading.old_points import scores_with_old_points
+    from autograder.grading.reference import own_server
 
     root = course_root()
     chosen = chosen_assignments(root, names)
@@ -43,7 +46,7 @@ def build(
             if check:
                 complaints += builder.stale(server, assignment)
             else:
-                made = builder.products(server, assignment, builder.generate(assignment))
+                made = builder.products(server, assignment, generate(assignment))
                 trying = progress.add_task(
                     f"  on {seeds} draws of the inputs", total=len(assignment.exercises)
                 )
@@ -78,7 +81,7 @@ def try_exercises(
     Mistakes and lazy answers are never right, alternatives always, whatever inputs are drawn; mistakes are told apart;
     small changes of the solution are noticed, or `survivors` says why they are as right.
     """
-    from autograder.authoring.trial import explain, find_exercises, try_exercise
+    from autograder.authoring.trial import explain, find_exercises, try_exercise  # start-up: nbgrader
 
     trials = []
     for home, name in find_exercises(course_root(), exercises):
@@ -108,7 +111,7 @@ def mutants(
 
     Fails if a change goes unnoticed and its exercise does not say why it is as right (`survivors`).
     """
-    from autograder.authoring.mutants import explain, run
+    from autograder.authoring.mutants import explain, run  # start-up: nbgrader
 
     reports = []
     for assignment, chosen in chosen_exercises(names, exercise):
@@ -144,7 +147,7 @@ def rates(
 
     "rounding" says whether an answer stays when its inputs move by the last bit of a number, as on another processor.
     """
-    from autograder.authoring.rates import assignment_rates, read_natural, seeds_from
+    from autograder.authoring.rates import assignment_rates, read_natural, seeds_from  # start-up: the jail
 
     wrong, right = read_natural(natural) if natural else ({}, {})
     tried = []
@@ -186,7 +189,7 @@ def student_release(
     ] = False,
 ) -> None:
     """Pack what students get: notebooks, answer keys and what notebooks need, without solutions."""
-    from autograder.authoring.student_zip import write_student_zip
+    from autograder.authoring.student_zip import write_student_zip  # start-up: nbgrader
 
     console.print(f"wrote {write_student_zip(target, alone)}")
 
@@ -203,7 +206,7 @@ def lend(
     nothing; who has the key can read the functions, too, so publish it when nothing can be handed in any more, or where
     that does not matter.
     """
-    from autograder.authoring.lending import published_key
+    from autograder.authoring.lending import published_key  # start-up: cryptography
 
     key = published_key(find_assignment(course_root(), name), early)
     console.print(f'borrow(key="{key}")', highlight=False, soft_wrap=True)
@@ -216,11 +219,8 @@ def minutes(
     """Say how long notebooks take a student: words read at 150 per minute, exercises by their docstrings, five minutes per
     written answer. The core path is everything outside sections whose headings begin with "Extension" or "Further".
     """
-    from rich.table import Table
-
-    from autograder.authoring.minutes import minutes as minutes_of
+    from autograder.authoring.minutes import minutes as minutes_of  # start-up: what draws checks
     from autograder.authoring.minutes import sections
-    from autograder.source import read_source
 
     table = Table(
         "notebook", *(("section",) if by_section else ()), "words", "exercises", "answers", "minutes"
@@ -249,7 +249,7 @@ def chosen_exercises(
     names: Iterable[str] | None, exercises: list[str] | None
 ) -> list[tuple[Assignment, list[str]]]:
     """The chosen assignments, each with its exercises, or with those of `exercises`; without those that have none."""
-    from autograder.authoring.trial import find_exercises
+    from autograder.authoring.trial import find_exercises  # start-up: nbgrader
 
     root = course_root()
     if exercises:

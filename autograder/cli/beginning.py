@@ -2,11 +2,13 @@
 
 import os
 import sys
+import tempfile
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from autograder.authoring.init import begin_course
 from autograder.cli.options import Isolation, Jail
 from autograder.cli.terminal import console, say_lines
 from autograder.course import course_root
@@ -16,8 +18,6 @@ def init(
     folder: Annotated[Path, typer.Argument(help="Where; made if it is missing.")] = Path("."),
 ) -> None:
     """Begin a course in an empty folder: settings, and one assignment that can be built and graded at once."""
-    from autograder.authoring.init import begin_course
-
     for path in begin_course(folder):
         console.print(f"wrote {path}", highlight=False, soft_wrap=True)
     console.print("Next, in that folder: `autograder build`; its README.md says how to go on.")
@@ -36,9 +36,7 @@ def demo(
     Some are right, some make known mistakes, some hand in late, nothing, a broken file, or an attack. They are collected
     as from Moodle, graded in the jail and packed for Moodle, in a copy of this course; the course stays as it is.
     """
-    import tempfile
-
-    from autograder.authoring.demo import run
+    from autograder.authoring.demo import run  # start-up: nbgrader
 
     where = folder or Path(tempfile.mkdtemp(prefix="autograder-demo-"))
     made = run(course_root(), where, name, isolation.value, lambda line: say_lines([line]))
@@ -66,7 +64,7 @@ def doctor(isolation: Jail = Isolation.BWRAP) -> None:
     ✓ is well, ! cannot be done here although grading can, ✗ stops grading; then the exit status is 1. The jail is not
     asked for but built, and a notebook is run in it.
     """
-    from autograder.doctor import Level, examine
+    from autograder.doctor import Level, examine  # start-up: the jail
 
     states = []
     for finding in examine(course_root(), isolation.value):

@@ -40,7 +40,7 @@ def collect(
     Students are found in nbgrader's gradebook by their names, or by TABLE.csv. Of several notebooks the last counts. What
     cannot be matched is named, stops nothing else, and the exit status is 1.
     """
-    from autograder.gradebook.collect import collect as run
+    from autograder.gradebook.collect import collect as run  # start-up: nbgrader
     from autograder.gradebook.collect import explain
     from autograder.gradebook.gradebook import open_gradebook
     from autograder.gradebook.roster import read_table
@@ -79,7 +79,7 @@ def export(
     Who still waits for grading by hand, or handed in nothing, has no line for Canvas and Moodle. A text that
     begins like a formula (= + - @) gets an apostrophe in front.
     """
-    from autograder.gradebook.export import EXPORTERS
+    from autograder.gradebook.export import EXPORTERS  # start-up: sqlalchemy
     from autograder.gradebook.gradebook import open_gradebook
 
     root = course_root()
@@ -114,7 +114,7 @@ def feedback(
     - Canvas: the assignment's Upload Submissions (after Download Submissions). It shows each page under the name of the
       file that was handed in.
     """
-    from autograder.gradebook.feedback import graded_students, make_pages, pack
+    from autograder.gradebook.feedback import graded_students, make_pages, pack  # start-up: nbgrader
 
     assignment = find_assignment(course_root(), name)
     with progress_bar() as progress:

@@ -51,7 +51,7 @@ def grade(
     A cluster's workers need the same checkout and the same environment as this machine: start them there
     with `dask worker tcp://host:port`. docs/grading.md says more.
     """
-    from autograder.grading.run import NotAllGraded, grade_class
+    from autograder.grading.run import NotAllGraded, grade_class  # start-up: the jail, msgspec
 
     root = course_root()
     chosen = find_assignment(root, name)
@@ -76,8 +76,7 @@ def grade(
         report["not_graded"] = [asdict(hand_in) for hand_in in left]
         json_file.write_text(json.dumps(report, indent=1), encoding="utf-8")
     console.print(result_table(results))
-    # Here, because the gradebook's library takes a second.
-    from autograder.grading.old_points import scores_with_old_points
+    from autograder.grading.old_points import scores_with_old_points  # start-up: nbgrader
 
     warn_of_old_points(filter(None, [scores_with_old_points(chosen)]))  # of those who were not graded now
     if left:
@@ -89,7 +88,7 @@ def watch(name: Name) -> None:
 
     For another terminal, or a notebook in JupyterLab: `!autograder watch 02_attention`.
     """
-    from autograder.grading.progress import follow
+    from autograder.grading.progress import follow  # start-up: psutil
 
     progress = None
     for progress in follow(find_assignment(course_root(), name)):
@@ -122,7 +121,7 @@ def regrade(
     Scores and comments given by hand, extra credit that was typed in and extensions stay. Late penalties
     follow the course's rule and the new score; where they change the table says so.
     """
-    from autograder.grading.regrade import regrade as run
+    from autograder.grading.regrade import regrade as run  # start-up: nbgrader
     from autograder.grading.run import NotAllGraded
 
     root = course_root()
@@ -154,9 +153,9 @@ def grade_mine(
     isolation: Annotated[Isolation, typer.Option(help="Your own code needs no jail.")] = Isolation.NONE,
 ) -> None:
     """Grade the notebooks of the release where they lie, for those who learn alone. Records nothing."""
-    from autograder.grading.engine import Engine
-    from autograder.grading.original import original
+    from autograder.grading.engine import Engine  # start-up: the jail
     from autograder.grading.store import Store
+    from autograder.registered import registered_release
     from autograder.untrusted.submission import read_submission
 
     root = course_root()
@@ -167,7 +166,7 @@ def grade_mine(
         for assignment in chosen:
             with Engine(assignment, Store(root / ".autograder" / "store"), isolation.value) as engine:
                 mine = read_submission(
-                    assignment.release.parent, assignment.name, assignment, original(assignment)
+                    assignment.release.parent, assignment.name, assignment, registered_release(assignment)
                 )
                 results.append(engine.grade(mine))
             progress.advance(task)
@@ -176,7 +175,7 @@ def grade_mine(
 
 def _find_folders(assignment: Assignment, submitted: Path, wanted: list[str] | None) -> tuple[dict, list]:
     """The folders of the wanted students; and whoever else may have handed in and cannot be graded."""
-    from autograder.grading.run import find_submissions
+    from autograder.grading.run import find_submissions  # start-up: the jail, msgspec
     from autograder.untrusted.submission import left_out
 
     folders = find_submissions(assignment, submitted, wanted or [])
@@ -184,7 +183,7 @@ def _find_folders(assignment: Assignment, submitted: Path, wanted: list[str] | N
 
 
 def _options(isolation: Isolation, workers: int | None, scheduler: str, fresh: bool = False):
-    from autograder.grading.run import Options
+    from autograder.grading.run import Options  # start-up: as above
 
     if workers and scheduler:
         raise CourseError("--workers starts workers here, --scheduler uses those of a cluster: choose one.")
@@ -194,7 +193,7 @@ def _options(isolation: Isolation, workers: int | None, scheduler: str, fresh: b
 @contextmanager
 def _grading(assignment: Assignment, total: int) -> Iterator[tuple[Callable, Counter, Progress]]:
     """A progress bar, what to call with each result, and what was counted. `watch` sees the same."""
-    from autograder.grading.progress import Record
+    from autograder.grading.progress import Record  # start-up: psutil
 
     counted, title = Counter(), f"grading {assignment.name}"
     with (

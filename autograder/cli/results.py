@@ -29,7 +29,7 @@ def report(
     Scores, each exercise's success, the most frequent mistakes by name, slow and failed submissions, and
     groups that are nearly the same. The page needs nothing else and no network.
     """
-    from autograder.report import write_report
+    from autograder.report import write_report  # start-up: nbgrader
 
     write_report(find_assignment(course_root(), name), output)
     console.print(f"wrote {output}")
@@ -61,7 +61,7 @@ def written(
     machine. Points and comments go into nbgrader's gradebook at once, so the page can be closed at any time. Several
     people may grade at a time. docs/written.md says more.
     """
-    from autograder.written.room import Room
+    from autograder.written.room import Room  # start-up: nbgrader
     from autograder.written.text_similarity import course_encoder
 
     chosen = find_assignment(course_root(), name)
@@ -87,7 +87,7 @@ def written(
 
 
 def _require_graded(assignment: Assignment) -> None:
-    from autograder.gradebook.gradebook import recorded_students
+    from autograder.gradebook.gradebook import recorded_students  # start-up: nbgrader
 
     if not recorded_students(assignment):
         raise CourseError(

@@ -4,6 +4,7 @@ from rich.table import Table
 from rich.text import Text
 
 from autograder.checks.status import Status
+from autograder.results import in_short
 
 
 def result_table(results, first_column: str = "student") -> Table:
@@ -55,8 +56,6 @@ def agreement_table(rows: list[dict]) -> Table | str:
 
 def _reasons(result) -> str:
     """What was lost and why; cells that share a reason share a line."""
-    from autograder.grading.history import in_short
-
     groups: dict[tuple[str, str], list[str]] = {}
     for verdict in result.verdicts:
         if verdict.status not in (Status.PASSED, Status.MANUAL):

@@ -8,11 +8,17 @@ import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
+from autograder.checks.status import Ending
 from autograder.course import assignments
 from autograder.doctor.course import is_built
 from autograder.doctor.readiness import Level, Readiness
-from autograder.errors import install_command
-from autograder.pool.servers import Settings
+from autograder.errors import JailError, ServerDied, install_command
+from autograder.jail.outside import cgroup
+from autograder.jail.outside.client import find_problem
+from autograder.jail.outside.jobs import HARMLESS
+from autograder.pool.local import cores
+from autograder.pool.pool import settings_for
+from autograder.pool.servers import ServerPool, Settings
 from autograder.settings import course_settings, limits
 
 NEEDED, BETTER = 200 << 20, 2 << 30  # bytes of a disk
@@ -80,7 +86,10 @@ def browser(root: Path) -> Readiness:
         return Readiness(
             "browser", Level.NOTE, "there is no JupyterLab here: no formgrader.", "pip install jupyterlab"
         )
-    from jupyter_core.paths import jupyter_config_path, jupyter_path
+    from jupyter_core.paths import (  # optional: `python` names what is missing
+        jupyter_config_path,
+        jupyter_path,
+    )
 
     pages = any((Path(place) / "@jupyter" / "nbgrader").is_dir() for place in jupyter_path("labextensions"))
     files = [
@@ -111,10 +120,7 @@ def _enabled(file: Path) -> dict[str, bool]:
 
 def memory(root: Path) -> Readiness:
     """Whether the memory that notebooks may use is there, and what counts it."""
-    import psutil
-
-    from autograder.jail.outside import cgroup
-    from autograder.pool.local import cores
+    import psutil  # optional: as above
 
     most, free, workers = limits(root).memory_bytes, psutil.virtual_memory().available, cores()
     needed = f"{workers} notebooks at once, each with up to {most >> 20} MB; {free >> 20} MB are free"
@@ -132,12 +138,6 @@ def memory(root: Path) -> Readiness:
 
 def jail(root: Path, isolation: str) -> Readiness:
     """Not asked whether it could be built, but built, with everything that a course's notebooks import."""
-    from autograder.checks.status import Ending
-    from autograder.jail.outside.client import JailError, ServerDied, find_problem
-    from autograder.jail.outside.jobs import HARMLESS
-    from autograder.pool.pool import settings_for
-    from autograder.pool.servers import ServerPool
-
     if isolation == "bwrap" and (problem := find_problem()):
         return Readiness(
             "jail", Level.BAD, problem, "or `--isolation none`, which runs students' code with your rights."

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.utils import parse_utc
 
 from autograder.course import Assignment, assignments
 from autograder.files import UNWRITABLE, read_object, write_aside
@@ -156,8 +157,6 @@ class _Clock:
 
 
 def _parsed(file: File) -> datetime | None:
-    from nbgrader.utils import parse_utc
-
     try:
         text = file.read(MOST_TIME).decode("utf-8-sig").strip()
         return parse_utc(text) if text else None

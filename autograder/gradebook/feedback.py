@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from nbgrader.apps import NbGraderAPI
+
 from autograder.course import Assignment
 from autograder.errors import CourseError
 from autograder.files import aside
@@ -38,8 +40,6 @@ def make_pages(
         raise CourseError(
             f"Nobody's {assignment.name} has been graded: run `autograder grade {assignment.name}` first."
         )
-    from nbgrader.apps import NbGraderAPI
-
     api = NbGraderAPI(course_directory(assignment.root), config=load(assignment.root))
     made, left = [], []
     for student in students or graded:

@@ -21,12 +21,12 @@ from nbgrader.utils import compute_checksum
 from autograder.course import Assignment
 from autograder.errors import CourseError
 from autograder.files import UNWRITABLE, aside, write_aside
+from autograder.generating import require_current
 from autograder.gradebook import rows
+from autograder.gradebook.history import read_history, remember
 from autograder.gradebook.queries import find_released, total_score
-from autograder.grading.engine import Result
-from autograder.grading.history import read_history, remember
-from autograder.grading.original import original
-from autograder.grading.verdicts import CellVerdict
+from autograder.registered import registered_release
+from autograder.results import CellVerdict, Result
 from autograder.settings import course_directory, own_settings
 from autograder.source import grade_id, is_grade, is_solution, is_task
 from autograder.untrusted.autograded import fill_outputs, shown_verdicts
@@ -90,7 +90,7 @@ def _create(db_url: str, course_id: str) -> None:
 @contextmanager
 def _asking_alembic_here() -> Iterator[None]:
     """nbgrader starts alembic's command to learn the version of its tables, which takes a second."""
-    from alembic.script import ScriptDirectory
+    from alembic.script import ScriptDirectory  # start-up: only a new gradebook needs it
 
     ask = api.get_alembic_version
     api.get_alembic_version = lambda: ScriptDirectory(ALEMBIC_DIR).get_current_head()
@@ -102,7 +102,7 @@ def _asking_alembic_here() -> Iterator[None]:
 
 def register(assignment: Assignment) -> NotebookNode:
     """Make sure that the gradebook knows the assignment with its cells and points. Returns what hand-ins are restored from."""
-    notebook = original(assignment)
+    notebook = registered_release(assignment)
     wanted = {grade_id(cell): cell for cell in notebook.cells if grade_id(cell)}
     with open_gradebook(assignment.root) as gradebook:
         try:
@@ -118,10 +118,7 @@ def register(assignment: Assignment) -> NotebookNode:
     }
     current = {name: compute_checksum(cell) for name, cell in wanted.items()}
     if points != worth or checksums != current:
-        # Here, because it imports jupytext and with it JupyterLab's server.
-        from autograder.authoring import builder
-
-        with registering(assignment, builder.registered(assignment).cells):
+        with registering(assignment, require_current(assignment).cells):
             pass
     return notebook
 

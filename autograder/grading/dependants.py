@@ -19,7 +19,8 @@ from autograder.checks.asking import Answer
 from autograder.checks.comparing import KnownMistake, earned_credit, passes, recognised
 from autograder.checks.status import Problem, Status
 from autograder.course import Assignment
-from autograder.grading.verdicts import CellVerdict, Reply, automatic
+from autograder.grading.verdicts import Reply, automatic
+from autograder.results import CellVerdict
 from autograder.source import grade_id
 from autograder.untrusted.submission import Submission
 

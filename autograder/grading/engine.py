@@ -16,23 +16,24 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from autograder.authoring.reference import DrawnCases, solution_sources
 from autograder.checks.answer_key import ExerciseKey
 from autograder.checks.answers import Malformed
-from autograder.checks.status import CellEnding, Ending, Status
+from autograder.checks.status import CellEnding, Ending
 from autograder.course import Assignment
 from autograder.digests import rules_digest
 from autograder.grading.demonstrations import Demonstrations, lacks_a_name, missing_names
 from autograder.grading.dependants import Dependants, Loan
 from autograder.grading.expected import Expected
+from autograder.grading.reference import DrawnCases, solution_sources
 from autograder.grading.store import Store, job_id
-from autograder.grading.verdicts import CellVerdict, Reply, judge_again, judge_cells, unnamed, without_running
+from autograder.grading.verdicts import Reply, judge_again, judge_cells, unnamed, without_running
 from autograder.jail.inside.limits import Limits
 from autograder.jail.outside import jobs
 from autograder.jail.outside.client import Outcome
 from autograder.pool.local import LocalPool
 from autograder.pool.pool import Pool, settings_for
 from autograder.pool.servers import ServerPool
+from autograder.results import CellVerdict, Result
 from autograder.source import grade_id
 from autograder.untrusted.frames import Frame, read_frame
 from autograder.untrusted.submission import Submission
@@ -40,49 +41,6 @@ from autograder.untrusted.submission import Submission
 MOST_AT_ONCE = 10  # results that are held in memory, to be recorded together
 HELD_SECONDS = 0.2  # that they wait for another one
 MOST_PACKED = 32  # sets of exercises whose inputs are kept packed
-
-
-@dataclass(frozen=True)
-class Result:
-    """Everything known about one graded submission."""
-
-    student: str
-    verdicts: tuple[CellVerdict, ...]
-    seconds: float
-    outputs: Mapping[int, list[dict[str, Any]]] = field(default_factory=dict)  # by the cell's place
-    seed: str = ""
-    ending: Ending = Ending.FINISHED
-
-    @property
-    def trouble(self) -> bool:
-        """Whether the notebook could not be read, or not be run to its end."""
-        return self.ending != Ending.FINISHED or any(
-            verdict.status == Status.TIMEOUT for verdict in self.verdicts
-        )
-
-    @property
-    def score(self) -> float:
-        return sum(verdict.earned for verdict in self.verdicts)
-
-    @property
-    def max_score(self) -> float:
-        return sum(verdict.max_score for verdict in self.verdicts)
-
-    def to_json(self) -> dict[str, Any]:
-        keep = ("grade_id", "score", "max_score", "status", "reason", "mistake")
-        cells = [{name: verdict.to_json()[name] for name in keep} for verdict in self.verdicts]
-        for cell, verdict in zip(cells, self.verdicts, strict=True):
-            if verdict.extra:
-                cell["extra_credit"] = verdict.extra
-            if verdict.credit:
-                cell["credit"] = verdict.credit
-        return {
-            "student": self.student,
-            "score": self.score,
-            "max_score": self.max_score,
-            "seconds": round(self.seconds, 3),
-            "cells": cells,
-        }
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 
-from autograder.authoring import reference
 from autograder.checks.answer_key import ExerciseKey
 from autograder.course import Assignment
+from autograder.grading import reference
 from autograder.pool.servers import ServerPool
 
 

@@ -7,10 +7,9 @@ from nbformat import NotebookNode
 from autograder.checks.status import Status
 from autograder.course import Assignment
 from autograder.gradebook.gradebook import open_gradebook, recorded_students
+from autograder.gradebook.history import read_history
 from autograder.gradebook.queries import scored_by_hand
-from autograder.grading.history import read_history
-from autograder.grading.verdicts import extra_credit, points
-from autograder.source import grade_id, graded_cells
+from autograder.source import extra_credit, grade_id, graded_cells, points
 
 SHOWN = 10  # students by name
 

@@ -8,17 +8,16 @@ from pathlib import Path
 from nbgrader.api import Grade, Gradebook, MissingEntry
 from sqlalchemy import Row
 
-from autograder.authoring import builder
 from autograder.course import Assignment
 from autograder.errors import CourseError
 from autograder.files import course_lock
+from autograder.generating import require_current
 from autograder.gradebook.gradebook import GradebookWriter, open_gradebook, register
+from autograder.gradebook.history import History, read_history
 from autograder.gradebook.queries import cell_rows, max_scores, submission_rows
-from autograder.grading.engine import Result
-from autograder.grading.history import History, in_short, read_history
-from autograder.grading.original import original
 from autograder.grading.run import OnResult, Options, make_engine, read_all
-from autograder.grading.verdicts import CellVerdict
+from autograder.registered import registered_release
+from autograder.results import CellVerdict, Result, in_short
 from autograder.source import grade_id, graded_cells
 from autograder.untrusted.submission import LeftOut, Submission
 
@@ -67,7 +66,7 @@ def regrade(
         with open_gradebook(assignment.root) as gradebook:
             preview = Preview(gradebook, assignment)
             not_graded: list[LeftOut] = []
-            reading = read_all(assignment, folders, original(assignment), not_graded)
+            reading = read_all(assignment, folders, registered_release(assignment), not_graded)
             for submission, result in engine.grade_all(reading):
                 shown[result.student] = _shown(submission, result)
                 changes[result.student] = list(preview.changes(submission, result))
@@ -80,7 +79,9 @@ def regrade(
         with open_gradebook(assignment.root) as gradebook:
             recorder = GradebookWriter(gradebook, assignment)
             readable = {student: folders[student] for student in shown}
-            for batch in engine.batches(read_all(assignment, readable, original(assignment), not_graded)):
+            for batch in engine.batches(
+                read_all(assignment, readable, registered_release(assignment), not_graded)
+            ):
                 as_shown = [graded for graded in batch if _shown(*graded) == shown[graded[0].student]]
                 not_graded += recorder.record(as_shown)
                 recorded = {submission.student for submission, _ in as_shown}
@@ -97,7 +98,7 @@ def _shown(submission: Submission, result: Result) -> Shown:
 
 
 def _require_the_same_cells(assignment: Assignment) -> None:
-    builder.registered(assignment)  # or it says that the release is older than its source
+    require_current(assignment)  # or it says that the release is older than its source
     with open_gradebook(assignment.root) as gradebook:
         try:
             notebook = gradebook.find_notebook(assignment.name, assignment.name)

@@ -28,7 +28,8 @@ from autograder.untrusted.submission import (
 )
 
 if TYPE_CHECKING:
-    from autograder.grading.engine import Engine, Result
+    from autograder.grading.engine import Engine
+    from autograder.results import Result
 
 CLUSTER_PACKAGES = ("dask", "distributed")
 OnResult = Callable[["Result"], None]
@@ -92,8 +93,11 @@ def grade_class(
     """
     results, left = {}, []
     with course_lock(assignment.root), make_engine(assignment, folders, options, tell) as engine:
-        # Here, because it takes a second: what runs notebooks starts meanwhile.
-        from autograder.gradebook.gradebook import GradebookWriter, open_gradebook, register
+        from autograder.gradebook.gradebook import (  # start-up: nbgrader takes a second, and servers start meanwhile
+            GradebookWriter,
+            open_gradebook,
+            register,
+        )
 
         whole = register(assignment)
         with open_gradebook(assignment.root) as gradebook:
@@ -125,7 +129,7 @@ def make_engine(
         pool.warm_up()
     else:
         tell("None to be run: what was graded before has not changed.")
-    from autograder.grading.engine import Engine  # here, because it takes a while: what runs notebooks starts
+    from autograder.grading.engine import Engine  # start-up: servers start meanwhile
 
     engine = Engine(assignment, store, options.isolation, pool, options.fresh)
     if new:
@@ -145,7 +149,7 @@ def make_pool(settings: Settings, workers: int, scheduler: str) -> Pool:
     if not scheduler:
         return LocalPool(settings, workers)
     try:
-        from autograder.pool.cluster import ClusterPool
+        from autograder.pool.cluster import ClusterPool  # optional: dask
     except ModuleNotFoundError as error:
         if error.name not in CLUSTER_PACKAGES:
             raise

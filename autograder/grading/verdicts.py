@@ -1,8 +1,7 @@
 """From what came out of the jail to a score and a reason for every graded cell."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 from nbformat import NotebookNode, from_dict
 
@@ -13,7 +12,8 @@ from autograder.checks.panels import Panels, panels
 from autograder.checks.status import CellEnding, Ending, Problem, Status
 from autograder.course import Assignment
 from autograder.exercise import Exercise
-from autograder.source import grade_id, is_task
+from autograder.results import CellVerdict
+from autograder.source import extra_credit, grade_id, is_task, points
 from autograder.untrusted.frames import Frame
 from autograder.untrusted.submission import Submission
 
@@ -48,48 +48,6 @@ UNFINISHED_TEST = {
 LONGEST_REASON = 2000
 MOST_KEPT = 16  # rows and columns of a picture: at most 5 KB of each wrong answer
 LONGEST_NUMBER = 1000  # characters that are read as partial credit
-
-
-@dataclass(frozen=True)
-class CellVerdict:
-    """Score and reason of one graded cell.
-
-    score is None while a person has to grade it. extra is what counts beyond max_score. credit is the share of both that
-    a wrong answer earned as a known mistake. panels is what a picture shows of a wrong answer beside the expected one.
-    """
-
-    grade_id: str
-    score: float | None
-    max_score: float
-    status: Status
-    reason: str = ""
-    mistake: str = ""
-    hint: str = ""
-    extra: float = 0.0
-    credit: float = 0.0
-    panels: Panels | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        return {**vars(self), "panels": self.panels and asdict(self.panels)}
-
-    @classmethod
-    def from_json(cls, entry: Mapping[str, Any]) -> "CellVerdict":
-        """The inverse of `to_json`. Raises KeyError, TypeError or ValueError for anything else."""
-        panels = entry.get("panels")
-        read = {"status": Status(entry["status"]), "panels": panels and Panels.from_json(panels)}
-        return cls(**{**entry, **read})
-
-    @property
-    def earned(self) -> float:
-        return (self.score or 0.0) + self.extra
-
-
-def points(cell: NotebookNode) -> float:
-    return float(cell.metadata.nbgrader.get("points", 0))
-
-
-def extra_credit(cell: NotebookNode) -> float:
-    return float(cell.metadata.get("course", {}).get("extra_credit", 0))
 
 
 @dataclass(frozen=True)
@@ -232,7 +190,7 @@ def _as_nbgrader_reads(frame: Frame) -> list[NotebookNode]:
 
 
 def _determine_grade(cell: NotebookNode) -> tuple[float | None, float]:
-    from nbgrader.utils import determine_grade  # here, because it takes a second: servers start meanwhile
+    from nbgrader.utils import determine_grade  # start-up: servers start meanwhile
 
     return determine_grade(cell)
 

@@ -16,8 +16,8 @@ from dataclasses import replace
 from distributed import CancelledError, Client, Future, KilledWorker
 
 from autograder.checks.status import Ending
-from autograder.errors import CourseError
-from autograder.jail.outside.client import Outcome, ServerDied
+from autograder.errors import CourseError, ServerDied
+from autograder.jail.outside.client import Outcome
 from autograder.jail.outside.jobs import HARMLESS
 from autograder.pool import worker
 from autograder.pool.servers import Settings

@@ -7,7 +7,8 @@ from contextlib import suppress
 from math import ceil
 from pathlib import Path
 
-from autograder.jail.outside.client import Outcome, ServerDied
+from autograder.errors import ServerDied
+from autograder.jail.outside.client import Outcome
 from autograder.pool.servers import ServerPool, Settings
 
 CPU_QUOTA = Path("/sys/fs/cgroup/cpu.max")

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.checks.status import Ending
+from autograder.errors import ServerDied
 from autograder.jail.inside.limits import Limits
 from autograder.jail.outside.bubblewrap import View, package_folder
-from autograder.jail.outside.client import Outcome, Server, ServerDied, Zygote
+from autograder.jail.outside.client import Outcome, Server, Zygote
 from autograder.jail.outside.jobs import HARMLESS
 
 

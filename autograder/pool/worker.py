@@ -12,8 +12,8 @@ from functools import cache
 from pathlib import Path
 
 from autograder.digests import worker_versions
-from autograder.errors import CourseError
-from autograder.jail.outside.client import Outcome, ServerDied
+from autograder.errors import CourseError, ServerDied
+from autograder.jail.outside.client import Outcome
 from autograder.pool.servers import ServerPool, Settings
 
 REMEDY = "give it the same checkout and the same environment."

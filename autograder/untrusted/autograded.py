@@ -10,8 +10,7 @@ from nbformat import NotebookNode, from_dict
 from autograder.checks.card import COLOUR, SYMBOL, WRONG
 from autograder.checks.status import Status
 from autograder.course import Assignment
-from autograder.grading.engine import Result
-from autograder.grading.verdicts import CellVerdict
+from autograder.results import CellVerdict, Result
 from autograder.source import grade_id
 
 SHOWN = ("text/plain", "image/png")

@@ -143,7 +143,7 @@ class Scribe:
 
 def serve(memory: int, seconds: float) -> None:
     """The scribe's own life: a line is a task, and another its answer. The kernel ends it when a task takes too long."""
-    from autograder.untrusted.rendered import RENDERERS
+    from autograder.untrusted.rendered import RENDERERS  # start-up: only the scribe's process renders
 
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -9,7 +9,6 @@ import copy
 import hashlib
 import re
 import time
-from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from html import escape
 from pathlib import Path
@@ -26,11 +25,9 @@ from nbgrader.server_extensions.formgrader import formgrader, handlers
 from nbgrader.server_extensions.formgrader.handlers import template_path
 from traitlets.config import Config
 
-from autograder.course import Assignment
 from autograder.source import is_demo
 from autograder.untrusted import budgets
 from autograder.untrusted.budgets import TooMuch
-from autograder.untrusted.summary import put_on_top
 
 OUR_TEMPLATES = Path(__file__).parents[1] / "templates" / "nbgrader"
 
@@ -81,18 +78,7 @@ class Pages(HTMLExporter):
     ) -> tuple[str, dict[str, Any]]:
         self._begin()
         page, resources = super().from_notebook_node(_bounded(nb), resources, **kw)
-        if self.template_name == "feedback":
-            page = put_on_top(page, self._with_scores, resources["nbgrader"], self._assignment(resources))
         return self._guarded(page), resources
-
-    def _preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
-        """nbgrader's preprocessor writes the gradebook's scores into the cells, of a copy."""
-        self._with_scores, resources = super()._preprocess(nb, resources)
-        return self._with_scores, resources
-
-    def _assignment(self, resources: Mapping[str, Any]) -> Assignment:
-        root = Path(self.config.CourseDirectory.get("root", Path.cwd()))
-        return Assignment(root, resources["nbgrader"]["assignment"])
 
     def _begin(self) -> None:
         self._seconds, self._characters = 0.0, 0

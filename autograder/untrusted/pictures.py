@@ -48,7 +48,7 @@ def place(shown: Panels) -> str:
 
 
 def _picture(title: str, matrix: np.ndarray, colours: str, range_: tuple[float, float] | None) -> Picture:
-    from matplotlib.image import imsave  # here, because most runs of the command draw nothing
+    from matplotlib.image import imsave  # start-up: most commands draw nothing
 
     finite = matrix[np.isfinite(matrix)]
     low, high = range_ or ((finite.min(), finite.max()) if finite.size else (0.0, 1.0))

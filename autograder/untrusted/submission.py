@@ -388,7 +388,7 @@ def handed_in_at(folder: Path) -> datetime | None:
     try:
         with _explained(folder):
             text = read_regular_file(folder, "timestamp.txt", limit=1000).decode("utf-8-sig").strip()
-        from nbgrader.utils import parse_utc  # here, because it takes a second: servers start meanwhile
+        from nbgrader.utils import parse_utc  # start-up: servers start meanwhile
 
         return parse_utc(text) if text else None
     except (OSError, ValueError, OverflowError):

@@ -7,7 +7,7 @@ import secrets
 from pathlib import Path
 
 from autograder.course import Assignment
-from autograder.grading.history import read_history
+from autograder.gradebook.history import read_history
 
 ALIAS = 12  # hexadecimal digits
 

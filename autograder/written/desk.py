@@ -262,7 +262,7 @@ class Desk:
             else:
                 new.append(student)
         if new:
-            from autograder.written.grouping import propose  # scipy and scikit-learn take a second
+            from autograder.written.grouping import propose  # start-up: scipy and scikit-learn
 
             for group in propose([now.texts[student] for student in new], self.encoder):
                 state.groups[now.new_group()] = [new[place] for place in group]

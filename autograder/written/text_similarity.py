@@ -37,7 +37,7 @@ def similarity_in_words(texts: Sequence[str]) -> np.ndarray:
 
 
 def _cosines(texts: Sequence[str], **parts: Any) -> np.ndarray:
-    from sklearn.feature_extraction.text import TfidfVectorizer  # takes a second
+    from sklearn.feature_extraction.text import TfidfVectorizer  # start-up: scikit-learn
 
     counts = TfidfVectorizer(sublinear_tf=True, dtype=np.float32, **parts)
     try:

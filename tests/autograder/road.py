@@ -7,9 +7,9 @@ from pathlib import Path
 
 import nbformat
 
-from autograder.authoring.reference import solution_sources
 from autograder.course import Assignment
 from autograder.exercise import edited
+from autograder.grading.reference import solution_sources
 from autograder.source import grade_id, is_demo, read_source
 from tests.conftest import ROOT
 

@@ -14,11 +14,11 @@ import pytest
 from nbformat.v4 import new_code_cell
 from nbgrader.api import Gradebook
 
-from autograder.authoring.reference import solution_sources
 from autograder.course import Assignment
 from autograder.exercise import edited
 from autograder.gradebook.gradebook import register
 from autograder.grading import run as grading
+from autograder.grading.reference import solution_sources
 from tests.autograder import light
 from tests.autograder.road import hand_in, make_course, perfect_notebook, with_cell
 

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from autograder.authoring.reference import mistake_sources, solution_sources
 from autograder.cli import app
 from autograder.errors import CourseError
+from autograder.grading.reference import mistake_sources, solution_sources
 from autograder.report import contents, read_class, write_report
 from autograder.source import grade_id, read_source
 from autograder.untrusted import similarity

@@ -2,9 +2,9 @@
 
 import pytest
 
-from autograder.authoring.reference import solution_sources
 from autograder.course import Assignment
 from autograder.exercise import edited
+from autograder.grading.reference import solution_sources
 from autograder.source import code_cells, grade_id
 from bench import page
 from bench.__main__ import Sizes, by_turns, steps

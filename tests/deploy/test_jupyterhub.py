@@ -15,9 +15,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder.authoring.reference import solution_sources
 from autograder.course import Assignment
 from autograder.exercise import edited
+from autograder.grading.reference import solution_sources
 from tests.autograder.road import make_course, perfect_notebook, with_cell
 from tests.conftest import PREFIX, ROOT
 from tests.deploy.hub import COURSE, COURSE_ID, NAME, Hub, Visitor, wait

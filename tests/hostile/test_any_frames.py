@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 from nbformat.v4 import new_notebook
 
-from autograder.authoring.reference import solution_sources
 from autograder.checks import answer_key, answers
 from autograder.checks.answers import Malformed
 from autograder.checks.asking import Answer
@@ -20,6 +19,7 @@ from autograder.checks.status import Problem
 from autograder.grading.demonstrations import missing_names
 from autograder.grading.dependants import Dependants
 from autograder.grading.engine import CellRun, Response, _readable, _replies
+from autograder.grading.reference import solution_sources
 from autograder.grading.verdicts import LONGEST_REASON, Reply, judge_cells
 from autograder.jail.inside.limits import Limits
 from autograder.jail.outside.client import ENDINGS

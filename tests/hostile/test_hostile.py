@@ -27,8 +27,9 @@ from autograder.checks import answer_key
 from autograder.cli.tables import result_table
 from autograder.course import Assignment
 from autograder.gradebook.gradebook import GradebookWriter, open_gradebook, register
+from autograder.gradebook.history import remember
+from autograder.gradebook.summary import FeedbackPages
 from autograder.grading.engine import Engine
-from autograder.grading.history import remember
 from autograder.grading.store import Store
 from autograder.jail.outside.client import find_problem
 from autograder.jail.outside.jobs import HARMLESS
@@ -413,14 +414,14 @@ def test_the_table_is_only_text(classroom):
     assert all(student in shown for student, _ in classroom.handed_in())
 
 
-@pytest.mark.parametrize("template", ["feedback", "formgrade"])
-def test_every_page_can_be_made_and_runs_no_script(classroom, template):
+@pytest.mark.parametrize(("template", "pages"), [("feedback", FeedbackPages), ("formgrade", Pages)])
+def test_every_page_can_be_made_and_runs_no_script(classroom, template, pages):
     """The pages hold only what students wrote: the release's own texts would take most of the time."""
     config = Config()
     config.HTMLExporter.template_name = template
     config.HTMLExporter.extra_template_paths = [str(BOOTSTRAP)]
     config.CourseDirectory.root = str(classroom.course)
-    exporter = Pages(config=config)
+    exporter = pages(config=config)
     gradebook = f"sqlite:///{classroom.course}/gradebook.db"
     ours = {cell.source for cell in classroom.engine.release.cells if cell.cell_type == "markdown"}
     for student, (submission, result) in classroom.handed_in():

@@ -9,8 +9,8 @@ import json
 from collections import Counter
 from pathlib import Path
 
-from autograder.authoring.reference import own_server
 from autograder.course import assignments, course_root
+from autograder.grading.reference import own_server
 from tests.natural import reading
 
 

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.authoring import reference
 from autograder.authoring.builder import PUBLIC_SEED
 from autograder.authoring.rates import Cells, read_natural
 from autograder.checks.judging import judge
 from autograder.course import Assignment
+from autograder.grading import reference
 from autograder.jail.outside.client import Server
 
 HERE = Path(__file__).parent

@@ -4,10 +4,10 @@ from functools import cache
 
 import pytest
 
-from autograder.authoring import reference
 from autograder.authoring.builder import PUBLIC_SEED
 from autograder.checks.comparing import passes
 from autograder.checks.judging import judge
+from autograder.grading import reference
 from tests.conftest import ASSIGNMENTS
 from tests.natural import reading
 

@@ -1,6 +1,6 @@
 """Right answers for notebooks that are half finished."""
 
-from autograder.authoring.reference import solution_sources
+from autograder.grading.reference import solution_sources
 from tests.conftest import ASSIGNMENTS
 
 

@@ -8,6 +8,7 @@ import pytest
 from nbgrader.utils import is_grade, is_locked, is_solution
 
 from autograder.authoring import builder
+from autograder.generating import release_bytes
 from autograder.source import grade_id, read_source, write_notebook
 from tests.conftest import ASSIGNMENTS, ROOT
 
@@ -23,7 +24,7 @@ def test_a_build_is_the_same_byte_for_byte(tmp_path, name):
     for copy in ("a", "b"):
         write_notebook(read_source(one.source), tmp_path / copy)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
-    assert builder.release_bytes(one) == builder.release_bytes(one)
+    assert release_bytes(one) == release_bytes(one)
 
 
 def solution_lines(one):

@@ -14,8 +14,9 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 from nbgrader.utils import is_solution
 
 from autograder.authoring import builder
-from autograder.authoring.reference import own_server
 from autograder.course import Assignment, assignments
+from autograder.generating import generate
+from autograder.grading.reference import own_server
 from autograder.source import grade_id, read_source
 from tests.autograder.road import hand_in, with_cell
 
@@ -120,7 +121,7 @@ def make_plain_course(folder: Path, names: Iterable[str] = tuple(WRITTEN)) -> Pa
         shutil.copytree(COURSE / "source" / name, folder / "source" / name, ignore=unwanted)
     with own_server(folder) as server:
         for assignment in assignments(folder):
-            builder.put(builder.products(server, assignment, builder.generate(assignment)))
+            builder.put(builder.products(server, assignment, generate(assignment)))
     for assignment in assignments(folder):
         for student, notebook in notebooks(assignment).items():
             hand_in(folder, student, assignment, notebook)

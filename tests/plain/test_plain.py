@@ -15,15 +15,17 @@ from autograder.cli import app
 from autograder.course import MOST_HANDED_OUT, Assignment, assignments, find_assignment
 from autograder.digests import rules_digest
 from autograder.errors import CourseError
+from autograder.generating import generate
 from autograder.gradebook.gradebook import open_gradebook, register
-from autograder.grading.engine import Engine, Result
-from autograder.grading.original import original
+from autograder.grading.engine import Engine
 from autograder.grading.store import Store
 from autograder.grading.verdicts import LONGEST_NUMBER
 from autograder.jail.inside.limits import Limits
 from autograder.pool.local import LocalPool
 from autograder.pool.pool import settings_for
+from autograder.registered import registered_release
 from autograder.report import contents, read_class, unnamed
+from autograder.results import Result
 from autograder.source import grade_id
 from autograder.untrusted.submission import read_submission
 from tests.autograder.road import hand_in, with_cell
@@ -65,7 +67,10 @@ def grade(engine: Engine, notebook: nbformat.NotebookNode, student: str = "someb
     hand_in(course, student, engine.assignment, notebook)
     return engine.grade(
         read_submission(
-            course / "submitted" / student / name, student, engine.assignment, original(engine.assignment)
+            course / "submitted" / student / name,
+            student,
+            engine.assignment,
+            registered_release(engine.assignment),
         )
     )
 
@@ -96,7 +101,9 @@ def test_a_changed_test_cell_is_put_back_as_the_source_has_it(engines):
     assert (found["squares-values"].score, found["squares-error"].score) == (0, 0)
     assert found["standardise-values"].score == 3  # its import was put back, too
     folder = engine.assignment.root / "submitted" / "somebody" / "squares"
-    restored = read_submission(folder, "somebody", engine.assignment, original(engine.assignment)).notebook
+    restored = read_submission(
+        folder, "somebody", engine.assignment, registered_release(engine.assignment)
+    ).notebook
     (cell,) = [cell for cell in restored.cells if grade_id(cell) == "squares-values"]
     assert "assert squares(12)[-1] == 144" in cell.source
 
@@ -265,7 +272,7 @@ def test_a_second_run_runs_nothing_until_the_source_changes(course, monkeypatch)
 
     def run() -> tuple[Result, bool]:
         with Engine(one, Store(course / "store")) as engine:
-            result = engine.grade(read_submission(folder, "no-error", one, original(one)))
+            result = engine.grade(read_submission(folder, "no-error", one, registered_release(one)))
             return result, "expected" in vars(engine)
 
     first, ran = run()
@@ -367,7 +374,7 @@ def test_a_release_that_is_not_what_its_source_gives_is_not_graded(course):
     one = Assignment(course, "squares")
     one.source.write_text(one.source.read_text().replace("squares(3)", "squares(4)[:3]"))
     with pytest.raises(CourseError, match="older than its source"):
-        original(one)
+        registered_release(one)
 
 
 def test_another_language_is_refused_by_name(course):
@@ -376,7 +383,7 @@ def test_another_language_is_refused_by_name(course):
     notebook["metadata"]["kernelspec"] = {"name": "ir", "display_name": "R", "language": "R"}
     one.source.write_text(json.dumps(notebook))
     with pytest.raises(CourseError, match="written in R; only notebooks in Python"):
-        builder.generate(one)
+        generate(one)
 
 
 def test_a_folder_with_notebooks_of_other_names_is_refused_with_what_to_do(course):
@@ -397,8 +404,6 @@ def test_files_too_large_for_a_jail_are_refused_with_what_to_do(course):
 def test_building_a_notebook_leaves_its_source_as_it_is(course):
     one = Assignment(course, "survey")
     before = one.source.read_bytes()
-    assert one.source.suffix == ".ipynb" and one.source not in builder.products(
-        None, one, builder.generate(one)
-    )
+    assert one.source.suffix == ".ipynb" and one.source not in builder.products(None, one, generate(one))
     assert one.source.read_bytes() == before
     assert [other.name for other in assignments(course)] == ["squares", "survey"]

@@ -10,8 +10,8 @@ from html import escape
 import nbformat
 from nbformat import NotebookNode
 
-from autograder.authoring.builder import release_bytes
 from autograder.course import Assignment
+from autograder.generating import release_bytes
 from autograder.settings import CourseSettings
 from autograder.source import code_cells, read_source
 

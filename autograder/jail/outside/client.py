@@ -15,21 +15,18 @@ from functools import partial
 from typing import Any
 
 from autograder.checks.status import Ending
+from autograder.errors import ServerDied
 from autograder.jail.inside.limits import Limits
 from autograder.jail.outside import cgroup
 from autograder.jail.outside.bubblewrap import NOTHING_MORE, View, find_problem
-from autograder.jail.outside.launch import ForkedServer, JailError, ServerProcess, fork, start
+from autograder.jail.outside.launch import ForkedServer, ServerProcess, fork, start
 
-__all__ = ["JailError", "Zygote", "Outcome", "Server", "ServerDied", "find_problem"]
+__all__ = ["Zygote", "Outcome", "Server", "find_problem"]
 
 ENDINGS = (Ending.FINISHED, Ending.TIMEOUT, Ending.MEMORY, Ending.OUTPUT, Ending.KILLED, Ending.DIED)
 SILENCE_SECONDS = 20  # a server that runs a job says each second that it is alive
 MOST_FRAMES = 10_000
 CHUNK = 1 << 20
-
-
-class ServerDied(RuntimeError):
-    """The server failed a job (it ended, fell silent, or built no jail), and so did a fresh one with the same job."""
 
 
 @dataclass(frozen=True)

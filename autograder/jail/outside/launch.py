@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import IO
 
+from autograder.errors import JailError
 from autograder.jail.inside.isolation import SCRATCH_PREFIX
 from autograder.jail.inside.limits import Limits
 from autograder.jail.outside import bubblewrap
@@ -25,10 +26,6 @@ KILLED = (signal.SIGKILL, 128 + signal.SIGKILL)
 """How a server ends, or in a jail bubblewrap, which says so of its server."""
 # One message is one packet where the system has such sockets.
 SOCKET_KIND = socket.SOCK_SEQPACKET if sys.platform.startswith("linux") else socket.SOCK_STREAM
-
-
-class JailError(RuntimeError):
-    """The server could not be started; the message says why in a sentence."""
 
 
 class _Killed(JailError):

@@ -13,8 +13,8 @@ from autograder.cli import app
 from autograder.course import Assignment, assignments
 from autograder.errors import CourseError
 from autograder.gradebook.gradebook import open_gradebook
+from autograder.gradebook.history import read_history
 from autograder.gradebook.queries import class_scores
-from autograder.grading.history import read_history
 from autograder.settings import course_directory
 from tests.conftest import ASSIGNMENTS, ROOT
 

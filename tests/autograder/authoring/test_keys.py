@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from autograder.authoring import builder
-from autograder.authoring.reference import own_server
 from autograder.checks import answer_key
 from autograder.course import Assignment
+from autograder.generating import generate
+from autograder.grading.reference import own_server
 from tests.conftest import ASSIGNMENTS, ROOT, TWO_NOTEBOOKS
 
 NAME = "01_describing"
@@ -65,7 +66,7 @@ def move(assignment: Assignment, share: float) -> bytes:
 
 
 def built(server, assignment: Assignment) -> bytes:
-    return builder.products(server, assignment, builder.generate(assignment))[assignment.key]
+    return builder.products(server, assignment, generate(assignment))[assignment.key]
 
 
 @pytest.mark.slow

@@ -12,12 +12,12 @@ from nbformat.v4 import new_code_cell
 from typer.testing import CliRunner
 
 from autograder.authoring.lending import lent_bytes, published_key, secret_file
-from autograder.authoring.reference import solution_sources
 from autograder.authoring.student_zip import write_student_zip
 from autograder.checks import lent_file
 from autograder.cli import app
 from autograder.course import Assignment
 from autograder.errors import CourseError
+from autograder.grading.reference import solution_sources
 from autograder.settings import course_settings
 from autograder.source import grade_id
 from tests.conftest import ASSIGNMENTS, ROOT
@@ -163,8 +163,8 @@ def test_build_makes_it_and_takes_it_away(course):
 @pytest.mark.slow
 def test_a_hand_in_that_borrows_earns_nothing_for_what_is_lent(course):
     from autograder.grading.engine import Engine
-    from autograder.grading.original import original
     from autograder.grading.store import Store
+    from autograder.registered import registered_release
     from autograder.untrusted.submission import read_submission
 
     one = course('c.Autograder.lend = "always"')
@@ -183,7 +183,7 @@ def test_a_hand_in_that_borrows_earns_nothing_for_what_is_lent(course):
     folder.mkdir(parents=True)
     nbformat.write(notebook, folder / f"{NAME}.ipynb")
     with Engine(one, Store(one.root / "store"), "none") as engine:
-        result = engine.grade(read_submission(folder, "ada", one, original(one)))
+        result = engine.grade(read_submission(folder, "ada", one, registered_release(one)))
     verdicts = {verdict.grade_id: verdict for verdict in result.verdicts}
     assert verdicts[exercise.check_id].status == "missing" and verdicts[exercise.check_id].score == 0
     assert verdicts[other.check_id].score == verdicts[other.check_id].max_score > 0

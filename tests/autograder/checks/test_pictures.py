@@ -15,7 +15,8 @@ from autograder.checks.comparing import Rule
 from autograder.checks.judging import judge
 from autograder.checks.panels import Panels, panels
 from autograder.checks.status import Status
-from autograder.grading.verdicts import MOST_KEPT, CellVerdict, _panels
+from autograder.grading.verdicts import MOST_KEPT, _panels
+from autograder.results import CellVerdict
 from autograder.untrusted.pictures import pictures, place
 
 RNG = np.random.default_rng(7)

@@ -7,8 +7,8 @@ from nbgrader.api import Grade
 from sqlalchemy import event
 
 from autograder.gradebook.gradebook import GradebookWriter, RecordedCells, open_gradebook
-from autograder.grading.engine import Result
-from autograder.grading.history import read_history
+from autograder.gradebook.history import read_history
+from autograder.results import Result
 from autograder.untrusted.submission import read_submission
 from tests.autograder.road import hand_in, perfect_notebook, with_cell
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.authoring.reference import solution_sources
 from autograder.course import Assignment
 from autograder.grading.engine import Engine
+from autograder.grading.reference import solution_sources
 from autograder.grading.store import Store
 from autograder.jail.inside.runner import read_job
 from autograder.untrusted.submission import read_submission

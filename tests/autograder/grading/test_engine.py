@@ -7,7 +7,6 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from typer.testing import CliRunner
 
-from autograder.authoring import reference
 from autograder.authoring.builder import PUBLIC_SEED
 from autograder.checks import answers, recording
 from autograder.checks.asking import Answer
@@ -17,6 +16,7 @@ from autograder.course import Assignment
 from autograder.errors import CourseError
 from autograder.exercise import edited
 from autograder.grading import engine as engine_module
+from autograder.grading import reference
 from autograder.grading.engine import MOST_AT_ONCE, Engine
 from autograder.grading.run import course_lock
 from autograder.grading.store import Store

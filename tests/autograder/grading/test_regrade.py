@@ -7,9 +7,9 @@ import nbformat
 import pytest
 from typer.testing import CliRunner
 
-from autograder.authoring import builder
 from autograder.cli import app
 from autograder.errors import CourseError
+from autograder.generating import release_bytes
 from autograder.grading.regrade import PENALTY, TOTAL, Change, regrade
 from autograder.grading.run import Options, find_submissions
 from tests.autograder.road import hand_in, perfect_notebook, with_cell
@@ -178,7 +178,7 @@ def test_points_that_changed(own_class):
     assignment.source.write_text(assignment.source.read_text().replace(old, old.replace("1,", "3,")))
     with pytest.raises(CourseError, match="run `autograder build` first"):
         run(own_class)
-    assignment.release.write_bytes(builder.release_bytes(assignment))
+    assignment.release.write_bytes(release_bytes(assignment))
     done = run(own_class, "ada", "gil")
     (ada, total) = done.changes
     assert (ada.before, ada.after) == (1, 3) and "worth 3 instead of 1" in ada.why

@@ -80,7 +80,7 @@ def test_what_can_change_a_verdict_has_submissions_run_again_and_what_shows_them
         "gradebook/export",
         "grading/regrade",
         "gradebook/gradebook",
-        "grading/history",
+        "gradebook/history",
         "pool/cluster",
         "pool/worker",
         "authoring/builder",
@@ -88,7 +88,14 @@ def test_what_can_change_a_verdict_has_submissions_run_again_and_what_shows_them
         file = package / f"{name}.py"
         file.write_text(file.read_text() + "\n")
     assert rules_digest(one) == digest
-    judges = ["grading/engine", "grading/verdicts", "untrusted/submission", "authoring/reference", "course"]
+    judges = [
+        "grading/engine",
+        "grading/verdicts",
+        "untrusted/submission",
+        "grading/reference",
+        "results",
+        "course",
+    ]
     judges += [
         "pool/local",
         "pool/servers",

@@ -12,9 +12,10 @@ from textwrap import dedent
 
 import pytest
 
+from autograder.errors import JailError, ServerDied
 from autograder.jail.inside.limits import Limits
 from autograder.jail.outside import bubblewrap, client, launch
-from autograder.jail.outside.client import JailError, Server, ServerDied, Zygote
+from autograder.jail.outside.client import Server, Zygote
 from tests.processes import is_alive, processes_below, wait_until_gone
 
 pytestmark = pytest.mark.slow

@@ -21,17 +21,17 @@ from typer.testing import CliRunner
 
 from autograder.cli import app
 from autograder.course import Assignment
-from autograder.errors import CourseError
-from autograder.grading.engine import Engine, Result
+from autograder.errors import CourseError, ServerDied
+from autograder.grading.engine import Engine
 from autograder.grading.run import Options, find_submissions, grade_class, look_ahead
 from autograder.grading.store import Store
 from autograder.jail.inside.limits import Limits
 from autograder.jail.outside.bubblewrap import find_bubblewrap
-from autograder.jail.outside.client import ServerDied
 from autograder.jail.outside.jobs import HARMLESS, cell, make_job
 from autograder.pool.local import LocalPool
 from autograder.pool.pool import settings_for
 from autograder.pool.servers import Settings
+from autograder.results import Result
 from autograder.untrusted.submission import read_submission
 from tests.autograder import light
 from tests.autograder.killing import (

@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from autograder.errors import ServerDied
 from autograder.jail.inside.limits import Limits
-from autograder.jail.outside.client import ServerDied
 from autograder.jail.outside.jobs import HARMLESS
 from autograder.pool import worker
 from autograder.pool.servers import Settings

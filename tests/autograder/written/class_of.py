@@ -7,9 +7,9 @@ from pathlib import Path
 from autograder.checks.status import Status
 from autograder.course import Assignment
 from autograder.gradebook.gradebook import GradebookWriter, open_gradebook, register
-from autograder.grading.engine import Result
-from autograder.grading.verdicts import CellVerdict, _manual, points
-from autograder.source import grade_id, graded_cells, is_solution
+from autograder.grading.verdicts import _manual
+from autograder.results import CellVerdict, Result
+from autograder.source import grade_id, graded_cells, is_solution, points
 from autograder.untrusted.submission import Submission, to_be_filled_in
 from tests.autograder.road import with_cell
 from tests.conftest import ROOT

@@ -13,11 +13,10 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from autograder.checks.status import Ending, Status
+from autograder.checks.status import Ending
 from autograder.course import Assignment
 from autograder.files import write_aside
-from autograder.grading.engine import Result
-from autograder.grading.verdicts import CellVerdict
+from autograder.results import CellVerdict, Result
 from autograder.source import grade_id
 from autograder.untrusted.submission import Submission
 
@@ -109,17 +108,6 @@ def added_code(notebook: NotebookNode, release: NotebookNode) -> str:
     released = {cell["source"] for cell in release["cells"]}
     own = [cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "code" and not grade_id(cell)]
     return "\n\n".join(source for source in own if source not in released)
-
-
-IN_SHORT = {Status.PASSED: "right", Status.MANUAL: "to be graded by hand"}
-
-
-def in_short(verdict: CellVerdict) -> str:
-    """A verdict in one line."""
-    if verdict.status in IN_SHORT:
-        return IN_SHORT[verdict.status]
-    lines = verdict.reason.splitlines() or [verdict.status]
-    return lines[-1] if verdict.status == Status.ERROR else lines[0]  # an error's last line is its message
 
 
 def _path(assignment: Assignment, student: str) -> Path:

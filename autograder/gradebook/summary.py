@@ -6,6 +6,7 @@ In place of nbgrader's list, in which every check is called "Test cell".
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -16,9 +17,10 @@ from autograder.checks.notes import in_html
 from autograder.checks.panels import Panels
 from autograder.checks.status import Ending, Status
 from autograder.course import Assignment
-from autograder.grading.history import History, in_short, read_history
-from autograder.grading.verdicts import CellVerdict, extra_credit
-from autograder.source import grade_id, graded_cells, is_solution, is_task
+from autograder.gradebook.history import History, read_history
+from autograder.results import CellVerdict, in_short
+from autograder.source import extra_credit, grade_id, graded_cells, is_solution, is_task
+from autograder.untrusted.pages import Pages
 from autograder.untrusted.pictures import Picture, pictures, place
 
 THEIR_LIST = re.compile(r'<div id="toc">.*?</ol>\s*</div>', re.DOTALL)
@@ -47,6 +49,23 @@ class Row:
     @property
     def place(self) -> str:
         return place(self.panels) if self.panels else ""
+
+
+class FeedbackPages(Pages):
+    """The page that a student gets: the summary on top, and below it the notebook."""
+
+    def from_notebook_node(
+        self, nb: NotebookNode, resources: dict[str, Any] | None = None, **kw: Any
+    ) -> tuple[str, dict[str, Any]]:
+        page, resources = super().from_notebook_node(nb, resources, **kw)
+        root = Path(self.config.CourseDirectory.get("root", Path.cwd()))
+        where = resources["nbgrader"]
+        return put_on_top(page, self._with_scores, where, Assignment(root, where["assignment"])), resources
+
+    def _preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
+        """nbgrader's preprocessor writes the gradebook's scores into the cells, of a copy."""
+        self._with_scores, resources = super()._preprocess(nb, resources)
+        return self._with_scores, resources
 
 
 def put_on_top(page: str, notebook: NotebookNode, where: Mapping[str, Any], assignment: Assignment) -> str:

@@ -1,0 +1,95 @@
+"""The result of grading one submission, and the verdict on each of its cells."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from autograder.checks.panels import Panels
+from autograder.checks.status import Ending, Status
+
+IN_SHORT = {Status.PASSED: "right", Status.MANUAL: "to be graded by hand"}
+
+
+@dataclass(frozen=True)
+class CellVerdict:
+    """Score and reason of one graded cell.
+
+    score is None while a person has to grade it. extra is what counts beyond max_score. credit is the share of both that
+    a wrong answer earned as a known mistake. panels is what a picture shows of a wrong answer beside the expected one.
+    """
+
+    grade_id: str
+    score: float | None
+    max_score: float
+    status: Status
+    reason: str = ""
+    mistake: str = ""
+    hint: str = ""
+    extra: float = 0.0
+    credit: float = 0.0
+    panels: Panels | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return {**vars(self), "panels": self.panels and asdict(self.panels)}
+
+    @classmethod
+    def from_json(cls, entry: Mapping[str, Any]) -> "CellVerdict":
+        """The inverse of `to_json`. Raises KeyError, TypeError or ValueError for anything else."""
+        panels = entry.get("panels")
+        read = {"status": Status(entry["status"]), "panels": panels and Panels.from_json(panels)}
+        return cls(**{**entry, **read})
+
+    @property
+    def earned(self) -> float:
+        return (self.score or 0.0) + self.extra
+
+
+@dataclass(frozen=True)
+class Result:
+    """Everything known about one graded submission."""
+
+    student: str
+    verdicts: tuple[CellVerdict, ...]
+    seconds: float
+    outputs: Mapping[int, list[dict[str, Any]]] = field(default_factory=dict)  # by the cell's place
+    seed: str = ""
+    ending: Ending = Ending.FINISHED
+
+    @property
+    def trouble(self) -> bool:
+        """Whether the notebook could not be read, or not be run to its end."""
+        return self.ending != Ending.FINISHED or any(
+            verdict.status == Status.TIMEOUT for verdict in self.verdicts
+        )
+
+    @property
+    def score(self) -> float:
+        return sum(verdict.earned for verdict in self.verdicts)
+
+    @property
+    def max_score(self) -> float:
+        return sum(verdict.max_score for verdict in self.verdicts)
+
+    def to_json(self) -> dict[str, Any]:
+        keep = ("grade_id", "score", "max_score", "status", "reason", "mistake")
+        cells = [{name: verdict.to_json()[name] for name in keep} for verdict in self.verdicts]
+        for cell, verdict in zip(cells, self.verdicts, strict=True):
+            if verdict.extra:
+                cell["extra_credit"] = verdict.extra
+            if verdict.credit:
+                cell["credit"] = verdict.credit
+        return {
+            "student": self.student,
+            "score": self.score,
+            "max_score": self.max_score,
+            "seconds": round(self.seconds, 3),
+            "cells": cells,
+        }
+
+
+def in_short(verdict: CellVerdict) -> str:
+    """A verdict in one line."""
+    if verdict.status in IN_SHORT:
+        return IN_SHORT[verdict.status]
+    lines = verdict.reason.splitlines() or [verdict.status]
+    return lines[-1] if verdict.status == Status.ERROR else lines[0]  # an error's last line is its message
