@@ -74,8 +74,8 @@ def show_own_words() -> None:
 def list_students(can_be_a_student: Callable[[str], bool]) -> None:
     """Leave out of formgrader's lists the folders whose names cannot be a student's id.
 
-    nbgrader lists every folder in submitted/, and fails at a name that is not UTF-8 or that its gradebook cannot hold: the
-    page then stays empty for the whole class. Not reported yet.
+    nbgrader lists every folder in submitted/, but its commands cut off spaces at the ends of a student's id: the button beside
+    "ada " grades what ada handed in, and that beside a name which is not UTF-8 finds nothing. Not reported yet.
     """
     from nbgrader.apps.api import NbGraderAPI
 

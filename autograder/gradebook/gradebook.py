@@ -106,7 +106,7 @@ def register(assignment: Assignment) -> NotebookNode:
 @contextmanager
 def registering(assignment: Assignment, notebook: NotebookNode) -> Iterator[None]:
     """Register the notebook's cells in one transaction: the block runs before the commit, and an error in it undoes everything."""
-    with open_gradebook(assignment.root) as gradebook, _one_transaction(gradebook):
+    with open_gradebook(assignment.root) as gradebook, one_transaction(gradebook):
         gradebook.update_or_create_assignment(assignment.name)
         try:
             save_cells(gradebook, assignment.name, notebook)
@@ -120,7 +120,7 @@ def registering(assignment: Assignment, notebook: NotebookNode) -> Iterator[None
 
 
 @contextmanager
-def _one_transaction(gradebook: Gradebook) -> Iterator[None]:
+def one_transaction(gradebook: Gradebook) -> Iterator[None]:
     """Commit everything at the end of the block, or nothing after an error. nbgrader's functions commit after each row.
 
     This is SQLAlchemy's "joining a session into an external transaction": within it a session's commit only flushes.
