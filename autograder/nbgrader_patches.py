@@ -92,8 +92,8 @@ def read_timestamps(handed_in_at: Callable[[Path], datetime | None]) -> None:
     """Read every timestamp.txt with `handed_in_at`, which gives None where a folder holds no time.
 
     nbgrader fails at a file that holds no time or cannot be read. In formgrader one such file empties the page of the whole
-    class; `nbgrader autograde` and `nbgrader collect` end with "'CourseDirectory' object has no attribute 'fail'". Not reported
-    yet.
+    class; in `nbgrader autograde` and `nbgrader collect` the error is "'CourseDirectory' object has no attribute 'fail'", which
+    helps nobody to find the file. Not reported yet.
     """
     from nbgrader.apps.api import NbGraderAPI
     from nbgrader.coursedir import CourseDirectory
@@ -179,8 +179,8 @@ def save_cells(gradebook: "Gradebook", assignment: str, notebook: "NotebookNode"
 def use_exporter(exporter: "type[HTMLExporter]") -> None:
     """Have formgrader make its pages of submissions with this exporter. (For feedback a setting names it.)
 
-    nbgrader's pages hold the HTML and the scripts of a student's notebook as they are: opened by an instructor, they can read and
-    change every grade. Not reported yet.
+    nbgrader's pages hold the HTML and the scripts of a student's notebook as they were written: opened by an instructor, they
+    act with the instructor's rights. Not reported yet.
     """
     from nbgrader.server_extensions.formgrader import formgrader
 
@@ -190,8 +190,8 @@ def use_exporter(exporter: "type[HTMLExporter]") -> None:
 def send_policies(of_pages: str, of_files: str) -> None:
     """Send these content security policies with formgrader's pages and with the files of a submission, after Jupyter's own.
 
-    nbgrader sends none of its own, and serves a student's files under Jupyter's address, where an HTML file may do what its
-    reader may do. A header in ServerApp's settings would be sent with every page of JupyterLab. Not reported yet; about the
+    nbgrader sends none of its own, and serves a student's files under Jupyter's address, where a script in an HTML file acts
+    with its reader's rights. A header in ServerApp's settings would be sent with every page of JupyterLab. Not reported yet; about the
     policy for frames there is jupyter/nbgrader#1870.
     """
     from nbgrader.server_extensions.formgrader import handlers
