@@ -2,12 +2,11 @@
 
 from traitlets.config import Config
 
-from autograder.settings import put_alembic_on_path, reading_our_own_settings
+from autograder.settings import reading_our_own_settings
 
 
 def configure(c: Config) -> None:
     """Put our steps in the place of nbgrader's (`autograder.nbgrader_steps`), in nbgrader's own programs."""
-    put_alembic_on_path()
     if reading_our_own_settings.get():
         return
     from autograder import nbgrader_steps  # start-up: nbgrader takes a second

@@ -7,7 +7,7 @@ Restore        locked cells and all metadata from the release
 RunInJail      instead of Execute
 SaveVerdicts   instead of SaveAutoGrades and AssignLatePenalties: both or neither
 
-And formgrader's lists: a folder whose name no gradebook can hold, or a time that is none, no longer stops them.
+What no setting of nbgrader's reaches is in `nbgrader_patches`, which `configure` applies.
 """
 
 import glob
@@ -23,17 +23,14 @@ from typing import Any
 
 from nbconvert.exporters import NotebookExporter
 from nbformat import NotebookNode
-from nbgrader import utils
 from nbgrader.api import Gradebook
-from nbgrader.apps import api, autogradeapp, generateassignmentapp
 from nbgrader.converters import Autograde, GenerateAssignment
 from nbgrader.converters.base import NbGraderException
-from nbgrader.coursedir import CourseDirectory
-from nbgrader.exchange.default.release_feedback import ExchangeReleaseFeedback
 from nbgrader.preprocessors import CheckCellMetadata, NbGraderPreprocessor
 from traitlets import Unicode
 from traitlets.config import Config
 
+from autograder import nbgrader_patches
 from autograder.authoring import builder
 from autograder.checks.status import Status
 from autograder.checks.validating import name_what_fails
@@ -51,7 +48,7 @@ from autograder.grading.store import Store
 from autograder.registered import registered_release
 from autograder.results import Result
 from autograder.untrusted.autograded import fill_outputs, shown_verdicts
-from autograder.untrusted.pages import guard_formgrader
+from autograder.untrusted.pages import A_STUDENTS_FILE, AROUND, Pages
 from autograder.untrusted.staging import staged
 from autograder.untrusted.submission import (
     LeftOut,
@@ -75,73 +72,28 @@ MARK = "autograder"
 
 def configure(c: Config) -> None:
     """Put our steps in the place of nbgrader's. Called by nbgrader_config.py, through `autograder.nbgrader_plugin`."""
-    # No setting names these: formgrader and `nbgrader generate_assignment` find them here.
-    api.GenerateAssignment = generateassignmentapp.GenerateAssignment = Generate
-    api.Autograde = autogradeapp.Autograde = Grade
-    api.capture_log = capture_log
-    api.NbGraderAPI.get_submitted_students = get_submitted_students
-    api.NbGraderAPI.get_submitted_timestamp = get_submitted_timestamp
-    CourseDirectory.get_existing_timestamp = get_existing_timestamp
-    ExchangeReleaseFeedback.copy_files = release_feedback
+    nbgrader_patches.use_converters(Generate, Grade)
+    nbgrader_patches.show_own_words()
+    nbgrader_patches.list_students(can_be_a_student)
+    nbgrader_patches.read_timestamps(_handed_in_at)
+    nbgrader_patches.find_schema_version()
+    nbgrader_patches.log_no_traceback()
+    nbgrader_patches.use_exporter(Pages)
+    nbgrader_patches.send_policies(AROUND, A_STUDENTS_FILE)
+    nbgrader_patches.release_feedback_of_a_part()
+    name_what_fails()
     c.Autograde.exporter_class = SafeReader
     c.Autograde.sanitize_preprocessors = [Restore, CheckCellMetadata]
     c.Autograde.autograde_preprocessors = [RunInJail, SaveVerdicts, CheckCellMetadata]
     c.CourseStep.course = c.CourseDirectory.root
     c.GenerateFeedback.exporter_class = FeedbackPages
-    guard_formgrader()
-    name_what_fails()
 
 
-_all_folders = api.NbGraderAPI.get_submitted_students
-
-
-def get_submitted_students(self: api.NbGraderAPI, assignment_id: str) -> set[str]:
-    """nbgrader's, without names at which its gradebook or its pages stop."""
-    return {student for student in _all_folders(self, assignment_id) if can_be_a_student(student)}
-
-
-def get_submitted_timestamp(self: api.NbGraderAPI, assignment_id: str, student_id: str) -> datetime | None:
-    """nbgrader's, which stops at a file that holds no time, or that it may not read."""
-    coursedir = self.coursedir
-    return get_existing_timestamp(
-        coursedir, coursedir.format_path(coursedir.submitted_directory, student_id, assignment_id)
-    )
-
-
-def get_existing_timestamp(self: CourseDirectory, dest_path: str) -> datetime | None:
-    """The same for its commands."""
+def _handed_in_at(folder: Path) -> datetime | None:
     try:
-        return handed_in_at(Path(dest_path))
+        return handed_in_at(folder)
     except NotRead:
         return None
-
-
-_copy_feedback = ExchangeReleaseFeedback.copy_files
-
-
-def release_feedback(self: ExchangeReleaseFeedback) -> None:
-    """nbgrader's, which stops with a traceback at the first student whose hand-in did not come through the exchange."""
-    outside = []
-    for page in sorted(Path(path) for path in glob.glob(os.path.join(self.src_path, "*.html"))):
-        student = page.parents[1].name
-        if not (page.parent / "submission_secret.txt").exists():
-            outside.append(student)
-        elif not (page.parent / "timestamp.txt").exists():
-            (page.parent / "timestamp.txt").touch()  # nobody knows when; nbgrader only names it
-    if outside:
-        name = self.coursedir.assignment_id
-        self.log.warning(
-            "Did not hand in through the exchange, and cannot fetch from it: %s. `autograder feedback %s --zip` packs their "
-            "pages for Moodle or Canvas.",
-            ", ".join(ascii(student)[1:-1] for student in dict.fromkeys(outside)),
-            name,
-        )
-    before = self.coursedir.student_id_exclude
-    try:
-        self.coursedir.student_id_exclude = ",".join([*filter(None, [before]), *outside])
-        _copy_feedback(self)
-    finally:
-        self.coursedir.student_id_exclude = before
 
 
 class Generate(GenerateAssignment):
@@ -326,14 +278,6 @@ def _summary(submission: Submission, result: Result) -> str:
     if result.trouble:
         return f"{points}. The notebook could not be run to its end; autograded/ holds it with the reasons."
     return f"{points}."
-
-
-def capture_log(converter: Any) -> dict[str, Any]:
-    """nbgrader's: what formgrader's dialogs show. Where our own words are, its log and a traceback are of no use."""
-    shown = utils.capture_log(converter)
-    if told := getattr(converter, "told", ""):
-        return {"success": shown["success"], "log": told}
-    return shown
 
 
 def _in_lines(text: str) -> str:

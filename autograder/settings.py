@@ -1,7 +1,6 @@
 """What a course says of itself in nbgrader_config.py: where things are, and what its notebooks need."""
 
 import os
-import sys
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
 from datetime import datetime
@@ -72,20 +71,12 @@ USUAL_STRUCTURE = os.path.join("{nbgrader_step}", "{student_id}", "{assignment_i
 """nbgrader's own; no other is followed."""
 
 
-def put_alembic_on_path() -> None:
-    """nbgrader calls `alembic` by name; without it the first run leaves a half-made gradebook."""
-    scripts = str(Path(sys.executable).parent)
-    if scripts not in os.environ.get("PATH", "").split(os.pathsep):
-        os.environ["PATH"] = os.pathsep.join([scripts, os.environ.get("PATH", os.defpath)])
-
-
 reading_our_own_settings = ContextVar("reading_our_own_settings", default=False)
 """Whether nbgrader_config.py is read for what the course says of itself, and not for a program of nbgrader's."""
 
 
 def load(root: Path) -> Config:
     """The settings in the course's nbgrader_config.py, read the way nbgrader's own programs read it."""
-    put_alembic_on_path()
     return PyFileConfigLoader(FILE, path=str(root)).load_config()
 
 

@@ -2,20 +2,15 @@
 
 import hashlib
 import json
-import logging
-import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import SimpleNamespace
 
 import msgspec
 import sqlalchemy.exc
 from nbformat import NotebookNode
-from nbgrader import api
 from nbgrader.api import Gradebook, InvalidEntry, MissingEntry
-from nbgrader.dbutil import ALEMBIC_DIR
-from nbgrader.preprocessors import AssignLatePenalties, SaveCells
+from nbgrader.preprocessors import AssignLatePenalties
 from nbgrader.utils import compute_checksum
 
 from autograder.course import Assignment
@@ -25,20 +20,13 @@ from autograder.generating import require_current
 from autograder.gradebook import rows
 from autograder.gradebook.history import read_history, remember
 from autograder.gradebook.queries import find_released, total_score
+from autograder.nbgrader_patches import CellsChanged, find_schema_version, log_no_traceback, save_cells
 from autograder.registered import registered_release
 from autograder.results import CellVerdict, Result
 from autograder.settings import course_directory, own_settings
 from autograder.source import grade_id, is_grade, is_solution, is_task
 from autograder.untrusted.autograded import fill_outputs, shown_verdicts
 from autograder.untrusted.submission import LeftOut, Submission, read_regular_file
-
-# nbgrader creates a submission's rows in an order that SQLAlchemy remarks on; nothing is lost by it.
-warnings.filterwarnings("ignore", category=sqlalchemy.exc.SAWarning, module=r"nbgrader\.api")
-
-# It also prints a traceback of each error that it raises again.
-logging.getLogger("tornado.application").addFilter(
-    lambda line: "Rolling back session" not in line.getMessage()
-)
 
 SQLITE = "sqlite:///"
 
@@ -54,6 +42,7 @@ REMEDIES = {
 def open_gradebook(root: Path) -> Iterator[Gradebook]:
     """The course's gradebook. A locked or damaged one, or a full disk, is a CourseError, and nothing is lost."""
     settings = course_directory(root)
+    log_no_traceback()
     with explained_faults(settings.db_url):
         _create(settings.db_url, settings.course_id)
         with Gradebook(settings.db_url, settings.course_id) as gradebook:
@@ -83,21 +72,9 @@ def _create(db_url: str, course_id: str) -> None:
     if _exists(db_url):
         return
     path = Path(db_url.removeprefix(SQLITE))
-    with aside(path) as new, _asking_alembic_here(), Gradebook(f"{SQLITE}{new}", course_id):
+    find_schema_version()
+    with aside(path) as new, Gradebook(f"{SQLITE}{new}", course_id):
         pass
-
-
-@contextmanager
-def _asking_alembic_here() -> Iterator[None]:
-    """nbgrader starts alembic's command to learn the version of its tables, which takes a second."""
-    from alembic.script import ScriptDirectory  # start-up: only a new gradebook needs it
-
-    ask = api.get_alembic_version
-    api.get_alembic_version = lambda: ScriptDirectory(ALEMBIC_DIR).get_current_head()
-    try:
-        yield
-    finally:
-        api.get_alembic_version = ask
 
 
 def register(assignment: Assignment) -> NotebookNode:
@@ -125,37 +102,35 @@ def register(assignment: Assignment) -> NotebookNode:
 
 @contextmanager
 def registering(assignment: Assignment, notebook: NotebookNode) -> Iterator[None]:
-    """nbgrader's SaveCells in one transaction: the block runs before it is committed, and an error in it undoes all."""
-    with open_gradebook(assignment.root) as gradebook:
-        commit = gradebook.db.commit
-        gradebook.db.commit = gradebook.db.flush  # nbgrader's functions commit after each row
+    """Register the notebook's cells in one transaction: the block runs before the commit, and an error in it undoes everything."""
+    with open_gradebook(assignment.root) as gradebook, one_transaction(gradebook):
+        gradebook.update_or_create_assignment(assignment.name)
         try:
-            gradebook.update_or_create_assignment(assignment.name)
-            _save_cells(gradebook, assignment, notebook)
+            save_cells(gradebook, assignment.name, notebook)
+        except CellsChanged as error:  # there are submissions
+            differing = ", ".join(error.names)
+            raise CourseError(
+                f"{assignment.name} has gained or lost cells ({differing or 'their kind has changed'}). "
+                "nbgrader's gradebook allows that only while nobody has handed in."
+            ) from error
+        yield
+
+
+@contextmanager
+def one_transaction(gradebook: Gradebook) -> Iterator[None]:
+    """Commit everything at the end of the block, or nothing after an error. nbgrader's functions commit after each row.
+
+    This is SQLAlchemy's "joining a session into an external transaction": within it a session's commit only flushes.
+    """
+    sessions = gradebook.db
+    with gradebook.engine.connect() as connection, connection.begin():
+        sessions.remove()
+        sessions.configure(bind=connection)
+        try:
             yield
-            commit()
-        except BaseException:
-            gradebook.db.rollback()
-            raise
         finally:
-            gradebook.db.commit = commit
-
-
-def _save_cells(gradebook: Gradebook, assignment: Assignment, notebook: NotebookNode) -> None:
-    saver = SaveCells()
-    saver.gradebook, saver.notebook_id, saver.assignment_id = gradebook, assignment.name, assignment.name
-    saver.new_grade_cells, saver.new_solution_cells = {}, {}
-    saver.new_task_cells, saver.new_source_cells = {}, {}
-    for place, cell in enumerate(notebook.cells):
-        saver.preprocess_cell(cell, {}, place)
-    try:
-        saver._create_notebook(notebook)
-    except RuntimeError as error:  # there are submissions
-        differing = ", ".join(sorted(saver.old_source_cells ^ set(saver.new_source_cells)))
-        raise CourseError(
-            f"{assignment.name} has gained or lost cells ({differing or 'their kind has changed'}). "
-            "nbgrader's gradebook allows that only while nobody has handed in."
-        ) from error
+            sessions.remove()
+            sessions.configure(bind=gradebook.engine)
 
 
 def recorded_students(assignment: Assignment) -> list[str]:
@@ -271,7 +246,7 @@ class GradebookWriter:
             penalty = rule.late_submission_penalty(student, score, seconds)
             if penalty is None:
                 return None
-            return self.penalties._check_late_penalty(SimpleNamespace(score=score), penalty)
+            return min(max(penalty, 0), score)
         except Exception as error:
             raise CourseError(
                 f"The rule for late penalties, {type(rule).__name__}, fails for {student}, who has {score:g} points "

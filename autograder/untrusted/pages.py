@@ -16,12 +16,10 @@ from typing import Any
 
 from jinja2 import pass_context
 from jinja2.runtime import Context
-from jupyter_server.base.handlers import JupyterHandler
 from nbconvert.exporters import HTMLExporter
 from nbconvert.filters import ansi2html
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
-from nbgrader.server_extensions.formgrader import formgrader, handlers
 from nbgrader.server_extensions.formgrader.handlers import template_path
 from traitlets.config import Config
 
@@ -192,16 +190,3 @@ def scripts_of_formgrader() -> tuple[str, ...]:
 
 def _hash(script: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
-
-
-def guard_formgrader() -> None:
-    """Have formgrader make its pages by `Pages`, and send a policy with each. No setting names these."""
-    formgrader.HTMLExporter = Pages
-    _send_with(handlers.BaseHandler, AROUND)
-    _send_with(handlers.SubmissionFilesHandler, A_STUDENTS_FILE)
-
-
-def _send_with(handler: type, policy: str) -> None:
-    """Jupyter's own policy says who may frame a page. Of a directive that comes twice the second would not count."""
-    jupyters = JupyterHandler.content_security_policy.fget
-    handler.content_security_policy = property(lambda self: f"{jupyters(self)}; {policy}")

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from autograder.cli import app
 from autograder.grading.demonstrations import Demonstrations
 from autograder.grading.run import NotAllGraded
-from autograder.settings import course_directory, load, put_alembic_on_path
+from autograder.settings import course_directory, load
 from autograder.source import is_demo
 from autograder.untrusted import submission
 from autograder.untrusted.submission import NotRead, read_submission
@@ -100,7 +100,6 @@ def test_the_exit_status_is_1_and_the_words_are_a_sentence(strange):
 
 def run(kind: Class, *command: str) -> subprocess.CompletedProcess:
     """As somebody who may not read what is closed: root without the right to pass over permissions."""
-    put_alembic_on_path()
     limited = []
     if os.getuid() == 0:
         limited = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]

@@ -1,0 +1,255 @@
+"""Every place at which nbgrader is changed, or its private parts are called, because no setting does it.
+
+Each function says what nbgrader does, what a user would lose by it, and which issue upstream is about it. All were seen with
+nbgrader 0.9.6, the version that pyproject.toml pins. `tests/autograder/test_nbgrader_patches.py` fails for a patch that
+nbgrader no longer needs or no longer accepts. `nbgrader_steps.configure` applies them in nbgrader's programs; our own commands
+need only `find_schema_version`, `log_no_traceback` and `save_cells`.
+
+Students have one more, for Validate, in `checks.validating`: their installation holds nothing of ours but `checks`.
+
+What is imported within a function takes half a second or more; our own commands do without it.
+"""
+
+import functools
+import glob
+import logging
+import os
+import warnings
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nbconvert.exporters import HTMLExporter
+    from nbformat import NotebookNode
+    from nbgrader.api import Gradebook
+    from nbgrader.converters import Autograde, GenerateAssignment
+
+
+def _wrap(owner: Any, name: str, change: Callable[[Callable], Callable]) -> None:
+    """Replace `owner.name` with `change(its original)`. A second call replaces the first, and wraps nothing twice."""
+    found = getattr(owner, name)
+    original = getattr(found, "__wrapped__", found)
+    setattr(owner, name, functools.wraps(original)(change(original)))
+
+
+# Generating and grading ---------------------------------------------------------------------------------
+
+
+def use_converters(generate: "type[GenerateAssignment]", autograde: "type[Autograde]") -> None:
+    """Have `nbgrader generate_assignment`, `nbgrader autograde` and formgrader's buttons use our converters.
+
+    nbgrader's own remove the release, or the graded notebook, before they make the new one: after a failure the old one is
+    lost. Exporters and preprocessors can be set (jupyter/nbgrader#1376, #1437), the converters cannot. Not reported yet.
+    """
+    from nbgrader.apps import api, autogradeapp, generateassignmentapp  # start-up: nbgrader
+
+    api.GenerateAssignment = generateassignmentapp.GenerateAssignment = generate
+    api.Autograde = autogradeapp.Autograde = autograde
+
+
+def show_own_words() -> None:
+    """Have formgrader's dialogs show what a converter has put into its `told`, and nothing else.
+
+    nbgrader shows the whole log and a traceback, among which an instructor has to find the sentence that helps. Not reported
+    yet.
+    """
+    from nbgrader.apps import api  # start-up: nbgrader
+
+    def change(theirs: Callable) -> Callable:
+        def capture_log(converter: Any, *arguments: Any, **options: Any) -> dict[str, Any]:
+            shown = theirs(converter, *arguments, **options)
+            told = getattr(converter, "told", "")
+            return {"success": shown["success"], "log": told} if told else shown
+
+        return capture_log
+
+    _wrap(api, "capture_log", change)
+
+
+# Submissions --------------------------------------------------------------------------------------------
+
+
+def list_students(can_be_a_student: Callable[[str], bool]) -> None:
+    """Leave out of formgrader's lists the folders whose names cannot be a student's id.
+
+    nbgrader lists every folder in submitted/, but its commands cut off spaces at the ends of a student's id: the button beside
+    "ada " grades what ada handed in, and that beside a name which is not UTF-8 finds nothing. Not reported yet.
+    """
+    from nbgrader.apps.api import NbGraderAPI  # start-up: nbgrader
+
+    def change(theirs: Callable) -> Callable:
+        def get_submitted_students(self: NbGraderAPI, assignment_id: str) -> set[str]:
+            return {student for student in theirs(self, assignment_id) if can_be_a_student(student)}
+
+        return get_submitted_students
+
+    _wrap(NbGraderAPI, "get_submitted_students", change)
+
+
+def read_timestamps(handed_in_at: Callable[[Path], datetime | None]) -> None:
+    """Read every timestamp.txt with `handed_in_at`, which gives None where a folder holds no time.
+
+    nbgrader fails at a file that holds no time or cannot be read. In formgrader one such file empties the page of the whole
+    class; in `nbgrader autograde` and `nbgrader collect` the error is "'CourseDirectory' object has no attribute 'fail'", which
+    helps nobody to find the file. Not reported yet.
+    """
+    from nbgrader.apps.api import NbGraderAPI  # start-up: nbgrader
+    from nbgrader.coursedir import CourseDirectory
+
+    def get_existing_timestamp(self: CourseDirectory, dest_path: str) -> datetime | None:
+        return handed_in_at(Path(dest_path))
+
+    def get_submitted_timestamp(self: NbGraderAPI, assignment_id: str, student_id: str) -> datetime | None:
+        submitted = self.coursedir.submitted_directory
+        return handed_in_at(Path(self.coursedir.format_path(submitted, student_id, assignment_id)))
+
+    _wrap(CourseDirectory, "get_existing_timestamp", lambda _: get_existing_timestamp)
+    _wrap(NbGraderAPI, "get_submitted_timestamp", lambda _: get_submitted_timestamp)
+
+
+# The gradebook ------------------------------------------------------------------------------------------
+
+
+def find_schema_version() -> None:
+    """Let a new gradebook find the version of its tables without a program named `alembic`.
+
+    nbgrader starts that program by its bare name. Where the environment is not activated it is not found, and an empty gradebook
+    stays behind that nbgrader later takes for a complete one; where it is found it takes a second. Not reported yet.
+    """
+    from nbgrader import api  # start-up: nbgrader
+    from nbgrader.dbutil import ALEMBIC_DIR
+
+    def get_alembic_version() -> str | None:
+        from alembic.script import ScriptDirectory  # start-up: only a new gradebook asks
+
+        return ScriptDirectory(ALEMBIC_DIR).get_current_head()
+
+    _wrap(api, "get_alembic_version", lambda _: get_alembic_version)
+
+
+def log_no_traceback() -> None:
+    """Keep two remarks of nbgrader's gradebook out of the terminal, about which a user can do nothing.
+
+    It logs a traceback of every database error that it raises again, above the sentence that says what to do; and it makes a
+    submission's rows in an order that SQLAlchemy warns of, although none is lost. Not reported yet.
+    """
+    from sqlalchemy.exc import SAWarning  # start-up: sqlalchemy
+
+    logging.getLogger("tornado.application").addFilter(_is_of_no_rollback)
+    warnings.filterwarnings("ignore", category=SAWarning, module=r"nbgrader\.api")
+
+
+def _is_of_no_rollback(record: logging.LogRecord) -> bool:
+    return "Rolling back session" not in record.getMessage()
+
+
+class CellsChanged(Exception):
+    """Cells of a notebook that was already handed in were added or removed: `names`, empty where only their kind changed."""
+
+    def __init__(self, names: Iterable[str]):
+        super().__init__()
+        self.names = sorted(names)
+
+
+def save_cells(gradebook: "Gradebook", assignment: str, notebook: "NotebookNode") -> None:
+    """Register a notebook's cells in an open gradebook. Raises CellsChanged where there are submissions of other cells.
+
+    nbgrader's SaveCells opens the gradebook itself, and commits after each cell: a run that fails leaves half of the cells
+    registered. What it does in an open gradebook is private. Not reported yet.
+    """
+    from nbgrader.preprocessors import SaveCells  # start-up: nbgrader
+
+    saver = SaveCells()
+    saver.gradebook, saver.notebook_id, saver.assignment_id = gradebook, assignment, assignment
+    saver.new_grade_cells, saver.new_solution_cells = {}, {}
+    saver.new_task_cells, saver.new_source_cells = {}, {}
+    for number, cell in enumerate(notebook.cells):
+        saver.preprocess_cell(cell, {}, number)
+    try:
+        saver._create_notebook(notebook)
+    except RuntimeError as error:
+        raise CellsChanged(saver.old_source_cells ^ set(saver.new_source_cells)) from error
+
+
+# Pages --------------------------------------------------------------------------------------------------
+
+
+def use_exporter(exporter: "type[HTMLExporter]") -> None:
+    """Have formgrader make its pages of submissions with this exporter. (For feedback a setting names it.)
+
+    nbgrader's pages hold the HTML and the scripts of a student's notebook as they were written: opened by an instructor, they
+    act with the instructor's rights. Not reported yet.
+    """
+    from nbgrader.server_extensions.formgrader import formgrader  # start-up: nbgrader
+
+    formgrader.HTMLExporter = exporter
+
+
+def send_policies(of_pages: str, of_files: str) -> None:
+    """Send these content security policies with formgrader's pages and with the files of a submission, after Jupyter's own.
+
+    nbgrader sends none of its own, and serves a student's files under Jupyter's address, where a script in an HTML file acts
+    with its reader's rights. A header in ServerApp's settings would be sent with every page of JupyterLab. Not reported yet; about the
+    policy for frames there is jupyter/nbgrader#1870.
+    """
+    from nbgrader.server_extensions.formgrader import handlers  # start-up: nbgrader
+
+    _send_policy(handlers.BaseHandler, of_pages)
+    _send_policy(handlers.SubmissionFilesHandler, of_files)
+
+
+def _send_policy(handler: type, policy: str) -> None:
+    """Jupyter's own policy says who may frame a page. If a directive occurs twice, the first one counts."""
+    from jupyter_server.base.handlers import JupyterHandler  # start-up: jupyter_server
+
+    jupyters = JupyterHandler.content_security_policy.fget
+    handler.content_security_policy = property(lambda self: f"{jupyters(self)}; {policy}")
+
+
+# Feedback -----------------------------------------------------------------------------------------------
+
+
+def release_feedback_of_a_part() -> None:
+    """Let `nbgrader release_feedback` name the students who did not hand in through the exchange, and serve the others.
+
+    nbgrader ends with a traceback at the first page without a submission_secret.txt beside it (jupyter/nbgrader#1897), and
+    everybody after that student gets no feedback. A class could be set as c.ExchangeFactory.release_feedback; but set by a
+    course it would replace the exchange that a hub has set for all courses, such as ngshare's.
+    """
+    from nbgrader.exchange.default.release_feedback import ExchangeReleaseFeedback  # start-up: nbgrader
+
+    def change(theirs: Callable) -> Callable:
+        def copy_files(self: ExchangeReleaseFeedback) -> None:
+            outside = _prepare_feedback(
+                Path(page) for page in glob.glob(os.path.join(self.src_path, "*.html"))
+            )
+            if outside:
+                self.log.warning(
+                    "Did not hand in through the exchange, and cannot fetch from it: %s. `autograder feedback %s --zip` packs "
+                    "their pages for Moodle or Canvas.",
+                    ", ".join(ascii(student)[1:-1] for student in outside),
+                    self.coursedir.assignment_id,
+                )
+            before = self.coursedir.student_id_exclude
+            self.coursedir.student_id_exclude = ",".join([*filter(None, [before]), *outside])
+            try:
+                theirs(self)
+            finally:
+                self.coursedir.student_id_exclude = before
+
+        return copy_files
+
+    _wrap(ExchangeReleaseFeedback, "copy_files", change)
+
+
+def _prepare_feedback(pages: Iterable[Path]) -> list[str]:
+    """The students whose pages have no secret. A page with one and without a time gets an empty time, which is only logged."""
+    outside = {}
+    for page in sorted(pages):
+        if not (page.parent / "submission_secret.txt").exists():
+            outside[page.parents[1].name] = None
+        elif not (page.parent / "timestamp.txt").exists():
+            (page.parent / "timestamp.txt").touch()
+    return list(outside)
