@@ -15,38 +15,46 @@ BFLOAT16 = "computed in bfloat16, which keeps three digits"
 class Arrays(Protocol):
     """The arrays of a course."""
 
-    name: str
-    word: str  # in sentences to students: "tensor"
+    @property
+    def name(self) -> str:
+        """The name in ADAPTERS, by which a course chooses them."""
+
+    @property
+    def word(self) -> str:
+        """What they are called in sentences to students: "tensor"."""
 
     def argument(self, array: np.ndarray) -> Any:
         """What a function is given for an array: a copy, so that whatever it writes stays out of the case."""
 
 
 @dataclass(frozen=True)
-class NumpyArrays:
+class _NumpyArrays:
     name: str = "numpy"
     word: str = "array"
 
     def argument(self, array: np.ndarray) -> np.ndarray:
+        """A copy with the same numbers and type."""
         return array.copy()
 
 
 @dataclass(frozen=True)
-class TorchTensors:
+class _TorchTensors:
     name: str = "torch"
     word: str = "tensor"
 
     def argument(self, array: np.ndarray) -> Any:
+        """A tensor in the processor's memory, which shares none with the array."""
         import torch
 
         return torch.from_numpy(array.copy())
 
 
 def with_article(word: str) -> str:
+    """ "an array", "a tensor"."""
     return f"{'an' if word[0] in 'aeiou' else 'a'} {word}"
 
 
-ADAPTERS: dict[str, Arrays] = {adapter.name: adapter for adapter in (NumpyArrays(), TorchTensors())}
+ADAPTERS: dict[str, Arrays] = {adapter.name: adapter for adapter in (_NumpyArrays(), _TorchTensors())}
 
 LISTS = {
     name: f"a list was accepted in place of {with_article(adapter.word)}"
