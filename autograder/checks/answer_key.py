@@ -11,13 +11,7 @@ from autograder.checks import answers as answer_file
 from autograder.checks.asking import Answer, Case
 from autograder.checks.comparing import KnownMistake, Rule
 from autograder.checks.notebook_file import path_of_this_notebook
-from autograder.checks.recording import (
-    AnswerId,
-    answers_from_file,
-    answers_to_file,
-    cases_from_file,
-    cases_to_file,
-)
+from autograder.checks.recording import answers_from_file, answers_to_file, cases_from_file, cases_to_file
 from autograder.checks.stops import WrongCall
 
 SUFFIX = ".key"
@@ -165,7 +159,7 @@ def to_bytes(keys: Iterable[ExerciseKey]) -> bytes:
     """The content of a key file; the same keys give the same bytes."""
     keys = list(keys)
     case_arrays, described_cases = cases_to_file({key.name: list(key.cases) for key in keys})
-    recorded: dict[AnswerId, Answer] = {}
+    recorded: dict[tuple[str, str, int], Answer] = {}
     for key in keys:
         recorded |= {("", key.name, number): answer for number, answer in enumerate(key.expected)}
         for variant, mistake in zip(numbered(m.name for m in key.mistakes), key.mistakes, strict=True):
