@@ -33,7 +33,6 @@ class _NumpyArrays:
     word: str = "array"
 
     def argument(self, array: np.ndarray) -> np.ndarray:
-        """A copy with the same numbers and type."""
         return array.copy()
 
 
@@ -43,7 +42,6 @@ class _TorchTensors:
     word: str = "tensor"
 
     def argument(self, array: np.ndarray) -> Any:
-        """A tensor in the processor's memory, which shares none with the array."""
         import torch
 
         return torch.from_numpy(array.copy())
