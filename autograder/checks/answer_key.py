@@ -45,7 +45,8 @@ def find(name: str) -> ExerciseKey:
 
 def file_of(name: str) -> Path:
     """The file that holds the key of an exercise. Raises NoSuchExercise."""
-    topic, exercises = name.partition(".")[0], {}
+    topic = name.partition(".")[0]
+    exercises: dict[str, ExerciseKey] = {}
     # The file that is called like the topic comes first: reading all of them takes half a second.
     files = key_files()
     if not files:
@@ -158,13 +159,13 @@ def to_bytes(keys: Iterable[ExerciseKey]) -> bytes:
     """The content of a key file; the same keys give the same bytes."""
     keys = list(keys)
     case_arrays, described_cases = cases_to_file({key.name: list(key.cases) for key in keys})
-    recorded = {}
+    recorded: dict[tuple[str, str, int], Answer] = {}
     for key in keys:
         recorded |= {("", key.name, number): answer for number, answer in enumerate(key.expected)}
         for variant, mistake in zip(numbered(m.name for m in key.mistakes), key.mistakes, strict=True):
             recorded |= {(variant, key.name, number): answer for number, answer in enumerate(mistake.answers)}
     answer_arrays, described_answers = answers_to_file(recorded)
-    exercises = [
+    exercises: list[dict[str, Any]] = [
         {
             "name": key.name,
             # As pairs, because JSON sorts names, and these stand in the order of the answer's parts.

@@ -15,15 +15,20 @@ BFLOAT16 = "computed in bfloat16, which keeps three digits"
 class Arrays(Protocol):
     """The arrays of a course."""
 
-    name: str
-    word: str  # in sentences to students: "tensor"
+    @property
+    def name(self) -> str:
+        """The name in ADAPTERS, by which a course chooses them."""
+
+    @property
+    def word(self) -> str:
+        """What they are called in sentences to students: "tensor"."""
 
     def argument(self, array: np.ndarray) -> Any:
         """What a function is given for an array: a copy, so that whatever it writes stays out of the case."""
 
 
 @dataclass(frozen=True)
-class NumpyArrays:
+class _NumpyArrays:
     name: str = "numpy"
     word: str = "array"
 
@@ -32,7 +37,7 @@ class NumpyArrays:
 
 
 @dataclass(frozen=True)
-class TorchTensors:
+class _TorchTensors:
     name: str = "torch"
     word: str = "tensor"
 
@@ -43,10 +48,11 @@ class TorchTensors:
 
 
 def with_article(word: str) -> str:
+    """ "an array", "a tensor"."""
     return f"{'an' if word[0] in 'aeiou' else 'a'} {word}"
 
 
-ADAPTERS: dict[str, Arrays] = {adapter.name: adapter for adapter in (NumpyArrays(), TorchTensors())}
+ADAPTERS: dict[str, Arrays] = {adapter.name: adapter for adapter in (_NumpyArrays(), _TorchTensors())}
 
 LISTS = {
     name: f"a list was accepted in place of {with_article(adapter.word)}"

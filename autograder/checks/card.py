@@ -43,6 +43,7 @@ class Card:
 
     @property
     def title(self) -> str:
+        """The first line: a sign, the exercise and how its check ended."""
         word = f"needs `{self.needs}`: skipped" if self.needs else WORD[self.verdict.status]
         return f"{SYMBOL[self.verdict.status]} {self.key.name}: {word}"
 
@@ -57,8 +58,9 @@ class Card:
     def text(self) -> str:
         """The whole card in words; stands alone where no picture can be shown."""
         lines = [self.title, *self._wrapped()]
-        got, want = self._shown()
-        if got is not None and not self.verdict.passed:
+        shown = self._shown()
+        if shown and not self.verdict.passed:
+            got, want = shown
             lines += [f"yours    {numbers(got)}", f"expected {numbers(want)}"]
         return "\n  ".join(lines)
 
@@ -104,19 +106,19 @@ class Card:
             f'case("{self.key.name}") gives you that input to try. print(…) works inside your function, too.',
         ]
 
-    def _shown(self) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """The pair of arrays that the verdict is about."""
+    def _shown(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """The pair of arrays that the verdict is about: yours and the expected one."""
         if self.verdict.case < 0 or self.answers[self.verdict.case] is None:
-            return None, None
+            return None
         got = self.answers[self.verdict.case].arrays.get(self.verdict.part)
         want = self.key.expected[self.verdict.case].arrays.get(self.verdict.part)
-        return (got, want) if got is not None and want is not None else (None, None)
+        return (got, want) if got is not None and want is not None else None
 
     def picture(self) -> tuple[bytes, str] | None:
         """PNG of yours, expected and their difference, with its alt text; None if it would not help."""
-        got, want = self._shown()
-        shown = None if self.verdict.passed or got is None else panels(got, want, MOST_SHOWN)
-        return shown and heat_maps(shown)
+        pair = None if self.verdict.passed else self._shown()
+        shown = pair and panels(*pair, MOST_SHOWN)
+        return heat_maps(shown) if shown else None
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
         colour = COLOUR.get(self.verdict.status, WRONG)

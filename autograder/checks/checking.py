@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Callable
+from inspect import isclass
 from typing import Any
 
 from IPython.display import display
@@ -91,8 +92,8 @@ _NOT_RUN = re.compile(rf"NameError: name '(\w+)' is not defined\b.*\n{re.escape(
 
 def _undefined_in_the_check(answers: tuple[Answer, ...]) -> str:
     """The name that the check's own cell asks for in vain, or ""."""
-    found = [_NOT_RUN.fullmatch(answer.message) for answer in answers]
-    return found[0][1] if found and all(found) else ""
+    found = [match for answer in answers if (match := _NOT_RUN.fullmatch(answer.message))]
+    return found[0][1] if found and len(found) == len(answers) else ""
 
 
 def _not_run(name: str, missing: str) -> None:
@@ -122,7 +123,7 @@ def _needs(name: str, answers: tuple[Answer, ...]) -> str:
     if stub in ("", _function_of(name)) or kernel is None:
         return ""
     made = kernel.function(stub)
-    code = getattr(made.__init__ if isinstance(made, type) else made, "__code__", None)
+    code = getattr(made.__init__ if isclass(made) else made, "__code__", None)
     return stub if code and "NotImplementedError" in code.co_names else ""
 
 

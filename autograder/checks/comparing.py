@@ -72,6 +72,7 @@ class Finding:
 
     @property
     def part(self) -> str:
+        """The first part that is wrong; "" for a single array, and where the answer has not all parts."""
         return next(iter(self.faults), "")
 
 
@@ -167,6 +168,7 @@ def _compare_arrays(got: np.ndarray, want: np.ndarray, rule: Rule, part: str) ->
 
 
 def tolerance_for(got: np.ndarray, rule: Rule) -> float:
+    """The rule's, relative to the scale of the expected answer; at least four units of precision for float16."""
     if got.dtype == np.float16:  # keeps three digits
         return max(rule.tolerance, 4 * float(np.finfo(np.float16).eps))
     return rule.tolerance
@@ -285,9 +287,9 @@ def in_order(parts: Iterable[str], rule: Rule) -> list[str]:
     )
 
 
-def in_parts(answer: Answer | None, want: Answer) -> Answer | None:
+def in_parts(answer: Answer, want: Answer) -> Answer:
     """A list, read as what is expected: one array of its items, or a part for each of them."""
-    if answer is None or not _is_list(answer) or set(answer.arrays) == set(want.arrays):
+    if not _is_list(answer) or set(answer.arrays) == set(want.arrays):
         return answer
     parts = [str(position) for position in range(len(want.arrays))]
     stacked = answer.arrays.get("")
@@ -342,6 +344,7 @@ def _share(mask: np.ndarray) -> str:
 
 
 def label(part: str) -> str:
+    """What a sentence about a part begins with: "Part 2: " for "1", "weights: " by name, "" for a single array."""
     if not part:
         return ""
     if part.isdecimal() and len(part) < 10:  # a name may be hostile

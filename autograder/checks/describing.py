@@ -17,7 +17,7 @@ MOST = 3
 def described(case: Case) -> str:
     """The inputs in a line: arrays by their shapes, "queries 2×3×4, heads = 2, weights.… (16 inputs)"."""
     families = Counter(name.partition(".")[0] for name in case if "." in name)
-    lines = {}  # in their order, each once
+    lines: dict[str, None] = {}  # in their order, each once
     for name, value in sorted(case.items()):  # a file keeps no order
         family, dot, _ = name.partition(".")
         many = bool(dot) and families[family] > MOST

@@ -37,6 +37,7 @@ Sections = dict[str, dict[str, Any]]
 
 
 def path() -> Path:
+    """The file of the record, whether or not it is there yet; the same for all courses of this user."""
     home = os.environ.get("AUTOGRADER_HOME") or platformdirs.user_data_dir("autograder")
     return Path(home) / "progress.json"
 
@@ -119,21 +120,26 @@ def changing(section: str) -> Iterator[dict[str, Any]]:
 
 
 def save(section: str, name: str, value: Any) -> None:
+    """Set one entry of a section of this course. `value` is anything that JSON can hold."""
     with changing(section) as entries:
         entries[name] = value
 
 
 def checks() -> dict[str, bool | None]:
+    """By exercise: whether its check passed when it ran last, None if there was no answer."""
     return read()["checks"]
 
 
 def predictions() -> dict[str, float | str]:
+    """By name: the number that the student predicted, or the sentence that was chosen."""
     return read()["predictions"]
 
 
 def save_check(name: str, passed: bool | None) -> None:
+    """Remember how the check of an exercise ended; None when there was no answer."""
     save("checks", name, passed)
 
 
 def save_prediction(name: str, value: float | str) -> None:
+    """Remember a prediction, in place of an earlier one of the same name."""
     save("predictions", name, value)

@@ -3,7 +3,7 @@
 What `comparing` finds decides whether they are right; here nothing is decided but the words.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,6 +48,7 @@ class Verdict:
 
     @property
     def passed(self) -> bool:
+        """Whether every answer was right; a mistake that earns part of the points does not pass."""
         return self.status == Status.PASSED
 
 
@@ -65,14 +66,13 @@ def judge(
     those for practice, on which an answer to a rule "exposes" is tried. With the `cases` themselves, more can be said
     about answers that are wrong on some of them, or by an amount that belongs to them.
     """
-    answers = [in_parts(answer, want) for answer, want in zip(answers, expected, strict=True)]
+    answers = [answer and in_parts(answer, want) for answer, want in zip(answers, expected, strict=True)]
     findings = [compare(answer, want, rule, unseen) for answer, want in zip(answers, expected, strict=True)]
     notes = _notes(answers, expected)
-    wrong = [number for number, finding in enumerate(findings) if finding]
+    wrong = {number: finding for number, finding in enumerate(findings) if finding}
     if not wrong:
         return Verdict(Status.PASSED, notes=notes)
-    number = wrong[0]
-    finding = findings[number]
+    number, finding = next(iter(wrong.items()))
     if equal := recognised(answers, rule, mistakes):
         mistake = equal[0]
         credit = earned_credit(equal)
@@ -85,7 +85,7 @@ def judge(
     size = _size_as_number(wrong, answers, expected, rule, cases)
     lines = [size]
     if len(wrong) < len(findings):
-        apart = what_sets_apart(cases, wrong) if cases and not size else ""
+        apart = what_sets_apart(cases, list(wrong)) if cases and not size else ""
         lines = [f"Right on {len(findings) - len(wrong)} of {len(findings)} inputs.", apart, size]
         partly = finding.status == Status.FAILED and _mistake_where_wrong(
             wrong, answers, expected, rule, mistakes
@@ -96,7 +96,7 @@ def judge(
             )
             reason = " ".join(filter(None, lines))
             return Verdict(Status.FAILED, reason, partly.name, partly.hint, number, finding.part, notes)
-    reason = _explained(wrong, findings, answers, expected, rule, cases) if finding.faults else finding.reason
+    reason = _explained(wrong, answers, expected, rule, cases) if finding.faults else finding.reason
     if finding.part or finding.status == Status.ERROR:  # several lines, each with its own label
         reason = f"\n{reason}" if any(lines) else reason
     reason = " ".join(filter(None, [*lines, reason])).replace(" \n", "\n")
@@ -104,8 +104,7 @@ def judge(
 
 
 def _explained(
-    wrong: Sequence[int],
-    findings: Sequence[Finding | None],
+    wrong: Mapping[int, Finding],
     answers: Sequence[Answer | None],
     expected: Sequence[Answer],
     rule: Rule,
@@ -113,44 +112,50 @@ def _explained(
 ) -> str:
     """What is wrong with each part of the first wrong answer, and what all wrong answers show about the cause."""
     lines = []
-    for part, fault in findings[wrong[0]].faults.items():
+    first = next(iter(wrong.values()))
+    for part, fault in first.faults.items():
         parts = [
             Wrong(
-                got=answers[at].arrays[part],
+                got=answer.arrays[part],
                 want=expected[at].arrays[part],
-                wrong=findings[at].faults[part].wrong,
+                wrong=alike.wrong,
                 case=cases[at] if cases else {},
                 others={name: array for name, array in expected[at].arrays.items() if name != part},
             )
-            for at in wrong
-            if part in findings[at].faults and findings[at].faults[part].kind == fault.kind
+            for at, finding in wrong.items()
+            if (answer := answers[at]) and (alike := finding.faults.get(part)) and alike.kind == fault.kind
         ]
         more = explain(fault.kind, parts, tolerance_for(parts[0].got, rule), rule.axes.get(part, ""), label)
-        if more and len(wrong) < len(findings):  # `explain` has seen the wrong ones only
+        if more and len(wrong) < len(expected):  # `explain` has seen the wrong ones only
             more = f"On the inputs that came out wrong: {more[0].lower()}{more[1:]}"
         lines.append(" ".join(filter(None, [label(part) + fault.reason, more])))
     return "\n".join(lines)
 
 
 def _size_as_number(
-    wrong: Sequence[int],
+    wrong: Collection[int],
     answers: Sequence[Answer | None],
     expected: Sequence[Answer],
     rule: Rule,
     cases: Sequence[Case],
 ) -> str:
     """The sentence for code that is written for one size, if a wrong shape or an error shows it; or ""."""
+    given = {at: answer for at in wrong if (answer := answers[at])}
+    if len(given) < len(wrong):
+        return ""
     right = [at for at in range(len(expected)) if at not in wrong]
-    if cases and right and all(answers[at] and answers[at].problem == Problem.EXCEPTION for at in wrong):
-        messages = [answers[at].message.rpartition("\n")[2] for at in wrong]
+    if cases and right and all(answer.problem == Problem.EXCEPTION for answer in given.values()):
+        messages = [answer.message.rpartition("\n")[2] for answer in given.values()]
         return size_in_errors(messages, [cases[at] for at in wrong], [cases[at] for at in right])
-    if not all(answers[at] and set(answers[at].arrays) == set(expected[at].arrays) for at in wrong):
+    if not all(set(answer.arrays) == set(expected[at].arrays) for at, answer in given.items()):
         return ""
     everywhere = set.intersection(
         *(set(answer.arrays) for answer in expected)
     )  # weights by name: a layer more, a name more
     for part in in_order(everywhere, rule):
-        shapes = [(answers[at].arrays[part].shape, expected[at].arrays[part].shape) for at in wrong]
+        shapes = [
+            (answer.arrays[part].shape, expected[at].arrays[part].shape) for at, answer in given.items()
+        ]
         right_shapes = [expected[at].arrays[part].shape for at in right]
         sentence = size_written_as_number(shapes, right_shapes, rule.axes.get(part, ""))
         if sentence:
@@ -195,7 +200,7 @@ SHOWN_BY = 3
 
 
 def _mistake_where_wrong(
-    wrong: Sequence[int],
+    wrong: Collection[int],
     answers: Sequence[Answer | None],
     expected: Sequence[Answer],
     rule: Rule,
@@ -215,7 +220,7 @@ def _mistake_where_wrong(
     ]
     if len({mistake.name for mistake in candidates}) != 1:
         return None
-    shown = 0
+    shown = 0.0
     for at in wrong:
         finding = compare(candidates[0].answers[at], expected[at], rule)
         for part, fault in (finding.faults if finding else {}).items():

@@ -34,6 +34,7 @@ class LentFile:
     key: str = ""
 
     def to_bytes(self) -> bytes:
+        """The content of the file, JSON in UTF-8, which `read` reads."""
         return f"{json.dumps(asdict(self), indent=1)}\n".encode()
 
     def functions(self, key: str) -> dict[str, str]:

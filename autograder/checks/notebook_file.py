@@ -21,6 +21,7 @@ class FileCell:
 
     @cached_property
     def binds(self) -> set[str]:
+        """The names that the cell binds at the top level of the notebook."""
         return bound_names(self.source)
 
 
@@ -100,6 +101,8 @@ def _roots(node: ast.AST) -> Iterator[str]:
 
 def _statements(source: str, line: int) -> ast.Module:
     try:
-        return ast.Module([node for node in ast.parse(source).body if node.end_lineno >= line], [])
+        return ast.Module(
+            [node for node in ast.parse(source).body if (node.end_lineno or node.lineno) >= line], []
+        )
     except (SyntaxError, ValueError, RecursionError):  # a line of IPython's own
         return ast.Module([], [])

@@ -37,17 +37,21 @@ class Overview:
 
     @property
     def title(self) -> str:
+        """The notebook, and how many of its checks pass."""
         passed = sum(state is True for state in self.checks.values())
         return f"{self.notebook}: {passed} of {len(self.checks)} checks pass"
 
     def said_of(self, name: str) -> str:
+        """The state of a check in words, and whether it lies beyond the core path."""
         return WORDS[self.checks[name]] + (" (further)" if name in self.further else "")
 
     def text(self) -> str:
+        """The title, then a line for each check."""
         lines = [f"{SIGNS[state]} {name}: {self.said_of(name)}" for name, state in self.checks.items()]
         return "\n  ".join([self.title, *lines])
 
     def html(self) -> str:
+        """The title, then a table with a row for each check."""
         rows = "".join(
             f'<tr><td style="color:{COLOURS[state]};text-align:center">{SIGNS[state]}</td>'
             f'<td style="text-align:left">{escape(name)}</td><td style="text-align:left">{self.said_of(name)}</td></tr>'
@@ -111,13 +115,16 @@ class Stage:
 
     @property
     def done(self) -> bool:
+        """Whether every check of the core path passed; a notebook without any is done from the start."""
         return all(self.core)
 
     @property
     def begun(self) -> bool:
+        """Whether any check, of the core path or beyond, has been given an answer."""
         return any(state is not None for state in (*self.core, *self.further))
 
     def count(self) -> str:
+        """ "✓ 7 of 7 and 1 of 2 further": the checks that pass, with those beyond the core path if there are any."""
         passed = sum(state is True for state in self.core)
         more = sum(state is True for state in self.further)
         extra = f" and {more} of {len(self.further)} further" if more else ""
@@ -160,7 +167,7 @@ def course_map() -> CourseMap:
     ))  # fmt: skip
 
 
-def _stage(notebook: Path, checks: list[str], results: dict[str, bool]) -> Stage:
+def _stage(notebook: Path, checks: list[str], results: dict[str, bool | None]) -> Stage:
     title, further = _title_and_further(notebook, checks)
     return Stage(
         title,

@@ -25,10 +25,12 @@ class Panels:
 
     @property
     def same_shape(self) -> bool:
+        """Of the whole arrays: whether there is a difference to show."""
         return self.shapes[0] == self.shapes[1]
 
     @cached_property
     def matrices(self) -> tuple[np.ndarray, np.ndarray]:
+        """Yours and the expected one as float64 arrays of two axes."""
         return np.array(self.yours, np.float64), np.array(self.expected, np.float64)
 
     @property
@@ -58,6 +60,7 @@ class Panels:
 
     @cached_property
     def all_finite(self) -> bool:
+        """Whether every number that is shown has a colour."""
         return all(np.isfinite(matrix).all() for matrix in self.matrices)
 
     @cached_property
@@ -69,10 +72,9 @@ class Panels:
     @classmethod
     def from_json(cls, entry: dict[str, Any]) -> "Panels":
         """The inverse of dataclasses.asdict, after a way through JSON."""
-        yours, expected, shapes = (
-            tuple(tuple(row) for row in entry[name]) for name in ("yours", "expected", "shapes")
-        )
-        return cls(yours, expected, shapes, tuple(entry["place"]))
+        yours, expected = (tuple(tuple(row) for row in entry[name]) for name in ("yours", "expected"))
+        got, want = entry["shapes"]
+        return cls(yours, expected, (tuple(got), tuple(want)), tuple(entry["place"]))
 
 
 def panels(got: np.ndarray, want: np.ndarray, most: int) -> Panels | None:
@@ -80,8 +82,10 @@ def panels(got: np.ndarray, want: np.ndarray, most: int) -> Panels | None:
     if want.ndim == 0 or want.size < 2 or got.size == 0:
         return None
     same_shape = got.shape == want.shape
-    worst = np.unravel_index(distance(got, want).argmax(), want.shape) if same_shape else (0,) * want.ndim
-    place = tuple(int(index) for index in worst[:-2])
+    worst = [0] * want.ndim
+    if same_shape:
+        worst = [int(index) for index in np.unravel_index(distance(got, want).argmax(), want.shape)]
+    place = tuple(worst[:-2])
     cut = [_matrix(array, place if same_shape else (0,) * 64) for array in (got, want)]
     if same_shape:
         corner = [

@@ -62,18 +62,22 @@ class Exposure:
 
     @cached_property
     def exposed(self) -> tuple[Planted, ...]:
+        """The faults that the inputs expose."""
         return self._where(right=False, noticed=True)
 
     @cached_property
     def escaped(self) -> tuple[Planted, ...]:
+        """The faults that the inputs miss."""
         return self._where(right=False, noticed=False)
 
     @cached_property
     def false_alarms(self) -> tuple[Planted, ...]:
+        """The right implementations that the inputs reject."""
         return self._where(right=True, noticed=True)
 
     @property
     def faults(self) -> int:
+        """How many of the implementations have a fault."""
         return len(self.exposed) + len(self.escaped)
 
     @property

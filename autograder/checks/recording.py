@@ -4,7 +4,7 @@ The autograder executes a notebook in this mode, on inputs of its own, and compa
 """
 
 import random
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,13 +26,17 @@ class Recorder:
     the notebook neither counts nor overwrites.
     """
 
-    cases: dict[str, list[Case]]
+    cases: Mapping[str, Sequence[Case]]
     answers: dict[AnswerId, Answer] = field(default_factory=dict)
     expecting: str = ""
     variant: str = ""
     arrays: str = "numpy"  # what functions are given, by its name in `arrays.ADAPTERS`
 
-    def record(self, exercise: str, call: Callable[[Case], Any]) -> None:
+    def record(self, exercise: str, call: Any) -> None:
+        """Ask on every case of the exercise, in an order of chance; do nothing for a check that is not expected.
+
+        `call` is what the cell gave to `check`. Where it cannot be called, the answers say so.
+        """
         if exercise != self.expecting:
             return
         order = list(enumerate(self.cases.get(exercise, [])))
@@ -66,9 +70,10 @@ def recording_with(recorder: Recorder) -> Iterator[None]:
         _active = before
 
 
-def cases_to_file(cases: dict[str, list[Case]]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+def cases_to_file(cases: Mapping[str, Sequence[Case]]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """Split cases into arrays (for safetensors) and the rest (for JSON)."""
-    arrays, rest = {}, {}
+    arrays: dict[str, np.ndarray] = {}
+    rest: dict[str, list[dict[str, Any]]] = {}
     for exercise, of_exercise in cases.items():
         rest[exercise] = [{} for _ in of_exercise]
         for number, case in enumerate(of_exercise):
@@ -80,7 +85,7 @@ def cases_to_file(cases: dict[str, list[Case]]) -> tuple[dict[str, np.ndarray], 
     return arrays, rest
 
 
-def cases_from_file(arrays: dict[str, np.ndarray], rest: dict[str, Any]) -> dict[str, list[Case]]:
+def cases_from_file(arrays: dict[str, np.ndarray], rest: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
     """The inverse of `cases_to_file`."""
     cases = {exercise: [dict(case) for case in of_exercise] for exercise, of_exercise in rest.items()}
     for path, array in arrays.items():
@@ -93,7 +98,8 @@ def cases_from_file(arrays: dict[str, np.ndarray], rest: dict[str, Any]) -> dict
 
 def answers_to_file(answers: dict[AnswerId, Answer]) -> tuple[dict[str, np.ndarray], list[dict[str, Any]]]:
     """Split answers into arrays (for safetensors) and descriptions (for JSON)."""
-    arrays, described = {}, []
+    arrays: dict[str, np.ndarray] = {}
+    described: list[dict[str, Any]] = []
     for (variant, exercise, number), answer in sorted(answers.items()):
         for part, array in answer.arrays.items():
             arrays[f"answer|{variant}|{exercise}|{number}|{part}"] = array
@@ -122,8 +128,8 @@ def answers_from_file(
             parts.setdefault((variant, exercise, int(number)), {})[part] = array
     answers = {}
     for entry in described:
-        where = (entry["variant"], entry["exercise"], entry["case"])
-        answers[where] = Answer(
-            parts.get(where, {}), Problem(entry["problem"]), entry["message"], tuple(entry["notes"])
+        answer_id = (entry["variant"], entry["exercise"], entry["case"])
+        answers[answer_id] = Answer(
+            parts.get(answer_id, {}), Problem(entry["problem"]), entry["message"], tuple(entry["notes"])
         )
     return answers

@@ -48,7 +48,8 @@ class Skipping:
         self.wrong: set[str] = set()  # functions whose check did not pass
         self._passed_over: BaseException | None = None
         self._show_traceback = shell.showtraceback
-        shell.showtraceback = self._show_error  # IPython's for cells, ipywidgets' for what a slider calls
+        # IPython calls it for cells, ipywidgets for what a slider calls.
+        shell.showtraceback = self._show_error  # type: ignore[method-assign]  # there is no event for errors
         shell.events.register("pre_run_cell", self._before)
         shell.events.register("post_run_cell", self._after)
 
@@ -67,7 +68,8 @@ class Skipping:
         _, error, trace = exc_tuple or sys.exc_info()
         shown = False
         with suppress(Exception):  # the student's error is to be seen, whatever is wrong with us
-            shown = bool(error and trace) and self._shown(error, trace)
+            if error and trace:
+                shown = self._shown(error, trace)
         if not shown:
             self._show_traceback(exc_tuple, *where, **how)
 
@@ -81,7 +83,7 @@ class Skipping:
             self._skip_with_card(cell, _qualified(code), error)
             return True
         if cell and type(error) is NameError and error.name:
-            return self._name_shown(cell, error, trace)
+            return self._name_shown(cell, error.name, error, trace)
         if cell and isinstance(error, Unanswered):  # its card is shown
             self._skip(cell, error.needs, error)
             return True
@@ -89,21 +91,21 @@ class Skipping:
             self._passed_over = error
         return False
 
-    def _name_shown(self, cell: str, error: NameError, trace: TracebackType) -> bool:
+    def _name_shown(self, cell: str, name: str, error: NameError, trace: TracebackType) -> bool:
         code = last_frame(trace).tb_frame.f_code
         if not in_notebook(code.co_filename):
             return False
         own = self._is_the_student_s(code, cell)
-        needs = self.needed_by(error.name)
+        needs = self.needed_by(name)
         if needs is not None and not own:
             self._skip_with_card(cell, needs, error)
             return True
-        advice = self.advice_about(error.name)
+        advice = self.advice_about(name)
         if advice and own:  # the place in the student's own code is wanted, too
             self._show_traceback((type(error), error, trace))
             display(Note(advice, colour=WAITING))
         elif advice:
-            error._render_traceback_ = lambda: [advice]
+            error._render_traceback_ = lambda: [advice]  # type: ignore[attr-defined]  # IPython looks for it
             self._show_traceback((type(error), error, trace))
         return bool(advice)
 
@@ -147,7 +149,7 @@ class Skipping:
             pyplot.close("all")
         self._passed_over = error
 
-    def _not_bound(self, trace: TracebackType) -> set[str]:
+    def _not_bound(self, trace: TracebackType | None) -> set[str]:
         """The names that the statement that failed, and those after it, would have bound in the notebook, or filled."""
         source, file = self.shell.transform_cell(_running_source()), self._file_of(_running_source())
         codes = ((at.tb_lineno, at.tb_frame.f_code) for at in _steps(trace))
@@ -168,7 +170,7 @@ class Skipping:
                 if waiting.before:
                     self.shell.user_ns.setdefault(name, *waiting.before)
         lending.renew()
-        if wrong := self._wrong_ones_used(info.raw_cell):
+        if wrong := self._wrong_ones_used(info.raw_cell or ""):
             verb = "is" if len(wrong) == 1 else "are"
             names = ", ".join(f"`{name}`" for name in wrong)
             display(
@@ -211,6 +213,7 @@ class Skipping:
 
 
 def skipped_title(needs: str) -> str:
+    """What the card of a skipped cell says, with the function that is missing; "" where no function is."""
     return f"needs `{needs}`: skipped" if needs else "not answered yet: skipped"
 
 

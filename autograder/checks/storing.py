@@ -3,15 +3,16 @@
 import contextlib
 import os
 import secrets
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-try:
-    import fcntl
-except ImportError:  # Windows
+if sys.platform == "win32":
     import msvcrt
+else:
+    import fcntl
 
 PATIENCE = 5.0
 """Seconds that `locked` waits for another process."""
@@ -45,7 +46,7 @@ def write_aside(path: Path, content: str | bytes, through_a_power_cut: bool = Fa
 def try_lock(file: IO) -> bool:
     """Whether this process now is the only one with a lock on the open file. Closing the file gives it back."""
     try:
-        if os.name == "nt":
+        if sys.platform == "win32":
             file.seek(0)
             msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
         else:

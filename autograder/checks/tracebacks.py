@@ -11,16 +11,13 @@ def stub_name(error: NotImplementedError) -> str | None:
 
     Of a method it is that of the class. torch raises the same error for operations that a type or a device lacks; a stub raises it in the notebook, with no words.
     """
-    frames = traceback.extract_tb(error.__traceback__)
-    if not frames:
+    trace = error.__traceback__
+    frames = traceback.extract_tb(trace)
+    if trace is None or not frames:
         return ""
     if message(error) and not (frames[-1].line or "").startswith("raise NotImplementedError"):
         return None
-    name = (
-        last_frame(error.__traceback__)
-        .tb_frame.f_code.co_qualname.rpartition("<locals>.")[2]
-        .partition(".")[0]
-    )
+    name = last_frame(trace).tb_frame.f_code.co_qualname.rpartition("<locals>.")[2].partition(".")[0]
     return name[:100] if name.isidentifier() else ""
 
 
@@ -38,6 +35,7 @@ def student_traceback(error: BaseException) -> str:
 
 
 def message(error: BaseException) -> str:
+    """The text of an error; a sentence in its place when the error's own `__str__` fails."""
     try:
         return str(error)
     except Exception as broken:
@@ -45,6 +43,7 @@ def message(error: BaseException) -> str:
 
 
 def in_notebook(filename: str) -> bool:
+    """Whether this is the name that ipykernel, IPython or the grading server gives to the code of a cell."""
     return "ipykernel_" in filename or filename.startswith(("<ipython-input", "<cell"))
 
 

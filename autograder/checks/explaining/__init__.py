@@ -81,19 +81,14 @@ def _about_numbers(pairs: Sequence[Pair], places: str, exactly: bool, tolerance:
 
 def _along_dim(pairs: Sequence[Pair]) -> list[Pair]:
     """The same with the axis that the argument `dim` names as the last one; [] where there is no such argument."""
-    dims = [pair.case.get("dim") for pair in pairs]
-    if not all(
-        type(dim) is int and -p.want.ndim <= dim < p.want.ndim for dim, p in zip(dims, pairs, strict=True)
-    ):
-        return []
-    return [
-        Pair(
-            *(np.moveaxis(array, dim, -1) for array in (pair.got, pair.want)),
-            pair.case,
-            np.moveaxis(pair.wrong, dim, -1),
-        )
-        for dim, pair in zip(dims, pairs, strict=True)
-    ]
+    moved = []
+    for pair in pairs:
+        dim = pair.case.get("dim")
+        if type(dim) is not int or not -pair.want.ndim <= dim < pair.want.ndim:
+            return []
+        got, want, wrong = (np.moveaxis(array, dim, -1) for array in (pair.got, pair.want, pair.wrong))
+        moved.append(Pair(got, want, pair.case, wrong))
+    return moved
 
 
 def _holds_argument(pairs: Sequence[Pair]) -> str:

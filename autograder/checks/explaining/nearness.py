@@ -27,11 +27,13 @@ Pairs = Sequence[Pair]
 
 
 def scale_of(array: np.ndarray) -> float:
+    """The largest absolute value among the finite numbers, at least 1e-30; 1 where none is finite."""
     finite = np.abs(array[np.isfinite(array)])
     return max(float(finite.max()), 1e-30) if finite.size else 1.0
 
 
 def close(left: np.ndarray, right: np.ndarray, distance: float | np.ndarray) -> np.ndarray:
+    """For each number, whether both are equal (an infinity to itself, too) or at most `distance` apart. NaN is not."""
     with np.errstate(all="ignore"):
         return (left == right) | (np.abs(left - right) <= distance)
 
@@ -45,6 +47,7 @@ def near(left: np.ndarray, right: np.ndarray) -> bool:
 
 
 def all_equal(values: Sequence[float], tolerance: float) -> bool:
+    """Whether these agree, up to a share `tolerance` of the largest absolute value. There must be at least one."""
     return max(values) - min(values) <= tolerance * max(map(abs, values))
 
 
@@ -55,4 +58,5 @@ def count(array: np.ndarray) -> int:
 
 
 def different(arrays: Sequence[np.ndarray], least: int) -> bool:
+    """Whether the arrays hold, added up over all of them, at least as many different numbers, as `count` has it."""
     return sum(map(count, arrays)) >= least

@@ -121,9 +121,9 @@ def _by_input(name: str, array: np.ndarray, case: Mapping[str, Any]) -> Iterator
         yield f"where `{name}` is False", ~array
         yield f"where `{name}` is True", array
         if array.ndim > 1:
-            yield f"in the rows where all of `{name}` is False", ~array.any(-1)
-            yield f"in the rows where some of `{name}` is False", ~array.all(-1)
-            yield f"in the rows where all of `{name}` is True", array.all(-1)
+            yield f"in the rows where all of `{name}` is False", ~np.any(array, axis=-1)
+            yield f"in the rows where some of `{name}` is False", ~np.all(array, axis=-1)
+            yield f"in the rows where all of `{name}` is True", np.all(array, axis=-1)
         return
     if array.dtype.kind in "iu":
         for other, value in case.items():

@@ -70,23 +70,23 @@ def numbers_despite_shape(got: Sequence[np.ndarray], want: Sequence[np.ndarray])
         return ""
     with np.errstate(all="ignore"):
         for axes in _exchanges(pairs):
-            if _all(pairs, lambda a, b, axes=axes: _near(a.swapaxes(*axes), b)):
+            if all(_near(a.swapaxes(*axes), b) for a, b in pairs):
                 return "With these axes exchanged, all of your numbers are right."
-        if _all(pairs, lambda a, b: a.size == b.size and _near(a.ravel(), b.ravel())):
+        if all(a.size == b.size and _near(a.ravel(), b.ravel()) for a, b in pairs):
             return "Your numbers are right; only their shape is not."
         dims = {(a.ndim - b.ndim) for a, b in pairs}
         for reduction, reduce in REDUCTIONS:
             for axis in (-1, -2, -3):
-                if dims == {-1} and _all(pairs, lambda a, b, r=reduce, i=axis: _reduces(b, a, r, i)):
+                if dims == {-1} and all(_reduces(b, a, reduce, axis) for a, b in pairs):
                     return f"Your numbers are {reduction} of the expected ones over {_axis(axis)}."
-                if dims == {1} and _all(pairs, lambda a, b, r=reduce, i=axis: _reduces(a, b, r, i)):
+                if dims == {1} and all(_reduces(a, b, reduce, axis) for a, b in pairs):
                     return f"Expected is {reduction} of your numbers over {_axis(axis)}."
-        for reduction, reduce in (("mean", np.mean), ("sum", np.sum)):
-            if max(dims) > 0 and _all(pairs, lambda a, b, r=reduce: b.ndim == 0 and _near(r(a), b)):
+        for reduction, of_all in (("mean", np.mean), ("sum", np.sum)):
+            if max(dims) > 0 and all(b.ndim == 0 and _near(np.asarray(of_all(a)), b) for a, b in pairs):
                 return f"Expected is the {reduction} of all your numbers."
-        if len(pairs) and _all(pairs, lambda a, b: a.ndim == b.ndim and a.ndim > 0 and _leads(a, b)):
+        if len(pairs) and all(a.ndim == b.ndim and a.ndim > 0 and _leads(a, b) for a, b in pairs):
             return "As far as both reach, counted from the beginning, your numbers are right."
-        if len(pairs) and _all(pairs, lambda a, b: a.ndim == b.ndim and a.ndim > 0 and _trails(a, b)):
+        if len(pairs) and all(a.ndim == b.ndim and a.ndim > 0 and _trails(a, b) for a, b in pairs):
             return "As far as both reach, counted from the end, your numbers are right."
     return ""
 
@@ -126,11 +126,9 @@ def size_in_errors(
     """
     spoken = [{int(item) for item in re.findall(r"\b\d{1,6}\b", message[:1000])} for message in messages]
     for name in right[0]:
-        arrays = [case.get(name) for case in (*wrong, *right)]
-        if (
-            not all(isinstance(item, np.ndarray) for item in arrays)
-            or len({item.ndim for item in arrays}) != 1
-        ):
+        values = [case.get(name) for case in (*wrong, *right)]
+        arrays = [value for value in values if isinstance(value, np.ndarray)]
+        if len(arrays) < len(values) or len({array.ndim for array in arrays}) != 1:
             continue
         for axis in range(-1, -arrays[0].ndim - 1, -1):
             sizes = {case[name].shape[axis] for case in right}
@@ -155,10 +153,6 @@ def _sizes(case: Mapping[str, Any]) -> set[int]:
 def _exchanges(pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> list[tuple[int, int]]:
     least = min(min(a.ndim, b.ndim) for a, b in pairs)
     return [(left, right) for left in range(-least, 0) for right in range(left + 1, 0)]
-
-
-def _all(pairs, holds: Callable[[np.ndarray, np.ndarray], bool]) -> bool:
-    return all(holds(a, b) for a, b in pairs)
 
 
 def _reduces(longer: np.ndarray, shorter: np.ndarray, reduce: Any, axis: int) -> bool:

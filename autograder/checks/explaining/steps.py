@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Protocol
 
 import numpy as np
 
@@ -73,7 +74,11 @@ def _softmax(x: np.ndarray, axis: int) -> np.ndarray:
     return raised / raised.sum(axis, keepdims=True)
 
 
-ALONG: tuple[tuple[str, Callable[[np.ndarray, int], np.ndarray]], ...] = (
+class _FunctionAlong(Protocol):
+    def __call__(self, x: np.ndarray, axis: int) -> np.ndarray: ...
+
+
+ALONG: tuple[tuple[str, _FunctionAlong], ...] = (
     ("the softmax", _softmax),
     ("the log-softmax", lambda x, axis: np.log(_softmax(x, axis))),
     ("division by the sum", lambda x, axis: x / x.sum(axis, keepdims=True)),

@@ -223,8 +223,8 @@ def _by_rows(pairs: Pairs, names: str, axes: Sequence[int] | None = None) -> str
         if sum(count(pair.want) - pair.want.size // pair.want.shape[axis] for pair in pairs) < 2 * ENOUGH:
             continue
         where = axis_name(axis, dims, names)
-        factors = [_factors_along(pair, axis) for pair in pairs]
-        if all(factor is not None for factor in factors):
+        factors = [factor for pair in pairs if (factor := _factors_along(pair, axis)) is not None]
+        if len(factors) == len(pairs):
             if all(np.allclose(np.abs(factor[np.isfinite(factor)]), 1, atol=1e-3) for factor in factors):
                 return f"Your numbers have the right size; some vectors along {where} have the opposite sign."
             return (
@@ -252,12 +252,11 @@ def _factors_along(pair: Pair, axis: int) -> np.ndarray | None:
 def _cause_by_rows(pairs: Pairs, factors: Sequence[np.ndarray], axis: int) -> str:
     """What the factors of the vectors are: a count of a mask, the place; or the property that they spoil."""
     for name in pairs[0].case:
-        masks = [pair.case.get(name) for pair in pairs]
-        if not all(
-            isinstance(mask, np.ndarray) and mask.dtype.kind == "b" and mask.ndim == 2 for mask in masks
+        arrays = [value for pair in pairs if isinstance(value := pair.case.get(name), np.ndarray)]
+        masks = [array for array in arrays if array.dtype.kind == "b" and array.ndim == 2]
+        if len(masks) < len(pairs) or not all(
+            len(mask) == factor.shape[0] for mask, factor in zip(masks, factors, strict=True)
         ):
-            continue
-        if not all(len(mask) == factor.shape[0] for mask, factor in zip(masks, factors, strict=True)):
             continue
         for quantity, count_of in (
             (f"the number of True in its row of `{name}`", lambda mask: mask.sum(1)),
@@ -315,8 +314,6 @@ def _broadcasts(inner: tuple[int, ...], shape: tuple[int, ...]) -> bool:
 def _float_inputs(pairs: Pairs) -> Iterator[tuple[str, list[np.ndarray]]]:
     """Names and values of the inputs that are arrays of numbers on every input."""
     for name in pairs[0].case:
-        values = [pair.case.get(name) for pair in pairs]
-        if all(
-            isinstance(value, np.ndarray) and value.dtype.kind in "fiu" and value.size for value in values
-        ):
-            yield name, [value.astype(np.float64) for value in values]
+        arrays = [value for pair in pairs if isinstance(value := pair.case.get(name), np.ndarray)]
+        if len(arrays) == len(pairs) and all(array.dtype.kind in "fiu" and array.size for array in arrays):
+            yield name, [array.astype(np.float64) for array in arrays]

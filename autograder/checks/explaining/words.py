@@ -43,6 +43,7 @@ def in_words(factor: float) -> str:
 
 
 def listed(values: Sequence[float]) -> str:
+    """ "1", "1 and 2", "1, 2 and 3"; of more than four numbers the first four and "…"."""
     shown = [number(value) for value in values[:4]]
     if len(values) > 4:
         return ", ".join(shown) + ", …"

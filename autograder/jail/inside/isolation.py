@@ -18,9 +18,11 @@ class Jailed:
     """In bubblewrap's sandbox, a nest of namespaces for each submission."""
 
     def before_imports(self) -> None:
+        """Mount a small file system to write to, for what libraries write while they are imported."""
         namespaces.open_scratch()
 
     def after_imports(self) -> None:
+        """Make that file system read-only: no submission leaves anything for the next one."""
         namespaces.seal_scratch()
         self.user = os.getuid(), os.getgid()
 
@@ -33,9 +35,11 @@ class Jailed:
         return pid
 
     def fork(self) -> int:
+        """Fork a child into namespaces of its own. Returns its process number, 0 in the child."""
         return namespaces.fork()
 
     def enter(self, limits: Limits) -> None:
+        """In the child: build the jail around this process and move into its scratch file system. Raises OSError."""
         namespaces.enter(limits, *self.user)
         _live_in(namespaces.WORK / "home", namespaces.TEMPORARY)
 
@@ -50,6 +54,7 @@ class Plain:
     """An ordinary process with limits: for our own notebooks, and for systems without namespaces."""
 
     def before_imports(self) -> None:
+        """Become the parent of processes that lose theirs, and remember which server is the first one."""
         self._adopt_orphans()
         self.first = os.getpid()
 
@@ -57,6 +62,7 @@ class Plain:
         """Nothing was opened for the imports."""
 
     def fork_server(self) -> int:
+        """Fork a server in a session of its own that ends with this one; 0 in the fork."""
         pid = os.fork()
         if pid == 0:
             os.setsid()
@@ -65,10 +71,12 @@ class Plain:
         return pid
 
     def fork(self) -> int:
+        """Make a folder for one submission and fork. Returns the child's process number, 0 in the child."""
         self.place = Path(tempfile.mkdtemp(prefix="job-"))
         return os.fork()
 
     def enter(self, limits: Limits) -> None:
+        """In the child: set the limits of each process and move into the submission's folder."""
         os.setsid()
         _end_with_parent()
         namespaces.limit_resources(limits, own_processes=False)
@@ -76,6 +84,7 @@ class Plain:
         _live_in(self.place, self.place)
 
     def clear_away(self) -> None:
+        """Remove the submission's folder."""
         shutil.rmtree(self.place, ignore_errors=True)
 
     def end(self) -> None:

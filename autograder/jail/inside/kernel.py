@@ -19,5 +19,6 @@ def call(function: Callable[..., int], name: str, *arguments: Any) -> int:
 
 
 def prctl(name: str, option: int, *arguments: int) -> None:
+    """Call prctl(2) with up to four arguments. Raises OSError, with `name` in its message."""
     padded = [ctypes.c_ulong(value) for value in (*arguments, 0, 0, 0, 0)[:4]]
     call(libc.prctl, name, ctypes.c_int(option), *padded)

@@ -30,8 +30,10 @@ class Limits:
                 raise ValueError(f"the limit {name} is {value}; it must be above zero")
 
     def to_json(self) -> str:
+        """As a server is given them on its command line."""
         return json.dumps(asdict(self))
 
     @classmethod
     def from_json(cls, text: str) -> "Limits":
+        """The inverse of `to_json`. Raises ValueError for a limit that is not above zero."""
         return cls(**json.loads(text))

@@ -66,16 +66,16 @@ def enter(limits: Limits, uid: int, gid: int) -> None:
 def open_scratch() -> None:
     """Give the server a place to write in while it imports: bubblewrap has made everything read-only."""
     uid, gid = os.getuid(), os.getgid()
-    unshare(NEWUSER | NEWNS)
+    _unshare(NEWUSER | NEWNS)
     map_user(uid, gid)
-    mount("tmpfs", WORK, "tmpfs", NOSUID | NODEV | NOEXEC, "size=64m,mode=700")
+    _mount("tmpfs", WORK, "tmpfs", NOSUID | NODEV | NOEXEC, "size=64m,mode=700")
 
 
 def seal_scratch() -> None:
     """From now on the server cannot write anywhere either, and has no capability to change that."""
     for path in WORK.iterdir():
         shutil.rmtree(path) if path.is_dir() else path.unlink()
-    mount("tmpfs", WORK, None, REMOUNT | READ_ONLY | NOSUID | NODEV | NOEXEC)
+    _mount("tmpfs", WORK, None, REMOUNT | READ_ONLY | NOSUID | NODEV | NOEXEC)
     drop_capabilities()
 
 
@@ -97,15 +97,15 @@ def map_user(uid: int, gid: int) -> None:
 def mount_scratch(limits: Limits) -> None:
     """One sized tmpfs behind the working directory, /tmp and /dev/shm: all that a submission can write to."""
     options = f"size={limits.scratch_bytes},nr_inodes={limits.scratch_files},mode=700"
-    mount("tmpfs", WORK, "tmpfs", NOSUID | NODEV | NOEXEC, options)
+    _mount("tmpfs", WORK, "tmpfs", NOSUID | NODEV | NOEXEC, options)
     for name in ("home", "tmp", "shm"):
         (WORK / name).mkdir()
-    mount(WORK / "shm", SHARED, None, BIND)
+    _mount(WORK / "shm", SHARED, None, BIND)
     handles = [(path, os.open(path, os.O_PATH)) for path in mounts_below(TEMPORARY)]
-    mount(WORK / "tmp", TEMPORARY, None, BIND)
+    _mount(WORK / "tmp", TEMPORARY, None, BIND)
     for path, handle in handles:  # a course that lies in /tmp is shown there again
         path.mkdir(parents=True, exist_ok=True) if os.path.isdir(f"/proc/self/fd/{handle}") else _touch(path)
-        mount(f"/proc/self/fd/{handle}", path, None, BIND | RECURSIVE)
+        _mount(f"/proc/self/fd/{handle}", path, None, BIND | RECURSIVE)
         os.close(handle)
     os.chdir(WORK / "home")
 
@@ -120,7 +120,7 @@ def mounts_below(folder: Path) -> list[Path]:
 
 def mount_own_proc() -> None:
     """A /proc that shows this namespace's processes only."""
-    mount("proc", Path("/proc"), "proc", NOSUID | NODEV | NOEXEC)
+    _mount("proc", Path("/proc"), "proc", NOSUID | NODEV | NOEXEC)
 
 
 def forbid_namespaces() -> None:
@@ -161,7 +161,7 @@ def drop_capabilities() -> None:
     call(libc.capset, "capset", header, (ctypes.c_uint32 * 6)())
 
 
-def mount(source: Path | str | None, target: Path, kind: str | None, flags: int, options: str = "") -> None:
+def _mount(source: Path | str | None, target: Path, kind: str | None, flags: int, options: str = "") -> None:
     encoded = [None if text is None else str(text).encode() for text in (source, target, kind)]
     call(libc.mount, f"mount {target}", *encoded, ctypes.c_ulong(flags), options.encode() or None)
 
@@ -171,7 +171,7 @@ def _touch(path: Path) -> None:
     path.touch()
 
 
-def unshare(flags: int) -> None:
+def _unshare(flags: int) -> None:
     call(libc.unshare, "unshare", ctypes.c_int(flags))
 
 

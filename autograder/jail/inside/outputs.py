@@ -56,10 +56,10 @@ class Outputs:
         self, kind: str, data: dict[str, Any], shown_as: str | None = None, update: bool = False
     ) -> None:
         """Append a "display_data" or "execute_result". `shown_as` is the id by which it may be updated."""
-        output = {"output_type": kind, "data": self._fitting(data), "metadata": {}}
+        output: Output = {"output_type": kind, "data": self._fitting(data), "metadata": {}}
         if kind == "execute_result":
             output["execution_count"] = None
-        place = self._displays.get(shown_as) if update else None
+        place = self._displays.get(shown_as) if update and shown_as is not None else None
         if place is not None:
             place["data"] = output["data"]
             return
@@ -70,14 +70,15 @@ class Outputs:
     def fail(self, ename: str, evalue: str, traceback: list[str]) -> None:
         """Append an error."""
         texts = {"ename": ename[:200], "evalue": evalue[:2000]}
-        output = {"output_type": "error", **{name: encodable(text) for name, text in texts.items()}}
+        output: Output = {"output_type": "error", **{name: encodable(text) for name, text in texts.items()}}
         output["traceback"] = [encodable(line[:2000]) for line in traceback[-40:]]
         del self._outputs[MOST_OUTPUTS - 1 :]  # an error is shown whatever else there was
         self._outputs.append(output)
 
     def clear(self) -> None:
         """Forget what the cell has shown so far."""
-        self._outputs, self._displays = [], {}
+        self._outputs: list[Output] = []
+        self._displays: dict[str, Output] = {}  # those that may be updated, by their ids
 
     def _begin(self) -> None:
         self.clear()
@@ -124,15 +125,18 @@ class Stream(io.TextIOBase):
 
     @property
     def name(self) -> str:
+        """ "<stdout>" or "<stderr>", as Python calls its own streams."""
         return f"<{self._name}>"
 
     def write(self, text: str) -> int:
+        """Add text to what the cell shows. Returns its length, whether or not all of it was kept."""
         if not isinstance(text, str):
             raise TypeError(f"write() takes a str, not {type(text).__name__}")
         self._outputs.write(self._name, text)
         return len(text)
 
     def writable(self) -> bool:
+        """Always true: `close` does nothing."""
         return True
 
     def close(self) -> None:

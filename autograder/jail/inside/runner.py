@@ -7,7 +7,7 @@ import random
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -35,7 +35,7 @@ class Job:
     """The cells to execute, the inputs on which each exercise is asked, and the files that lie beside the notebook."""
 
     cells: list[dict[str, str]]
-    cases: dict[str, list[Case]]
+    cases: Mapping[str, Sequence[Case]]
     arrays: str
     files: dict[str, np.ndarray]
 

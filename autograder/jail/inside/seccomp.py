@@ -217,8 +217,8 @@ def program(machine: str) -> list[Instruction]:
     if machine == "x86_64":
         lines += [(AT_LEAST, 0, 1, X32), _refuse(errno.EPERM)]
     for numbers in DENIED.values():
-        if numbers[column] is not None:
-            lines += [(EQUAL, 0, 1, numbers[column]), _refuse(errno.EPERM)]
+        if (number := numbers[column]) is not None:
+            lines += [(EQUAL, 0, 1, number), _refuse(errno.EPERM)]
     # clone3 passes its flags by pointer, where a filter cannot look; libc then falls back to clone.
     lines += [(EQUAL, 0, 1, CLONE3[machine]), _refuse(errno.ENOSYS)]
     lines += _when(CLONE[machine], [(ANY_BIT, 0, 1, NAMESPACE_FLAGS), _refuse(errno.EPERM)])
@@ -229,8 +229,8 @@ def program(machine: str) -> list[Instruction]:
     ]
     lines += _when(FCNTL[machine], commands, SECOND_ARGUMENT)
     for numbers in ALLOWED.values():
-        if numbers[column] is not None:
-            lines += [(EQUAL, 0, 1, numbers[column]), (RETURN, 0, 0, ALLOW)]
+        if (number := numbers[column]) is not None:
+            lines += [(EQUAL, 0, 1, number), (RETURN, 0, 0, ALLOW)]
     return [*lines, _refuse(errno.ENOSYS)]
 
 

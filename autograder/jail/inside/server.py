@@ -91,7 +91,7 @@ def serve(control: socket.socket, isolation: Jailed | Plain, shell, limits: Limi
         if b"run" not in message or len(descriptors) < 2:
             continue  # "stop", for a submission that had just ended
         job, answers, *groups = descriptors
-        report = run_one(control, job, answers, groups, isolation, shell, limits)
+        report = _run_one(control, job, answers, groups, isolation, shell, limits)
         for descriptor in descriptors:
             os.close(descriptor)
         isolation.clear_away()
@@ -117,7 +117,7 @@ def fork_server(control: socket.socket, theirs: int, isolation: Jailed | Plain) 
     return control
 
 
-def run_one(
+def _run_one(
     control: socket.socket,
     job: int,
     answers: int,

@@ -6,7 +6,8 @@ import subprocess
 import sys
 import traceback
 import warnings
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from IPython.core.compilerop import CachingCompiler, PyCF_MASK
@@ -28,9 +29,11 @@ class CellCompiler(CachingCompiler):
     parsed: tuple[str, ast.Module] | None = None  # what the shell has just looked at
 
     def get_code_name(self, raw_code: str, transformed_code: str, number: int) -> str:
+        """The name of the file in a traceback."""
         return f"<cell {number}>"
 
     def ast_parse(self, source: str, filename: str = "<unknown>", symbol: str = "exec") -> ast.AST:
+        """The tree of a cell; that of the cell which was looked at last is made once."""
         parsed, self.parsed = self.parsed, None
         if parsed and (source, symbol) == (parsed[0], "exec"):
             return parsed[1]
@@ -40,15 +43,19 @@ class CellCompiler(CachingCompiler):
 class Publisher(DisplayPublisher):
     """Keeps what `display` shows."""
 
-    def publish(self, data, metadata=None, *, transient=None, update=False, **ignored) -> None:
+    def publish(self, data, metadata=None, source=None, *, transient=None, update=False, **ignored) -> None:
+        """Append what `display` was given, or update an earlier output that has the same display id."""
         self.shell.outputs.show("display_data", data, (transient or {}).get("display_id"), update)
 
     def clear_output(self, wait: bool = False) -> None:
+        """Forget at once what the cell has shown: nobody watches, so there is no output to wait for."""
         self.shell.outputs.clear()
 
 
 class LastValue(DisplayHook):
     """Keeps the value of a cell's last line."""
+
+    shell: "Shell"
 
     def quiet(self) -> bool:
         """A semicolon at the end of the cell keeps its value from being shown."""
@@ -58,12 +65,14 @@ class LastValue(DisplayHook):
         """A notebook shows none."""
 
     def write_format_data(self, format_dict, md_dict=None) -> None:
+        """Append the value, which IPython has formatted by mime type."""
         self.shell.outputs.show("execute_result", format_dict)
 
     def log_output(self, format_dict) -> None:
         """There is no history to log it in."""
 
     def finish_displayhook(self) -> None:
+        """A notebook needs no separator after a value; IPython's own would write one to stdout."""
         self._is_active = False
 
 
@@ -72,6 +81,7 @@ class Shell(InteractiveShell):
 
     outputs: Outputs
     running = ""  # the source of the cell
+    compile: CellCompiler
     compiler_class = Type(CellCompiler)
     displayhook_class = Type(LastValue)
     display_pub_class = Type(Publisher)
@@ -88,7 +98,7 @@ class Shell(InteractiveShell):
             self.compile.parsed = source, tree
         return source
 
-    def should_run_async(self, raw_cell: str, *, transformed_cell: str, **how: Any) -> bool:
+    def should_run_async(self, raw_cell: str, *, transformed_cell: str = "", **how: Any) -> bool:
         """IPython compiles every cell to see it."""
         return ASYNCHRONOUS.search(transformed_cell) is not None and super().should_run_async(
             raw_cell, transformed_cell=transformed_cell, **how
@@ -97,15 +107,18 @@ class Shell(InteractiveShell):
     def enable_gui(self, gui=None) -> None:
         """No window can open here, and asking for one is no error."""
 
-    def _tee(self, channel: str) -> AbstractContextManager[None]:
+    @contextmanager
+    def _tee(self, channel: str) -> Iterator[None]:
         """IPython keeps, for its history, all that is ever printed; a long run would fill the memory with it."""
-        return nullcontext()
+        yield
 
     def showtraceback(self, exc_tuple=None, *where, **how) -> None:
+        """Append the error, by default the one that is being handled, with the lines that `describe` gives."""
         kind, error, trace = self._get_exc_info(exc_tuple)
         self.outputs.fail(kind.__name__, _message(error), describe(error, trace))
 
     def showsyntaxerror(self, filename=None, running_compiled_code=False) -> None:
+        """As any other error: `describe` knows this kind."""
         self.showtraceback()
 
     def system(self, cmd: str) -> None:
@@ -148,7 +161,7 @@ def warm_up(shell: Shell) -> None:
     """Do once what takes long the first time: run a cell and, where these are imported, show a tensor and draw a picture."""
     shell.run_cell("None")
     if torch := sys.modules.get("torch"):
-        shell.display_formatter.format(torch.softmax(torch.rand(2, 3) @ torch.rand(3, 2), dim=-1))
+        shell.displayhook.compute_format_data(torch.softmax(torch.rand(2, 3) @ torch.rand(3, 2), dim=-1))
     if "matplotlib.pyplot" not in sys.modules:
         return
     import matplotlib.pyplot as plt  # optional: where a course imports it
@@ -158,7 +171,7 @@ def warm_up(shell: Shell) -> None:
     axes.plot([0, 1], label="first")
     axes.set(title="first", xlabel="x", ylabel="y")
     axes.legend()
-    shell.display_formatter.format(figure)
+    shell.displayhook.compute_format_data(figure)
     plt.close("all")
 
 

@@ -141,6 +141,7 @@ def _told(control: socket.socket) -> Ending | None:
 
 
 def say(control: socket.socket, message: dict[str, object]) -> None:
+    """Send the client a message, as one line of JSON; nothing happens if the client is gone."""
     with contextlib.suppress(BrokenPipeError):  # if the client is gone, the next reading notices
         control.send(json.dumps(message).encode() + b"\n")
 

@@ -157,6 +157,7 @@ class Zygote:
             self._begin()
 
     def server(self) -> Server:
+        """Another server, which ends with this process. Raises ServerDied or JailError when none can be started."""
         fork = self._fork if hasattr(os, "pidfd_open") else None
         # Without handles a server starts itself, and has to know what it may see.
         start_alone = partial(start, self.limits, self.isolation, self.view, self.modules)
@@ -192,12 +193,12 @@ class Zygote:
             return fork(process, self.silence_seconds)
         except OSError as error:
             last_words = process.last_words()
-            self._end()
+            self._end(process)
             raise ServerDied(
                 f"The grading server was not forked: {error}. Its last words: {last_words}"
             ) from None
         except BaseException:  # Ctrl-C, too: an answer that nobody heard would be taken for the next one's
-            self._end()
+            self._end(process)
             raise
 
     def _begin(self) -> ServerProcess:
@@ -219,8 +220,8 @@ class Zygote:
         if self._closed:
             raise ServerDied("The run is over.")
 
-    def _end(self) -> None:
-        self._process.kill()
+    def _end(self, process: ServerProcess) -> None:
+        process.kill()
         self._process = None
 
 

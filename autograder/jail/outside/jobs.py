@@ -43,6 +43,7 @@ def with_inputs(cells: Sequence[Mapping[str, str]], inputs: bytes) -> bytes:
 
 
 def cell(source: str, exercise: str = "", variant: str = "") -> dict[str, str]:
+    """One cell of a job. With an `exercise`, its check is recorded; `variant` names the edit, "" for the notebook as it is."""
     return {"source": source, "exercise": exercise, "variant": variant}
 
 

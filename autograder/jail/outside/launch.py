@@ -43,6 +43,7 @@ class ServerProcess:
     jail: int | None = None  # handle of the jail's process 1, with which all others end
 
     def last_words(self) -> str:
+        """The last three lines that the server wrote to stderr."""
         try:
             errors = self.errors.fileno()
             size = os.fstat(errors).st_size
@@ -92,6 +93,7 @@ class ForkedServer:
     handle: int | None = None
 
     def last_words(self) -> str:
+        """Those of the server that forked it: both write to the same file."""
         return self.parent.last_words()
 
     def close(self) -> None:
@@ -101,11 +103,13 @@ class ForkedServer:
         self.kill()
 
     def send_kill(self) -> None:
+        """Send the signal without waiting for the fork to end."""
         if self.handle is not None:
             with contextlib.suppress(OSError):  # it has ended, or another thread has closed the handle
                 signal.pidfd_send_signal(self.handle, signal.SIGKILL)
 
     def kill(self) -> None:
+        """End it, wait until it has ended, and close its handle. The server that forked it goes on."""
         self.send_kill()
         self.control.close()
         if self.handle is not None:
@@ -250,7 +254,7 @@ def _wait_until_ready(process: ServerProcess) -> None:
     message = process.control.recv(4096)
     if not message:
         ended = os.waitid(os.P_PID, process.popen.pid, os.WEXITED | os.WNOWAIT)  # `kill` needs its number
-        if ended.si_status in KILLED:
+        if ended is not None and ended.si_status in KILLED:
             raise _Killed("The grading server was killed before it was ready.")
         raise JailError(_why_it_ended(process))
     if b"ready" not in message:

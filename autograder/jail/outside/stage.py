@@ -17,29 +17,30 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def main(folder: str, paths: list[str], command: list[str]) -> None:
-    check(libc.unshare(NEWNS), "unshare")
-    mount(None, "/", None, RECURSIVE | PRIVATE)
+    """Bind the paths below `folder` and become the command. Ends with a sentence where a system call fails."""
+    _check(libc.unshare(NEWNS), "unshare")
+    _mount(None, "/", None, RECURSIVE | PRIVATE)
     # Opened before the folder's mount hides them, and after unshare: a bind cannot cross namespaces.
     handles = [os.open(path, os.O_PATH) for path in paths]
-    mount("tmpfs", folder, "tmpfs", 0, "mode=755")
+    _mount("tmpfs", folder, "tmpfs", 0, "mode=755")
     for number, handle in enumerate(handles):
         place = f"{folder}/{number}"
         if stat.S_ISDIR(os.fstat(handle).st_mode):
             os.mkdir(place)
         else:
             os.close(os.open(place, os.O_CREAT, 0o600))
-        mount(f"/proc/self/fd/{handle}", place, None, BIND | RECURSIVE)
+        _mount(f"/proc/self/fd/{handle}", place, None, BIND | RECURSIVE)
     os.execvp(command[0], command)
 
 
-def mount(source: str | None, target: str, kind: str | None, flags: int, options: str = "") -> None:
+def _mount(source: str | None, target: str, kind: str | None, flags: int, options: str = "") -> None:
     arguments = [None if text is None else text.encode() for text in (source, target, kind)]
-    check(
+    _check(
         libc.mount(*arguments, ctypes.c_ulong(flags), options.encode() or None), f"mount {source} on {target}"
     )
 
 
-def check(result: int, name: str) -> None:
+def _check(result: int, name: str) -> None:
     if result == -1:
         sys.exit(f"root cannot prepare the jail: {name}: {os.strerror(ctypes.get_errno())}")
 
