@@ -42,12 +42,15 @@ class NaturalAnswer:
 def read_natural(path: Path, sources: Mapping[str, str]) -> list[NaturalAnswer]:
     """The answers to those exercises whose solution cells are given in `sources`.
 
-    Raises CourseError where there is no such file, where two answers to an exercise have the same name, and where
+    Raises CourseError where there is no such file, where it is not YAML, where two answers to an exercise have the same name, and where
     an answer is not written in exactly one way; EditDoesNotApply where an edit does not fit.
     """
     if not path.is_file():
         raise CourseError(f"There is no file {path}.")
-    lists = yaml.load(path.read_text(encoding="utf-8"), _Loader) or {}
+    try:
+        lists = yaml.load(path.read_text(encoding="utf-8"), _Loader) or {}
+    except yaml.YAMLError as error:
+        raise CourseError(f"{path} cannot be read: {error}") from None
     return [
         answer
         for exercise, solution in sources.items()

@@ -12,7 +12,6 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from multiprocessing import get_context
-from pathlib import Path
 from typing import Any
 
 import numpy as np

@@ -94,7 +94,9 @@ def verdicts(
         )
 
 
-def told(server: reference.Runner, assignment: Assignment, answers: Sequence[NaturalAnswer]) -> Iterator[Told]:
+def told(
+    server: reference.Runner, assignment: Assignment, answers: Sequence[NaturalAnswer]
+) -> Iterator[Told]:
     """What the wrong ones are told in the notebook."""
     wrong = [answer for answer in answers if not answer.right]
     return (Told(answer, outcome(verdict)) for answer, verdict, _ in verdicts(server, assignment, wrong))
