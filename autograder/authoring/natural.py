@@ -42,8 +42,8 @@ class NaturalAnswer:
 def read_natural(path: Path, sources: Mapping[str, str]) -> list[NaturalAnswer]:
     """The answers to those exercises whose solution cells are given in `sources`.
 
-    Raises CourseError where there is no such file, where it is not YAML, where two answers to an exercise have the same name, and where
-    an answer is not written in exactly one way; EditDoesNotApply where an edit does not fit.
+    Raises CourseError where there is no such file or it is not YAML, where two answers to an exercise have the same
+    name, and where an answer is not written in exactly one way; EditDoesNotApply where an edit does not fit.
     """
     if not path.is_file():
         raise CourseError(f"There is no file {path}.")

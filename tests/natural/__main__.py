@@ -24,16 +24,16 @@ def main() -> None:
             if options.assignments and assignment.name not in options.assignments:
                 continue
             path = reading.file_of(assignment)
-            told = list(reading.told(server, assignment, reading.answers_to(assignment)))
-            changed = [one for one in told if not one.as_recorded]
+            feedback = list(reading.feedback(server, assignment, reading.answers_to(assignment)))
+            changed = [one for one in feedback if not one.as_recorded]
             if options.changed or options.update:
                 for one in changed:
                     print(reading.difference(one) + "\n")
             else:
-                print(*told, sep="\n\n", end="\n\n")
+                print(*feedback, sep="\n\n", end="\n\n")
             if options.update and changed:
                 path.write_text(reading.updated(path.read_text(), changed))
-            print(f"{assignment.name}: {_summary(told)}; {len(changed)} changed")
+            print(f"{assignment.name}: {_summary(feedback)}; {len(changed)} changed")
 
 
 def _options() -> argparse.Namespace:
@@ -43,11 +43,14 @@ def _options() -> argparse.Namespace:
     parser.add_argument("assignments", nargs="*", help="such as 02_attention; all of them by default")
     parser.add_argument("--changed", action="store_true", help="only what differs from the files")
     parser.add_argument("--update", action="store_true", help="show what differs and write it into the files")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if unknown := set(options.assignments) - {assignment.name for assignment in assignments(ROOT)}:
+        parser.error(f"there is no assignment {', '.join(sorted(unknown))}")
+    return options
 
 
-def _summary(told: Iterable[reading.Told]) -> str:
-    counts = Counter(reading.rating(one.answer) for one in told if not one.answer.entry.get("unseen"))
+def _summary(feedback: Iterable[reading.Feedback]) -> str:
+    counts = Counter(reading.rating(one.answer) for one in feedback if not one.answer.entry.get("unseen"))
     return ", ".join(f"{counts[one]} {one}" for one in (*reading.RATINGS, reading.UNREAD) if counts[one])
 
 

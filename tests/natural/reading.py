@@ -31,11 +31,12 @@ _NUMBER = re.compile(r"[−-]?\d+([.,]\d+)*(e[+-]?\d+)?")
 
 
 @dataclass(frozen=True)
-class Told:
-    """What the author of one answer is told on the public inputs, and what the file says."""
+class Feedback:
+    """What the author of one answer is told on the public inputs: as an entry has it, and in full."""
 
     answer: NaturalAnswer
     outcome: Mapping[str, str]
+    text: str = ""
 
     @property
     def as_recorded(self) -> bool:
@@ -43,13 +44,10 @@ class Told:
         recorded = {key: self.answer.entry[key] for key in OUTCOME[:3] if key in self.answer.entry}
         if self.answer.entry.get("varies"):
             return bool(recorded)
-        return _words(self.outcome) == _words(recorded)
+        return _masked(self.outcome) == _masked(recorded)
 
     def __str__(self) -> str:
-        text = self.outcome.get("message") or f"named: {self.outcome.get('named')}"
-        if "status" in self.outcome:
-            text = f"({self.outcome['status']}) {text}"
-        return f"{self.answer.exercise}: {self.answer.what}  [{rating(self.answer)}]\n" + _indented(text)
+        return f"{self.answer.exercise}: {self.answer.what}  [{rating(self.answer)}]\n{_indented(self.text)}"
 
 
 def file_of(assignment: Assignment) -> Path:
@@ -94,12 +92,16 @@ def verdicts(
         )
 
 
-def told(
+def feedback(
     server: reference.Runner, assignment: Assignment, answers: Sequence[NaturalAnswer]
-) -> Iterator[Told]:
+) -> Iterator[Feedback]:
     """What the wrong ones are told in the notebook."""
     wrong = [answer for answer in answers if not answer.right]
-    return (Told(answer, outcome(verdict)) for answer, verdict, _ in verdicts(server, assignment, wrong))
+    return (feedback_on(answer, verdict) for answer, verdict, _ in verdicts(server, assignment, wrong))
+
+
+def feedback_on(answer: NaturalAnswer, verdict: Verdict) -> Feedback:
+    return Feedback(answer, outcome(verdict), "\n".join(filter(None, (verdict.reason, verdict.hint))))
 
 
 def outcome(verdict: Verdict) -> dict[str, str]:
@@ -111,7 +113,7 @@ def outcome(verdict: Verdict) -> dict[str, str]:
     return status | {"message": _FRAME.sub("", f"{text}\n")}
 
 
-def _words(outcome: Mapping[str, str]) -> dict[str, str]:
+def _masked(outcome: Mapping[str, str]) -> dict[str, str]:
     return {key: _NUMBER.sub("#", text).strip() for key, text in outcome.items()}
 
 
@@ -119,14 +121,16 @@ def _indented(text: str) -> str:
     return "    " + text.strip().replace("\n", "\n    ")
 
 
-def difference(one: Told) -> str:
+def difference(feedback: Feedback) -> str:
     """What the file says of an answer, and what it is told now."""
-    recorded = {key: one.answer.entry[key] for key in OUTCOME[:3] if key in one.answer.entry}
-    before, now = (_indented(_lines(each)) if each else "    nothing" for each in (recorded, one.outcome))
-    return f"{one.answer.exercise}: {one.answer.what}\n  recorded:\n{before}\n  now:\n{now}"
+    recorded = {key: feedback.answer.entry[key] for key in OUTCOME[:3] if key in feedback.answer.entry}
+    before, now = (
+        _indented(_lines(each)) if each else "    nothing" for each in (recorded, feedback.outcome)
+    )
+    return f"{feedback.answer.exercise}: {feedback.answer.what}\n  recorded:\n{before}\n  now:\n{now}"
 
 
-def updated(text: str, changed: Iterable[Told]) -> str:
+def updated(text: str, changed: Iterable[Feedback]) -> str:
     """The file with these outcomes in place of those that it has; all other lines stay as they are.
 
     A person's rating stays as well, unless the answer is told a mistake's name now, or no longer.
@@ -167,8 +171,8 @@ def _end(lines: Sequence[str], start: int, column: int) -> int:
     return end
 
 
-def _rating_after(one: Told) -> dict[str, str]:
-    entry, named = one.answer.entry, "named" in one.outcome
+def _rating_after(feedback: Feedback) -> dict[str, str]:
+    entry, named = feedback.answer.entry, "named" in feedback.outcome
     if "rating" in entry and named == ("named" in entry):
         return {"rating": entry["rating"]}
     return {} if named or entry.get("unseen") else {"rating": UNREAD}

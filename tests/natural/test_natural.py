@@ -27,13 +27,13 @@ def test_answers_are_judged_and_told_what_their_file_says(open_server, name):
     assignment = ASSIGNMENTS[name]
     wrong = []
     for answer, verdict, graded in reading.verdicts(open_server, assignment, reading.answers_to(assignment)):
-        told = reading.Told(answer, reading.outcome(verdict))
+        feedback = reading.feedback_on(answer, verdict)
         if answer.right and not (verdict.passed and graded.passed):
-            wrong.append(f"A right answer does not pass.\n{told}")
+            wrong.append(f"A right answer does not pass.\n{feedback}")
         elif not answer.right and verdict.passed:
-            wrong.append(f"A wrong answer passes.\n{told}")
-        elif not answer.right and not told.as_recorded:
-            wrong.append(reading.difference(told))
+            wrong.append(f"A wrong answer passes.\n{feedback}")
+        elif not answer.right and not feedback.as_recorded:
+            wrong.append(reading.difference(feedback))
     assert not wrong, f"{len(wrong)} answers; see `python -m tests.natural --help`\n\n" + "\n\n".join(wrong)
 
 
@@ -137,14 +137,14 @@ def test_a_file_that_cannot_be_read_is_complained_about(file, old, new, complain
         file(FILE.replace(old, new))
 
 
-def test_what_is_told_is_compared_by_its_words(file):
+def test_what_is_told_is_compared_by_its_masked(file):
     steps = file()["tripled in steps"]
     for message, same in (
         ("3 of 9 of your numbers differ.\n\nThey are too large.", True),
         ("1 of 4 of your numbers differ.\n\nThey are too small.", False),
     ):
-        assert reading.Told(steps, {"message": message}).as_recorded == same
-    assert not reading.Told(steps, {"named": "tripled"}).as_recorded
+        assert reading.Feedback(steps, {"message": message}).as_recorded == same
+    assert not reading.Feedback(steps, {"named": "tripled"}).as_recorded
     stopped = Verdict(Status.ERROR, "Your code stopped.\n  in f, line 3: return x[1]\nIndexError: too few")
     assert reading.outcome(stopped) == {
         "status": "error",
@@ -159,7 +159,7 @@ def test_an_update_changes_the_outcomes_alone(file):
         "tripled in steps": {"message": "They are too small.\n"},
         "halved": {"named": "halved: by 2"},
     }
-    text = reading.updated(FILE, [reading.Told(answers[what], outcome) for what, outcome in now.items()])
+    text = reading.updated(FILE, [reading.Feedback(answers[what], outcome) for what, outcome in now.items()])
     expected = FILE
     for old, new in (
         (
@@ -175,4 +175,6 @@ def test_an_update_changes_the_outcomes_alone(file):
         assert expected.count(old) == 1
         expected = expected.replace(old, new)
     assert text == expected
-    assert all(reading.Told(one, now[what]).as_recorded for what, one in file(text).items() if what in now)
+    assert all(
+        reading.Feedback(one, now[what]).as_recorded for what, one in file(text).items() if what in now
+    )
