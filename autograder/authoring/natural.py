@@ -116,5 +116,5 @@ def _edited(source: str, edits: Mapping[str, str], about: str) -> str:
         line = (before.rpartition("\n")[2] + old).partition("\n")[0]
         indent = line[: len(line) - len(line.lstrip())]
         first, *rest = new.split("\n")
-        source = replaced(source, old, "\n".join([first, *(indent + one for one in rest)]), about)
+        source = replaced(source, old, "\n".join([first, *(indent + further for further in rest)]), about)
     return source

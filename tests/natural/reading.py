@@ -66,27 +66,27 @@ def rating(answer: NaturalAnswer) -> str:
 def tried(
     server: reference.Runner, assignment: Assignment, answers: Sequence[NaturalAnswer], seed: int
 ) -> Iterator[tuple[NaturalAnswer, Exercise, list[Answer | None], list[Answer | None]]]:
-    """Each answer with its exercise, what its code gives on the inputs of one seed, and what the solution gives."""
+    """Each answer with its exercise, what its code gives on the inputs of answer seed, and what the solution gives."""
     cases = reference.draw(assignment, assignment.exercises, seed)
     given = reference.record(server, assignment, cases, cells(answers))
-    for one in answers:
-        numbers = range(len(cases[one.exercise]))
-        got, expected = ([given.get((way, one.exercise, n)) for n in numbers] for way in (one.what, ""))
-        yield one, assignment.exercises[one.exercise], got, expected
+    for answer in answers:
+        numbers = range(len(cases[answer.exercise]))
+        got, expected = ([given.get((way, answer.exercise, n)) for n in numbers] for way in (answer.what, ""))
+        yield answer, assignment.exercises[answer.exercise], got, expected
 
 
 def verdicts(
     server: reference.Runner, assignment: Assignment, answers: Sequence[NaturalAnswer]
 ) -> Iterator[tuple[NaturalAnswer, Verdict, Verdict]]:
-    """Each answer with its verdict in the notebook and the one when it is graded, on the inputs that students have."""
+    """Each answer with its verdict in the notebook and the answer when it is graded, on the inputs that students have."""
     keys = answer_key.load(assignment.key)
     cases = {name: key.cases for name, key in keys.items()}
     given = reference.record(server, assignment, cases, cells(answers))
-    for one in answers:
-        key, unseen = keys[one.exercise], assignment.exercises[one.exercise].unseen
-        got = [given.get((one.what, one.exercise, number)) for number in range(len(key.cases))]
+    for answer in answers:
+        key, unseen = keys[answer.exercise], assignment.exercises[answer.exercise].unseen
+        got = [given.get((answer.what, answer.exercise, number)) for number in range(len(key.cases))]
         yield (
-            one,
+            answer,
             judge(got, key.expected, key.rule, key.mistakes, cases=key.cases),
             judge(got, key.expected, key.rule, key.mistakes, unseen, key.cases),
         )
