@@ -23,8 +23,8 @@ RATINGS = ("named", "useful", "vague", "misleading")
 says no more than how much is wrong; it says something untrue of this answer, or sends the student elsewhere."""
 GOOD = ("named", "useful")
 UNREAD = "unread"
-OUTCOME = ("named", "status", "message", "rating")
-"""The keys of an entry that `--update` writes."""
+OUTCOME = ("named", "status", "message")
+"""The keys of an entry that say what is told; `--update` writes them, and `rating`."""
 
 _FRAME = re.compile(r"^  in .*, line \d+: .*\n", re.MULTILINE)
 _NUMBER = re.compile(r"[−-]?\d+([.,]\d+)*(e[+-]?\d+)?")
@@ -41,7 +41,7 @@ class Feedback:
     @property
     def as_recorded(self) -> bool:
         """Whether both have the same words. Their numbers may differ from processor to processor."""
-        recorded = {key: self.answer.entry[key] for key in OUTCOME[:3] if key in self.answer.entry}
+        recorded = _recorded(self.answer)
         if self.answer.entry.get("varies"):
             return bool(recorded)
         return _masked(self.outcome) == _masked(recorded)
@@ -66,7 +66,7 @@ def rating(answer: NaturalAnswer) -> str:
 def tried(
     server: reference.Runner, assignment: Assignment, answers: Sequence[NaturalAnswer], seed: int
 ) -> Iterator[tuple[NaturalAnswer, Exercise, list[Answer | None], list[Answer | None]]]:
-    """Each answer with its exercise, what its code gives on the inputs of answer seed, and what the solution gives."""
+    """Each answer with its exercise, what its code gives on the inputs of one seed, and what the solution gives."""
     cases = reference.draw(assignment, assignment.exercises, seed)
     given = reference.record(server, assignment, cases, cells(answers))
     for answer in answers:
@@ -78,7 +78,7 @@ def tried(
 def verdicts(
     server: reference.Runner, assignment: Assignment, answers: Sequence[NaturalAnswer]
 ) -> Iterator[tuple[NaturalAnswer, Verdict, Verdict]]:
-    """Each answer with its verdict in the notebook and the answer when it is graded, on the inputs that students have."""
+    """Each answer with its verdict in the notebook and the one when it is graded, on the inputs that students have."""
     keys = answer_key.load(assignment.key)
     cases = {name: key.cases for name, key in keys.items()}
     given = reference.record(server, assignment, cases, cells(answers))
@@ -113,6 +113,10 @@ def outcome(verdict: Verdict) -> dict[str, str]:
     return status | {"message": _FRAME.sub("", f"{text}\n")}
 
 
+def _recorded(answer: NaturalAnswer) -> dict[str, str]:
+    return {key: answer.entry[key] for key in OUTCOME if key in answer.entry}
+
+
 def _masked(outcome: Mapping[str, str]) -> dict[str, str]:
     return {key: _NUMBER.sub("#", text).strip() for key, text in outcome.items()}
 
@@ -123,7 +127,7 @@ def _indented(text: str) -> str:
 
 def difference(feedback: Feedback) -> str:
     """What the file says of an answer, and what it is told now."""
-    recorded = {key: feedback.answer.entry[key] for key in OUTCOME[:3] if key in feedback.answer.entry}
+    recorded = _recorded(feedback.answer)
     before, now = (
         _indented(_lines(each)) if each else "    nothing" for each in (recorded, feedback.outcome)
     )
@@ -145,8 +149,8 @@ def updated(text: str, changed: Iterable[Feedback]) -> str:
             continue
         column = entry.start_mark.column
         spans = {key: range(mark.line, _end(lines, mark.line, column)) for key, mark in keys.items()}
-        last = max(span.stop for key, span in spans.items() if key not in OUTCOME)
-        for line in sorted((n for key in OUTCOME for n in spans.get(key, ())), reverse=True):
+        last = max(span.stop for key, span in spans.items() if key not in (*OUTCOME, "rating"))
+        for line in sorted((n for key in (*OUTCOME, "rating") for n in spans.get(key, ())), reverse=True):
             del lines[line]
             last -= line < last
         new = {**one.outcome, **_rating_after(one)}
