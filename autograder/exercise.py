@@ -140,11 +140,17 @@ def edited(source: str, exercise: Exercise, mistake: Mistake) -> str:
     """The solution cell with the mistake in it. Raises EditDoesNotApply."""
     if mistake.code:
         return mistake.code
+    about = f"{exercise.name}, mistake {mistake.name!r}"
     for old, new in mistake.replacements.items():
-        if source.count(old) != 1:
-            raise EditDoesNotApply(
-                f"{exercise.name}, mistake {mistake.name!r}: {old!r} stands {source.count(old)} times "
-                "in the solution cell; it must stand there exactly once."
-            )
-        source = source.replace(old, new)
+        source = replaced(source, old, new, about)
     return source
+
+
+def replaced(source: str, old: str, new: str, about: str) -> str:
+    """The cell with `new` in place of `old`, which must occur in it exactly once. Raises EditDoesNotApply."""
+    if source.count(old) != 1:
+        raise EditDoesNotApply(
+            f"{about}: {old!r} stands {source.count(old)} times in the cell that it edits; "
+            "it must stand there exactly once."
+        )
+    return source.replace(old, new)

@@ -6,14 +6,12 @@ our own code.
 """
 
 import os
-import runpy
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from multiprocessing import get_context
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -69,14 +67,6 @@ class Rate:
 
 Cells = Mapping[str, Mapping[str, str]]
 """{exercise: {what is special: source of the cell}}"""
-
-
-def read_natural(path: Path) -> tuple[Cells, Cells]:
-    """WRONG and RIGHT of a Python file: cells that somebody wrote without looking at the exercises."""
-    if not path.is_file():
-        raise CourseError(f"There is no file {path}.")
-    names = runpy.run_path(str(path))
-    return names.get("WRONG", {}), names.get("RIGHT", {})
 
 
 def seeds_from(first: int, count: int) -> list[int]:

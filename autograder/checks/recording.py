@@ -86,9 +86,10 @@ def cases_to_file(cases: Mapping[str, Sequence[Case]]) -> tuple[dict[str, np.nda
 
 
 def cases_from_file(arrays: dict[str, np.ndarray], rest: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """The inverse of `cases_to_file`."""
+    """The inverse of `cases_to_file`. The inputs of a case come in the order of their names: the arrays of a file come in
+    any order, and a message that names the first of several inputs would change from one reading to the next."""
     cases = {exercise: [dict(case) for case in of_exercise] for exercise, of_exercise in rest.items()}
-    for path, array in arrays.items():
+    for path, array in sorted(arrays.items()):
         kind, *where = path.split("|")
         if kind == "case":
             exercise, number, name = where

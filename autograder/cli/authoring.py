@@ -137,7 +137,7 @@ def rates(
     natural: Annotated[
         Path | None,
         typer.Option(
-            help="A Python file with WRONG and RIGHT, {exercise: {what is special: cell}}: try those, too."
+            help="A YAML file of answers that students would write, in the format of tests/natural: try those, too."
         ),
     ] = None,
     workers: Workers = None,
@@ -147,19 +147,21 @@ def rates(
 
     "rounding" says whether an answer stays when its inputs move by the last bit of a number, as on another processor.
     """
-    from autograder.authoring.rates import assignment_rates, read_natural, seeds_from  # start-up: the jail
+    from autograder.authoring.natural import cells, read_natural  # start-up: the jail
+    from autograder.authoring.rates import assignment_rates, seeds_from
+    from autograder.grading.reference import solution_sources
 
-    wrong, right = read_natural(natural) if natural else ({}, {})
     tried = []
     for assignment, chosen in chosen_exercises(names, exercise):
+        answers = read_natural(natural, solution_sources(assignment)) if natural else []
         with progress_bar() as progress:
             task = progress.add_task(f"{assignment.name}, {seeds} seeds", total=len(chosen))
             tried += assignment_rates(
                 assignment,
                 seeds_from(0, seeds),
                 chosen,
-                wrong,
-                right,
+                cells(answer for answer in answers if not answer.right),
+                cells(answer for answer in answers if answer.right),
                 workers,
                 lambda done, total, t=task, p=progress: p.update(t, completed=done),
             )

@@ -1,129 +1,180 @@
-"""Answers that students would write: wrong ones lose and are told why, right ones pass, whatever the inputs."""
+"""Answers that students would write: wrong ones lose and are told what their file says, right ones pass."""
 
-from functools import cache
+from collections import Counter
 
 import pytest
 
 from autograder.authoring.builder import PUBLIC_SEED
+from autograder.authoring.natural import cells, read_natural
+from autograder.authoring.rates import seeds_from
 from autograder.checks.comparing import passes
-from autograder.checks.judging import judge
-from autograder.grading import reference
+from autograder.checks.judging import Verdict
+from autograder.checks.status import Status
+from autograder.errors import CourseError
 from tests.conftest import ASSIGNMENTS
 from tests.natural import reading
 
-SEEDS = [PUBLIC_SEED, *(2**90 + 7919 * number for number in range(3))]
-LISTS = {name: reading.list_of(assignment) for name, assignment in ASSIGNMENTS.items()}
-JUDGED = {name: reading.with_unseen(assignment) for name, assignment in ASSIGNMENTS.items()}
-WRONG, RIGHT = (
-    [(name, exercise, what) for name, both in JUDGED.items() for exercise, several in both[side].items() for what in several]
-    for side in (0, 1)
-)  # fmt: skip
+SEEDS = [seed for seed in seeds_from(0, 20) if seed != PUBLIC_SEED]
 FEWEST = 5  # wrong ones, of each exercise
 SHARE = 0.85
-"""Of all messages that wrong answers get, at least so many name the mistake or say something true and useful."""
-
-
-@pytest.fixture(scope="session")
-def given(open_server):
-    """Per assignment: the exercises' rules, and the answers of the solution and of the lists on several seeds, in one job."""
-
-    @cache
-    def record(name):
-        assignment = ASSIGNMENTS[name]
-        drawn = {e.name: [e.draw(seed) for seed in SEEDS] for e in assignment.exercises.values()}
-        cases = {exercise: [case for one in several for case in one] for exercise, several in drawn.items()}
-        variants = {exercise: {} for exercise in assignment.exercises}
-        for side, lists in zip(("wrong", "right"), JUDGED[name], strict=True):
-            for exercise, several in lists.items():
-                variants[exercise] |= {f"{side}: {what}": source for what, source in several.items()}
-        answers = reference.record(open_server, assignment, cases, variants)
-
-        def of(exercise, variant):
-            """One list of answers for each seed."""
-            found, start = [], 0
-            for one in drawn[exercise]:
-                found.append([answers.get((variant, exercise, start + at)) for at in range(len(one))])
-                start += len(one)
-            return found
-
-        return of
-
-    return record
-
-
-@pytest.mark.parametrize("name", list(ASSIGNMENTS))
-def test_every_exercise_has_natural_answers(name):
-    wrong, right = LISTS[name]
-    exercises = set(ASSIGNMENTS[name].exercises)
-    assert set(wrong) == exercises and set(right) == exercises
-    assert {exercise for exercise, several in wrong.items() if len(several) < FEWEST} == set()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "exercise", "what"), WRONG)
-def test_a_wrong_answer_loses_on_every_seed(given, name, exercise, what):
-    one = ASSIGNMENTS[name].exercises[exercise]
-    for wrong, right in zip(given(name)(exercise, f"wrong: {what}"), given(name)(exercise, ""), strict=True):
-        assert not passes(wrong, right, one.rule)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "exercise", "what"), RIGHT)
-def test_a_right_answer_passes_on_every_seed(given, name, exercise, what):
-    """In the notebook and when it is graded."""
-    one = ASSIGNMENTS[name].exercises[exercise]
-    for answer, right in zip(given(name)(exercise, f"right: {what}"), given(name)(exercise, ""), strict=True):
-        assert judge(answer, right, one.rule).reason == ""
-        assert judge(answer, right, one.rule, unseen=one.unseen).reason == ""
+"""At least so many of the messages that wrong answers get name the mistake or say something true and useful."""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list(ASSIGNMENTS))
-def test_every_message_was_read_by_a_person_and_none_misleads(open_server, name):
-    """On the public inputs."""
-    messages = reading.messages(open_server, ASSIGNMENTS[name], LISTS[name][0])
-    read = reading.read_so_far()
-    said = {(one.exercise, one.what): reading.class_of(one, read) for one in messages}
-    unread = [which for which, what in said.items() if not what]
-    assert not unread, f"{len(unread)} to read: python -m tests.natural --unread"
-    assert [one for one, what in said.items() if what == "misleading"] == []
+def test_answers_are_judged_and_told_what_their_file_says(open_server, name):
+    """On the inputs that students have; the right ones pass when they are graded, too."""
+    assignment = ASSIGNMENTS[name]
+    wrong = []
+    for answer, verdict, graded in reading.verdicts(open_server, assignment, reading.answers_to(assignment)):
+        feedback = reading.feedback_on(answer, verdict)
+        if answer.right and not (verdict.passed and graded.passed):
+            wrong.append(f"A right answer does not pass.\n{feedback}")
+        elif not answer.right and verdict.passed:
+            wrong.append(f"A wrong answer passes.\n{feedback}")
+        elif not answer.right and not feedback.as_recorded:
+            wrong.append(reading.difference(feedback))
+    assert not wrong, f"{len(wrong)} answers; see `python -m tests.natural --help`\n\n" + "\n\n".join(wrong)
 
 
-def test_most_messages_help():
-    """Each is one that was read: the test above says so."""
-    read = reading.read_so_far()
-    said = [
-        read[exercise][what]["class"]
-        for wrong, _ in LISTS.values()
-        for exercise, several in wrong.items()
-        for what in several
+@pytest.mark.audit
+@pytest.mark.parametrize("name", list(ASSIGNMENTS))
+def test_no_verdict_depends_on_the_inputs(open_server, name):
+    assignment = ASSIGNMENTS[name]
+    answers = reading.answers_to(assignment)
+    wrong = [
+        f"{answer.exercise}, {answer.what!r}, on the inputs of seed {seed}"
+        for seed in SEEDS
+        for answer, one, got, expected in reading.tried(open_server, assignment, answers, seed)
+        if passes(got, expected, one.rule, one.unseen if answer.right else ()) != answer.right
     ]
-    good = sum(one in reading.GOOD for one in said)
-    assert good >= SHARE * len(said), f"{good} of {len(said)}"
+    assert not wrong, "\n".join(wrong)
 
 
-def test_a_message_counts_as_vague_only_if_it_says_nothing_of_the_cause():
-    how_many = "Right on 1 of 4 inputs. Part 1: 3 of 12 of your numbers differ from the expected ones."
-    assert reading._kind("failed", "", how_many) == "vague"
-    assert (
-        reading._kind("failed", "", f"{how_many}\nPart 2: Your number is −1.5, expected is 2.\n") == "vague"
+def test_every_exercise_has_natural_answers_and_most_messages_help():
+    """A person has read every message that is not a known mistake's hint, and none misleads."""
+    ratings = Counter()
+    for assignment in ASSIGNMENTS.values():
+        answers = [one for one in reading.answers_to(assignment) if not one.entry.get("unseen")]
+        wrong = cells(one for one in answers if not one.right)
+        assert set(wrong) == set(cells(one for one in answers if one.right)) == set(assignment.exercises)
+        assert {exercise for exercise, several in wrong.items() if len(several) < FEWEST} == set()
+        ratings.update(reading.rating(one) for one in answers if not one.right)
+    assert set(ratings) <= {"named", "useful", "vague"}
+    assert sum(ratings[one] for one in reading.GOOD) >= SHARE * ratings.total(), ratings
+
+
+SOLUTION = '''def double(x: int, *, by: int = 2) -> int:
+    """Twice x."""
+    return by * x
+'''
+FILE = """\
+# A comment stays.
+
+demo.double:
+  wrong:
+  - what: tripled
+    body: return 3 * x
+    named: tripled
+  - what: tripled in steps
+    edits:
+      return 3 * x: |-
+        if x:
+            x = 3 * x
+        return x
+    message: |
+      1 of 4 of your numbers differ.
+
+      They are too large.
+    rating: useful
+
+  - what: halved
+    of: the solution
+    edits: {by * x: x / by}  # in place
+  right:
+  - what: added
+    typed_body: return x + x
+  - what: by name
+    code: 'double = lambda x, *, by=2: by * x'
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(text=FILE):
+        (tmp_path / "demo.yaml").write_text(text)
+        return {
+            one.what: one
+            for one in read_natural(tmp_path / "demo.yaml", {"demo.double": SOLUTION, "demo.new": ""})
+        }
+
+    return write
+
+
+def test_an_answer_is_a_body_or_a_cell_or_edits_of_another_one(file):
+    assert {what: one.source for what, one in file().items()} == {
+        "tripled": "def double(x, *, by=2):\n    return 3 * x",
+        "tripled in steps": "def double(x, *, by=2):\n    if x:\n        x = 3 * x\n    return x",
+        "halved": SOLUTION.replace("by * x", "x / by"),
+        "added": "def double(x: int, *, by: int=2) -> int:\n    return x + x",
+        "by name": "double = lambda x, *, by=2: by * x",
+    }
+    assert [what for what, one in file().items() if one.right] == ["added", "by name"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("what: halved", "what: tripled", "'tripled' occurs twice"),
+        ("return 3 * x: |-", "return 4 * x: |-", "'return 4 . x' stands 0 times"),
+        ("of: the solution", "of: added up", "no 'added up' that is written out"),
+        ("tripled\n", "tripled: by 3\n", "cannot be read: mapping values are not allowed"),
+        ("    body: return 3 * x\n", "", "'tripled' needs one of these: edits, body"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_complained_about(file, old, new, complaint):
+    with pytest.raises(CourseError, match=complaint):
+        file(FILE.replace(old, new))
+
+
+def test_what_is_told_is_compared_by_its_masked(file):
+    steps = file()["tripled in steps"]
+    for message, same in (
+        ("3 of 9 of your numbers differ.\n\nThey are too large.", True),
+        ("1 of 4 of your numbers differ.\n\nThey are too small.", False),
+    ):
+        assert reading.Feedback(steps, {"message": message}).as_recorded == same
+    assert not reading.Feedback(steps, {"named": "tripled"}).as_recorded
+    stopped = Verdict(Status.ERROR, "Your code stopped.\n  in f, line 3: return x[1]\nIndexError: too few")
+    assert reading.outcome(stopped) == {
+        "status": "error",
+        "message": "Your code stopped.\nIndexError: too few\n",
+    }
+
+
+def test_an_update_changes_the_outcomes_alone(file):
+    answers = file()
+    now = {
+        "tripled": {"status": "error", "message": "It stopped.\n"},
+        "tripled in steps": {"message": "They are too small.\n"},
+        "halved": {"named": "halved: by 2"},
+    }
+    text = reading.updated(FILE, [reading.Feedback(answers[what], outcome) for what, outcome in now.items()])
+    expected = FILE
+    for old, new in (
+        (
+            "    named: tripled\n",
+            "    status: error\n    message: |\n      It stopped.\n    rating: unread\n",
+        ),
+        (
+            "      1 of 4 of your numbers differ.\n\n      They are too large.\n",
+            "      They are too small.\n",
+        ),
+        ("  # in place\n", "  # in place\n    named: 'halved: by 2'\n"),
+    ):
+        assert expected.count(old) == 1
+        expected = expected.replace(old, new)
+    assert text == expected
+    assert all(
+        reading.Feedback(one, now[what]).as_recorded for what, one in file(text).items() if what in now
     )
-    assert reading._kind("failed", "", f"{how_many} They stand exactly on the diagonal.") == "specific"
-    assert reading._kind("failed", "transposed", "Transposed.") == "named"
-    assert reading._kind("error", "", "Your code stopped with an error.\nValueError") == "error"
-
-
-def test_what_was_read_holds_for_the_same_words_alone():
-    one = reading.Message("demo.double", "tripled", "vague", "3 of 12 of your numbers differ, by 1.5e-3.")
-    read = {}
-    reading.merge(read, {"demo.double": {"tripled": "vague"}}, [one])
-    other_numbers = reading.Message(
-        "demo.double", "tripled", "vague", "4 of 11 of your numbers differ, by −2.25."
-    )
-    other_words = reading.Message("demo.double", "tripled", "vague", "3 of 12 numbers differ.")
-    assert reading.class_of(one, read) == reading.class_of(other_numbers, read) == "vague"
-    assert reading.class_of(other_words, read) == ""
-    with pytest.raises(ValueError, match="none of named, useful"):
-        reading.merge(read, {"demo.double": {"tripled": "good"}}, [one])
-    with pytest.raises(ValueError, match="no wrong answer 'doubled'"):
-        reading.merge(read, {"demo.double": {"doubled": "vague"}}, [one])

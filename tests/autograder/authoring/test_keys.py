@@ -111,6 +111,13 @@ def test_other_inputs_are_a_change_even_where_the_answers_are_the_same(server, a
     assert [words for words in builder.stale(server, assignment) if f"the inputs of {name}" in words]
 
 
+def test_the_inputs_of_a_case_come_in_the_same_order_at_each_reading():
+    """A message names the first input that explains it: a student should not be told something else the next time."""
+    key = ASSIGNMENTS["01_static_embeddings"].key
+    orders = {tuple(tuple(case) for one in read(key).values() for case in one.cases) for _ in range(5)}
+    assert len(orders) == 1
+
+
 def test_a_damaged_key_is_made_anew(server, assignment):
     before = assignment.key.read_bytes()
     assignment.key.write_bytes(before[: len(before) // 2])
