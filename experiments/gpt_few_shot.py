@@ -9,13 +9,13 @@ from collections.abc import Iterator
 
 from coursekit.models import load
 from experiments.harness import Experiment, Options, Step
-from experiments.notebooks import names_of
+from experiments.induction import names_of_gpt
 
 DRAWS, COUNTS = range(5), (0, 1, 2, 4, 8)
 
 
 def steps(options: Options) -> Iterator[Step]:
-    names, loaded = names_of("07_gpt"), load("SmolLM2-135M", head="causal-lm")
+    names, loaded = names_of_gpt(), load("SmolLM2-135M", head="causal-lm")
     leaning, swapped, questions = names["leaning"], names["SWAPPED"], names["questions"]
     texts, positive = questions.text.tolist(), (questions.label == "positive").to_numpy()
 

@@ -161,12 +161,13 @@ class Table:
 
 
 def place_of(own: Key, keys: list[Key], order: list[Key]) -> int:
-    """Where a run belongs among the keys of a table: before the first later run, else after the last earlier one."""
+    """Where a run belongs among the keys of a table: after the nearest earlier run, else before the nearest later one."""
     number = {key: place for place, key in enumerate(order)}
-    numbers = [number.get(key) for key in keys]
-    later = [place for place, each in enumerate(numbers) if each is not None and each > number[own]]
-    earlier = [place + 1 for place, each in enumerate(numbers) if each is not None and each < number[own]]
-    return min(later, default=max(earlier, default=len(keys)))
+    known = [(number[key], place) for place, key in enumerate(keys) if key in number]
+    earlier = [each for each in known if each[0] < number[own]]
+    if earlier:
+        return max(earlier)[1] + 1
+    return min(known)[1] if known else len(keys)
 
 
 def cell(value: object, digits: int | None = None) -> str:

@@ -9,7 +9,9 @@ from collections.abc import Iterator
 
 import numpy as np
 import torch
+from torch.nn.functional import cross_entropy
 
+from coursekit.small import GPT, GPTConfig
 from experiments.harness import Experiment, Options, Step, grid
 from experiments.notebooks import names_of
 
@@ -17,8 +19,13 @@ STEPS, EVERY = 1200, 40
 """Of training; and over how many the loss is averaged."""
 
 
+def names_of_gpt() -> dict:
+    """What notebook 07 defines."""
+    return names_of("07_gpt", CourseGPT=GPT, GPTConfig=GPTConfig, cross_entropy=cross_entropy)
+
+
 def steps(options: Options) -> Iterator[Step]:
-    names = names_of("07_gpt")
+    names = names_of_gpt()
     symbols, labels = names["draw_prompts"](4000, torch.Generator().manual_seed(99))
 
     def values(layers: int, seed: int) -> Iterator[tuple[str, str, float]]:
@@ -28,7 +35,7 @@ def steps(options: Options) -> Iterator[Step]:
             yield "training loss", str(start + EVERY), np.mean(losses[start : start + EVERY])
         with torch.no_grad():
             logits = names["answer"](model, symbols, labels).flatten(0, 1)
-        yield "loss", "new prompts", torch.nn.functional.cross_entropy(logits, labels.flatten()).item()
+        yield "loss", "new prompts", cross_entropy(logits, labels.flatten()).item()
         for examples, accuracy in enumerate(names["right_by_examples"](model, symbols, labels)):
             yield "right", str(examples), accuracy
         weights = names["attention_weights"](model, names["as_text"](symbols, labels))

@@ -1,6 +1,8 @@
 """What a notebook defines, so that an experiment measures with the same code that the notebook shows."""
 
+from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
+from io import StringIO
 from typing import Any
 
 import numpy as np
@@ -27,5 +29,6 @@ def names_of(notebook: str, **names: Any) -> dict[str, Any]:
         recorded = "record" in cell.metadata.get("tags", [])
         asks = grade_id(cell).endswith("-check") or cell.source.startswith("predict(")
         if recorded or not (is_demo(cell) or asks):
-            exec(cell.source, names)
+            with redirect_stdout(StringIO()):  # what the notebook prints is for its readers
+                exec(cell.source, names)
     return names
