@@ -35,8 +35,9 @@ class Options:
 
     results: Path = RESULTS
     seeds: Sequence[int] = ()
-    only: dict[str, list[str]] = field(default_factory=dict)
-    """Columns of a run and the values to which this call is restricted."""
+    only: Sequence[tuple[str, str]] = ()
+    """Columns of a run, each with a value to which this call is restricted."""
+    threads: int = 1
     corpus: Path | None = None
     """The novels: a folder with `books.csv` and `raw`."""
     checkpoints: Path = ROOT / "build/pretrain"
@@ -198,7 +199,7 @@ def record(experiment: Experiment, options: Options, tables: Sequence[str] = ())
     """
     options.seeds = options.seeds or experiment.seeds
     for step in experiment.steps(options):
-        chosen = [run for run in step.runs if _chosen(run, options.only)]
+        chosen = _chosen(step, options.only)
         table = Table(options.path(step.table))
         missing = [run for run in chosen if not table.has(run, step.wide)]
         order = [spell(*run.values()) for run in step.runs]
@@ -221,8 +222,15 @@ def _count(runs: int) -> str:
     return "1 run" if runs == 1 else f"{runs} runs"
 
 
-def _chosen(run: Run, only: dict[str, list[str]]) -> bool:
-    return all(column not in run or cell(run[column]) in values for column, values in only.items())
+def _chosen(step: Step, only: Sequence[tuple[str, str]]) -> list[Run]:
+    """The runs that have one of the wanted values in each restricted column."""
+    wanted: dict[str, list[str]] = {}
+    for column, value in only:
+        wanted.setdefault(column, []).append(value)
+    if step.runs and (unknown := set(wanted) - set(step.runs[0])):
+        columns = ", ".join(step.runs[0])
+        raise ExperimentError(f"The runs of {step.table} have no {min(unknown)!r}; they differ in {columns}.")
+    return [run for run in step.runs if all(cell(run[column]) in values for column, values in wanted.items())]
 
 
 def _write(

@@ -66,8 +66,10 @@ def test_a_table_that_cannot_be_written_stays_as_it_was(tmp_path, monkeypatch):
 
 def test_seeds_and_restrictions_select_runs(tmp_path):
     some = Squares()
-    some.record(tmp_path, seeds=(5, 6), only={"number": ["2", "3"]})
+    some.record(tmp_path, seeds=(5, 6), only=[("number", "2"), ("number", "3")])
     assert some.measured == [(5, 2), (5, 3), (6, 2), (6, 3)]
+    with pytest.raises(ExperimentError, match="have no 'sed'; they differ in seed, number"):
+        some.record(tmp_path, only=[("sed", "5")])
 
 
 def test_a_later_step_reads_what_an_earlier_one_has_written(tmp_path):
