@@ -18,7 +18,7 @@ from coursekit.language import PAD, Language, load_language
 from coursekit.small.bert import BERT, UNCHOSEN, BERTConfig, corrupt
 from coursekit.small.figures import bert_loss, next_sentence, sense_vectors
 from coursekit.small.recipes import BLOCK, Recipe, new_model, passages, schedule, weight_groups
-from experiments.harness import Experiment, Options, Step
+from experiments.harness import Experiment, Options, Step, Steps
 
 STEPS, BATCH, RATE = 6_000, 64, 3e-3
 SENTENCES, SEED = 2_000, 7_001
@@ -111,7 +111,7 @@ def scores(model: BERT, language: Language) -> dict[str, float]:
     }
 
 
-def steps(options: Options) -> Iterator[Step]:
+def steps(options: Options) -> Steps:
     language = load_language()
 
     def measure(variant: str, seed: int) -> dict:

@@ -5,18 +5,16 @@ fine-tuned encoder without and with capitals, and as a control one with random w
 Writes `data/results/applications_entities.csv` (three minutes).
 """
 
-from collections.abc import Iterator
-
 from experiments.applications import CAPITALS, FROZEN, NOTEBOOK, RANDOM, TUNED, Heads, runs_of
 from experiments.datasets import entities
-from experiments.harness import Experiment, Options, Step
+from experiments.harness import Experiment, Options, Step, Steps
 from experiments.notebooks import names_of
 
 EPOCHS_AND_RATE = (5, 5e-4)
 MEMORY, WINDOW = "most frequent tag", "window of words"
 
 
-def steps(options: Options) -> Iterator[Step]:
+def steps(options: Options) -> Steps:
     names, tokens = names_of(NOTEBOOK), entities.read()
     sentences = names["sentences"]
     test = names["part"](sentences, "test")

@@ -4,14 +4,12 @@ Notebook 10: what SmolLM2-135M-Instruct answers to every second test review and 
 training. Writes `data/results/applications_prompts.csv` (two minutes).
 """
 
-from collections.abc import Iterator
-
 from experiments.applications import NOTEBOOK, answers, likelier
-from experiments.harness import Experiment, Options, Step, grid
+from experiments.harness import Experiment, Options, Step, Steps, grid
 from experiments.notebooks import names_of
 
 
-def steps(options: Options) -> Iterator[Step]:
+def steps(options: Options) -> Steps:
     names = names_of(NOTEBOOK)
 
     def measure(task: str) -> list[dict]:

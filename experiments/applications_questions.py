@@ -12,13 +12,13 @@ import torch
 
 from experiments.applications import FROZEN, NOTEBOOK, TUNED, Heads, runs_of
 from experiments.datasets import questions
-from experiments.harness import Experiment, Options, Step
+from experiments.harness import Experiment, Options, Step, Steps
 from experiments.notebooks import names_of
 
 SENTENCE = "likeliest sentence"
 
 
-def steps(options: Options) -> Iterator[Step]:
+def steps(options: Options) -> Steps:
     names = names_of(NOTEBOOK)
     table, offsets = names["questions"], []
     asked = torch.cat([names["part"](table, split) for split in ("validation", "test")]).tolist()

@@ -6,19 +6,17 @@ scores: the notebook computes the scores with the student's code. Writes `data/r
 minutes).
 """
 
-from collections.abc import Iterator
-
 import torch
 
 from experiments.applications import FROZEN, NOTEBOOK, RANDOM, TUNED, Heads, runs_of
 from experiments.datasets import sentiment
-from experiments.harness import Experiment, Options, Step
+from experiments.harness import Experiment, Options, Step, Steps
 from experiments.notebooks import names_of
 
 BAG = "bag of words"
 
 
-def steps(options: Options) -> Iterator[Step]:
+def steps(options: Options) -> Steps:
     names = names_of(NOTEBOOK)
     reviews = names["reviews"]
     test = names["part"](reviews, "test")

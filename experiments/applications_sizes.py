@@ -4,21 +4,19 @@ Notebook 10: the tags of the test sentences by taggers fine-tuned on an eighth, 
 sentences, with about as many steps as on all. Writes `data/results/applications_sizes.csv` (two minutes).
 """
 
-from collections.abc import Iterator
-
 import torch
 
 from coursekit.models import load
 from experiments.applications import NOTEBOOK
 from experiments.applications_entities import EPOCHS_AND_RATE
-from experiments.harness import Experiment, Options, Step, grid
+from experiments.harness import Experiment, Options, Step, Steps, grid
 from experiments.notebooks import names_of
 
 PARTS = (8, 4, 2)
 """A tagger is trained on one of so many equal parts of the sentences."""
 
 
-def steps(options: Options) -> Iterator[Step]:
+def steps(options: Options) -> Steps:
     names, loaded = names_of(NOTEBOOK), load("bert-base-uncased")
     table, (epochs, rate) = names["sentences"], EPOCHS_AND_RATE
     train, test = (names["part"](table, split) for split in ("train", "test"))

@@ -8,13 +8,12 @@ words with respect to the first, relative to that for 2 words, for several draws
 import json
 import os
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 from nbclient import NotebookClient
 
 from autograder.source import read_source
-from experiments.harness import ROOT, Experiment, ExperimentError, Options, Step, grid
+from experiments.harness import ROOT, Experiment, ExperimentError, Options, Step, Steps, grid
 
 NOTEBOOKS = {"04": "04_recurrence", "05": "05_elmo", "06": "06_bert", "07": "07_gpt"}
 
@@ -53,7 +52,7 @@ def measure(notebook: str) -> list[dict]:
     ]
 
 
-def steps(options: Options) -> Iterator[Step]:
+def steps(options: Options) -> Steps:
     yield Step("architectures", grid(notebook=NOTEBOOKS), measure)
 
 

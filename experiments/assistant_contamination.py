@@ -6,16 +6,14 @@ accuracy on this test and on another one, and the best possible. Writes `data/re
 ten minutes).
 """
 
-from collections.abc import Iterator
-
-from experiments.harness import Experiment, Options, Step
+from experiments.harness import Experiment, Options, Step, Steps
 from experiments.notebooks import names_of
 
 LEAKS = ((0.0, 0), (0.5, 0), (1.0, 0), (0.5, 1), (1.0, 1))
 """The share of the test that leaks, and how many of its words are changed."""
 
 
-def steps(options: Options) -> Iterator[Step]:
+def steps(options: Options) -> Steps:
     runs = [
         {"copies": copies, "words_changed": changed, "epochs": epochs, "seed": seed}
         for seed in options.seeds

@@ -5,13 +5,11 @@ and to the best policy, exact over all continuations, next to those of the best 
 `data/results/assistant_preferences.csv` (about five minutes).
 """
 
-from collections.abc import Iterator
-
-from experiments.harness import Experiment, Options, Step
+from experiments.harness import Experiment, Options, Step, Steps
 from experiments.notebooks import names_of
 
 
-def steps(options: Options) -> Iterator[Step]:
+def steps(options: Options) -> Steps:
     names = names_of("14_assistant")
 
     def measure(beta: float, lr: float, seed: int) -> dict:

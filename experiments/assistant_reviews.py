@@ -6,7 +6,7 @@ review, a column per run; trainable parameters, and seconds of one core for trai
 `data/results/assistant_reviews.csv` and `data/results/assistant_reviews_costs.csv` (about fifteen minutes).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
 from functools import partial
@@ -20,7 +20,7 @@ from coursekit import judges
 from coursekit.datasets import read_table
 from coursekit.models import load
 from experiments.fine_tuning import NOTEBOOK
-from experiments.harness import Experiment, Options, Step, grid
+from experiments.harness import Experiment, Options, Step, Steps, grid
 from experiments.notebooks import names_of
 
 TRAINED, TESTED, DRAWS, EXAMPLES = 128, 2, 3, 8
@@ -29,7 +29,7 @@ JUDGE_RATE, JUDGE_EPOCHS = 1e-3, 2
 ENCODER_RATE, ENCODER_EPOCHS = 2e-4, 4
 
 
-def steps(options: Options) -> Iterator[Step]:
+def steps(options: Options) -> Steps:
     table = read_table("sentiment/sentiment.csv")
     train = table[table["split"] == "train"]
     asked = pd.concat([table[table["split"] == split].iloc[::TESTED] for split in ("validation", "test")])

@@ -6,9 +6,7 @@ validation questions is repeated with all. Trainable parameters, accuracy, and n
 sentences. Writes `data/results/assistant_tuning.csv` (about five minutes).
 """
 
-from collections.abc import Iterator
-
-from experiments.harness import Experiment, Options, Step
+from experiments.harness import Experiment, Options, Step, Steps
 from experiments.notebooks import names_of
 
 METHODS = {
@@ -18,7 +16,7 @@ METHODS = {
 }
 
 
-def steps(options: Options) -> Iterator[Step]:
+def steps(options: Options) -> Steps:
     tune = names_of("14_assistant")["tune"]
     tried = [{"method": method, "lr": lr, "seed": 0} for method, rates in METHODS.items() for lr in rates]
     yield Step("assistant_tuning", tried, tune)

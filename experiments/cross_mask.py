@@ -5,13 +5,11 @@ the bug*): nats per token on held-out sentences, given their own source or, as a
 Writes `data/results/cross_mask.csv` (about five minutes).
 """
 
-from collections.abc import Iterator
-
-from experiments.harness import Experiment, Options, Step, grid
+from experiments.harness import Experiment, Options, Step, Steps, grid
 from experiments.notebooks import names_of
 
 
-def steps(options: Options) -> Iterator[Step]:
+def steps(options: Options) -> Steps:
     names = names_of("04_recurrence")
 
     def measure(steps: int, mask: str, seed: int) -> dict:

@@ -20,7 +20,7 @@ from coursekit.pretrain import load_trained, read_progress
 from coursekit.small import ELMo
 from coursekit.small.figures import MORE_LABELS
 from coursekit.small.recipes import RECIPES, new_model
-from experiments.harness import Experiment, ExperimentError, Options, Step, grid
+from experiments.harness import Experiment, ExperimentError, Options, Step, Steps, grid
 from experiments.notebooks import names_of
 
 STEPS = 3_000
@@ -66,7 +66,7 @@ def linear(
     return by_question(exam, guesses.numpy() == exam.held_out.sense)
 
 
-def steps(options: Options) -> Iterator[Step]:
+def steps(options: Options) -> Steps:
     names, language, recipe = names_of("05_elmo"), load_language(), RECIPES["elmo"]
 
     def model(seed: int, biLM: str) -> ELMo:

@@ -13,7 +13,7 @@ import numpy as np
 from coursekit.language import Language, load_language
 from coursekit.small import ELMo, load
 from coursekit.small.recipes import RECIPES, new_model
-from experiments.harness import Experiment, Options, Step, grid
+from experiments.harness import Experiment, Options, Step, Steps, grid
 from experiments.notebooks import names_of
 
 
@@ -46,7 +46,7 @@ def values(names: dict, model: ELMo, seed: int) -> Iterator[tuple[str, str, floa
             yield task, f"weight of layer {layer}", float(weight)
 
 
-def steps(options: Options) -> Iterator[Step]:
+def steps(options: Options) -> Steps:
     names = names_of("05_elmo")
 
     def measure(seed: int, biLM: str) -> list[dict]:

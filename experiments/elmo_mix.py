@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from coursekit.small import load
-from experiments.harness import Experiment, Options, Step, grid
+from experiments.harness import Experiment, Options, Step, Steps, grid
 from experiments.notebooks import names_of
 
 SETTINGS = {
@@ -20,7 +20,7 @@ SETTINGS = {
 }
 
 
-def steps(options: Options) -> Iterator[Step]:
+def steps(options: Options) -> Steps:
     names = names_of("05_elmo")
 
     @cache

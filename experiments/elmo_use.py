@@ -6,15 +6,13 @@ dropout the network of the task is a linear classifier on the mix, for input and
 `data/results/elmo_use.csv` (about twenty minutes).
 """
 
-from collections.abc import Iterator
-
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, dropout
 
 from coursekit.language import Language, load_language
 from coursekit.small import load
-from experiments.harness import Experiment, Options, Step, grid
+from experiments.harness import Experiment, Options, Step, Steps, grid
 from experiments.notebooks import names_of
 
 SENTENCES, BATCH, RATE = (50, 1_500), 32, 0.01
@@ -107,7 +105,7 @@ def accuracy(
     return (found == labels[chosen]).float().mean().item()
 
 
-def steps(options: Options) -> Iterator[Step]:
+def steps(options: Options) -> Steps:
     names, model, language = names_of("05_elmo"), load("elmo"), load_language()
 
     def measure(steps: int, seed: int, sentences: int, task: str, use: str) -> dict:

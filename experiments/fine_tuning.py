@@ -6,11 +6,9 @@ other sentences, another head and another order of the batches. Validation and t
 forgotten, seconds. Writes `data/results/fine_tuning.csv` (about ten minutes).
 """
 
-from collections.abc import Iterator
-
 import pandas as pd
 
-from experiments.harness import Experiment, Options, Step, grid
+from experiments.harness import Experiment, Options, Step, Steps, grid
 from experiments.notebooks import names_of
 
 NOTEBOOK = "09_fine_tuning"
@@ -31,7 +29,7 @@ def best_rates(table: pd.DataFrame) -> dict[tuple[str, str], float]:
     return chosen
 
 
-def steps(options: Options) -> Iterator[Step]:
+def steps(options: Options) -> Steps:
     names = names_of(NOTEBOOK)
 
     def measure(table: str, **run) -> dict:

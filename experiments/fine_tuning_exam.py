@@ -5,13 +5,11 @@ its learning rate and with three times that rate (notebook 09, part 15). Writes 
 minutes).
 """
 
-from collections.abc import Iterator
-
 from experiments.fine_tuning import LABELS, SEEDS, full, small_bert
-from experiments.harness import Experiment, Options, Step
+from experiments.harness import Experiment, Options, Steps
 
 
-def steps(options: Options) -> Iterator[Step]:
+def steps(options: Options) -> Steps:
     runs = full(options.seeds, labels=[LABELS], lr=(1e-3, 3e-3), steps=[320])
     yield small_bert("fine_tuning_exam", runs, "tune_and_ask")
 

@@ -4,17 +4,15 @@ A linear head on three vectors of a pre-trained encoder, 256 reviews, with as ma
 times as many (notebook 09, part 13): test accuracy. Writes `data/results/fine_tuning_heads.csv` (about two minutes).
 """
 
-from collections.abc import Iterator
-
 from experiments.fine_tuning import NOTEBOOK
 from experiments.fine_tuning_reviews import LABELS
-from experiments.harness import Experiment, Options, Step
+from experiments.harness import Experiment, Options, Step, Steps
 from experiments.notebooks import names_of
 
 VECTORS, STEPS = ("[CLS] behind the pooler", "[CLS]", "mean of the tokens"), (32, 1024)
 
 
-def steps(options: Options) -> Iterator[Step]:
+def steps(options: Options) -> Steps:
     names = names_of(NOTEBOOK)
     loaded = names["load_pretrained"]("bert-base-uncased")
 

@@ -5,14 +5,12 @@ part 12); one rate for all layers is in `fine_tuning_warm_up.csv`, for the same 
 `data/results/fine_tuning_layer_rates.csv` (about two minutes).
 """
 
-from collections.abc import Iterator
-
 from experiments.fine_tuning import LABELS, SEEDS, STEPS, full, small_bert
 from experiments.fine_tuning_warm_up import RATES
-from experiments.harness import Experiment, Options, Step
+from experiments.harness import Experiment, Options, Steps
 
 
-def steps(options: Options) -> Iterator[Step]:
+def steps(options: Options) -> Steps:
     runs = full(options.seeds, labels=[LABELS], lr=RATES, steps=[STEPS], decay=(0.5, 0.25))
     yield small_bert("fine_tuning_layer_rates", runs)
 

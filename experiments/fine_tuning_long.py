@@ -4,15 +4,13 @@ The small BERT fine-tuned and from scratch on 4,096 labels for 1,600 steps, eigh
 six epochs and a quarter (notebook 09, part 11). Writes `data/results/fine_tuning_long.csv` (about ten minutes).
 """
 
-from collections.abc import Iterator
-
 from experiments.fine_tuning import OTHER_LABELS, SEEDS, TASKS, small_bert
-from experiments.harness import Experiment, Options, Step
+from experiments.harness import Experiment, Options, Steps
 
 STRATEGIES = (("full", 1e-3), ("from scratch", 1e-3), ("from scratch", 3e-3))
 
 
-def steps(options: Options) -> Iterator[Step]:
+def steps(options: Options) -> Steps:
     runs = [
         {
             "task": task,

@@ -4,11 +4,10 @@ The strategies of notebook 09 with a pre-trained encoder on 256 reviews, at seve
 `Trainer` on all reviews: test accuracy, seconds. Writes `data/results/fine_tuning_reviews.csv` (about twenty minutes).
 """
 
-from collections.abc import Iterator
 from time import process_time
 
 from experiments.fine_tuning import NOTEBOOK
-from experiments.harness import Experiment, Options, Step
+from experiments.harness import Experiment, Options, Step, Steps
 from experiments.notebooks import names_of
 
 RATES = {
@@ -21,7 +20,7 @@ LABELS, EPOCHS = 256, 2
 TRAINER = {"table": "Trainer", "strategy": "full", "labels": 780, "lr": 5e-5, "epochs": 3, "seed": 0}
 
 
-def steps(options: Options) -> Iterator[Step]:
+def steps(options: Options) -> Steps:
     names = names_of(NOTEBOOK)
     loaded = names["load_pretrained"]("bert-base-uncased")
 

@@ -5,16 +5,14 @@ control with all labels swapped (notebook 07, part 8): accuracy, accuracy with t
 share answered "positive". Writes `data/results/gpt_few_shot.csv` (about five minutes).
 """
 
-from collections.abc import Iterator
-
 from coursekit.models import load
-from experiments.harness import Experiment, Options, Step
+from experiments.harness import Experiment, Options, Step, Steps
 from experiments.induction import names_of_gpt
 
 DRAWS, COUNTS = range(5), (0, 1, 2, 4, 8)
 
 
-def steps(options: Options) -> Iterator[Step]:
+def steps(options: Options) -> Steps:
     names, loaded = names_of_gpt(), load("SmolLM2-135M", head="causal-lm")
     leaning, swapped, questions = names["leaning"], names["SWAPPED"], names["questions"]
     texts, positive = questions.text.tolist(), (questions.label == "positive").to_numpy()

@@ -78,11 +78,15 @@ class Step:
     """Each run has one value, the name of the column that it fills; `measure` returns the values of that column."""
 
 
+Steps = Iterator[Step]
+"""A generator of steps is resumed when the step before is complete, whose table it may then read."""
+
+
 @dataclass(frozen=True)
 class Experiment:
-    """A generator of steps: it is resumed when the step before is complete, whose table it may then read."""
+    """What is measured, and for which seeds."""
 
-    steps: Callable[[Options], Iterator[Step]]
+    steps: Callable[[Options], Steps]
     seeds: Sequence[int] = ()
     novels: bool = False
     """Whether it needs the texts of the novels."""

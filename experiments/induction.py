@@ -12,7 +12,7 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from coursekit.small import GPT, GPTConfig
-from experiments.harness import Experiment, Options, Step, grid
+from experiments.harness import Experiment, Options, Step, Steps, grid
 from experiments.notebooks import names_of
 
 STEPS, EVERY = 1200, 40
@@ -24,7 +24,7 @@ def names_of_gpt() -> dict:
     return names_of("07_gpt", CourseGPT=GPT, GPTConfig=GPTConfig, cross_entropy=cross_entropy)
 
 
-def steps(options: Options) -> Iterator[Step]:
+def steps(options: Options) -> Steps:
     names = names_of_gpt()
     symbols, labels = names["draw_prompts"](4000, torch.Generator().manual_seed(99))
 

@@ -7,7 +7,7 @@ column each, and their curves; the curves of the shipped models are in data/mode
 and `data/results/novels_curves.csv` (two minutes).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from coursekit.novels import figures, record
 from coursekit.novels.corpus import prepare
 from coursekit.novels.recipes import NOVELS, spelling_of
 from coursekit.novels.shipped import load_bert, load_elmo
-from experiments.harness import Experiment, ExperimentError, Options, Step, grid
+from experiments.harness import Experiment, ExperimentError, Options, Step, Steps, grid
 
 NAMES = {"BERT": "novels-bert", "ELMo": "novels-elmo"}
 
@@ -37,7 +37,7 @@ def finished(checkpoints: Path, seeds: list[int]) -> list[tuple[str, int]]:
     return [(model, seed) for model, name in NAMES.items() for seed in seeds if whole(name, seed)]
 
 
-def steps(options: Options) -> Iterator[Step]:
+def steps(options: Options) -> Steps:
     others = finished(options.checkpoints, list(options.seeds))
     if not others and not any(", seed " in column for column in options.read("novels_gaps").columns):
         raise ExperimentError(

@@ -17,7 +17,7 @@ import torch
 from coursekit.novels import skip_gram
 from coursekit.novels.corpus import WORDS, Corpus, Ragged, prepare
 from coursekit.novels.pseudo_words import Pair, read_pairs
-from experiments.harness import Experiment, Options, Step, grid
+from experiments.harness import Experiment, Options, Step, Steps, grid
 from experiments.notebooks import names_of
 from experiments.sense_mixture import MEASURES
 
@@ -103,7 +103,7 @@ def trained(
             yield step, model.word.weight.detach()
 
 
-def steps(options: Options) -> Iterator[Step]:
+def steps(options: Options) -> Steps:
     corpus = prepare(options.corpus, options.checkpoints / "corpus")
     take_apart = names_of("01_static_embeddings")["take_apart"]
     pairs = [pair for pair in read_pairs() if {*pair[:2]} <= {*corpus.words}]

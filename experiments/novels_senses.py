@@ -28,7 +28,7 @@ from coursekit.novels.pseudo_words import Pair, merge, read_pairs
 from coursekit.novels.recipes import bert_losses, build_bert, build_elmo, build_gpt, elmo_losses, gpt_losses
 from coursekit.novels.record import losses_of_a_seed
 from coursekit.small.recipes import Recipe
-from experiments.harness import Experiment, ExperimentError, Options, Step, grid
+from experiments.harness import Experiment, ExperimentError, Options, Step, Steps, grid
 
 SIDES: tuple[Side, ...] = ("both", "left", "right")
 BASELINES = "more frequent word", "window of two", "bag of words", "5-grams"
@@ -116,7 +116,7 @@ def steps(
     apart: Corpus | None = None,
     pairs: list[Pair] | None = None,
     recipes: dict[str, Recipe] = RECIPES,
-) -> Iterator[Step]:
+) -> Steps:
     """The losses of every model, then its senses and those of the baselines."""
     apart = apart or prepare(options.corpus, options.checkpoints / "corpus")
     pairs = [pair for pair in pairs or read_pairs() if {*pair[:2]} <= {*apart.words}]

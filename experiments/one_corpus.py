@@ -6,7 +6,7 @@ word, by cosine, at the layer that is best among the labelled sentences themselv
 one row per word (about twenty minutes).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 
 import numpy as np
@@ -19,7 +19,7 @@ from torch.nn.functional import normalize
 from coursekit.datasets import read_table
 from coursekit.exam import ambiguous_words, nearest_hits, sense_exam
 from coursekit.models import Loaded, load
-from experiments.harness import Experiment, Options, Step
+from experiments.harness import Experiment, Options, Step, Steps
 
 ROWS = 128
 
@@ -122,7 +122,7 @@ def real(read: Callable) -> tuple[int, pd.DataFrame]:
 EXAMS = {"generated": generated, "senses": real}
 
 
-def steps(options: Options) -> Iterator[Step]:
+def steps(options: Options) -> Steps:
     models = {
         load(name).name: (name, causal)
         for name, causal in (("bert-base-uncased", False), ("SmolLM2-135M", True))

@@ -5,8 +5,6 @@ MiniLM finds and with that of another question, each in two wordings, by greedy 
 retrieval, then an answer*). Writes `data/results/retrieval_answers.csv` (about five minutes).
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 import torch
 from transformers import AutoModel, AutoTokenizer
@@ -15,7 +13,7 @@ from transformers.utils import logging
 from coursekit.models import load
 from coursekit.models.catalogue import MINILM
 from coursekit.sentence_vectors import encode
-from experiments.harness import Experiment, Options, Step, grid
+from experiments.harness import Experiment, Options, Step, Steps, grid
 from experiments.notebooks import names_of
 
 TOKENS, ROWS = 20, 8
@@ -49,7 +47,7 @@ def answers(smol, requests: list[str]) -> list[str]:
     return [text.strip().split("\n")[0].strip() for text in texts]
 
 
-def steps(options: Options) -> Iterator[Step]:
+def steps(options: Options) -> Steps:
     logging.disable_progress_bar()
     names = names_of("11_sentences", AutoModel=AutoModel, AutoTokenizer=AutoTokenizer, MINILM=MINILM)
     passages = passages_given(names)

@@ -21,7 +21,7 @@ from coursekit.language.grammar import GRAMMAR
 from coursekit.pretrain import checkpoint, load_trained, read_progress, train
 from coursekit.small.gpt import GPT, GPTConfig
 from coursekit.small.recipes import Recipe, sentences
-from experiments.harness import Experiment, Options, Step, grid
+from experiments.harness import Experiment, Options, Step, Steps, grid
 
 TOPICS = "prison", "biology", "phone"
 DIMS = (8, 16, 32, 64)
@@ -98,7 +98,7 @@ def steps(
     lengths: Sequence[int] = STEPS,
     rates: Sequence[float] = RATES,
     rate_steps: int = RATE_STEPS,
-) -> Iterator[Step]:
+) -> Steps:
     """First the learning rates, then every size with every length of training."""
     folder = options.checkpoints / "scaling"
 

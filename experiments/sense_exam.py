@@ -5,7 +5,6 @@ words") and for the encoder's vector of the ambiguous word at every layer. Write
 minutes).
 """
 
-from collections.abc import Iterator
 from dataclasses import asdict
 
 import torch
@@ -15,7 +14,7 @@ from torch import Tensor
 from coursekit.exam import counts, nearest_sense, sense_exam
 from coursekit.language import Sentences, load_language
 from coursekit.models import Loaded, load
-from experiments.harness import Experiment, Options, Step, grid
+from experiments.harness import Experiment, Options, Step, Steps, grid
 
 BATCH = 128
 
@@ -41,7 +40,7 @@ def in_context(loaded: Loaded, sentences: Sentences, options: Options) -> Float[
     return torch.stack(found)
 
 
-def steps(options: Options) -> Iterator[Step]:
+def steps(options: Options) -> Steps:
     loaded, exam, language = load("bert-base-uncased"), sense_exam(), load_language()
     parts = exam.labelled, exam.held_out
 

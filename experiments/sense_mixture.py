@@ -5,12 +5,10 @@ senses, the same for control mixtures, and slope and correlation of weight again
 `data/results/01_sense_mixture.csv` (about a minute).
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from coursekit.language import load_language
-from experiments.harness import Experiment, Options, Step, grid
+from experiments.harness import Experiment, Options, Step, Steps, grid
 from experiments.notebooks import names_of
 
 MEASURES = (
@@ -18,7 +16,7 @@ MEASURES = (
 )  # fmt: skip
 
 
-def steps(options: Options) -> Iterator[Step]:
+def steps(options: Options) -> Steps:
     names, language = names_of("01_static_embeddings"), load_language()
 
     def measure(seed: int) -> list[dict]:

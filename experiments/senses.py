@@ -22,7 +22,7 @@ from torch.nn.functional import normalize, one_hot
 from coursekit.datasets import read_table
 from coursekit.models import Loaded, load
 from coursekit.vectors import WordVectors, load_glove
-from experiments.harness import RESULTS, ROOT, Experiment, Options, Step
+from experiments.harness import RESULTS, ROOT, Experiment, Options, Step, Steps
 
 CARD = ROOT / "data/senses/README.md"
 PARTS = ("all", "plain", "hard", "far", "right", "decoy")
@@ -275,7 +275,7 @@ def half_table(results: pd.DataFrame) -> str:
     return "\n".join(lines)
 
 
-def steps(options: Options) -> Iterator[Step]:
+def steps(options: Options) -> Steps:
     yield Step("senses", [{}], measure)
     if options.results == RESULTS:  # the card goes with the table of the repository
         before, _, after = CARD.read_text(encoding="utf-8").partition("<!-- figures -->\n")

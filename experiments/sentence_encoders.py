@@ -7,15 +7,13 @@ hypothesis, and the agreement with the validation pairs, which selects the rate.
 `data/results/sentence_encoders.csv` and `data/results/sentence_encoders_rates.csv` (about fifteen minutes).
 """
 
-from collections.abc import Iterator
-
 import pandas as pd
 import torch
 from transformers import AutoModel, AutoTokenizer
 from transformers.utils import logging
 
 from coursekit.models.catalogue import MINILM
-from experiments.harness import Experiment, Options, Run, Step, grid
+from experiments.harness import Experiment, Options, Run, Step, Steps, grid
 from experiments.notebooks import names_of
 
 BERT, CUT = "small BERT", "MiniLM, 3 layers"
@@ -63,7 +61,7 @@ def scores(names: dict, encoder) -> pd.DataFrame:
     return table.assign(place=table["place"].astype("Int64"))
 
 
-def steps(options: Options) -> Iterator[Step]:
+def steps(options: Options) -> Steps:
     logging.disable_progress_bar()
     names = names_of("11_sentences", AutoModel=AutoModel, AutoTokenizer=AutoTokenizer, MINILM=MINILM)
 

@@ -6,11 +6,9 @@ share of hypotheses whose nearest premise is the one that entails them. Writes `
 minutes).
 """
 
-from collections.abc import Iterator
-
 import torch
 
-from experiments.harness import Experiment, Options, Step
+from experiments.harness import Experiment, Options, Step, Steps
 from experiments.notebooks import names_of
 
 OBJECTIVES = {"by label": "by_label", "by rank": "by_rank", "by rank, hard negatives": "by_rank_hard"}
@@ -39,7 +37,7 @@ def scores(names: dict, encoder, centred: bool) -> dict[str, float]:
     }
 
 
-def steps(options: Options) -> Iterator[Step]:
+def steps(options: Options) -> Steps:
     names = names_of("11_sentences")
 
     def measure(seed: int, objective: str, pairs: int) -> list[dict]:

@@ -5,18 +5,16 @@ scores with the best possible ones on all pairs that occur at least five times, 
 steps lies above the best possible. Writes `data/results/skip_gram.csv` (about two minutes).
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from coursekit.language import load_language
-from experiments.harness import Experiment, Options, Step
+from experiments.harness import Experiment, Options, Step, Steps
 from experiments.notebooks import names_of
 
 SETTINGS = ((10, 1500), (50, 500), (50, 1500), (200, 1500))
 
 
-def steps(options: Options) -> Iterator[Step]:
+def steps(options: Options) -> Steps:
     names, language = names_of("01_static_embeddings"), load_language()
     corpus, V = language.sample(20_000, np.random.default_rng(0), split="train"), len(language.vocabulary)
     counts = names["count_pairs"](*names["pairs_within"](corpus.ids), V)

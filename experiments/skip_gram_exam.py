@@ -4,16 +4,14 @@ The vectors of several trainings of skip-gram take the scoreboard's test, by kin
 Writes `data/results/skip_gram_exam.csv` (about a minute).
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from coursekit.language import load_language
-from experiments.harness import Experiment, Options, Step, grid
+from experiments.harness import Experiment, Options, Step, Steps, grid
 from experiments.notebooks import names_of
 
 
-def steps(options: Options) -> Iterator[Step]:
+def steps(options: Options) -> Steps:
     names, language = names_of("01_static_embeddings"), load_language()
     corpus = language.sample(20_000, np.random.default_rng(0), split="train")
 

@@ -4,17 +4,16 @@ Encoders of one and two layers, with and without positions, are taught the sense
 to 2,000 steps (notebook 03, part 8). Writes `data/results/transformer_depth.csv` (about twelve minutes).
 """
 
-from collections.abc import Iterator
 from dataclasses import asdict
 
 from coursekit.language import load_language
-from experiments.harness import Experiment, Options, Step, grid
+from experiments.harness import Experiment, Options, Step, Steps, grid
 from experiments.notebooks import names_of
 
 STEPS = [0, 500, 1000, 2000]
 
 
-def steps(options: Options) -> Iterator[Step]:
+def steps(options: Options) -> Steps:
     language = load_language()
     names = names_of("03_transformer_layer", V=len(language.vocabulary), language=language)
 

@@ -5,19 +5,17 @@ Encoders of six layers, post-norm and pre-norm, learn the direction of sentences
 (about fifteen minutes).
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from coursekit.language import load_language
-from experiments.harness import Experiment, Options, Step, grid
+from experiments.harness import Experiment, Options, Step, Steps, grid
 from experiments.notebooks import names_of
 
 EVERY = 10
 """Steps over which the loss is averaged."""
 
 
-def steps(options: Options) -> Iterator[Step]:
+def steps(options: Options) -> Steps:
     language = load_language()
     names = names_of("03_transformer_layer", V=len(language.vocabulary), language=language)
 

@@ -14,6 +14,7 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics import cohen_kappa_score
 
 from experiments.datasets.penalised import predictions
+from experiments.datasets.trivial import indicators
 from experiments.harness import ROOT, Card, Options
 
 SPLITS = ["train", "validation", "test"]
@@ -154,9 +155,7 @@ def by_counting(pairs: pd.DataFrame) -> Iterator[str]:
 
 def bag_of_words(texts: pd.Series, train: pd.Series) -> np.ndarray:
     """Which words of the training texts a text contains."""
-    bags = texts.map(lambda text: set(words(text)))
-    vocabulary = sorted(set().union(*bags[train]))
-    return np.array([[word in bag for word in vocabulary] for bag in bags], dtype=float)
+    return indicators(texts.map(lambda text: set(words(text))), train).astype(float)
 
 
 def shallow_features(pairs: pd.DataFrame) -> np.ndarray:

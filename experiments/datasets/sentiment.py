@@ -13,7 +13,7 @@ import torch
 
 from coursekit.models import load
 from experiments.datasets.penalised import predictions
-from experiments.datasets.trivial import bags, lengths, one_after_the_other, punctuation
+from experiments.datasets.trivial import bags, indicators, lengths, one_after_the_other, punctuation
 from experiments.harness import ROOT, Card, Options
 
 SPLITS = ["train", "validation", "test"]
@@ -51,8 +51,7 @@ def contents(reviews: pd.DataFrame) -> Iterator[str]:
 def bag_of_words(reviews: pd.DataFrame) -> np.ndarray:
     """Which words of the training reviews a text contains, each row of length 1."""
     bags = reviews["text"].map(lambda text: set(words(text)))
-    vocabulary = sorted(set().union(*bags[reviews["split"] == "train"]))
-    held = np.array([[word in bag for word in vocabulary] for bag in bags], dtype=float)
+    held = indicators(bags, reviews["split"] == "train").astype(float)
     return held / np.sqrt(held.sum(1, keepdims=True))
 
 

@@ -38,6 +38,12 @@ def bags(texts: Sequence[str], learned_from: Bool[np.ndarray, " texts"]) -> csr_
     return csr_array(held.multiply(1 / size[:, None]))
 
 
+def indicators(bags: pd.Series, train: pd.Series) -> Bool[np.ndarray, "texts words"]:
+    """Which words of the training texts each text contains; a bag is a set of words."""
+    vocabulary = sorted(set().union(*bags[train]))
+    return np.array([[word in bag for word in vocabulary] for bag in bags])
+
+
 def one_after_the_other(learned: pd.DataFrame, asked: pd.DataFrame) -> pd.DataFrame:
     """The train and validation rows of one table, then all of another as `test`: trained on one data set, tested on the other."""
     return pd.concat([learned[learned["split"] != "test"], asked.assign(split="test")], ignore_index=True)[

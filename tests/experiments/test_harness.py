@@ -1,11 +1,9 @@
 """Experiments: what is in a table is not measured again, an interruption leaves tables whole, and the command explains itself."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from experiments.__main__ import experiments, main
-from experiments.harness import Card, Experiment, ExperimentError, Options, Step, cell, grid, record
+from experiments.harness import Card, Experiment, ExperimentError, Options, Step, Steps, cell, grid, record
 from tests.conftest import ROOT
 
 
@@ -15,7 +13,7 @@ class Squares:
     def __init__(self, numbers: tuple[int, ...] = (1, 2, 3), stop: int | None = None):
         self.numbers, self.stop, self.measured = numbers, stop, []
 
-    def steps(self, options: Options) -> Iterator[Step]:
+    def steps(self, options: Options) -> Steps:
         yield Step("squares", grid(seed=options.seeds, number=self.numbers), self.measure)
 
     def measure(self, seed: int, number: int) -> dict:
@@ -73,7 +71,7 @@ def test_seeds_and_restrictions_select_runs(tmp_path):
 
 
 def test_a_later_step_reads_what_an_earlier_one_has_written(tmp_path):
-    def steps(options: Options) -> Iterator[Step]:
+    def steps(options: Options) -> Steps:
         yield Step("tried", grid(rate=(0.1, 3e-05)), lambda rate: {"loss": rate}, digits=5)
         best = options.read("tried").set_index("rate")["loss"].idxmin()
         yield Step("chosen", grid(seed=(0,)), lambda seed: {"rate": best}, digits=5)
@@ -84,7 +82,7 @@ def test_a_later_step_reads_what_an_earlier_one_has_written(tmp_path):
 
 
 def test_a_wide_table_gets_a_column_for_each_run_and_a_second_table_its_rows(tmp_path):
-    def steps(options: Options) -> Iterator[Step]:
+    def steps(options: Options) -> Steps:
         def measure(run: str) -> dict:
             return {"margins": [f"{run}{row}" for row in range(2)], "costs": {"seconds": 1}}
 
