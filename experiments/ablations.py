@@ -48,6 +48,7 @@ VARIANTS = {
 
 
 def build(language: Language) -> BERT:
+    """A BERT before training."""
     return BERT(BERTConfig(len(language.vocabulary), 2 * language.max_length - 1))
 
 
@@ -111,7 +112,7 @@ def scores(model: BERT, language: Language) -> dict[str, float]:
     }
 
 
-def steps(options: Options) -> Steps:
+def _steps(options: Options) -> Steps:
     language = load_language()
 
     def measure(variant: str, seed: int) -> dict:
@@ -121,4 +122,4 @@ def steps(options: Options) -> Steps:
     yield Step("ablations", runs, measure)
 
 
-EXPERIMENT = Experiment(steps, seeds=range(3))
+EXPERIMENT = Experiment(_steps, seeds=range(3))

@@ -14,7 +14,7 @@ EPOCHS_AND_RATE = (5, 5e-4)
 MEMORY, WINDOW = "most frequent tag", "window of words"
 
 
-def steps(options: Options) -> Steps:
+def _steps(options: Options) -> Steps:
     names, tokens = names_of(NOTEBOOK), entities.read()
     sentences = names["sentences"]
     test = names["part"](sentences, "test")
@@ -41,4 +41,4 @@ def steps(options: Options) -> Steps:
     yield Step("applications_entities", runs, measure)
 
 
-EXPERIMENT = Experiment(steps, seeds=range(3))
+EXPERIMENT = Experiment(_steps, seeds=range(3))

@@ -9,7 +9,7 @@ from experiments.harness import Experiment, Options, Step, Steps, grid
 from experiments.notebooks import names_of
 
 
-def steps(options: Options) -> Steps:
+def _steps(options: Options) -> Steps:
     names = names_of(NOTEBOOK)
 
     def measure(task: str) -> list[dict]:
@@ -33,4 +33,4 @@ def steps(options: Options) -> Steps:
     yield Step("applications_prompts", grid(task=("sentiment", "questions")), measure)
 
 
-EXPERIMENT = Experiment(steps)
+EXPERIMENT = Experiment(_steps)

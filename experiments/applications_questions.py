@@ -18,7 +18,7 @@ from experiments.notebooks import names_of
 SENTENCE = "likeliest sentence"
 
 
-def steps(options: Options) -> Steps:
+def _steps(options: Options) -> Steps:
     names = names_of(NOTEBOOK)
     table, offsets = names["questions"], []
     asked = torch.cat([names["part"](table, split) for split in ("validation", "test")]).tolist()
@@ -62,4 +62,4 @@ def steps(options: Options) -> Steps:
     )
 
 
-EXPERIMENT = Experiment(steps, seeds=range(3))
+EXPERIMENT = Experiment(_steps, seeds=range(3))

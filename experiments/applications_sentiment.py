@@ -16,7 +16,7 @@ from experiments.notebooks import names_of
 BAG = "bag of words"
 
 
-def steps(options: Options) -> Steps:
+def _steps(options: Options) -> Steps:
     names = names_of(NOTEBOOK)
     reviews = names["reviews"]
     test = names["part"](reviews, "test")
@@ -39,4 +39,4 @@ def steps(options: Options) -> Steps:
     yield Step("applications_sentiment", runs, measure)
 
 
-EXPERIMENT = Experiment(steps, seeds=range(3))
+EXPERIMENT = Experiment(_steps, seeds=range(3))

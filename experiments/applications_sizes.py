@@ -16,7 +16,7 @@ PARTS = (8, 4, 2)
 """A tagger is trained on one of so many equal parts of the sentences."""
 
 
-def steps(options: Options) -> Steps:
+def _steps(options: Options) -> Steps:
     names, loaded = names_of(NOTEBOOK), load("bert-base-uncased")
     table, (epochs, rate) = names["sentences"], EPOCHS_AND_RATE
     train, test = (names["part"](table, split) for split in ("train", "test"))
@@ -35,4 +35,4 @@ def steps(options: Options) -> Steps:
     yield Step("applications_sizes", grid(sentences=parts_of, seed=options.seeds), measure)
 
 
-EXPERIMENT = Experiment(steps, seeds=range(3))
+EXPERIMENT = Experiment(_steps, seeds=range(3))

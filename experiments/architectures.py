@@ -52,8 +52,8 @@ def measure(notebook: str) -> list[dict]:
     ]
 
 
-def steps(options: Options) -> Steps:
+def _steps(options: Options) -> Steps:
     yield Step("architectures", grid(notebook=NOTEBOOKS), measure)
 
 
-EXPERIMENT = Experiment(steps)
+EXPERIMENT = Experiment(_steps)

@@ -13,7 +13,7 @@ LEAKS = ((0.0, 0), (0.5, 0), (1.0, 0), (0.5, 1), (1.0, 1))
 """The share of the test that leaks, and how many of its words are changed."""
 
 
-def steps(options: Options) -> Steps:
+def _steps(options: Options) -> Steps:
     runs = [
         {"copies": copies, "words_changed": changed, "epochs": epochs, "seed": seed}
         for seed in options.seeds
@@ -23,4 +23,4 @@ def steps(options: Options) -> Steps:
     yield Step("assistant_contamination", runs, names_of("14_assistant")["contaminated"])
 
 
-EXPERIMENT = Experiment(steps, seeds=range(3))
+EXPERIMENT = Experiment(_steps, seeds=range(3))

@@ -9,7 +9,7 @@ from experiments.harness import Experiment, Options, Step, Steps
 from experiments.notebooks import names_of
 
 
-def steps(options: Options) -> Steps:
+def _steps(options: Options) -> Steps:
     names = names_of("14_assistant")
 
     def measure(beta: float, lr: float, seed: int) -> dict:
@@ -23,4 +23,4 @@ def steps(options: Options) -> Steps:
     yield Step("assistant_preferences", runs, measure)
 
 
-EXPERIMENT = Experiment(steps, seeds=range(3))
+EXPERIMENT = Experiment(_steps, seeds=range(3))

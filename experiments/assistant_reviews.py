@@ -29,7 +29,7 @@ JUDGE_RATE, JUDGE_EPOCHS = 1e-3, 2
 ENCODER_RATE, ENCODER_EPOCHS = 2e-4, 4
 
 
-def steps(options: Options) -> Steps:
+def _steps(options: Options) -> Steps:
     table = read_table("sentiment/sentiment.csv")
     train = table[table["split"] == "train"]
     asked = pd.concat([table[table["split"] == split].iloc[::TESTED] for split in ("validation", "test")])
@@ -98,4 +98,4 @@ def steps(options: Options) -> Steps:
     yield Step("assistant_reviews", grid(run=["id", *judged]), measure, wide=True)
 
 
-EXPERIMENT = Experiment(steps, seeds=range(3))
+EXPERIMENT = Experiment(_steps, seeds=range(3))

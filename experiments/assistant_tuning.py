@@ -16,7 +16,7 @@ METHODS = {
 }
 
 
-def steps(options: Options) -> Steps:
+def _steps(options: Options) -> Steps:
     tune = names_of("14_assistant")["tune"]
     tried = [{"method": method, "lr": lr, "seed": 0} for method, rates in METHODS.items() for lr in rates]
     yield Step("assistant_tuning", tried, tune)
@@ -30,4 +30,4 @@ def steps(options: Options) -> Steps:
     yield Step("assistant_tuning", runs, tune)
 
 
-EXPERIMENT = Experiment(steps, seeds=range(3))
+EXPERIMENT = Experiment(_steps, seeds=range(3))

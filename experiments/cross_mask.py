@@ -9,7 +9,7 @@ from experiments.harness import Experiment, Options, Step, Steps, grid
 from experiments.notebooks import names_of
 
 
-def steps(options: Options) -> Steps:
+def _steps(options: Options) -> Steps:
     names = names_of("04_recurrence")
 
     def measure(steps: int, mask: str, seed: int) -> dict:
@@ -18,4 +18,4 @@ def steps(options: Options) -> Steps:
     yield Step("cross_mask", grid(steps=(80, 400, 800), mask=names["masks"], seed=options.seeds), measure)
 
 
-EXPERIMENT = Experiment(steps, seeds=range(3))
+EXPERIMENT = Experiment(_steps, seeds=range(3))

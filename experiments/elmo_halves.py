@@ -66,7 +66,7 @@ def linear(
     return by_question(exam, guesses.numpy() == exam.held_out.sense)
 
 
-def steps(options: Options) -> Steps:
+def _steps(options: Options) -> Steps:
     names, language, recipe = names_of("05_elmo"), load_language(), RECIPES["elmo"]
 
     def model(seed: int, biLM: str) -> ELMo:
@@ -87,4 +87,4 @@ def steps(options: Options) -> Steps:
     yield Step("elmo_halves", grid(seed=options.seeds, biLM=("trained", "untrained")), measure)
 
 
-EXPERIMENT = Experiment(steps, seeds=range(3))
+EXPERIMENT = Experiment(_steps, seeds=range(3))

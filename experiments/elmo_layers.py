@@ -46,7 +46,7 @@ def values(names: dict, model: ELMo, seed: int) -> Iterator[tuple[str, str, floa
             yield task, f"weight of layer {layer}", float(weight)
 
 
-def steps(options: Options) -> Steps:
+def _steps(options: Options) -> Steps:
     names = names_of("05_elmo")
 
     def measure(seed: int, biLM: str) -> list[dict]:
@@ -61,4 +61,4 @@ def steps(options: Options) -> Steps:
     yield Step("elmo_layers", grid(seed=options.seeds, biLM=("trained", "untrained")), measure)
 
 
-EXPERIMENT = Experiment(steps, seeds=range(5))
+EXPERIMENT = Experiment(_steps, seeds=range(5))

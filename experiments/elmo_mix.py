@@ -20,7 +20,7 @@ SETTINGS = {
 }
 
 
-def steps(options: Options) -> Steps:
+def _steps(options: Options) -> Steps:
     names = names_of("05_elmo")
 
     @cache
@@ -36,4 +36,4 @@ def steps(options: Options) -> Steps:
     yield Step("elmo_mix", grid(setting=SETTINGS, seed=options.seeds), measure)
 
 
-EXPERIMENT = Experiment(steps, seeds=range(5))
+EXPERIMENT = Experiment(_steps, seeds=range(5))

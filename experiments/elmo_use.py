@@ -41,6 +41,7 @@ class Mix(nn.Module):
         self.gamma = nn.Parameter(torch.ones(()), requires_grad=gamma)
 
     def forward(self, R: Tensor) -> Tensor:
+        """From the layers (L+1 …) to their weighted sum."""
         return self.scalar_mix(R, self.s, self.gamma)
 
 
@@ -61,6 +62,7 @@ class Task(nn.Module):
         self.classify = nn.Linear(2 * HIDDEN + E * ("output" in places), classes)
 
     def forward(self, ids: Tensor, R: Tensor) -> Tensor:
+        """The logits of each token."""
         mixed = {place: dropout(mix(R), self.dropped, self.training) for place, mix in self.mixes.items()}
         if self.places is None:
             return self.classify(mixed["output"])
@@ -105,7 +107,7 @@ def accuracy(
     return (found == labels[chosen]).float().mean().item()
 
 
-def steps(options: Options) -> Steps:
+def _steps(options: Options) -> Steps:
     names, model, language = names_of("05_elmo"), load("elmo"), load_language()
 
     def measure(steps: int, seed: int, sentences: int, task: str, use: str) -> dict:
@@ -119,4 +121,4 @@ def steps(options: Options) -> Steps:
     yield Step("elmo_use", runs, measure)
 
 
-EXPERIMENT = Experiment(steps, seeds=range(5))
+EXPERIMENT = Experiment(_steps, seeds=range(5))

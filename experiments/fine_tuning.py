@@ -29,7 +29,7 @@ def best_rates(table: pd.DataFrame) -> dict[tuple[str, str], float]:
     return chosen
 
 
-def steps(options: Options) -> Steps:
+def _steps(options: Options) -> Steps:
     names = names_of(NOTEBOOK)
 
     def measure(table: str, **run) -> dict:
@@ -67,4 +67,4 @@ def full(seeds, **values) -> list[dict]:
     return [{column: run[column] for column in (*columns, *(set(run) - set(columns)))} for run in runs]
 
 
-EXPERIMENT = Experiment(steps, seeds=SEEDS)
+EXPERIMENT = Experiment(_steps, seeds=SEEDS)

@@ -9,9 +9,9 @@ from experiments.fine_tuning import LABELS, SEEDS, full, small_bert
 from experiments.harness import Experiment, Options, Steps
 
 
-def steps(options: Options) -> Steps:
+def _steps(options: Options) -> Steps:
     runs = full(options.seeds, labels=[LABELS], lr=(1e-3, 3e-3), steps=[320])
     yield small_bert("fine_tuning_exam", runs, "tune_and_ask")
 
 
-EXPERIMENT = Experiment(steps, seeds=SEEDS)
+EXPERIMENT = Experiment(_steps, seeds=SEEDS)

@@ -12,7 +12,7 @@ from experiments.notebooks import names_of
 VECTORS, STEPS = ("[CLS] behind the pooler", "[CLS]", "mean of the tokens"), (32, 1024)
 
 
-def steps(options: Options) -> Steps:
+def _steps(options: Options) -> Steps:
     names = names_of(NOTEBOOK)
     loaded = names["load_pretrained"]("bert-base-uncased")
 
@@ -28,4 +28,4 @@ def steps(options: Options) -> Steps:
     yield Step("fine_tuning_heads", runs, measure)
 
 
-EXPERIMENT = Experiment(steps, seeds=range(3))
+EXPERIMENT = Experiment(_steps, seeds=range(3))

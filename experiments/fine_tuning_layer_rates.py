@@ -10,9 +10,9 @@ from experiments.fine_tuning_warm_up import RATES
 from experiments.harness import Experiment, Options, Steps
 
 
-def steps(options: Options) -> Steps:
+def _steps(options: Options) -> Steps:
     runs = full(options.seeds, labels=[LABELS], lr=RATES, steps=[STEPS], decay=(0.5, 0.25))
     yield small_bert("fine_tuning_layer_rates", runs)
 
 
-EXPERIMENT = Experiment(steps, seeds=SEEDS)
+EXPERIMENT = Experiment(_steps, seeds=SEEDS)

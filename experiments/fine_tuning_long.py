@@ -10,7 +10,7 @@ from experiments.harness import Experiment, Options, Steps
 STRATEGIES = (("full", 1e-3), ("from scratch", 1e-3), ("from scratch", 3e-3))
 
 
-def steps(options: Options) -> Steps:
+def _steps(options: Options) -> Steps:
     runs = [
         {
             "task": task,
@@ -27,4 +27,4 @@ def steps(options: Options) -> Steps:
     yield small_bert("fine_tuning_long", runs)
 
 
-EXPERIMENT = Experiment(steps, seeds=SEEDS)
+EXPERIMENT = Experiment(_steps, seeds=SEEDS)

@@ -20,7 +20,7 @@ LABELS, EPOCHS = 256, 2
 TRAINER = {"table": "Trainer", "strategy": "full", "labels": 780, "lr": 5e-5, "epochs": 3, "seed": 0}
 
 
-def steps(options: Options) -> Steps:
+def _steps(options: Options) -> Steps:
     names = names_of(NOTEBOOK)
     loaded = names["load_pretrained"]("bert-base-uncased")
 
@@ -47,4 +47,4 @@ def steps(options: Options) -> Steps:
     yield Step("fine_tuning_reviews", [*runs, TRAINER], measure)
 
 
-EXPERIMENT = Experiment(steps, seeds=range(3))
+EXPERIMENT = Experiment(_steps, seeds=range(3))

@@ -10,9 +10,9 @@ from experiments.harness import Experiment, Options, Steps
 RATES = (1e-3, 3e-3, 1e-2)
 
 
-def steps(options: Options) -> Steps:
+def _steps(options: Options) -> Steps:
     runs = full(options.seeds, labels=(64, 512), lr=RATES, steps=[STEPS], warmup=(0.0, 0.1))
     yield small_bert("fine_tuning_warm_up", runs)
 
 
-EXPERIMENT = Experiment(steps, seeds=range(100, 110))
+EXPERIMENT = Experiment(_steps, seeds=range(100, 110))

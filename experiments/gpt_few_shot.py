@@ -12,7 +12,7 @@ from experiments.induction import names_of_gpt
 DRAWS, COUNTS = range(5), (0, 1, 2, 4, 8)
 
 
-def steps(options: Options) -> Steps:
+def _steps(options: Options) -> Steps:
     names, loaded = names_of_gpt(), load("SmolLM2-135M", head="causal-lm")
     leaning, swapped, questions = names["leaning"], names["SWAPPED"], names["questions"]
     texts, positive = questions.text.tolist(), (questions.label == "positive").to_numpy()
@@ -35,4 +35,4 @@ def steps(options: Options) -> Steps:
     yield Step("gpt_few_shot", runs, measure, digits=3)
 
 
-EXPERIMENT = Experiment(steps)
+EXPERIMENT = Experiment(_steps)

@@ -24,7 +24,7 @@ def names_of_gpt() -> dict:
     return names_of("07_gpt", CourseGPT=GPT, GPTConfig=GPTConfig, cross_entropy=cross_entropy)
 
 
-def steps(options: Options) -> Steps:
+def _steps(options: Options) -> Steps:
     names = names_of_gpt()
     symbols, labels = names["draw_prompts"](4000, torch.Generator().manual_seed(99))
 
@@ -50,4 +50,4 @@ def steps(options: Options) -> Steps:
     yield Step("induction", grid(layers=(1, 2), seed=options.seeds), measure)
 
 
-EXPERIMENT = Experiment(steps, seeds=range(3))
+EXPERIMENT = Experiment(_steps, seeds=range(3))

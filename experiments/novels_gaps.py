@@ -37,7 +37,7 @@ def finished(checkpoints: Path, seeds: list[int]) -> list[tuple[str, int]]:
     return [(model, seed) for model, name in NAMES.items() for seed in seeds if whole(name, seed)]
 
 
-def steps(options: Options) -> Steps:
+def _steps(options: Options) -> Steps:
     others = finished(options.checkpoints, list(options.seeds))
     if not others and not any(", seed " in column for column in options.read("novels_gaps").columns):
         raise ExperimentError(
@@ -88,4 +88,4 @@ def steps(options: Options) -> Steps:
     yield Step("novels_curves", [{"model": model, "seed": seed} for model, seed in others], curve)
 
 
-EXPERIMENT = Experiment(steps, seeds=(1, 2), novels=True)
+EXPERIMENT = Experiment(_steps, seeds=(1, 2), novels=True)

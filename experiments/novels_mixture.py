@@ -35,6 +35,7 @@ class HalfMerged:
     shares: list[float]
 
     def word_rows(self, split: str) -> Ragged:
+        """The rows of the only split there is."""
         return self.rows
 
 
@@ -103,7 +104,7 @@ def trained(
             yield step, model.word.weight.detach()
 
 
-def steps(options: Options) -> Steps:
+def _steps(options: Options) -> Steps:
     corpus = prepare(options.corpus, options.checkpoints / "corpus")
     take_apart = names_of("01_static_embeddings")["take_apart"]
     pairs = [pair for pair in read_pairs() if {*pair[:2]} <= {*corpus.words}]
@@ -116,4 +117,4 @@ def steps(options: Options) -> Steps:
     yield Step("01_novels_mixture", grid(seed=options.seeds), measure)
 
 
-EXPERIMENT = Experiment(steps, seeds=range(3), novels=True)
+EXPERIMENT = Experiment(_steps, seeds=range(3), novels=True)

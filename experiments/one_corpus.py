@@ -122,7 +122,7 @@ def real(read: Callable) -> tuple[int, pd.DataFrame]:
 EXAMS = {"generated": generated, "senses": real}
 
 
-def steps(options: Options) -> Steps:
+def _steps(options: Options) -> Steps:
     models = {
         load(name).name: (name, causal)
         for name, causal in (("bert-base-uncased", False), ("SmolLM2-135M", True))
@@ -140,4 +140,4 @@ def steps(options: Options) -> Steps:
     yield Step("one_corpus", [{"exam": exam, "model": model} for model in models for exam in EXAMS], measure)
 
 
-EXPERIMENT = Experiment(steps)
+EXPERIMENT = Experiment(_steps)

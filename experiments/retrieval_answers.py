@@ -47,7 +47,7 @@ def answers(smol, requests: list[str]) -> list[str]:
     return [text.strip().split("\n")[0].strip() for text in texts]
 
 
-def steps(options: Options) -> Steps:
+def _steps(options: Options) -> Steps:
     logging.disable_progress_bar()
     names = names_of("11_sentences", AutoModel=AutoModel, AutoTokenizer=AutoTokenizer, MINILM=MINILM)
     passages = passages_given(names)
@@ -72,4 +72,4 @@ def steps(options: Options) -> Steps:
     yield Step("retrieval_answers", grid(wording=names["WORDINGS"], given=passages), measure)
 
 
-EXPERIMENT = Experiment(steps)
+EXPERIMENT = Experiment(_steps)

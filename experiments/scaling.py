@@ -34,10 +34,12 @@ TEST, TEST_SEED = 4_000, 7_013
 
 @cache
 def language() -> Language:
+    """The part of the generated language about these topics."""
     return Language.from_grammar(GRAMMAR.only(*TOPICS))
 
 
 def gpt(dim: int) -> GPT:
+    """A GPT of one size before training."""
     words = language()
     return GPT(GPTConfig(len(words.vocabulary), words.max_length, dim, heads=2, feed_forward=4 * dim))
 
@@ -56,6 +58,7 @@ def per_token(model: GPT, ids: Tensor) -> Tensor:
 
 
 def recipe(dim: int, steps: int, rate: float) -> Recipe:
+    """How a GPT of one size is trained."""
     return Recipe(lambda _: gpt(dim), losses, steps, BATCH, rate, weight_decay=0.0)
 
 

@@ -40,7 +40,7 @@ def in_context(loaded: Loaded, sentences: Sentences, options: Options) -> Float[
     return torch.stack(found)
 
 
-def steps(options: Options) -> Steps:
+def _steps(options: Options) -> Steps:
     loaded, exam, language = load("bert-base-uncased"), sense_exam(), load_language()
     parts = exam.labelled, exam.held_out
 
@@ -57,4 +57,4 @@ def steps(options: Options) -> Steps:
     yield Step("sense_exam", grid(model=("bag of words", "near words", loaded.name)), measure)
 
 
-EXPERIMENT = Experiment(steps)
+EXPERIMENT = Experiment(_steps)

@@ -16,7 +16,7 @@ MEASURES = (
 )  # fmt: skip
 
 
-def steps(options: Options) -> Steps:
+def _steps(options: Options) -> Steps:
     names, language = names_of("01_static_embeddings"), load_language()
 
     def measure(seed: int) -> list[dict]:
@@ -32,4 +32,4 @@ def steps(options: Options) -> Steps:
     yield Step("01_sense_mixture", grid(seed=options.seeds), measure)
 
 
-EXPERIMENT = Experiment(steps, seeds=range(1, 6))
+EXPERIMENT = Experiment(_steps, seeds=range(1, 6))

@@ -275,7 +275,7 @@ def half_table(results: pd.DataFrame) -> str:
     return "\n".join(lines)
 
 
-def steps(options: Options) -> Steps:
+def _steps(options: Options) -> Steps:
     yield Step("senses", [{}], measure)
     if options.results == RESULTS:  # the card goes with the table of the repository
         before, _, after = CARD.read_text(encoding="utf-8").partition("<!-- figures -->\n")
@@ -286,4 +286,4 @@ def steps(options: Options) -> Steps:
         )
 
 
-EXPERIMENT = Experiment(steps)
+EXPERIMENT = Experiment(_steps)

@@ -61,7 +61,7 @@ def scores(names: dict, encoder) -> pd.DataFrame:
     return table.assign(place=table["place"].astype("Int64"))
 
 
-def steps(options: Options) -> Steps:
+def _steps(options: Options) -> Steps:
     logging.disable_progress_bar()
     names = names_of("11_sentences", AutoModel=AutoModel, AutoTokenizer=AutoTokenizer, MINILM=MINILM)
 
@@ -83,4 +83,4 @@ def steps(options: Options) -> Steps:
     yield Step("sentence_encoders", runs_of(list(options.seeds)), measure)
 
 
-EXPERIMENT = Experiment(steps, seeds=range(3))
+EXPERIMENT = Experiment(_steps, seeds=range(3))

@@ -37,7 +37,7 @@ def scores(names: dict, encoder, centred: bool) -> dict[str, float]:
     }
 
 
-def steps(options: Options) -> Steps:
+def _steps(options: Options) -> Steps:
     names = names_of("11_sentences")
 
     def measure(seed: int, objective: str, pairs: int) -> list[dict]:
@@ -59,4 +59,4 @@ def steps(options: Options) -> Steps:
     yield Step("sentences", runs, measure)
 
 
-EXPERIMENT = Experiment(steps, seeds=range(5))
+EXPERIMENT = Experiment(_steps, seeds=range(5))

@@ -1,4 +1,4 @@
-"""How long must skip-gram vectors be, and how long must they be trained, to reach the best possible scores?
+"""How many dimensions and how many training steps does skip-gram need to reach the best possible scores?
 
 For vectors of 10, 50 and 200 dimensions, and for a third of the steps (notebook 01, part 4): the correlation of the
 scores with the best possible ones on all pairs that occur at least five times, and how far the loss of the last hundred
@@ -14,7 +14,7 @@ from experiments.notebooks import names_of
 SETTINGS = ((10, 1500), (50, 500), (50, 1500), (200, 1500))
 
 
-def steps(options: Options) -> Steps:
+def _steps(options: Options) -> Steps:
     names, language = names_of("01_static_embeddings"), load_language()
     corpus, V = language.sample(20_000, np.random.default_rng(0), split="train"), len(language.vocabulary)
     counts = names["count_pairs"](*names["pairs_within"](corpus.ids), V)
@@ -31,4 +31,4 @@ def steps(options: Options) -> Steps:
     yield Step("skip_gram", runs, measure)
 
 
-EXPERIMENT = Experiment(steps, seeds=range(1, 4))
+EXPERIMENT = Experiment(_steps, seeds=range(1, 4))

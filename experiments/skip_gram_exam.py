@@ -11,7 +11,7 @@ from experiments.harness import Experiment, Options, Step, Steps, grid
 from experiments.notebooks import names_of
 
 
-def steps(options: Options) -> Steps:
+def _steps(options: Options) -> Steps:
     names, language = names_of("01_static_embeddings"), load_language()
     corpus = language.sample(20_000, np.random.default_rng(0), split="train")
 
@@ -25,4 +25,4 @@ def steps(options: Options) -> Steps:
     yield Step("skip_gram_exam", grid(seed=options.seeds), measure)
 
 
-EXPERIMENT = Experiment(steps, seeds=range(3))
+EXPERIMENT = Experiment(_steps, seeds=range(3))

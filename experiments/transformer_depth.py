@@ -13,7 +13,7 @@ from experiments.notebooks import names_of
 STEPS = [0, 500, 1000, 2000]
 
 
-def steps(options: Options) -> Steps:
+def _steps(options: Options) -> Steps:
     language = load_language()
     names = names_of("03_transformer_layer", V=len(language.vocabulary), language=language)
 
@@ -25,4 +25,4 @@ def steps(options: Options) -> Steps:
     yield Step("transformer_depth", grid(layers=(1, 2), positions=(False, True), seed=options.seeds), measure)
 
 
-EXPERIMENT = Experiment(steps, seeds=range(5))
+EXPERIMENT = Experiment(_steps, seeds=range(5))

@@ -15,7 +15,7 @@ EVERY = 10
 """Steps over which the loss is averaged."""
 
 
-def steps(options: Options) -> Steps:
+def _steps(options: Options) -> Steps:
     language = load_language()
     names = names_of("03_transformer_layer", V=len(language.vocabulary), language=language)
 
@@ -33,4 +33,4 @@ def steps(options: Options) -> Steps:
     )
 
 
-EXPERIMENT = Experiment(steps, seeds=range(10))
+EXPERIMENT = Experiment(_steps, seeds=range(10))

@@ -23,6 +23,7 @@ DECAYS = (1e-6, 1e-5, 1e-4, 1e-3)
 
 
 def read() -> pd.DataFrame:
+    """The table of tokens."""
     return pd.read_csv(ROOT / "data/entities/entities.csv")
 
 
@@ -184,6 +185,7 @@ def logistic_regression(features: np.ndarray | csr_array, tokens: pd.DataFrame) 
 
 
 def lines(options: Options) -> Iterator[str]:
+    """What the card quotes."""
     tokens = read()
     yield from contents(tokens)
     yield from (f"{name}: {value}" for name, value in trivial(tokens).items())

@@ -20,6 +20,7 @@ DECAYS = (1e-4, 1e-3, 1e-2, 1e-1)
 
 
 def read() -> pd.DataFrame:
+    """The table of opinions."""
     return pd.read_csv(DATA / "opinions/opinions.csv")
 
 
@@ -61,6 +62,7 @@ def trivial(opinions: pd.DataFrame) -> dict[str, float]:
 
 
 def lines(options: Options) -> Iterator[str]:
+    """What the card quotes."""
     opinions = read()
     yield from contents(opinions)
     yield from (f"{name}: {value:.3f}" for name, value in trivial(opinions).items())

@@ -25,14 +25,17 @@ DECAYS = (1e-4, 1e-3, 1e-2, 1e-1)
 
 
 def read() -> pd.DataFrame:
+    """The table of pairs."""
     return pd.read_csv(ROOT / "data/pairs/pairs.csv")
 
 
 def words(text: str) -> list[str]:
+    """The words of a text in lower case."""
     return re.findall(r"[a-z0-9]+(?:['-][a-z0-9]+)*", text.lower())
 
 
 def has_negation(text: str) -> bool:
+    """Whether a text contains a word of negation."""
     return any(word in NEGATIONS or word.endswith("n't") for word in words(text))
 
 
@@ -60,6 +63,7 @@ def counts(pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 def spearman(first: pd.Series, second: pd.Series) -> float:
+    """Spearman's correlation."""
     return first.rank().corr(second.rank())
 
 
@@ -184,6 +188,7 @@ def baselines(pairs: pd.DataFrame) -> dict[str, float]:
 
 
 def lines(options: Options) -> Iterator[str]:
+    """What the card quotes."""
     pairs = read()
     for part in (contents, agreement, by_counting):
         yield from part(pairs)

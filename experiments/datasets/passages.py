@@ -38,6 +38,7 @@ def points(number: str, cells: list[str]) -> list[tuple[str, str, str, str]]:
 
 
 def lines(options: Options) -> Iterator[str]:
+    """Write the table, and say what is in it."""
     rows = entries((ROOT / "docs/glossary.md").read_text())
     for source in sorted(ROOT.glob("solutions/[0-9]*/[0-9]*.py")):
         cells = [cell.source for cell in read_source(source).cells]

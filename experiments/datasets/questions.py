@@ -27,14 +27,17 @@ DECAYS = (1e-4, 1e-3, 1e-2, 1e-1)
 
 
 def read() -> pd.DataFrame:
+    """The table of questions."""
     return pd.read_json(ROOT / "data/questions/questions.json")
 
 
 def words(text: str) -> list[str]:
+    """The words of a text in lower case."""
     return re.findall(r"[a-zà-ÿ0-9]+(?:['.,-][a-zà-ÿ0-9]+)*", text.lower())
 
 
 def content_words(text: str) -> set[str]:
+    """The words of a text that are not function words."""
     return set(words(text)) - COMMON
 
 
@@ -51,6 +54,7 @@ def taken_over(row: pd.Series) -> float:
 
 
 def sentence_bounds(context: str) -> list[tuple[int, int]]:
+    """Where each sentence of a paragraph begins and ends, in characters."""
     ends = [match.end() for match in re.finditer(r"[.!?][\"”]?(?= [A-Z\"])", context)] + [len(context)]
     return list(zip([0, *ends[:-1]], ends, strict=True))
 
@@ -162,6 +166,7 @@ def trivial(questions: pd.DataFrame) -> dict[str, float]:
 
 
 def lines(options: Options) -> Iterator[str]:
+    """What the card quotes."""
     questions = read()
     yield from contents(questions)
     test = questions[questions["split"] == "test"]

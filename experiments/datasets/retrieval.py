@@ -21,14 +21,17 @@ COMMON = set(
 
 
 def read() -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The tables of passages and of questions."""
     return pd.read_csv(FOLDER / "passages.csv", dtype=str), pd.read_csv(FOLDER / "questions.csv", dtype=str)
 
 
 def words(text: str) -> set[str]:
+    """The content words of a text."""
     return set(re.findall(r"[a-z0-9]+", text.lower())) - COMMON
 
 
 def full_texts(passages: pd.DataFrame) -> pd.Series:
+    """The text of each passage after its title, by id."""
     return (passages.title + ": " + passages.text).set_axis(passages.id)
 
 
@@ -120,6 +123,7 @@ def contents(passages: pd.DataFrame, questions: pd.DataFrame, right: np.ndarray)
 
 
 def lines(options: Options) -> Iterator[str]:
+    """What the card quotes."""
     passages, questions = read()
     right, readings = relevant(passages, questions), pd.read_csv(FOLDER / "readings.csv")
     yield from contents(passages, questions, right)

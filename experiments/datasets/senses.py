@@ -31,6 +31,7 @@ EIGHT = ["bank", "court", "fair", "kind", "left", "light", "rose", "spring"]
 
 
 def read() -> pd.DataFrame:
+    """The table of sentences."""
     return pd.read_csv(ROOT / "data/senses/senses.csv", keep_default_na=False)
 
 
@@ -41,6 +42,7 @@ def read_novels() -> pd.DataFrame:
 
 
 def read_again(name: str = "second_reading") -> pd.DataFrame:
+    """A second annotation."""
     return pd.read_csv(ROOT / "data/senses" / f"{name}.csv")
 
 
@@ -197,6 +199,7 @@ def strange(novels: pd.DataFrame, folder: Path) -> Iterator[str]:
 
 
 def lines(options: Options) -> Iterator[str]:
+    """What the card quotes."""
     senses, novels = read(), read_novels()
     if options.corpus:
         yield from strange(novels, options.corpus)

@@ -22,10 +22,12 @@ DECAYS = (1e-4, 1e-3, 1e-2, 1e-1)
 
 
 def read() -> pd.DataFrame:
+    """The table of reviews."""
     return pd.read_csv(ROOT / "data/sentiment/sentiment.csv")
 
 
 def words(text: str) -> list[str]:
+    """The words of a text in lower case."""
     return re.findall(r"[a-z]+(?:'[a-z]+)?", text.lower())
 
 
@@ -104,6 +106,7 @@ def trivial(reviews: pd.DataFrame) -> dict[str, float]:
 
 
 def lines(options: Options) -> Iterator[str]:
+    """What the card quotes."""
     reviews = read()
     yield from contents(reviews)
     vectors, name = sentence_vectors(reviews)
