@@ -168,11 +168,11 @@ class Table:
 def place_of(own: Key, keys: list[Key], order: list[Key]) -> int:
     """Where a run belongs among the keys of a table: after the nearest earlier run, else before the nearest later one."""
     number = {key: place for place, key in enumerate(order)}
-    known = [(number[key], place) for place, key in enumerate(keys) if key in number]
-    earlier = [each for each in known if each[0] < number[own]]
+    placed = [(number[key], place) for place, key in enumerate(keys) if key in number]
+    earlier = [each for each in placed if each[0] < number[own]]
     if earlier:
         return max(earlier)[1] + 1
-    return min(known)[1] if known else len(keys)
+    return min(placed)[1] if placed else len(keys)
 
 
 def cell(value: object, digits: int | None = None) -> str:
@@ -241,8 +241,7 @@ def _write(
     run: Run, found: object, step: Step, order: list[Key], options: Options, allowed: Sequence[str]
 ) -> None:
     """Put what was measured into its tables. The one that says whether a run is done is written last."""
-    several = isinstance(found, dict) and step.table in found
-    by_table = dict(found) if several else {step.table: found}
+    by_table = dict(found) if isinstance(found, dict) and step.table in found else {step.table: found}
     by_table[step.table] = by_table.pop(step.table)
     for name, rows in by_table.items():
         if allowed and name not in allowed:
