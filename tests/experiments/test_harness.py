@@ -3,7 +3,18 @@
 import pytest
 
 from experiments.__main__ import experiments, main
-from experiments.harness import Card, Experiment, ExperimentError, Options, Step, Steps, cell, grid, record
+from experiments.harness import (
+    Card,
+    Experiment,
+    ExperimentError,
+    Options,
+    Step,
+    Steps,
+    Table,
+    cell,
+    grid,
+    record,
+)
 from tests.conftest import ROOT
 
 
@@ -132,6 +143,20 @@ def test_every_experiment_states_a_question_and_names_tables_that_exist():
 def test_every_experiment_can_be_loaded():
     for name, about in experiments().items():
         assert isinstance(about.load(), Card if name.startswith("datasets.") else Experiment), name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name",
+    ["skip_gram_exam", "warm_up", "cross_mask", "elmo_use", "induction", "fine_tuning", "applications_prompts",
+     "sentences", "assistant_tuning"],
+)  # fmt: skip
+def test_the_code_of_each_notebook_is_found_and_the_committed_table_lacks_no_run(name):
+    experiment = experiments()[name].load()
+    options = Options(seeds=experiment.seeds)
+    for step in experiment.steps(options):
+        table = Table(options.path(step.table))
+        assert step.runs and not [run for run in step.runs if not table.has(run, step.wide)]
 
 
 def test_every_table_of_results_has_its_experiment_in_the_readme():
