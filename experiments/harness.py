@@ -203,23 +203,19 @@ def record(experiment: Experiment, options: Options, tables: Sequence[str] = ())
     """
     options.seeds = options.seeds or experiment.seeds
     for step in experiment.steps(options):
-        chosen = _chosen(step, options.only)
-        table = Table(options.path(step.table))
-        missing = [run for run in chosen if not table.has(run, step.wide)]
-        order = [spell(*run.values()) for run in step.runs]
-        task = options.progress.add_task(step.table, total=len(missing), visible=bool(missing))
-        begun = time.monotonic()
-        for run in missing:
-            start = time.monotonic()
-            _write(run, step.measure(**run), step, order, options, tables)
+        path, begun, made = options.path(step.table), time.monotonic(), 0
+        chosen, order = _chosen(step, options.only), [spell(*run.values()) for run in step.runs]
+        task = options.progress.add_task(step.table, total=len(chosen))
+        for run in chosen:
+            if not Table(path).has(run, step.wide):  # read anew: another process may be making the same table
+                start, made = time.monotonic(), made + 1
+                _write(run, step.measure(**run), step, order, options, tables)
+                about = ", ".join(f"{column} {value}" for column, value in run.items())
+                yield f"{step.table}: {about or 'measured'} ({time.monotonic() - start:.0f} s)"
             options.progress.advance(task)
-            about = ", ".join(f"{column} {value}" for column, value in run.items())
-            yield f"{step.table}: {about or 'measured'} ({time.monotonic() - start:.0f} s)"
         options.progress.remove_task(task)
-        yield (
-            f"{step.table}: {_count(len(chosen))} in {options.path(step.table)}, {len(missing)} of them new "
-            f"({time.monotonic() - begun:.0f} s)"
-        )
+        seconds = time.monotonic() - begun
+        yield f"{step.table}: {_count(len(chosen))} in {path}, {made} of them new ({seconds:.0f} s)"
 
 
 def _count(runs: int) -> str:

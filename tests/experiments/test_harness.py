@@ -73,6 +73,12 @@ def test_a_table_that_cannot_be_written_stays_as_it_was(tmp_path, monkeypatch):
     assert len(list(tmp_path.iterdir())) == 1
 
 
+def test_a_run_that_is_listed_twice_is_made_once(tmp_path):
+    twice = Squares(numbers=(2, 3, 2))
+    twice.record(tmp_path)
+    assert twice.measured == [(0, 2), (0, 3)]
+
+
 def test_seeds_and_restrictions_select_runs(tmp_path):
     some = Squares()
     some.record(tmp_path, seeds=(5, 6), only=[("number", "2"), ("number", "3")])
