@@ -99,7 +99,7 @@ def run(about: About, arguments: Sequence[str]) -> None:
 
     torch.set_num_threads(options.threads)
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
-    with Progress(*columns, transient=True) as options.progress:
+    with Progress(*columns, transient=True, disable=not sys.stdout.isatty()) as options.progress:
         if isinstance(experiment, Card):
             lines = experiment.lines(options)
         else:

@@ -26,7 +26,7 @@ SENTENCES, SEED = 2_000, 7_001
 
 @dataclass(frozen=True)
 class Choices:
-    """Those of the paper (Devlin et al., 2019, sections 3.1 and A.2), in the sizes of the course."""
+    """The choices of the paper (Devlin et al., 2019, sections 3.1 and A.2), in the sizes of the course."""
 
     share: float = 0.15  # of the words that are to be predicted
     masked: float = 0.8  # share of these that becomes [MASK]
@@ -92,13 +92,13 @@ def trained(choices: Choices, seed: int, steps: int, language: Language) -> BERT
 
 
 def cosine(step: int, steps: int) -> float:
-    """The share of the full learning rate without a warm-up."""
+    """The learning rate without warm-up, as a share of its peak."""
     return 0.5 * (1 + float(np.cos(np.pi * step / steps)))
 
 
 @torch.no_grad()
 def scores(model: BERT, language: Language) -> dict[str, float]:
-    """Masked words on held-out sentences (15 %, all as [MASK]), next sentences, and senses from the top layer."""
+    """Results at masked words of held-out sentences (15 %, all as [MASK]), at next sentences, and at senses from the top layer."""
     rng = np.random.default_rng(SEED)
     sample = language.sample(SENTENCES, rng, "held_out")
     loss = bert_loss(model, language, sample, rng, "held-out")

@@ -16,7 +16,7 @@ from experiments.notebooks import names_of
 NOTEBOOK = "10_applications"
 FROZEN, TUNED, CAPITALS, RANDOM = "frozen", "fine-tuned", "fine-tuned, with capitals", "random weights"
 HEAD_EPOCHS_AND_RATE = (20, 5e-3)
-"""Of a head on a frozen encoder."""
+"""For a head on a frozen encoder."""
 
 
 def runs_of(baselines: tuple[str, ...], models: tuple[str, ...], seeds: list[int]) -> list[Run]:

@@ -24,11 +24,11 @@ from experiments.harness import Experiment, ExperimentError, Options, Step, Step
 from experiments.notebooks import names_of
 
 STEPS = 3_000
-"""Of the linear classifier."""
+"""Training steps of the linear classifier."""
 
 
 def accuracies(names: dict, model: ELMo) -> Iterator[tuple[str, str, Accuracy]]:
-    """Half, how the sense is read from its vectors, and accuracy."""
+    """Each half, each classifier, and its accuracy."""
     exam, language = sense_exam(), load_language()
     more = language.sample(MORE_LABELS[-1], np.random.default_rng(MORE_LABELS[-1]), "train")
     larger = replace(exam, labelled=more[more.position >= 0])

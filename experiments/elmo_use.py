@@ -17,7 +17,7 @@ from experiments.notebooks import names_of
 
 SENTENCES, BATCH, RATE = (50, 1_500), 32, 0.01
 STEPS = {300: ("syntax", "sense", "morphology"), 1_200: ("sense",)}
-"""Of training, and the tasks that are trained for so long: do more steps change the result for the senses?"""
+"""Training steps, and the tasks trained for so long: do more steps change the result for the senses?"""
 OWN, HIDDEN = 32, 32
 """Dimensions of the task's own word vectors, and of each direction of its LSTM."""
 USES = {
@@ -29,7 +29,7 @@ USES = {
     "LSTM, ELMo at the output": {"places": ("output",)},
     "LSTM, ELMo at both": {"places": ("input", "output")},
 }
-"""A use with `places` has a network of its own."""
+"""A use with `places` has an LSTM of its own."""
 
 
 class Mix(nn.Module):
@@ -74,7 +74,7 @@ class Task(nn.Module):
 def accuracy(
     names: dict, model, language: Language, task: str, seed: int, count: int, steps: int, use: dict
 ) -> float:
-    """Of a task on held-out sentences, after training on `count` labelled ones."""
+    """The accuracy of a task on held-out sentences, after training on `count` labelled ones."""
     sides = {}
     for split in ("train", "held_out"):
         sentences = names["task_sentences"](seed, split)

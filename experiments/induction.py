@@ -16,7 +16,7 @@ from experiments.harness import Experiment, Options, Step, Steps, grid
 from experiments.notebooks import names_of
 
 STEPS, EVERY = 1200, 40
-"""Of training; and over how many the loss is averaged."""
+"""Training steps, and steps over which the loss is averaged."""
 
 
 def names_of_gpt() -> dict:

@@ -23,7 +23,7 @@ from experiments.sense_mixture import MEASURES
 
 STEPS, BATCH, RATE = 6_000, 16_384, 5e-3
 SHARES = 0.1, 0.9
-"""The share of a pseudo-word's occurrences that are of its first word: the lowest and the highest of all pairs."""
+"""The lowest and the highest share of the first word among the occurrences of a pseudo-word."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -98,7 +98,7 @@ def spans(sentences) -> tuple[list[str], list[int], list[int]]:
 
 
 def generated(read: Callable) -> tuple[int, pd.DataFrame]:
-    """The test of the scoreboard."""
+    """The layer, and the answers to the scoreboard's test."""
     exam = sense_exam()
     labelled, held_out = read(*spans(exam.labelled)), read(*spans(exam.held_out))
     layer = best_layer(labelled, (ambiguous_words(exam.labelled), exam.labelled.sense))
@@ -108,7 +108,7 @@ def generated(read: Callable) -> tuple[int, pd.DataFrame]:
 
 
 def real(read: Callable) -> tuple[int, pd.DataFrame]:
-    """The test of data/senses."""
+    """The layer, and the answers to the test of data/senses."""
     table = read_table("senses/senses.csv")
     table["end"] = table.start + table.form.str.len()
     parts = [table[table.split == side] for side in ("train", "test")]

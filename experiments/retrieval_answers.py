@@ -17,7 +17,7 @@ from experiments.harness import Experiment, Options, Step, Steps, grid
 from experiments.notebooks import names_of
 
 TOKENS, ROWS = 20, 8
-"""Of an answer, at most; and requests that are answered together."""
+"""Tokens of an answer, at most, and requests that are answered together."""
 
 
 def passages_given(names: dict) -> dict[str, list[list[str]]]:

@@ -1,4 +1,4 @@
-"""How much of the sense of a word in context is known from a bag of its neighbours, and how much from two words on either side?
+"""How often is the sense of a word found from its whole sentence, from a bag of its words, and from two words on either side?
 
 The senses of data/senses, by the nearest neighbour and by a linear probe on the training sentences (notebook 08, part 8):
 for vectors that do not depend on the sentence, for bags of its words, for the two words on either side, and for the vector
@@ -33,7 +33,7 @@ FREQUENT = 150  # ranks of GloVe below this are words like "the", "she", "from"
 RIDGES = (0.01, 0.1, 1.0, 10.0)
 DRAWS, SEED = 2_000, 2013
 
-# ---------------------------------------------------------------------------------------- vectors for the exam
+# -------------------------------------------------------------------------------------------------- vectors
 
 
 def around(sentence: str, start: int) -> Iterator[tuple[re.Match, int]]:
@@ -54,7 +54,7 @@ def weight(scheme: str, rank: int, distance: int) -> float:
 
 
 def beside(sentence: str, start: int) -> dict[str, int]:
-    """The two words on either side of the one that begins at `start`, each with its place: {"-1 the": 1, "1 of": 1}."""
+    """The two words on either side of the one that begins at `start`, each with its position: {"-1 the": 1, "1 of": 1}."""
     return {f"{place} {word.group()}": 1 for word, place in around(sentence, start) if abs(place) <= REACH}
 
 
@@ -71,7 +71,7 @@ def truncated(senses: pd.DataFrame) -> pd.DataFrame:
 
 
 def from_two_words(senses: pd.DataFrame) -> np.ndarray:
-    """Whether each sentence gets its sense from the two words on either side: a logistic regression for each word."""
+    """Whether the sense of each sentence is found from the two words on either side, by a logistic regression for each word."""
     right, train = np.zeros(len(senses), dtype=bool), (senses.split == "train").to_numpy()
     marks = [beside(*where) for where in zip(senses.sentence, senses.start, strict=True)]
     for rows in senses.groupby("word").indices.values():

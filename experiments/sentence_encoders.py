@@ -18,7 +18,7 @@ from experiments.notebooks import names_of
 
 BERT, CUT = "small BERT", "MiniLM, 3 layers"
 STEPS, EVERY = {BERT: 120, CUT: 16}, {BERT: 30, CUT: 16}
-"""Of training; and until negatives are mined again."""
+"""Training steps, and steps until negatives are mined again."""
 UNTRAINED = ", untrained"  # after the name of an encoder: the same architecture with new weights
 RATES = {
     BERT: (3e-4, 1e-3, 3e-3),
