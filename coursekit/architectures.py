@@ -58,7 +58,7 @@ def recorded_rows() -> dict[str, dict]:
 
 
 def carried() -> pd.DataFrame:
-    """The table: of each architecture your own figures, else the recorded ones (`python tools/record_architectures.py`).
+    """The table: of each architecture your own figures, else the recorded ones (`python -m experiments architectures`).
 
     The derivative is the geometric mean of the draws, with the smallest and the largest. Of times one digit is shown: from
     run to run they differ by up to a factor of three.

@@ -80,7 +80,7 @@ def draw(*, every: bool = False) -> None:
 
 
 def readers_of_counts() -> list[tuple[str, Accuracy]]:
-    """ "Bag of words" and "near words", recorded: `python tools/record_sense_exam.py`."""
+    """ "Bag of words" and "near words", recorded: `python -m experiments sense_exam`."""
     recorded = read_table("results/sense_exam.csv").set_index("model")
     return [
         (name, Accuracy(**recorded.loc[name, list(QUESTIONS)].astype(float)))

@@ -469,7 +469,7 @@ display(Markdown(
     f"**Sources say, we measure.** Levy and Goldberg prove that the scores of skip-gram reach PMI − ln k when vectors are long enough. "
     f"With 50 numbers for each of {V:,} words we measure a correlation of {agreement:.2f} (each score beside another pair's optimum: "
     f"{by_accident:.2f}), and a loss {reached - best_loss:.2f} nats above the best possible. Does it hang on the length of the vectors, or on the training? "
-    "Recorded (`python tools/record_skip_gram.py`), three seeds:"))
+    "Recorded (`python -m experiments skip_gram`), three seeds:"))
 lengths = read_table("results/skip_gram.csv").groupby(["D", "steps"])
 display(pd.DataFrame({
     f"{D} numbers, {steps:,} steps": {
@@ -695,7 +695,7 @@ recorded = read_table("results/01_sense_mixture.csv")
 low, high = (recorded.groupby("measure")["value"].agg(f) for f in ("min", "max"))
 display(Markdown(
     f"The vector of a word is close to the average of its senses: cosine {means['weighted by frequency']:.2f}, against {means['random words']:.2f} for the best mixture of "
-    f"random words and {means['senses of other words']:.2f} for senses of other words. Over {recorded.seed.nunique()} more seeds, recorded with `tools/record_sense_mixture.py`: "
+    f"random words and {means['senses of other words']:.2f} for senses of other words. Over {recorded.seed.nunique()} more seeds, recorded with `experiments/sense_mixture.py`: "
     f"{low['weighted by frequency']:.2f} to {high['weighted by frequency']:.2f}, against {low['random words']:.2f} to {high['random words']:.2f} and "
     f"{low['senses of other words']:.2f} to {high['senses of other words']:.2f}. The cosine alone does not say which average: a plain one reaches "
     f"{means['plain average']:.2f}.\n\n"
@@ -739,7 +739,7 @@ def from_to(name: str, runs: pd.DataFrame = at_the_end) -> str:
 display(Markdown(
     f"One of three runs is drawn. In novels, too, the word is close to the average of its senses: {from_to('weighted by frequency')} over the runs, against {from_to('senses of other words')} for the senses of other words and "
     f"{from_to('random words')} for random ones. The weight follows the share, with correlation {from_to('correlation')} and slope {from_to('slope')}. After half of the training the slope is "
-    f"{from_to('slope', of_runs.loc[in_novels.steps.min()])} (recorded with `tools/record_novels_mixture.py`)."))
+    f"{from_to('slope', of_runs.loc[in_novels.steps.min()])} (recorded with `experiments/novels_mixture.py`)."))
 
 # %% [markdown]
 # ## 7 · f(w) against f(w, C)
@@ -871,7 +871,7 @@ draw()
 one, before, around = scores.values()
 of_one = sorted(one[kind] for kind in QUESTIONS)
 display(Markdown(
-    "On the board stand the means of three trainings (`python tools/record_skip_gram.py exam`); here is what yours gives. "
+    "On the board stand the means of three trainings (`python -m experiments skip_gram_exam`); here is what yours gives. "
     f"The static vector gets the majority of every kind, {of_one[0]:.2f} to {of_one[-1]:.2f}: it is the same in all sentences. "
     f"Averaging the words *before* answers {before.left:.2f} of the questions whose cue stands on "
     f"the left, and {before.right:.2f} of those whose cue comes only afterwards. There no reader of the words before can expect more than {limits.words_before.right:.2f}. (That bound "

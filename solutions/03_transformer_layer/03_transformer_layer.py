@@ -1049,7 +1049,7 @@ lines += [f"| {name} | " + " | ".join(stated(name, kind) for kind in QUESTIONS) 
 untrained = recorded[recorded.steps == 0].groupby("encoder").right.mean()
 seeds = ", ".join(f"{accuracy.order2:.3f}" for accuracy in found_at_last["1 layer"])
 display(Markdown(
-    "\n".join(lines) + f"\n\n± is half a 95 % interval over {recorded.seed.nunique()} seeds (`tools/record_transformer_depth.py`). One layer with positions, questions of two clauses, "
+    "\n".join(lines) + f"\n\n± is half a 95 % interval over {recorded.seed.nunique()} seeds (`experiments/transformer_depth.py`). One layer with positions, questions of two clauses, "
     f"seed by seed: {seeds}. Not trained, the same encoder finds {untrained['1 layer']:.2f} of the senses whose cue stands on the right: a random mixture of one sentence's words still differs from that of another."))
 
 # %% [markdown]

@@ -1060,7 +1060,7 @@ check("recurrence.mended_cross_mask", lambda case: mended_cross_mask(**case))
 
 # %% [markdown]
 # What does the mask hide? We put it into the trained translator, beside yours. And would the loss have told? New models were trained with each mask, three seeds
-# (`python tools/record_cross_mask.py`), and asked with another sentence's source as a control. (Source and target are padded to one width, as Keras did.)
+# (`python -m experiments cross_mask`), and asked with another sentence's source as a control. (Source and target are padded to one width, as Keras did.)
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 masks = {"mask of 2021": cross_mask_of_2021, "mended": mended_cross_mask}

@@ -703,7 +703,7 @@ for name, found in by_half.items():
 # senses, yet counts as
 # much when the nearest neighbour is looked for, and pulls towards sentences that merely begin alike. Putting vectors side by side leaves to the reader which half to trust.
 #
-# Over all seeds, with other readers of the same vectors, recorded (`python tools/record_elmo_halves.py`):
+# Over all seeds, with other readers of the same vectors, recorded (`python -m experiments elmo_halves`):
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.datasets import read_table
@@ -894,7 +894,7 @@ pictures.layer_weights(apart)
 
 # %% [markdown]
 # Taken apart, layer 1 gets more in both tasks, and sense still prefers layer 2 clearly. So learned weights have to be read with care: a layer with a small weight may be needed all the same, when another one
-# contains it. And how firm are they? The same with another penalty, and with fewer and more steps (recorded: `python tools/record_elmo_layers.py mix`):
+# contains it. And how firm are they? The same with another penalty, and with fewer and more steps (recorded: `python -m experiments elmo_mix`):
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 mixes = read_table("results/elmo_mix.csv").set_index(["setting", "task", "seed"])
@@ -906,7 +906,7 @@ display(by_setting.apply(
 # %% [markdown]
 # In every row *sense* takes most from the top and *morphology* from layer 0. *Syntax* takes most from layer 1, but with a stronger penalty or with few steps the seeds cannot tell. And by *how much* a layer leads is a matter of the settings. So the weights say an order, and no amounts.
 #
-# Do the weights point at the layers that are good? Accuracy with *one layer alone* and with the mix, recorded (`python tools/record_elmo_layers.py`) over five seeds. There are two controls: untrained biLMs, and
+# Do the weights point at the layers that are good? Accuracy with *one layer alone* and with the mix, recorded (`python -m experiments elmo_layers`) over five seeds. There are two controls: untrained biLMs, and
 # the label that the word has most often (for a verb kept out: the most frequent label).
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1621,7 +1621,7 @@ display(pd.DataFrame({
 }).T)
 
 # %% [markdown]
-# (Recorded: `python tools/record_elmo_use.py`; 300 steps of training, for the senses 1,200 as well.) ELMo helps in every task and with either number of sentences. γ makes no difference that these seeds could show: what reads the mix can scale it itself.
+# (Recorded: `python -m experiments elmo_use`; 300 steps of training, for the senses 1,200 as well.) ELMo helps in every task and with either number of sentences. γ makes no difference that these seeds could show: what reads the mix can scale it itself.
 # Dropout of one half never helps, and costs senses where there are many sentences.
 #
 # The place depends on the labels. With 50 sentences senses are found far better at the output, where ELMo goes around the task's untaught LSTM; with 1,500 the input is better. Four times the steps change neither. Both together are at

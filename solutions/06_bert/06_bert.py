@@ -1506,7 +1506,7 @@ display(pd.concat([
 # %% [markdown]
 # ## Further: what BERT's choices are worth
 #
-# Which of the paper's choices matter? Five small BERTs, each with one choice made otherwise, stand beside one as in the paper, with three seeds (`tools/record_ablations.py`, over an hour of one core). Much is
+# Which of the paper's choices matter? Five small BERTs, each with one choice made otherwise, stand beside one as in the paper, with three seeds (`experiments/ablations.py`, over an hour of one core). Much is
 # simplified: two layers, 6,000 steps of 64 pairs, the generated language, no dropout, and a weight decay of 0.1 in the first half of the steps (the paper: 0.01).
 #
 # The table shows how far the loss at hidden words of held-out sentences lies above the best possible (15 % hidden, all as [MASK]), and the scoreboard's senses. Behind each mean, with its t interval

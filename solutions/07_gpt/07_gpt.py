@@ -1132,7 +1132,7 @@ display(Markdown(
 
 # %% [markdown]
 # So from these rows little can be said about the number of examples: the interval is wide, and all of them stand on one set of examples. We need all 96 questions, and other
-# examples. That takes minutes, so it is recorded (`python tools/record_gpt_few_shot.py`): several draws of the examples, and as a control the same with all labels of the examples
+# examples. That takes minutes, so it is recorded (`python -m experiments gpt_few_shot`): several draws of the examples, and as a control the same with all labels of the examples
 # *swapped*.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1334,7 +1334,7 @@ display(pd.DataFrame({
 }).T.style.format("{:.2f}"))
 
 # %% [markdown]
-# Now the control: a model with one layer, and each of them from other random beginnings (`python tools/record_induction.py`).
+# Now the control: a model with one layer, and each of them from other random beginnings (`python -m experiments induction`).
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 induction = read_table("results/induction.csv")

@@ -742,7 +742,7 @@ check("inside.disambiguate", lambda case: disambiguate(**case))
 
 # %% [markdown]
 # The layer is a choice, and a choice made on the test would flatter. So each layer is tried on the training sentences: each of them takes its sense from the nearest of the others of
-# its word. Then the test is asked, once. The controls are recorded (`python tools/record_senses.py`): majority; a bag of the GloVe vectors of the words around; an average of them in
+# its word. Then the test is asked, once. The controls are recorded (`python -m experiments senses`): majority; a bag of the GloVe vectors of the words around; an average of them in
 # which near words count more; and a **window of two**. The last is a logistic regression that sees which two words stand on either side, and nothing else.
 #
 # **Predict:** share of *hard* test sentences whose sense is found, at the layer chosen, for words whose senses are all nouns.
@@ -1783,7 +1783,7 @@ print(f"{type(shape).__name__}: {shape.num_hidden_layers} layers, {shape.num_att
 # %% [markdown]
 # ## 10 · Scoreboard
 #
-# The pre-trained model takes the exam of our generated language, whose sentences it has never seen. That takes minutes, so its answers are recorded, with all-MiniLM-L6-v2 (`python tools/record_one_corpus.py generated`; layer 0: `python tools/record_sense_exam.py`). As in part 8, the layer was
+# The pre-trained model takes the exam of our generated language, whose sentences it has never seen. That takes minutes, so its answers are recorded, with all-MiniLM-L6-v2 (`python -m experiments one_corpus`; layer 0: `python -m experiments sense_exam`). As in part 8, the layer was
 # chosen among the labelled sentences, each asked of all the others; 12 shows the same answers item by item.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}

@@ -762,7 +762,7 @@ print(f"rate 3e-2: training loss {too_fast[-1, 1]:.3f} (log 2 = {np.log(2):.3f})
 # %% [markdown]
 # ## 10 · Four strategies, several seeds
 #
-# One run proves little. `python tools/record_fine_tuning.py` ran the cells above for each strategy and three seeds; a seed changes the labelled sentences, the head and the batches. All runs
+# One run proves little. `python -m experiments fine_tuning` ran the cells above for each strategy and three seeds; a seed changes the labelled sentences, the head and the batches. All runs
 # have 200 steps. Each strategy has a learning rate of its own: at 512 labels, the lowest that comes within a point of the best on validation sentences. A fifth line trains the same model *from scratch*.
 #
 # **Predict:** with 4,096 labels, what share of *swap* do frozen features get right (0 to 1)?
@@ -881,7 +881,7 @@ for task in TASKS:
 # > pays in nats. Three of the six rules may be noise here. Two tasks and one model refute no rule; they show how to ask.
 
 # %% [markdown]
-# From scratch, 200 steps (not an epoch of 4,096) teach *topic* in part and *swap* not at all. Is the training only too short? Eight times the steps are recorded, too (`python tools/record_fine_tuning.py long`):
+# From scratch, 200 steps (not an epoch of 4,096) teach *topic* in part and *swap* not at all. Is the training only too short? Eight times the steps are recorded, too (`python -m experiments fine_tuning_long`):
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 long_runs = read_table("results/fine_tuning_long.csv")
@@ -922,7 +922,7 @@ print(f"pre-trained with rates up to {recipe.learning_rate:g}, in batches of {re
 # fine-tuning rate it wipes out most of what it once wrote. One epoch is too short for the far task: with every seed four are better and sixteen better still, and both cost more nats than one.
 
 # %% [markdown]
-# And warm-up? Full fine-tuning with 512 labels, a tenth of the steps as warm-up against none, ten seeds in pairs (`python tools/record_fine_tuning.py warm_up`):
+# And warm-up? Full fine-tuning with 512 labels, a tenth of the steps as warm-up against none, ten seeds in pairs (`python -m experiments fine_tuning_warm_up`):
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 warm = read_table("results/fine_tuning_warm_up.csv").query("labels == 512")
@@ -941,7 +941,7 @@ display(pd.DataFrame({
 # At the rate that works best it makes no difference that we can see. On *topic* it helps where the rate is ten times too high, and a lower rate helps far more; on *swap* not even there. At three times the best rate *topic* loses half a point with it: of six intervals at 95 %, one may do so by chance. (Other depths and other models may need it more: 03's post-norm runs did.)
 
 # %% [markdown]
-# And lower rates for lower layers, **discriminative fine-tuning**? The rate of the head, and for each layer 1, ½ or ¼ of the rate above it; three seeds in pairs (`python tools/record_fine_tuning.py layer_rates`):
+# And lower rates for lower layers, **discriminative fine-tuning**? The rate of the head, and for each layer 1, ½ or ¼ of the rate above it; three seeds in pairs (`python -m experiments fine_tuning_layer_rates`):
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 by_layer = read_table("results/fine_tuning_layer_rates.csv")
@@ -1027,7 +1027,7 @@ display(Markdown(
 
 # %% [markdown]
 # Frozen features seem to fail here, yet the card of the data reports 74.7 % for a frozen MiniLM. What differs? The head above reads [CLS] behind the pooler, and has 32 steps. MiniLM's makers trained the *mean* of the tokens and left that
-# pooler alone. So we train heads on three frozen vectors, with as many steps and with 32 times as many (`python tools/record_fine_tuning.py heads`).
+# pooler alone. So we train heads on three frozen vectors, with as many steps and with 32 times as many (`python -m experiments fine_tuning_heads`).
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 @torch.no_grad()
@@ -1214,7 +1214,7 @@ for kind, text in QUESTIONS.items():
           f"{change.mean():+.1f} points ({low:+.1f} to {high:+.1f})")
 
 # %% [markdown]
-# One run, with intervals over its questions. Three seeds of both tasks are recorded, with the rate of the live run and with three times that (`python tools/record_fine_tuning.py exam`). Points of the exam, after minus before, with
+# One run, with intervals over its questions. Three seeds of both tasks are recorded, with the rate of the live run and with three times that (`python -m experiments fine_tuning_exam`). Points of the exam, after minus before, with
 # intervals over seeds:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}

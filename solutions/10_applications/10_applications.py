@@ -256,7 +256,7 @@ for name, gain in pooling_gains.items():
 # %% [markdown]
 # This encoder was trained with the mean of its vectors, but here the three cannot be told apart. For another encoder it may matter: BERT was trained to use [CLS] (06).
 #
-# Now the upper layers learn, too. The next picture is recorded (`python tools/record_applications.py`): each model's answer to each test review, three seeds where
+# Now the upper layers learn, too. The next picture is recorded (`python -m experiments applications_sentiment`): each model's answer to each test review, three seeds where
 # something is drawn. The controls are the majority (0.5), a *bag of words*, the *frozen* encoder with a trained head, and the same training from *random weights*. SmolLM2 of 07 is
 # not trained but asked zero-shot, about every second review.
 #

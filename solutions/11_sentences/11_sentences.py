@@ -603,7 +603,7 @@ pictures.matrices({name: (one[0], one[2]) for name, one in matrices.items()}, sh
 
 # %% [markdown]
 # A diagonal appears, and what surrounds it has gone down to about 0: the common direction is gone, without anybody having subtracted it. One run is an anecdote. The table of five
-# seeds and several amounts of training was recorded once (`python tools/record_sentences.py`, about three minutes on a quiet core).
+# seeds and several amounts of training was recorded once (`python -m experiments sentences`, about three minutes on a quiet core).
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 recorded = read_table("results/sentences.csv")
@@ -737,7 +737,7 @@ for step, loss, on_pairs in cut_course:
     print(f"step {step:2.0f}: loss of the last 8 batches {loss:.2f}, Spearman, validation {on_pairs:.2f}")
 
 # %% [markdown]
-# The recorded runs (`python tools/record_sentence_encoders.py`, about fifteen minutes on a quiet core): three seeds each, several learning rates. The first figure shows each at the rate that is best on the validation pairs, the second all of them. The control of both is the same architecture, *untrained*: every weight drawn anew. Recall at 1 asks more than before: the entailing premise
+# The recorded runs (`python -m experiments sentence_encoders`, about fifteen minutes on a quiet core): three seeds each, several learning rates. The first figure shows each at the rate that is best on the validation pairs, the second all of them. The control of both is the same architecture, *untrained*: every weight drawn anew. Recall at 1 asks more than before: the entailing premise
 # has to come first among all 192 test premises, the contradicting ones included.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1252,7 +1252,7 @@ for said in ("570,000 pairs.", "570 pairs.", "SNLI was trained on Sentence-BERT.
 # %% [markdown]
 # A number that is wrong costs; so does a paraphrase that is right. And a false sentence made of the passage's own words costs nothing. The share is a sign: it tells where to look first, and does not replace reading.
 #
-# Now SmolLM2 answers all questions, with nothing, with the right passage, with the three that MiniLM finds, and with the passage of another question (recorded once, `python tools/record_retrieval.py`). Each is asked in two wordings; the figure shows the first. What no source supports is a **hallucination** (07; Ji et al. 2023). An answer often
+# Now SmolLM2 answers all questions, with nothing, with the right passage, with the three that MiniLM finds, and with the passage of another question (recorded once, `python -m experiments retrieval_answers`). Each is asked in two wordings; the figure shows the first. What no source supports is a **hallucination** (07; Ji et al. 2023). An answer often
 # repeats its question, which supports nothing: we count the content words that it *adds*.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}

@@ -217,7 +217,7 @@ pictures.bootstrap(means, gpt_right.mean().item(), (low, high), limits.words_bef
 #
 # Now everybody. Beside the models stand two readers who know the language exactly: one reads up to the word, the other the whole sentence, and each says the most
 # probable sense. No model that has the same words can be expected to beat them. The untrained models are controls. The two pre-trained ones have never seen our language; their answers take minutes and are recorded
-# (`python tools/record_one_corpus.py`), item by item.
+# (`python -m experiments one_corpus`), item by item.
 
 # %% tags=["demo"]
 print("This takes five to ten seconds.")

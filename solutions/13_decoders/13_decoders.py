@@ -835,7 +835,7 @@ display(decoders_table)
 # E is what no model can go below. For real text it is fitted, too, and nobody can check it. Our language tells it: E is the exact bound.
 
 # %% [markdown]
-# GPTs of four sizes read its sentences about prisons, biology and phones, 486 words: five lengths of training, three seeds, 60 runs (`tools/record_scaling.py`). The sentences are always new. The learning rate rises and falls within each run's own steps. Its height is the best of four for each size, tried with one length and another seed. Other lengths may want another rate, which would bend the law.
+# GPTs of four sizes read its sentences about prisons, biology and phones, 486 words: five lengths of training, three seeds, 60 runs (`experiments/scaling.py`). The sentences are always new. The learning rate rises and falls within each run's own steps. Its height is the best of four for each size, tried with one length and another seed. Other lengths may want another rate, which would bend the law.
 #
 # The shortest runs end before a power begins, and are left out of the fit.
 

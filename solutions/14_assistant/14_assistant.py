@@ -614,7 +614,7 @@ def tune_judge(judge, texts: list[str], positive: list[bool], lr: float, epochs:
 # - your LoRALinear at SmolLM2’s queries and values, two epochs on 128 reviews;
 # - MiniLM, an encoder, fully fine-tuned on as many in four epochs (09).
 #
-# What is trained has three seeds and one learning rate, set beforehand. It takes minutes, so it is recorded (`python tools/record_assistant.py reviews`). **Predict:** how
+# What is trained has three seeds and one learning rate, set beforehand. It takes minutes, so it is recorded (`python -m experiments assistant_reviews`). **Predict:** how
 # much accuracy does LoRA add to zero-shot (0 to 1)?
 
 # %% tags=["demo"]

@@ -1,15 +1,11 @@
-"""The commands in tools/ that compute the figures of the data sets' cards, as modules."""
+"""The modules that compute the figures on the data sets' cards."""
 
 from importlib import import_module
 
 import pytest
 
-from tests.conftest import ROOT
-
 
 @pytest.fixture(scope="module")
 def figures(request):
-    """tools/figures_NAME.py, for tests/data/test_NAME.py."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(ROOT / "tools"))
-        yield import_module(request.path.stem.replace("test_", "figures_"))
+    """experiments/datasets/NAME.py, for tests/data/test_NAME.py."""
+    return import_module(request.path.stem.replace("test_", "experiments.datasets."))

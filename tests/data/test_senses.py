@@ -1,9 +1,7 @@
 """The word-sense data: what the card promises about every sentence, and that the hard ones are hard for a bag of words."""
 
 import re
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pandas as pd
@@ -11,6 +9,7 @@ import pytest
 from rapidfuzz import fuzz, process
 
 from coursekit.datasets import read_table
+from experiments import senses as experiment
 from tests.coursekit.novels.texts import write_shelf
 
 ROOT = Path(__file__).parents[2]
@@ -146,16 +145,8 @@ def test_the_card_has_every_sense_and_the_recorded_figures(table):
     for word, rows in table.groupby("word"):
         lines = [line for line in card.splitlines() if line.startswith(f"| {word} | *")]
         assert len(lines) == 1 and all(f"*{sense}*" in lines[0] for sense in rows.sense.unique()), word
-    assert tool().card_table(recorded()) in card
+    assert experiment.card_table(recorded()) in card
     assert f"{len(table):,} sentences" in card
-
-
-def tool() -> ModuleType:
-    """The command that records the figures."""
-    spec = spec_from_file_location("record_senses", ROOT / "tools/record_senses.py")
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def recorded() -> pd.DataFrame:
@@ -210,7 +201,7 @@ def test_two_words_on_either_side_tell_more_of_the_words_of_the_novels_than_a_ba
     test, new = (novels.split == "test").to_numpy(), figures.parts_of(novels)["the four new"]
     bag = figures.bag_of_words(novels)
     more = figures.from_two_words(novels).astype(float) - bag
-    low, high = tool().interval(more[test], novels.word.to_numpy()[test])
+    low, high = experiment.interval(more[test], novels.word.to_numpy()[test])
     assert (round(low, 2), round(more[test].mean(), 2), round(high, 2)) == (0.05, 0.12, 0.18)
     asked = bag[test & new]
     margin = 1.96 * np.sqrt(asked.mean() * (1 - asked.mean()) / len(asked))
@@ -286,7 +277,7 @@ def test_the_card_counts_the_table_and_the_second_reading(senses, figures):
 @pytest.mark.slow
 def test_the_recorded_figures_come_out_again(monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    again, before = tool().measure(), recorded()
+    again, before = experiment.measure(), recorded()
     if not set(again.model) <= set(before.model):
         pytest.skip("another model than the packaged one was found")
     columns = ["half", "vectors", "model", "variant", "judge", "chosen", "part", "sentences"]

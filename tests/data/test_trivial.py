@@ -1,4 +1,4 @@
-"""What does not understand a text, and how far it gets: every card says it, and it comes out again."""
+"""Every card says how far one gets without understanding the texts, and the figures can be reproduced."""
 
 import re
 from importlib import import_module
@@ -18,9 +18,8 @@ DECIMALS = 0.02  # another build of the libraries may move a prediction or two
         ("senses", "_novels"),
     ],
 )
-def test_the_card_says_what_the_trivial_readers_reach(name, of, monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "tools"))
-    figures = import_module(f"figures_{name}")
+def test_the_card_says_what_the_trivial_readers_reach(name, of):
+    figures = import_module(f"experiments.datasets.{name}")
     card = (ROOT / "data" / name / "README.md").read_text(encoding="utf-8")
     found = getattr(figures, f"trivial{of}")(getattr(figures, f"read{of}")())
     assert len(found) >= 2
@@ -35,8 +34,7 @@ def test_the_card_says_what_the_trivial_readers_reach(name, of, monkeypatch):
 
 
 @pytest.mark.slow
-def test_no_trivial_reader_of_sentiment_or_questions_is_far_above_chance(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+def test_no_trivial_reader_of_sentiment_or_questions_is_far_above_chance():
     for name in ("sentiment", "questions"):
-        figures = import_module(f"figures_{name}")
+        figures = import_module(f"experiments.datasets.{name}")
         assert max(figures.trivial(figures.read()).values()) < 0.6, name

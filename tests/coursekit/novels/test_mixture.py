@@ -1,33 +1,21 @@
 """The text in which half of the pairs' places are merged: what the recorded table of notebook 01 stands on."""
 
-import sys
-from importlib import import_module
-
 import numpy as np
 import pytest
 
 from coursekit.novels.corpus import WORDS, prepare
 from coursekit.novels.pseudo_words import Pair
-from tests.conftest import ROOT
+from experiments.novels_mixture import half_merged
 from tests.coursekit.novels.texts import write_shelf
 
 PAIRS = [Pair("bank", "cell", "unrelated"), Pair("river", "light", "unrelated")]
 
 
 @pytest.fixture(scope="module")
-def tool():
-    sys.path.insert(0, str(ROOT / "tools"))
-    try:
-        return import_module("record_novels_mixture")
-    finally:
-        sys.path.remove(str(ROOT / "tools"))
-
-
-@pytest.fixture(scope="module")
-def corpora(tool, tmp_path_factory):
+def corpora(tmp_path_factory):
     folder = tmp_path_factory.mktemp("novels")
     corpus = prepare(write_shelf(folder / "shelf"), folder / "corpus", pieces=120)
-    return corpus, tool.half_merged(corpus, PAIRS, seed=0)
+    return corpus, half_merged(corpus, PAIRS, seed=0)
 
 
 def test_a_row_is_merged_whole_or_left_as_it_is(corpora):

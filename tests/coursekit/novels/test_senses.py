@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from functools import partial
-from importlib import import_module
 
 import numpy as np
 import pandas as pd
@@ -15,7 +14,8 @@ from coursekit.novels.figures import stream
 from coursekit.novels.kneser_ney import KneserNey
 from coursekit.novels.pseudo_words import Pair, merge
 from coursekit.novels.recipes import build_bert, build_elmo, build_gpt
-from tests.conftest import ROOT
+from experiments import novels_senses
+from experiments.harness import Experiment, Options, record
 from tests.coursekit.novels.texts import write_shelf
 
 PAIRS = [Pair("cell", "bell", "unrelated"), Pair("letter", "money", "related")]
@@ -103,20 +103,19 @@ def test_counts_find_what_stands_beside_the_word(corpora, places):
         assert senses.right_by_n_grams(model, apart, PAIRS, asked, side).mean() > 0.95
 
 
-def test_the_record_trains_and_writes_a_line_for_each_layer_side_and_pair(corpora, tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "tools"))
-    tool = import_module("record_novels_senses")
-    monkeypatch.setattr(tool, "read_pairs", lambda: PAIRS)
+def test_the_experiment_trains_and_writes_a_row_for_each_layer_side_and_pair(corpora, tmp_path):
     tiny = {"dim": 16, "layers": 2, "heads": 2, "feed_forward": 32}
     recipes = {
         "elmo": replace(
-            tool.RECIPES["elmo"], build=partial(build_elmo, dim=16, filters=((1, 8), (2, 12), (3, 16)))
+            novels_senses.RECIPES["elmo"],
+            build=partial(build_elmo, dim=16, filters=((1, 8), (2, 12), (3, 16))),
         ),
-        "bert": replace(tool.RECIPES["bert"], build=partial(build_bert, **tiny)),
-        "gpt": replace(tool.RECIPES["gpt"], build=partial(build_gpt, **tiny)),
+        "bert": replace(novels_senses.RECIPES["bert"], build=partial(build_bert, **tiny)),
+        "gpt": replace(novels_senses.RECIPES["gpt"], build=partial(build_gpt, **tiny)),
     }
     recipes = {name: replace(recipe, steps=4, batch=8) for name, recipe in recipes.items()}
-    tool.record(corpora[0], tmp_path, tmp_path, recipes, seeds=(0,))
+    steps = partial(novels_senses.steps, apart=corpora[0], pairs=PAIRS, recipes=recipes)
+    list(record(Experiment(steps, seeds=(0,)), Options(results=tmp_path, checkpoints=tmp_path)))
     table = pd.read_csv(tmp_path / "novels_senses.csv")
     assert {*table.pair} == {pair.merged for pair in PAIRS} and (table.right <= table.asked).all()
     lines = table.groupby("model").size().to_dict()

@@ -1,7 +1,6 @@
 """The models of the novels that come with the course: what is written is read back, what is damaged is said, the card has the figures."""
 
 import json
-from importlib import import_module
 
 import numpy as np
 import pytest
@@ -13,7 +12,9 @@ from coursekit.novels import figures, record, shipped, skip_gram
 from coursekit.novels.corpus import prepare
 from coursekit.novels.recipes import build_bert, build_elmo, build_gpt
 from coursekit.stored import ModelMissing, models_folder, read, write
-from tests.conftest import ROOT
+from experiments import novels_gaps
+from experiments.harness import ExperimentError, Options
+from experiments.harness import record as record_experiment
 from tests.coursekit.novels.texts import write_shelf
 
 ABOUT = {"seed": 0, "steps": 40, "minutes": 2.0, "figures": {"nats per gap": "3.210 (3.100 to 3.320)"}}
@@ -168,13 +169,10 @@ def test_how_far_seeds_differ_stands_in_the_models_readme():
     assert f"{100 * low:.0f} to {100 * high:.0f} %" in said
 
 
-def test_the_gaps_are_not_recorded_without_a_run_of_another_seed(tmp_path, monkeypatch, capsys):
-    monkeypatch.syspath_prepend(str(ROOT / "tools"))
-    tool = import_module("record_novels_gaps")
-    monkeypatch.setattr("sys.argv", ["record_novels_gaps.py", "--corpus", "none", "--to", str(tmp_path)])
-    with pytest.raises(SystemExit):
-        tool.main()
-    assert "no whole run of another seed" in capsys.readouterr().err
+def test_the_gaps_are_not_recorded_without_a_run_of_another_seed(tmp_path):
+    options = Options(results=tmp_path, checkpoints=tmp_path, corpus=tmp_path)
+    with pytest.raises(ExperimentError, match="no finished run of another seed"):
+        list(record_experiment(novels_gaps.EXPERIMENT, options))
 
 
 @pytest.mark.parametrize("name", SHIPPED)
