@@ -182,8 +182,7 @@ def test_notebooks_come_without_outputs(content):
 
 def test_the_project_installs_what_was_handed_out(content):
     project = tomllib.loads(content["pyproject.toml"].decode())
-    found = project["tool"]["setuptools"]["packages"]["find"]["include"]
-    assert found == ["coursekit*", "autograder*"]
+    assert project["tool"]["hatch"]["build"]["only-include"] == ["autograder", "coursekit"]
     assert not {"scripts", "optional-dependencies"} & project["project"].keys()
 
 
