@@ -64,6 +64,8 @@ def build(
     root: Path, chosen: list[Assignment], site: Path, parts: Path, with_solutions: bool = False
 ) -> None:
     """Write the website of the `chosen` notebooks into `site`. Raises CourseError where it cannot."""
+    if site.exists() and any(site.iterdir()) and not (site / ".buildinfo").is_file():  # Sphinx leaves that
+        raise CourseError(f"{site} holds other things than a website of this course: name another folder.")
     kind = "with-solutions" if with_solutions else "student"
     source = parts / f"source-{kind}"
     lay_out(source_files(root, chosen, execute(chosen, parts / "executed"), with_solutions), source)
