@@ -72,7 +72,10 @@ def require_replaceable(root: Path, path: Path) -> None:
 
 def _record(root: Path, path: Path) -> Path:
     """Where the digest of a file is kept that a command has written."""
-    return root / ".autograder" / "products" / hashlib.sha256(os.fsencode(path.absolute())).hexdigest()
+    place = path.absolute()
+    if place.is_relative_to(root):  # a course may be moved
+        place = place.relative_to(root)
+    return root / ".autograder" / "products" / hashlib.sha256(os.fsencode(place)).hexdigest()
 
 
 def _digest(path: Path) -> str:

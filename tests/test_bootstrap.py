@@ -154,7 +154,8 @@ def test_our_own_broken_environment_is_made_again_and_links_in_it_are_not_follow
 def test_an_installation_that_fails_is_one_sentence_and_keeps_what_is_there(bootstrap, monkeypatch):
     monkeypatch.setenv("PATH", "/usr/bin:/bin")  # no uv
     monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_FIND_LINKS", "")
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
     monkeypatch.setattr(bootstrap, "VENV_MODULE", ("-m", "venv"))
     with monkeypatch.context() as patch:
         patch.setattr(bootstrap, "install", bootstrap.really_install)

@@ -125,7 +125,7 @@ def what_to_do_with_a_foreign_one(lacking):
         away = f"{'move' if WINDOWS else 'mv'} {quoted(VENV)} {quoted(free_name())}"
         if VENV.is_file():
             what = "is a file"
-        elif MARK.is_file():
+        elif MARK.is_file() and not MARK.is_symlink():
             what = f"was made for {MARK.read_text(encoding='utf-8').splitlines()[0]}, from where this folder was moved or copied"
         else:
             what = "was not made by this script"

@@ -120,9 +120,7 @@ def regrade(
     submitted: Submitted = None,
     workers: Workers = None,
     scheduler: Scheduler = "",
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Also write the changes to this file.")
-    ] = None,
+    json_file: Json = None,
     isolation: Jail = Isolation.BWRAP,
 ) -> None:
     """After an exercise was corrected: show whose score would change, ask, then change it.
