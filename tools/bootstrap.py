@@ -383,10 +383,10 @@ def drop_halves():
 
 def install(what, *arguments):
     """Install with uv where it can be used, otherwise, or if it fails, with pip; both show how far they are."""
-    # Compiled now: a jail may not write into the environment, and would compile everything for each submission.
-    if (uv := usable_uv()) and runs(
-        uv, "pip", "install", "--python", PYTHON, "--compile-bytecode", *arguments
-    ):
+    # Where notebooks are graded: a jail may not write into the environment, and would compile everything for each
+    # submission. Students' Python compiles what it imports.
+    compiled = ["--compile-bytecode"] if (ROOT / "course").is_dir() else []
+    if (uv := usable_uv()) and runs(uv, "pip", "install", "--python", PYTHON, *compiled, *arguments):
         return
     if uv:
         say(f"uv could not install {what}; its message is above. Trying pip.")
