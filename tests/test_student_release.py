@@ -222,7 +222,9 @@ def test_answers_typed_into_notebooks_are_not_handed_out(tmp_path, content):
 def clean() -> dict[str, str]:
     """The variables of somebody who has no Python environment yet."""
     return {
-        name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("PYTHON", "VIRTUAL_ENV", "CONDA_PREFIX"))
     }
 
 
@@ -264,8 +266,7 @@ print(autograder.checks.__file__, coursekit.__file__, u.find_spec("autograder.cl
 def conda_made(installed, tmp_path_factory) -> Path:
     """A repository, and in its .venv what conda's pip installs from its environment.yml.
 
-    It begins with a copy of the student's, which holds nothing that environment.yml does not name, as
-    test_versions.py compares: so nothing comes twice over the network.
+    It begins with a copy of the student's, so that nothing comes twice over the network.
     """
     course = tmp_path_factory.mktemp("repository") / "course"
     leave_out = shutil.ignore_patterns(".*", "dist", "build", "tests", "*.egg-info", "__pycache__")
