@@ -10,7 +10,8 @@
 An active environment (venv, uv, conda) that has everything is used as it is. Otherwise the environment is .venv, which is
 made and changed only by this script: a link, or an environment that somebody else made there, is never touched.
 
-The Makefile calls this. Windows has no make: there, call it yourself.
+The Makefile calls this. Windows has no make: there, call it yourself. Nothing here is newer than Python 3.6, so that an old
+Python can say which one is needed.
 """
 
 import hashlib
@@ -78,8 +79,10 @@ def main(arguments):
 def find_environment(test=False):
     """The folder of the environment to use: the active one if it has everything, otherwise .venv, made if need be."""
     check_version()
-    if active := active_environment():
-        if not (lacking := what_lacks(active, test)):
+    active = active_environment()
+    if active:
+        lacking = what_lacks(active, test)
+        if not lacking:
             say(f"Using the active environment {active}.")
             return active
         say(f"The active environment {active} lacks {listed(lacking)}: using {VENV} instead.")
@@ -87,17 +90,19 @@ def find_environment(test=False):
         make_environment()
         if not active:
             say(f"Using {VENV}.")
-    elif lacking := what_lacks(VENV, test):
+        return VENV
+    lacking = what_lacks(VENV, test)
+    if lacking:
         raise Stop(what_to_do_with_a_foreign_one(lacking))
-    else:
-        say(f"Using {VENV}, which has everything; it was not made here and stays as it is.")
+    say(f"Using {VENV}, which has everything; it was not made here and stays as it is.")
     return VENV
 
 
 def active_environment():
     """The environment that is activated in this shell, unless it is .venv itself; None where there is none."""
     for name in ("VIRTUAL_ENV", "CONDA_PREFIX"):
-        if folder := os.environ.get(name):
+        folder = os.environ.get(name)
+        if folder:
             return None if Path(folder) == VENV else Path(folder)
     return None
 
@@ -171,7 +176,8 @@ def installed_packages(environment):
     """Version and metadata folder of every package by its name; none where its Python is too old."""
     packages = {}
     for folder in [*environment.glob("lib/python3.*/site-packages"), *environment.glob("Lib/site-packages")]:
-        if (number := re.search(r"python3\.(\d+)", str(folder))) and int(number[1]) < OLDEST[1]:
+        number = re.search(r"python3\.(\d+)", str(folder))
+        if number and int(number[1]) < OLDEST[1]:
             continue
         for metadata in folder.glob("*.dist-info"):
             name, _, version = metadata.name.removesuffix(".dist-info").partition("-")
@@ -386,7 +392,8 @@ def install(what, *arguments):
     # Where notebooks are graded: a jail may not write into the environment, and would compile everything for each
     # submission. Students' Python compiles what it imports.
     compiled = ["--compile-bytecode"] if (ROOT / "course").is_dir() else []
-    if (uv := usable_uv()) and runs(uv, "pip", "install", "--python", PYTHON, *compiled, *arguments):
+    uv = usable_uv()
+    if uv and runs(uv, "pip", "install", "--python", PYTHON, *compiled, *arguments):
         return
     if uv:
         say(f"uv could not install {what}; its message is above. Trying pip.")
@@ -441,7 +448,8 @@ def torch_brings_gpu_libraries():
     """Whether the PyTorch that would be taken is the one for GPUs. False where that cannot be said before."""
     if sys.platform != "linux":
         return False
-    if uv := usable_uv():
+    uv = usable_uv()
+    if uv:
         command = [
             uv,
             "pip",
@@ -530,8 +538,8 @@ def copy_settings(environment):
     (environment / SETTINGS_MARK).write_text(json.dumps(written, indent=1), encoding="utf-8")
 
 
-def same(one, other):
-    return one.is_file() and one.read_bytes() == other.read_bytes()
+def same(first, second):
+    return first.is_file() and first.read_bytes() == second.read_bytes()
 
 
 def digest(path):

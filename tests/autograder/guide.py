@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 from tests.autograder.road import make_course
@@ -22,7 +23,7 @@ def section(title: str) -> str:
 def follow(title: str, folder: Path) -> tuple[Path, dict[str, str]]:
     """Write the section's files and run its commands. Returns the course, and what each command said."""
     course = make_course(folder)
-    (course / ".venv").symlink_to(ROOT / ".venv")
+    (course / ".venv").symlink_to(Path(sys.prefix))
     said = {}
     for file, where, text, commands in STEP.findall(section(title)):
         if file:

@@ -5,6 +5,7 @@ import os
 import signal
 import sqlite3
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,6 @@ from autograder.grading.old_points import scores_with_old_points
 from autograder.settings import course_directory, load
 from tests.autograder.road import make_course
 from tests.autograder.small_class import FIRST, NAME, WRITTEN
-from tests.conftest import ROOT
 
 pytestmark = pytest.mark.slow
 
@@ -106,7 +106,7 @@ def test_the_command_without_a_gradebook_leaves_none_when_it_fails(course):
     (course / "gradebook.db").unlink()
     change(course, *next(iter(BROKEN.values())))
     before = Assignment(course, NAME).release.read_bytes()
-    command = [ROOT / ".venv" / "bin" / "nbgrader", "generate_assignment", NAME, "--force"]
+    command = [Path(sys.prefix) / "bin" / "nbgrader", "generate_assignment", NAME, "--force"]
     done = subprocess.run(command, cwd=course, capture_output=True, text=True)
     assert done.returncode == 1
     assert next(iter(BROKEN)) in " ".join(done.stderr.split()) and "Traceback" not in done.stderr

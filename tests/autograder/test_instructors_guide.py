@@ -3,12 +3,13 @@
 import json
 import re
 import subprocess
+import sys
 import zipfile
+from pathlib import Path
 
 import pytest
 
 from tests.autograder.guide import GUIDE, follow
-from tests.conftest import ROOT
 
 pytestmark = pytest.mark.slow
 
@@ -96,6 +97,8 @@ def test_the_mistake_of_the_new_exercise_earns_the_share_that_the_guide_promises
 
 def test_every_command_that_the_guide_names_exists():
     named = set(re.findall(r"autograder ([a-z][a-z-]+)", GUIDE)) - {"stands"}
-    shown = subprocess.run([ROOT / ".venv/bin/autograder", "--help"], capture_output=True, text=True).stdout
+    shown = subprocess.run(
+        [Path(sys.prefix) / "bin" / "autograder", "--help"], capture_output=True, text=True
+    ).stdout
     known = set(re.findall(r"^\W*([a-z][a-z-]+) ", shown, re.M))
     assert named <= known, named - known

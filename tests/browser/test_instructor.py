@@ -4,6 +4,8 @@ import base64
 import os
 import re
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
@@ -13,7 +15,6 @@ from playwright.sync_api import expect
 from autograder.course import Assignment
 from autograder.source import grade_id
 from tests.autograder.road import hand_in, make_course, perfect_notebook
-from tests.conftest import ROOT
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -111,7 +112,7 @@ def course(tmp_path_factory):
     hand_in(course, "ada", assignment, perfect_notebook(assignment))
     hand_in(course, "mallory", assignment, hostile(perfect_notebook(assignment)))
     for command in (["autograder", "grade", NAME], ["nbgrader", "generate_feedback", NAME]):
-        program = ROOT / ".venv" / "bin" / command[0]
+        program = Path(sys.prefix) / "bin" / command[0]
         done = subprocess.run(
             [program, *command[1:]], cwd=course, capture_output=True, text=True, env=os.environ
         )

@@ -7,6 +7,8 @@ import json
 import re
 import shutil
 import subprocess
+import sys
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -66,7 +68,7 @@ def course(tmp_path, request):
     )
     shutil.copy(settings, tmp_path / "instructor")
     released = subprocess.run(
-        [ROOT / ".venv" / "bin" / "nbgrader", "release_assignment", NAME],
+        [Path(sys.prefix) / "bin" / "nbgrader", "release_assignment", NAME],
         cwd=tmp_path / "instructor", capture_output=True, text=True,
     )  # fmt: skip
     assert released.returncode == 0, released.stderr

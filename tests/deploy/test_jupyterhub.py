@@ -7,6 +7,7 @@ homes and /srv are temporary, and nothing of it outlives the test. Left out is s
 import re
 import secrets
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -62,7 +63,7 @@ def _make_repository(course: Path) -> None:
     """What the instructor clones, with the environment that `make environment` would make."""
     make_course(course)
     shutil.copytree(ROOT / "autograder", course / "autograder", ignore=shutil.ignore_patterns("__pycache__"))
-    (course / ".venv").symlink_to(ROOT / ".venv")
+    (course / ".venv").symlink_to(Path(sys.prefix))
 
 
 def secret_of(student: str) -> str:

@@ -54,7 +54,7 @@ class World:
         raise AssertionError("the world did not begin within ten seconds")
 
     def start(self, *command: str | Path, user: str = "root", **options) -> subprocess.Popen:
-        environment = {"PATH": f"{ROOT}/.venv/bin:{os.environ['PATH']}", "LANG": "C.UTF-8", "COLUMNS": "200"}
+        environment = {"PATH": f"{sys.prefix}/bin:{os.environ['PATH']}", "LANG": "C.UTF-8", "COLUMNS": "200"}
         environment |= {"HOME": "/root" if user == "root" else f"/home/{user}"} | options.pop("env", {})
         as_user = [] if user == "root" else ["runuser", "--user", user, "--"]
         return subprocess.Popen(
@@ -79,7 +79,7 @@ class World:
 
 def _what_students_have() -> list[str | Path]:
     """The Python environment and coursekit, and nothing else of the checkout; both where everybody can reach them."""
-    shown = [Path(sys.base_prefix), ROOT / ".venv", ROOT / "coursekit"]
+    shown = [Path(sys.base_prefix), Path(sys.prefix), ROOT / "coursekit"]
     closed = {folder for path in shown for folder in path.parents if not folder.stat().st_mode & 0o001}
     arguments: list[str | Path] = []
     for folder in sorted({*closed, ROOT}):
