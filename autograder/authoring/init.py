@@ -1,5 +1,6 @@
 """Begin a course: settings, one assignment to look at, and what to keep out of version control."""
 
+import os
 import re
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -19,10 +20,10 @@ def begin_course(folder: Path) -> list[Path]:
     Raises CourseError, and writes nothing, in a course and where one of the files is there already.
     """
     folder = folder.resolve()
-    if (folder / FILE).exists():
+    if os.path.lexists(folder / FILE):
         raise CourseError(f"{folder} holds a course already ({FILE}): begin a new one in another folder.")
     course = {folder / path: text.replace("COURSE_ID", _course_id(folder)) for path, text in _template()}
-    if taken := [str(path.relative_to(folder)) for path in course if path.exists()]:
+    if taken := [str(path.relative_to(folder)) for path in course if os.path.lexists(path)]:
         raise CourseError(f"{folder} holds {', '.join(taken)} already: begin a course in an empty folder.")
     for path, text in course.items():
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,7 @@
 """Pack what students get: the notebooks with their answer keys and what they import, without solutions."""
 
 import io
+import os
 import subprocess
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -11,7 +12,7 @@ from autograder.authoring.builder import StartPage
 from autograder.authoring.lending import lent_bytes
 from autograder.course import assignments, course_root
 from autograder.errors import CourseError
-from autograder.files import write_aside
+from autograder.files import write_product
 from autograder.generating import generate
 from autograder.settings import course_settings
 from autograder.source import notebook_bytes, read_source
@@ -26,14 +27,14 @@ def write_student_zip(target: Path | None = None, alone: bool = False) -> Path:
 
     `alone`: for those who learn alone, who may borrow working functions unless the course lends to nobody. A relative
     `target` is taken from the course folder; without one it is dist/COURSE-student.zip. Raises CourseError, and writes
-    nothing, when something is missing or would hand out a solution.
+    nothing, when something is missing or would hand out a solution, or `target` is a file of somebody else.
     """
     root = course_root()
     name = course_settings(root).course_id or root.name
     files = dict(student_files(root, alone))
     packed = pack(files, name, changed_when(root, files))
-    target = (root / (target or Path("dist") / f"{name}-student.zip")).resolve()
-    write_aside(target, packed)
+    target = Path(os.path.abspath(root / (target or Path("dist") / f"{name}-student.zip")))
+    write_product(root, target, packed)
     return target
 
 

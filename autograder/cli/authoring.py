@@ -1,6 +1,5 @@
 """Commands for who writes exercises: build, try, and pack what students get."""
 
-import json
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,7 +9,16 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from autograder.cli.options import Json, Name, Names, OnlyExercises, Seeds, Workers, chosen_assignments
+from autograder.cli.options import (
+    Json,
+    Name,
+    Names,
+    OnlyExercises,
+    Seeds,
+    Workers,
+    chosen_assignments,
+    write_json,
+)
 from autograder.cli.terminal import console, progress_bar, warn_of_old_points
 from autograder.course import Assignment, course_root, find_assignment
 from autograder.errors import CourseError
@@ -97,7 +105,7 @@ def try_exercises(
             )
         console.print(explain(trials[-1]))
     if json_file:
-        json_file.write_text(json.dumps([trial.to_json() for trial in trials], indent=1), encoding="utf-8")
+        write_json(json_file, [trial.to_json() for trial in trials])
     if not all(trial.holds for trial in trials):
         raise typer.Exit(1)
 
@@ -125,7 +133,7 @@ def mutants(
         reports.append(report)
         console.print(explain(report))
     if json_file:
-        json_file.write_text(json.dumps([report.to_json() for report in reports], indent=1), encoding="utf-8")
+        write_json(json_file, [report.to_json() for report in reports])
     if any(report.unexplained for report in reports):
         raise typer.Exit(1)
 
@@ -166,7 +174,7 @@ def rates(
                 lambda done, total, t=task, p=progress: p.update(t, completed=done),
             )
     if json_file:
-        json_file.write_text(json.dumps([rate.to_json() for rate in tried], indent=1), encoding="utf-8")
+        write_json(json_file, [rate.to_json() for rate in tried])
     broken = [rate for rate in tried if not rate.holds]
     for rate in broken:
         console.print(f"[red]luck[/red] {escape(str(rate))}", highlight=False, soft_wrap=True)

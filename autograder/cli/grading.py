@@ -1,6 +1,5 @@
 """Commands that run students' notebooks, and how far they are."""
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,6 +22,7 @@ from autograder.cli.options import (
     Submitted,
     Workers,
     chosen_assignments,
+    write_json,
 )
 from autograder.cli.tables import change_table, result_table
 from autograder.cli.terminal import console, people, progress_bar, teller, warn_of_old_points
@@ -74,7 +74,7 @@ def grade(
     if json_file:
         report = {"assignment": name, "submissions": [result.to_json() for result in results]}
         report["not_graded"] = [asdict(hand_in) for hand_in in left]
-        json_file.write_text(json.dumps(report, indent=1), encoding="utf-8")
+        write_json(json_file, report)
     console.print(result_table(results))
     from autograder.grading.old_points import scores_with_old_points  # start-up: nbgrader
 
@@ -111,9 +111,7 @@ def regrade(
     submitted: Submitted = None,
     workers: Workers = None,
     scheduler: Scheduler = "",
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Also write the changes to this file.")
-    ] = None,
+    json_file: Json = None,
     isolation: Jail = Isolation.BWRAP,
 ) -> None:
     """After an exercise was corrected: show whose score would change, ask, then change it.
@@ -133,7 +131,7 @@ def regrade(
             progress.stop()
             console.print(change_table(changes))
             if json_file:
-                json_file.write_text(json.dumps([vars(change) for change in changes], indent=1), "utf-8")
+                write_json(json_file, [vars(change) for change in changes])
             count = len({change.student for change in changes})
             return yes or typer.confirm(f"Change what the gradebook holds of {people(count)}?")
 

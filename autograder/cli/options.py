@@ -1,5 +1,6 @@
 """The arguments and options that several commands share."""
 
+import json
 from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
@@ -7,7 +8,15 @@ from typing import Annotated
 
 import typer
 
-from autograder.course import Assignment, assignments, find_assignment
+from autograder.course import Assignment, assignments, course_root, find_assignment
+from autograder.files import require_replaceable, write_product
+
+
+def _require_replaceable(path: Path | None) -> Path | None:
+    """Refused now, and not after an hour of grading."""
+    if path:
+        require_replaceable(course_root(), path)
+    return path
 
 
 class Isolation(StrEnum):
@@ -31,7 +40,10 @@ Scheduler = Annotated[
     str, typer.Option(metavar="ADDRESS", help="Grade on the workers of a Dask cluster: tcp://host:port.")
 ]
 Seeds = Annotated[int, typer.Option(min=1, help="On how many draws of the inputs known answers are tried.")]
-Json = Annotated[Path | None, typer.Option("--json", help="Also write the results to this file.")]
+Json = Annotated[
+    Path | None,
+    typer.Option("--json", callback=_require_replaceable, help="Also write the results to this file."),
+]
 OnlyExercises = Annotated[
     list[str] | None,
     typer.Option("--exercise", help="Only this one, such as attention.entropy; may be repeated."),
@@ -41,3 +53,8 @@ Jail = Annotated[Isolation, typer.Option(help="none runs students' code with you
 
 def chosen_assignments(root: Path, names: Iterable[str] | None) -> list[Assignment]:
     return [find_assignment(root, name) for name in names] if names else assignments(root)
+
+
+def write_json(path: Path, content: object) -> None:
+    """What `--json` asks for."""
+    write_product(course_root(), path, json.dumps(content, indent=1))

@@ -13,8 +13,9 @@ from nbgrader.api import Assignment, Gradebook, Student
 from nbgrader.plugins.export import ExportPlugin
 from traitlets import Bool, Unicode
 
+from autograder.course import course_root
 from autograder.errors import CourseError
-from autograder.files import write_aside
+from autograder.files import write_product
 from autograder.gradebook.queries import Score, class_scores
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\0", "＝", "＋", "－", "＠")
@@ -45,7 +46,7 @@ class SafeExport(ExportPlugin):
         csv.writer(text, lineterminator="\n").writerows(
             [self._harmless(cell) for cell in row] for row in rows
         )
-        write_aside(Path(self.to or self.default_file), text.getvalue())
+        write_product(course_root(), Path(self.to or self.default_file), text.getvalue())
 
     def rows(
         self, gradebook: Gradebook, assignments: Sequence[Assignment], students: Sequence[Student]

@@ -9,7 +9,7 @@ from nbgrader.apps import NbGraderAPI
 
 from autograder.course import Assignment
 from autograder.errors import CourseError
-from autograder.files import aside
+from autograder.files import product
 from autograder.gradebook.collect import read_owners
 from autograder.gradebook.gradebook import recorded_students
 from autograder.settings import course_directory, load
@@ -82,7 +82,10 @@ def pack(assignment: Assignment, students: Iterable[str], folder: Path) -> Packe
     for system, of_students in of_system.items():
         suffix = "" if system == "plain" else f"-{system}"
         path = folder / f"{assignment.name}-feedback{suffix}.zip"
-        with aside(path) as new, zipfile.ZipFile(new, "w", zipfile.ZIP_DEFLATED) as archive:
+        with (
+            product(assignment.root, path) as new,
+            zipfile.ZipFile(new, "w", zipfile.ZIP_DEFLATED) as archive,
+        ):
             for student, name in of_students.items():
                 prefix = name.prefix if name else f"{student}/"
                 archive.write(page_of(assignment, student), f"{prefix}{assignment.name}.html")

@@ -5,6 +5,7 @@ import importlib.util
 import re
 import socket
 import subprocess
+import sys
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -51,7 +52,7 @@ def lab(course: Path, folder: Path) -> Iterator[str]:
     port = free_port()
     options = ["--no-browser", f"--port={port}", "--IdentityProvider.token=course"]
     options += ["--LabApp.expose_app_in_browser=True"]  # for wait_for_kernel
-    environment = bootstrap.lab_environment() | {"HOME": str(folder / "home")}
+    environment = bootstrap.variables(Path(sys.prefix)) | {"HOME": str(folder / "home")}
     for name in [name for name in environment if name.startswith(("JUPYTER", "XDG_"))]:
         del environment[name]
     if (settings := course / "tools" / "jupyterlab").is_dir():  # what `make lab` lays into the environment
@@ -60,7 +61,7 @@ def lab(course: Path, folder: Path) -> Iterator[str]:
         options += [f"--LabApp.app_settings_dir={settings / 'share' / 'jupyter' / 'lab' / 'settings'}"]
     log = folder / "lab.log"
     with log.open("w") as output:
-        command = bootstrap.lab_command(course, options)
+        command = bootstrap.lab_command(Path(sys.prefix), course, options)
         server = subprocess.Popen(command, env=environment, cwd=course, stderr=output)
     try:
         while not answers(f"http://127.0.0.1:{port}/api"):

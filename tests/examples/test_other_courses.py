@@ -158,7 +158,7 @@ class Environment:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory) -> Path:
-    """The distribution, from a copy: a folder build/ of an earlier one would be packed along."""
+    """The distribution, from a copy."""
     folder = tmp_path_factory.mktemp("wheel")
     shutil.copytree(ROOT, folder / "source", ignore=NOT_COPIED)
     command = [
@@ -246,6 +246,21 @@ def test_the_wheel_is_the_tool_s_alone_with_its_own_readme(wheel):
     assert {*names} == {path.relative_to(ROOT).as_posix() for path in files if path.suffix != ".pyc"}
     readme = (ROOT / "autograder" / "README.md").read_text()
     assert metadata.decode().partition("\n\n")[2].strip() == readme.strip()
+
+
+@pytest.mark.slow
+def test_building_leaves_nothing_behind(wheel):
+    """Neither for the tool nor for the course, whose wheel has coursekit with its data."""
+    source = wheel.parent / "source"
+    (wheel.parent / "course").mkdir()
+    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", wheel.parent / "course"]
+    subprocess.run([*pip, source / "course"], check=True)
+    left = [path for path in source.rglob("*") if path.name == "build" or path.suffix == ".egg-info"]
+    assert left == []
+    with zipfile.ZipFile(next((wheel.parent / "course").glob("*.whl"))) as archive:
+        packed = {name for name in archive.namelist() if name.startswith("coursekit/")}
+    files = (path for path in (ROOT / "coursekit").rglob("*") if path.is_file() and path.suffix != ".pyc")
+    assert packed == {path.relative_to(ROOT).as_posix() for path in files}
 
 
 STUDENT = """
