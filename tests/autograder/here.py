@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, Future
 from contextlib import chdir, contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from threading import RLock
 
@@ -21,6 +22,7 @@ import pytest
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 
+from autograder import digests
 from autograder.checks import recording
 from autograder.checks.status import Ending
 from autograder.course import Assignment
@@ -38,6 +40,8 @@ from tests.autograder.road import hand_in, with_cell
 NAME = "01_steps"
 SMALL = Path(__file__).parent / "small"
 _one_at_a_time = RLock()
+_installed_versions, _imports = cache(digests.installed_versions), cache(digests._imports)
+"""What these say does not change while the tests run, and takes a tenth of a second each time."""
 
 
 def run_here(job: bytes, limits: Limits | None = None) -> Outcome:
@@ -145,6 +149,8 @@ def stay_in_this_process(monkeypatch: pytest.MonkeyPatch, pool: Pool | None = No
     monkeypatch.setattr("autograder.grading.expected.ThreadPoolExecutor", AtOnce)
     monkeypatch.setattr("autograder.grading.engine.ServerPool", Servers)
     monkeypatch.setattr("autograder.grading.run.make_pool", lambda *how: pool)
+    monkeypatch.setattr(digests, "installed_versions", _installed_versions)
+    monkeypatch.setattr(digests, "_imports", _imports)
     return pool
 
 
@@ -190,7 +196,9 @@ class Course:
         """Everything that was handed in, into the gradebook; `faults` are those of the next jobs."""
         self.pool.faults += faults
         folders = run.find_submissions(self.assignment, self.assignment.submitted, [])
-        return run.grade_class(self.assignment, folders, run.Options("none", fresh=fresh), lambda result: None)
+        return run.grade_class(
+            self.assignment, folders, run.Options("none", fresh=fresh), lambda result: None
+        )
 
     @contextmanager
     def gradebook(self) -> Iterator[Gradebook]:

@@ -70,7 +70,9 @@ def test_whoever_is_graded_twice_has_one_row_and_the_last_score(small):
     small.grade_class()
     assert small.scores() == {"ada": 9}
     kept = history.recall(small.assignment, "ada")
-    assert len(kept.hand_ins) == 2 and kept.attempts("steps-largest") == 2 and kept.attempts("steps-total") == 1
+    assert (
+        len(kept.hand_ins) == 2 and kept.attempts("steps-largest") == 2 and kept.attempts("steps-total") == 1
+    )
 
 
 def test_the_same_file_graded_again_is_one_hand_in(small):
@@ -143,9 +145,7 @@ def test_who_is_late_pays_what_the_course_s_rule_says(small):
         (folder / "timestamp.txt").write_text(f"2026-10-01 {when}:00 UTC")
     small.grade_class()
     with small.gradebook() as gradebook:
-        penalties = {
-            s.student.id: s.late_submission_penalty for s in gradebook.assignment_submissions(NAME)
-        }
+        penalties = {s.student.id: s.late_submission_penalty for s in gradebook.assignment_submissions(NAME)}
     assert penalties == {"ada": 0, "bob": 4.5, "cem": 0}
 
 

@@ -82,7 +82,9 @@ def test_what_a_cell_prints_stands_under_it(small):
         (Ending.FINISHED, Status.ERROR, "No readable answers"),
     ],
 )
-def test_a_job_that_ends_early_keeps_what_it_had_and_says_why_the_rest_is_missing(small, ending, status, said):
+def test_a_job_that_ends_early_keeps_what_it_had_and_says_why_the_rest_is_missing(
+    small, ending, status, said
+):
     """Three cells ran: the imports, the first function, its check."""
     result = small.grade("ada", cut_off(ending, frames=3))
     verdicts = by_name(result)
@@ -156,8 +158,12 @@ def test_another_notebook_and_a_corrected_solution_are_run(small):
         assert len(engine.pool.sent) == 1
     small.correct("return values.sum()", "return sum(values)")
     exercises = small.assignment.exercises_file
-    exercises.write_text(exercises.read_text().replace('".sum()", ".mean()"', '"sum(values)", "values.mean()"'))
-    exercises.write_text(exercises.read_text().replace('"values.sum()", "values[1:].sum()"', '"sum(values)", "0"'))
+    exercises.write_text(
+        exercises.read_text().replace('".sum()", ".mean()"', '"sum(values)", "values.mean()"')
+    )
+    exercises.write_text(
+        exercises.read_text().replace('"values.sum()", "values[1:].sum()"', '"sum(values)", "0"')
+    )
     with small.engine() as engine:
         engine.grade(small.read("ada"))
         assert len(engine.pool.sent) == 1

@@ -19,7 +19,9 @@ total = Exercise(
     rule=Rule("close", 1e-5),
     mistakes=(
         Mistake("the mean instead of the sum", "Your answer does not grow with n.", ".sum()", ".mean()"),
-        Mistake("the first value is left out", "Where does Python count from?", "values.sum()", "values[1:].sum()"),
+        Mistake(
+            "the first value is left out", "Where does Python count from?", "values.sum()", "values[1:].sum()"
+        ),
     ),
     alternatives={"a loop": "def total(values):\n    return float(sum(values))\n"},
     hints=HINTS,
@@ -29,9 +31,13 @@ shares = Exercise(
     rule=Rule("close", 1e-5, axes={"": "values"}),
     mistakes=(
         Mistake("not divided", "Your shares do not add up to 1.", " / total(values)", "", credit=0.5),
-        Mistake("divided by the largest", "The largest of your shares is 1.", "total(values)", "values.max()"),
+        Mistake(
+            "divided by the largest", "The largest of your shares is 1.", "total(values)", "values.max()"
+        ),
     ),
-    alternatives={"with the mean": "def shares(values):\n    return values / (values.mean() * len(values))\n"},
+    alternatives={
+        "with the mean": "def shares(values):\n    return values / (values.mean() * len(values))\n"
+    },
     hints=HINTS,
     uses=("steps.total",),
 )
