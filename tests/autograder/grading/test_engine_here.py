@@ -196,12 +196,12 @@ def test_an_unchanged_demonstration_is_run_only_for_an_answer_that_needs_it(smal
     with small.engine() as engine:
         engine.grade(small.read("ada"))
         (job,) = engine.pool.sent
-        assert not any("import math" in cell["source"] for cell in job.cells)
-    small.hand_in("bob", total="def total(values):\n    return math.fsum(values)")
+        assert not any("def added" in cell["source"] for cell in job.cells)
+    small.hand_in("bob", total="def total(values):\n    return added(values)")
     with small.engine() as engine:
         assert engine.grade(small.read("bob")).score == 9
         first, second = engine.pool.sent
-        assert any("import math" in cell["source"] for cell in second.cells)
+        assert any("def added" in cell["source"] for cell in second.cells)
 
 
 def test_a_file_that_is_no_notebook_is_not_run_and_says_so_in_every_cell(small):

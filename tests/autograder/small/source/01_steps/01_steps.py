@@ -9,9 +9,11 @@ import numpy as np
 from autograder.checks import check
 
 # %% tags=["demo"]
-import math
+def added(values):
+    return sum(values.tolist())
 
-print("the largest of three thirds:", math.floor(1 / 3))
+
+print("three thirds:", added(np.full(3, 1 / 3)))
 
 
 # %% nbgrader={"grade": false, "grade_id": "steps-total", "locked": false, "schema_version": 3, "solution": true, "task": false}
