@@ -25,7 +25,7 @@ from nbgrader.api import Gradebook
 from autograder import digests
 from autograder.checks import recording
 from autograder.checks.status import Ending
-from autograder.course import Assignment
+from autograder.course import Assignment, assignments
 from autograder.grading import run
 from autograder.grading.engine import Engine, Result
 from autograder.grading.original import original
@@ -249,6 +249,6 @@ def make_small_course(folder: Path) -> Course:
     from autograder.authoring import builder
 
     shutil.copytree(SMALL, folder, ignore=shutil.ignore_patterns("__pycache__"))
-    course = Course(folder)
-    builder.put(builder.products(Servers(), course.assignment, builder.generate(course.assignment)))
-    return course
+    for assignment in assignments(folder):
+        builder.put(builder.products(Servers(), assignment, builder.generate(assignment)))
+    return Course(folder)

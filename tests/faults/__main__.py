@@ -1,10 +1,11 @@
 """Which tests see which small fault? Each fault of faults.toml is put into a copy of the repository, where tests are run.
 
-    python -m tests.faults --fast             the fast tests alone
+    python -m tests.faults --near             the fast tests of the folder that mirrors the fault's package
+    python -m tests.faults --fast             then all other fast ones
     python -m tests.faults                    then the slow ones, for what no fast test sees
     python -m tests.faults --only 3 17        these faults, by their number
 
-For each fault the tests of the folder that mirrors its package come first, until one fails. What was found is kept in
+The first test that fails ends the search. What was found is kept in
 build/faults.json, so that a run which was interrupted goes on; `--again` begins anew.
 """
 
@@ -37,17 +38,18 @@ RESULTS = ROOT / "build" / "faults.json"
 FAST, SLOW = "not slow and not browser", "slow or browser"
 SECONDS = {FAST: 900, SLOW: 7200}  # that one run of tests may take; a fault may make it go on for ever
 FAILED = re.compile(r"^(?:FAILED|ERROR) (\S.*?)(?: - .*)?$", re.MULTILINE)
+NEAR, EVERY_FAST, ALL = REACHES = ("near", "fast", "all")
 HANGS = "(the tests did not end)"
 CHECK = "import autograder, pathlib; print(pathlib.Path(autograder.__file__).resolve().parent.parent)"
 
 
 @dataclass(frozen=True)
 class Found:
-    """The test that saw a fault first, or "" ; whether it is a fast one; and whether the slow ones were asked."""
+    """The test that saw a fault first, or ""; whether it is a fast one; and which tests were asked."""
 
     test: str
     fast: bool
-    all_tests: bool
+    reach: str
     seconds: float
 
 
@@ -116,29 +118,30 @@ class Copy:
         return subprocess.Popen(command, cwd=self.root, env=self._environment, **pipes)
 
 
-def mirrored(fault: Fault) -> list[str]:
+def mirrored(root: Path, fault: Fault) -> list[str]:
     """The test files of the fault's package; those that are called like the module come first."""
-    tests = ROOT / "tests" / "autograder"
+    tests = root / "tests" / "autograder"
     folder = tests / fault.place.partition("/")[0]
     files = sorted((folder if folder.is_dir() else tests).glob("test_*.py"))
     files.sort(key=lambda path: Path(fault.file).stem not in path.stem)
-    return [path.relative_to(ROOT).as_posix() for path in files]
+    return [path.relative_to(root).as_posix() for path in files]
 
 
-def rounds(fault: Fault, fast_only: bool, before: str) -> Iterator[tuple[str, list[str], list[str]]]:
+def rounds(root: Path, fault: Fault, reach: str, before: str) -> Iterator[tuple[str, list[str], list[str]]]:
     """What to run: the kind of tests, where they are, and what was run before. First the test that saw it last time."""
-    near = mirrored(fault)
-    if before.startswith("tests/") and (ROOT / before.partition("::")[0]).exists():
+    near = mirrored(root, fault)
+    if before.startswith("tests/") and (root / before.partition("::")[0]).exists():
         yield FAST, [before], []
-    for kind in (FAST,) if fast_only else (FAST, SLOW):
+    for kind in (FAST,) if reach != ALL else (FAST, SLOW):
         yield kind, near, []
-        yield kind, ["tests"], near
+        if reach != NEAR:
+            yield kind, ["tests"], near
 
 
-def look(copy: Copy, fault: Fault, fast_only: bool, before: str) -> Found:
+def look(copy: Copy, fault: Fault, reach: str, before: str) -> Found:
     """Put one fault into the copy and run tests until one sees it."""
     began = time.monotonic()
-    for kind, paths, without in rounds(fault, fast_only, before):
+    for kind, paths, without in rounds(copy.root, fault, reach, before):
         while True:
             with put_into(copy.root, fault):
                 test = copy.first_failing(kind, paths, without)
@@ -147,11 +150,11 @@ def look(copy: Copy, fault: Fault, fast_only: bool, before: str) -> Found:
                 continue
             break
         if test:
-            return Found(test, kind == FAST, not fast_only, time.monotonic() - began)
-    return Found("", False, not fast_only, time.monotonic() - began)
+            return Found(test, kind == FAST, reach, time.monotonic() - began)
+    return Found("", False, reach, time.monotonic() - began)
 
 
-def run(faults: dict[int, Fault], jobs: int, fast_only: bool, results: dict[str, dict], console: Console) -> None:
+def run(faults: dict[int, Fault], jobs: int, reach: str, results: dict[str, dict], console: Console) -> None:
     """Look for each fault that is not among the results, and add it to them."""
     copies: queue.Queue[Copy] = queue.Queue()
     writing = threading.Lock()
@@ -159,7 +162,7 @@ def run(faults: dict[int, Fault], jobs: int, fast_only: bool, results: dict[str,
     def one(number: int, fault: Fault) -> tuple[int, Found]:
         copy = copies.get()
         try:
-            found = look(copy, fault, fast_only, results.get(key(fault), {}).get("test", ""))
+            found = look(copy, fault, reach, results.get(key(fault), {}).get("test", ""))
         finally:
             copies.put(copy)
         with writing:
@@ -195,8 +198,17 @@ def table(faults: dict[int, Fault], results: dict[str, dict]) -> Table:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--fast", action="store_true", help="run fast tests only")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    reach = parser.add_mutually_exclusive_group()
+    reach.add_argument(
+        "--near", action="store_const", const=NEAR, dest="reach", help="the fast tests of its package alone"
+    )
+    reach.add_argument(
+        "--fast", action="store_const", const=EVERY_FAST, dest="reach", help="fast tests alone"
+    )
+    parser.set_defaults(reach=ALL)
     parser.add_argument("--only", type=int, nargs="+", metavar="N", help="the numbers of faults")
     parser.add_argument("--jobs", type=int, default=1, help="copies in which tests run at the same time")
     parser.add_argument("--again", action="store_true", help="also what was found before")
@@ -209,12 +221,14 @@ def main() -> None:
 
     def is_known(fault: Fault) -> bool:
         found = results.get(key(fault))
-        return found is not None and (bool(found["test"]) or given.fast or found["all_tests"])
+        return found is not None and (
+            bool(found["test"]) or REACHES.index(found["reach"]) >= REACHES.index(given.reach)
+        )
 
     console = Console()
     new = {number: fault for number, fault in faults.items() if given.again or not is_known(fault)}
     if new and not given.show:
-        run(new, given.jobs, given.fast, results, console)
+        run(new, given.jobs, given.reach, results, console)
     console.print(table(faults, results))
     found = [results[key(fault)] for fault in faults.values() if key(fault) in results]
     fast, seen = (sum(bool(one["test"]) and (one["fast"] or slow) for one in found) for slow in (False, True))

@@ -1,6 +1,6 @@
 """Runs pytest again and again in forks of a process that has imported what all tests share, but nothing of the repository.
 
-    python warm.py        in the folder that is tested; each line on stdin is a request, each on stdout its answer
+python warm.py        in the folder that is tested; each line on stdin is a request, each on stdout its answer
 """
 
 import contextlib
@@ -12,11 +12,50 @@ import signal
 import sys
 
 SHARED = (
-    *("numpy", "torch", "scipy.stats", "scipy.cluster.hierarchy", "sklearn.feature_extraction.text", "matplotlib.pyplot"),
-    *("IPython", "ipykernel", "nbformat", "nbclient", "nbconvert", "jupytext", "jinja2", "sqlalchemy.orm", "alembic"),
-    *("nbgrader.api", "nbgrader.apps", "nbgrader.converters", "nbgrader.preprocessors", "nbgrader.plugins.export"),
-    *("nbgrader.server_extensions.formgrader", "typer.testing", "rich.table", "hypothesis", "xdist", "pytest_timeout"),
-    *("safetensors.numpy", "fastjsonschema", "jsonschema", "msgspec", "nh3", "latex2mathml", "psutil", "cryptography"),
+    *(
+        "numpy",
+        "torch",
+        "scipy.stats",
+        "scipy.cluster.hierarchy",
+        "sklearn.feature_extraction.text",
+        "matplotlib.pyplot",
+    ),
+    *(
+        "IPython",
+        "ipykernel",
+        "nbformat",
+        "nbclient",
+        "nbconvert",
+        "jupytext",
+        "jinja2",
+        "sqlalchemy.orm",
+        "alembic",
+    ),
+    *(
+        "nbgrader.api",
+        "nbgrader.apps",
+        "nbgrader.converters",
+        "nbgrader.preprocessors",
+        "nbgrader.plugins.export",
+    ),
+    *(
+        "nbgrader.server_extensions.formgrader",
+        "typer.testing",
+        "rich.table",
+        "hypothesis",
+        "xdist",
+        "pytest_timeout",
+    ),
+    *(
+        "safetensors.numpy",
+        "fastjsonschema",
+        "jsonschema",
+        "msgspec",
+        "nh3",
+        "latex2mathml",
+        "psutil",
+        "cryptography",
+    ),
 )
 
 

@@ -76,3 +76,22 @@ def test_whoever_could_not_be_judged_again_in_time_is_told_so(graded):
     )
     assert len(jobs) == 2
     assert "There was no time left to judge it with the solution's." in verdicts["largest"].reason
+
+
+def test_what_an_exercise_declares_to_use_counts_also_through_a_helper(graded):
+    """No name of the earlier function stands in the cell."""
+    helped = "def shares(values):\n    return values / _helper(values)"
+    verdicts, _ = graded(total=f"{MEAN}\n\ndef _helper(values):\n    return total(values)", shares=helped)
+    assert verdicts["total"].status == Status.FAILED
+    assert verdicts["shares"].reason == "Right with the solution's total in the place of yours."
+
+
+def test_right_functions_that_do_not_go_together_cost_once_what_needs_both(graded):
+    """`shares` needs a plain number, which the solution's `total` does not give: all that it calls is lent with it."""
+    verdicts, jobs = graded(
+        total="def total(values):\n    return {'sum': 0}",
+        shares="def shares(values):\n    return values / total(values)['sum']",
+        largest="def largest(values):\n    return shares(values).max()",
+    )
+    assert verdicts["total"].score == verdicts["shares"].score == 0
+    assert verdicts["largest"].status == Status.PASSED

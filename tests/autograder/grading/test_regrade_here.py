@@ -66,6 +66,29 @@ def test_the_reason_says_what_it_was_and_what_it_is(corrected):
     assert why["bob"].endswith("now: right") and why["ada"].startswith("was: right")
 
 
+def test_a_release_older_than_its_source_changes_nothing(corrected):
+    corrected.correct(
+        '"grade_id": "steps-total-check", "locked": true, "points": 2',
+        '"grade_id": "steps-total-check", "locked": true, "points": 5',
+    )
+    with pytest.raises(CourseError, match="is older than its source"):
+        run(corrected, agree=True)
+    assert corrected.scores() == {"ada": 11, "bob": 7, "cem": 7}
+
+
+def test_an_answer_that_was_changed_after_a_person_read_it_is_shown_although_no_score_changes(small):
+    small.hand_in("ada", question="Nothing.")
+    small.grade_class()
+    small.finish("ada", points=2)
+    small.hand_in("ada", question="They double.")
+    done, shown = run(small, agree=False)
+    assert [(what, before, after) for _, what, before, after in shown] == [
+        ("steps-question", 2.0, 2.0),
+        ("total", 11.0, 11.0),
+    ]
+    assert "the score given by hand stays and is marked for another look" in done.changes[0].why
+
+
 def test_nothing_that_changes_is_no_question(small):
     small.hand_in("ada")
     small.grade_class()
@@ -117,3 +140,9 @@ def test_scores_that_count_other_points_than_now_are_named(small):
     found = scores_with_old_points(small.assignment, release)
     assert found.points == {"steps-total-check": (2, 5)} and found.students == ("ada",)
     assert "the score of 1 student still counts the old ones: ada." in str(found)
+
+
+def test_extra_credit_is_no_change_of_points(small):
+    small.hand_in("ada")
+    small.grade_class()
+    assert scores_with_old_points(small.assignment) is None

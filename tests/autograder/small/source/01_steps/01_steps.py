@@ -8,6 +8,7 @@ import numpy as np
 
 from autograder.checks import check
 
+
 # %% tags=["demo"]
 def added(values):
     return sum(values.tolist())
