@@ -4,6 +4,7 @@ The runner, the recorder, the engine and the gradebook are the real ones. What a
 is not there; a test says with `Fault` where a job is to end badly. `test_engine` and tests/autograder/jail try the rest.
 """
 
+import atexit
 import os
 import random
 import shutil
@@ -49,7 +50,9 @@ def run_here(job: bytes, limits: Limits | None = None) -> Outcome:
     limits = limits or Limits()
     frames: list[bytes] = []
     with _one_at_a_time, _as_it_was(), tempfile.TemporaryDirectory() as folder, chdir(folder):
-        runner.run_job(runner.read_job(job), make_shell(limits), limits, frames.append)
+        shell = make_shell(limits)
+        runner.run_job(runner.read_job(job), shell, limits, frames.append)
+        atexit.unregister(shell.atexit_operations)  # which would keep each of them until the end
     return Outcome(tuple(frames), Ending.FINISHED, 0.25, 0.2, 1 << 20)
 
 

@@ -18,7 +18,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -58,7 +57,7 @@ class Copy:
     """A copy of the repository with everything that git would keep. The environment is shared."""
 
     root: Path
-    sound: dict[str, bool] = field(default_factory=dict)  # {test: whether it passes without any fault}
+    failing: set[str] = field(default_factory=set)  # tests that fail without any fault, and see nothing
 
     @classmethod
     def make(cls, root: Path) -> "Copy":
@@ -87,28 +86,28 @@ class Copy:
     def first_failing(self, kind: str, paths: list[str], without: list[str]) -> str:
         """The first of these tests that fails, or ""."""
         left_out = [f"--ignore={path}" for path in without]
-        left_out += [f"--deselect={test}" for test, passes in self.sound.items() if not passes]
-        return self._pytest([*paths, *left_out, "-m", kind], SECONDS[kind])
+        left_out += [f"--deselect={test}" for test in self.failing]
+        return next(iter(self._failing(["-x", *paths, *left_out, "-m", kind], SECONDS[kind])), "")
 
-    def passes(self, test: str) -> bool:
-        """Whether a test passes in the copy as it now is."""
-        return not self._pytest([test], SECONDS[SLOW])
+    def failing_anyway(self, tests: set[str]) -> set[str]:
+        """Those of these tests that fail without any fault, too."""
+        here = sorted(test for test in tests if test.startswith("tests/"))
+        return set(self._failing(here, SECONDS[SLOW])) & tests if here else set()
 
-    def _pytest(self, arguments: list[str], seconds: float) -> str:
-        """The first test that fails, or ""."""
+    def _failing(self, arguments: list[str], seconds: float) -> list[str]:
+        """The tests that fail, or in their place what else went wrong."""
         log = self.root.with_suffix(".log")
-        options = ["-x", "-q", "-rfE", "--tb=no", "-n", "0", "-p", "no:cacheprovider"]
+        options = ["-q", "-rfE", "--tb=no", "-n", "0", "-p", "no:cacheprovider"]
         request = {"arguments": [*options, *arguments], "log": str(log), "seconds": seconds}
         self._warm.stdin.write(f"{json.dumps(request)}\n")
         self._warm.stdin.flush()
         status = json.loads(self._warm.stdout.readline())
         if status is None:
-            return HANGS
+            return [HANGS]
         if status in (0, 5):  # all passed, or there was none
-            return ""
+            return []
         said = log.read_text(errors="replace")
-        failed = FAILED.search(said)
-        return failed[1] if failed else f"(pytest ended with {status}: {said[-200:]})"
+        return FAILED.findall(said) or [f"(pytest ended with {status}: {said[-200:]})"]
 
     @cached_property
     def _warm(self) -> subprocess.Popen:
@@ -118,37 +117,38 @@ class Copy:
         return subprocess.Popen(command, cwd=self.root, env=self._environment, **pipes)
 
 
-def mirrored(root: Path, fault: Fault) -> list[str]:
-    """The test files of the fault's package; those that are called like the module come first."""
+def mirrored(root: Path, fault: Fault) -> tuple[list[str], list[str]]:
+    """The test files of the fault's package: those that import or are called like its module, and the others."""
     tests = root / "tests" / "autograder"
     folder = tests / fault.place.partition("/")[0]
-    files = sorted((folder if folder.is_dir() else tests).glob("test_*.py"))
-    files.sort(key=lambda path: Path(fault.file).stem not in path.stem)
-    return [path.relative_to(root).as_posix() for path in files]
+    module = Path(fault.file).with_suffix("")
+    imported = re.compile(
+        rf"{'.'.join(module.parts)}\b|from {'.'.join(module.parts[:-1])} import .*\b{module.name}\b"
+    )
+    close, others = [], []
+    for path in sorted((folder if folder.is_dir() else tests).glob("test_*.py")):
+        is_close = module.name in path.stem or imported.search(path.read_text(encoding="utf-8"))
+        (close if is_close else others).append(path.relative_to(root).as_posix())
+    return close, others
 
 
 def rounds(root: Path, fault: Fault, reach: str, before: str) -> Iterator[tuple[str, list[str], list[str]]]:
     """What to run: the kind of tests, where they are, and what was run before. First the test that saw it last time."""
-    near = mirrored(root, fault)
+    close, others = mirrored(root, fault)
     if before.startswith("tests/") and (root / before.partition("::")[0]).exists():
         yield FAST, [before], []
     for kind in (FAST,) if reach != ALL else (FAST, SLOW):
-        yield kind, near, []
+        yield from ((kind, paths, []) for paths in (close, others) if paths)
         if reach != NEAR:
-            yield kind, ["tests"], near
+            yield kind, ["tests"], [*close, *others]
 
 
 def look(copy: Copy, fault: Fault, reach: str, before: str) -> Found:
     """Put one fault into the copy and run tests until one sees it."""
     began = time.monotonic()
     for kind, paths, without in rounds(copy.root, fault, reach, before):
-        while True:
-            with put_into(copy.root, fault):
-                test = copy.first_failing(kind, paths, without)
-            # A test that fails here anyway sees nothing.
-            if test.startswith("tests/") and copy.sound.setdefault(test, copy.passes(test)) is False:
-                continue
-            break
+        with put_into(copy.root, fault):
+            test = copy.first_failing(kind, paths, without)
         if test:
             return Found(test, kind == FAST, reach, time.monotonic() - began)
     return Found("", False, reach, time.monotonic() - began)
@@ -156,27 +156,45 @@ def look(copy: Copy, fault: Fault, reach: str, before: str) -> Found:
 
 def run(faults: dict[int, Fault], jobs: int, reach: str, results: dict[str, dict], console: Console) -> None:
     """Look for each fault that is not among the results, and add it to them."""
-    copies: queue.Queue[Copy] = queue.Queue()
-    writing = threading.Lock()
-
-    def one(number: int, fault: Fault) -> tuple[int, Found]:
-        copy = copies.get()
-        try:
-            found = look(copy, fault, reach, results.get(key(fault), {}).get("test", ""))
-        finally:
-            copies.put(copy)
-        with writing:
-            results[key(fault)] = asdict(found)
-            write_aside(RESULTS, json.dumps(results, indent=1))
-        return number, found
-
-    with tempfile.TemporaryDirectory(prefix="faults-") as folder, ThreadPoolExecutor(jobs) as threads:
+    with tempfile.TemporaryDirectory(prefix="faults-") as folder:
+        copies = []
         for job in range(min(jobs, len(faults))):
             (Path(folder) / str(job)).mkdir()
-            copies.put(Copy.make(Path(folder) / str(job)))
+            copies.append(Copy.make(Path(folder) / str(job)))
+        while faults:
+            look_for_all(faults, copies, reach, results, console)
+            tests = {results[key(fault)]["test"] for fault in faults.values()}
+            failing = copies[0].failing_anyway(tests)
+            faults = {n: fault for n, fault in faults.items() if results[key(fault)]["test"] in failing}
+            for copy in copies:
+                copy.failing |= failing
+            for fault in faults.values():
+                del results[key(fault)]
+            if failing:
+                console.print(f"These fail without any fault, and are left out: {', '.join(sorted(failing))}")
+
+
+def look_for_all(
+    faults: dict[int, Fault], copies: list[Copy], reach: str, results: dict[str, dict], console: Console
+) -> None:
+    """Each fault in one of the copies. What is found is kept at once."""
+    free: queue.Queue[Copy] = queue.Queue()
+    for copy in copies:
+        free.put(copy)
+
+    def one(number: int, fault: Fault) -> tuple[int, Found]:
+        copy = free.get()
+        try:
+            return number, look(copy, fault, reach, results.get(key(fault), {}).get("test", ""))
+        finally:
+            free.put(copy)
+
+    with ThreadPoolExecutor(len(copies)) as threads:
         futures = [threads.submit(one, number, fault) for number, fault in faults.items()]
         for done, future in enumerate(as_completed(futures), 1):
             number, found = future.result()
+            results[key(faults[number])] = asdict(found)
+            write_aside(RESULTS, json.dumps(results, indent=1))
             seen = escape(found.test) if found.test else "[red]nobody[/red]"
             console.print(f"{done}/{len(faults)}  {number:>3} {faults[number].place}: {seen}", soft_wrap=True)
 
