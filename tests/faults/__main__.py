@@ -15,6 +15,7 @@ import os
 import queue
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -243,6 +244,7 @@ def main() -> None:
             bool(found["test"]) or REACHES.index(found["reach"]) >= REACHES.index(given.reach)
         )
 
+    signal.signal(signal.SIGTERM, lambda *how: sys.exit(143))  # so that the copies are removed
     console = Console()
     new = {number: fault for number, fault in faults.items() if given.again or not is_known(fault)}
     if new and not given.show:

@@ -45,6 +45,17 @@ def test_changed_points_reach_the_gradebook(small):
         assert gradebook.find_graded_cell("steps-total-check", NAME, NAME).max_score == 5
 
 
+def test_a_corrected_check_reaches_the_gradebook(small):
+    """nbgrader's own Autograde puts it back from there."""
+    small.correct("lambda case: total(", "lambda given: total(")
+    small.correct('total(case["values"])', 'total(given["values"])')
+    assignment = Assignment(small.root, NAME)
+    assignment.release.write_bytes(builder.release_bytes(assignment))
+    register(assignment)
+    with small.gradebook() as gradebook:
+        assert "given" in gradebook.find_source_cell("steps-total-check", NAME, NAME).source
+
+
 def test_what_a_person_gives_and_takes_back(graded):
     with graded.gradebook() as gradebook:
         assert read_marks(gradebook, NAME, QUESTION)["dua"] == Mark(None, "", False, blank=True)

@@ -7,7 +7,7 @@ from autograder.checks.status import Ending
 from autograder.errors import CourseError
 from autograder.grading import history
 from autograder.grading.run import NotAllGraded, Options, find_submissions, grade_class
-from tests.autograder.here import NAME, cut_off
+from tests.autograder.here import NAME, RIGHT, cut_off
 
 OTHERWISE = "def largest(values):\n    return max(shares(values))"
 
@@ -76,10 +76,11 @@ def test_whoever_is_graded_twice_has_one_row_and_the_last_score(small):
 
 
 def test_the_same_file_graded_again_is_one_hand_in(small):
-    small.hand_in("ada")
-    small.grade_class()
-    small.grade_class(fresh=True)
-    assert len(history.recall(small.assignment, "ada").hand_ins) == 1
+    for answer in ("def largest(values):\n    return 0", RIGHT["steps-largest"]):
+        small.hand_in("ada", largest=answer)
+        small.grade_class()
+        small.grade_class(fresh=True)
+    assert len(history.recall(small.assignment, "ada").hand_ins) == 2
 
 
 def test_what_a_person_gave_stays_and_is_looked_at_again_when_the_answer_changes(small):

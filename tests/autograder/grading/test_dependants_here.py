@@ -86,12 +86,19 @@ def test_what_an_exercise_declares_to_use_counts_also_through_a_helper(graded):
     assert verdicts["shares"].reason == "Right with the solution's total in the place of yours."
 
 
+ODD = """
+class Odd(float):
+    __array_ufunc__ = None
+
+
+def total(values):
+    return Odd(values.sum())
+"""
+
+
 def test_right_functions_that_do_not_go_together_cost_once_what_needs_both(graded):
-    """`shares` needs a plain number, which the solution's `total` does not give: all that it calls is lent with it."""
-    verdicts, jobs = graded(
-        total="def total(values):\n    return {'sum': 0}",
-        shares="def shares(values):\n    return values / total(values)['sum']",
-        largest="def largest(values):\n    return shares(values).max()",
-    )
-    assert verdicts["total"].score == verdicts["shares"].score == 0
-    assert verdicts["largest"].status == Status.PASSED
+    """The solution's `shares` stops at what the student's `total` gives, which is right alone: both are lent."""
+    verdicts, jobs = graded(total=ODD, shares="def shares(values):\n    return 3.5 * values")
+    assert verdicts["total"].status == Status.PASSED and verdicts["shares"].score == 0
+    assert verdicts["largest"].reason == "Right with the solution's shares and total in the place of yours."
+    assert len(jobs) == 3

@@ -1,6 +1,8 @@
 """One notebook cell by cell, as the runner in the jail makes its frames: run in this process."""
 
+import sys
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -8,6 +10,8 @@ from autograder.checks.status import CellEnding, Ending
 from autograder.jail.inside.limits import Limits
 from autograder.jail.inside.outputs import Outputs
 from autograder.jail.inside.watch import FINISHED, _own_status
+from autograder.jail.outside import bubblewrap
+from autograder.jail.outside.bubblewrap import View
 from autograder.jail.outside.client import FrameReader, _is_report
 from autograder.jail.outside.jobs import cell, make_job
 from autograder.untrusted.frames import read_frame
@@ -51,6 +55,8 @@ def test_an_error_ends_its_cell_alone_and_of_a_long_traceback_the_end_is_kept():
     failed, after = frames(deep, "2")
     assert failed.problem == CellEnding.ERROR and texts(after) == ["2"]
     assert failed.error_text.endswith("ZeroDivisionError: division by zero")
+    (failed,) = frames("raise ValueError('\\n'.join(map(str, range(100))))")
+    assert failed.error_text.endswith("\n98\n99")
 
 
 def test_a_cell_that_prints_without_end_is_cut_off_with_a_word():
@@ -108,6 +114,16 @@ def test_how_a_notebook_ended_is_told_by_its_exit_status():
         Ending.KILLED,
         Ending.DIED,
     ]
+
+
+def test_a_course_s_folder_is_covered_also_where_it_lies_in_a_readable_one(monkeypatch, tmp_path):
+    monkeypatch.setattr(bubblewrap, "find_bubblewrap", lambda: Path(sys.executable).resolve())
+    (tmp_path / "shared" / "course").mkdir(parents=True)
+    (tmp_path / "shared").chmod(0o755)
+    view = View(readable=(tmp_path / "shared",), hidden=(tmp_path / "shared" / "course",))
+    command = bubblewrap.command("", [], 3, view)
+    place = command.index(str(tmp_path / "shared" / "course"))
+    assert command[place - 1] == "--tmpfs" and place > command.index(str(tmp_path / "shared"))
 
 
 def test_frames_without_number_are_too_much(monkeypatch):
