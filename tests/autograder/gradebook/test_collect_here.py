@@ -12,8 +12,7 @@ from autograder.gradebook import feedback
 from autograder.gradebook.collect import collect, explain, recall
 from autograder.gradebook.gradebook import register
 from autograder.gradebook.roster import Roster, Unknown, letters, read_table
-from autograder.untrusted.downloads import Budget, Named, _in_archive, named, which_assignment
-from autograder.untrusted.submission import Unreadable
+from autograder.untrusted.downloads import Named
 from tests.autograder.here import NAME
 
 FILE = f"{NAME}.ipynb"
@@ -184,31 +183,6 @@ def test_another_assignment_and_a_nameless_file_are_left_with_the_reason(course,
     assert not collected(course, archive(tmp_path, "ada/other.ipynb"), NAME).left
 
 
-@pytest.mark.parametrize(
-    ("path", "name"),
-    [
-        (f"{MOODLE}_/{FILE}", Named("moodle", "Ada Lovelace", "12345", FILE, f"{MOODLE}_/")),
-        (f"{MOODLE}_{FILE}", Named("moodle", "Ada Lovelace", "12345", FILE, f"{MOODLE}_")),
-        (
-            f"lovelaceada_LATE_12_345_{FILE}",
-            Named("canvas", "lovelaceada", "12", FILE, "lovelaceada_LATE_12_345_", late=True, order=345),
-        ),
-        (f"class/ada/{NAME}/{FILE}", Named("plain", "ada", "", FILE, "ada/", NAME)),
-        (f"LATE_anon_abc_12_{FILE}", Named("canvas", "", "", f"LATE_anon_abc_12_{FILE}")),
-        (FILE, None),
-    ],
-)
-def test_a_path_names_a_person_as_its_system_does(path, name):
-    assert named(path, [NAME]) == name
-
-
-@pytest.mark.parametrize(
-    ("file", "again"), [("01_steps", 0), ("01_steps (2)", 2), ("01_steps-3", 3), ("01_steps-3 (1)", 1)]
-)
-def test_a_browser_s_number_is_not_part_of_the_name(file, again):
-    assert which_assignment(Named("moodle", "x", file=f"{file}.ipynb"), [NAME]) == (NAME, again)
-
-
 def test_a_name_is_letters(course):
     assert letters("Öz-Kaya, Cem") == letters("Oz kaya cem")
     with course.gradebook() as gradebook:
@@ -229,15 +203,6 @@ def test_a_table_with_semicolons_in_another_language_is_read(tmp_path):
     table.write_text("Name;Points\nx;1\n")
     with pytest.raises(CourseError, match="neither the column Identifier"):
         read_table(table)
-
-
-def test_only_so_much_is_read_of_all_notebooks_together(tmp_path):
-    with zipfile.ZipFile(archive(tmp_path, ("a", "x" * 10), ("b", "y" * 10))) as packed:
-        files, _ = _in_archive(packed)
-        budget = Budget(15)
-        assert budget.read(files[0]) == b"x" * 10
-        with pytest.raises(Unreadable, match="all notebooks together are too large"):
-            budget.read(files[1])
 
 
 def test_feedback_goes_back_under_the_name_that_the_system_gave(course, tmp_path):

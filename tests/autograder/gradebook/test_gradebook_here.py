@@ -3,12 +3,9 @@
 from datetime import datetime, timedelta
 
 import pytest
-from nbformat.v4 import new_code_cell
 
 from autograder.authoring import builder
 from autograder.course import Assignment
-from autograder.errors import CourseError
-from autograder.files import course_lock
 from autograder.gradebook.by_hand import Mark, read_marks, write_marks
 from autograder.gradebook.gradebook import register
 from autograder.gradebook.queries import CellMean, cell_means, scored_by_hand
@@ -83,17 +80,49 @@ def test_reasons_answers_and_times_are_kept_beside_it(graded):
     assert recall(graded.assignment, "stranger") is None
 
 
-def test_helpers_that_a_student_has_added_are_kept(small):
-    notebook = small.perfect
-    notebook.cells.append(new_code_cell("def helper():\n    return 7"))
-    small.hand_in("ada", notebook)
+def grade_of(small, student, cell):
+    with small.gradebook() as gradebook:
+        grade = gradebook.find_grade(cell, NAME, NAME, student)
+        return grade.auto_score, grade.extra_credit, grade.needs_manual_grade
+
+
+def test_what_a_person_gave_stays_and_is_looked_at_again_when_the_answer_changes(small):
+    small.hand_in("ada", question="Nothing happens.")
     small.grade_class()
-    assert recall(small.assignment, "ada").added == "def helper():\n    return 7"
+    small.finish("ada", points=2)
+    small.grade_class(fresh=True)
+    assert small.scores() == {"ada": 11} and not grade_of(small, "ada", "steps-question")[2]
+    small.hand_in("ada", question="They double.")
+    small.grade_class()
+    assert small.scores() == {"ada": 11} and grade_of(small, "ada", "steps-question")[2]
 
 
-def test_only_one_run_at_a_time_writes_a_gradebook(small):
-    refused = pytest.raises(CourseError, match="Another run is grading this course")
-    with course_lock(small.root), refused, course_lock(small.root):
-        pass
-    with course_lock(small.root):
-        pass
+def test_extra_credit_that_a_person_typed_in_stays(small):
+    small.hand_in("ada")
+    small.grade_class()
+    with small.gradebook() as gradebook:
+        gradebook.find_grade("steps-largest-check", NAME, NAME, "ada").extra_credit = 0.5
+        gradebook.db.commit()
+    small.hand_in("ada", largest="def largest(values):\n    return 0")
+    small.grade_class()
+    assert grade_of(small, "ada", "steps-largest-check") == (0, 0.5, False)
+
+
+def test_the_extra_credit_that_we_gave_is_taken_back(small):
+    small.hand_in("ada")
+    small.grade_class()
+    small.hand_in("ada", largest="def largest(values):\n    return 0")
+    small.grade_class()
+    assert grade_of(small, "ada", "steps-largest-check") == (0, 0, False)
+
+
+def test_unanswered_questions_are_commented_as_nbgrader_does(small):
+    small.hand_in("ada", question="Nothing.")
+    small.hand_in("bob")
+    small.grade_class()
+    with small.gradebook() as gradebook:
+        comments = {
+            student: gradebook.find_comment("steps-question", NAME, NAME, student).auto_comment
+            for student in ("ada", "bob")
+        }
+    assert comments == {"ada": None, "bob": "No response."}

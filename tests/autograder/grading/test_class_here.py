@@ -1,6 +1,7 @@
 """A class is graded into a real gradebook, interrupted, and graded on."""
 
 import pytest
+from nbformat.v4 import new_code_cell
 from nbgrader.api import MissingEntry
 
 from autograder.checks.status import Ending
@@ -83,48 +84,6 @@ def test_the_same_file_graded_again_is_one_hand_in(small):
     assert len(history.recall(small.assignment, "ada").hand_ins) == 2
 
 
-def test_what_a_person_gave_stays_and_is_looked_at_again_when_the_answer_changes(small):
-    small.hand_in("ada", question="Nothing happens.")
-    small.grade_class()
-    small.finish("ada", points=2)
-    small.grade_class(fresh=True)
-    assert small.scores() == {"ada": 11} and not grade_of(small, "ada", "steps-question")[2]
-    small.hand_in("ada", question="They double.")
-    small.grade_class()
-    assert small.scores() == {"ada": 11} and grade_of(small, "ada", "steps-question")[2]
-
-
-def test_extra_credit_that_a_person_typed_in_stays(small):
-    small.hand_in("ada")
-    small.grade_class()
-    with small.gradebook() as gradebook:
-        gradebook.find_grade("steps-largest-check", NAME, NAME, "ada").extra_credit = 0.5
-        gradebook.db.commit()
-    small.hand_in("ada", largest="def largest(values):\n    return 0")
-    small.grade_class()
-    assert grade_of(small, "ada", "steps-largest-check") == (0, 0.5, False)
-
-
-def test_the_extra_credit_that_we_gave_is_taken_back(small):
-    small.hand_in("ada")
-    small.grade_class()
-    small.hand_in("ada", largest="def largest(values):\n    return 0")
-    small.grade_class()
-    assert grade_of(small, "ada", "steps-largest-check") == (0, 0, False)
-
-
-def test_unanswered_questions_are_commented_as_nbgrader_does(small):
-    small.hand_in("ada", question="Nothing.")
-    small.hand_in("bob")
-    small.grade_class()
-    with small.gradebook() as gradebook:
-        comments = {
-            student: gradebook.find_comment("steps-question", NAME, NAME, student).auto_comment
-            for student in ("ada", "bob")
-        }
-    assert comments == {"ada": None, "bob": "No response."}
-
-
 RULE = """
 from nbgrader.plugins import LateSubmissionPlugin
 
@@ -182,3 +141,11 @@ def test_trouble_is_recorded_as_such(small):
     small.grade_class(cut_off(Ending.MEMORY))
     kept = history.recall(small.assignment, "ada")
     assert kept.ending == Ending.MEMORY and small.scores() == {"ada": 0}
+
+
+def test_helpers_that_a_student_has_added_are_kept(small):
+    notebook = small.perfect
+    notebook.cells.append(new_code_cell("def helper():\n    return 7"))
+    small.hand_in("ada", notebook)
+    small.grade_class()
+    assert history.recall(small.assignment, "ada").added == "def helper():\n    return 7"

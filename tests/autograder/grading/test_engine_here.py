@@ -7,10 +7,9 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.checks import answers
 from autograder.checks.status import Ending, Status
-from autograder.exercise import Draw
 from autograder.grading.demonstrations import Demonstrations
 from autograder.untrusted.frames import read_frame
-from tests.autograder.here import RIGHT, by_name, cut_off
+from tests.autograder.here import by_name, cut_off
 
 ANSWERED = {"question": "Nothing happens."}
 
@@ -261,37 +260,8 @@ def test_other_limits_make_another_result(small):
         assert len(engine.pool.sent) == 1
 
 
-def test_a_table_beside_the_notebook_is_there_and_a_corrected_one_makes_another_result(small):
-    """The answer key, which lies there, too, is in no jail."""
-    table = small.assignment.release.with_name("table.csv")
-    table.write_text("1")
-    reads = "import os\nprint(sorted(os.listdir()), open('table.csv').read())\n" + RIGHT["steps-total"]
-    assert "['table.csv'] 1" in str(small.grade("ada", total=reads).outputs)
-    table.write_text("2")
-    assert "['table.csv'] 2" in str(small.grade("ada", total=reads).outputs)
-
-
 def test_demonstrations_that_build_on_one_another_are_run_together():
     cells = [new_code_cell(text, metadata={"tags": ["demo"]}) for text in ("a = 1", "b = a + 1", "c = 3")]
     notebook = new_notebook(cells=[*cells, new_code_cell("d = b")])
     assert Demonstrations(notebook).that_define({"b"}, notebook) == [0, 1]
     assert Demonstrations(notebook).that_define(set(), notebook) == []
-
-
-def test_which_exercise_is_earlier_is_told_by_the_notebook(small):
-    exercises = small.assignment.exercises_file
-    head, total, rest = exercises.read_text().partition("total = Exercise(")
-    first, shares, others = rest.partition("shares = Exercise(")
-    exercises.write_text(f"{head}{shares}{others}\n{total}{first}")
-    assert list(small.assignment.exercises) == ["steps.total", "steps.shares", "steps.largest"]
-
-
-def test_inputs_are_other_ones_for_each_exercise_and_seed(small):
-    exercises = small.assignment.exercises
-    drawn = [
-        exercises[name].draw(seed)[0]["values"].tolist()
-        for name in ("steps.total", "steps.shares")
-        for seed in (1, 2)
-    ]
-    names = [Draw(1, name).normal(3).tolist() for name in ("a.bc", "a.cb")]
-    assert len({tuple(values) for values in [*drawn, *names]}) == 6

@@ -10,7 +10,7 @@ from autograder.checks.status import CellEnding, Ending
 from autograder.jail.inside.limits import Limits
 from autograder.jail.inside.outputs import Outputs
 from autograder.jail.inside.watch import FINISHED, _own_status
-from autograder.jail.outside import bubblewrap
+from autograder.jail.outside import bubblewrap, cgroup
 from autograder.jail.outside.bubblewrap import View
 from autograder.jail.outside.client import FrameReader, _is_report
 from autograder.jail.outside.jobs import cell, make_job
@@ -141,3 +141,8 @@ def test_a_report_has_all_its_numbers():
     for name in whole:
         assert not _is_report({key: value for key, value in whole.items() if key != name})
     assert not _is_report(whole | {"seconds": "1"}) and not _is_report(whole | {"status": "well"})
+
+
+def test_two_processors_for_a_notebook_are_two():
+    settings = cgroup._settings(Limits(cores=2.0), 2)
+    assert settings["cpu.max"] == "200000 100000" and settings["memory.swap.max"] == "0"

@@ -4,9 +4,8 @@ import pytest
 from nbformat.v4 import new_code_cell
 
 from autograder.checks.status import Status
-from autograder.gradebook.queries import Score
 from autograder.grading.verdicts import CellVerdict, readable
-from autograder.report import bars, contents, plain, read_class
+from autograder.report import plain
 from autograder.untrusted import similarity, staging, summary
 from autograder.untrusted.autograded import verdict_output
 from autograder.untrusted.budgets import LONGEST, SHOWN_OF_TOO_MUCH, cut_off
@@ -127,23 +126,3 @@ def test_feedback_lists_what_is_wrong_apart_from_what_is_right(graded):
     assert "Look at these again" not in right and "Look at these again" in wrong
     again = wrong.partition("Look at these again")[2].partition("Written answers")[0]
     assert "largest" in again and "total" not in again and "0 of 1" in again
-
-
-def test_the_report_gathers_what_is_wrong_in_one_way(graded):
-    """Whatever the numbers in the sentence are. What follows from an earlier mistake is not among it."""
-    shown = contents(read_class(graded.assignment))
-    rows = {row.name: row for row in shown["exercises"]}
-    assert rows["steps.largest"].right == 3 and dict(rows["steps.largest"].statuses) == {"failed": 2}
-    assert rows["steps.shares"].inherited == 1 and rows["steps.largest"].inherited == 0
-    assert [(row.exercise, row.students) for row in shown["unnamed"]] == [
-        ("steps.largest", ["bob", "cem"]),
-        ("steps.total", ["dua"]),
-    ]
-    assert shown["mean"] == pytest.approx((9 + 6 + 6 + 3 + 9) / 5) and shown["median"] == 6
-
-
-def test_every_score_is_in_a_bar_the_highest_too():
-    scores = [Score(raw, 0.0, waiting, None) for raw, waiting in ((0, False), (9.9, True), (10, False))]
-    made = bars(scores, 10)
-    assert sum(bar.finished + bar.waiting for bar in made) == 3
-    assert (made[0].finished, made[-1].finished, made[-1].waiting) == (1, 1, 1) and made[-1].high == 10
