@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from autograder.authoring.builder import stale
+from autograder.authoring.builder import registered, stale
 from autograder.authoring.lending import lent_bytes, published_key
 from autograder.authoring.minutes import in_fives
 from autograder.authoring.mutants import mutants
@@ -84,3 +84,5 @@ def test_a_release_that_was_not_built_again_is_told(small):
     assert not list(stale(Servers(), small.assignment))
     small.correct('-total-check", "locked": true, "points": 2', '-total-check", "locked": true, "points": 3')
     assert "is not what its source gives" in next(stale(Servers(), small.assignment))
+    with pytest.raises(CourseError, match="is older than its source"):
+        registered(small.assignment)
