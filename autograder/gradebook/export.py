@@ -43,9 +43,8 @@ class SafeExport(ExportPlugin):
             raise CourseError("A column's name is for one assignment: name the assignment.")
         rows = list(self.rows(gradebook, assignments, self._students(gradebook)))
         text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows(
-            [self._harmless(cell) for cell in row] for row in rows
-        )
+        # Lines end with \r\n (RFC 4180), so that the writer also quotes a cell in which there is a lone \r.
+        csv.writer(text).writerows([self._harmless(cell) for cell in row] for row in rows)
         write_product(course_root(), Path(self.to or self.default_file), text.getvalue())
 
     def rows(

@@ -5,8 +5,9 @@ import shutil
 
 import pytest
 
+from autograder.gradebook.gradebook import register
 from autograder.jail.outside.client import find_problem
-from tests.autograder import killing
+from tests.autograder import here, killing
 from tests.autograder.small_class import Class, make_class, use_light_server
 
 
@@ -25,6 +26,22 @@ def own_class(graded_class, tmp_path, monkeypatch) -> Class:
     shutil.copytree(graded_class.course, tmp_path / "course")
     monkeypatch.chdir(tmp_path / "course")
     return Class(tmp_path / "course", graded_class.failing)
+
+
+@pytest.fixture(scope="session")
+def small_course(tmp_path_factory) -> here.Course:
+    """The small course, built and registered: to be copied, not to be changed."""
+    course = here.make_small_course(tmp_path_factory.mktemp("small") / "course")
+    register(course.assignment)
+    return course
+
+
+@pytest.fixture
+def small(small_course, tmp_path, monkeypatch) -> here.Course:
+    """A small course of its own. Whatever grades in it does so in this process."""
+    shutil.copytree(small_course.root, tmp_path / "course")
+    monkeypatch.chdir(tmp_path / "course")
+    return here.Course(tmp_path / "course", here.stay_in_this_process(monkeypatch))
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,110 @@
+"""What a student's commands remember and show: hints, predictions, checks, and files that are whole or not there."""
+
+import numpy as np
+import pytest
+
+from autograder.checks import answer_key, hinting, journal, predicting
+from autograder.checks.checking import check
+from autograder.checks.exceptions import CheckFailed, Unanswered, WrongCall
+from autograder.checks.storing import write_aside
+from autograder.checks.tracebacks import student_traceback
+from tests.autograder.here import NAME
+
+
+@pytest.fixture
+def shown(small, monkeypatch):
+    """What a notebook of the small course shows; it runs beside its key."""
+    notes = []
+    for module in (hinting, predicting):
+        monkeypatch.setattr(module, "display", notes.append)
+    monkeypatch.setattr("autograder.checks.checking.display", notes.append)
+    monkeypatch.setattr(hinting, "_shown", set())
+    monkeypatch.chdir(small.root / "release" / NAME)
+    return notes
+
+
+def test_hints_climb_one_rung_a_call_and_stay_on_the_last(shown):
+    for _ in range(6):
+        hinting.hint("steps.total")
+    assert [note.title for note in shown] == [
+        f"Hint {rung} of 4 for steps.total" for rung in (1, 2, 3, 4, 4, 4)
+    ]
+    assert journal.read()["hints"] == {"steps.total": 4}
+
+
+def test_after_a_restart_the_first_hint_is_where_one_was(shown, monkeypatch):
+    hinting.hint("steps.total", 3)
+    monkeypatch.setattr(hinting, "_shown", set())
+    hinting.hint("total")
+    assert shown[-1].title == "Hint 3 of 4 for steps.total"
+    with pytest.raises(WrongCall, match="rungs 1 to 4"):
+        hinting.hint("steps.total", 5)
+
+
+def test_a_choice_is_made_by_its_letter_in_either_case(shown):
+    for letter in ("b", "B", " b "):
+        predicting.predict("steps.doubled", letter, choices=("more", "less"))
+        assert journal.predictions() == {"steps.doubled": "less"}
+    with pytest.raises(WrongCall, match='"a" to "b"'):
+        predicting.predict("steps.doubled", "c", choices=("more", "less"))
+
+
+def test_a_prediction_is_shown_beside_what_came_out(shown):
+    predicting.reveal("steps.number", 3)
+    predicting.predict("steps.number", 2.5)
+    predicting.reveal("steps.number", 3)
+    assert [note.lines[0] for note in shown if "It is" in note.lines[0]] == [
+        "It is 3. You made no prediction.",
+        "It is 3. You predicted 2.5, off by 0.5.",
+    ]
+
+
+def test_what_is_remembered_is_added_to_what_was(shown):
+    journal.save_check("steps.total", True)
+    journal.save_check("steps.shares", False)
+    journal.save("hints", "steps.total", 2)
+    assert journal.checks() == {"steps.total": True, "steps.shares": False}
+    assert journal.read()["hints"] == {"steps.total": 2}
+
+
+def test_what_was_not_begun_is_neither_right_nor_wrong(shown):
+    def total(values):
+        raise NotImplementedError
+
+    with pytest.raises((Unanswered, CheckFailed)):
+        check("steps.total", lambda case: total(case["values"]))
+    assert journal.checks() == {"steps.total": None}
+    with pytest.raises(CheckFailed):
+        check("steps.total", lambda case: 0)
+    assert journal.checks() == {"steps.total": False}
+    check("steps.total", lambda case: case["values"].sum())
+    assert journal.checks() == {"steps.total": True}
+
+
+def test_the_end_of_a_deep_error_is_shown(monkeypatch):
+    source = "def f(n):\n    return f(n - 1) if n else 1 / 0\n\ndef g():\n    return f(20)\n\ng()"
+    with pytest.raises(ZeroDivisionError) as caught:
+        exec(compile(source, "<cell 1>", "exec"), {})
+    lines = student_traceback(caught.value).splitlines()
+    assert lines[-1] == "ZeroDivisionError: division by zero" and len(lines) == 7
+    assert all(line.startswith("  in f, line 2") for line in lines[:-1])
+
+
+def test_a_write_that_fails_leaves_the_file_as_it_was_and_nothing_beside_it(tmp_path, monkeypatch):
+    write_aside(tmp_path / "a.json", "before")
+    monkeypatch.setattr("os.replace", lambda *paths: (_ for _ in ()).throw(OSError("full")))
+    with pytest.raises(OSError, match="full"):
+        write_aside(tmp_path / "a.json", "after")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
+    assert (tmp_path / "a.json").read_text() == "before"
+
+
+def test_a_mistake_made_in_two_ways_has_two_fingerprints(small):
+    key = answer_key.load.__wrapped__(small.assignment.key)["steps.total"]
+    assert answer_key.numbered(["a", "b", "a", "a"]) == ["a", "b", "a (2)", "a (3)"]
+    assert [mistake.name for mistake in key.mistakes] == [
+        "the mean instead of the sum",
+        "the first value is left out",
+    ]
+    means = [case["values"].mean() for case in key.cases]
+    assert np.allclose([answer.arrays[""] for answer in key.mistakes[0].answers], means)

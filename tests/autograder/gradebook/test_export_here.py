@@ -1,0 +1,128 @@
+"""What Canvas, Moodle and a spreadsheet get of a gradebook."""
+
+import csv
+
+import pytest
+from typer.testing import CliRunner
+
+from autograder.cli import app
+from autograder.gradebook.export import CanvasExport, CsvExport, MoodleExport
+from autograder.gradebook.queries import class_scores
+from tests.autograder.here import NAME
+
+SIGNS = ("=", "+", "-", "@", "\t", "\r", "\n", "\0", "＝", "＋", "－", "＠")
+
+
+def exported(course, kind, **options):
+    """The lines of the file by column and by student, and the exporter."""
+    exporter = kind(assignment=[NAME], **options)
+    exporter.to = str(course.root / "out.csv")
+    with course.gradebook() as gradebook:
+        exporter.export(gradebook)
+    with open(exporter.to, newline="", encoding="utf-8") as file:
+        return list(csv.reader(file)), exporter
+
+
+@pytest.fixture
+def graded(small):
+    """Ada has all points, bob is late by a penalty, cem waits for a person, dua has handed in nothing."""
+    with small.gradebook() as gradebook:
+        gradebook.update_or_create_student(
+            "ada", first_name="Ada", last_name="Lovelace", email="ada@example.org", lms_user_id="4711"
+        )
+        gradebook.update_or_create_student("dua", email="dua@example.org")
+    small.hand_in("ada")
+    small.hand_in("bob", total="def total(values):\n    return 0")
+    small.hand_in("cem", question="Nothing.")
+    small.grade_class()
+    with small.gradebook() as gradebook:
+        gradebook.find_submission_notebook(NAME, NAME, "bob").late_submission_penalty = 1.125
+        gradebook.db.commit()
+    return small
+
+
+@pytest.mark.parametrize("sign", SIGNS)
+def test_no_cell_begins_like_a_formula(small, sign):
+    with small.gradebook() as gradebook:
+        gradebook.update_or_create_student("eva", first_name=f"{sign}1+1", last_name=f"a{sign}1")
+    rows, exporter = exported(small, CsvExport)
+    (line,) = [row for row in rows if "eva" in row]
+    assert f"'{sign}1+1" in line and f"a{sign}1" in line
+    assert exporter.marked == [f"{sign}1+1"]
+
+
+def test_a_column_s_name_is_no_formula_either(small):
+    rows, _ = exported(small, CanvasExport, column="=HYPERLINK(1)")
+    assert rows[0][-1] == "'=HYPERLINK(1)"
+
+
+def test_separators_quotes_and_line_breaks_stay_within_their_cell(small):
+    with small.gradebook() as gradebook:
+        gradebook.update_or_create_student("eva", first_name='a;b,"c"\nd', last_name="e")
+    rows, _ = exported(small, CsvExport)
+    (line,) = [row for row in rows if "eva" in row]
+    assert line[5] == 'a;b,"c"\nd' and len(line) == len(CsvExport.COLUMNS)
+
+
+def test_canvas_finds_students_by_its_number_and_by_the_login(graded):
+    rows, exporter = exported(graded, CanvasExport, column="Steps (99)")
+    assert rows[0] == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "Steps (99)"]
+    assert rows[1] == ["    Points Possible", "", "", "", "", "10.0"]
+    assert sorted(rows[2:]) == [
+        ["", "", "", "bob", "", "5.88"],
+        ["Lovelace, Ada", "4711", "", "ada", "", "9.0"],
+    ]
+    assert (exporter.waiting, exporter.missing) == (["cem"], ["dua"])
+
+
+def test_moodle_finds_students_by_their_number(graded):
+    rows, _ = exported(graded, MoodleExport)
+    assert rows[0] == ["First name", "Last name", "ID number", NAME]
+    assert sorted(rows[1:]) == [["", "", "bob", "5.88"], ["Ada", "Lovelace", "ada", "9.0"]]
+
+
+def test_moodle_has_addresses_only_if_all_are_known(graded):
+    with graded.gradebook() as gradebook:
+        gradebook.update_or_create_student("bob", email="bob@example.org")
+    rows, _ = exported(graded, MoodleExport)
+    assert {row[2]: row[3] for row in rows} == {
+        "ID number": "Email address",
+        "ada": "ada@example.org",
+        "bob": "bob@example.org",
+    }
+
+
+def test_who_waits_is_there_when_asked_for(graded):
+    rows, exporter = exported(graded, MoodleExport, unfinished=True)
+    assert ["", "", "cem", "9.0"] in rows and not exporter.waiting
+
+
+def test_a_spreadsheet_has_everybody_with_raw_scores_and_penalties(graded):
+    rows, _ = exported(graded, CsvExport)
+    lines = {row[3]: dict(zip(rows[0], row, strict=True)) for row in rows[1:]}
+    numbers = (
+        "raw_score",
+        "late_submission_penalty",
+        "score",
+        "max_score",
+        "submitted",
+        "needs_manual_grade",
+    )
+    assert [lines["bob"][column] for column in numbers] == ["7.0", "1.125", "5.875", "10.0", "1", "0"]
+    assert [lines["dua"][column] for column in numbers] == ["", "", "", "10.0", "0", ""]
+    assert lines["cem"]["needs_manual_grade"] == "1" and lines["ada"]["last_name"] == "Lovelace"
+
+
+def test_no_penalty_makes_a_score_negative(graded):
+    with graded.gradebook() as gradebook:
+        gradebook.find_submission_notebook(NAME, NAME, "bob").late_submission_penalty = 8
+        gradebook.db.commit()
+        score = class_scores(gradebook, NAME)["bob"]
+    assert (score.raw, score.penalty, score.net) == (7, 8, 0)
+
+
+def test_the_command_says_who_is_not_in_the_file(graded):
+    result = CliRunner().invoke(app, ["export", NAME, "--to", "canvas", "--output", "canvas.csv"])
+    said = " ".join(result.output.split())
+    assert result.exit_code == 0 and (graded.root / "canvas.csv").exists()
+    assert "wait for grading by hand: cem." in said and "Handed in nothing: dua." in said

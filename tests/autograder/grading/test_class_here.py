@@ -1,0 +1,151 @@
+"""A class is graded into a real gradebook, interrupted, and graded on."""
+
+import pytest
+from nbformat.v4 import new_code_cell
+from nbgrader.api import MissingEntry
+
+from autograder.checks.status import Ending
+from autograder.errors import CourseError
+from autograder.gradebook import history
+from autograder.grading.run import NotAllGraded, Options, find_submissions, grade_class
+from tests.autograder.here import NAME, RIGHT, cut_off
+
+OTHERWISE = "def largest(values):\n    return max(shares(values))"
+
+
+class Ours(Exception):
+    """A fault of ours, or a kill."""
+
+
+def breaks(outcome):
+    raise Ours
+
+
+def grade_of(small, student, cell):
+    with small.gradebook() as gradebook:
+        grade = gradebook.find_grade(cell, NAME, NAME, student)
+        return grade.auto_score, grade.extra_credit, grade.needs_manual_grade
+
+
+def test_scores_stand_in_the_gradebook_and_reasons_beside_it(small):
+    small.hand_in("ada", question="Nothing happens.")
+    small.hand_in("bob", total="def total(values):\n    return values.mean()")
+    results = small.grade_class()
+    assert [result.student for result in results] == ["ada", "bob"]
+    assert small.scores() == {"ada": 9, "bob": 7}
+    assert grade_of(small, "ada", "steps-question") == (None, 0, True)
+    assert grade_of(small, "bob", "steps-question") == (0, 0, False)
+    assert grade_of(small, "ada", "steps-largest-check") == (1, 2, False)
+    kept = history.read_history(small.assignment, "bob")
+    assert kept.by_cell()["steps-total-check"].mistake == "the mean instead of the sum"
+    page = (small.assignment.autograded("bob") / f"{NAME}.ipynb").read_text()
+    assert "The mean instead of the sum." in page and "0 of 2 points" in page
+
+
+def test_an_error_of_ours_stops_the_run_and_writes_nothing_of_whom_it_met(small):
+    small.hand_in("ada")
+    small.hand_in("bob", largest=OTHERWISE)
+    with pytest.raises(Ours):
+        small.grade_class(None, breaks)
+    with small.gradebook() as gradebook, pytest.raises(MissingEntry):
+        gradebook.find_submission(NAME, "bob")
+    assert not small.assignment.autograded("bob").exists()
+
+
+def test_a_run_that_was_killed_goes_on_where_it_was(small):
+    for place, student in enumerate(("ada", "bob", "cem", "dua", "eva", "fay")):
+        small.hand_in(student, largest=f"{OTHERWISE}  # {place}")
+    with pytest.raises(Ours):
+        small.grade_class(None, None, None, None, None, breaks)
+    before = len(small.pool.sent)
+    results = small.grade_class()
+    stored = 6 - (len(small.pool.sent) - before)
+    assert 0 < stored < 6
+    assert small.scores() == {result.student: 9 for result in results} and len(results) == 6
+
+
+def test_whoever_is_graded_twice_has_one_row_and_the_last_score(small):
+    small.hand_in("ada", largest="def largest(values):\n    return 0")
+    small.grade_class()
+    small.hand_in("ada")
+    small.grade_class()
+    assert small.scores() == {"ada": 9}
+    kept = history.read_history(small.assignment, "ada")
+    assert (
+        len(kept.hand_ins) == 2 and kept.attempts("steps-largest") == 2 and kept.attempts("steps-total") == 1
+    )
+
+
+def test_the_same_file_graded_again_is_one_hand_in(small):
+    for answer in ("def largest(values):\n    return 0", RIGHT["steps-largest"]):
+        small.hand_in("ada", largest=answer)
+        small.grade_class()
+        small.grade_class(fresh=True)
+    assert len(history.read_history(small.assignment, "ada").hand_ins) == 2
+
+
+RULE = """
+from nbgrader.plugins import LateSubmissionPlugin
+
+class AnHour(LateSubmissionPlugin):
+    def late_submission_penalty(self, student_id, score, total_seconds_late):
+        return score / 2 if total_seconds_late > 3600 else None
+
+c.AssignLatePenalties.plugin_class = AnHour
+"""
+
+
+def test_who_is_late_pays_what_the_course_s_rule_says(small):
+    settings = small.root / "nbgrader_config.py"
+    settings.write_text(settings.read_text() + RULE)
+    with small.gradebook() as gradebook:
+        gradebook.update_or_create_assignment(NAME, duedate="2026-10-01 11:30:00 UTC")
+    for student, when in (("ada", "12:00"), ("bob", "12:31"), ("cem", "11:00")):
+        folder = small.hand_in(student)
+        (folder / "timestamp.txt").write_text(f"2026-10-01 {when}:00 UTC")
+    small.grade_class()
+    with small.gradebook() as gradebook:
+        penalties = {s.student.id: s.late_submission_penalty for s in gradebook.assignment_submissions(NAME)}
+    assert penalties == {"ada": 0, "bob": 4.5, "cem": 0}
+
+
+def test_whose_file_this_machine_cannot_read_is_named_and_the_others_are_graded(small, monkeypatch):
+    small.hand_in("ada")
+    small.hand_in("bob")
+    from autograder.grading import run
+    from autograder.untrusted.submission import NotRead, read_submission
+
+    def read(folder, student, *more):
+        if student == "ada":
+            raise NotRead("the disk is away")
+        return read_submission(folder, student, *more)
+
+    monkeypatch.setattr(run, "read_submission", read)
+    with pytest.raises(NotAllGraded, match="ada: the disk is away") as caught:
+        small.grade_class()
+    assert [result.student for result in caught.value.results] == ["bob"] and small.scores() == {"bob": 9}
+
+
+def test_only_those_who_are_wanted_are_graded_and_strangers_are_named(small):
+    small.hand_in("ada")
+    small.hand_in("bob")
+    folders = find_submissions(small.assignment, small.assignment.submitted, ["bob"])
+    results = grade_class(small.assignment, folders, Options("none"), lambda result: None)
+    assert [result.student for result in results] == ["bob"]
+    with pytest.raises(CourseError, match="holds no 01_steps of cem"):
+        find_submissions(small.assignment, small.assignment.submitted, ["bob", "cem"])
+
+
+def test_trouble_is_recorded_as_such(small):
+    small.hand_in("ada")
+    small.grade_class(cut_off(Ending.MEMORY))
+    kept = history.read_history(small.assignment, "ada")
+    assert kept.ending == Ending.MEMORY and small.scores() == {"ada": 0}
+
+
+def test_helpers_that_a_student_has_added_are_kept(small):
+    notebook = small.perfect
+    notebook.cells.append(new_code_cell("def helper():\n    return 7"))
+    small.hand_in("ada", notebook)
+    small.grade_class()
+    assert history.read_history(small.assignment, "ada").added == "def helper():\n    return 7"

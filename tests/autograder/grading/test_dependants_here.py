@@ -1,0 +1,104 @@
+"""A wrong function costs its own points, not those of the functions that call it."""
+
+from dataclasses import replace
+
+import pytest
+
+from autograder.checks.status import Status
+from tests.autograder.here import by_name
+
+MEAN = "def total(values):\n    return values.mean()"
+STUB = "def total(values):\n    raise NotImplementedError  # your turn"
+STOPS = "def total(values):\n    return values.nothing()"
+WITHOUT = "def shares(values):\n    total(values)\n    return values"
+
+
+@pytest.fixture
+def graded(small):
+    """Verdicts by name, and the jobs that were run for them."""
+
+    def grade(seconds=None, **cells):
+        small.hand_in("ada", **cells)
+        with small.engine() as engine:
+            if seconds:
+                limits = replace(engine.settings.limits, notebook_seconds=seconds)
+                engine.settings = replace(engine.settings, limits=limits)
+            return by_name(engine.grade(small.read("ada"))), engine.pool.sent
+
+    return grade
+
+
+@pytest.mark.parametrize("total", [MEAN, STUB, STOPS, "def total(:"])
+def test_who_calls_an_own_wrong_function_keeps_the_points(graded, total):
+    verdicts, jobs = graded(total=total)
+    assert verdicts["total"].score == 0
+    for name in ("shares", "largest"):
+        assert verdicts[name].status == Status.PASSED and verdicts[name].score == verdicts[name].max_score
+        assert verdicts[name].reason == "Right with the solution's total in the place of yours."
+    assert verdicts["largest"].extra == 2
+    assert len(jobs) == 2
+
+
+def test_an_exercise_is_never_asked_in_a_run_that_holds_its_solution(graded):
+    _, (first, second) = graded(total=MEAN)
+    assert not any("values.sum()" in cell["source"] for cell in first.cells)
+    assert any("values.sum()" in cell["source"] for cell in second.cells)
+    assert {cell["exercise"] for cell in second.cells} - {""} == {"steps.shares", "steps.largest"}
+
+
+def test_a_mistake_of_one_s_own_stays_one_and_says_what_it_builds_on(graded):
+    verdicts, _ = graded(total=MEAN, shares="def shares(values):\n    return 3 * total(values) * values")
+    assert verdicts["total"].score == verdicts["shares"].score == 0
+    assert "It builds on total, which is not right." in verdicts["shares"].reason
+    assert verdicts["largest"].reason.startswith("Right with the solution's shares")
+
+
+def test_a_share_of_the_points_that_shows_with_a_right_function_only_is_earned(graded):
+    verdicts, _ = graded(total=STOPS, shares=WITHOUT)
+    assert (verdicts["shares"].score, verdicts["shares"].mistake) == (2, "not divided")
+    assert "With the solution's total in the place of yours this earns 50%" in verdicts["shares"].reason
+
+
+def test_a_right_dependant_of_nothing_wrong_is_run_once(graded):
+    verdicts, jobs = graded(largest="def largest(values):\n    return 0")
+    assert len(jobs) == 1 and "builds on" not in verdicts["largest"].reason
+
+
+def test_a_stub_that_calls_nothing_builds_on_nothing(graded):
+    stub = "def shares(values):\n    raise NotImplementedError  # your turn"
+    verdicts, _ = graded(total=MEAN, shares=stub)
+    assert verdicts["shares"].status == Status.MISSING and "builds on" not in verdicts["shares"].reason
+
+
+def test_whoever_could_not_be_judged_again_in_time_is_told_so(graded):
+    verdicts, jobs = graded(
+        seconds=0.1, total=MEAN, shares="def shares(values):\n    return 3 * total(values) * values"
+    )
+    assert len(jobs) == 2
+    assert "There was no time left to judge it with the solution's." in verdicts["largest"].reason
+
+
+def test_what_an_exercise_declares_to_use_counts_also_through_a_helper(graded):
+    """No name of the earlier function stands in the cell."""
+    helped = "def shares(values):\n    return values / _helper(values)"
+    verdicts, _ = graded(total=f"{MEAN}\n\ndef _helper(values):\n    return total(values)", shares=helped)
+    assert verdicts["total"].status == Status.FAILED
+    assert verdicts["shares"].reason == "Right with the solution's total in the place of yours."
+
+
+ODD = """
+class Odd(float):
+    __array_ufunc__ = None
+
+
+def total(values):
+    return Odd(values.sum())
+"""
+
+
+def test_right_functions_that_do_not_go_together_cost_once_what_needs_both(graded):
+    """The solution's `shares` stops at what the student's `total` gives, which is right alone: both are lent."""
+    verdicts, jobs = graded(total=ODD, shares="def shares(values):\n    return 3.5 * values")
+    assert verdicts["total"].status == Status.PASSED and verdicts["shares"].score == 0
+    assert verdicts["largest"].reason == "Right with the solution's shares and total in the place of yours."
+    assert len(jobs) == 3

@@ -1,0 +1,133 @@
+"""What a course says of itself, and what commands say of it."""
+
+import errno
+
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+from rich.console import Console
+
+from autograder import cli
+from autograder.cli.tables import change_table, result_table
+from autograder.errors import CourseError
+from autograder.exercise import Draw, EditDoesNotApply, Mistake, edited
+from autograder.files import course_lock
+from autograder.grading.progress import Progress
+from autograder.grading.regrade import Change
+from autograder.settings import course_settings, limits
+from autograder.source import imported_ahead
+from tests.autograder.here import NAME, RIGHT
+
+
+def set_in(course, *lines):
+    settings = course.root / "nbgrader_config.py"
+    settings.write_text("\n".join([settings.read_text(), *lines]))
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("c.Jail.cell_seconds = 0", "c.Jail.cell_seconds = 0; it must be a number above zero"),
+        ("c.Jail.cell_minutes = 1", "sets c.Jail.cell_minutes. There are: cell_seconds"),
+    ],
+)
+def test_a_limit_that_is_none_is_a_sentence(small, line, said):
+    set_in(small, line)
+    with pytest.raises(CourseError, match=said):
+        limits(small.root)
+
+
+@pytest.mark.parametrize("when", ["2026-12-01T18:00", "tomorrow"])
+def test_a_time_has_a_zone(small, when):
+    set_in(small, f'c.Autograder.lend_from = {{"{NAME}": "{when}"}}')
+    with pytest.raises(CourseError, match="must be a time with its zone"):
+        course_settings(small.root)
+
+
+def test_what_only_demonstrations_import_is_not_imported_ahead():
+    cells = [new_code_cell("import slow"), new_code_cell("import huge", metadata={"tags": ["demo"]})]
+    wanted = {"import slow": "slow", "import huge": "huge"}
+    assert imported_ahead(wanted, new_notebook(cells=cells)) == ("slow",)
+
+
+def test_an_edit_fits_in_one_place(small):
+    exercise = small.assignment.exercises["steps.total"]
+    with pytest.raises(EditDoesNotApply, match="stands 2 times"):
+        edited("x + x", exercise, Mistake("a", "b", "x", "y"))
+    assert edited("x + 1", exercise, Mistake("a", "b", "x", "y")) == "y + 1"
+
+
+def shown(table) -> str:
+    console = Console(width=200)
+    with console.capture() as capture:
+        console.print(table)
+    return capture.get()
+
+
+def test_a_score_of_nothing_is_0_and_none_is_a_dash():
+    lines = shown(
+        change_table([Change("ada", "total", None, 0.0), Change("ada", "x", 2.5, 0.0)])
+    ).splitlines()
+    assert lines[1].split() == ["ada", "total", "–", "0"] and lines[2].split() == ["x", "2.5", "0"]
+
+
+def test_a_table_of_results_shows_brackets_as_they_are(small):
+    result = small.grade("[red]ada", total="def total(values):\n    return 0")
+    assert "[red]ada" in shown(result_table([result])) and "7 / 10" in shown(result_table([result]))
+
+
+def test_a_full_disk_is_a_sentence_and_exit_status_1(monkeypatch, capsys):
+    def full():
+        raise OSError(errno.ENOSPC, "No space left on device", "gradebook.db")
+
+    monkeypatch.setattr(cli, "app", full)
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    said = " ".join(capsys.readouterr().out.split())
+    assert ended.value.code == 1 and "No space left on device (gradebook.db). Make room" in said
+    monkeypatch.setattr(cli, "app", lambda: (_ for _ in ()).throw(OSError(errno.EIO, "broken")))
+    with pytest.raises(OSError, match="broken"):
+        cli.main()
+
+
+def test_the_time_to_go_shrinks_with_what_is_left():
+    half, most = (
+        Progress("grading", 10, 1, 0.0, done=done, seconds=20.0 + 2 * done, begun=22.0) for done in (5, 9)
+    )
+    assert "about 10 s to go" in str(half) and "about 2 s to go" in str(most)
+
+
+def test_a_table_beside_the_notebook_is_there_and_a_corrected_one_makes_another_result(small):
+    """The answer key, which lies there, too, is in no jail."""
+    table = small.assignment.release.with_name("table.csv")
+    table.write_text("1")
+    reads = "import os\nprint(sorted(os.listdir()), open('table.csv').read())\n" + RIGHT["steps-total"]
+    assert "['table.csv'] 1" in str(small.grade("ada", total=reads).outputs)
+    table.write_text("2")
+    assert "['table.csv'] 2" in str(small.grade("ada", total=reads).outputs)
+
+
+def test_which_exercise_is_earlier_is_told_by_the_notebook(small):
+    exercises = small.assignment.exercises_file
+    head, total, rest = exercises.read_text().partition("total = Exercise(")
+    first, shares, others = rest.partition("shares = Exercise(")
+    exercises.write_text(f"{head}{shares}{others}\n{total}{first}")
+    assert list(small.assignment.exercises) == ["steps.total", "steps.shares", "steps.largest"]
+
+
+def test_inputs_are_other_ones_for_each_exercise_and_seed(small):
+    exercises = small.assignment.exercises
+    drawn = [
+        exercises[name].draw(seed)[0]["values"].tolist()
+        for name in ("steps.total", "steps.shares")
+        for seed in (1, 2)
+    ]
+    names = [Draw(1, name).normal(3).tolist() for name in ("a.bc", "a.cb")]
+    assert len({tuple(values) for values in [*drawn, *names]}) == 6
+
+
+def test_only_one_run_at_a_time_writes_a_gradebook(small):
+    refused = pytest.raises(CourseError, match="Another run is grading this course")
+    with course_lock(small.root), refused, course_lock(small.root):
+        pass
+    with course_lock(small.root):
+        pass

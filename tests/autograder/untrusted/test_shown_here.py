@@ -1,0 +1,130 @@
+"""What instructors and students are shown of a submission: as text, not too much, and in the right list."""
+
+import pytest
+from nbformat.v4 import new_code_cell
+
+from autograder.checks.status import Status
+from autograder.gradebook import summary
+from autograder.grading.verdicts import readable
+from autograder.report import plain
+from autograder.results import CellVerdict
+from autograder.untrusted import similarity, staging
+from autograder.untrusted.autograded import verdict_output
+from autograder.untrusted.budgets import LONGEST, SHOWN_OF_TOO_MUCH, cut_off
+from autograder.untrusted.rendered import clean
+from tests.autograder.here import NAME
+
+SCRIPT = "<img src=x onerror=alert(1)>"
+
+
+def test_a_reason_that_quotes_the_student_is_text(small):
+    made = verdict_output(
+        CellVerdict("steps-total-check", 0, 2, Status.ERROR, f"NameError: {SCRIPT}", hint=SCRIPT)
+    )
+    assert "<img" not in made["data"]["text/html"] and "&lt;img" in made["data"]["text/html"]
+    assert "steps-total: error, 0 of 2 points" in made["data"]["text/plain"]
+
+
+def test_signs_that_hide_or_turn_text_are_not_shown():
+    assert readable("a\x00b\u202ec\td") == "a\N{REPLACEMENT CHARACTER}b\N{REPLACEMENT CHARACTER}c    d"
+    assert plain("a\u202eb\n") == "a\N{REPLACEMENT CHARACTER}b\n"
+    assert len(readable("x" * 10_000)) < 2100
+
+
+@pytest.mark.parametrize("kind", LONGEST)
+def test_what_is_too_long_is_cut_off_with_its_length(kind):
+    text = "x" * LONGEST[kind]
+    assert cut_off(text, kind) == text
+    shown = cut_off(text + "y", kind)
+    assert f"This has {len(text) + 1} characters" in shown and shown.count("x") == SHOWN_OF_TOO_MUCH
+
+
+@pytest.mark.parametrize(
+    ("html", "kept"),
+    [
+        ('<a href="https://example.org/a">x</a>', "https://example.org/a"),
+        ('<a href="javascript:alert(1)">x</a>', ""),
+        ('<img src="data:image/png;base64,AAAA">', "data:image/png;base64,AAAA"),
+        ('<img src="data:image/png;base64,AAAA,<svg onload=1>">', ""),
+        ('<img src="https://example.org/seen.png">', ""),
+        ("<td style='text-align:left;position:fixed'>x</td>", ""),
+    ],
+)
+def test_an_address_is_on_the_list_from_beginning_to_end(html, kept):
+    made = clean(f"<table><tr>{html}</tr></table>" if "<td" in html else html)
+    assert kept in made and "javascript" not in made and "seen" not in made
+    assert "svg" not in made and "position" not in made
+
+
+def test_a_hand_in_is_copied_up_to_a_size(tmp_path, monkeypatch):
+    monkeypatch.setattr(staging, "MOST_BYTES", 25)
+    folder = tmp_path / "ada"
+    folder.mkdir()
+    for name in "abc":
+        (folder / name).write_text("x" * 10)
+    (folder / "link").symlink_to("/etc/hostname")
+    with staging.staged(folder) as (copy, left):
+        assert sorted(path.name for path in copy.iterdir()) == ["a", "b"] and left == ["c", "link"]
+
+
+def answers(style: int, length: int = 3) -> dict[str, str]:
+    """Answers to three cells, written as nobody else does."""
+    body = "\n".join(
+        f"    a{n} = x.f{style}_{n}(y{n}).g{n}({style}, {n}).h{style}(k[{n}:{style}])" for n in range(length)
+    )
+    return {cell: f"def {cell}(x, k):\n{body}\n    return x" for cell in ("one", "two", "three")}
+
+
+def test_as_many_as_are_usual_are_a_group_and_more_are_not():
+    others = {f"other-{n}": answers(n + 10) for n in range(12)}
+    ring = {f"copied-{n}": answers(1) for n in range(similarity.USUAL_COUNT)}
+    (group,) = similarity.find_groups(ring | others, [], ())
+    assert set(group.students) == set(ring)
+    assert not similarity.find_groups(ring | {"one-more": answers(1)} | others, [], ())
+
+
+def test_a_short_copy_of_a_long_answer_is_found():
+    """What two share is measured by the one that has less."""
+    long = {cell: answers(1)[cell] + "\n" + answers(2, 12)[cell] for cell in answers(1)}
+    texts = {"long": long, "short": answers(1)} | {f"other-{n}": answers(n + 10) for n in range(12)}
+    (group,) = similarity.find_groups(texts, [], ())
+    assert set(group.students) == {"long", "short"} and group.pairs[0].share > 0.8
+
+
+@pytest.fixture
+def graded(small):
+    small.hand_in("ada")
+    for student, number in (("bob", 7.5), ("cem", 8.25)):
+        small.hand_in(student, largest=f"def largest(values):\n    return {number}")
+    wrong = "def shares(values):\n    return values * 9 * total(values)"
+    small.hand_in("dua", total="def total(values):\n    return 0", shares=wrong)
+    notebook = small.perfect
+    notebook.cells.append(new_code_cell("def helper():\n    return 7"))
+    small.hand_in("eva", notebook)
+    small.grade_class()
+    return small
+
+
+def summary_of(course, student):
+    """The list on top of a student's feedback."""
+    import nbformat
+
+    notebook = nbformat.read(course.assignment.autograded(student) / f"{NAME}.ipynb", 4)
+    with course.gradebook() as gradebook:
+        submission = gradebook.find_submission_notebook(NAME, NAME, student)
+        scores = {grade.name: grade.score for grade in submission.grades}
+        for cell in notebook.cells:
+            if cell.metadata.get("nbgrader", {}).get("grade_id") in scores:
+                cell.metadata.nbgrader.score = scores[cell.metadata.nbgrader.grade_id]
+        where = {
+            "student": student, "notebook": NAME, "assignment": NAME, "score": submission.score,
+            "max_score": submission.max_score, "late_penalty": 0.0, "db_url": f"sqlite:///{course.root}/gradebook.db",
+        }  # fmt: skip
+    return " ".join(summary.summary(notebook, where, course.assignment).split())
+
+
+def test_feedback_lists_what_is_wrong_apart_from_what_is_right(graded):
+    right, wrong = summary_of(graded, "ada"), summary_of(graded, "bob")
+    assert "Look at these again" not in right and "Look at these again" in wrong
+    again = wrong.partition("Look at these again")[2].partition("Written answers")[0]
+    assert "largest" in again and "total" not in again and "0 of 1" in again

@@ -1,0 +1,91 @@
+"""Grading a question over a class: what may be given, undone, and read twice, and what nobody may see."""
+
+import pytest
+
+from autograder.gradebook.by_hand import read_marks
+from autograder.written.agreement import agreement
+from autograder.written.answers import Aliases, WrittenAnswers
+from autograder.written.desk import Desk, Refused
+from autograder.written.questions import read_questions
+from autograder.written.state import MOST_UNDONE, QuestionState
+from tests.autograder.here import NAME
+
+QUESTION = "steps-question"
+TEXTS = {"ada": "Nothing: the sum doubles.", "bob": "nothing the sum doubles", "cem": "They double, I think."}
+
+
+@pytest.fixture
+def desk(small) -> Desk:
+    for student, text in TEXTS.items():
+        small.hand_in(student, question=text)
+    small.grade_class()
+    (question,) = read_questions(small.assignment)
+    return Desk(small.assignment, question, WrittenAnswers(small.assignment), None)
+
+
+def marks(small):
+    with small.gradebook() as gradebook:
+        return {student: mark.score for student, mark in read_marks(gradebook, NAME, QUESTION).items()}
+
+
+def give(desk, who, text, score, **more):
+    group = next(g for g in desk.view(who)["groups"] if any(text in row["text"].lower() for row in g["rows"]))
+    desk.give(
+        who, {alias: tag for row in group["rows"] for alias, tag in row["answers"].items()}, score, **more
+    )
+
+
+def test_points_to_a_group_of_copies_and_to_another_answer(small, desk):
+    give(desk, "ann", "nothing", 3, ticks=[0, 1])
+    give(desk, "ann", "they double", 0)
+    assert marks(small) == {"ada": 3, "bob": 3, "cem": 0}
+
+
+@pytest.mark.parametrize("score", [-0.5, 3.5, float("nan")])
+def test_points_beyond_those_of_the_question_are_refused(small, desk, score):
+    with pytest.raises(Refused, match="between 0 and 3"):
+        give(desk, "ann", "nothing", score)
+    assert marks(small) == {"ada": None, "bob": None, "cem": None}
+
+
+def test_one_s_own_last_action_is_undone(small, desk):
+    give(desk, "ann", "nothing", 3)
+    give(desk, "ben", "they double", 1)
+    assert desk.undo("ann").what == "3 points to 2 answers"
+    assert marks(small) == {"ada": None, "bob": None, "cem": 1}
+    with pytest.raises(Refused):
+        desk.undo("ann")
+
+
+def test_of_many_actions_the_last_can_be_undone(tmp_path):
+    state = QuestionState(done=[{"number": n} for n in range(MOST_UNDONE + 5)])
+    state.write(tmp_path / "state.json")
+    kept = QuestionState.read(tmp_path / "state.json").done
+    assert [entry["number"] for entry in kept] == list(range(5, MOST_UNDONE + 5))
+
+
+def test_second_readings_of_another_and_of_oneself_are_told_apart(desk):
+    give(desk, "ann", "nothing", 3)
+    give(desk, "ann", "they double", 1)
+    for who in ("ben", "ben", "ann"):
+        desk.give_again(who, desk.next_again(who, 1.0)["answer"], 1)
+    found = desk.agreement()
+    assert (found["two people"].count, found["one person twice"].count) == (2, 1)
+
+
+def test_half_a_point_apart_is_within_half_a_point():
+    found = agreement([(1, 1), (1, 1.5), (0, 2)])
+    assert (found.equal, found.within_half) == (pytest.approx(1 / 3), pytest.approx(2 / 3))
+
+
+def test_ticks_are_worth_their_points_and_no_more_than_the_question(small):
+    (question,) = read_questions(small.assignment)
+    assert [(point.worth, point.text) for point in question.guide] == [(2, '"nothing"'), (1, "the reason")]
+    assert [question.score(ticks) for ticks in ([], [0], [1], [0, 1], [0, 0])] == [0, 2, 1, 3, 2]
+
+
+def test_nobody_is_recognised_from_question_to_question(tmp_path):
+    aliases = Aliases(tmp_path)
+    names = {aliases.alias(question, student) for question in "ab" for student in ("ada", "bob")}
+    assert len(names) == 4 and Aliases(tmp_path).alias("a", "ada") in names
+    assert not any(name in alias for alias in names for name in ("ada", "bob"))
