@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from autograder.cli.options import Json, Name, Names, OnlyExercises, Seeds, Workers, chosen_assignments
-from autograder.cli.terminal import console, progress_bar, warn_of_old_points
+from autograder.cli.terminal import console, counter, describer, progress_bar, warn_of_old_points
 from autograder.course import Assignment, course_root, find_assignment
 from autograder.errors import CourseError
 from autograder.source import read_source
@@ -38,7 +38,8 @@ def build(
 
     root = course_root()
     chosen = chosen_assignments(root, names)
-    complaints, warnings = [], []
+    complaints: list[str] = []
+    warnings: list[object] = []
     with own_server(root) as server, progress_bar() as progress:
         task = progress.add_task("building", total=len(chosen) + 1)
         for assignment in chosen:
@@ -50,9 +51,7 @@ def build(
                 trying = progress.add_task(
                     f"  on {seeds} draws of the inputs", total=len(assignment.exercises)
                 )
-                require_no_luck(
-                    assignment, seeds, lambda done, _, t=trying: progress.update(t, completed=done)
-                )
+                require_no_luck(assignment, seeds, counter(progress, trying))
                 progress.remove_task(trying)
                 builder.put(made)
                 warnings += filter(None, [scores_with_old_points(assignment)])
@@ -81,21 +80,14 @@ def try_exercises(
     Mistakes and lazy answers are never right, alternatives always, whatever inputs are drawn; mistakes are told apart;
     small changes of the solution are noticed, or `survivors` says why they are as right.
     """
-    from autograder.authoring.trial import explain, find_exercises, try_exercise  # start-up: nbgrader
+    from autograder.authoring.trial import find_exercises, trial_table, try_exercise  # start-up: nbgrader
 
     trials = []
     for home, name in find_exercises(course_root(), exercises):
         with progress_bar() as progress:
             task = progress.add_task(name, total=None)
-            trials.append(
-                try_exercise(
-                    home,
-                    name,
-                    seeds,
-                    lambda what, t=task, p=progress, n=name: p.update(t, description=f"{n}: {what}"),
-                )
-            )
-        console.print(explain(trials[-1]))
+            trials.append(try_exercise(home, name, seeds, describer(progress, task, name)))
+        console.print(trial_table(trials[-1]))
     if json_file:
         json_file.write_text(json.dumps([trial.to_json() for trial in trials], indent=1), encoding="utf-8")
     if not all(trial.holds for trial in trials):
@@ -111,19 +103,15 @@ def mutants(
 
     Fails if a change goes unnoticed and its exercise does not say why it is as right (`survivors`).
     """
-    from autograder.authoring.mutants import explain, run  # start-up: nbgrader
+    from autograder.authoring.mutants import judge_mutants, survivor_table  # start-up: nbgrader
 
     reports = []
     for assignment, chosen in chosen_exercises(names, exercise):
         with progress_bar() as progress:
             task = progress.add_task(f"mutating {assignment.name}", total=None)
-            report = run(
-                assignment,
-                lambda done, total, t=task, p=progress: p.update(t, completed=done, total=total),
-                chosen,
-            )
+            report = judge_mutants(assignment, counter(progress, task), chosen)
         reports.append(report)
-        console.print(explain(report))
+        console.print(survivor_table(report))
     if json_file:
         json_file.write_text(json.dumps([report.to_json() for report in reports], indent=1), encoding="utf-8")
     if any(report.unexplained for report in reports):
@@ -154,14 +142,9 @@ def rates(
     for assignment, chosen in chosen_exercises(names, exercise):
         with progress_bar() as progress:
             task = progress.add_task(f"{assignment.name}, {seeds} seeds", total=len(chosen))
+            on_progress = counter(progress, task)
             tried += assignment_rates(
-                assignment,
-                seeds_from(0, seeds),
-                chosen,
-                wrong,
-                right,
-                workers,
-                lambda done, total, t=task, p=progress: p.update(t, completed=done),
+                assignment, seeds_from(0, seeds), chosen, wrong, right, workers, on_progress
             )
     if json_file:
         json_file.write_text(json.dumps([rate.to_json() for rate in tried], indent=1), encoding="utf-8")
