@@ -42,6 +42,7 @@ class Assignment:
 
     @property
     def settings(self) -> CourseSettings:
+        """Those of its course. Raises CourseError for one that does not exist or is of another kind."""
         return course_settings(self.root)
 
     @property
@@ -58,10 +59,12 @@ class Assignment:
 
     @property
     def instructor_notebook(self) -> Path:
+        """The source as a notebook, with solutions: made from the script, or the source itself where that is a notebook."""
         return self.source.with_suffix(".ipynb")
 
     @property
     def release(self) -> Path:
+        """The notebook that students get, without solutions; nbgrader hands out the folder that it is in."""
         return self.root / self.settings.release_directory / self.name / f"{self.name}.ipynb"
 
     @property
@@ -122,9 +125,11 @@ class Assignment:
 
     @cached_property
     def by_check_id(self) -> dict[str, Exercise]:
+        """The exercises by the grade ids of their check cells, such as attention-softmax-check."""
         return {exercise.check_id: exercise for exercise in self.exercises.values()}
 
     def read_release(self) -> NotebookNode:
+        """A copy of the release, which may be changed. Raises CourseError where it is missing or a check has no exercise."""
         if not self.release.exists():
             raise CourseError(f"{self.release} is missing: run `autograder build` first.")
         found = self.release.stat()
@@ -148,6 +153,7 @@ class Assignment:
         return [cell for cell in notebook.cells if self.is_test(cell)]
 
     def is_test(self, cell: NotebookNode) -> bool:
+        """Whether nbgrader grades the cell by running it: graded code that is neither an answer nor one of our checks."""
         graded = cell["cell_type"] == "code" and is_grade(cell) and not is_solution(cell)
         return graded and grade_id(cell) not in self.by_check_id
 
@@ -179,7 +185,7 @@ def named_exercises(variables: Mapping[str, object], source: str, topic: str) ->
     topics: dict[str, set[str]] = {}
     for checked_topic, exercise in CHECK_ID.findall(source):
         topics.setdefault(exercise, set()).add(checked_topic)
-    exercises = {}
+    exercises: dict[str, tuple[Exercise, str]] = {}
     for variable, value in variables.items():
         if not isinstance(value, Exercise) or any(value is earlier for earlier, _ in exercises.values()):
             continue

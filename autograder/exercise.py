@@ -22,9 +22,11 @@ class Draw:
         self.rng = np.random.default_rng([seed, zlib.crc32(exercise.encode())])
 
     def normal(self, *shape: int, scale: float = 1.0) -> np.ndarray:
+        """From the normal distribution with mean 0 and standard deviation `scale` (float32)."""
         return (self.rng.standard_normal(shape) * scale).astype(np.float32)
 
     def uniform(self, *shape: int, low: float = 0.0, high: float = 1.0) -> np.ndarray:
+        """From the uniform distribution between low and high (float32)."""
         return self.rng.uniform(low, high, shape).astype(np.float32)
 
     def integers(self, low: int, high: int, *shape: int) -> np.ndarray:
@@ -115,10 +117,12 @@ class Exercise:
 
     @property
     def solution_id(self) -> str:
+        """The grade id of the solution cell: "attention-softmax"."""
         return self.name.replace(".", "-")
 
     @property
     def check_id(self) -> str:
+        """The grade id of the check cell: "attention-softmax-check"."""
         return f"{self.solution_id}-check"
 
     def draw(self, seed: int) -> list[dict[str, Any]]:

@@ -200,11 +200,12 @@ def send_policies(of_pages: str, of_files: str) -> None:
     _send_policy(handlers.SubmissionFilesHandler, of_files)
 
 
-def _send_policy(handler: type, policy: str) -> None:
+def _send_policy(handler: Any, policy: str) -> None:
     """Jupyter's own policy says who may frame a page. If a directive occurs twice, the first one counts."""
     from jupyter_server.base.handlers import JupyterHandler  # start-up: jupyter_server
 
-    jupyters = JupyterHandler.content_security_policy.fget
+    their_property: Any = JupyterHandler.content_security_policy
+    jupyters = their_property.fget
     handler.content_security_policy = property(lambda self: f"{jupyters(self)}; {policy}")
 
 
@@ -246,7 +247,7 @@ def release_feedback_of_a_part() -> None:
 
 def _prepare_feedback(pages: Iterable[Path]) -> list[str]:
     """The students whose pages have no secret. A page with one and without a time gets an empty time, which is only logged."""
-    outside = {}
+    outside: dict[str, None] = {}
     for page in sorted(pages):
         if not (page.parent / "submission_secret.txt").exists():
             outside[page.parents[1].name] = None

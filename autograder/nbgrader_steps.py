@@ -106,6 +106,7 @@ class Generate(GenerateAssignment):
     told = ""
 
     def start(self) -> None:
+        """Make everything, or change nothing. Raises NbGraderException after saying in the log what is wrong."""
         assignment = Assignment(Path(self.coursedir.root), self.coursedir.assignment_id)
         if assignment.release.exists() and not self.force:
             self.log.info("%s is there already: --force makes it again.", assignment.release)
@@ -289,6 +290,8 @@ class SafeReader(NotebookExporter):
     """Reads submissions as `autograder grade` does; what it has written itself it reads as it is."""
 
     def from_filename(self, filename: str, resources: dict[str, Any] | None = None, **kw: Any):
+        """The notebook as JSON text and its resources, as nbconvert has it; nothing else of the file is kept."""
+        assert resources is not None and self.parent is not None  # nbgrader's converters give both
         where = resources["nbgrader"]
         coursedir = self.parent.coursedir
         own = coursedir.format_path(coursedir.autograded_directory, where["student"], where["assignment"])
@@ -308,9 +311,11 @@ class CourseStep(NbGraderPreprocessor):
     course = Unicode(help="The course folder.").tag(config=True)
 
     def assignment(self, resources: dict[str, Any]) -> Assignment:
+        """The one that nbgrader names in `resources`."""
         return Assignment(Path(self.course), resources["nbgrader"]["assignment"])
 
     def submission(self, notebook: NotebookNode, resources: dict[str, Any]) -> Submission:
+        """What SafeReader has read, with what it noted in the notebook's metadata."""
         mark = notebook.metadata[MARK]
         student = resources["nbgrader"]["student"]
         return Submission(
@@ -327,6 +332,7 @@ class Restore(CourseStep):
     """Puts back what a student must not change: locked cells, hidden tests, points, and every other piece of metadata."""
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
+        """The notebook as it was released, with the student's answers in it."""
         restored = restore(from_notebook(nb), registered_release(self.assignment(resources)))
         restored.metadata[MARK] = nb.metadata[MARK]
         return restored, resources
@@ -336,6 +342,7 @@ class RunInJail(CourseStep):
     """Runs the notebook in the jail, and puts its outputs and our verdicts into the cells."""
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
+        """The graded notebook; `resources` get its submission and its result."""
         assignment = self.assignment(resources)
         submission = self.submission(nb, resources)
         result = self.parent.parent.engine(assignment).grade(submission)
@@ -349,6 +356,7 @@ class SaveVerdicts(CourseStep):
     """Writes the verdicts and the late penalty into the gradebook."""
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
+        """The notebook as it is: only the gradebook and the kept results change."""
         where, assignment = resources["nbgrader"], self.assignment(resources)
         submission, result = resources["submission"], resources["result"]
         with Gradebook(where["db_url"]) as gradebook:

@@ -13,6 +13,7 @@ from pathlib import Path
 from statistics import mean, median
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from nbformat import NotebookNode
 from nbgrader.api import MissingEntry
 
 from autograder.checks.status import Ending, Status
@@ -58,9 +59,11 @@ class Bar:
 
 @dataclass(frozen=True)
 class ExerciseRow:
+    """How the class did in one exercise, or in one test cell of nbgrader's kind."""
+
     name: str
     points: float
-    right: int
+    right: int  # students
     statuses: Sequence[tuple[str, int]]  # of those who are not right
     inherited: int  # not right, and neither is an earlier exercise that this one calls
     attempts: float | None  # mean over those who tried
@@ -69,6 +72,8 @@ class ExerciseRow:
 
 @dataclass(frozen=True)
 class WrittenRow:
+    """How many students answered a question in words, and their mean as far as a person has graded it."""
+
     name: str
     points: float
     written: int
@@ -109,17 +114,19 @@ def write_report(assignment: Assignment, output: Path) -> None:
     environment = Environment(
         loader=PackageLoader("autograder"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
-    environment.filters["plain"] = plain
+    environment.filters["plain"] = _plain
     page = environment.get_template("report.html").render(contents(everybody))
     write_product(assignment.root, output, page)
 
 
 def read_class(assignment: Assignment) -> Class:
+    """What the gradebook and the kept results hold. Raises CourseError when nobody has been graded."""
     with open_gradebook(assignment.root) as gradebook:
+        scores: Mapping[str, Score] = {}
         try:
             gradebook.find_assignment(assignment.name)
         except MissingEntry:
-            scores = {}
+            pass
         else:
             scores = class_scores(gradebook, assignment.name)
             means = cell_means(gradebook, assignment.name)
@@ -142,7 +149,7 @@ def contents(everybody: Class) -> dict[str, object]:
     most = sum(points(cell) for cell in cells)
     nets = [score.net for score in everybody.scores.values()]
     exercises = [
-        test_row(everybody, cell) if assignment.is_test(cell) else exercise_row(everybody, cell)
+        _test_row(everybody, cell) if assignment.is_test(cell) else _exercise_row(everybody, cell)
         for cell in cells
         if assignment.is_test(cell) or grade_id(cell) in assignment.by_check_id
     ]
@@ -156,42 +163,43 @@ def contents(everybody: Class) -> dict[str, object]:
         "median": median(nets),
         "waiting": sum(score.waiting for score in everybody.scores.values()),
         "late": sum(score.penalty > 0 for score in everybody.scores.values()),
-        "bars": bars(everybody.scores.values(), most),
+        "bars": _bars(everybody.scores.values(), most),
         "exercises": exercises,
-        "written": [written_row(everybody, cell) for cell in cells if is_solution(cell)],
-        "mistakes": mistakes(everybody),
+        "written": [_written_row(everybody, cell) for cell in cells if is_solution(cell)],
+        "mistakes": _mistakes(everybody),
         "shown_mistakes": MISTAKES,
-        "unnamed": unnamed(everybody),
+        "unnamed": _unnamed(everybody),
         "graded": len(everybody.histories),
         "unknown": sorted(everybody.scores.keys() - everybody.histories.keys()),
         "hand_ins": sorted(
             Counter(len(history.hand_ins) for history in everybody.histories.values()).items()
         ),
-        "slowest": slowest(everybody),
+        "slowest": _slowest(everybody),
         "seconds": median(
             [history.seconds for history in everybody.histories.values() if history.seconds] or [0]
         ),
-        "failed": failed(everybody),
-        **alike(everybody),
+        "failed": _failed(everybody),
+        **_alike(everybody),
         "longest": LONGEST_ANSWER,
         "most_members": MOST_MEMBERS,
     }
 
 
-def bars(scores: Iterable[Score], most: float) -> list[Bar]:
+def _bars(scores: Iterable[Score], most: float) -> list[Bar]:
     """The distribution, from 0 to the highest score, in steps of a round number of points."""
     scores = list(scores)
     top = max(most, *(score.net for score in scores))
     step = next((size for size in (0.5, 1, 2, 5, 10, 20, 50) if top / size <= MOST_BARS), top / MOST_BARS)
     count = max(1, int(-(-top // step)))
-    finished, waiting = Counter(), Counter()
+    finished: Counter[int] = Counter()
+    waiting: Counter[int] = Counter()
     for score in scores:
         place = min(int(score.net // step), count - 1)
         (waiting if score.waiting else finished)[place] += 1
     return [Bar(place * step, (place + 1) * step, finished[place], waiting[place]) for place in range(count)]
 
 
-def exercise_row(everybody: Class, cell) -> ExerciseRow:
+def _exercise_row(everybody: Class, cell: NotebookNode) -> ExerciseRow:
     exercise = everybody.assignment.by_check_id[grade_id(cell)]
     verdicts = [
         history.by_cell()[exercise.check_id]
@@ -218,7 +226,7 @@ def exercise_row(everybody: Class, cell) -> ExerciseRow:
     )
 
 
-def test_row(everybody: Class, cell) -> ExerciseRow:
+def _test_row(everybody: Class, cell: NotebookNode) -> ExerciseRow:
     """Of a test cell of nbgrader's kind. Nobody knows which answer it is about."""
     histories = everybody.histories.values()
     verdicts = [
@@ -237,13 +245,13 @@ def _inherited(assignment: Assignment, history: History, check: str) -> bool:
     return history.ending == Ending.FINISHED and check in failed and bool(failed & called)
 
 
-def written_row(everybody: Class, cell) -> WrittenRow:
+def _written_row(everybody: Class, cell: NotebookNode) -> WrittenRow:
     name = grade_id(cell)
     written = sum(name in history.answers for history in everybody.histories.values())
     return WrittenRow(name, points(cell), written, everybody.means.get(name))
 
 
-def mistakes(everybody: Class) -> list[MistakeRow]:
+def _mistakes(everybody: Class) -> list[MistakeRow]:
     """The known mistakes, the most frequent first."""
     students_with: dict[tuple[str, str], list[tuple[str, CellVerdict]]] = {}
     for student, verdict in _verdicts(everybody):
@@ -262,7 +270,7 @@ def mistakes(everybody: Class) -> list[MistakeRow]:
     return sorted(rows, key=lambda row: (-len(row.students), row.exercise, row.name))
 
 
-def unnamed(everybody: Class) -> list[MistakeRow]:
+def _unnamed(everybody: Class) -> list[MistakeRow]:
     """Wrong answers that no known mistake and no earlier exercise explains, by what was said of them."""
     students_with: dict[tuple[str, str], list[str]] = {}
     for student, verdict in _verdicts(everybody):
@@ -276,7 +284,7 @@ def unnamed(everybody: Class) -> list[MistakeRow]:
         MistakeRow(kind, _exercise(everybody, cell), "", who) for (kind, cell), who in students_with.items()
     ]
     rows.sort(key=lambda row: (-len(row.students), row.exercise, row.name))
-    count_of = Counter()
+    count_of: Counter[str] = Counter()
     rows_shown = []
     for row in rows:
         count_of[row.exercise] += 1
@@ -298,12 +306,12 @@ def _exercise(everybody: Class, cell: str) -> str:
     return exercise.name if exercise else cell
 
 
-def slowest(everybody: Class) -> list[History]:
+def _slowest(everybody: Class) -> list[History]:
     ran = [history for history in everybody.histories.values() if history.seconds]
     return sorted(ran, key=lambda history: -history.seconds)[:SLOWEST]
 
 
-def failed(everybody: Class) -> list[tuple[str, str, str]]:
+def _failed(everybody: Class) -> list[tuple[str, str, str]]:
     """Who could not be run to the end: student, what happened, and which checks it cost."""
     rows = []
     cut_off = {reason for _, reason in (*UNFINISHED.values(), *UNFINISHED_TEST.values())}
@@ -332,13 +340,13 @@ class ShownGroup:
     same_file: Sequence[str]  # who handed in the same bytes
 
 
-def alike(everybody: Class) -> dict[str, object]:
+def _alike(everybody: Class) -> dict[str, object]:
     """Groups that share what is unusual, and answers that many gave, without those that we expect."""
     assignment = everybody.assignment
     cells = assignment.read_release().cells
     written = {grade_id(cell) for cell in cells if is_solution(cell) and cell.cell_type != "code"}
-    texts_of = compared(everybody)
-    expected_texts = expected(assignment, written)
+    texts_of = _compared(everybody)
+    expected_texts = _expected(assignment, written)
     groups = similarity.find_groups(texts_of, expected_texts, written)
     common = similarity.find_common(texts_of, expected_texts, written)
     return {
@@ -350,7 +358,7 @@ def alike(everybody: Class) -> dict[str, object]:
     }
 
 
-def compared(everybody: Class) -> dict[str, similarity.CellTexts]:
+def _compared(everybody: Class) -> dict[str, similarity.CellTexts]:
     """What each student wrote, with the functions of added cells where they are called."""
     return {
         student: similarity.with_helpers(history.answers, history.added)
@@ -358,7 +366,7 @@ def compared(everybody: Class) -> dict[str, similarity.CellTexts]:
     }
 
 
-def expected(assignment: Assignment, written: set[str]) -> list[dict[str, str]]:
+def _expected(assignment: Assignment, written: set[str]) -> list[dict[str, str]]:
     """The release's own texts, the solutions, and the alternatives and mistakes that we know, by cell."""
     release = assignment.read_release()
     prose = "\n\n".join(cell.source for cell in release.cells if cell.cell_type == "markdown")
@@ -396,7 +404,7 @@ def _shown(
     return ShownGroup(group, cells, same)
 
 
-def plain(text: str) -> str:
+def _plain(text: str) -> str:
     """Without signs that a browser does not show or that turn the direction of writing."""
     return "".join(
         sign if sign.isprintable() or sign in "\n\t" else "\N{REPLACEMENT CHARACTER}" for sign in text

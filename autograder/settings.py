@@ -106,7 +106,7 @@ def course_settings(root: Path) -> CourseSettings:
 def _course_settings(root: Path, changed: int) -> CourseSettings:
     config = own_settings(root) if changed else Config()
     _require_usual_places(root, config)
-    nbgrader = {
+    nbgrader: dict[str, Any] = {
         name: str(config.CourseDirectory[name]) for name in OF_NBGRADER if name in config.CourseDirectory
     }
     config_values = dict(config.get("Autograder", {}))

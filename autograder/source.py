@@ -51,10 +51,12 @@ def _read_notebook(path: Path) -> NotebookNode:
 
 
 def write_notebook(notebook: NotebookNode, path: Path) -> None:
+    """Write a notebook in place of what is at `path`."""
     write_aside(path, notebook_bytes(notebook))
 
 
 def notebook_bytes(notebook: NotebookNode) -> bytes:
+    """The content of a notebook's file, which ends in one newline; equal notebooks give equal bytes."""
     return f"{nbformat.writes(notebook).rstrip()}\n".encode()
 
 
@@ -109,10 +111,12 @@ def extra_credit(cell: NotebookNode) -> float:
 
 
 def code_cells(notebook: NotebookNode) -> Iterator[NotebookNode]:
+    """The notebook's own cells of code, in order; changing one changes the notebook."""
     return (cell for cell in notebook.cells if cell.cell_type == "code")
 
 
 def is_demo(cell: NotebookNode) -> bool:
+    """Whether the cell only shows something, so that grading does not run it unless a student changed it."""
     return DEMO in cell.metadata.get("tags", [])
 
 

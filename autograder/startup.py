@@ -5,4 +5,4 @@ import sys
 # jsonschema imports them where they are installed, for kinds of addresses and of durations that no notebook holds, and does
 # without them where they are not. The grammar of the first takes 1.6 s to build, the others a tenth of a second to import.
 for name in ("rfc3987_syntax", "rfc3986_validator", "isoduration"):
-    sys.modules.setdefault(name, None)
+    sys.modules.setdefault(name, None)  # type: ignore[arg-type]  # None is how Python notes what may not be imported

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from autograder.authoring.student_zip import changed_when, pack, student_files, write_student_zip
+from autograder.authoring.student_zip import changed_when, student_files, write_student_zip, zip_bytes
 from autograder.course import assignments, course_root
 from autograder.errors import CourseError
 
@@ -205,7 +205,7 @@ def test_packing_twice_gives_the_same_bytes(release, tmp_path, monkeypatch):
 
 def test_a_solution_is_never_packed():
     with pytest.raises(CourseError, match="data/notes.txt holds a solution"):
-        pack({"data/notes.txt": b"### BEGIN SOLUTION"}, TOP, {})
+        zip_bytes({"data/notes.txt": b"### BEGIN SOLUTION"}, TOP, {})
 
 
 def test_answers_typed_into_notebooks_are_not_handed_out(tmp_path, content):

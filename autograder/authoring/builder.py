@@ -1,6 +1,6 @@
 """Make the products of a source: the instructor's notebook, the student's notebook and the answer key."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,14 +57,17 @@ class StartPage:
 
     @property
     def source(self) -> Path:
+        """The percent script; a course need not have one."""
         return self.root / course_settings(self.root).source_directory / f"{START}.py"
 
     @property
     def release(self) -> Path:
+        """The notebook that is made from it, beside the folders of the released assignments."""
         return self.root / course_settings(self.root).release_directory / f"{START}.ipynb"
 
     @property
     def stale(self) -> bool:
+        """Whether `build` would change the released page."""
         if not self.source.exists():
             return False
         return (
@@ -90,7 +93,7 @@ def _public_keys(server: Server, assignment: Assignment) -> dict[str, answer_key
     return {name: reference.without_messages(key) for name, key in keys.items()}
 
 
-def _key_there(assignment: Assignment) -> dict[str, answer_key.ExerciseKey]:
+def _key_there(assignment: Assignment) -> Mapping[str, answer_key.ExerciseKey]:
     """The key beside the release; nothing if there is none, or one that is damaged."""
     try:
         return answer_key.load.__wrapped__(
@@ -114,7 +117,11 @@ def stale(server: Server, assignment: Assignment) -> Iterator[str]:
     yield from _key_differences(_public_keys(server, assignment), _key_there(assignment), assignment)
 
 
-def _key_differences(made, committed, assignment: Assignment) -> Iterator[str]:
+def _key_differences(
+    made: Mapping[str, answer_key.ExerciseKey],
+    committed: Mapping[str, answer_key.ExerciseKey],
+    assignment: Assignment,
+) -> Iterator[str]:
     path = assignment.key.relative_to(assignment.root)
     if set(made) != set(committed):
         yield f"{path} holds {sorted(committed)}, the source {sorted(made)}"

@@ -240,7 +240,7 @@ class Shown:
     packed: Path
 
 
-def run(
+def run_demo(
     root: Path,
     folder: Path,
     name: str = "",

@@ -26,13 +26,16 @@ def lazy_answers(
             for answer, case in zip(expected, cases, strict=True)
         ]
 
+    def resized(name: str) -> list[Answer]:
+        return fill(lambda want, case: np.resize(case[name], want.shape))
+
     yield "zeros", fill(lambda want, case: np.zeros(want.shape))
     yield "ones", fill(lambda want, case: np.ones(want.shape))
     yield "the mean", fill(lambda want, case: np.full(want.shape, mean))
     yield "noise", fill(lambda want, case: random.standard_normal(want.shape) * 3)
     yield "the public answers", list(public)
     for name in cases[0]:
-        arrays = [case.get(name) for case in cases]
-        if all(isinstance(array, np.ndarray) for array in arrays):
+        arrays = [case[name] for case in cases if isinstance(case.get(name), np.ndarray)]
+        if len(arrays) == len(cases):
             yield f"the input {name}", [Answer({"": array}) for array in arrays]
-            yield f"{name}, resized", fill(lambda want, case, name=name: np.resize(case[name], want.shape))
+            yield f"{name}, resized", resized(name)

@@ -60,6 +60,7 @@ def _opens(assignment: Assignment) -> str:
 
 
 def secret_file(root: Path) -> Path:
+    """Where a course keeps the secret from which the keys of its notebooks are derived. Git ignores the folder."""
     return root / ".autograder" / "lend.secret"
 
 

@@ -36,16 +36,19 @@ class Section:
 
     @property
     def further(self) -> bool:
+        """Whether it is outside the core path: its heading begins with "Extension" or "Further"."""
         return bool(FURTHER.match(self.title))
 
     @property
     def minutes(self) -> float:
+        """Of reading, of exercises and of written answers together."""
         return self.word_count / WORDS_PER_MINUTE + self.exercises + PER_WRITTEN_ANSWER * self.written
 
 
 def sections(notebook: NotebookNode) -> Iterator[Section]:
     """The parts of an instructor's source, in its order."""
-    title, cells = "", []
+    title = ""
+    cells: list[NotebookNode] = []
     for cell in notebook.cells:
         heading = re.match(r"## (.+)", cell.source) if cell.cell_type == "markdown" else None
         if heading:

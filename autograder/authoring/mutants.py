@@ -9,7 +9,7 @@ import ast
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 from rich.console import Group
 from rich.table import Table
@@ -53,6 +53,8 @@ MOST_SECONDS = 4
 
 @dataclass(frozen=True)
 class Mutant:
+    """A solution cell of an exercise with one small change, which is said in words."""
+
     exercise: str
     change: str  # "line 5: `a + b` → `a - b`"
     source: str
@@ -68,6 +70,7 @@ class Report:
 
     @property
     def share(self) -> float:
+        """Of all mutants, from 0 to 1, those that the checks catch; 1 where there are none."""
         return 1 - len(self.survivors) / self.total if self.total else 1.0
 
     @property
@@ -76,10 +79,11 @@ class Report:
         return tuple((exercise, change) for exercise, change, why in self.survivors if not why)
 
     def to_json(self) -> dict[str, Any]:
+        """As `autograder mutants --json` writes it, with the share rounded to four decimals."""
         return {**asdict(self), "share": round(self.share, 4)}
 
 
-def run(
+def judge_mutants(
     assignment: Assignment,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
     exercises: Sequence[str] = (),
@@ -124,7 +128,7 @@ def _explanation(assignment: Assignment, mutant: Mutant) -> str:
     return next((why for change, why in explained.items() if change in mutant.change), "")
 
 
-def explain(report: Report) -> Group:
+def survivor_table(report: Report) -> Group:
     """The report as a table of survivors under one line of numbers."""
     caught = report.total - len(report.survivors)
     table = Table(box=None, header_style="bold")
@@ -168,7 +172,7 @@ def _parts(tree: ast.AST) -> list[str]:
     return sorted(called)
 
 
-def _is_part(node: ast.AST) -> bool:
+def _is_part(node: ast.AST) -> TypeGuard[ast.Attribute]:
     return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
 
 
@@ -178,7 +182,7 @@ def _statements(tree: ast.AST) -> Iterator[ast.stmt]:
 
 def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
     """The expressions of a statement, without those of statements inside it and without annotations."""
-    waiting = [statement]
+    waiting: list[ast.AST] = [statement]
     while waiting:
         node = waiting.pop()
         if node is not statement and isinstance(node, ast.stmt | ast.arguments):
@@ -188,7 +192,8 @@ def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
         yield node
         skipped = [node.annotation] if isinstance(node, ast.AnnAssign) else []
         if isinstance(node, ast.FunctionDef):
-            skipped += [node.returns, *node.decorator_list]
+            skipped += node.decorator_list
+            skipped += [node.returns] if node.returns else []
         if isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant):
             skipped.append(node.operand)  # −1 is one constant
         if isinstance(node, ast.Raise):
@@ -201,32 +206,37 @@ Mutation = Callable[[Any], None]
 
 def _mutations(node: ast.AST, parts: Sequence[str] = ()) -> Iterator[Mutation]:
     """Functions that change a copy of `node` in place."""
-    if isinstance(node, ast.BinOp | ast.BoolOp):
+    if isinstance(node, ast.BinOp | ast.BoolOp | ast.AugAssign):
         for new in OPERATORS.get(type(node.op), []):
-            yield lambda n, new=new: setattr(n, "op", new())
+            yield _setting("op", new())
     elif isinstance(node, ast.Compare):
         for new in OPERATORS.get(type(node.ops[0]), []):
-            yield lambda n, new=new: setattr(n, "ops", [new(), *n.ops[1:]])
+            yield _setting("ops", [new(), *node.ops[1:]])
     elif isinstance(node, ast.UnaryOp):
         value = node.operand.value if isinstance(node.operand, ast.Constant) else None
-        if isinstance(node.op, ast.USub) and type(value) in (int, float):
-            for new in _other_constants(-value):
-                yield lambda n, new=new: _become(n, ast.parse(repr(new), mode="eval").body)
+        if isinstance(node.op, ast.USub) and isinstance(value, int | float) and not isinstance(value, bool):
+            for constant in _other_constants(-value):
+                yield _becoming(constant)
         else:
             yield lambda n: _become(n, n.operand)
     elif isinstance(node, ast.Constant):
-        for new in _other_constants(node.value):
-            yield lambda n, new=new: _become(n, ast.parse(repr(new), mode="eval").body)
+        for constant in _other_constants(node.value):
+            yield _becoming(constant)
     elif isinstance(node, ast.Attribute) and node.attr in METHODS:
         yield lambda n: setattr(n, "attr", METHODS[n.attr])
     elif isinstance(node, ast.Call) and _is_part(node.func):
         if node.args:
             yield lambda n: _become(n, n.args[0])
         for other in parts:
-            yield lambda n, other=other: setattr(n.func, "attr", other)
-    elif isinstance(node, ast.AugAssign):
-        for new in OPERATORS.get(type(node.op), []):
-            yield lambda n, new=new: setattr(n, "op", new())
+            yield _setting("func", ast.Attribute(node.func.value, other, ast.Load()))
+
+
+def _setting(name: str, value: Any) -> Mutation:
+    return lambda node: setattr(node, name, value)
+
+
+def _becoming(constant: Any) -> Mutation:
+    return lambda node: _become(node, ast.parse(repr(constant), mode="eval").body)
 
 
 def _other_constants(value: Any) -> list[Any]:

@@ -10,8 +10,10 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib.util import find_spec
 from multiprocessing import get_context
+from operator import ne
 from typing import Any
 
 import numpy as np
@@ -51,13 +53,16 @@ class Rate:
 
     @property
     def wanted(self) -> int:
+        """On how many seeds it has to pass: on none, or on all."""
         return 0 if self.kind in NEVER else self.seeds
 
     @property
     def holds(self) -> bool:
+        """Whether the verdict never depends on the seed, and is the right one."""
         return self.passed == self.wanted
 
     def to_json(self) -> dict[str, Any]:
+        """As `autograder rates --json` writes it."""
         return asdict(self)
 
     def __str__(self) -> str:
@@ -160,7 +165,7 @@ def _exercise_rates(
         count = first = 0
         for number, cases in enumerate(drawn):
             # The case that was wrong on the last draw comes first: mostly it is so again, and one call decides.
-            order = sorted(range(len(cases)), key=lambda case, first=first: case != first)
+            order = sorted(range(len(cases)), key=partial(ne, first))
             wrong = next((case for case in order if not right(number, case)), None)
             count += wrong is None
             first = first if wrong is None else wrong
@@ -187,7 +192,9 @@ def _is_clean(answer: Answer) -> bool:
     return bool(answer.arrays) and not answer.problem and not any(np.isnan(array).any() for array in numbers)
 
 
-def _lazy_rates(exercise: Exercise, drawn: list[list[Case]], expected: list[list[Answer]]) -> list[Rate]:
+def _lazy_rates(
+    exercise: Exercise, drawn: Sequence[Sequence[Case]], expected: Sequence[Sequence[Answer]]
+) -> list[Rate]:
     counts: dict[str, list[bool]] = {}
     for number, cases in enumerate(drawn):
         for what, answers in lazy_answers(cases, expected[number], expected[0]):
@@ -201,11 +208,15 @@ def _lazy_rates(exercise: Exercise, drawn: list[list[Case]], expected: list[list
 
 
 def _rounding_rates(
-    assignment: Assignment, exercise: Exercise, notebook: "Bench", drawn, expected
+    assignment: Assignment,
+    exercise: Exercise,
+    notebook: "Bench",
+    drawn: Sequence[Sequence[Case]],
+    expected: Sequence[Sequence[Answer]],
 ) -> list[Rate]:
     """Whether an answer lies on an edge where the last bit of a number, or another processor, decides."""
 
-    def steady(cases: list[Case], answers: list[Answer], nudge: int) -> bool:
+    def steady(cases: Sequence[Case], answers: Sequence[Answer], nudge: int) -> bool:
         moved = (ask(notebook.call, nudged(case, nudge), exercise.rule.arrays) for case in cases)
         return all(same(again, answer, exercise.rule) for again, answer in zip(moved, answers, strict=True))
 
@@ -223,7 +234,11 @@ def _rounding_rates(
 
 
 def _credit_rates(
-    assignment: Assignment, exercise: Exercise, notebook: "Bench", drawn, expected
+    assignment: Assignment,
+    exercise: Exercise,
+    notebook: "Bench",
+    drawn: Sequence[Sequence[Case]],
+    expected: Sequence[Sequence[Answer]],
 ) -> list[Rate]:
     """Whether every known answer earns on every draw the share of the points that is its own."""
     sources = mistake_sources(assignment)[exercise.name]
@@ -262,9 +277,9 @@ def _credit_rates(
         rates.append(Rate(exercise.name, variant, "credit", len(drawn), own))
     nothing: dict[str, list[bool]] = {}
     for number in draws:
-        for what, answers in lazy_answers(drawn[number], expected[number], expected[0]):
-            if len(answers) == len(drawn[number]):
-                nothing.setdefault(what, []).append(not earned(answers, number))
+        for what, lazy in lazy_answers(drawn[number], expected[number], expected[0]):
+            if len(lazy) == len(drawn[number]):
+                nothing.setdefault(what, []).append(not earned(lazy, number))
     return rates + [
         Rate(exercise.name, what, "credit", len(held), sum(held)) for what, held in nothing.items()
     ]
@@ -293,30 +308,37 @@ def _nudged(value: Any, seed: int) -> Any:
     return np.where(deliberate, value, moved).astype(value.dtype)
 
 
+class _CallKeeper(recording.Recorder):
+    """Keeps the call of the check that is expected, where a recorder would make it on every case."""
+
+    call: Callable[[Case], Any] | None = None
+
+    def record(self, exercise: str, call: Any) -> None:
+        """What `check` does in record mode."""
+        if exercise == self.expecting:
+            self.call = call
+
+
 class Bench:
     """The solution's notebook up to the check of one exercise, run in this process; the check's call is kept."""
 
     def __init__(self, assignment: Assignment, exercise: Exercise):
         """Raises CourseError if a cell stops, or if none with the check's grade id asks for the exercise."""
         self.names: dict[str, Any] = {"__name__": "__main__"}
-        self.call: Callable[[Case], Any] | None = None
         self._source = solution_sources(assignment)[exercise.name]
-        with recording.recording_with(self):
+        keeper = _CallKeeper({})
+        with recording.recording_with(keeper):
             for cell in code_cells(read_source(assignment.source)):
                 if not is_demo(cell):
-                    self._asked = exercise.name if grade_id(cell) == exercise.check_id else ""
+                    keeper.expecting = exercise.name if grade_id(cell) == exercise.check_id else ""
                     self._run_or_complain(cell.source, assignment)
                 if grade_id(cell) == exercise.check_id:
                     break
-        if self.call is None:
+        if keeper.call is None:
             raise CourseError(
                 f"{assignment.source}: the cell {exercise.check_id} does not call check({exercise.name!r}, …)."
             )
-
-    def record(self, exercise: str, call: Callable[[Case], Any]) -> None:
-        """What `check` does in record mode."""
-        if exercise == self._asked:
-            self.call = call
+        self.call = keeper.call
 
     def define(self, source: str) -> bool:
         """Run the solution cell, and over it a variant of it. False if that does not run."""

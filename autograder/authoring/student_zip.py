@@ -32,7 +32,7 @@ def write_student_zip(target: Path | None = None, alone: bool = False) -> Path:
     root = course_root()
     name = course_settings(root).course_id or root.name
     files = dict(student_files(root, alone))
-    packed = pack(files, name, changed_when(root, files))
+    packed = zip_bytes(files, name, changed_when(root, files))
     target = Path(os.path.abspath(root / (target or Path("dist") / f"{name}-student.zip")))
     write_product(root, target, packed)
     return target
@@ -111,8 +111,11 @@ def _git(root: Path, *arguments: str) -> list[str]:
         return []
 
 
-def pack(files: Mapping[str, bytes], top: str, times: Mapping[str, datetime]) -> bytes:
-    """The files as a zip archive with one top folder, `top`: sorted, each with its time in UTC."""
+def zip_bytes(files: Mapping[str, bytes], top: str, times: Mapping[str, datetime]) -> bytes:
+    """The files as a zip archive with one top folder, `top`: sorted, each with its time in UTC.
+
+    Raises CourseError if one of them holds a solution.
+    """
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for path, content in sorted(files.items()):

@@ -49,6 +49,7 @@ class Requirement:
 
     @property
     def holds(self) -> bool:
+        """Whether there is no exception."""
         return not self.problems
 
 
@@ -62,9 +63,11 @@ class Trial:
 
     @property
     def holds(self) -> bool:
+        """Whether every requirement does."""
         return all(requirement.holds for requirement in self.requirements)
 
     def to_json(self) -> dict[str, Any]:
+        """As `autograder try --json` writes it."""
         return {**asdict(self), "holds": self.holds}
 
 
@@ -93,7 +96,7 @@ def try_exercise(
     exercise = assignment.exercises[name]
     on_progress("the answer key")
     key = public_key(assignment, exercise)
-    requirements = [completeness(exercise), fingerprints(key)]
+    requirements = [_completeness(exercise), fingerprints(key)]
     on_progress(f"{seeds} draws of the inputs, and mutants")
     with ThreadPoolExecutor(1) as beside:  # the mutants run in a process of their own
         caught = beside.submit(mutants_caught, assignment, key)
@@ -144,7 +147,7 @@ def incomplete(exercise: Exercise) -> Iterator[str]:
         yield f"{len(exercise.hints)} hints: a question, the shapes, pseudocode and a near miss are asked for."
 
 
-def completeness(exercise: Exercise) -> Requirement:
+def _completeness(exercise: Exercise) -> Requirement:
     problems = tuple(incomplete(exercise))
     return Requirement("complete", 1, int(not problems), problems)
 
@@ -179,7 +182,7 @@ def by_kind(rates: Sequence[Rate]) -> list[Requirement]:
 
 def mutants_caught(assignment: Assignment, key: ExerciseKey) -> Requirement:
     """Each small change of the solution is noticed, or the exercise says why it changes nothing."""
-    report = mutants.run(assignment, keys={key.name: key})
+    report = mutants.judge_mutants(assignment, keys={key.name: key})
     problems = tuple(
         f"{key.name}: nobody notices the change {change}. Add a case that does, or say in `survivors` why it is as right."
         for _, change in report.unexplained
@@ -187,7 +190,7 @@ def mutants_caught(assignment: Assignment, key: ExerciseKey) -> Requirement:
     return Requirement("mutants caught, or explained", report.total, report.total - len(problems), problems)
 
 
-def explain(trial: Trial) -> Group:
+def trial_table(trial: Trial) -> Group:
     """A table of what holds, and under it a sentence for each thing that does not."""
     title = f"{trial.exercise}, on {trial.seeds} draws of the inputs"
     table = Table(box=None, header_style="bold", title=title, title_justify="left")

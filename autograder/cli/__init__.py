@@ -5,6 +5,7 @@ Each command is a function; what it needs of the rest is imported when it runs, 
 
 import errno
 import sys
+from collections.abc import Callable
 from importlib.util import find_spec
 
 import typer
@@ -15,7 +16,7 @@ from autograder.cli import authoring, beginning, exchange, grading, results
 from autograder.cli.terminal import console
 from autograder.errors import CourseError, JailError, ServerDied, install_command
 
-COMMANDS = {
+COMMANDS: dict[str, Callable[..., None]] = {
     "init": beginning.init,
     "demo": beginning.demo,
     "doctor": beginning.doctor,

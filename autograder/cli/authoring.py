@@ -19,7 +19,7 @@ from autograder.cli.options import (
     chosen_assignments,
     write_json,
 )
-from autograder.cli.terminal import console, progress_bar, warn_of_old_points
+from autograder.cli.terminal import console, counter, describer, progress_bar, warn_of_old_points
 from autograder.course import Assignment, course_root, find_assignment
 from autograder.errors import CourseError
 from autograder.source import read_source
@@ -46,7 +46,8 @@ def build(
 
     root = course_root()
     chosen = chosen_assignments(root, names)
-    complaints, warnings = [], []
+    complaints: list[str] = []
+    warnings: list[object] = []
     with own_server(root) as server, progress_bar() as progress:
         task = progress.add_task("building", total=len(chosen) + 1)
         for assignment in chosen:
@@ -58,9 +59,7 @@ def build(
                 trying = progress.add_task(
                     f"  on {seeds} draws of the inputs", total=len(assignment.exercises)
                 )
-                require_no_luck(
-                    assignment, seeds, lambda done, _, t=trying: progress.update(t, completed=done)
-                )
+                require_no_luck(assignment, seeds, counter(progress, trying))
                 progress.remove_task(trying)
                 builder.put(made)
                 warnings += filter(None, [scores_with_old_points(assignment)])
@@ -89,21 +88,14 @@ def try_exercises(
     Mistakes and lazy answers are never right, alternatives always, whatever inputs are drawn; mistakes are told apart;
     small changes of the solution are noticed, or `survivors` says why they are as right.
     """
-    from autograder.authoring.trial import explain, find_exercises, try_exercise  # start-up: nbgrader
+    from autograder.authoring.trial import find_exercises, trial_table, try_exercise  # start-up: nbgrader
 
     trials = []
     for home, name in find_exercises(course_root(), exercises):
         with progress_bar() as progress:
             task = progress.add_task(name, total=None)
-            trials.append(
-                try_exercise(
-                    home,
-                    name,
-                    seeds,
-                    lambda what, t=task, p=progress, n=name: p.update(t, description=f"{n}: {what}"),
-                )
-            )
-        console.print(explain(trials[-1]))
+            trials.append(try_exercise(home, name, seeds, describer(progress, task, name)))
+        console.print(trial_table(trials[-1]))
     if json_file:
         write_json(json_file, [trial.to_json() for trial in trials])
     if not all(trial.holds for trial in trials):
@@ -119,19 +111,15 @@ def mutants(
 
     Fails if a change goes unnoticed and its exercise does not say why it is as right (`survivors`).
     """
-    from autograder.authoring.mutants import explain, run  # start-up: nbgrader
+    from autograder.authoring.mutants import judge_mutants, survivor_table  # start-up: nbgrader
 
     reports = []
     for assignment, chosen in chosen_exercises(names, exercise):
         with progress_bar() as progress:
             task = progress.add_task(f"mutating {assignment.name}", total=None)
-            report = run(
-                assignment,
-                lambda done, total, t=task, p=progress: p.update(t, completed=done, total=total),
-                chosen,
-            )
+            report = judge_mutants(assignment, counter(progress, task), chosen)
         reports.append(report)
-        console.print(explain(report))
+        console.print(survivor_table(report))
     if json_file:
         write_json(json_file, [report.to_json() for report in reports])
     if any(report.unexplained for report in reports):
@@ -164,6 +152,7 @@ def rates(
         answers = read_natural(natural, solution_sources(assignment)) if natural else []
         with progress_bar() as progress:
             task = progress.add_task(f"{assignment.name}, {seeds} seeds", total=len(chosen))
+            on_progress = counter(progress, task)
             tried += assignment_rates(
                 assignment,
                 seeds_from(0, seeds),
@@ -171,7 +160,7 @@ def rates(
                 cells(answer for answer in answers if not answer.right),
                 cells(answer for answer in answers if answer.right),
                 workers,
-                lambda done, total, t=task, p=progress: p.update(t, completed=done),
+                on_progress,
             )
     if json_file:
         write_json(json_file, [rate.to_json() for rate in tried])

@@ -36,10 +36,10 @@ def demo(
     Some are right, some make known mistakes, some hand in late, nothing, a broken file, or an attack. They are collected
     as from Moodle, graded in the jail and packed for Moodle, in a copy of this course; the course stays as it is.
     """
-    from autograder.authoring.demo import run  # start-up: nbgrader
+    from autograder.authoring.demo import run_demo  # start-up: nbgrader
 
     where = folder or Path(tempfile.mkdtemp(prefix="autograder-demo-"))
-    made = run(course_root(), where, name, isolation.value, lambda line: say_lines([line]))
+    made = run_demo(course_root(), where, name, isolation.value, lambda line: say_lines([line]))
     say_lines(
         [
             "",

@@ -13,6 +13,8 @@ from autograder.course import course_root, find_assignment
 
 
 class Destination(StrEnum):
+    """For which system scores are exported: the names in `EXPORTERS`."""
+
     CANVAS = "canvas"
     MOODLE = "moodle"
     CSV = "csv"

@@ -193,7 +193,8 @@ def _grading(assignment: Assignment, total: int) -> Iterator[tuple[Callable, Cou
     """A progress bar, what to call with each result, and what was counted. `watch` sees the same."""
     from autograder.grading.progress import Record  # start-up: psutil
 
-    counted, title = Counter(), f"grading {assignment.name}"
+    counted: Counter[str] = Counter()
+    title = f"grading {assignment.name}"
     with (
         Record(assignment, title, total) as record,
         progress_bar(TextColumn("{task.fields[troubled]}")) as progress,

@@ -20,6 +20,8 @@ def _require_replaceable(path: Path | None) -> Path | None:
 
 
 class Isolation(StrEnum):
+    """What stands between students' code and the machine: bubblewrap's namespaces, or nothing."""
+
     BWRAP = "bwrap"
     NONE = "none"
 
@@ -52,6 +54,7 @@ Jail = Annotated[Isolation, typer.Option(help="none runs students' code with you
 
 
 def chosen_assignments(root: Path, names: Iterable[str] | None) -> list[Assignment]:
+    """Those named, or all of the course. Raises CourseError for a name that it does not have."""
     return [find_assignment(root, name) for name in names] if names else assignments(root)
 
 

@@ -16,6 +16,8 @@ from autograder.errors import CourseError
 
 
 class Likeness(StrEnum):
+    """By what written answers are grouped: the course's sentence encoder, or their words and letters."""
+
     MEANING = "meaning"
     WORDS = "words"
 
@@ -80,9 +82,9 @@ def written(
         console.print("Anyone with this address can grade. Ctrl+C ends the page; all grades are kept.")
         threading.Thread(target=prepare, daemon=True).start()
 
-    from autograder.written.server import serve
+    from autograder.written.server import serve_page
 
-    serve(room, ready, port, browser, str(certfile or ""), str(keyfile or ""))
+    serve_page(room, ready, port, browser, str(certfile or ""), str(keyfile or ""))
     console.print("Ended.")
 
 

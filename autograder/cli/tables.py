@@ -1,13 +1,16 @@
 """The tables that the commands print."""
 
+from collections.abc import Iterable
+
 from rich.table import Table
 from rich.text import Text
 
 from autograder.checks.status import Status
-from autograder.results import in_short
+from autograder.results import Result, in_short
 
 
-def result_table(results, first_column: str = "student") -> Table:
+def result_table(results: Iterable[Result], first_column: str = "student") -> Table:
+    """A line for each submission: its points of the possible ones, and why others were lost."""
     table = Table(box=None, header_style="bold")
     table.add_column(first_column)
     table.add_column("score", justify="right")
@@ -54,7 +57,7 @@ def agreement_table(rows: list[dict]) -> Table | str:
     return table
 
 
-def _reasons(result) -> str:
+def _reasons(result: Result) -> str:
     """What was lost and why; cells that share a reason share a line."""
     groups: dict[tuple[str, str], list[str]] = {}
     for verdict in result.verdicts:

@@ -10,6 +10,7 @@ from rich.progress import (
     MofNCompleteColumn,
     Progress,
     ProgressColumn,
+    TaskID,
     TextColumn,
     TimeRemainingColumn,
 )
@@ -19,6 +20,7 @@ console = Console()
 
 
 def progress_bar(*more: ProgressColumn) -> Progress:
+    """A bar on stderr that is gone at its end, with `more` columns at the right."""
     # A notebook lays each line over the one before, colours and all: every line has the same length.
     plain = Console(stderr=True, color_system=None)
     columns = (TextColumn("{task.description}"), BarColumn(None), MofNCompleteColumn(), TimeRemainingColumn())
@@ -28,6 +30,16 @@ def progress_bar(*more: ProgressColumn) -> Progress:
 def teller(progress: Progress) -> Callable[[str], None]:
     """Says what is being done, on a terminal above the bar."""
     return lambda sentence: progress.console.print(Text(sentence), soft_wrap=True)
+
+
+def counter(progress: Progress, task: TaskID) -> Callable[[int, int], None]:
+    """Shows how many of how many are done: called with (done, total)."""
+    return lambda done, total: progress.update(task, completed=done, total=total)
+
+
+def describer(progress: Progress, task: TaskID, name: str) -> Callable[[str], None]:
+    """Shows what is being done with `name`, in front of the bar."""
+    return lambda what: progress.update(task, description=f"{name}: {what}")
 
 
 def say_lines(lines: Iterable[str]) -> None:
@@ -44,9 +56,11 @@ def complain_of(items: Iterable[object], what: str) -> None:
 
 
 def warn_of_old_points(warnings: Iterable[object]) -> None:
+    """Say of each assignment that scores in the gradebook still rest on the points of an earlier release."""
     for warning in warnings:
         console.print(f"[yellow]old points[/yellow] {escape(str(warning))}", highlight=False)
 
 
 def people(count: int) -> str:
+    """A number of students in words: "1 student", "2 students"."""
     return "1 student" if count == 1 else f"{count} students"

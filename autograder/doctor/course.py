@@ -10,6 +10,7 @@ from autograder.settings import course_directory, course_settings, limits, own_s
 
 
 def course(root: Path) -> Readiness:
+    """Whether its settings and exercises can be read, and which assignments have been built."""
     try:
         settings = course_settings(root)
         found_assignments = assignments(root)
@@ -46,10 +47,12 @@ def course(root: Path) -> Readiness:
 
 
 def is_built(assignment: Assignment) -> bool:
+    """Whether there is a release, with an answer key where the assignment has exercises."""
     return assignment.release.exists() and (not assignment.exercises or assignment.key.exists())
 
 
 def gradebook(root: Path) -> Readiness:
+    """Whether it can be opened and written, and how many students it knows."""
     from autograder.gradebook.gradebook import (  # optional: `python` names what is missing
         SQLITE,
         open_gradebook,
@@ -72,6 +75,7 @@ def gradebook(root: Path) -> Readiness:
 
 
 def hand_ins(root: Path) -> Readiness:
+    """How many submissions of each assignment there are, and what cannot be graded as one."""
     from autograder.untrusted.submission import left_out, students  # optional: needs msgspec
 
     submitted = root / course_settings(root).submitted_directory
@@ -90,6 +94,7 @@ def hand_ins(root: Path) -> Readiness:
 
 
 def exchange(root: Path) -> Readiness:
+    """Whether nbgrader's exchange can be written. A course does without one if it collects from Moodle or Canvas."""
     config = own_settings(root)
     folder = Path(config.get("Exchange", {}).get("root", "/usr/local/share/nbgrader/exchange"))
     without = "without one: `autograder collect FILE.zip` and `autograder feedback NAME --zip`."

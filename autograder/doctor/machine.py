@@ -28,6 +28,7 @@ LIMITS = "see “What the jail protects from” in docs/instructors.md; grade wi
 
 
 def python() -> Readiness:
+    """Whether it is new enough, and has the packages of the extra `grading`."""
     version = ".".join(map(str, sys.version_info[:3]))
     if sys.version_info[:2] < OLDEST:
         return Readiness("python", Level.BAD, f"{version} is too old.", "install Python 3.11 or newer.")
@@ -69,6 +70,7 @@ def _importable(name: str) -> bool:
 
 
 def disk(root: Path) -> Readiness:
+    """Whether there is room in the course and for temporary files: 200 MB are needed, less than 2 GB is noted."""
     places = {root: "the course", Path(tempfile.gettempdir()): "temporary files"}
     free = {place: shutil.disk_usage(place).free for place in places}
     place = min(free, key=lambda place: free[place])

@@ -44,6 +44,7 @@ class Aliases:
         self._secret = _secret(root / ".autograder" / "written" / "secret")
 
     def alias(self, question: str, student: str) -> str:
+        """Twelve hexadecimal digits, the same each time; another question gives the student others."""
         return self._digest(question, student).hexdigest()[:ALIAS]
 
     def share(self, question: str, student: str) -> float:

@@ -185,7 +185,11 @@ class Desk:
                 and not now.marks[student].waiting
                 and student not in now.state.second
             ]
-            others = [student for student in open_ones if now.decision(student).by != who]
+            others = [
+                student
+                for student in open_ones
+                if (first := now.decision(student)) is not None and first.by != who
+            ]
             chosen = sorted(
                 others or open_ones, key=lambda student: self._aliases.share(self.question.name, student)
             )
@@ -264,8 +268,8 @@ class Desk:
         if new:
             from autograder.written.grouping import propose  # start-up: scipy and scikit-learn
 
-            for group in propose([now.texts[student] for student in new], self.encoder):
-                state.groups[now.new_group()] = [new[place] for place in group]
+            for places in propose([now.texts[student] for student in new], self.encoder):
+                state.groups[now.new_group()] = [new[place] for place in places]
         state.texts = digests
         now.write()
 
@@ -288,8 +292,8 @@ class Desk:
 
     def _seen(self, now: Transaction, seen: Mapping[str, str]) -> list[str]:
         student_of = self._aliased(now)
-        students = [student_of.get(alias) for alias in seen]
-        if not students or None in students:
+        students = [student_of[alias] for alias in seen if alias in student_of]
+        if not students or len(students) < len(seen):
             raise Conflict("These answers have changed meanwhile. Nothing of yours was written: look again.")
         changed = [s for s, tag in zip(students, seen.values(), strict=True) if now.tag(s) != tag]
         if changed:

@@ -61,12 +61,16 @@ def read_questions(assignment: Assignment) -> list[Question]:
 
 def _question(cell: NotebookNode, before: NotebookNode | None) -> Question:
     points = float(cell.metadata.nbgrader.get("points", 0))
-    prompt = plain(before.source) if before is not None and before.cell_type == "markdown" else ""
+    prompt = without_markup(before.source) if before is not None and before.cell_type == "markdown" else ""
     match = GUIDE.search(cell.source)
     answer = cell.source[: match.start()] if match else cell.source
     guide = read_guide(cell.source[match.end() :]) if match else ()
     return Question(
-        grade_id(cell), points, prompt, plain(answer), guide or (GuidePoint(points, "a good answer"),)
+        grade_id(cell),
+        points,
+        prompt,
+        without_markup(answer),
+        guide or (GuidePoint(points, "a good answer"),),
     )
 
 
@@ -75,7 +79,9 @@ def read_guide(text: str) -> tuple[GuidePoint, ...]:
     begins = list(WORTH.finditer(text))
     ends = [following.start() for following in begins[1:]] + [len(text)] * bool(begins)
     return tuple(
-        GuidePoint(_number(begin[1]), plain(text[begin.end() : end]).strip(" \n\t;.,*_-–•") or "this")
+        GuidePoint(
+            _number(begin[1]), without_markup(text[begin.end() : end]).strip(" \n\t;.,*_-–•") or "this"
+        )
         for begin, end in zip(begins, ends, strict=True)
     )
 
@@ -84,7 +90,7 @@ def _number(text: str) -> float:
     return NUMBERS.get(text.lower()) or float(text)
 
 
-def plain(markdown: str) -> str:
+def without_markup(markdown: str) -> str:
     """Prose without the signs of emphasis and headings, with its paragraphs kept and its lines joined."""
     paragraphs = re.split(r"\n\s*\n", MARKERS.sub("", markdown).strip())
     joined = (part if LISTED.search(part) else " ".join(part.split()) for part in paragraphs)

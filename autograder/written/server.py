@@ -68,7 +68,7 @@ class _GiveAgain(_Action):
     ticks: list[int] = []
 
 
-ACTIONS = {
+ACTIONS: dict[str, tuple[type[_Action], Callable[..., Any]]] = {
     "give": (_Give, Desk.give),
     "split": (_Split, Desk.split),
     "join": (_Join, Desk.join),
@@ -91,15 +91,18 @@ class Handler(APIHandler):
 
     @property
     def content_security_policy(self) -> str:
+        """The header of that name, in place of Jupyter's."""
         return POLICY
 
     def write_error(self, status_code: int, **kwargs: Any) -> None:
+        """Answer with {"error": sentence}: the one of a Refusal, or a general one for the status."""
         _, error, _ = kwargs.get("exc_info", (None, None, None))
         sentence = SENTENCES.get(HTTPStatus(status_code), f"{HTTPStatus(status_code).phrase}.")
         self.finish({"error": error.sentence if isinstance(error, Refusal) else sentence})
 
     @web.authenticated
     def get(self, *path: str) -> None:
+        """Answer that there is no such page."""
         raise web.HTTPError(HTTPStatus.NOT_FOUND)
 
     post = get
@@ -110,6 +113,7 @@ class PageHandler(Handler):
 
     @web.authenticated
     def get(self, name: str) -> None:
+        """Send one of FILES, or the page for ""; a request with a token gets a cookie and is redirected to "/"."""
         if self.token_authenticated:  # from now on the cookie takes the place of the token
             self.settings["serverapp"].remove_browser_open_file()
             self.redirect("/")
@@ -124,10 +128,12 @@ class DeskHandler(Handler):
 
     @web.authenticated
     async def get(self, what: str) -> None:
+        """Send what the page shows: "start", "agreement", "view", "changes" or "again"."""
         await self._reply(self._read, what)
 
     @web.authenticated
     async def post(self, what: str) -> None:
+        """Do one of ACTIONS, and send what its method returns as {"done": …}."""
         await self._reply(self._act, what)
 
     async def _reply(self, ask: Callable[[str], dict[str, Any]], what: str) -> None:
@@ -198,7 +204,7 @@ class WrittenServer(ServerApp):
     """A server without Jupyter's services that reads no configuration file."""
 
     config_file_paths: list[str] = []
-    default_services = ()
+    default_services = ()  # type: ignore[assignment]  # jupyter_server declares a tuple of exactly its own services
 
     def init_signal(self) -> None:
         """End at once on Ctrl+C, where Jupyter would ask first."""
@@ -211,7 +217,7 @@ class WrittenServer(ServerApp):
         super().write_browser_open_file()
 
 
-def serve(
+def serve_page(
     room: Room,
     ready: Callable[[str], None],
     port: int = 0,

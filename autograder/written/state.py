@@ -38,6 +38,7 @@ class QuestionState:
     done: list[Json] = field(default_factory=list)  # the last actions, with what was before and after
 
     def to_json(self) -> str:
+        """The text of the file; `from_json` is the inverse."""
         return json.dumps(asdict(self), ensure_ascii=False)
 
     @classmethod
@@ -60,6 +61,7 @@ class QuestionState:
 
     @classmethod
     def from_json(cls, text: str) -> "QuestionState":
+        """The inverse of `to_json`. Raises ValueError, TypeError or KeyError for anything else."""
         fields = json.loads(text)
         for part in ("decisions", "second"):
             fields[part] = {student: decision_from(entry) for student, entry in fields[part].items()}
@@ -67,8 +69,10 @@ class QuestionState:
 
 
 def decision_from(entry: Json | None) -> Decision | None:
+    """A decision as `dataclasses.asdict` described it; None stays None. JSON has made a list of its ticks."""
     return Decision(**{**entry, "ticks": tuple(entry["ticks"])}) if entry else None
 
 
 def short_digest(text: str) -> str:
+    """Twelve hexadecimal digits of its SHA-256: enough to notice a change."""
     return hashlib.sha256(text.encode()).hexdigest()[:12]

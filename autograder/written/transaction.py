@@ -55,13 +55,14 @@ class Transaction:
     def change_marks(self, who: str, what: str, changes: Mapping[str, tuple[Mark, Decision | None]]) -> None:
         """Give these students new marks, and remember how to take them back. `what` says it in words."""
         before = {
-            student: {"mark": asdict(self.marks[student]), "decision": self.state.decisions.get(student)}
+            student: {
+                "mark": asdict(self.marks[student]),
+                "decision": asdict(decision) if (decision := self.state.decisions.get(student)) else None,
+            }
             for student in changes
         }
         self._set_marks(changes)
         after = {student: self.tag(student) for student in changes}
-        for entry in before.values():
-            entry["decision"] = asdict(entry["decision"]) if entry["decision"] else None
         self.state.done.append({"who": who, "what": what, "kind": "marks", "before": before, "after": after})
         self.write()
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from autograder.authoring.mutants import run
+from autograder.authoring.mutants import judge_mutants
 from autograder.authoring.rates import assignment_rates, seeds_from
 from tests.conftest import ASSIGNMENTS, ROOT
 
@@ -22,7 +22,7 @@ def test_no_verdict_depends_on_the_draw(name):
 
 @pytest.mark.parametrize("name", ASSIGNMENTS)
 def test_the_checks_catch_the_mutants(name):
-    report = run(ASSIGNMENTS[name])
+    report = judge_mutants(ASSIGNMENTS[name])
     assert report.total > 30
     assert report.share >= 0.95, report.survivors
     assert report.unexplained == ()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.written.questions import GuidePoint, plain, read_guide, read_questions
+from autograder.written.questions import GuidePoint, read_guide, read_questions, without_markup
 from tests.conftest import ASSIGNMENTS
 
 
@@ -36,6 +36,6 @@ def test_guides_as_people_write_them(guide, points):
 
 def test_lines_are_joined_and_lists_are_kept():
     assert (
-        plain("# Title\n\none *two*\nthree, 2 * 3 * 4\n\n- a\n- b")
+        without_markup("# Title\n\none *two*\nthree, 2 * 3 * 4\n\n- a\n- b")
         == "Title\n\none two three, 2 * 3 * 4\n\n- a\n- b"
     )
