@@ -46,6 +46,8 @@ def main(arguments: list[str] | None = None) -> int | str:
     name = "book-with-solutions" if with_solutions else "book"
     site = options.into or root / "build" / name
     started = time.monotonic()
+    if site.exists() and any(site.iterdir()) and not (site / ".buildinfo").is_file():  # Sphinx leaves that
+        return f"{site} holds other things than a website of this course: name another folder."
     try:
         chosen = [find_assignment(root, name) for name in options.names] or assignments(root)
         parts = options.parts or root / PARTS
@@ -71,8 +73,6 @@ def build(
     with_solutions: bool = False,
 ) -> None:
     """Write the website of the executed solutions, by the names of their notebooks, into `site`. Raises CourseError."""
-    if site.exists() and any(site.iterdir()) and not (site / ".buildinfo").is_file():  # Sphinx leaves that
-        raise CourseError(f"{site} holds other things than a website of this course: name another folder.")
     kind = "with-solutions" if with_solutions else "student"
     source = parts / f"source-{kind}"
     chosen = [find_assignment(root, name) for name in executed]

@@ -8,7 +8,7 @@ from autograder.grading.engine import Engine
 from autograder.grading.store import Store
 from autograder.registered import registered_release
 from autograder.untrusted.submission import read_submission
-from tests.autograder.here import Pool, Servers, cut_off
+from tests.autograder.here import Pool, cut_off
 from tests.autograder.road import hand_in, with_cell
 
 
@@ -20,9 +20,7 @@ def verdicts(small):
     def grade(source, *faults):
         hand_in(small.root, "ada", assignment, with_cell(assignment.read_release(), "double", source))
         folder = assignment.submitted / "ada" / assignment.name
-        with Engine(
-            assignment, Store(small.root / "store"), "none", Pool([*faults]), True, Servers()
-        ) as engine:
+        with Engine(assignment, Store(small.root / "store"), "none", Pool([*faults]), True) as engine:
             result = engine.grade(read_submission(folder, "ada", assignment, registered_release(assignment)))
         return {verdict.grade_id.removeprefix("double-"): verdict for verdict in result.verdicts}
 
