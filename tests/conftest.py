@@ -14,6 +14,7 @@ import autograder.startup  # noqa: F401  # isort: skip
 
 import pytest
 from nbformat import NotebookNode
+from xdist.scheduler import LoadScopeScheduling
 
 from autograder.course import assignments, course_root
 from autograder.jail.outside.bubblewrap import View
@@ -122,15 +123,26 @@ def picture():
     return take
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist's own plug-in reads the groups
-def pytest_collection_modifyitems(items):
+class ByFileAndNotebook(LoadScopeScheduling):
     """Two processes share the tests by file, or by notebook where a test is about one: then its solution runs once.
 
-    Slow tests come first, so that no process is left alone with one at the end.
+    xdist's own groups (`--dist loadgroup`) do nothing with pytest 9.2, whose items ignore the name that xdist gives them.
     """
-    for item in items:
-        name = next((name for name in ASSIGNMENTS if f"[{name}" in item.name), "")
-        item.add_marker(pytest.mark.xdist_group(name or str(item.path)))
+
+    def _split_scope(self, nodeid):
+        file, _, test = nodeid.partition("::")
+        return next((name for name in ASSIGNMENTS if f"[{name}" in test), file)
+
+
+@pytest.hookimpl(optionalhook=True)  # -p no:xdist
+def pytest_xdist_make_scheduler(config, log):
+    """Ours, in place of xdist's own."""
+    return ByFileAndNotebook(config, log)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Slow tests come first, so that no process is left alone with one at the end."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 

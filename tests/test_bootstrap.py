@@ -80,6 +80,8 @@ def everything_in(folder: Path) -> dict[str, bytes | str]:
     """Every file and link below a folder."""
     found = {}
     for path in folder.rglob("*"):
+        if "__pycache__" in path.parts:
+            continue
         name = str(path.relative_to(folder))
         found[name] = (
             os.readlink(path) if path.is_symlink() else path.read_bytes() if path.is_file() else "folder"

@@ -4,7 +4,7 @@ import pytest
 from nbformat.v4 import new_code_cell
 
 from autograder.gradebook.queries import Score
-from autograder.report import bars, contents, read_class
+from autograder.report import _bars, contents, read_class
 
 
 @pytest.fixture
@@ -36,6 +36,6 @@ def test_the_report_gathers_what_is_wrong_in_one_way(graded):
 
 def test_every_score_is_in_a_bar_the_highest_too():
     scores = [Score(raw, 0.0, waiting, None) for raw, waiting in ((0, False), (9.9, True), (10, False))]
-    made = bars(scores, 10)
+    made = _bars(scores, 10)
     assert sum(bar.finished + bar.waiting for bar in made) == 3
     assert (made[0].finished, made[-1].finished, made[-1].waiting) == (1, 1, 1) and made[-1].high == 10

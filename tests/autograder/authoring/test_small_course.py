@@ -8,7 +8,7 @@ from autograder.authoring.builder import stale
 from autograder.authoring.lending import lent_bytes, published_key
 from autograder.authoring.minutes import in_fives
 from autograder.authoring.mutants import mutants
-from autograder.authoring.student_zip import pack
+from autograder.authoring.student_zip import zip_bytes
 from autograder.checks.asking import Answer
 from autograder.checks.status import Problem
 from autograder.course import Assignment
@@ -78,7 +78,7 @@ def test_minutes_are_rounded_to_the_nearest_five():
 @pytest.mark.parametrize("mark", ["### BEGIN SOLUTION", "### BEGIN HIDDEN TESTS"])
 def test_no_solution_and_no_hidden_test_is_packed_for_students(mark):
     with pytest.raises(CourseError, match="a.py holds a solution"):
-        pack({"a.py": f"x = 1\n{mark}\n".encode()}, "course", {})
+        zip_bytes({"a.py": f"x = 1\n{mark}\n".encode()}, "course", {})
 
 
 def test_a_release_that_was_not_built_again_is_told(small):

@@ -6,7 +6,7 @@ from nbformat.v4 import new_code_cell
 from autograder.checks.status import Status
 from autograder.gradebook import summary
 from autograder.grading.verdicts import readable
-from autograder.report import plain
+from autograder.report import _plain
 from autograder.results import CellVerdict
 from autograder.untrusted import similarity, staging
 from autograder.untrusted.autograded import verdict_output
@@ -27,7 +27,7 @@ def test_a_reason_that_quotes_the_student_is_text(small):
 
 def test_signs_that_hide_or_turn_text_are_not_shown():
     assert readable("a\x00b\u202ec\td") == "a\N{REPLACEMENT CHARACTER}b\N{REPLACEMENT CHARACTER}c    d"
-    assert plain("a\u202eb\n") == "a\N{REPLACEMENT CHARACTER}b\n"
+    assert _plain("a\u202eb\n") == "a\N{REPLACEMENT CHARACTER}b\n"
     assert len(readable("x" * 10_000)) < 2100
 
 
