@@ -51,6 +51,7 @@ QUICK = Sizes(nbgrader=2, otter=1, ours=4, more=12, rounds=2, scale=(8, 16), wai
 
 
 def main() -> None:
+    """Measure the steps that are asked for, one after another, and write the page unless `--only` is given."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a few submissions of each")
     parser.add_argument("--resume", action="store_true", help="keep what an interrupted run has measured")
@@ -73,7 +74,7 @@ def main() -> None:
         task = progress.add_task("", total=len(todo))
         otter = make_otter_environment() if any("otter" in name for name, _ in todo) else ""
         if not arguments.only:
-            results["machine"] = machine(otter)
+            results["machine"] = _machine(otter)
         results["sizes"] = asdict(sizes)
         for name, measure in todo:
             progress.update(task, description=name)
@@ -132,7 +133,7 @@ def exercises() -> dict[str, tuple[bool, float, float]]:
     return json.loads(run_or_raise([sys.executable, "-m", "bench.exercises"], ROOT))
 
 
-def machine(otter: str) -> dict[str, str]:
+def _machine(otter: str) -> dict[str, str]:
     models = [
         line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")
     ]

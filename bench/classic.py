@@ -39,7 +39,7 @@ def source_notebook(assignment: Assignment, first_cell: str) -> NotebookNode:
             cell.source = test(cell.source, keys[exercise.name])
         elif not grade_id(cell) and (cell.cell_type != "code" or is_demo(cell)):
             continue
-        cell.source = without_coursekit(cell.source)
+        cell.source = _without_coursekit(cell.source)
         cells.append(cell)
     if first_cell:
         cells[0].source = f"{first_cell}\n{cells[0].source}"
@@ -70,7 +70,7 @@ def test_file(name: str, test_cell: str) -> str:
     )
 
 
-def without_coursekit(source: str) -> str:
+def _without_coursekit(source: str) -> str:
     return "\n".join(line for line in source.splitlines() if not line.startswith("from coursekit"))
 
 
@@ -92,6 +92,7 @@ def nbgrader_course(folder: Path, notebook: NotebookNode, name: str) -> None:
 
 
 def otter_tests(folder: Path, assignment: Assignment, notebook: NotebookNode) -> None:
+    """Write otter's test file for each exercise of the notebook into `folder`, which must not exist yet."""
     folder.mkdir(parents=True)
     for cell in code_cells(notebook):
         exercise = assignment.by_check_id.get(grade_id(cell))

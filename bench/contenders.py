@@ -108,6 +108,7 @@ class Bench:
 
     @property
     def exercises(self) -> list[Exercise]:
+        """The exercises of the notebook that is measured."""
         return list(self.assignment.exercises.values())
 
     @cached_property
@@ -171,6 +172,7 @@ def run_or_raise(command: list[object], cwd: Path) -> str:
 
 
 def count_graded(course: Path) -> int:
+    """How many submissions the course's gradebook holds."""
     with closing(sqlite3.connect(course / "gradebook.db")) as database:
         return database.execute("SELECT COUNT(*) FROM submitted_notebook").fetchone()[0]
 

@@ -28,10 +28,14 @@ ROUNDS = 15
 
 
 def main(*chosen: str) -> None:
+    """Print, as JSON, whether each of the exercises writes a class, and what it costs.
+
+    Without names, all exercises of each assignment that has a class among them.
+    """
     times: dict[str, tuple[bool, float, float]] = {}
     for assignment in assignments(ROOT):
         classes = {
-            name for name, source in reference.solution_sources(assignment).items() if is_class(source)
+            name for name, source in reference.solution_sources(assignment).items() if _is_class(source)
         }
         asked = [name for name in assignment.exercises if name in chosen or not chosen]
         if classes and asked:
@@ -40,7 +44,7 @@ def main(*chosen: str) -> None:
     print(json.dumps(times))
 
 
-def is_class(source: str) -> bool:
+def _is_class(source: str) -> bool:
     return source.startswith("class ")
 
 

@@ -30,6 +30,7 @@ ROUNDS = 3
 
 
 def main(folder: Path) -> None:
+    """Run each job of the folder in the jail and without it, by turns, and print the times as JSON."""
     torch.set_num_threads(1)
     blobs = [path.read_bytes() for path in sorted(folder.glob("*.job"))]
     jobs = [read_job(blob) for blob in blobs]

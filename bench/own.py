@@ -14,17 +14,17 @@ from autograder.pool.local import LocalPool
 submit, runs = LocalPool.submit, []
 
 
-def counted(pool: LocalPool, name: str, job: bytes) -> None:
+def _counted(pool: LocalPool, name: str, job: bytes) -> None:
     runs.append(name)
     submit(pool, name, job)
 
 
-def say() -> None:
+def _say() -> None:
     used = resource.getrusage(resource.RUSAGE_SELF)
     print(json.dumps({"cpu": used.ru_utime + used.ru_stime, "runs": len(runs)}))
 
 
 if __name__ == "__main__":
-    LocalPool.submit = counted
-    atexit.register(say)
+    LocalPool.submit = _counted
+    atexit.register(_say)
     main()

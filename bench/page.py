@@ -42,12 +42,15 @@ class Figures:
         self._results = results
 
     def of(self, step: str) -> Any:
+        """What was measured in one step of this notebook, as it was recorded."""
         return self._results[f"{self.name}/{step}"]["measured"]
 
     def nbgrader(self, what: str) -> float:
+        """Of one submission graded by nbgrader: its share of the command's "wall" or "cpu" seconds."""
         return self.of("nbgrader")[what] / self.counts["nbgrader"]
 
     def otter(self, what: str) -> float:
+        """Of one submission graded by otter: the mean "wall" or "cpu" seconds of its runs."""
         return statistics.mean(run[what] for run in self.of("otter"))
 
     def whole(self, workers: int) -> float:
@@ -71,6 +74,7 @@ class Figures:
         return statistics.median(self.own_each_round(what))
 
     def own_each_round(self, what: str) -> list[float]:
+        """Of one more submission in each round: the command's own "cpu" seconds, or its "runs" of notebooks."""
         return _differences(self.of("own"), what, self.many - self.few)
 
     def rows(self) -> Iterator[tuple[str, float, int]]:
@@ -94,6 +98,7 @@ def _peak(commands: Iterable[Mapping[str, Any]]) -> int:
 
 
 def write(results: Results, text: Path, picture: Path) -> None:
+    """Write the page `text` and its figure `picture` from the measurements."""
     both = [Figures(results, notebook.name) for notebook in NOTEBOOKS]
     machine, sizes = results["machine"], results["sizes"]
     picture.parent.mkdir(parents=True, exist_ok=True)
@@ -206,6 +211,7 @@ class LargerClass:
 
     @property
     def further(self) -> float:
+        """Seconds for each further submission: the median of the rounds."""
         return statistics.median(self.each_round)
 
 
@@ -221,6 +227,7 @@ def _scale(results: Results) -> Iterator[LargerClass]:
 
 
 def aims(results: Results, both: list[Figures]) -> Iterator[tuple[str, str, bool]]:
+    """Each aim of the page: what it demands, what was measured, and whether it was met."""
     for figures in both:
         aim = AIMS[figures.name]
         ratio = figures.nbgrader("wall") / figures.further(2)

@@ -52,6 +52,7 @@ class Plain:
         return done
 
     def nbgrader(self, count: int) -> Measured:
+        """`nbgrader autograde` on a class of `count` submissions."""
         release = self._nbgrader_s_release()
         course = self.folders.latest("nbgrader")
         self._hand_in(course, release, count)

@@ -34,9 +34,11 @@ class Writer:
         self.assignment = assignment
 
     def class_of(self, count: int) -> Iterator[Texts]:
+        """Submissions number 0 to `count` − 1, one after another."""
         return (self.write(number) for number in range(count))
 
     def write(self, number: int) -> Texts:
+        """Submission number `number`: right, wrong or half-finished in turn, with its cells by their ids."""
         chance = random.Random(number)
         kind = KINDS[number % len(KINDS)]
         exercises = list(self.assignment.exercises.values())

@@ -47,7 +47,7 @@ def try_lora(cls: type[nn.Module], case: Mapping[str, Any]) -> dict[str, Tensor]
         torch.manual_seed(0)
         fresh = wrapped(cls)(**case["config"])
     answers["changed before training"], answers["A at the start"] = torch.tensor(True), torch.tensor(False)
-    if complete(answers):
+    if _complete(answers):
         with torch.no_grad():
             change = fresh(case["x"]) - fresh.base(case["x"])
         answers["changed before training"] = (change.abs() > 1e-6).any()
@@ -55,7 +55,7 @@ def try_lora(cls: type[nn.Module], case: Mapping[str, Any]) -> dict[str, Tensor]
     return answers
 
 
-def complete(answers: Mapping[str, Tensor]) -> bool:
+def _complete(answers: Mapping[str, Tensor]) -> bool:
     return bool((answers["registered"][:-1] > 0).all())
 
 

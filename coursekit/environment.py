@@ -35,6 +35,7 @@ class Item:
 
     @property
     def ok(self) -> bool:
+        """Whether the notebooks can use it as it is: there is nothing to do."""
         return not self.remedy
 
 
@@ -46,10 +47,12 @@ class Installation:
 
     @property
     def ok(self) -> bool:
+        """Whether everything that the notebooks need is there."""
         return all(item.ok for item in self.items)
 
     @property
     def title(self) -> str:
+        """One line that says whether the notebooks can run, or names what is missing."""
         missing = [item.name for item in self.items if not item.ok]
         return f"Not ready yet: see {', '.join(missing)}" if missing else "Everything is there"
 

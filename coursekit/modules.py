@@ -46,6 +46,7 @@ class FeedForward(nn.Module):
         self.activation = ACTIVATIONS[activation]
 
     def forward(self, x: Float[Tensor, "*B T D"]) -> Float[Tensor, "*B T D"]:
+        """Transform each token's vector by itself: widen, activate, narrow again (equation 2 of the paper)."""
         return self.narrow(self.activation(self.widen(x)))
 
 
@@ -91,6 +92,10 @@ class Block(nn.Module):
         self.dropout = Dropout(dropout)
 
     def forward(self, x: Float[Tensor, "B T D"], keep: Bool[Tensor, "#B #T T"]) -> Float[Tensor, "B T D"]:
+        """The vectors after attention and feed-forward.
+
+        `keep[b, i, j]`: token i of sequence b may see token j. Every token must see at least one.
+        """
         if self.norm_first:
             x = x + self.dropout(self.attention(self.norm_attention(x), keep))  # B T D
             return x + self.dropout(self.feed_forward(self.norm_feed_forward(x)))  # B T D
@@ -107,6 +112,7 @@ class Embeddings(nn.Module):
         self.register_buffer("position", sinusoid(tokens, dim))
 
     def forward(self, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:
+        """The sum of token and position vectors that the first layer reads."""
         return self.token(ids) + self.position[: ids.shape[1]]
 
 

@@ -32,6 +32,7 @@ class Package:
 
     @property
     def installed(self) -> bool:
+        """Whether the package is installed; its files are not checked."""
         return self.find() is not None
 
     def find(self) -> Path | None:

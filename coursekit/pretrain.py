@@ -101,7 +101,7 @@ def train(
             (done, sum(nats) / len(nats), held_out(model, recipe, language) if asked else float("nan"))
         )
         if done == recipe.steps or time.monotonic() - saved >= 60 * minutes:
-            save(path, model, optimizer, progress, curve)
+            save_checkpoint(path, model, optimizer, progress, curve)
             saved = time.monotonic()
         yield progress
 
@@ -125,7 +125,7 @@ def checkpoint(folder: Path, name: str, seed: int) -> Path:
     return folder / f"{name}_{seed}.safetensors"
 
 
-def save(
+def save_checkpoint(
     path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, progress: Progress, curve: Curve
 ) -> None:
     """Write a checkpoint, whole or not at all: a kill at any moment leaves the one before."""
@@ -207,7 +207,7 @@ def left_of_all(runs: list[Progress]) -> str:
     return in_hours(seconds) + (f", and {', '.join(unknown)}, not measured yet" if unknown else "")
 
 
-def record(folder: Path, seeds: Sequence[int], names: Iterable[str], data: Path) -> None:
+def _record(folder: Path, seeds: Sequence[int], names: Iterable[str], data: Path) -> None:
     """Measure the runs of these seeds, and ship the models of the first: writes `data/models` and `data/results`."""
     language = load_language()
     for name in names:
@@ -318,7 +318,7 @@ def main() -> None:
                 record_novels(name.removeprefix("novels-"), model, language, arguments.record, curve, **made)
             )
     elif arguments.record:
-        record(arguments.to, arguments.seeds, arguments.models, arguments.record)
+        _record(arguments.to, arguments.seeds, arguments.models, arguments.record)
 
 
 if __name__ == "__main__":

@@ -94,6 +94,7 @@ class Seq2Seq(nn.Module):
     def forward(
         self, source: Int[Tensor, "B Ts"], inputs: Int[Tensor, "B Tt"], keep: Tensor | None = None
     ) -> Float[Tensor, "B Tt V"]:
+        """Logits of the token that follows each input, from the source alone; a recurrent decoder ignores `keep`."""
         return self.decode(inputs, self.encode(source), source != PAD, keep)
 
 

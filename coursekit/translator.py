@@ -70,6 +70,7 @@ class Code:
 
     @functools.cached_property
     def id_of(self) -> dict[str, int]:
+        """The id of each target token."""
         return {token: i for i, token in enumerate(self.vocabulary)}
 
     def translate(self, words: list[str], tags: list[str], senses: list[str]) -> list[Token]:
@@ -290,6 +291,7 @@ class Translator(nn.Module):
             nn.init.normal_(table.weight, std=0.1)
 
     def encode(self, source: Int[Tensor, "B Ts"]) -> Float[Tensor, "B Ts D"]:
+        """The encoder's output for each source token: the last layer of `hidden`."""
         return self.hidden(source)[-1]
 
     def hidden(self, source: Int[Tensor, "B Ts"]) -> Float[Tensor, "layers B Ts D"]:
@@ -315,6 +317,7 @@ class Translator(nn.Module):
     def forward(
         self, source: Int[Tensor, "B Ts"], inputs: Int[Tensor, "B Tt"], keep: Bool[Tensor, "Tt Tt"]
     ) -> Float[Tensor, "B Tt V"]:
+        """Logits of the token that follows each input. keep[i, j]: may position i see position j of the inputs?"""
         return self.decode(inputs, self.encode(source), source != PAD, keep)
 
 
@@ -329,6 +332,11 @@ class DecoderLayer(nn.Module):
         self.norms = nn.ModuleList(nn.LayerNorm(dim) for _ in range(3))
 
     def forward(self, x: Tensor, encoded: Tensor, source_keep: Tensor, keep: Tensor, cross) -> Tensor:
+        """The target vectors after this layer, B Tt D.
+
+        `encoded` is B Ts D. `source_keep` (B Ts, or B Tt Ts) and `keep` (Tt Tt) are True where attention is allowed,
+        to the source and to the target. `cross` computes the cross-attention, as `Translator` describes.
+        """
         y = self.norms[0](x)
         x = x + self.own(y, y, y, attn_mask=~keep, need_weights=False)[0]
         seen = cross(self.norms[1](x), encoded, self.W_q, self.W_k, self.W_v, source_keep)

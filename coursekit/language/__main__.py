@@ -28,23 +28,22 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.sentences < 100:
         parser.error("--sentences is at least 100: fewer say nothing")
-    show(load_language(), arguments.sentences, arguments.seed)
+    _show(load_language(), arguments.sentences, arguments.seed)
 
 
-def show(language: Language, n: int, seed: int) -> None:
+def _show(language: Language, n: int, seed: int) -> None:
     """Print everything about a language."""
     for heading, lines in (
-        ("The language", inventory(language)),
-        ("Ten sentences", examples(language, np.random.default_rng(seed))),
-        ("The split", split(language, n, np.random.default_rng(seed))),
-        ("The best possible, on held-out sentences", bounds(language, n, seed)),
-        ("The sense of the ambiguous word, by kind of sentence", senses(language, n, seed)),
-        ("The course's models", models(language)),
+        ("The language", _inventory(language)),
+        ("Ten sentences", _examples(language, np.random.default_rng(seed))),
+        ("The split", _split(language, n, np.random.default_rng(seed))),
+        ("The best possible, on held-out sentences", _bounds(language, n, seed)),
+        ("The sense of the ambiguous word, by kind of sentence", _senses(language, n, seed)),
     ):
         print(heading, "-" * len(heading), *lines, "", sep="\n")
 
 
-def inventory(language: Language) -> list[str]:
+def _inventory(language: Language) -> list[str]:
     """What there is: rules, templates, words, sentences, senses."""
     tables = language.tables
     two = [word for word, tags in language.parts_of_speech_of.items() if {"NOUN", "VERB"} <= set(tags)]
@@ -55,13 +54,13 @@ def inventory(language: Language) -> list[str]:
         f"topics {len(language.topics)}, rules {len(tables.topic_of)}, templates {len(tables.prior)}, "
         f"slots {len(tables.sizes)}",
         f"words {len(language.vocabulary)}, with special tokens; at most {language.max_length} tokens a row",
-        f"distinct sentences: about {distinct_sentences(language):,.0f}",
+        f"distinct sentences: about {_distinct_sentences(language):,.0f}",
         f"ambiguous words {len(language.ambiguous)}, senses {len(language.senses)}: {senses}",
         f"both noun and verb ({len(two)}): {', '.join(two)}",
     ]
 
 
-def distinct_sentences(language: Language, draws: int = 1000) -> float:
+def _distinct_sentences(language: Language, draws: int = 1000) -> float:
     """Ways to fill a template, times E[1 / ways to the same sentence] over ways drawn uniformly."""
     tables = language.tables
     ways = np.prod(tables.sizes[tables.slot_of].astype(float), axis=0)
@@ -74,7 +73,7 @@ def distinct_sentences(language: Language, draws: int = 1000) -> float:
     return float(ways.sum() * np.mean(1 / np.array(counts)))
 
 
-def examples(language: Language, rng: np.random.Generator) -> list[str]:
+def _examples(language: Language, rng: np.random.Generator) -> list[str]:
     """Ten sentences, ambiguous words marked with their sense, and the side the cue stands on."""
     lines = []
     for sentence in language.sample(10, rng):
@@ -85,7 +84,7 @@ def examples(language: Language, rng: np.random.Generator) -> list[str]:
     return lines
 
 
-def split(language: Language, n: int, rng: np.random.Generator) -> list[str]:
+def _split(language: Language, n: int, rng: np.random.Generator) -> list[str]:
     """How much of other samples a training sample holds."""
     training = {row.tobytes() for row in language.sample(TRAINING_SENTENCES, rng, "train").ids}
     lines = [f"distinct among {TRAINING_SENTENCES:,} training sentences: {len(training):,}"]
@@ -97,7 +96,7 @@ def split(language: Language, n: int, rng: np.random.Generator) -> list[str]:
     return [*lines, f"held-out combinations make up {share:.1%} of the language"]
 
 
-def bounds(language: Language, n: int, seed: int) -> list[str]:
+def _bounds(language: Language, n: int, seed: int) -> list[str]:
     """Entropies and sense accuracies, with standard errors."""
     rng = np.random.default_rng(seed)
     held_out = language.sample(n, rng, "held_out")
@@ -122,7 +121,7 @@ def bounds(language: Language, n: int, seed: int) -> list[str]:
 KINDS = ("left", "right", "order1", "order2")
 
 
-def senses(language: Language, n: int, seed: int) -> list[str]:
+def _senses(language: Language, n: int, seed: int) -> list[str]:
     """How often the sense can be told, by what is known: the first three exactly, the others on held-out sentences."""
     held_out = language.sample(4 * n, np.random.default_rng(seed), "held_out")
     lines = [f"{'':8}{'share':>8}{'majority':>10}{'position':>10}{'no order':>10}{'from the left':>17}"
@@ -142,28 +141,6 @@ def senses(language: Language, n: int, seed: int) -> list[str]:
         "majority: the word is known, in its number; position: its place too, and the length of the sentence;",
         "no order: these and all other words, but not their order.",
     ]
-
-
-def models(language: Language) -> list[str]:
-    """The recorded figures of the small models, over seeds, beside what needs no model."""
-    from coursekit.small.table import loss_table, sense_table, training_minutes
-
-    shares = sense_table(language)
-    lines = [f"{'the sense exam':28}{''.join(f'{kind:>16}' for kind in KINDS)}"]
-    for name, row in shares.iterrows():
-        cells = [f"{row[kind]:.3f}" + with_half(row.get(f"{kind} ±")) for kind in KINDS]
-        lines.append(f"{name:28}{''.join(f'{cell:>16}' for cell in cells)}")
-    lines += ["", f"{'loss above the exact bound':52}{'mean':>8}{'':>10}{'seeds':>6}"]
-    lines += [
-        f"{name + ', ' + measure.removesuffix(', above the bound'):52}{row['mean']:8.1%} ± {row.half_width:5.1%}{row.seeds:8.0f}"
-        for (name, measure), row in loss_table().iterrows()
-    ]
-    spent = ", ".join(f"{name} {minutes:.0f}" for name, minutes in training_minutes().items())
-    return [*lines, f"minutes of one core that training a seed took: {spent}"]
-
-
-def with_half(width: float | None) -> str:
-    return "" if width is None or np.isnan(width) else f" ± {width:.3f}"
 
 
 if __name__ == "__main__":

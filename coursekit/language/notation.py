@@ -248,6 +248,7 @@ def _divisors(number: int) -> list[int]:
 
 
 def lines(text: str) -> list[str]:
+    """The lines of a block of grammar text, stripped, without the empty ones."""
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 

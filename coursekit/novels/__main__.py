@@ -17,6 +17,7 @@ COLUMNS = ("file", "author", "published", "split", "words", "sha256")
 
 
 def main() -> None:
+    """Compare the texts in FOLDER with `data/novels/books.csv`, or rewrite that list with `--write`."""
     parser = argparse.ArgumentParser(
         prog="python -m coursekit.novels",
         description=__doc__,

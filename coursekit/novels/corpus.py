@@ -56,6 +56,7 @@ class Corpus:
 
     @cached_property
     def tokenizer(self) -> Tokenizer:
+        """The subword tokenizer that was trained on these texts."""
         return Tokenizer.from_file(str(self.folder / "tokenizer.json"))
 
     @cached_property
@@ -96,6 +97,7 @@ class Ragged:
 
     @cached_property
     def lengths(self) -> Int[np.ndarray, " rows"]:
+        """The number of tokens in each row."""
         return np.diff(self.ends, prepend=0)
 
     def padded(
@@ -207,14 +209,14 @@ def prepare(texts: Path, folder: Path, tokenizer_file: Path | None = None, piece
         number[word] = len(number)
     for split in ("train", *HELD_OUT):
         mine = [found for book, found in books if book.split == split]
-        write_rows(folder, split, tqdm(mine, desc=split, unit="book"), tokenizer, number)
+        _write_rows(folder, split, tqdm(mine, desc=split, unit="book"), tokenizer, number)
     (folder / "words.txt").write_text("\n".join(number), encoding="utf-8")
     about = json.dumps([vars(book) for book, _ in books], indent=1)
     write_aside(folder / "books.json", about.encode())  # the last: a folder that has it is whole
     return corpus
 
 
-def write_rows(
+def _write_rows(
     folder: Path, split: str, books: Iterable[list[str]], tokenizer: Tokenizer, number: dict[str, int]
 ) -> None:
     """The arrays of one split. New words get the next numbers."""

@@ -37,7 +37,7 @@ Found = tuple[Int[np.ndarray, " gaps"], Float[np.ndarray, " gaps"]]
 def losses_of_gpt(model: GPT, corpus: Corpus, split: str, rows: Sequence[int]) -> Float[np.ndarray, " rows"]:
     """-log p of each row, in nats."""
     found, pieces = [], corpus.rows(split)
-    for numbers in in_batches(rows):
+    for numbers in _in_batches(rows):
         ids = torch.from_numpy(pieces.padded(numbers, BOS))
         found.append(next_word_losses(model(ids), ids).sum(dim=1))
     return torch.cat(found).numpy()
@@ -53,7 +53,7 @@ def losses_of_elmo(
     with it a row has one probability, and by the chain rule the best possible sum is the same in both directions.
     """
     of_words, of_ends, words = [], [], corpus.word_rows(split)
-    for numbers in in_batches(rows):
+    for numbers in _in_batches(rows):
         ids = torch.from_numpy(words.padded(numbers, BOS, EOS))
         targets = ids.masked_fill(ids >= model.config.vocabulary, UNK)
         losses = torch.stack(both_losses(model(spelling.of_ids(ids), ids != PAD), targets))  # 2 B T-1
@@ -134,7 +134,7 @@ def ranks_of_gaps(
 ) -> Found:
     """`logits_at(ids, places)` are a model's logits at one place of each row."""
     found = []
-    for numbers in in_batches(range(len(rows))):
+    for numbers in _in_batches(range(len(rows))):
         longest = max(len(rows[number]) for number in numbers) + 2
         ids = torch.zeros(len(numbers), longest, dtype=torch.long)
         for place, number in enumerate(numbers):
@@ -142,7 +142,7 @@ def ranks_of_gaps(
             ids[place, : len(whole)] = torch.tensor(whole)
         log_p = logits_at(ids, (ids == mask).int().argmax(dim=1)).log_softmax(dim=1)
         found.append(found_by(log_p, torch.tensor([targets[number] for number in numbers])))
-    return joined(found)
+    return _joined(found)
 
 
 def found_by(log_p: Float[Tensor, "B V"], right: Int[Tensor, " B"]) -> tuple[Tensor, Tensor]:
@@ -151,7 +151,7 @@ def found_by(log_p: Float[Tensor, "B V"], right: Int[Tensor, " B"]) -> tuple[Ten
     return (log_p > of_right).sum(dim=1), -of_right[:, 0]
 
 
-def joined(batches: Sequence[tuple[Tensor, Tensor]]) -> Found:
+def _joined(batches: Sequence[tuple[Tensor, Tensor]]) -> Found:
     ranks, nats = zip(*batches, strict=True)
     return torch.cat(ranks).numpy(), torch.cat(nats).numpy()
 
@@ -226,7 +226,7 @@ def gaps_of_elmo(
     """
     words, prior = corpus.word_rows(split), torch.from_numpy(unigrams).float()
     found: dict[Side, list[tuple[Tensor, Tensor]]] = {"both": [], "left": [], "right": []}
-    for some in in_batches(gaps):
+    for some in _in_batches(gaps):
         ids = torch.from_numpy(words.padded([gap.row for gap in some], BOS, EOS))
         at = torch.tensor([gap.place + 1 for gap in some])
         right_words = torch.tensor([gap.word for gap in some])
@@ -236,7 +236,7 @@ def gaps_of_elmo(
         both = (before + after - prior).masked_fill(prior.isinf(), float("-inf")).log_softmax(dim=1)
         for side, log_p in (("both", both), ("left", before), ("right", after)):
             found[side].append(found_by(log_p, right_words))
-    return {side: joined(batches) for side, batches in found.items()}
+    return {side: _joined(batches) for side, batches in found.items()}
 
 
 def gaps_of_counts(
@@ -260,5 +260,5 @@ def gaps_of_counts(
     return np.array(ranks), np.array(nats)
 
 
-def in_batches(rows: Sequence[Any]) -> list[Sequence[Any]]:
+def _in_batches(rows: Sequence[Any]) -> list[Sequence[Any]]:
     return [rows[start : start + BATCH] for start in range(0, len(rows), BATCH)]

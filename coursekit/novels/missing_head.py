@@ -34,6 +34,11 @@ def build(corpus: Corpus) -> BertForMaskedLM:
 def losses(
     model: BertForMaskedLM, corpus: Corpus, batch: int, seed: int, split: str = "train"
 ) -> Iterator[Tensor]:
+    """Masked-language-model losses without end (Devlin et al., 2019, section 3.1): one for each batch.
+
+    Each is the mean cross-entropy in nats over the chosen tokens of `batch` sequences. The same `seed` draws the same
+    sequences and masks.
+    """
     rows, generator = rows_in_berts_pieces(corpus, split), torch.Generator().manual_seed(seed)
     rng = np.random.default_rng(seed)
     while True:

@@ -25,6 +25,7 @@ class Pair(NamedTuple):
 
     @property
     def merged(self) -> str:
+        """The pseudo-word that replaces both words in the text, such as "first|second"."""
         return f"{self.first}|{self.second}"
 
 

@@ -55,10 +55,15 @@ def start_small(model: nn.Module, std: float = 0.02) -> nn.Module:
 
 
 def build_bert(corpus: Corpus, **sizes: Any) -> BERT:
+    """An untrained BERT with the tokenizer's vocabulary; `sizes` override those of SIZES (fields of `BERTConfig`)."""
     return start_small(BERT(BERTConfig(corpus.tokenizer.get_vocab_size(), **(SIZES | sizes))))
 
 
 def bert_losses(model: BERT, corpus: Corpus, batch: int, seed: int, split: str = "train") -> Iterator[Tensor]:
+    """Masked-word losses without end, one for each batch of `batch` sequences: mean nats per chosen token.
+
+    As in RoBERTa (Liu et al., 2019), there is no next-sentence objective, and every batch is masked afresh.
+    """
     generator, rows = torch.Generator().manual_seed(seed), corpus.rows(split)
     for chosen_rows in batches(corpus, batch, seed, split):
         ids = torch.from_numpy(rows.padded(chosen_rows, CLS, SEP))
@@ -82,10 +87,12 @@ def masked_losses(
 
 
 def build_gpt(corpus: Corpus, **sizes: Any) -> GPT:
+    """An untrained GPT with the tokenizer's vocabulary; `sizes` override those of SIZES (fields of `GPTConfig`)."""
     return start_small(GPT(GPTConfig(corpus.tokenizer.get_vocab_size(), **(SIZES | sizes))))
 
 
 def gpt_losses(model: GPT, corpus: Corpus, batch: int, seed: int, split: str = "train") -> Iterator[Tensor]:
+    """Next-token losses without end, one for each batch of `batch` sequences: mean nats per token, padding left out."""
     rows = corpus.rows(split)
     for chosen_rows in batches(corpus, batch, seed, split):
         ids = torch.from_numpy(rows.padded(chosen_rows, BOS))
@@ -98,6 +105,11 @@ def gpt_losses(model: GPT, corpus: Corpus, batch: int, seed: int, split: str = "
 
 
 def build_elmo(corpus: Corpus, **sizes: Any) -> ELMo:
+    """An untrained ELMo that predicts the WORDS most frequent words and reads every word from its characters.
+
+    `sizes` override the fields of `ELMoConfig`. The character network starts from whitened word vectors
+    (`CharacterCNN.spread`).
+    """
     spelling = spelling_of(corpus)
     words = min(WORDS, len(corpus.words))
     model = ELMo(

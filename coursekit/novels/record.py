@@ -48,31 +48,31 @@ def figures_of_minilm(model: nn.Module, corpus: Corpus) -> dict[str, str]:
     """Gaps, of words that are one piece of BERT's: with both sides and with one, beside counts."""
     tokenizer = AutoTokenizer.from_pretrained(MINILM.package.folder())
     ask = partial(figures.gaps_of_minilm, model, tokenizer, corpus, "test", gaps_of(corpus))
-    return of_gaps(from_each_side("MiniLM with the new head", "the same", ask) | gaps_of_counts(corpus))
+    return _of_gaps(_from_each_side("MiniLM with the new head", "the same", ask) | _gaps_of_counts(corpus))
 
 
 def figures_of_bert(model: nn.Module, corpus: Corpus) -> dict[str, str]:
     """The gaps that MiniLM was asked, with both sides and with one."""
     ask = partial(figures.gaps_of_bert, model, corpus, "test", gaps_of(corpus))
-    return of_gaps(from_each_side("BERT", "the same", ask) | gaps_of_counts(corpus))
+    return _of_gaps(_from_each_side("BERT", "the same", ask) | _gaps_of_counts(corpus))
 
 
-def from_each_side(
+def _from_each_side(
     called: str, again: str, ask: Callable[[figures.Side], figures.Found]
 ) -> dict[str, figures.Found]:
     return {called: ask("both")} | {f"{again}, {seen}": ask(side) for side, seen in SIDES.items()}
 
 
-def gaps_of_counts(corpus: Corpus) -> dict[str, figures.Found]:
+def _gaps_of_counts(corpus: Corpus) -> dict[str, figures.Found]:
     """The same gaps, by unigrams and 5-grams of words."""
     unigrams, five = (
         partial(figures.gaps_of_counts, counts_of_words(corpus, order), corpus, "test", gaps_of(corpus))
         for order in (1, 5)
     )
-    return {"unigrams": unigrams()} | from_each_side("5-grams, both sides", "5-grams", five)
+    return {"unigrams": unigrams()} | _from_each_side("5-grams, both sides", "5-grams", five)
 
 
-def of_gaps(found: dict[str, figures.Found]) -> dict[str, str]:
+def _of_gaps(found: dict[str, figures.Found]) -> dict[str, str]:
     return {
         f"{called}: {what}": value
         for called, (ranks, nats) in found.items()
@@ -86,6 +86,7 @@ def of_gaps(found: dict[str, figures.Found]) -> dict[str, str]:
 
 @lru_cache(maxsize=2)
 def counts_of_words(corpus: Corpus, order: int) -> KneserNey:
+    """A Kneser-Ney n-gram model of this order (1: unigrams), counted on the training text; the last two are kept."""
     return KneserNey(figures.stream(corpus.word_rows("train"), WORDS), WORDS, order)
 
 
@@ -149,7 +150,7 @@ def figures_of_elmo(model: nn.Module, corpus: Corpus) -> dict[str, str]:
         "ELMo, from left to right": sides["left"],
         "ELMo, from right to left": sides["right"],
     }
-    return found | of_gaps(of_elmo | gaps_of_counts(corpus))
+    return found | _of_gaps(of_elmo | _gaps_of_counts(corpus))
 
 
 def losses_of_a_seed(name: str, model: nn.Module, corpus: Corpus) -> dict[str, float]:
@@ -198,11 +199,13 @@ MEASURES: dict[str, Callable[[nn.Module, Corpus], dict[str, str]]] = {
 
 
 def share(right: np.ndarray) -> str:
+    """A proportion of True with its 95 % Wilson interval, as text for a model's card."""
     low, high = wilson(right.mean(), len(right))
     return f"{right.mean():.3f} ({low:.3f} to {high:.3f})"
 
 
 def mean(values: np.ndarray) -> str:
+    """A mean with its 95 % bootstrap interval, as text for a model's card."""
     low, high = bootstrap(values)
     return f"{values.mean():.3f} ({low:.3f} to {high:.3f})"
 

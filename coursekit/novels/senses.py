@@ -74,7 +74,7 @@ Vectors = Float[Tensor, "layers N D"]
 
 
 @torch.no_grad()
-def vectors_of_bert(model: nn.Module, merged: Corpus, places: Places, side: Side) -> Vectors:
+def _vectors_of_bert(model: nn.Module, merged: Corpus, places: Places, side: Side) -> Vectors:
     def hidden(ids):
         return model.encode(model.embeddings(ids, torch.zeros_like(ids)), ids != PAD)
 
@@ -82,7 +82,7 @@ def vectors_of_bert(model: nn.Module, merged: Corpus, places: Places, side: Side
 
 
 @torch.no_grad()
-def vectors_of_gpt(model: nn.Module, merged: Corpus, places: Places, side: Side) -> Vectors:
+def _vectors_of_gpt(model: nn.Module, merged: Corpus, places: Places, side: Side) -> Vectors:
     def hidden(ids):
         return model.encode(model.embed(ids))
 
@@ -90,7 +90,7 @@ def vectors_of_gpt(model: nn.Module, merged: Corpus, places: Places, side: Side)
 
 
 @torch.no_grad()
-def vectors_of_elmo(model: nn.Module, merged: Corpus, places: Places, side: Side) -> Vectors:
+def _vectors_of_elmo(model: nn.Module, merged: Corpus, places: Places, side: Side) -> Vectors:
     spelling = spelling_of(merged)
 
     def hidden(ids):
@@ -101,9 +101,9 @@ def vectors_of_elmo(model: nn.Module, merged: Corpus, places: Places, side: Side
 
 
 VECTORS: dict[str, Callable[[nn.Module, Corpus, Places, Side], Vectors]] = {
-    "elmo": vectors_of_elmo,
-    "bert": vectors_of_bert,
-    "gpt": vectors_of_gpt,
+    "elmo": _vectors_of_elmo,
+    "bert": _vectors_of_bert,
+    "gpt": _vectors_of_gpt,
 }
 
 

@@ -68,6 +68,7 @@ def load_skipgram(folder: Path | None = None) -> tuple[list[str], Float[Tensor, 
 
 
 def save_gpt(model: GPT, corpus: Corpus, folder: Path, about: dict[str, Any]) -> Path:
+    """Write the novels' GPT and its tokenizer with what `about` says of it; returns the path of the weights."""
     return _save_built("gpt", model, folder, about, tokenizer=corpus.tokenizer.to_str())
 
 
@@ -78,6 +79,7 @@ def load_gpt(folder: Path | None = None) -> tuple[GPT, Tokenizer]:
 
 
 def save_bert(model: BERT, corpus: Corpus, folder: Path, about: dict[str, Any]) -> Path:
+    """Write the novels' BERT and its tokenizer with what `about` says of it; returns the path of the weights."""
     return _save_built("bert", model, folder, about, tokenizer=corpus.tokenizer.to_str())
 
 
@@ -91,6 +93,7 @@ def load_bert(folder: Path | None = None) -> tuple[BERT, Tokenizer]:
 
 
 def save_elmo(model: ELMo, corpus: Corpus, folder: Path, about: dict[str, Any]) -> Path:
+    """Write the novels' ELMo and the words it predicts with what `about` says of it; returns the path of the weights."""
     words = corpus.words[: model.config.vocabulary]
     return _save_built("elmo", model, folder, about, words=" ".join(words))
 

@@ -36,6 +36,7 @@ class SkipGram(nn.Module):
 
 
 def build(corpus: Corpus, **sizes: int) -> SkipGram:
+    """Untrained vectors for the WORDS most frequent words of the corpus, or for all if there are fewer."""
     return SkipGram(min(WORDS, len(corpus.words)), **sizes)
 
 

@@ -21,7 +21,7 @@ LOOKS = {
 """Colour and marker of each kind of model; all that is no model of ours is a control."""
 
 
-def look(name: str) -> tuple[str, str]:
+def _look(name: str) -> tuple[str, str]:
     return LOOKS.get(name, LOOKS["control"])
 
 
@@ -59,7 +59,7 @@ def accuracy_by_phenomenon(found: Mapping[str, Mapping[str, tuple[float, float, 
     for ax, kind in zip(axes, kinds, strict=True):
         for place, (name, scores) in enumerate(found.items()):
             middle, low, high = scores[kind]
-            colour, marker = look(name)
+            colour, marker = _look(name)
             ax.plot([low, high], [place, place], color=colour)
             ax.plot(middle, place, marker, color=colour, markersize=7)
             ax.annotate(
@@ -137,7 +137,7 @@ def accuracy_flatters(points: Mapping[str, Sequence[tuple[float, float]]]) -> No
     said = []
     control = iter("sXP*h")
     for name, runs in points.items():
-        colour, marker = look(name)
+        colour, marker = _look(name)
         accuracies, scores = np.array(runs).T
         ax.plot(accuracies, scores, marker if name in LOOKS else next(control), color=colour, markersize=8,
                 linestyle="none", label=name)  # fmt: skip

@@ -52,12 +52,12 @@ def bootstrap(
 def board(intervals: Mapping[str, Mapping[str, Sequence[float]]]) -> None:
     """Everybody's accuracy with its bootstrap interval, by kind of question, and the exact bounds."""
     show(*exam.rows([
-        exam.Reader(name, {kind: exam.Share(*share) for kind, share in shares.items()}, colour_of(name))
+        exam.Reader(name, {kind: exam.Share(*share) for kind, share in shares.items()}, _colour_of(name))
         for name, shares in intervals.items()
     ]))  # fmt: skip
 
 
-def colour_of(name: str) -> str:
+def _colour_of(name: str) -> str:
     return GREEN if name.startswith("exact") else GREY if "untrained" in name else BLUE
 
 

@@ -4,7 +4,7 @@
     gpt = load("gpt")                  # in evaluation mode; also load("bert"), load("elmo")
 
 `gpt.py`, `bert.py` and `elmo.py` are to be read beside the papers. `python -m coursekit.pretrain` trains them anew;
-`data/models/README.md` says how good they are.
+`python -m coursekit.small` prints how good they are, as `data/models/README.md` shows.
 """
 
 from coursekit.small.bert import BERT, BERTConfig

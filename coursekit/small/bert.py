@@ -90,6 +90,7 @@ class Embeddings(nn.Module):
             )  # in the sum the word counts most, or training takes longer
 
     def forward(self, ids: Int[Tensor, "B T"], segments: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:
+        """The vectors that the first layer reads. Raises ValueError when there are more tokens than positions."""
         tokens = ids.shape[1]
         if tokens > len(self.position.weight):
             raise ValueError(
@@ -108,6 +109,7 @@ class MaskedWordHead(nn.Module):
         self.bias = nn.Parameter(torch.zeros(config.vocabulary))
 
     def forward(self, x: Float[Tensor, "*N D"], table: Float[Tensor, "V D"]) -> Float[Tensor, "*N V"]:
+        """Logits over the vocabulary for each vector; `table` are the token embeddings, shared with the input."""
         return self.norm(nn.functional.gelu(self.transform(x))) @ table.T + self.bias
 
 
@@ -119,6 +121,7 @@ class NextSentenceHead(nn.Module):
         self.pooler, self.classify = nn.Linear(config.dim, config.dim), nn.Linear(config.dim, 2)
 
     def forward(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "B 2"]:
+        """Logits of "continues" (0) and "does not" (1), from the vector of [CLS] in the top layer."""
         return self.classify(torch.tanh(self.pooler(x[:, 0])))  # B 2
 
 

@@ -48,6 +48,7 @@ class ELMo(nn.Module):
         self.softmax = nn.Linear(config.dim, config.vocabulary)
 
     def forward(self, characters: Int[Tensor, "B T C"], real: Bool[Tensor, "B T"]) -> ELMoOutput:
+        """Both directions' logits and representations, from the characters of each token. `real` is False at padding."""
         return self.run(self.token(characters), real)
 
     def run(self, x: Float[Tensor, "B T D"], real: Bool[Tensor, "B T"]) -> ELMoOutput:
@@ -79,6 +80,7 @@ class CharacterCNN(nn.Module):
         self.projection = nn.Linear(total, config.dim)
 
     def forward(self, characters: Int[Tensor, "*B T C"]) -> Float[Tensor, "*B T D"]:
+        """One vector per token, from the ids of its characters (padded with 0 to a common length C)."""
         found = self.features(characters.flatten(0, -2))  # N F
         return self.projection(found).unflatten(0, characters.shape[:-1])  # *B T D
 
@@ -115,6 +117,7 @@ class Highway(nn.Module):
         nn.init.constant_(self.gate.bias, -1.0)  # at first, most passes
 
     def forward(self, x: Float[Tensor, "N F"]) -> Float[Tensor, "N F"]:
+        """g · relu(W x) + (1 − g) · x with the gate g = σ(W' x): equation 3 of the paper."""
         gate = torch.sigmoid(self.gate(x))
         return gate * torch.relu(self.transform(x)) + (1 - gate) * x
 
@@ -133,6 +136,7 @@ class Stack(nn.Module):
             nn.init.constant_(layer.bias_ih_l0[config.dim : 2 * config.dim], 1.0)
 
     def forward(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "layers B T D"]:
+        """The input vectors, then the output of each layer, for a sequence in this direction's reading order."""
         hidden = [x]
         for number, layer in enumerate(self.layers):
             out, _ = layer(hidden[-1])  # B T D

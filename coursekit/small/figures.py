@@ -32,11 +32,11 @@ def measure(name: str, model: nn.Module, sentences: int = SENTENCES, seed: int =
     """All figures of a model, by what they are called on its card."""
     language, rng = load_language(), np.random.default_rng(seed)
     if name.startswith("seq2seq"):
-        return by_length(model, held_out_pairs(sentences, seed))
+        return _by_length(model, held_out_pairs(sentences, seed))
     if name == "translator":
         pairs = sample_pairs(sentences, rng, "held_out")
         right = sum(len(rows) * share_exactly_right(model, rows) for rows in in_parts(pairs)) / len(pairs)
-        return {"held-out: exactly right": right} | senses(model)
+        return {"held-out: exactly right": right} | _senses(model)
     figures = {}
     for side, text in (("held_out", "held-out"), ("train", "fresh training-side")):
         sample = language.sample(sentences, rng, side)
@@ -46,7 +46,7 @@ def measure(name: str, model: nn.Module, sentences: int = SENTENCES, seed: int =
             figures[f"{text}: a token's gain by knowing the split"] = float(gain)
     if name == "bert":
         figures |= next_sentence(model, language, sentences, rng)
-    return figures | senses(model)
+    return figures | _senses(model)
 
 
 @functools.cache
@@ -55,7 +55,7 @@ def held_out_pairs(n: int, seed: int) -> Pairs:
     return sample_pairs(n, np.random.default_rng(seed), "held_out")
 
 
-def by_length(model: nn.Module, pairs: Pairs) -> dict[str, float]:
+def _by_length(model: nn.Module, pairs: Pairs) -> dict[str, float]:
     """Share of sentences translated exactly right: of all, and of those with so many words."""
     right = torch.cat([exactly_right(model, rows) for rows in in_parts(pairs)]).float()
     words = (pairs.source != PAD).sum(dim=1) - 2  # [BOS] and [EOS] are no words
@@ -135,7 +135,7 @@ def next_sentence(
     }
 
 
-def senses(model: nn.Module) -> dict[str, float]:
+def _senses(model: nn.Module) -> dict[str, float]:
     """Accuracy of the course's sense exam (1-NN, cosine) with the vectors of each layer; 0 are the embeddings.
 
     The top layer also with fewer and with more labelled sentences than the scoreboard has.

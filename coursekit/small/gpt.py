@@ -55,6 +55,7 @@ class GPT(nn.Module):
             nn.init.normal_(table.weight, std=0.05)
 
     def forward(self, ids: Int[Tensor, "B T"]) -> GPTOutput:
+        """Logits of each next token, and all hidden states. Raises ValueError if there are too many tokens."""
         return self.run(self.embed(ids))
 
     def embed(self, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:

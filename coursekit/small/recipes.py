@@ -97,11 +97,11 @@ def cut(ids: Int[Tensor, "B T"]) -> Int[Tensor, "B T"]:
 # --- GPT: the next word ---
 
 
-def build_gpt(language: Language) -> GPT:
+def _build_gpt(language: Language) -> GPT:
     return GPT(GPTConfig(len(language.vocabulary), language.max_length))
 
 
-def gpt_losses(model: GPT, language: Language, batch: int, seed: int) -> Iterator[Tensor]:
+def _gpt_losses(model: GPT, language: Language, batch: int, seed: int) -> Iterator[Tensor]:
     for ids in sentences(language, batch, seed):
         yield next_word_losses(model(ids), ids).sum() / (ids[:, 1:] != PAD).sum()
 
@@ -113,7 +113,7 @@ FILTERS = ((1, 8), (2, 16), (3, 48), (4, 64), (5, 64), (6, 64), (7, 64))
 """Of the character network: width, and how many. Wide ones see whole stems, as in the original."""
 
 
-def build_elmo(language: Language) -> ELMo:
+def _build_elmo(language: Language) -> ELMo:
     spelling = Spelling(language.vocabulary)
     sizes = {"dim": 128, "character_dim": 16, "filters": FILTERS}
     model = ELMo(ELMoConfig(len(language.vocabulary), spelling.characters, **sizes))
@@ -121,7 +121,7 @@ def build_elmo(language: Language) -> ELMo:
     return model
 
 
-def elmo_losses(model: ELMo, language: Language, batch: int, seed: int) -> Iterator[Tensor]:
+def _elmo_losses(model: ELMo, language: Language, batch: int, seed: int) -> Iterator[Tensor]:
     spelling = Spelling(language.vocabulary)
     for ids in sentences(language, batch, seed):
         words, place = ids.unique(return_inverse=True)  # each word of the batch is spelt once
@@ -141,11 +141,11 @@ MORE_MASKS = 0.2
 """Of the words that the paper's 15 % left alone, so many become [MASK] and are asked for, too: more to learn a step."""
 
 
-def build_bert(language: Language) -> BERT:
+def _build_bert(language: Language) -> BERT:
     return BERT(BERTConfig(len(language.vocabulary), 2 * language.max_length - 1, dim=96, feed_forward=384))
 
 
-def bert_losses(model: BERT, language: Language, batch: int, seed: int) -> Iterator[Tensor]:
+def _bert_losses(model: BERT, language: Language, batch: int, seed: int) -> Iterator[Tensor]:
     generator = torch.Generator().manual_seed(seed)
     for ids, segments, not_next in passages(language, batch, seed):
         corrupted, labels = corrupt(ids, len(language.vocabulary), generator)
@@ -178,33 +178,33 @@ def passages(
 # --- the translator: each token of the translation, from the sentence and the tokens before it ---
 
 
-def build_translator(language: Language) -> Translator:
+def _build_translator(language: Language) -> Translator:
     return Translator(language=language)
 
 
 # --- translators of one size and one training: what the decoder knows of the source ---
 
 
-def build_seq2seq_fixed(language: Language) -> Seq2Seq:
+def _build_seq2seq_fixed(language: Language) -> Seq2Seq:
     return Seq2Seq("fixed", language=language)
 
 
-def build_seq2seq_additive(language: Language) -> Seq2Seq:
+def _build_seq2seq_additive(language: Language) -> Seq2Seq:
     return Seq2Seq("additive", language=language)
 
 
-def build_seq2seq_dot(language: Language) -> Seq2Seq:
+def _build_seq2seq_dot(language: Language) -> Seq2Seq:
     return Seq2Seq("dot", language=language)
 
 
 COMPARED = {"steps": 4_000, "batch": 64, "learning_rate": 4e-3, "weight_decay": 0.0}
 
 RECIPES = {
-    "gpt": Recipe(build_gpt, gpt_losses, steps=6_000, batch=128, learning_rate=5e-3),
-    "bert": Recipe(build_bert, bert_losses, steps=30_000, batch=64, learning_rate=3e-3, decay_until=0.5),
+    "gpt": Recipe(_build_gpt, _gpt_losses, steps=6_000, batch=128, learning_rate=5e-3),
+    "bert": Recipe(_build_bert, _bert_losses, steps=30_000, batch=64, learning_rate=3e-3, decay_until=0.5),
     "elmo": Recipe(
-        build_elmo,
-        elmo_losses,
+        _build_elmo,
+        _elmo_losses,
         steps=20_000,
         batch=64,
         learning_rate=8e-3,
@@ -212,10 +212,10 @@ RECIPES = {
         slower=("token.", 0.1),  # all words share the character network: each step moves every word
     ),
     "translator": Recipe(
-        build_translator, translator_losses, steps=5_000, batch=64, learning_rate=3e-3, weight_decay=0.0
+        _build_translator, translator_losses, steps=5_000, batch=64, learning_rate=3e-3, weight_decay=0.0
     ),
-    "seq2seq_fixed": Recipe(build_seq2seq_fixed, translator_losses, **COMPARED),
-    "seq2seq_additive": Recipe(build_seq2seq_additive, translator_losses, **COMPARED),
-    "seq2seq_dot": Recipe(build_seq2seq_dot, translator_losses, **COMPARED),
-    "seq2seq_transformer": Recipe(build_translator, translator_losses, **COMPARED),
+    "seq2seq_fixed": Recipe(_build_seq2seq_fixed, translator_losses, **COMPARED),
+    "seq2seq_additive": Recipe(_build_seq2seq_additive, translator_losses, **COMPARED),
+    "seq2seq_dot": Recipe(_build_seq2seq_dot, translator_losses, **COMPARED),
+    "seq2seq_transformer": Recipe(_build_translator, translator_losses, **COMPARED),
 }

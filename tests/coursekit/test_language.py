@@ -21,9 +21,10 @@ from coursekit.language import (
     next_word_bound,
     sense_bound,
 )
-from coursekit.language.__main__ import main
+from coursekit.language.__main__ import main as print_language
 from coursekit.language.inflection import past, plural, third_person
 from coursekit.language.notation import Production, unfold
+from coursekit.small.__main__ import main as print_models
 from tests.coursekit.small_languages import SMALL, SMALL_ORDER, Enumeration
 
 RUNNING_EXAMPLES = [
@@ -430,10 +431,11 @@ def test_the_language_is_as_large_as_it_says(language):
 
 
 @pytest.mark.slow
-def test_the_card_shows_what_the_command_prints(capsys, monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["python -m coursekit.language"])
-    main()
-    card = Path(__file__).parents[2] / "data" / "language" / "README.md"
+@pytest.mark.parametrize(("command", "folder"), [(print_language, "language"), (print_models, "models")])
+def test_the_card_shows_what_the_command_prints(capsys, monkeypatch, command, folder):
+    monkeypatch.setattr(sys, "argv", ["command"])
+    command()
+    card = Path(__file__).parents[2] / "data" / folder / "README.md"
     assert capsys.readouterr().out.strip() in card.read_text()
 
 

@@ -66,7 +66,7 @@ def test_a_checkpoint_holds_the_tied_weights_and_the_moments(corpus, tmp_path):
                 pretrain.Progress("x", 0, 1, 2, 3.0),
                 [(1, 9.5, 9.6)],
             )
-            pretrain.save(path, model, optimizers[0], progress, curve)
+            pretrain.save_checkpoint(path, model, optimizers[0], progress, curve)
             assert pretrain.resume(path, again, optimizers[1]) == (1, 3.0, curve)
             again.zero_grad()
         optimizers[0].zero_grad()
