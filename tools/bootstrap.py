@@ -50,6 +50,10 @@ class Stop(Exception):
 
 
 def main(arguments):
+    """Do what the command line asks for (`lab`, `run`, `settings`, `clean` or nothing).
+
+    Returns an exit code, or a sentence that says why it stopped.
+    """
     test = arguments[:1] == ["--test"]
     word, *rest = arguments[test:] or [""]
     if word not in ("", "lab", "run", "settings", "clean") or (word == "run" and not rest):
@@ -144,6 +148,7 @@ def quoted(path):
 
 
 def free_name():
+    """A path next to .venv that nothing occupies, to move an environment to."""
     names = [f"{VENV}-before", *(f"{VENV}-before-{count}" for count in range(2, 100))]
     return next(name for name in names if not os.path.lexists(name))
 
@@ -223,12 +228,14 @@ def projects():
 
 
 def read_project(folder):
+    """The [project] table of a folder's pyproject.toml."""
     import tomllib  # an older Python has been told already that it is too old
 
     return tomllib.loads((ROOT / folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
 def canonical(name):
+    """A package's name in its normalised form (PEP 503)."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
@@ -278,6 +285,7 @@ def make_environment():
 
 
 def check_version():
+    """Raise Stop if this Python is older than the course needs."""
     here = sys.version_info
     if here < OLDEST:
         raise Stop(
@@ -287,6 +295,7 @@ def check_version():
 
 
 def check_venv_module():
+    """Raise Stop if this Python was installed without venv or ensurepip."""
     try:
         import ensurepip  # noqa: F401  (Debian ships venv without it)
         import venv  # noqa: F401
@@ -335,6 +344,7 @@ def recipe():
 
 
 def mark(state):
+    """The text of the file that marks an environment as made by this script, for this folder and Python version."""
     who = "tools/bootstrap.py made this environment for the folder in the first line, and may delete it."
     return f"{ROOT}\nPython {dotted(sys.version_info)}\n{state}\n{who}\n"
 
@@ -413,6 +423,7 @@ def usable_uv():
 
 
 def uv_is_configured():
+    """Whether uv has been told of an index or a folder of wheels, by a variable or in its configuration."""
     names = (
         "INDEX",
         "DEFAULT_INDEX",
@@ -427,6 +438,7 @@ def uv_is_configured():
 
 
 def pip_is_configured():
+    """Whether pip has been told of an index or a folder of wheels."""
     settings = subprocess.run([str(PYTHON), "-m", "pip", "config", "list"], capture_output=True, text=True)
     return any(word in settings.stdout for word in ("index-url", "find-links", "no-index"))
 
@@ -441,6 +453,7 @@ def torch_index():
 
 
 def torch():
+    """PyTorch with its pinned version, as an installer takes it."""
     return f"torch=={pinned('constraints.txt')['torch']}"
 
 
@@ -479,14 +492,17 @@ def requirement(folder, extras, extras_for_tests):
 
 
 def runs(*command):
+    """Whether a command succeeds; its output is shown."""
     return subprocess.run([str(part) for part in command], cwd=ROOT).returncode == 0
 
 
 def asked(command):
+    """A command that has finished, with what it printed."""
     return subprocess.run([str(part) for part in command], cwd=ROOT, capture_output=True, text=True)
 
 
 def works(*command):
+    """Whether a command exists and succeeds; its output is not shown."""
     try:
         return asked(command).returncode == 0
     except OSError:
@@ -494,10 +510,12 @@ def works(*command):
 
 
 def dotted(version):
+    """A version as "3.11"."""
     return ".".join(str(part) for part in version[:2])
 
 
 def say(line):
+    """Print a line at once, even into a pipe."""
     print(line, flush=True)
 
 
@@ -539,10 +557,12 @@ def copy_settings(environment):
 
 
 def same(first, second):
+    """Whether the first file exists and has the same content as the second."""
     return first.is_file() and first.read_bytes() == second.read_bytes()
 
 
 def digest(path):
+    """The SHA-256 of a file's content, in hexadecimal."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
@@ -566,6 +586,7 @@ def program(environment, name):
 
 
 def scripts(environment):
+    """The folder of an environment that holds its commands."""
     return environment / ("Scripts" if WINDOWS else "bin")
 
 
@@ -586,6 +607,7 @@ def variables(environment):
 
 
 def start(command, environment):
+    """Replace this process with a command of the environment; on Windows, wait for it and return its exit code."""
     command = [str(part) for part in command]
     os.chdir(ROOT)  # nbgrader reads its configuration from here
     if WINDOWS:  # has no exec
@@ -621,6 +643,7 @@ def clean():
 
 
 def delete(path):
+    """Delete a file or a folder, but never a link or what it points to."""
     if path.is_symlink():
         say(f"{path} is a link: it stays.")
     elif path.is_dir():

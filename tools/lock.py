@@ -25,6 +25,10 @@ COMMAND_ONLY = {"nbformat", "traitlets", "typer", "rich"}
 
 
 def main(arguments: list[str]) -> int | str:
+    """Lock the versions and write the exported files, or compare them with `--check`.
+
+    Returns 0, or a sentence that says what does not fit.
+    """
     if arguments not in ([], ["--upgrade"], ["--check"]):
         return __doc__
     check = arguments == ["--check"]
@@ -84,6 +88,7 @@ def students_dependencies() -> str:
 
 
 def replace_dependencies(project: str, dependencies: str) -> str:
+    """The text of a pyproject.toml with other lines between the brackets of `dependencies`."""
     return DEPENDENCIES.sub(lambda _: f"dependencies = [\n{dependencies}]\n", project)
 
 

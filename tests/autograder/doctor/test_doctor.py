@@ -8,7 +8,6 @@ from typer.testing import CliRunner
 
 from autograder.cli import app
 from autograder.doctor import machine
-from autograder.jail.outside import client
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.slow
@@ -62,7 +61,7 @@ def test_a_fresh_course_is_told_what_comes_next_and_that_grading_works(course):
 
 
 def test_a_machine_without_a_jail_cannot_grade_and_is_told_what_lifts_it(course, monkeypatch):
-    monkeypatch.setattr(client, "find_problem", lambda: "AppArmor forbids it: `sudo …` lifts it.")
+    monkeypatch.setattr(machine, "find_problem", lambda: "AppArmor forbids it: `sudo …` lifts it.")
     status, lines = ask("--isolation", "bwrap")
     assert status == 1 and lines["jail"].startswith("✗") and "AppArmor" in lines["jail"]
 
