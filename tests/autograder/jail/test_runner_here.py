@@ -1,7 +1,6 @@
 """One notebook cell by cell, as the runner in the jail makes its frames: run in this process."""
 
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -36,10 +35,8 @@ def test_a_cell_shows_what_it_prints_and_its_last_value_unless_a_semicolon_hides
 
 
 def test_a_cell_that_runs_too_long_is_stopped_and_the_next_one_runs():
-    began = time.monotonic()
     slow, after = frames("while True:\n    pass", "1 + 1", limits=Limits(cell_seconds=0.1))
     assert slow.problem == CellEnding.TIMEOUT and texts(after) == ["2"]
-    assert time.monotonic() - began < 30
 
 
 def test_no_except_keeps_a_cell_running():
