@@ -162,7 +162,7 @@ def grades_of_cell(db: Session, released: Released, cell: str) -> dict[str, Row]
     return {row.student_id: row for row in db.execute(query)}
 
 
-def _cells(db: Session, kind: type, notebook: str) -> dict[str, str]:
+def _cells(db: Session, kind: Any, notebook: str) -> dict[str, str]:
     query = select(kind.name, kind.id).where(kind.notebook_id == notebook)
     return {name: cell for name, cell in db.execute(query)}
 
@@ -191,7 +191,7 @@ def submission_rows(db: Session, released: Released, students: Collection[str]) 
 
 
 def cell_rows(
-    db: Session, table: type, notebook: str, cells: Mapping[str, str], columns: tuple[str, ...]
+    db: Session, table: Any, notebook: str, cells: Mapping[str, str], columns: tuple[str, ...]
 ) -> list[Row]:
     """Of a student's notebook the id, `cell_id` and `columns` of Grade or Comment, for these cells {name: id}."""
     query = select(table.id, table.cell_id, *(getattr(table, column) for column in columns))
@@ -204,6 +204,6 @@ def total_score(db: Session, notebook: str, cells: Mapping[str, str]) -> float:
     return db.scalar(_of_cells(query, Grade, notebook, cells))
 
 
-def _of_cells(query: Select, table: type, notebook: str, cells: Mapping[str, str]) -> Select:
+def _of_cells(query: Select, table: Any, notebook: str, cells: Mapping[str, str]) -> Select:
     """By cell and notebook, for which there is an index; by the notebook alone every row would be read."""
     return query.where(table.notebook_id == notebook, table.cell_id.in_(cells.values()))

@@ -1,6 +1,6 @@
 """A student's rows in nbgrader's gradebook, written with few statements. What is there is read in `gradebook.queries`."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -43,7 +43,7 @@ class Rows:
 
     def __init__(self, db: Session, released: Released):
         self.db, self.released = db, released
-        self._inserts: dict[type, list[Values]] = {table: [] for table in TABLES}
+        self._inserts: dict[Any, list[Values]] = {table: [] for table in TABLES}
         self._updates: dict[type, list[Values]] = {table: [] for table in TABLES}
         self._found: dict[str, Row | None] = {}
 
@@ -68,7 +68,8 @@ class Rows:
         row = self._found.pop(student)
         if row is None:
             self._inserts[Student].append({"id": student})
-        _, submission, before, extension, notebook, penalty = row or [None] * 6
+        found: Sequence[Any] = row or [None] * 6
+        _, submission, before, extension, notebook, penalty = found
         is_new = notebook is None
         if submission is None:
             submission = api.new_uuid()

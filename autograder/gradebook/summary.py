@@ -57,6 +57,7 @@ class FeedbackPages(Pages):
     def from_notebook_node(
         self, nb: NotebookNode, resources: dict[str, Any] | None = None, **kw: Any
     ) -> tuple[str, dict[str, Any]]:
+        """The page as HTML, and nbconvert's resources."""
         page, resources = super().from_notebook_node(nb, resources, **kw)
         root = Path(self.config.CourseDirectory.get("root", Path.cwd()))
         where = resources["nbgrader"]

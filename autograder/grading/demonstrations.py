@@ -45,7 +45,8 @@ class Demonstrations:
 
 def _names(source: str) -> tuple[set[str], set[str]]:
     """The names that a cell of ours binds, and those that it reads."""
-    bound, used = set(), set()
+    bound: set[str] = set()
+    used: set[str] = set()
     try:
         tree = ast.parse(source)
     except SyntaxError:  # a line of IPython's own

@@ -173,7 +173,8 @@ class Dependants:
 
     def _read_uses(self, sources: Mapping[str, str]) -> dict[str, set[str]]:
         """The earlier exercises that each builds on: those it declares, and those whose names stand in its cell."""
-        uses, earlier = {}, []
+        uses: dict[str, set[str]] = {}
+        earlier: list[str] = []
         for name, exercise in self._assignment.exercises.items():
             names = set(re.findall(r"\w+", sources[name]))
             uses[name] = {

@@ -78,7 +78,7 @@ class Mistakes:
     names: frozenset[str]
 
 
-Grading = Generator[list[CellRun] | Mistakes, Response | None, Result]
+Grading = Generator[list[CellRun] | Mistakes, Any, Result]
 """Grades one submission: yields what is to be run, and is sent what came of it, or which mistakes are to be recorded,
 and is resumed when they are. Returns the result."""
 
@@ -189,7 +189,9 @@ class Engine:
             else:
                 self._waiting[name] = [submission]
                 grading = self._grading(submission)
-                self._send(Attempt(name, grading, next(grading)))
+                steps = next(grading)
+                assert not isinstance(steps, Mistakes), "a submission is run first"
+                self._send(Attempt(name, grading, steps))
             while self.pool.full:
                 yield from self._receive()
             yield from self._resume(len(self._unnamed) > MOST_AT_ONCE)
@@ -263,12 +265,14 @@ class Engine:
         """Go on with those whose mistakes are recorded, or wait until they are."""
         waiting, self._unnamed = self._unnamed, []
         for attempt in waiting:
-            if not wait and not attempt.mistakes.done():
-                self._unnamed.append(attempt)
-                continue
-            if not attempt.mistakes.done():
+            recorded = attempt.mistakes
+            if recorded and not recorded.done():
+                if not wait:
+                    self._unnamed.append(attempt)
+                    continue
                 yield None
-            attempt.mistakes.result()
+            if recorded:
+                recorded.result()
             yield from self._go_on(attempt, None)
 
     def _go_on(
@@ -294,19 +298,19 @@ class Engine:
         runs = {place: self._cell_run(notebook.cells[place], place) for place in _code_places(notebook)}
         places = [place for place in runs if not self._demonstrations.unchanged(notebook.cells[place])]
         steps = [runs[place] for place in places]
-        response = yield steps
+        response: Response = yield steps
         replies, outputs, seconds = _replies(steps, response), _outputs(steps, response), response.seconds
         tests = _tests(steps, response)
         demos = self._demonstrations.that_define(missing_names(response.frames), notebook)
         if demos:
             places = sorted({*places, *demos})
             steps = [runs[place] for place in places]
-            again = yield steps
+            again: Response = yield steps
             seconds += again.seconds
             better = {
                 name: reply
                 for name, reply in _replies(steps, again).items()
-                if reply.frame and (replies[name].frame is None or lacks_a_name(replies[name].frame))
+                if reply.frame and ((before := replies[name].frame) is None or lacks_a_name(before))
             }
             replies |= better
             visible = {step.place for step in steps if step.exercise in better or not step.exercise}

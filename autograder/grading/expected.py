@@ -33,10 +33,11 @@ class Expected:
         self.named: frozenset[str] = frozenset()
         """The exercises whose mistakes the keys hold. It grows after them: ask it first."""
 
-    def start(self) -> None:
+    def start(self) -> Future[None]:
         """Begin to record the solution, and do not wait for it."""
         if self._solution is None:
             self._last = self._solution = self._thread.submit(self._record_solution)
+        return self._solution
 
     @property
     def busy(self) -> bool:
@@ -49,8 +50,7 @@ class Expected:
 
         `cases` are those of the keys from now on: inputs on which the solution has no clean answer were drawn again.
         """
-        self.start()
-        self._solution.result()
+        self.start().result()
         self.cases = {name: key.cases for name, key in self._keys.items()}
         return self._keys
 

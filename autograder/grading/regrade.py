@@ -159,6 +159,7 @@ class Preview:
             self.recorder.set_rows(submission, result.verdicts)
             self.recorder.rows.write()
             after = self._read(student)
+            assert after is not None, "it was just written"
         finally:
             self.db.rollback()
         if before is None:

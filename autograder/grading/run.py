@@ -91,7 +91,8 @@ def grade_class(
     error of ours stops the run, and nothing is recorded of the submission that met it. A hand-in that the machine
     does not let us read stops nobody: NotAllGraded, raised at the end, has it and the results of the others.
     """
-    results, left = {}, []
+    results: dict[str, Result] = {}
+    left: list[LeftOut] = []
     with course_lock(assignment.root), make_engine(assignment, folders, options, tell) as engine:
         from autograder.gradebook.gradebook import (  # start-up: nbgrader takes a second, and servers start meanwhile
             GradebookWriter,
@@ -168,7 +169,8 @@ def look_ahead(assignment: Assignment, folders: Mapping[str, Path]) -> tuple[lis
     needed_for = assignment.settings.preload_where
     released = assignment.release.read_bytes() if assignment.release.exists() else b""
     usual = {sign: released.count(sign.encode()) for sign in needed_for}
-    digests, seen, left = [], set(), LOOK_BYTES
+    digests, left = [], LOOK_BYTES
+    seen: set[str] = set()
     for folder in folders.values():
         try:
             blob = read_regular_file(folder, f"{assignment.name}.ipynb", min(left, LOOK_EACH))

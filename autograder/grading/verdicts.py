@@ -109,7 +109,7 @@ def unnamed(
 def _may_be_known(exercise: Exercise, answers: Sequence[Answer | None]) -> bool:
     if None in answers or not exercise.mistakes:
         return False
-    stopped = all(answer.problem == Problem.EXCEPTION for answer in answers)
+    stopped = all(answer is not None and answer.problem == Problem.EXCEPTION for answer in answers)
     return not stopped or any(mistake.credit for mistake in exercise.mistakes)
 
 
