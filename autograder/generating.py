@@ -96,6 +96,7 @@ class _Converter(GenerateAssignment):
     """nbgrader's, but it keeps the cells that are to be registered, and says in which cell a fault is."""
 
     cells: NotebookNode
+    preprocessors: list[Any]  # classes, or functions from notebook and resources to both
     problem = ""
 
     def start(self) -> None:

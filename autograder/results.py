@@ -30,6 +30,7 @@ class CellVerdict:
     panels: Panels | None = None
 
     def to_json(self) -> dict[str, Any]:
+        """All fields by name, as values that JSON can hold; `from_json` reads them back."""
         return {**vars(self), "panels": self.panels and asdict(self.panels)}
 
     @classmethod
@@ -41,6 +42,7 @@ class CellVerdict:
 
     @property
     def earned(self) -> float:
+        """The points with extra credit; 0 while a person has to grade the cell."""
         return (self.score or 0.0) + self.extra
 
 
@@ -64,13 +66,16 @@ class Result:
 
     @property
     def score(self) -> float:
+        """The points of all cells, with extra credit: it may exceed `max_score`."""
         return sum(verdict.earned for verdict in self.verdicts)
 
     @property
     def max_score(self) -> float:
+        """The points that can be earned without extra credit."""
         return sum(verdict.max_score for verdict in self.verdicts)
 
     def to_json(self) -> dict[str, Any]:
+        """A summary for other programs, without outputs, hints and pictures."""
         keep = ("grade_id", "score", "max_score", "status", "reason", "mistake")
         cells = [{name: verdict.to_json()[name] for name in keep} for verdict in self.verdicts]
         for cell, verdict in zip(cells, self.verdicts, strict=True):

@@ -46,6 +46,7 @@ class ClusterPool:
         self._workers = _WorkerCount()
 
     def warm_up(self) -> None:
+        """Connect, and let the workers start their servers meanwhile. Raises CourseError without a suitable cluster."""
         self._connected()
 
     @property
@@ -57,12 +58,14 @@ class ClusterPool:
         return len(self._running) >= 2 * max(1, self._workers.threads)
 
     def wait(self, seconds: float) -> bool:
+        """Wait for a job to end, at most so long. Returns whether one has."""
         over = time.monotonic() + seconds
         while self._ended.empty() and time.monotonic() < over:
             time.sleep(0.01)
         return not self._ended.empty()
 
     def submit(self, name: str, job: bytes) -> None:
+        """Send a job to the scheduler, which gives it to a worker; `take` returns its outcome with this name."""
         self._count += 1
         # Dask keeps the tasks of a large group at the scheduler until a worker is free, and groups by this name.
         key = (f"grade-{self.settings.run}", self._count)
@@ -133,7 +136,7 @@ class ClusterPool:
         if self._client is None:
             self.settings = replace(self.settings, versions=worker.versions(self.settings))
             self._client = self._open.enter_context(self._connect())
-            self._open.callback(self._end)
+            self._open.callback(self._end, self._client)
             self._check_workers(self._client)
             self._client.run(worker.warm_up, self.settings, wait=False, on_error="ignore")
         return self._client
@@ -170,8 +173,8 @@ class ClusterPool:
                     f"The worker {address} has another installation ({differs}): {worker.REMEDY}"
                 )
 
-    def _end(self) -> None:
-        client, run = self._client, self.settings.run
+    def _end(self, client: Client) -> None:
+        run = self.settings.run
         with suppress(Exception):  # whoever does not hear of it is closed or already gone
             client.cancel([future for future, _, _ in self._running.values()], force=True)
 

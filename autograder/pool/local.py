@@ -35,6 +35,7 @@ class LocalPool:
         self._suspects: list[tuple[str, bytes]] = []
 
     def warm_up(self) -> None:
+        """Let the process that imports everything start in another thread."""
         self._threads.submit(self.servers.start)  # if it fails, so does the first job
 
     @property
@@ -43,9 +44,11 @@ class LocalPool:
         return len(self._running) >= 2 * self.workers
 
     def wait(self, seconds: float) -> bool:
+        """Wait for a job to end, at most so long. Returns whether one has."""
         return bool(wait(self._running, seconds, FIRST_COMPLETED).done)
 
     def submit(self, name: str, job: bytes) -> None:
+        """Queue a job for the next free server; `take` returns its outcome with this name."""
         future = self._threads.submit(self.servers.try_to_run, job)
         self._running[future] = name, job
         future.add_done_callback(self._ended.put)

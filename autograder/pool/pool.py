@@ -40,7 +40,8 @@ class Pool(Protocol):
     def wait(self, seconds: float) -> bool:
         """Until `take` has something to give without waiting for it, or the time is over. Whether it has."""
 
-    def submit(self, name: str, job: bytes) -> None: ...
+    def submit(self, name: str, job: bytes) -> None:
+        """Hand over a job without waiting for it; `take` returns its outcome with this name."""
 
     def take(self) -> tuple[str, Outcome]:
         """The name and outcome of a job that has ended. Waits for one."""

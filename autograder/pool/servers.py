@@ -40,6 +40,7 @@ class Settings:
 
     @property
     def view(self) -> View:
+        """What a jail shows and hides of the course. Folders that do not exist are left out."""
         readable = tuple(place for place in self.places if place.is_dir())
         hidden = (Path(self.course),) if self.course else ()
         return View(self.packages, readable, hidden, self.answers, self.practice)
@@ -54,7 +55,7 @@ class ServerPool:
     def __init__(self, settings: Settings, beside: "ServerPool | None" = None):
         self.settings = settings
         self._owns_zygote = beside is None
-        self._zygote = (
+        self._zygote: Zygote = (
             beside._zygote
             if beside
             else Zygote(settings.limits, settings.isolation, settings.view, modules=settings.modules)
@@ -65,6 +66,7 @@ class ServerPool:
         self._stopped = False
 
     def start(self) -> None:
+        """Start the process that all servers are forks of, so that the first job need not wait for its imports."""
         self._zygote.start()
 
     def run(self, job: bytes) -> Outcome:
@@ -97,6 +99,7 @@ class ServerPool:
                 server.stop()
 
     def close(self) -> None:
+        """Stop, and end the idle servers and, unless it is another pool's, the process that they are forks of."""
         self.stop()
         with self._changing:
             idle, self._idle = self._idle, []

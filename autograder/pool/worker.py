@@ -74,14 +74,12 @@ class _CurrentRun:
     def of(self, settings: Settings) -> Iterator[ServerPool]:
         """The servers for a run. They take the place of another run's when none of its jobs is running here."""
         with self._change:
-            self._change.wait_for(
-                lambda: not self._used or self.servers.settings == settings or self._is_over(settings)
-            )
+            self._change.wait_for(lambda: not self._used or self._serves(settings) or self._is_over(settings))
             if self._is_over(settings):
                 raise ServerDied("The run is over.")
-            if self.servers is None or self.servers.settings != settings:
-                self._replace(settings)
             servers = self.servers
+            if servers is None or servers.settings != settings:
+                servers = self._replace(settings)
             self._used += 1
         try:
             yield servers
@@ -98,10 +96,13 @@ class _CurrentRun:
         if servers is not None and servers.settings.run == run:
             servers.close()
 
+    def _serves(self, settings: Settings) -> bool:
+        return self.servers is not None and self.servers.settings == settings
+
     def _is_over(self, settings: Settings) -> bool:
         return settings.run in self._over
 
-    def _replace(self, settings: Settings) -> None:
+    def _replace(self, settings: Settings) -> ServerPool:
         differs = difference(dict(settings.versions), dict(versions(settings)))
         if differs:
             raise CourseError(
@@ -110,6 +111,7 @@ class _CurrentRun:
         if self.servers is not None:
             self.servers.close()
         self.servers = ServerPool(settings)
+        return self.servers
 
 
 _current = _CurrentRun()

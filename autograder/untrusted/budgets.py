@@ -71,19 +71,20 @@ class Scribe:
 
     def __init__(self, seconds: float = SECONDS, memory: int = MEMORY):
         self.seconds, self.memory = seconds, memory
-        self._process: subprocess.Popen | None = None
+        self._process: subprocess.Popen[bytes] | None = None
         self._turn = threading.Lock()
 
     def write(self, function: str, *arguments: Any) -> str:
         """What the function gives. Raises TooMuch when it does not within the budget."""
         with self._turn:
-            if self._process is None or self._process.poll() is not None:
-                self._start()
-            message = json.dumps([function, *arguments]).encode() + b"\n"
+            process = self._process
+            if process is None or process.poll() is not None:
+                process = self._start()
+            tasks, answers = _pipes(process)
+            message = json.dumps([function, *arguments]).encode()
             try:
-                self._process.stdin.write(message)
-                self._process.stdin.flush()
-                answer = self._hear(PATIENCE * self.seconds)
+                _say(tasks, message)
+                answer = _hear(answers, PATIENCE * self.seconds)
             except BrokenPipeError:
                 answer = b""
             except BaseException:  # Ctrl-C, too: its answer would be taken for that to the next
@@ -100,45 +101,55 @@ class Scribe:
         return html
 
     def close(self) -> None:
+        """End the process, once it has answered whoever is waiting; the next call of `write` starts another."""
         with self._turn:
             self._end()
 
-    def _start(self) -> None:
+    def _start(self) -> subprocess.Popen[bytes]:
         script = "import sys; from autograder.untrusted import budgets; budgets.serve(int(sys.argv[1]), float(sys.argv[2]))"
         # Where this package is found, it shall be found there, too.
         variables = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-        self._process = subprocess.Popen(
+        self._process = process = subprocess.Popen(
             [sys.executable, "-P", "-c", script, str(self.memory), str(self.seconds)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=variables,
             start_new_session=True,  # Ctrl-C is for us
         )
-        if self._hear(START_SECONDS) != b"ready\n":
+        if _hear(_pipes(process)[1], START_SECONDS) != b"ready\n":
             self._end()
             raise RuntimeError("The process that makes pages of what students wrote could not be started.")
-
-    def _hear(self, seconds: float) -> bytes:
-        """The next line, or b"" when there is none in time."""
-        deadline, parts = time.monotonic() + seconds, []
-        pipe = self._process.stdout.fileno()
-        while not (parts and parts[-1].endswith(b"\n")):
-            if not select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))[0]:
-                return b""
-            part = os.read(pipe, 1 << 20)
-            if not part:
-                return b""
-            parts.append(part)
-        return b"".join(parts)
+        return process
 
     def _end(self) -> None:
         if self._process is not None:
             self._process.kill()
             self._process.wait()
-            for pipe in (self._process.stdin, self._process.stdout):
+            for pipe in _pipes(self._process):
                 with contextlib.suppress(BrokenPipeError):  # what was not sent any more
                     pipe.close()
         self._process = None
+
+
+def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
+    """Where tasks are written to, and answers read from."""
+    assert process.stdin is not None and process.stdout is not None  # it was started with both
+    return process.stdin, process.stdout
+
+
+def _hear(answers: IO[bytes], seconds: float) -> bytes:
+    """The next line, or b"" when there is none in time."""
+    deadline = time.monotonic() + seconds
+    parts: list[bytes] = []
+    pipe = answers.fileno()
+    while not (parts and parts[-1].endswith(b"\n")):
+        if not select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))[0]:
+            return b""
+        part = os.read(pipe, 1 << 20)
+        if not part:
+            return b""
+        parts.append(part)
+    return b"".join(parts)
 
 
 def serve(memory: int, seconds: float) -> None:
@@ -167,9 +178,9 @@ def _answer(functions: dict[str, Callable[..., str]], name: str, *arguments: Any
         return "", type(error).__name__
 
 
-def _say(answers: IO[bytes], message: bytes) -> None:
-    answers.write(message + b"\n")
-    answers.flush()
+def _say(pipe: IO[bytes], message: bytes) -> None:
+    pipe.write(message + b"\n")
+    pipe.flush()
 
 
 scribe = Scribe()

@@ -68,7 +68,8 @@ def _require_short_list(file: BinaryIO, source: Path) -> None:
 
 
 def _in_archive(archive: zipfile.ZipFile) -> tuple[list[File], list[LeftOut]]:
-    files, left = [], []
+    files: list[File] = []
+    left: list[LeftOut] = []
     for entry in archive.infolist()[:MOST_FILES]:
         if entry.is_dir():
             continue
@@ -135,7 +136,8 @@ def _utc(local: datetime) -> datetime:
 
 
 def _in_folder(source: Path) -> tuple[list[File], list[LeftOut]]:
-    files, left = [], []
+    files: list[File] = []
+    left: list[LeftOut] = []
     for place, folders, names in os.walk(source):
         folders.sort()
         for name in [*folders, *sorted(names)]:
@@ -167,6 +169,7 @@ class Budget:
         self._left = most
 
     def read(self, file: File) -> bytes:
+        """The file's bytes. Raises Unreadable, with the reason, if the file or all files together are too large."""
         try:
             blob = file.read(min(MAX_FILE_BYTES, self._left))
         except Unreadable:

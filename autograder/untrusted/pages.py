@@ -9,6 +9,7 @@ import copy
 import hashlib
 import re
 import time
+from collections.abc import Callable
 from functools import cached_property, lru_cache
 from html import escape
 from pathlib import Path
@@ -61,19 +62,20 @@ class Pages(HTMLExporter):
         self.sanitize_html = True  # no JavaScript, no widgets, and all HTML through `clean_html`
         self.filters = {
             **self.filters,
-            "markdown2html": self.markdown,
-            "highlight_code": self.code,
-            "clean_html": self.output,
-            "ansi2html": self.printed,
+            "markdown2html": self._markdown,
+            "highlight_code": self._code,
+            "clean_html": self._output,
+            "ansi2html": self._printed,
             "strip_files_prefix": lambda html: (
                 html
             ),  # it would change addresses after they have been looked at
         }
         self._begin()
 
-    def from_notebook_node(
+    def from_notebook_node(  # type: ignore[override]  # nbconvert's own exporters return a str as well
         self, nb: NotebookNode, resources: dict[str, Any] | None = None, **kw: Any
     ) -> tuple[str, dict[str, Any]]:
+        """A whole page of HTML with its policy. Every page has a budget of its own for what students wrote."""
         self._begin()
         page, resources = super().from_notebook_node(_bounded(nb), resources, **kw)
         return self._guarded(page), resources
@@ -91,7 +93,7 @@ class Pages(HTMLExporter):
     # Filters of the templates
 
     @cached_property
-    def markdown(self):
+    def _markdown(self) -> Callable[[Context, str], str]:
         @pass_context
         def markdown2html(context: Context, source: str) -> str:
             attachments = context.get("cell", {}).get("attachments", {})
@@ -103,13 +105,13 @@ class Pages(HTMLExporter):
 
         return markdown2html
 
-    def code(self, source: str, language: str | None = None, metadata: Any = None) -> str:
+    def _code(self, source: str, language: str | None = None, metadata: Any = None) -> str:
         return self._written("code", source)
 
-    def output(self, html: str) -> str:
+    def _output(self, html: str) -> str:
         return html if isinstance(html, Made) else self._written("output", str(html))
 
-    def printed(self, text: str) -> str:
+    def _printed(self, text: str) -> str:
         return ansi2html(budgets.cut_off(text, "printed"))
 
     def _written(self, kind: str, source: str, *more: Any) -> "Made":

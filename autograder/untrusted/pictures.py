@@ -18,6 +18,8 @@ WIDTH, HEIGHT = 150, 110
 
 @dataclass(frozen=True)
 class Picture:
+    """An image for a page of feedback, and the range of its colours in words."""
+
     title: str
     numbers: str  # what the colours range over
     data: str  # a PNG, in base64

@@ -7,7 +7,6 @@ style and no MathML. `untrusted` calls these functions, in a process of its own.
 
 import re
 import secrets
-from collections.abc import Mapping
 from html import escape, unescape
 
 import nh3
@@ -19,7 +18,7 @@ from pygments.util import ClassNotFound
 
 from autograder.untrusted.formulas import mathml
 
-Attachments = Mapping[str, Mapping[str, str]]
+Attachments = dict[str, dict[str, str]]  # {name: {media type: base64}}
 
 ELEMENTS = set(
     "a abbr b blockquote br caption cite code dd del details div dl dt em h1 h2 h3 h4 h5 h6 hr i img ins kbd li mark ol p "
@@ -38,12 +37,6 @@ LINK = re.compile(r"(?:https?://|mailto:)[^\x00-\x20]+", re.IGNORECASE)
 PICTURE = re.compile(r"data:image/(?:png|jpeg|gif);base64,[A-Za-z0-9+/=\s]+")
 ALIGNED = re.compile(r"text-align: ?(?:left|center|right);?")  # as the tables of Markdown have it
 ALLOWED = {("a", "href"): LINK, ("img", "src"): PICTURE, ("td", "style"): ALIGNED, ("th", "style"): ALIGNED}
-
-OURS = {  # of the box with a verdict, which `autograded` makes
-    "tags": {"div", "b"},
-    "attributes": {"div": {"style"}, "b": {"style"}},
-    "filter_style_properties": {"border-left", "padding", "color", "white-space"},
-}
 
 
 def markdown(source: str, attachments: Attachments | None = None) -> str:
@@ -73,7 +66,12 @@ def _allowed(element: str, attribute: str, value: str) -> str | None:
 
 def output(html: str) -> str:
     """The HTML of a cell's output. Only verdicts have any, but the file that holds them may be changed."""
-    return nh3.clean(html, **OURS)
+    return nh3.clean(  # what the box with a verdict needs, which `autograded` makes
+        html,
+        tags={"div", "b"},
+        attributes={"div": {"style"}, "b": {"style"}},
+        filter_style_properties={"border-left", "padding", "color", "white-space"},
+    )
 
 
 def code(source: str, language: str = "ipython3") -> str:
@@ -108,18 +106,22 @@ class Renderer(IPythonRenderer):
         return re.sub(rf'<[^<>"]*(?:"[^"]*"[^<>"]*)*>|{mark}', back, html)
 
     def block_math(self, body: str) -> str:
+        """A formula on a line of its own, as MathML, which no cleaner would let through."""
         return self._put_aside(mathml(body, "block"))
 
     def inline_math(self, body: str) -> str:
+        """A formula within a sentence, as MathML."""
         return self._put_aside(mathml(body, "inline"))
 
     def latex_environment(self, name: str, body: str) -> str:
+        r"""A formula between \begin and \end, which has no dollar signs, as MathML."""
         return self._put_aside(mathml(rf"\begin{{{name}}}{body}\end{{{name}}}", "block"))
 
     def block_code(self, code_: str, info: str | None = None) -> str:
+        """A fenced or indented block, highlighted if its first line names a language that pygments knows."""
         try:
-            return self._put_aside(code(code_, info.split()[0])) + "\n"
-        except (AttributeError, IndexError, ClassNotFound):  # no language, or one that nobody knows
+            return self._put_aside(code(code_, (info or "").split()[0])) + "\n"
+        except (IndexError, ClassNotFound):  # no language, or one that nobody knows
             return f"{self._put_aside(plain(code_))}\n"
 
     def image(self, text: str, url: str, title: str | None = None) -> str:

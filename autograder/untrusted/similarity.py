@@ -144,7 +144,7 @@ def _rings(students: list[str], common: list[set[Phrase]]) -> list[SimilarPair]:
     pairs = []
     for first, second in zip(*np.triu_indices(count, 1), strict=True):
         groups = {
-            cell: set(np.flatnonzero(near[first] | near[second])) - {first, second}
+            cell: set(np.flatnonzero(near[first] | near[second]).tolist()) - {first, second}
             for cell, near in like.items()
             if near[first, second] or near[second, first]
         }
@@ -257,10 +257,12 @@ def phrases(texts: CellTexts, written: Collection[str]) -> set[Phrase]:
 
 def _tokens(texts: CellTexts, written: Collection[str]) -> dict[str, tuple[str, ...]]:
     short = {cell: text[: LONGEST["compared"]] for cell, text in texts.items()}
-    return {cell: word_tokens(text) if cell in written else code_tokens(text) for cell, text in short.items()}
+    return {
+        cell: _word_tokens(text) if cell in written else code_tokens(text) for cell, text in short.items()
+    }
 
 
-def word_tokens(text: str) -> tuple[str, ...]:
+def _word_tokens(text: str) -> tuple[str, ...]:
     return tuple(re.findall(r"\w+", look(text).lower()))
 
 
@@ -335,25 +337,26 @@ class _Plain(ast.NodeTransformer):
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         """A string put together of pieces is one."""
-        node = self.generic_visit(node)
-        pieces = [side.value for side in (node.left, node.right) if isinstance(side, ast.Constant)]
-        if (
-            isinstance(node.op, ast.Add)
-            and len(pieces) == 2
-            and all(isinstance(piece, str) for piece in pieces)
-        ):
-            return ast.Constant("".join(pieces))
+        self.generic_visit(node)
+        match node:
+            case ast.BinOp(
+                left=ast.Constant(value=str(left)), op=ast.Add(), right=ast.Constant(value=str(right))
+            ):
+                return ast.Constant(left + right)
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """So is one that is joined of them."""
-        node = self.generic_visit(node)
+        self.generic_visit(node)
         match node:
             case ast.Call(
                 func=ast.Attribute(value=ast.Constant(value=str(glue)), attr="join"),
                 args=[ast.List(elts=parts) | ast.Tuple(elts=parts)],
-            ) if all(isinstance(part, ast.Constant) and isinstance(part.value, str) for part in parts):
-                return ast.Constant(glue.join(part.value for part in parts))
+            ):
+                values = [part.value for part in parts if isinstance(part, ast.Constant)]
+                pieces = [value for value in values if isinstance(value, str)]
+                if len(pieces) == len(parts):
+                    return ast.Constant(glue.join(pieces))
         return node
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST | None:

@@ -246,7 +246,7 @@ def _cells_alone(blob: bytes) -> dict[str, Any]:
         )
     read = []
     for cell in cells:
-        parts = ("source", "metadata", "id")
+        parts: tuple[str, ...] = ("source", "metadata", "id")
         if cell.cell_type == "markdown" and _size(cell.attachments) <= room:
             room -= _size(cell.attachments)
             parts += ("attachments",)
@@ -348,24 +348,31 @@ def restore(handed: list[Cell], release: NotebookNode) -> NotebookNode:
         if place not in seen:
             before = [i for i, (other, _) in enumerate(whole) if 0 <= other < place]
             whole.insert(before[-1] + 1 if before else 0, (place, None))
-    cells = [
-        _restored(cell, names[place] if place >= 0 else "", released[place] if place >= 0 else None, position)
-        for position, (place, cell) in enumerate(whole)
-    ]
+    cells = []
+    for position, (place, kept) in enumerate(whole):
+        original = released[place] if place >= 0 else None
+        if original is not None and names[place]:
+            cells.append(_restored(kept, names[place], original))
+        elif kept is not None:  # only cells with a grade id come back
+            cells.append(_as_handed_in(kept, original, position))
     metadata = copy.deepcopy(release.metadata)
     return NotebookNode(nbformat=4, nbformat_minor=5, metadata=metadata, cells=cells)
 
 
-def _restored(cell: Cell | None, name: str, original: NotebookNode | None, position: int) -> NotebookNode:
-    """A cell of a restored notebook: a student's, in which only the text counts, or a deleted one.
+def _as_handed_in(cell: Cell, original: NotebookNode | None, position: int) -> NotebookNode:
+    """A student's cell without a grade id of the release, with the metadata of the released cell that has its text."""
+    metadata = NotebookNode()
+    if original is not None and original["cell_type"] == cell.kind:
+        metadata = original["metadata"]
+    return _with_pictures(_new_cell(cell, f"cell-{position}", metadata), cell)
 
-    `original` is the release's cell that stands for it, and `name` its grade id, if it has one.
+
+def _restored(cell: Cell | None, name: str, original: NotebookNode) -> NotebookNode:
+    """The released cell `original`, with the grade id `name` and, unless it is locked, the text of the student's cell.
+
+    A cell that the student deleted is None.
     """
-    if not name:
-        same_kind = original is not None and original["cell_type"] == cell.kind
-        metadata = original["metadata"] if same_kind else NotebookNode()
-        return _with_pictures(_new_cell(cell, f"cell-{position}", metadata), cell)
-    code = {"outputs": [], "execution_count": None} if original["cell_type"] == "code" else {}
+    code = _not_run(original["cell_type"])
     if cell is None or is_locked(original):
         return NotebookNode(original, id=name, **code)
     return _with_pictures(NotebookNode(original, id=name, source=cell.source, **code), cell)
@@ -373,8 +380,13 @@ def _restored(cell: Cell | None, name: str, original: NotebookNode | None, posit
 
 def _new_cell(cell: Cell, cell_id: str, metadata: NotebookNode) -> NotebookNode:
     """Like nbformat's new_code_cell and its sisters, which validate each cell and are a hundred times slower."""
-    code = {"outputs": [], "execution_count": None} if cell.kind == "code" else {}
+    code = _not_run(cell.kind)
     return NotebookNode(id=cell_id, cell_type=cell.kind, metadata=metadata, source=cell.source, **code)
+
+
+def _not_run(kind: str) -> dict[str, Any]:
+    """What only code cells have, as it is before they run."""
+    return {"outputs": [], "execution_count": None} if kind == "code" else {}
 
 
 def _with_pictures(notebook_cell: NotebookNode, cell: Cell) -> NotebookNode:
