@@ -253,7 +253,7 @@ def _credit_rates(
     keys = [
         exercise_key(
             exercise,
-            drawn[number],
+            tuple(drawn[number]),
             sources,
             {
                 (variant, exercise.name, case): answer

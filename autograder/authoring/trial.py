@@ -121,7 +121,7 @@ def public_key(assignment: Assignment, exercise: Exercise) -> ExerciseKey:
         else:
             wrong = answers()
         recorded |= {(variant, exercise.name, number): answer for number, answer in enumerate(wrong)}
-    return exercise_key(exercise, cases, sources, recorded)
+    return exercise_key(exercise, tuple(cases), sources, recorded)
 
 
 def incomplete(exercise: Exercise) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """The answer key of a notebook: public inputs, expected arrays, fingerprints of mistakes, hints. No solution."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 from functools import cache
@@ -26,7 +26,7 @@ class ExerciseKey:
     rule: Rule
     hints: tuple[str, ...]
     uses: tuple[str, ...]
-    cases: Sequence[Case]
+    cases: tuple[Case, ...]
     expected: tuple[Answer, ...]
     mistakes: tuple[KnownMistake, ...]
 

@@ -54,7 +54,7 @@ class Row:
 class FeedbackPages(Pages):
     """The page that a student gets: the summary on top, and below it the notebook."""
 
-    def from_notebook_node(
+    def from_notebook_node(  # type: ignore[override]  # nbconvert's own exporters return text, too
         self, nb: NotebookNode, resources: dict[str, Any] | None = None, **kw: Any
     ) -> tuple[str, dict[str, Any]]:
         """The page as HTML, and nbconvert's resources."""

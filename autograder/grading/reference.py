@@ -205,7 +205,7 @@ def _recorded(
 
 
 def exercise_key(
-    exercise: Exercise, cases: Sequence[Case], variants: Iterable[str], recorded: Mapping[AnswerId, Answer]
+    exercise: Exercise, cases: tuple[Case, ...], variants: Iterable[str], recorded: Mapping[AnswerId, Answer]
 ) -> ExerciseKey:
     """The key of an exercise whose solution and variants gave the answers `recorded`.
 

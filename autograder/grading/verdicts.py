@@ -195,7 +195,7 @@ def _determine_grade(cell: NotebookNode) -> tuple[float | None, float]:
     return determine_grade(cell)
 
 
-def _complaint(frame: Frame, score: float) -> tuple[Status, str] | None:
+def _complaint(frame: Frame, score: float | None) -> tuple[Status, str] | None:
     """Status and reason where a cell showed an error, or wrote to stderr, which counts as one."""
     if not frame.problem and score:
         return None
@@ -213,6 +213,7 @@ def _complaint(frame: Frame, score: float) -> tuple[Status, str] | None:
 
 def without_running(assignment: Assignment, submission: Submission) -> list[CellVerdict]:
     """Verdicts of a submission that could not be read: nothing earned, and the reason on every cell."""
+    assert submission.status is not None, "it could not be read"
     return [
         CellVerdict(grade_id(cell), 0.0, points(cell), submission.status, submission.reason)
         for cell in submission.graded
