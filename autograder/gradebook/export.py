@@ -38,6 +38,7 @@ class SafeExport(ExportPlugin):
         self.marked: list[str] = []  # texts that look like formulas
 
     def export(self, gradebook: Gradebook) -> None:
+        """Write the table whole or not at all. Raises CourseError for an assignment without any grades."""
         assignments = self._assignments(gradebook)
         if self.column and len(assignments) > 1:
             raise CourseError("A column's name is for one assignment: name the assignment.")
@@ -53,7 +54,7 @@ class SafeExport(ExportPlugin):
         """The lines of the file, its heading first."""
         raise NotImplementedError
 
-    def title(self, assignment: Assignment) -> str:
+    def _title(self, assignment: Assignment) -> str:
         return self.column or assignment.name
 
     def scores(
@@ -111,8 +112,9 @@ class CanvasExport(SafeExport):
     default_file = "canvas.csv"
 
     def rows(self, gradebook, assignments, students):
+        """Two lines of headings, the second with the maximum scores, and one line for each student with a score."""
         start = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
-        yield [*start, *(self.title(assignment) for assignment in assignments)]
+        yield [*start, *(self._title(assignment) for assignment in assignments)]
         yield ["    Points Possible", "", "", "", "", *(assignment.max_score for assignment in assignments)]
         for student, scores in self.scores(gradebook, assignments, students):
             yield [full_name(student), student.lms_user_id or "", "", student.id, "", *scores]
@@ -129,10 +131,11 @@ class MoodleExport(SafeExport):
     default_file = "moodle.csv"
 
     def rows(self, gradebook, assignments, students):
+        """One line for each student with a score; e-mail addresses only if all of these students have one."""
         lines = self.scores(gradebook, assignments, students)
         emails = all(student.email for student, _ in lines)
         start = ["First name", "Last name", "ID number", *(["Email address"] if emails else [])]
-        yield [*start, *(self.title(assignment) for assignment in assignments)]
+        yield [*start, *(self._title(assignment) for assignment in assignments)]
         for student, scores in lines:
             who = [student.first_name or "", student.last_name or "", student.id]
             yield [*who, *([student.email] if emails else []), *scores]
@@ -150,6 +153,7 @@ class CsvExport(SafeExport):
     )  # fmt: skip
 
     def rows(self, gradebook, assignments, students):
+        """A line also for a student who handed in nothing, who is then listed as missing."""
         yield self.COLUMNS
         for assignment in assignments:
             score_of = class_scores(gradebook, assignment.name)
@@ -160,7 +164,7 @@ class CsvExport(SafeExport):
                 if score is None:
                     self.missing.append(student.id)
                 yield [
-                    *(self.title(assignment), assignment.duedate or "", when[0]),
+                    *(self._title(assignment), assignment.duedate or "", when[0]),
                     *(student.id, student.last_name or "", student.first_name or "", student.email or ""),
                     *(*numbers, assignment.max_score, int(score is not None), when[1]),
                 ]

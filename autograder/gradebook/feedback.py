@@ -18,10 +18,12 @@ from autograder.untrusted.submission import LeftOut
 
 
 def page_of(assignment: Assignment, student: str) -> Path:
+    """Where a student's page of feedback is written; there need not be one yet."""
     return assignment.feedback(student) / f"{assignment.name}.html"
 
 
 def graded_students(assignment: Assignment) -> list[str]:
+    """Students in the gradebook whose autograded notebook is on disk, so that a page can be made of it."""
     return [student for student in recorded_students(assignment) if _autograded(assignment, student).exists()]
 
 

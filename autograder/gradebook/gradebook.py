@@ -182,6 +182,7 @@ class GradebookWriter:
         return left
 
     def commit(self) -> None:
+        """Write the rows that are still pending, and end the transaction."""
         self.rows.write()
         self.db.commit()
 
@@ -313,6 +314,7 @@ class RecordedCells:
                 write_aside(self._path, json.dumps(self._before | {"extra": self.extra}))
 
     def save(self) -> None:
+        """Replace what was remembered of the last grading, with which the next one is compared."""
         write_aside(self._path, json.dumps({"answers": self._digests, "extra": self.extra}))
 
 

@@ -46,6 +46,7 @@ class History:
     added: str = ""  # the code of cells that are not the release's
 
     def by_cell(self) -> dict[str, CellVerdict]:
+        """The verdicts of the latest submission by grade id."""
         return {verdict.grade_id: verdict for verdict in self.verdicts}
 
     def to_json(self) -> dict[str, Any]:

@@ -48,6 +48,7 @@ class Score:
 
     @property
     def net(self) -> float:
+        """The score after the late penalty, never below zero."""
         return max(0.0, self.raw - self.penalty)
 
 

@@ -78,9 +78,11 @@ class Roster:
         )
 
     def knows(self, student: str) -> bool:
+        """Whether a student with exactly this id is in the gradebook."""
         return student in {listed.id for listed in self.students}
 
     def handed_in(self, name: FileOwner) -> datetime | None:
+        """The time of submission in the exported table, in UTC; None if it has no such number or no time."""
         listed = self.table.get(name.number) if name.number else None
         return listed.handed_in if listed else None
 

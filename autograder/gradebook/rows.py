@@ -30,6 +30,7 @@ class SubmissionRow:
     extension: timedelta | None
 
     def seconds_late(self, duedate: datetime | None) -> float:
+        """Seconds after the due date and the student's extension; 0 if either date is unknown."""
         if self.timestamp is None or duedate is None:
             return 0.0
         return max(0.0, (self.timestamp - duedate - (self.extension or timedelta())).total_seconds())
@@ -48,6 +49,7 @@ class Rows:
         self._found: dict[str, Row | None] = {}
 
     def write(self) -> None:
+        """Send the pending rows, insertions before updates. The transaction stays open."""
         # New rows by their table: what the session would do for objects takes longer than the database.
         inserts = ((insert(table.__table__), rows) for table, rows in self._inserts.items())
         updates = ((update(table), rows) for table, rows in self._updates.items())
@@ -96,6 +98,7 @@ class Rows:
         self._change(Comment, self.released.commented, handed_in, {"auto_comment": None}, change)
 
     def set_late_penalty(self, handed_in: SubmissionRow, penalty: float | None) -> None:
+        """Update the penalty only if it differs from the recorded one; None removes it."""
         if penalty != handed_in.penalty:
             values = {"id": handed_in.notebook, "late_submission_penalty": penalty}
             self._updates[SubmittedNotebook].append(values)

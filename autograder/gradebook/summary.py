@@ -44,10 +44,12 @@ class Row:
 
     @property
     def pictures(self) -> list[Picture]:
+        """The check's panels as images; none if it drew nothing."""
         return pictures(self.panels) if self.panels else []
 
     @property
     def place(self) -> str:
+        """Which part of larger arrays the images show; empty if they show everything, or there are none."""
         return place(self.panels) if self.panels else ""
 
 

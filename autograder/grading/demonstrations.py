@@ -23,6 +23,7 @@ class Demonstrations:
         self._names = {source: _names(source) for source in sources}
 
     def unchanged(self, cell: NotebookNode) -> bool:
+        """Whether an ungraded cell has the source of one of the release's demonstrations, up to outer whitespace."""
         return not grade_id(cell) and cell["source"].strip() in self._names
 
     def that_define(self, names: Iterable[str], notebook: NotebookNode) -> list[int]:

@@ -65,7 +65,8 @@ class Response:
     seconds: float
 
     @property
-    def out_of_time(self) -> bool:
+    def _out_of_time(self) -> bool:
+        """Whether the job, or a single cell in it, exceeded its time limit."""
         return self.ending == Ending.TIMEOUT or any(
             frame.problem == CellEnding.TIMEOUT for frame in self.frames
         )
@@ -140,6 +141,7 @@ class Engine:
 
     @cached_property
     def release(self) -> NotebookNode:
+        """The notebook as students received it, read once per engine."""
         return self.assignment.read_release()
 
     @cached_property
@@ -157,6 +159,7 @@ class Engine:
         return self.expected.keys
 
     def grade(self, submission: Submission) -> Result:
+        """The result of a single submission; waits until it is known."""
         ((_, result),) = self.grade_all([submission])
         return result
 
@@ -256,7 +259,7 @@ class Engine:
             return
         frames = _readable(outcome, self.settings.limits, 2 * len(attempt.steps))
         response = Response(frames, outcome.status, outcome.seconds)
-        if response.out_of_time and attempt.in_company:
+        if response._out_of_time and attempt.in_company:
             self._late.append(attempt)
         else:
             yield from self._go_on(attempt, response)

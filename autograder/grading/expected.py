@@ -62,6 +62,7 @@ class Expected:
         return self._last
 
     def close(self) -> None:
+        """Stop what is being recorded, drop what has not begun, and end the servers."""
         self._servers.stop()
         self._thread.shutdown(cancel_futures=True)
         self._servers.close()

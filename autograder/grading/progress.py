@@ -65,6 +65,7 @@ class Record:
         self._write()
 
     def add(self, troubled: bool) -> None:
+        """Count one more submission; the file is rewritten at most every half second."""
         self._now = replace(self._now, done=self._now.done + 1, troubled=self._now.troubled + troubled)
         if self._now.done == 1:
             self._now = replace(self._now, begun=time.time() - self._now.started)

@@ -37,7 +37,8 @@ def own_server(root: Path, modules: Sequence[str] = (), limits: Limits | None = 
 class Runner(Protocol):
     """Runs a job of ours: a server, or the warm servers of a run."""
 
-    def run(self, job: bytes) -> Outcome: ...
+    def run(self, job: bytes) -> Outcome:
+        """Wait for the job to end, and return its output and status."""
 
 
 Variants = Mapping[str, Mapping[str, str]]

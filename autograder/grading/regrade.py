@@ -133,6 +133,7 @@ class StudentScores:
 
     @property
     def total(self) -> float:
+        """The sum over all cells after the late penalty; cells without a score count as 0."""
         return sum(row.score or 0.0 for row in self.cells.values()) - self.penalty
 
 

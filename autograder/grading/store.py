@@ -14,6 +14,8 @@ from autograder.pool.servers import Settings
 
 @dataclass(frozen=True)
 class Store:
+    """The folder of stored results, spread over subfolders by the first two characters of a job id."""
+
     folder: Path
 
     def get(self, job: str) -> dict[str, Any] | None:
@@ -28,6 +30,7 @@ class Store:
         return self._path(job).exists()
 
     def put(self, job: str, result: Mapping[str, Any]) -> None:
+        """Write the result of a job so that it survives a power cut, and replace an earlier one."""
         write_aside(self._path(job), json.dumps(result), through_a_power_cut=True)
 
     def _path(self, job: str) -> Path:
