@@ -1,16 +1,16 @@
 """`interact(draw, …)`: sliders above a picture that a saved notebook keeps.
 
 ipywidgets' own `interact` draws inside a widget, which is gone with its kernel: on the next morning the cell shows an error.
-Here the controls are a widget and what `draw` shows is an output like any other, renewed when a control moves.
+Here the controls are a widget and what `draw` shows is an output like any other, renewed when a control moves. Drawing
+takes place between cells, in the kernel's main thread: the course's JupyterLab settings switch `commsOverSubshells` off,
+because pyplot and `capture_output` are not safe in two threads at once (jupyterlab/jupyterlab#19719).
 """
 
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from IPython import get_ipython
 from IPython.display import display
 from IPython.utils.capture import RichOutput, capture_output
 
@@ -53,35 +53,15 @@ def interact(draw: Callable[..., None], by_button: bool = False, **controls: Any
 
     display(ipywidgets.VBox([*visible, button] if by_button else visible))
     handle = display(drawn(), display_id=True)
-    waiting = threading.Event()  # one drawing at a time: of several moves the last counts
 
-    def renew() -> None:
-        waiting.clear()
+    def renew(change: Any) -> None:
         handle.update(drawn())
 
-    def ask(change: Any) -> None:
-        if not waiting.is_set():
-            waiting.set()
-            _between_cells(renew)
-
     if by_button:
-        button.on_click(ask)
+        button.on_click(renew)
         return
     for widget in visible:
-        widget.observe(ask, names="value")
-
-
-def _between_cells(call: Callable[[], None]) -> None:
-    """Run `call` in the kernel's main thread, while no cell runs.
-
-    JupyterLab has what a control says handled in a thread of its own (a subshell), also while a cell is running. There
-    the drawing and the cell would get into one another's outputs.
-    """
-    loop = getattr(getattr(get_ipython(), "kernel", None), "io_loop", None)
-    if loop is None or threading.current_thread() is threading.main_thread():
-        call()
-    else:
-        loop.add_callback(call)
+        widget.observe(renew, names="value")
 
 
 def _preformatted(text: str) -> str:

@@ -1,7 +1,8 @@
 """Commands that run students' notebooks, and how far they are."""
 
+import shlex
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -11,6 +12,7 @@ import typer
 from rich.progress import Progress, TextColumn
 from rich.text import Text
 
+from autograder.checks.status import Status
 from autograder.cli.options import (
     Isolation,
     Jail,
@@ -24,10 +26,11 @@ from autograder.cli.options import (
     chosen_assignments,
     write_json,
 )
-from autograder.cli.tables import change_table, result_table
+from autograder.cli.tables import change_table, class_summary, class_table, own_table
 from autograder.cli.terminal import console, people, progress_bar, teller, warn_of_old_points
 from autograder.course import Assignment, course_root, find_assignment
 from autograder.errors import CourseError
+from autograder.results import Result
 
 
 def grade(
@@ -75,7 +78,9 @@ def grade(
         report = {"assignment": name, "submissions": [result.to_json() for result in results]}
         report["not_graded"] = [asdict(hand_in) for hand_in in left]
         write_json(json_file, report)
-    console.print(result_table(results))
+    console.print(class_table(results))
+    console.print(class_summary(results))
+    _say_what_next(chosen, results)
     from autograder.grading.old_points import scores_with_old_points  # start-up: nbgrader
 
     warn_of_old_points(filter(None, [scores_with_old_points(chosen)]))  # of those who were not graded now
@@ -168,7 +173,19 @@ def grade_mine(
                 )
                 results.append(engine.grade(mine))
             progress.advance(task)
-    console.print(result_table(results, first_column="notebook"))
+    console.print(own_table(results))
+
+
+def _say_what_next(assignment: Assignment, results: Collection[Result]) -> None:
+    """The commands that usually follow."""
+    name = shlex.quote(assignment.name)
+    waiting = any(verdict.status == Status.MANUAL for result in results for verdict in result.verdicts)
+    steps = [
+        f"autograder report {name}",
+        *([f"autograder written {name}"] if waiting else []),
+        f"autograder feedback {name}",
+    ]
+    console.print(Text(f"Next: {', '.join(steps)}"), soft_wrap=True)
 
 
 def _find_folders(assignment: Assignment, submitted: Path, wanted: list[str] | None) -> tuple[dict, list]:

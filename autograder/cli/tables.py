@@ -1,25 +1,74 @@
 """The tables that the commands print."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from statistics import mean
 
 from rich.table import Table
 from rich.text import Text
 
-from autograder.checks.status import Status
-from autograder.results import Result, in_short
+from autograder.checks.status import Ending, Status
+from autograder.results import CellVerdict, Result, in_short
+
+KINDS = {
+    Status.PARTIAL: "partly correct",
+    Status.FAILED: "wrong",
+    Status.ERROR: "stopped with an error",
+    Status.TIMEOUT: "took too long",
+    Status.MEMORY: "needed too much memory",
+    Status.MALFORMED: "cannot be read",
+}
+"""What the class's table says of a cell whose mistake has no name."""
 
 
-def result_table(results: Iterable[Result], first_column: str = "student") -> Table:
-    """A line for each submission: its points of the possible ones, and why others were lost."""
+def class_table(results: Iterable[Result]) -> Table:
+    """A line for each student: the points of the possible ones, what went wrong in a few words, what a person has to grade.
+
+    What the student is told in full stands in the report and the feedback.
+    """
     table = Table(box=None, header_style="bold")
-    table.add_column(first_column)
+    table.add_column("student", no_wrap=True)
+    table.add_column("score", justify="right", no_wrap=True)
+    table.add_column("by hand", justify="right")
+    table.add_column("lost")
+    for result in results:
+        waiting = sum(verdict.status == Status.MANUAL for verdict in result.verdicts)
+        # Students write in reasons, and a name may hold brackets: neither is a command to the terminal.
+        table.add_row(Text(result.student), _points(result), str(waiting or ""), Text(_lost(result)))
+    return table
+
+
+def class_summary(results: Collection[Result]) -> Table:
+    """One line over the class: mean and range of the scores, what most lost points on, what a person has to grade."""
+    table = Table(box=None, show_header=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column()
+    scores = [result.score for result in results]
+    if len(scores) > 1:
+        spread = f"mean {mean(scores):.1f} of {max(result.max_score for result in results):g}, from {min(scores):g} to {max(scores):g}"
+        table.add_row("scores", spread)
+        lost = Counter(
+            _exercise(verdict) for result in results for verdict in result.verdicts if _was_lost(verdict)
+        )
+        if lost:
+            table.add_row(
+                "lost most often", Text(", ".join(f"{name} ({count})" for name, count in lost.most_common(3)))
+            )
+    if troubled := [result.student for result in results if result.trouble]:
+        table.add_row("not run to the end", Text(_few(troubled)))
+    if waiting := sum(verdict.status == Status.MANUAL for result in results for verdict in result.verdicts):
+        table.add_row("to grade by hand", f"{waiting} written {'answer' if waiting == 1 else 'answers'}")
+    return table
+
+
+def own_table(results: Iterable[Result]) -> Table:
+    """A line for each notebook of one's own: its points of the possible ones, and in full why others were lost."""
+    table = Table(box=None, header_style="bold")
+    table.add_column("notebook")
     table.add_column("score", justify="right")
     table.add_column("reasons")
     for result in results:
-        # Students write in reasons, and a name may hold brackets: neither is a command to the terminal.
-        table.add_row(
-            Text(result.student), f"{result.score:g} / {result.max_score:g}", Text(_reasons(result))
-        )
+        table.add_row(Text(result.student), _points(result), Text(_reasons(result)))
     return table
 
 
@@ -57,13 +106,47 @@ def agreement_table(rows: list[dict]) -> Table | str:
     return table
 
 
+def _points(result: Result) -> str:
+    return f"{result.score:g} / {result.max_score:g}"
+
+
+def _exercise(verdict: CellVerdict) -> str:
+    return verdict.grade_id.removesuffix("-check")
+
+
+def _was_lost(verdict: CellVerdict) -> bool:
+    return verdict.status not in (Status.PASSED, Status.MANUAL)
+
+
+def _few(names: Sequence[str], shown: int = 5) -> str:
+    """The first names, and how many more there are."""
+    more = len(names) - shown
+    return ", ".join(names[:shown]) + (f" and {more} more" if more > 0 else "")
+
+
+def _lost(result: Result) -> str:
+    """What was lost, by kind: a mistake that has a name with its name, everything else with its exercises."""
+    lost = [verdict for verdict in result.verdicts if _was_lost(verdict)]
+    if result.ending == Ending.NOT_RUN and lost:
+        return in_short(lost[0])
+    parts = []
+    if missing := sum(verdict.status == Status.MISSING for verdict in lost):
+        parts.append(f"{missing} not answered")
+    named: dict[str, list[str]] = {}
+    for verdict in lost:
+        if verdict.status != Status.MISSING:
+            named.setdefault(verdict.mistake or KINDS[verdict.status], []).append(_exercise(verdict))
+    parts += [f"{_few(names, 3)}: {kind}" for kind, names in named.items()]
+    return "; ".join(parts)
+
+
 def _reasons(result: Result) -> str:
     """What was lost and why; cells that share a reason share a line."""
     groups: dict[tuple[str, str], list[str]] = {}
     for verdict in result.verdicts:
-        if verdict.status not in (Status.PASSED, Status.MANUAL):
+        if _was_lost(verdict):
             where = (verdict.status, in_short(verdict))
-            groups.setdefault(where, []).append(verdict.grade_id.removesuffix("-check"))
+            groups.setdefault(where, []).append(_exercise(verdict))
     lines = []
     for (status, reason), names in groups.items():
         who = names[0] if len(names) == 1 else f"{len(names)} cells"

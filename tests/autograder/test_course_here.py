@@ -7,7 +7,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from rich.console import Console
 
 from autograder import cli
-from autograder.cli.tables import change_table, result_table
+from autograder.cli.tables import change_table, class_summary, class_table, own_table
 from autograder.errors import CourseError
 from autograder.exercise import Draw, EditDoesNotApply, Mistake, edited
 from autograder.files import course_lock
@@ -72,7 +72,22 @@ def test_a_score_of_nothing_is_0_and_none_is_a_dash():
 
 def test_a_table_of_results_shows_brackets_as_they_are(small):
     result = small.grade("[red]ada", total="def total(values):\n    return 0")
-    assert "[red]ada" in shown(result_table([result])) and "7 / 10" in shown(result_table([result]))
+    for table in (class_table([result]), own_table([result])):
+        assert "[red]ada" in shown(table) and "7 / 10" in shown(table)
+
+
+def test_the_class_has_a_line_for_each_student_and_one_for_each_thing_to_know(small):
+    right, wrong = small.grade("ada"), small.grade("bob", total="def total(values):\n    return 0")
+    rows = shown(class_table([right, wrong])).splitlines()
+    assert len(rows) == 3 and "1 not answered" in rows[1] and "total: wrong" in rows[2]
+    assert (
+        "autograder" not in rows[1] and "your code" not in rows[1]
+    )  # said to the student, not to the instructor
+    summary = shown(class_summary([right, wrong]))
+    assert (
+        "steps-question (2), steps-total (1)" in summary
+        and f"from {wrong.score:g} to {right.score:g}" in summary
+    )
 
 
 def test_a_full_disk_is_a_sentence_and_exit_status_1(monkeypatch, capsys):

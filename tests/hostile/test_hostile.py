@@ -24,7 +24,7 @@ from rich.console import Console
 from traitlets.config import Config
 
 from autograder.checks import answer_key
-from autograder.cli.tables import result_table
+from autograder.cli.tables import class_table, own_table
 from autograder.course import Assignment
 from autograder.gradebook.gradebook import GradebookWriter, open_gradebook, register
 from autograder.gradebook.history import remember
@@ -408,7 +408,8 @@ def test_the_gradebook_takes_the_whole_class(classroom):
 def test_the_table_is_only_text(classroom):
     console = Console(width=2500, force_terminal=True, record=True)
     with console.capture() as captured:
-        console.print(result_table([result for _, (_, result) in classroom.handed_in()]))
+        for table in (class_table, own_table):
+            console.print(table([result for _, (_, result) in classroom.handed_in()]))
     shown = re.sub(r"\x1b\[[0-9;]*m", "", captured.get())  # the table's own bold
     assert all(sign.isprintable() or sign == "\n" for sign in shown)
     assert all(student in shown for student, _ in classroom.handed_in())
