@@ -1,4 +1,4 @@
-"""Figures of notebook 09. Each takes what the notebook computed or read, draws it, and says its numbers in words."""
+"""Figures of notebook 09. Each draws values that the notebook has computed or loaded, and states them in its alt text."""
 
 from collections.abc import Mapping, Sequence
 
@@ -21,7 +21,7 @@ MARKERS = dict(zip(COLOURS, "osD^v", strict=True))
 
 
 def strategies(counts: Mapping[str, int], L: int, model: str) -> None:
-    """Which parts learn in each strategy, bottom to top; gradual unfreezing epoch by epoch."""
+    """Which parts each strategy trains, from bottom to top; gradual unfreezing epoch by epoch."""
     parts = ["embeddings", *(f"layer {i}" for i in range(L)), "head"]
     learns = {
         "frozen\nfeatures": np.arange(L + 2) == L + 1,
@@ -35,7 +35,7 @@ def strategies(counts: Mapping[str, int], L: int, model: str) -> None:
         for row, learns_here in enumerate(free):
             ax.add_patch(plt.Rectangle((column - 0.42, row - 0.4), 0.84, 0.8, linewidth=0,
                                        color=ORANGE if learns_here else GREY, alpha=0.9 if learns_here else 0.25))  # fmt: skip
-            ax.text(column, row, "learns" if learns_here else "frozen", ha="center", va="center", fontsize=8)
+            ax.text(column, row, "trained" if learns_here else "frozen", ha="center", va="center", fontsize=8)
     ax.set_xticks(range(len(learns)), learns)
     ax.set_yticks(range(len(parts)), parts)
     ax.set(xlim=(-0.6, len(learns) - 0.4), ylim=(-0.6, L + 1.6))
@@ -43,41 +43,41 @@ def strategies(counts: Mapping[str, int], L: int, model: str) -> None:
     ax.spines[:].set_visible(False)
     said = "; ".join(f"{name} {count:,}" for name, count in counts.items())
     show(figure, alt=(
-        f"Parts from the embeddings at the bottom over {L} layers to the head. Frozen features: the head learns alone. Last layer: "
-        f"the head and layer {L - 1}. Gradual unfreezing: the head in epoch 0, one part more in each epoch, all {L + 2} from "
-        f"epoch {L + 1} on. Full: all parts. Numbers that learn in {model}: {said}."
+        f"The parts of a model, from the embeddings at the bottom through {L} layers to the head. Frozen features: only the head is trained. "
+        f"Last layer: the head and layer {L - 1}. Gradual unfreezing: the head in epoch 0, one more part in each epoch, all {L + 2} from "
+        f"epoch {L + 1} on. Full: all parts. Trainable parameters of {model}: {said}."
     ))  # fmt: skip
 
 
 def rates(shares: Mapping[str, Sequence[float]], by_part: Mapping[str, float]) -> None:
-    """The share of the learning rate against the step; and the rate of each part at the top of it."""
+    """The fraction of the learning rate over the steps, and the full learning rate of each part."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.2))
     for (name, values), colour, style in zip(
         shares.items(), (BLUE, ORANGE, GREEN), ("-", "--", "-."), strict=False
     ):
         left.plot(values, color=colour, linestyle=style, label=name)
-    left.set(xlabel="step", ylabel="share of the full rate", title="over time", ylim=(-0.03, 1.08))
+    left.set(xlabel="step", ylabel="fraction of the full learning rate", title="by step", ylim=(-0.03, 1.08))
     left.legend(fontsize=8)
     right.barh(list(by_part), list(by_part.values()), color=BLUE)
-    right.set(title="over depth", xlabel="learning rate")
+    right.set(title="by part", xlabel="learning rate")
     right.tick_params(axis="y", labelsize=8)
     tops = "; ".join(f"{name}: highest at step {int(np.argmax(values))}" for name, values in shares.items())
     depth = ", ".join(f"{name} {value:.1e}" for name, value in by_part.items())
     show(
         figure,
-        alt=f"Left, share of the learning rate against the step. {tops}. Right, rates by part: {depth}.",
+        alt=f"Left: fraction of the learning rate over the steps. {tops}. Right: learning rate of each part: {depth}.",
     )
 
 
 def first_steps(lengths: Mapping[str, Float[np.ndarray, " steps"]]) -> None:
-    """How far one weight moves in each step, in units of the learning rate."""
+    """How far one weight moves in each step, in multiples of the learning rate."""
     figure, ax = plt.subplots(figsize=(8, 3.2))
     for (name, values), colour, style in zip(lengths.items(), (ORANGE, BLUE), ("--", "-"), strict=True):
         ax.plot(np.arange(1, len(values) + 1), values, style, color=colour, label=name)
     ax.axhline(1, color=GREY, linewidth=1, linestyle=":")
     ax.set(
         xlabel="step (from 1)",
-        ylabel="length of the step, in learning rates",
+        ylabel="step length / learning rate",
         xscale="log",
         ylim=(0, None),
     )
@@ -86,11 +86,11 @@ def first_steps(lengths: Mapping[str, Float[np.ndarray, " steps"]]) -> None:
         f"{name}: {values[0]:.2f} at step 1, at most {values.max():.2f} (step {values.argmax() + 1}), {values[-1]:.2f} at step {len(values)}"
         for name, values in lengths.items()
     )
-    show(figure, alt=f"Length of Adam's steps under a constant gradient, in learning rates. {said}.")
+    show(figure, alt=f"Length of Adam's steps under a constant gradient, in multiples of the learning rate. {said}.")
 
 
 def live_run(course: Float[np.ndarray, "points 5"], best: float, uniform: float) -> None:
-    """Step, training loss, validation loss, validation accuracy, nats per masked word: one fine-tuning as it goes."""
+    """One fine-tuning run: step, training loss, validation loss, validation accuracy, nats per masked word."""
     steps, train, validation, right, words = course.T
     figure, axes = plt.subplots(1, 3, figsize=(10, 3.3))
     axes[0].plot(steps, train, color=ORANGE, linestyle="--", marker="s", markersize=3, label="training")
@@ -100,26 +100,26 @@ def live_run(course: Float[np.ndarray, "points 5"], best: float, uniform: float)
     axes[1].plot(steps, right, color=BLUE, marker="o", markersize=3)
     axes[1].axhline(best, color=GREEN, linestyle=":")
     axes[1].axhline(0.5, color=GREY, linestyle=":")
-    axes[1].set(title="validation: share right", ylim=(0.4, 1.02))
-    axes[1].annotate(f"best possible {best:.3f}", (steps[-1], best), (0, -4), textcoords="offset points",
+    axes[1].set(title="validation accuracy", ylim=(0.4, 1.02))
+    axes[1].annotate(f"upper bound {best:.3f}", (steps[-1], best), (0, -4), textcoords="offset points",
                      va="top", ha="right", fontsize=8, color=GREEN)  # fmt: skip
     axes[2].plot(steps, words, color=RED, marker="o", markersize=3)
-    axes[2].text(0.02, 0.97, f"(all words equally probable: {uniform:.1f})", va="top", fontsize=8, color=GREY,
+    axes[2].text(0.02, 0.97, f"(uniform distribution: {uniform:.1f})", va="top", fontsize=8, color=GREY,
                  transform=axes[2].transAxes)  # fmt: skip
-    axes[2].set(title="its old task (nats per masked word)", ylim=(0, 1.25 * words.max()))
+    axes[2].set(title="old task (nats per masked word)", ylim=(0, 1.25 * words.max()))
     for ax in axes:
         ax.set_xlabel("step")
         ax.title.set_fontsize(10)
     lowest = int(validation.argmin())
     show(figure, alt=(
-        f"One full fine-tuning of {steps[-1]:.0f} steps. Training loss from {train[1]:.2f} to {train[-1]:.2f}; validation loss lowest at step "
-        f"{steps[lowest]:.0f} with {validation[lowest]:.2f}, at the end {validation[-1]:.2f}; validation accuracy from {right[0]:.1%} to "
-        f"{right[-1]:.1%} (best possible {best:.1%}); masked-word loss from {words[0]:.2f} to {words[-1]:.2f} nats."
+        f"Full fine-tuning for {steps[-1]:.0f} steps. Training loss from {train[1]:.2f} to {train[-1]:.2f}; validation loss lowest at step "
+        f"{steps[lowest]:.0f} with {validation[lowest]:.2f}, {validation[-1]:.2f} at the end; validation accuracy from {right[0]:.1%} to "
+        f"{right[-1]:.1%} (upper bound {best:.1%}); loss on masked words from {words[0]:.2f} to {words[-1]:.2f} nats."
     ))  # fmt: skip
 
 
 def trade_off(table: pd.DataFrame, labels: int) -> None:
-    """Accuracy against forgetting at one number of labels, a panel for each task; bars are 95 % intervals over seeds."""
+    """Accuracy over forgetting at one number of labels, a panel for each task; bars are 95 % intervals over seeds."""
     some = table[table["labels"] == labels]
     figure, axes = plt.subplots(1, 2, figsize=(10, 3.9), sharey=True)
     said = []
@@ -140,17 +140,17 @@ def trade_off(table: pd.DataFrame, labels: int) -> None:
                 label=strategy,
             )
             said.append(
-                f"{task}, {strategy}: {right:.1f} ± {up:.1f} % right, {lost:.2f} ± {side:.2f} nats forgotten"
+                f"{task}, {strategy}: accuracy {right:.1f} ± {up:.1f} %, forgetting {lost:.2f} ± {side:.2f} nats"
             )
         ax.set(
-            title=f"{task}, {labels:,} labels", xlabel="forgotten (nats per masked word)", ylabel="right (%)"
+            title=f"{task}, {labels:,} labels", xlabel="forgetting (nats per masked word)", ylabel="accuracy (%)"
         )
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=9)
-    show(figure, alt=f"Test accuracy against forgetting, means and 95 % intervals over {some['seed'].nunique()} seeds. {'; '.join(said)}.")  # fmt: skip
+    show(figure, alt=f"Test accuracy over forgetting, means and 95 % intervals over {some['seed'].nunique()} seeds. {'; '.join(said)}.")  # fmt: skip
 
 
 def by_labels(table: pd.DataFrame, best: Mapping[str, float], chance: Mapping[str, float]) -> None:
-    """Accuracy against the number of labels, a line for each strategy and a panel for each task."""
+    """Accuracy over the number of labels, a line for each strategy and a panel for each task."""
     figure, axes = plt.subplots(1, 2, figsize=(10, 3.9))
     said = []
     for ax, task in zip(axes, table["task"].unique(), strict=True):
@@ -163,8 +163,8 @@ def by_labels(table: pd.DataFrame, best: Mapping[str, float], chance: Mapping[st
             values = ", ".join(f"{n:,}: {means[n]:.1f} ± {halves[n]:.1f}" for n in means.index)
             said.append(f"{task}, {strategy}: {values}")
         for name, limit, colour, side in (
-            ("best possible", best[task], GREEN, "bottom"),
-            ("always the commonest answer", chance[task], GREY, "top"),
+            ("upper bound", best[task], GREEN, "bottom"),
+            ("majority class", chance[task], GREY, "top"),
         ):
             ax.axhline(100 * limit, color=colour, linestyle=":", linewidth=1)
             x, y = {"bottom": (0.02, 1), "top": (0.12, -8)}[side]  # below the line from scratch
@@ -173,12 +173,12 @@ def by_labels(table: pd.DataFrame, best: Mapping[str, float], chance: Mapping[st
         ax.set_xscale("log")
         ax.set_xticks(means.index, [f"{n:,}" for n in means.index])
         ax.minorticks_off()
-        ax.set(title=task, xlabel="labels", ylabel="right (%)", ylim=(100 * chance[task] - 9, 106))
+        ax.set(title=task, xlabel="labels", ylabel="accuracy (%)", ylim=(100 * chance[task] - 9, 106))
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=5, fontsize=9)
     limits = "; ".join(f"{task} {best[task]:.1%} and {chance[task]:.1%}" for task in best)
     show(figure, alt=(
-        f"Test accuracy in percent by number of labels, with 95 % intervals over seeds. {'; '.join(said)}. Best possible, and always "
-        f"the commonest answer (dotted): {limits}."
+        f"Test accuracy in per cent by number of labels, with 95 % intervals over seeds. {'; '.join(said)}. Upper bound and "
+        f"majority class (dotted): {limits}."
     ))  # fmt: skip
 
 
@@ -195,13 +195,13 @@ def sweep(table: pd.DataFrame, across: str, label: str, reference: float | None 
             ax.errorbar(means.index, means, yerr=halves, color=colour, marker=marker, markersize=5, capsize=3, label=task)  # fmt: skip
             digits = 1 if measure == "test" else 2
             values = ", ".join(f"{n:g}: {means[n]:.{digits}f} ± {halves[n]:.{digits}f}" for n in means.index)
-            said.append(f"{task}, {'percent right' if measure == 'test' else 'nats forgotten'}: {values}")
+            said.append(f"{task}, {'accuracy (%)' if measure == 'test' else 'forgetting (nats)'}: {values}")
     if reference:
         axes[1].axhline(reference, color=GREY, linestyle=":")
-        axes[1].annotate("all forgotten", (table[across].min(), reference), (0, -3), textcoords="offset points", va="top",
+        axes[1].annotate("uniform distribution", (table[across].min(), reference), (0, -3), textcoords="offset points", va="top",
                          fontsize=8, color=GREY)  # fmt: skip
     for ax, title in zip(
-        axes, ("right on test sentences (%)", "forgotten (nats per masked word)"), strict=True
+        axes, ("accuracy on test sentences (%)", "forgetting (nats per masked word)"), strict=True
     ):
         ax.set_xscale("log")
         ticks = sorted(table[across].unique())
@@ -225,12 +225,12 @@ def reviews(table: pd.DataFrame, one_model: float) -> None:
         ax.plot(100 * runs["test"], [place + 0.22] * len(runs), ".", color="black", markersize=4)
         ax.errorbar(mean, place, xerr=half, fmt=MARKERS[strategy], color=colour, capsize=3)
         ax.text(92.5, place, f"{mean:.1f} ± {half:.1f}", va="center", fontsize=8)
-        said.append(f"{strategy}, rate {lr:g}: {mean:.1f} ± {half:.1f}")
+        said.append(f"{strategy}, learning rate {lr:g}: {mean:.1f} ± {half:.1f}")
     ax.axvline(50, color=GREY, linestyle=":")
     ax.axvspan(50 - one_model, 50 + one_model, color=GREY, alpha=0.15, linewidth=0)
     ax.set_yticks(range(len(rows)), [f"{strategy}, {lr:g}" for (strategy, lr), _ in rows], fontsize=9)
-    ax.set(xlabel="right on test reviews (%)", ylim=(len(rows) - 0.4, -0.6), xlim=(30, 92))
+    ax.set(xlabel="accuracy on test reviews (%)", ylim=(len(rows) - 0.4, -0.6), xlim=(30, 92))
     show(figure, alt=(
-        f"Percent of test reviews right, means and 95 % intervals over {table['seed'].nunique()} seeds. {'; '.join(said)}. "
-        f"By chance 50, with a band of ± {one_model:.1f} for one model on so many reviews."
+        f"Accuracy on test reviews in per cent, means and 95 % intervals over {table['seed'].nunique()} seeds. {'; '.join(said)}. "
+        f"Chance level 50, with a band of ± {one_model:.1f} for the sampling error of one model."
     ))  # fmt: skip

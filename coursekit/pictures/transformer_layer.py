@@ -1,4 +1,4 @@
-"""Figures of notebook 03. Each takes what the notebook computed, draws it, and says its numbers in words."""
+"""Figures of notebook 03. Each draws values that the notebook has computed, and states them in its alt text."""
 
 from collections.abc import Mapping, Sequence
 
@@ -19,36 +19,36 @@ MeanAndHalf = tuple[float, float]
 
 
 def stripes(table: Float[Tensor, "T D"], pairs: Sequence[int]) -> None:
-    """The table of positions as a heat map, and the curves of some of its pairs of columns."""
+    """The positional encodings as a heat map, and the curves of some pairs of columns."""
     T, D = table.shape
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6), width_ratios=(1.1, 1))
     image = left.imshow(table, aspect="auto", cmap="viridis", vmin=-1, vmax=1)  # brightness tells the sign
-    left.set(xlabel="column", ylabel="position", title=f"the table, {T} positions, D = {D}")
+    left.set(xlabel="column", ylabel="position", title=f"{T} positions, D = {D}")
     figure.colorbar(image, ax=left)
     lengths = {}
     for pair, colour in zip(pairs, COLOURS, strict=False):
         lengths[pair] = 2 * np.pi * 10_000 ** (2 * pair / D)
-        right.plot(table[:51, 2 * pair], color=colour, label=f"columns {2 * pair}, {2 * pair + 1}: one turn in {lengths[pair]:,.0f} words",
+        right.plot(table[:51, 2 * pair], color=colour, label=f"columns {2 * pair}, {2 * pair + 1}: period {lengths[pair]:,.0f} words",
                    linewidth=1.5)  # fmt: skip
         right.plot(table[:51, 2 * pair + 1], color=colour, linestyle="--", linewidth=1.5)
     right.set(xlabel="position", ylabel="value", ylim=(-1.1, 1.75), title="sine (solid) and cosine (dashed)")
     right.legend(fontsize=8, loc="upper right")
     show(figure, alt=(
-        f"Left: the table of {T} positions and {D} columns as a heat map from dark (−1) to bright (+1): "
-        "fast stripes on the left, nearly constant columns on the right. "
-        f"Right: three pairs of columns; one turn takes {', '.join(f'{turn:,.0f}' for turn in lengths.values())} words."
+        f"Left: heat map of the encodings of {T} positions in {D} columns, from dark (−1) to bright (+1): "
+        "narrow stripes in the left columns, nearly constant values in the right ones. "
+        f"Right: three pairs of columns, with periods of {', '.join(f'{turn:,.0f}' for turn in lengths.values())} words."
     ))  # fmt: skip
 
 
 def closeness(
     distances: Sequence[int], products: Mapping[int, Float[Tensor, " k"]], control: Float[Tensor, " k"]
 ) -> None:
-    """Dot products of a position with positions k further on, for several positions; and of unrelated vectors."""
+    """Dot products of a position with the position k further on, for several positions, and with random vectors."""
     figure, ax = plt.subplots(figsize=(7, 3.3))
     for number, ((position, values), colour) in enumerate(zip(products.items(), COLOURS, strict=False)):
         # The curves coincide: the later ones are drawn thinner, so that all can be seen.
         ax.plot(distances, values, color=colour, linewidth=6 - 2 * number, label=f"from position {position}")
-    ax.plot(distances, control, color=GREY, linewidth=1, label="control: random vectors of the same length")
+    ax.plot(distances, control, color=GREY, linewidth=1, label="baseline: random vectors of the same length")
     ax.axhline(0, color="black", linewidth=0.6)
     ax.set(xlabel="distance k", ylabel="PE(p) · PE(p + k)", ylim=(-12, 33))
     ax.legend(fontsize=8, ncols=2, loc="upper center")
@@ -56,35 +56,35 @@ def closeness(
     apart = max(float((values - first).abs().max()) for values in products.values())
     near, far = distances.index(1), len(distances) - 1
     show(figure, alt=(
-        f"Dot product of a position with the position k further on, for positions {', '.join(map(str, products))}: one curve for all "
-        f"(largest gap {apart:.0e}), {float(first[distances.index(0)]):.1f} at k = 0, {float(first[near]):.1f} at k = 1, "
+        f"Dot product of a position with the position k further on, for positions {', '.join(map(str, products))}: the same curve for all "
+        f"(largest difference {apart:.0e}), {float(first[distances.index(0)]):.1f} at k = 0, {float(first[near]):.1f} at k = 1, "
         f"{float(first[far]):.1f} at k = {distances[far]}. Random vectors: {float(control.mean()):.1f} on average, "
         f"standard deviation {float(control.std()):.1f}."
     ))  # fmt: skip
 
 
 def drift(words: Sequence[str], panels: Mapping[str, Float[Tensor, "steps+1 T"]], root: float) -> None:
-    """The length of each word's vector while attention is added again and again."""
+    """The length of each word's vector while the output of attention is added repeatedly."""
     figure, ax = plt.subplots(figsize=(7, 3.3))
     for (name, lengths), colour, style in zip(panels.items(), (ORANGE, BLUE), ("--", "-"), strict=True):
         lines = ax.plot(lengths, color=colour, linestyle=style, linewidth=1.2)
-        lines[0].set_label(f"{name}, one line for each word")
+        lines[0].set_label(f"{name}, one line per word")
     ax.axhline(root, color=GREY, linestyle=":", label=f"√D = {root:.2f}")
-    ax.set(xlabel="times attention was added", ylabel="length of the vector", yscale="log")
+    ax.set(xlabel="number of additions", ylabel="length of the vector", yscale="log")
     ax.legend(fontsize=8)
     numbers = "; ".join(
         f"{name}: {float(lengths[0].min()):.1f} to {float(lengths[0].max()):.1f} at the start, "
-        f"{float(lengths[-1].min()):.1f} to {float(lengths[-1].max()):.1f} after {len(lengths) - 1} times"
+        f"{float(lengths[-1].min()):.1f} to {float(lengths[-1].max()):.1f} after {len(lengths) - 1} additions"
         for name, lengths in panels.items()
     )
     show(
         figure,
-        alt=f"Lengths of the vectors of {', '.join(words)}, on a logarithmic axis. {numbers}. The square root of D is {root:.2f}.",
+        alt=f"Lengths of the word vectors of “{' '.join(words)}” on a logarithmic axis. {numbers}. The square root of D is {root:.2f}.",
     )
 
 
 def who_moves_whom(maps: Mapping[str, Float[Tensor, "T T"]], words: Sequence[str]) -> None:
-    """For each part of the layer, how strongly each input word moves each output word."""
+    """For each component of the layer, the derivative of each output word with respect to each input word."""
     figure, axes = plt.subplots(1, len(maps), figsize=(10.5, 3.9), sharey=True)
     reached = {}
     for ax, (name, moved) in zip(axes, maps.items(), strict=True):
@@ -95,32 +95,32 @@ def who_moves_whom(maps: Mapping[str, Float[Tensor, "T T"]], words: Sequence[str
         ax.title.set_fontsize(10)
     axes[0].set_yticks(range(len(words)), words, fontsize=8)
     axes[0].set_ylabel("output word")
-    figure.colorbar(shown, ax=axes, shrink=0.7, label="derivative (largest of each part = 1)")
+    figure.colorbar(shown, ax=axes, shrink=0.7, label="derivative (maximum of each panel = 1)")
     numbers = "; ".join(f"{name}: {count} of {len(words) ** 2} pairs" for name, count in reached.items())
     show(
         figure,
-        alt=f"Which input word moves which output word. {numbers}. Layer norm and feed-forward network fill the diagonal alone.",
+        alt=f"Pairs of input and output word with a non-zero derivative. {numbers}. For layer norm and the feed-forward network these are the diagonal.",
     )
 
 
 def activations(z: Float[Tensor, " N"], curves: Mapping[str, Float[Tensor, " N"]]) -> None:
-    """The activations over their input; the last two, which nearly coincide, also by their difference."""
+    """The activation functions, and the difference between the last two, which nearly coincide."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.1))
     for (name, values), (colour, style, _), width in zip(
         curves.items(), LOOKS, (1.5, 3.5, 1.5), strict=False
     ):
         left.plot(z, values, color=colour, linestyle=style, linewidth=width, label=name)
     left.axhline(0, color="black", linewidth=0.6)
-    left.set(xlabel="z", ylabel="activation", title="three activations", ylim=(-0.5, 4))
+    left.set(xlabel="z", ylabel="activation", title="three activation functions", ylim=(-0.5, 4))
     left.legend(fontsize=8, loc="upper left")
     _, exact, formula = curves.values()
     right.plot(z, formula - exact, color=PINK)
     right.axhline(0, color="black", linewidth=0.6)
-    right.set(xlabel="z", ylabel="difference", title="GELU: formula less exact")
+    right.set(xlabel="z", ylabel="difference", title="GELU: approximation minus exact")
     most = float((formula - exact).abs().max())
     show(figure, alt=(
-        f"Left: ReLU is 0 below 0 and z above; GELU bends smoothly, its least value is {float(exact.min()):.2f} at z = {float(z[exact.argmin()]):.2f}; "
-        f"the curve of its formula lies on the exact one. Right: the two differ by at most {most:.5f}."
+        f"Left: ReLU is 0 for negative z and z otherwise; GELU is smooth, with a minimum of {float(exact.min()):.2f} at z = {float(z[exact.argmin()]):.2f}; "
+        f"the curve of the approximation coincides with the exact one. Right: the two differ by at most {most:.5f}."
     ))  # fmt: skip
 
 
@@ -153,9 +153,9 @@ def two_layers() -> None:
     axes[1].text(-0.25, 3.4, "residual", color=PINK, rotation=90, va="center", ha="center")
     axes[0].text(-0.25, 1.4, "residual", color=PINK, rotation=90, va="center", ha="center")
     show(figure, alt=(
-        "Two layers from bottom to top, each with a straight road and two branches that leave it and come back to a sum. Post-norm: the first branch holds "
-        "attention, the second the feed-forward network; norm 1 and norm 2 stand on the road, each behind a sum. Pre-norm: the first branch holds norm 1 "
-        "and attention, the second norm 2 and the feed-forward network; on the road there is nothing but the two sums. Dropout stands where a branch comes back."
+        "Two layers from bottom to top, each with a vertical residual stream and two branches that leave it and are added back to it. Post-norm: the first branch contains "
+        "attention, the second the feed-forward network; norm 1 and norm 2 are on the residual stream, each after a sum. Pre-norm: the first branch contains norm 1 "
+        "and attention, the second norm 2 and the feed-forward network; the residual stream has only the two sums. Dropout is applied at the end of each branch."
     ))  # fmt: skip
 
 
@@ -170,7 +170,7 @@ def gradients(
     by_layer: Mapping[str, Sequence[MeanAndHalf]],
     slopes: Mapping[str, float],
 ) -> None:
-    """Gradient of the last layer against the number of layers, and of every layer of the deepest stack."""
+    """Gradient of the last layer over the number of layers, and of every layer of the deepest stack."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6))
     for (name, points), colour, marker in zip(last.items(), (ORANGE, BLUE), "os", strict=True):
         depths = list(points)
@@ -205,7 +205,7 @@ def gradients(
     right.set(
         xlabel="layer",
         ylabel="gradient norm of W_2",
-        title=f"every layer of {len(means)}; bands: 95 %, over starts",
+        title=f"every layer of {len(means)}; bands: 95 % intervals",
         ylim=(0, None),
     )
     right.legend(fontsize=8)
@@ -219,19 +219,19 @@ def gradients(
     )
     show(
         figure,
-        alt=f"Left: gradient norm of the last layer's W_2, both axes logarithmic: {ends}. Right, deepest stack: {inside}.",
+        alt=f"Left: gradient norm of W_2 in the last layer, both axes logarithmic: {ends}. Right, deepest stack: {inside}.",
     )
 
 
 def own_share(spreads: Mapping[str, Float[np.ndarray, "seeds L+1"]]) -> None:
-    """How much of a word's vector is its own, layer by layer."""
+    """Distance of each word's vector from the sentence mean, relative to its length, per layer."""
     figure, ax = plt.subplots(figsize=(6.6, 3.4))
     for (name, values), colour, marker in zip(spreads.items(), (GREY, ORANGE, BLUE), "Dso", strict=True):
         ax.plot(values.mean(0), color=colour, marker=marker, markersize=4, label=name)
         ax.fill_between(
             range(values.shape[1]), values.min(0), values.max(0), color=colour, alpha=0.2, linewidth=0
         )
-    ax.set(xlabel="layer (0: the input)", ylabel="share of the vector that is\nthe word's own", ylim=(0, 1))
+    ax.set(xlabel="layer (0: the input)", ylabel="own share of the vector", ylim=(0, 1))
     ax.legend(fontsize=8)
     numbers = "; ".join(
         f"{name} {values.mean(0)[0]:.2f} at the input, {values.mean(0)[2]:.2f} after layer 2, {values.mean(0)[-1]:.2f} at the end"
@@ -239,12 +239,12 @@ def own_share(spreads: Mapping[str, Float[np.ndarray, "seeds L+1"]]) -> None:
     )
     show(
         figure,
-        alt=f"Share of a word's vector that it does not have in common with its sentence, by layer: {numbers}. Bands span the seeds.",
+        alt=f"Own share of a word's vector (distance from the sentence mean, relative to its length) per layer: {numbers}. Bands span the seeds.",
     )
 
 
 def warm_up(runs: pd.DataFrame) -> None:
-    """The loss of deep encoders over their training, a line for each seed: post-norm above, pre-norm below."""
+    """The loss of deep encoders during training, one line per seed: post-norm above, pre-norm below."""
     norms, ways = runs.norm.unique(), runs.how.unique()
     figure, axes = plt.subplots(len(norms), len(ways), figsize=(10, 4.6), sharex=True, sharey=True)
     said = []
@@ -263,29 +263,31 @@ def warm_up(runs: pd.DataFrame) -> None:
                     linewidth=1,
                 )
             ax.axhline(np.log(2), color="black", linestyle=":", linewidth=1)
-            ax.set_title(f"{norm}, {how}\n{learned} of {len(ends)} learn it", fontsize=9)
+            ax.set_title(f"{norm}, {how}\n{learned} of {len(ends)} learn the task", fontsize=9)
             ax.set_ylim(0, 1.25)
             said.append(
-                f"{norm}, {how}: {learned} of {len(ends)} seeds find more than nine in ten, median loss {ends.loss.median():.2f}"
+                f"{norm}, {how}: {learned} of {len(ends)} runs exceed 90 % accuracy, median final loss {ends.loss.median():.2f}"
             )
         row[0].set_ylabel("loss")
     for ax in axes[-1]:
         ax.set_xlabel("step")
     show(figure, alt=(
-        f"Loss over {runs.step.max()} steps; blue lines for seeds that learn the task, dashed orange ones for those that do not; dotted, a coin's loss, "
-        f"{np.log(2):.2f}. {'; '.join(said)}."
+        f"Loss over {runs.step.max()} steps: solid blue lines for runs that learn the task, dashed orange lines for runs that do not, a dotted line at chance level, "
+        f"ln 2 = {np.log(2):.2f}. {'; '.join(said)}."
     ))  # fmt: skip
 
 
 def learning(table: pd.DataFrame, kinds: Sequence[str]) -> None:
-    """Senses found against training steps: a panel for each kind of question, a line for each kind of encoder.
+    """Accuracy over training steps: a panel for each kind of question, a line for each kind of encoder.
 
-    The table has a row for each encoder, seed and number of steps, with the columns encoder, steps and the kinds.
+    The table has one row per encoder, seed and number of steps, with the columns encoder, seed, steps and the kinds.
     """
     figure, panels = plt.subplots(1, len(kinds), figsize=(10, 3.4), sharey=True)
     no_order, said = bounds().no_order, []
     for ax, (kind, title) in zip(panels, ((kind, QUESTIONS[kind]) for kind in kinds), strict=True):
-        ax.axhline(no_order[kind], color="black", linestyle=":", linewidth=1, label="best without order")
+        ax.axhline(
+            no_order[kind], color="black", linestyle=":", linewidth=1, label="upper bound without order"
+        )
         for (name, runs), (colour, style, marker) in zip(
             table.groupby("encoder", sort=False), LOOKS, strict=False
         ):
@@ -305,7 +307,7 @@ def learning(table: pd.DataFrame, kinds: Sequence[str]) -> None:
             )
         ax.set_title(title, fontsize=10)
         ax.set(ylim=(0.35, 1.04), xlabel="training step")
-    panels[0].set_ylabel("senses found")
+    panels[0].set_ylabel("accuracy")
     figure.legend(
         *panels[0].get_legend_handles_labels(),
         loc="outside lower center",
@@ -315,5 +317,5 @@ def learning(table: pd.DataFrame, kinds: Sequence[str]) -> None:
     )
     show(
         figure,
-        alt=f"Senses found against training steps, means and 95 % intervals over seeds. {'; '.join(said)}.",
+        alt=f"Accuracy over training steps, means and 95 % intervals over seeds. {'; '.join(said)}.",
     )

@@ -9,22 +9,22 @@
 # %% [markdown]
 # # 03 · The transformer layer
 #
-# Attention lets a word take on meaning from the words around it. A transformer puts it into a **layer** together with four simple
-# things: positions, a small network for each word, sums that keep what was there, and a normalisation. Then the layer is repeated. You write
-# each part as a module of your own, find out what breaks without it, end with a layer that gives the same numbers as PyTorch's, and train it.
+# Attention lets a word take on meaning from the words around it. A transformer combines attention with four simpler components in one **layer**:
+# positions, a small network applied to each word, residual connections and normalisation. It then stacks many such layers. You will write
+# each component as a module, find out what breaks without it, check the complete layer against PyTorch's, and train it.
 #
-# **You need** notebook 02. **Time** about 75 minutes: seven exercises, two questions that a person reads; three
-# exercises and an extension go further.
+# **You need** notebook 02. **Time** about 75 minutes: seven exercises and two written questions. Three more
+# exercises and an extension are optional.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [02 · Attention, step by step](../02_attention/02_attention.ipynb) · next: [04 · Recurrence, encoder–decoder, and what attention costs](../04_recurrence/04_recurrence.ipynb)
 
 # %% [markdown]
 # **Afterwards you can**
 #
-# - show that attention alone does not know the order of words, and give it positions;
-# - write attention, feed-forward network, dropout and the whole layer as modules: post-norm (2017) and pre-norm (today);
-# - measure what residuals and the place of the norm do to gradients and to the words in a deep stack;
-# - write a training step with clipping, and show where a training needs its warm-up.
+# - show that attention alone ignores word order, and add positions to it;
+# - write attention, the feed-forward network, dropout and the whole layer as modules, post-norm (2017) and pre-norm (today);
+# - measure how residual connections and the position of the norm affect gradients and word vectors in a deep stack;
+# - write a training step with gradient clipping, and show when training needs a warm-up.
 
 # %%
 import torch
@@ -49,15 +49,15 @@ torch.set_num_threads(1)
 # %% [markdown]
 # ## 1 · Attention, as a module
 #
-# In 02 attention was a function, and its weights were arguments. From here on you write the parts of a transformer as modules, and keep
-# them in `my_model.py`, a file of your own beside the notebooks. 06 and 07 build BERT and GPT from what is in it.
+# In 02 attention was a function that received its weights as arguments. From now on you write the components of a transformer as modules and keep
+# them in `my_model.py`, a file of your own next to the notebooks. In 06 and 07 you will build BERT and GPT from them.
 #
-# A **module** is a class made from `nn.Module`. It owns its weights. What `__init__` sets as an attribute is registered under that name if it is
-# an `nn.Parameter` or a module itself: the optimiser finds it, and weights are loaded by it. `forward` says what comes out.
+# A **module** is a subclass of `nn.Module`. It owns its weights: every attribute set in `__init__` that is an `nn.Parameter` or itself a module is
+# registered under its name. The optimiser finds it there, and weights are saved and loaded by that name. `forward` computes the output.
 
 # %%
 class Stretch(nn.Module):
-    """Every coordinate times a number of its own, then a linear map."""
+    """Scale every coordinate by a weight of its own, then apply a linear map."""
 
     def __init__(self, dim: int):
         super().__init__()
@@ -73,20 +73,21 @@ for name, weight in Stretch(3).named_parameters():
     print(f"{name:<11} {list(weight.shape)}")
 
 # %% [markdown]
-# Three names, and none for `more`: a plain list hides its modules, an `nn.ModuleList` does not. `nn.Linear(D, F)` holds its matrix with F rows and D
-# columns, and a bias; `self.mix(x)` is a function call like any other.
+# Three parameters are listed, but none from `more`: a plain list hides its modules, whereas an `nn.ModuleList` registers them. `nn.Linear(D, F)` stores a matrix of F rows
+# and D columns, and a bias. You call a module like a function: `self.mix(x)`.
 #
-# A check gives your class its sizes, puts the same weights into it by name, and compares what comes out. Stuck? `hint("transformer.sinusoid")`, in a cell of your own, asks a question first and then says more.
+# A check creates your class with given sizes, loads the same weights into it and into the solution by name, and compares the outputs. If you are stuck, run `hint("transformer.MultiHeadAttention")` in a cell
+# of your own: the first hint is a question, and each further hint says more.
 
 # %% nbgrader={"grade": false, "grade_id": "transformer-MultiHeadAttention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class MultiHeadAttention(nn.Module):
-    """Every word asks, and is answered by the words that it may see.  (difficulty ●●○, 8 minutes)
+    """Multi-head self-attention under a mask.  (difficulty ●●○, 8 minutes)
 
-    Registers the linear maps `query`, `key`, `value` and `output`, each from dim to dim with a bias, and nothing else.
-    Then write forward(self, x, keep): x (B, T, D) gives (B, T, D). keep[b, i, j] is True where word i
-    of sentence b may see word j; the first two of its axes (B, T, T) may have length 1. Head h has
-    columns h·d to (h + 1)·d − 1 of queries, keys and values, with d = dim / heads; scores are divided
-    by √d. The heads stand side by side again before `output`.
+    Register the linear maps `query`, `key`, `value` and `output`, each from dim to dim with a bias, and nothing else.
+    Then write forward(self, x, keep), which maps x (B, T, D) to (B, T, D). keep[b, i, j] is True where
+    word i of sentence b may attend to word j; each of the first two axes of keep (B, T, T) may have length 1.
+    Head h uses columns h·d to (h + 1)·d − 1 of queries, keys and values, with d = dim / heads. Divide the
+    scores by √d, and concatenate the heads before applying `output`.
     Source: Vaswani et al. (2017), section 3.2.2.
     """
 
@@ -111,18 +112,18 @@ class MultiHeadAttention(nn.Module):
 check("transformer.MultiHeadAttention", lambda case: run_module(MultiHeadAttention, case, "x", "keep"))
 
 # %% [markdown]
-# In 02 `keep` had a row for each sentence: which words are real. Now it has a place for each *pair* of words. With `real[:, None]` padding is hidden from everyone, and
-# in 07 a triangle hides the future.
+# In 02 `keep` held one value per word: is it real or padding? Now it holds one value per *pair* of words. `real[:, None]` hides the padding from every word; in 07 a
+# triangular mask will hide the future.
 
 # %% [markdown]
 # ## 2 · Does attention know the order?
 #
-# "The dog bites the man" and "the man bites the dog" hold the same words. We take the river sentence of 02, in GloVe vectors, and
-# your attention with random matrices.
+# "The dog bites the man" and "the man bites the dog" contain the same words. Can attention tell them apart? We apply your module, with random matrices, to the GloVe
+# vectors of the river sentence from 02.
 
 # %% tags=["demo", "record"]
 def glorot(module: nn.Module) -> nn.Module:
-    """Matrices as before training (Glorot and Bengio 2010), biases 0."""
+    """Initialise the matrices as Glorot and Bengio (2010) do, and set the biases to 0."""
     for part in module.modules():
         if isinstance(part, nn.Linear):
             nn.init.xavier_uniform_(part.weight)
@@ -138,57 +139,56 @@ torch.manual_seed(0)
 attention = glorot(MultiHeadAttention(50, heads=5))
 
 shuffled = [3, 8, 0, 6, 2, 5, 1, 4, 7]          # bank, number 5, stays where it is
-print("as it is:", *river)
+print("original:", *river)
 print("shuffled:", *(river[i] for i in shuffled))
 
 # %% [markdown]
-# Every word but *bank* stands elsewhere. **Predict:** what happens to the vector that attention gives to *bank*? The cell shows what you can choose from
-# when you run it.
+# Every word except *bank* has moved. **Predict:** what happens to the output vector of *bank*? Run the cell to see the choices.
 
 # %% tags=["demo"]
-NOTHING, SOME, MUCH = "nothing", "it moves a little, towards the words that came nearer", "it is another vector, as for another sentence"
+NOTHING, SOME, MUCH = "nothing", "it moves a little, towards the words that are now nearer", "it becomes a different vector, as in a different sentence"
 predict("transformer.shuffled", ..., choices=(NOTHING, SOME, MUCH))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 @torch.no_grad()
 def change_of_bank(x: Tensor, other: Tensor) -> float:
-    """How far the new vector of bank moves when x becomes `other`, as a share of its length."""
+    """Relative change of the output vector of bank when the input x is replaced by `other`."""
     one, two = (attention(rows, everyone)[0, bank] for rows in (x, other))
     return ((one - two).norm() / one.norm()).item()
 
 x_account = glove.of([*river[:-1], "account"])[None]
 changes = {
     "the other words shuffled": change_of_bank(x_river, x_river[:, shuffled]),
-    "control: river replaced by account": change_of_bank(x_river, x_account),
+    "for comparison: river replaced by account": change_of_bank(x_river, x_account),
 }
 before, after = (attention(x, everyone) for x in (x_river, x_river[:, shuffled]))
 moved_along = (after - before[:, shuffled]).abs().max().item()
 moved = changes["the other words shuffled"]
 reveal("transformer.shuffled", NOTHING if moved < 1e-5 else SOME if moved < 0.1 else MUCH, because={
-    SOME: "A weight is made of two vectors, the query's and the key's, and neither says where its word stands: near and far are the same.",
-    MUCH: "For you the meaning is gone; for attention it is the same nine vectors with the same nine weights, and their sum.",
+    SOME: "An attention weight depends on two vectors, a query and a key. Neither contains the position of its word, so near and far look the same.",
+    MUCH: "To a reader the sentence has lost its meaning. Attention still sees the same nine vectors with the same nine weights, and their sum is the same.",
 })
 for what, change in changes.items():
-    print(f"{what:<36} bank changes by {change:.7f}")
-print(f"all words: outputs of the shuffled sentence, against shuffled outputs: {moved_along:.0e}")
+    print(f"{what:<42} bank changes by {change:.7f}")
+print(f"largest difference between outputs of the shuffled sentence and shuffled outputs: {moved_along:.0e}")
 
 # %% [markdown]
-# Nothing happens, up to rounding. Every word meets every word, whatever lies between them, and a sum does not care for the order of its terms.
-# Shuffle the inputs, and the outputs are the same vectors, shuffled. One other word in the sentence changes much more. If order is to count,
-# it has to be *in the vectors*: we add to each word a vector that says where it stands.
+# Nothing happens, up to rounding. Attention compares every pair of words regardless of the distance between them, and a sum does not depend on the order of its terms.
+# Shuffling the inputs merely shuffles the outputs: attention is **permutation-equivariant**. Replacing a single word changes *bank* far more. If order is to matter,
+# it has to be encoded *in the vectors*: we add to each word vector a second vector that depends on its position.
 
 # %% [markdown]
-# What should this vector, the **positional encoding**, look like? The numbers 0, 1, 2, … would outgrow the words. Vaswani et al. (2017, section 3.5) use the hands of many
-# clocks, each slower than the one before. With $\omega_i = 10000^{-2i/D}$,
+# What should this vector, the **positional encoding**, look like? The numbers 0, 1, 2, … themselves would soon be larger than the word vectors. Vaswani et al. (2017, section 3.5) use sines and
+# cosines of many frequencies, like the hands of clocks that run at different speeds. With $\omega_i = 10000^{-2i/D}$,
 #
 # $$\mathrm{PE}_{p,\,2i} = \sin(p\,\omega_i), \qquad \mathrm{PE}_{p,\,2i+1} = \cos(p\,\omega_i).$$
 
 # %% nbgrader={"grade": false, "grade_id": "transformer-sinusoid", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def sinusoid(T: int, D: int) -> Float[Tensor, "T D"]:
-    """Sinusoidal positions 0 to T − 1.  (difficulty ●●○, 7 minutes)
+    """Sinusoidal encodings of the positions 0 to T − 1.  (difficulty ●●○, 7 minutes)
 
-    Row p is position p. Columns 2i and 2i+1 hold sine and cosine of p / 10000^(2i/D), for i from
-    0 to D/2 − 1. D is even. Source: Vaswani et al. (2017), section 3.5.
+    Row p encodes position p. Columns 2i and 2i+1 contain the sine and the cosine of p / 10000^(2i/D), for
+    i from 0 to D/2 − 1. D is even. Source: Vaswani et al. (2017), section 3.5.
     """
     ### BEGIN SOLUTION
     position = torch.arange(T)[:, None]
@@ -204,8 +204,8 @@ check("transformer.sinusoid", lambda case: sinusoid(*case["words"].shape))
 pictures.stripes(sinusoid(100, 50), pairs=(0, 4, 8))
 
 # %% [markdown]
-# Like the digits of a number: the left columns change with every word, the right ones hardly within a sentence. Only all of them together name
-# a position. And there is a hidden gift. Attention compares by dot products, so we look at the dot product of a position with those around it.
+# The columns work like the digits of a number: the left ones change with every word, the right ones hardly change within a sentence, and only all of them together identify
+# a position. The encoding has a second useful property. Attention compares vectors by their dot products, so we plot the dot product of one position with its neighbours.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 table = sinusoid(400, 50)
@@ -216,10 +216,10 @@ control = 5 * torch.nn.functional.normalize(random, dim=1) @ table[100]
 pictures.closeness(distances, products, control)
 
 # %% [markdown]
-# Three positions, one curve: the dot product depends on the *distance* alone, since
-# $\sin a \sin b + \cos a \cos b = \cos(a - b)$. It is largest at distance 0 and falls off to both sides, though not steadily.
-# (A last section goes further: moving by k is a *rotation*, the same from everywhere.) Each row has length
-# $\sqrt{D/2}$, here 5. Now the shuffle again:
+# All three positions give the same curve: the dot product depends only on the *distance*, since
+# $\sin a \sin b + \cos a \cos b = \cos(a - b)$. It is largest at distance 0 and decreases on both sides, though not monotonically.
+# (The extension at the end shows more: a shift by k positions is a *rotation*, the same one at every position.) Each row has length
+# $\sqrt{D/2}$, here 5. Now we repeat the shuffle:
 
 # %% tags=["demo"]
 x_placed = x_river + sinusoid(len(river), 50)
@@ -229,44 +229,44 @@ lines = [f"| {what} | {change:.1e} |" for what, change in changes.items()]
 display(Markdown("| | change of *bank* |\n|:--|--:|\n" + "\n".join(lines)))
 
 # %% [markdown]
-# The order has become visible: the same nine words in another order now give *bank* another vector, a change of the same kind of size as another
-# word makes. Whether it is *useful* has to be learned; we come to that in section 7.
+# Attention now sees the order: with the same nine words in a different order, *bank* receives a different vector, and the change is of the same magnitude as that caused by replacing a
+# word. Using this information has to be learned, which is the subject of section 7.
 
 # %% [markdown]
-# **Question 1.** A friend proposes simpler positions: one more coordinate that holds the number of the word, 0, 1, 2 and so on. Give one reason why
-# this works less well than the sinusoid. Then say one thing that would be better about a *learned* table of positions, and one that would be worse.
+# **Question 1.** A friend proposes a simpler encoding: one additional coordinate that contains the index of the word, 0, 1, 2 and so on. Give one reason why
+# this works less well than the sinusoid. Then name one advantage and one disadvantage of a *learned* table of positions.
 # (4–6 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "transformer-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The number of the word has no bound: at position 500 this one coordinate is far larger than all others together and dominates every dot product
-# and every norm. Sentences longer than those of the training give values that were never seen. Also, the dot product of two such numbers is their
-# product: it grows with the positions themselves and says nothing about how near they are to each other. In the sinusoid all rows have one length, and
-# the dot product depends on the distance alone. A learned table can fit what the task needs, such as a special role of
-# the first word, and need not be smooth. But it has a last row: there is no vector for a position beyond the table, rare late positions are trained seldom, and
-# nothing ties position 7 to position 8 beforehand.
+# The index is unbounded: at position 500 this single coordinate is far larger than all the others together and dominates every dot product
+# and every norm. Sentences longer than those in training produce values that the model has never seen. Moreover, the dot product of two indices is their
+# product, which grows with the positions and does not reveal the distance between them. In the sinusoid all rows have the same length, and
+# the dot product depends only on the distance. A learned table can adapt to the task, for example by giving the first word a special role,
+# and need not be smooth. But it ends: there is no vector for a position beyond its last row, late positions are rarely trained, and
+# nothing relates position 7 to position 8 before training.
 #
-# *Marking: 1 point for a valid reason against the raw number (unbounded, dominates, product says nothing about distance, unseen lengths); 1 point
-# for an advantage and a disadvantage of learned tables.*
+# *Marking: 1 point for a valid reason against the raw index (unbounded, dominates, product independent of distance, unseen lengths); 1 point
+# for one advantage and one disadvantage of learned tables.*
 
 # %% [markdown]
 # ## 3 · Layer normalisation
 #
-# Word, position, and soon the outputs of several parts are added up. Sums of vectors drift: lengths differ from word to word, and grow from layer
-# to layer. Layer normalisation (Ba, Kiros and Hinton 2016) brings each word's vector back to a common size. For each word by itself, over its D coordinates:
+# We add word and position vectors, and soon the outputs of several components. The lengths of such sums differ from word to word and grow from layer
+# to layer. Layer normalisation (Ba, Kiros and Hinton 2016) brings every vector back to a common scale. It treats each word separately and normalises over its D coordinates:
 #
 # $$\operatorname{LN}(x) = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} \odot g + b, \qquad \mu = \frac1D \sum_i x_i, \quad
 # \sigma^2 = \frac1D \sum_i (x_i - \mu)^2 .$$
 #
-# Gain g and bias b are learned, one number for each coordinate. The small ε keeps the root away from 0.
+# The gain g and the bias b are learned, one value per coordinate. The small constant ε prevents a division by zero.
 
 # %% nbgrader={"grade": false, "grade_id": "transformer-layer_norm", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def layer_norm(
     x: Float[Tensor, "... D"], gain: Float[Tensor, "D"], bias: Float[Tensor, "D"], eps: float = 1e-5
 ) -> Float[Tensor, "... D"]:
-    """Each vector with mean 0 and variance 1, then stretched, shifted.  (difficulty ●●○, 5 minutes)
+    """Standardise each vector, then apply gain and bias.  (difficulty ●●○, 5 minutes)
 
-    Mean and variance are taken over the last axis, the variance as the mean of the squares (divided
-    by D, not D − 1). eps is added to the variance, inside the root.
+    Take mean and variance over the last axis; the variance is the mean of the squared deviations (divide
+    by D, not D − 1). Add eps to the variance, inside the square root.
     Source: Ba et al. (2016), section 3.
     """
     ### BEGIN SOLUTION
@@ -285,15 +285,15 @@ one, zero = torch.ones(50), torch.zeros(50)
 normed = layer_norm(x_placed, one, zero)
 enlarged = (layer_norm(10 * x_placed, one, zero) - normed).abs().max().item()
 lifted = (layer_norm(x_placed + 3, one, zero) - normed).abs().max().item()
-print(f"all vectors ten times as long: the result changes by {enlarged:.0e}")
+print(f"all vectors multiplied by 10:  the result changes by {enlarged:.0e}")
 print(f"3 added to every coordinate:   the result changes by {lifted:.0e}")
 print(f"largest coordinate, for comparison: {normed.abs().max():.1f}")
 
 # %% [markdown]
-# Up to ε, a vector loses its length and the mean of its coordinates; the direction of the rest stays. No other word takes part, neither of the sentence nor of
-# the batch. In this it differs from batch normalisation, where a sentence would get another result in other company. Now the sums: we add
-# attention to the words twelve times, each time with fresh matrices, with and without your function behind the sum. **Predict:** without it, how many times longer than at the start are the
-# vectors in the end?
+# Up to ε, layer normalisation removes the length of a vector and the mean of its coordinates; the direction of the remainder is unchanged. No other word of the sentence or of
+# the batch affects the result. Batch normalisation is different: there, the result for a sentence depends on the other sentences in the batch. Now we look at sums. We add the output of
+# attention to its input twelve times, each time with new random matrices, with and without your function after each sum. **Predict:** without it, by what factor have the vectors
+# grown at the end?
 
 # %% tags=["demo"]
 predict("transformer.growth", ...)
@@ -301,7 +301,7 @@ predict("transformer.growth", ...)
 # %% tags=["demo"]
 @torch.no_grad()
 def added_up(after_each_sum) -> Float[Tensor, "13 T"]:
-    """Length of every word's vector, at the start and after each of twelve sums."""
+    """Length of each word vector at the start and after each of twelve sums."""
     torch.manual_seed(4)
     x, lengths = x_placed, [x_placed[0].norm(dim=1)]
     for _ in range(12):
@@ -310,28 +310,28 @@ def added_up(after_each_sum) -> Float[Tensor, "13 T"]:
     return torch.stack(lengths)
 
 grown = {
-    "sums as they are": added_up(lambda x: x),
+    "without normalisation": added_up(lambda x: x),
     "each sum normalised": added_up(lambda x: layer_norm(x, one, zero)),
 }
-raw = grown["sums as they are"].mean(dim=1)
+raw = grown["without normalisation"].mean(dim=1)
 reveal("transformer.growth", (raw[-1] / raw[0]).item())
 pictures.drift(river, grown, 50**0.5)
 
 # %% [markdown]
-# As they are, the sums grow like compound interest, by a similar factor each time, and a next layer has to cope with inputs of any size. Normalised, every vector has length √D after each step.
+# Without normalisation the sums grow exponentially, by a similar factor at each step, and the next layer has to cope with inputs of any magnitude. With normalisation every vector has length √D after each step.
 #
-# PyTorch has your function as a module, `nn.LayerNorm(D, eps=…)`: gain and bias are its parameters `weight` and `bias`. From here on we use it.
+# PyTorch offers your function as a module, `nn.LayerNorm(D, eps=…)`, whose parameters `weight` and `bias` are the gain and the bias. From now on we use it.
 
 # %% [markdown]
 # ## 4 · The feed-forward network
 #
-# Attention mixes words by weighted sums. What is still missing is a place where a word's vector is *worked on*: a small network with one hidden layer, the same for
-# every word, and for each word alone:
+# Attention only mixes words, by weighted sums. The layer also needs a component that transforms each vector: a small network with one hidden layer, applied to
+# every word separately with the same weights:
 #
 # $$\operatorname{FFN}(x) = a(x W_1 + b_1)\, W_2 + b_2 .$$
 #
-# The activation a bends the line: without it two linear maps are one. In 2017 it was ReLU, $\max(0, z)$. BERT and GPT-2 have **GELU** (Hendrycks and Gimpel 2016), $z\,\Phi(z)$: each number
-# times the share of a normal distribution below it.
+# The activation function a makes the network non-linear; without it, the two linear maps would amount to one. The original transformer used ReLU, $\max(0, z)$. BERT and GPT-2 use **GELU** (Hendrycks and
+# Gimpel 2016), $z\,\Phi(z)$, where Φ is the cumulative distribution function of the standard normal distribution.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 z = torch.linspace(-4, 4, 801)
@@ -340,10 +340,10 @@ formula_off = (curves["GELU, exact"] - curves["GELU, by its formula with tanh"])
 pictures.activations(z, curves)
 
 # %% [markdown]
-# The normal distribution was slow to compute then, so the paper also gives a formula, $\tfrac12 z\,(1 + \tanh(\sqrt{2/\pi}\,(z + 0.044715\,z^3)))$. BERT uses the exact GELU,
-# GPT-2 the formula. They differ by less than a thousandth, and a model run with the wrong one of the two gives other numbers than the paper's.
+# Because Φ was slow to compute, the paper also gives an approximation, $\tfrac12 z\,(1 + \tanh(\sqrt{2/\pi}\,(z + 0.044715\,z^3)))$. Google's own BERT code and GPT-2 use the approximation;
+# BERT in Hugging Face's transformers uses the exact function. The two differ by less than a thousandth, so a model that runs with the other one gives slightly different results.
 #
-# The hidden layer is usually four times as wide as the vector. **Predict:** which share of all numbers in a layer with D = 768 (the size of BERT-Base)
+# The hidden layer is usually four times as wide as the vector. **Predict:** what fraction of the parameters of a layer with D = 768 (the size of BERT-Base)
 # belongs to this network?
 
 # %% tags=["demo"]
@@ -351,11 +351,11 @@ predict("transformer.share", ...)
 
 # %% nbgrader={"grade": false, "grade_id": "transformer-FeedForward", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class FeedForward(nn.Module):
-    """Two linear maps with an activation between them.  (difficulty ●○○, 4 minutes)
+    """Two linear maps with an activation function between them.  (difficulty ●○○, 4 minutes)
 
-    Registers `widen`, from dim to inner, and `narrow`, from inner to dim, both with a bias. activation
-    is "relu", "gelu" (exact) or "gelu_tanh" (by the formula). Then write forward(self, x): x
-    (…, D) gives (…, D). `relu` and `gelu` of torch.nn.functional are imported above.
+    Register `widen`, from dim to inner, and `narrow`, from inner to dim, both with a bias. activation
+    is "relu", "gelu" (exact) or "gelu_tanh" (the approximation). Then write forward(self, x), which maps x
+    (…, D) to (…, D). `relu` and `gelu` from torch.nn.functional are imported above.
     """
 
     def __init__(self, dim: int, inner: int, activation: str = "gelu"):
@@ -384,13 +384,13 @@ sizes = {name: sum(p.numel() for p in bert_base.get_submodule(name).parameters()
 whole = sum(sizes.values())
 share = (sizes["linear1"] + sizes["linear2"]) / whole
 reveal("transformer.share", share)
-print(f"{whole:,} numbers in a layer:")
+print(f"{whole:,} parameters in a layer:")
 print(", ".join(f"{name} {size:,}" for name, size in sizes.items()))
 
 # %% [markdown]
-# Two thirds: attention has four matrices of D × D, the network two of D × 4D, eight times D² against four. Attention holds one third.
+# Two thirds: the network has two matrices of D × 4D, that is 8D² parameters, whereas attention has four matrices of D × D, that is 4D².
 #
-# Which of the parts lets words see each other? As in 02 we ask the derivative: how strongly does each input word move each output word?
+# Which components let words influence each other? As in 02 we compute derivatives: how strongly does each output word depend on each input word?
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.derivatives import influence
@@ -405,22 +405,22 @@ maps = {name: influence(part, x_placed[0]) for name, part in parts.items()}
 pictures.who_moves_whom(maps, river)
 
 # %% [markdown]
-# Norm and network live on the diagonal: they work on each word alone. Attention is the only place of the layer where words meet. Whatever *bank* learns of *river*, it
-# learns there.
+# For the norm and the network only the diagonal is non-zero: they treat each word separately. Attention is the only component of the layer in which information passes between words, so
+# whatever *bank* learns about *river*, it learns there.
 
 # %% [markdown]
 # ## 5 · The layer
 #
-# One part is left, a small one. **Dropout** (Srivastava et al. 2014) sets some numbers to 0 while a model is trained, others each time, so that no number is relied on alone. What stays is
-# divided by 1 − p, which keeps the mean. When the model is *used*, nothing may be dropped. A module knows which it is: `model.train()` and `model.eval()` set `self.training`, in all its parts.
+# One small component is missing. During training, **dropout** (Srivastava et al. 2014) sets randomly chosen activations to 0, different ones at each step, so that the model cannot rely on any single one. The
+# others are divided by 1 − p, which preserves the expected value. When the model is *used*, nothing is dropped. `model.train()` and `model.eval()` switch between the two modes by setting `self.training` in every submodule.
 
 # %% nbgrader={"grade": false, "grade_id": "transformer-Dropout", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class Dropout(nn.Module):
-    """In training, each number is dropped with probability p.  (difficulty ●○○, 4 minutes)
+    """During training, set each activation to 0 with probability p.  (difficulty ●○○, 4 minutes)
 
-    Write forward(self, x, draws=None). draws has the shape of x, numbers between 0 and 1: where one is
-    below p, x becomes 0; all other numbers are divided by 1 − p. Without draws it makes them
-    itself (`torch.rand_like`). In evaluation mode x stays as it is. p is below 1, and is not saved.
+    Write forward(self, x, draws=None). draws has the shape of x and contains numbers between 0 and 1: where a
+    draw is below p, x becomes 0; all other entries are divided by 1 − p. Without draws, generate them
+    with `torch.rand_like`. In evaluation mode return x unchanged. p is below 1 and is not saved with the model.
     Source: Srivastava et al. (2014).
     """
 
@@ -439,9 +439,9 @@ class Dropout(nn.Module):
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def drop(cls: type[nn.Module], case: dict) -> dict[str, Tensor]:
-    """The answers in training and in evaluation, with the draws of the case if it has some.
+    """The outputs in training and evaluation mode, with the draws of the case if there are any.
 
-    Of draws of its own: whether each row and each column has numbers that were dropped and others, and the others' factor.
+    For draws of its own: whether every row and every column has both dropped and kept entries, and the factor of the kept ones.
     """
     if "draws" in case or case["config"]["p"] in (0, 1 - 1e-9):
         return run_module(cls, case, *(name for name in ("x", "draws") if name in case), modes=("train", "eval"))
@@ -455,22 +455,22 @@ def drop(cls: type[nn.Module], case: dict) -> dict[str, Tensor]:
 check("transformer.Dropout", lambda case: drop(Dropout, case))
 
 # %% [markdown]
-# Now we put the parts together. Two ideas hold them. A **residual** connection (He et al. 2016) adds the input of a part to its output: the part only has to compute what should be *changed*.
-# And something is normalised. In the paper it is each sum (**post-norm**); today it mostly is what goes into the branch (**pre-norm**). Then nothing but sums is left on the straight road
-# from the bottom to the top, the **residual stream**. BERT is post-norm; GPT-2 and most large models since are pre-norm.
+# Now we assemble the layer. A **residual connection** (He et al. 2016) adds the input of a component to its output, so that the component only has to compute the *change*.
+# The second ingredient is normalisation. The original paper normalises each sum (**post-norm**); most models today normalise the input of each branch (**pre-norm**). In a pre-norm model nothing but
+# additions remains on the path from the bottom to the top, which is called the **residual stream**. BERT is post-norm; GPT-2 and most large models since are pre-norm.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 pictures.two_layers()
 
 # %% nbgrader={"grade": false, "grade_id": "transformer-Block", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class Block(nn.Module):
-    """One layer: the left drawing, or with norm_first the right one.  (difficulty ●●●, 10 minutes)
+    """One layer: the left drawing or, with norm_first, the right one.  (difficulty ●●●, 10 minutes)
 
-    Registers `attention` (your MultiHeadAttention) and `feed_forward` (your FeedForward with this
-    activation), and `norm_attention` and `norm_feed_forward`, two nn.LayerNorm with this eps, norm 1 and
-    norm 2 of the drawings. Dropout with this probability is applied to what attention gives and to
-    what the feed-forward network gives, each before it is added. Nothing else is saved. Then write forward(self, x, keep), as in
-    MultiHeadAttention. Rows of padding are computed like all others; a pre-norm output is not normalised.
+    Register `attention` (your MultiHeadAttention), `feed_forward` (your FeedForward with the given
+    activation), and `norm_attention` and `norm_feed_forward`, two nn.LayerNorm with the given eps: norm 1 and
+    norm 2 of the drawings. Apply dropout with the given probability to the output of attention and to the output
+    of the feed-forward network, each before the addition. Nothing else is saved with the model. Then write
+    forward(self, x, keep), as in MultiHeadAttention. Padding is computed like every other position; the output of a pre-norm layer is not normalised.
     Sources: Vaswani et al. (2017), sections 3.1 and 5.4; Xiong et al. (2020), table 1.
     """
 
@@ -497,21 +497,21 @@ class Block(nn.Module):
 check("transformer.Block", lambda case: run_module(Block, case, "x", "keep", modes=("eval", "train"), back_to="x"))
 
 # %% [markdown]
-# PyTorch has this layer: `nn.TransformerEncoderLayer`. It keeps the three projections in one piece. We make one of each kind with random
-# gains and biases, copy its weights into your block, and give both the same padded batch.
+# PyTorch provides this layer as `nn.TransformerEncoderLayer`, with the three projections stored in a single matrix. We create one of each kind with random
+# gains and biases, copy its weights into your block, and apply both to the same padded batch.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def torch_layer(norm_first: bool) -> nn.TransformerEncoderLayer:
     torch.manual_seed(3)
     module = nn.TransformerEncoderLayer(50, 5, 200, norm_first=norm_first, batch_first=True)
     for name, parameter in module.named_parameters():
-        if parameter.ndim == 1:      # at 0 and 1, where they start, swapped ones would not show
+        if parameter.ndim == 1:      # at their initial values 0 and 1, an exchange would go unnoticed
             start = 1.0 if "norm" in name and "weight" in name else 0.0
             nn.init.normal_(parameter, mean=start, std=0.3)
     return module.eval()
 
 def copied_into(block: Block, module: nn.TransformerEncoderLayer) -> Block:
-    """The block with the weights of PyTorch's layer."""
+    """The block, with the weights of PyTorch's layer loaded into it."""
     attention = module.self_attn
     theirs = {
         "attention.output": attention.out_proj, "feed_forward.widen": module.linear1,
@@ -532,13 +532,13 @@ is_word = torch.arange(13) < torch.tensor([[len(river)], [len(money)]])       # 
 
 @torch.no_grad()
 def apart_from_torch(norm_first: bool) -> dict[str, float]:
-    """The largest difference from PyTorch's layer at a real word, of your block and of two controls."""
+    """Largest difference from PyTorch's layer over all real words: your block, and two variants that should differ."""
     module = torch_layer(norm_first)
     theirs = module(batch, src_key_padding_mask=~is_word)
     same, other = (copied_into(Block(50, 5, 200, first, activation="relu"), module) for first in (norm_first, not norm_first))
     ours = {
         "the same weights": same(batch, is_word[:, None]),
-        "control: padding not hidden": same(batch, torch.ones_like(is_word)[:, None]),
+        "control: padding not masked": same(batch, torch.ones_like(is_word)[:, None]),
         "control: the other kind of norm": other(batch, is_word[:, None]),
     }
     return {what: (rows - theirs)[is_word].abs().max().item() for what, rows in ours.items()}
@@ -549,10 +549,10 @@ for kind, gaps in {"post-norm": apart, "pre-norm": apart_pre}.items():
         print(f"{kind:<9}  {what:<32} largest difference {gap:.1e}")
 
 # %% [markdown]
-# The same numbers, up to rounding. Every piece of the layer has passed through your hands. (Mind the mask: `src_key_padding_mask` is True where a word is *hidden*.)
+# The outputs agree up to rounding: you have built every component of PyTorch's layer. (Note that `src_key_padding_mask` is True where a word is *masked*, the opposite of `keep`.)
 #
-# Time to keep it. `keep` writes your classes, as they stand in their cells, into `my_model.py`. A later notebook loads them with `mine("Block")`, says so if one is missing or
-# wrong, and takes the course's own in its place. Run the cell again after a change.
+# `keep` now saves the source of your classes to `my_model.py`. A later notebook loads them with `mine("Block")`; if a class is missing or
+# wrong, the notebook tells you and uses the course's version instead. Run the cell again whenever you change a class.
 
 # %% tags=["demo"]
 keep(sinusoid, MultiHeadAttention, FeedForward, Dropout, Block)
@@ -560,16 +560,17 @@ keep(sinusoid, MultiHeadAttention, FeedForward, Dropout, Block)
 # %% [markdown]
 # ## 6 · Many layers
 #
-# A stack has many layers, each with weights of its own, and what comes out of one goes into the next. Does it matter where the norm stands? The transformer of 2017 was trained with a learning rate that starts near 0 and grows slowly ("warm-up"), and without it training often failed. Xiong et al. (2020) looked for the reason in the gradients *before* the
-# first step. Their theorem 1 bounds the gradient of W₂ (our `narrow`) in the last layer: in post-norm by $O(D\sqrt{\ln D})$, whatever the depth L, and in pre-norm by
-# $O(D\sqrt{\ln D\,/\,L})$. **Predict:** in a stack of 16 layers, how many times larger is it in post-norm?
+# A transformer stacks many layers, each with its own weights; the output of one is the input of the next. Does the position of the norm matter? The transformer of 2017 was trained with a learning rate that
+# starts near 0 and increases slowly (**warm-up**); without it training often failed. Xiong et al. (2020) looked for the reason in the gradients *before* the
+# first step. Their theorem 1 bounds the gradient of W₂ (our `narrow`) in the last layer by $O(D\sqrt{\ln D})$ for post-norm, independently of the depth L, and by
+# $O(D\sqrt{\ln D\,/\,L})$ for pre-norm. **Predict:** in a stack of 16 layers, how many times larger is this gradient in post-norm than in pre-norm?
 
 # %% tags=["demo"]
 predict("transformer.gradient", ...)
 
 # %% [markdown]
-# We build stacks of 2 to 16 of your blocks with fresh weights, five times each, let them predict each word from its own vector (a loss like any other), and read off the gradients. Both kinds
-# get a norm after the last layer. A third kind has no residuals at all, for the question after this one.
+# We build stacks of 2 to 16 of your blocks with random weights, five of each, compute the cross-entropy of predicting each word from its own vector, and measure the gradients. Both kinds
+# have a norm after the last layer. A third kind, without residual connections, serves for the next question.
 
 # %% tags=["demo"]
 from coursekit.language import SPECIAL_TOKENS, load_language
@@ -581,7 +582,7 @@ real = some >= len(SPECIAL_TOKENS)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 class WithoutResiduals(Block):
-    """A post-norm layer with its two sums left out."""
+    """A post-norm layer without its two residual connections."""
 
     def forward(self, x: Tensor, keep: Tensor) -> Tensor:
         return self.norm_feed_forward(self.feed_forward(self.norm_attention(self.attention(x, keep))))
@@ -594,7 +595,7 @@ def fresh_stack(
 ) -> tuple[list[float], Float[Tensor, "L+1 B T D"]]:
     """Gradient norm of W_2 in every layer of an untrained stack, and the vectors of all layers.
 
-    The last two shrink the matrices of attention and of the feed-forward network at the start.
+    `attention` and `network` scale the initial matrices of attention and of the feed-forward network.
     """
     torch.manual_seed(seed)
     hidden = [torch.randn(V, 64)[some] + sinusoid(some.shape[1], 64)]
@@ -621,7 +622,7 @@ top = {where: np.mean([hidden[-1][real].norm(dim=1).mean() for _, hidden in runs
        for where, runs in stacks.items()}
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-from coursekit.intervals import mean_and_half  # of the five seeds: their mean, and half its 95 % interval (Student's t)
+from coursekit.intervals import mean_and_half  # mean over the five seeds, and half the width of its 95 % interval (Student's t)
 
 last = {kind: {depth: mean_and_half(norms[kind, depth][:, -1]) for depth in DEPTHS}
         for kind in KINDS}
@@ -632,24 +633,24 @@ reveal("transformer.gradient", last["post-norm"][16][0] / last["pre-norm"][16][0
 pictures.gradients(last, by_layer, slopes)
 for kind in KINDS:
     lengths = ", ".join(f"{top[kind, depth]:.1f} (L = {depth})" for depth in DEPTHS)
-    print(f"{kind:<9} length of the vectors after the last layer: {lengths}")
+    print(f"{kind:<9} mean length of the vectors after the last layer: {lengths}")
 
 # %% [markdown]
-# The theorem holds well in our stacks: the slopes are near 0 and −0.5 on the logarithmic axes, and at 16 layers the ratio is a little below √16. In
-# pre-norm, each layer adds to the residual stream, which is never cut back: its length grows like √L (printed above), and the norm at the top divides by it.
-# The right picture shows all layers of 16. The paper expects gradients that shrink towards the first layers in post-norm, and equal ones in pre-norm (sections 3.3 and 3.4).
-# In our post-norm stacks five seeds show no shrinking (the band is wide), and in pre-norm the first layers get the larger ones.
+# Our stacks behave as the theorem predicts: on logarithmic axes the slopes are near 0 and −0.5, and at 16 layers the ratio is a little below √16. In
+# pre-norm every layer adds to the residual stream, which is never rescaled: its length grows like √L (printed above), and the final norm divides by this length.
+# The right-hand panel shows all 16 layers. The paper expects gradients that decrease towards the first layers in post-norm and equal gradients in pre-norm (sections 3.3 and 3.4).
+# With five seeds we see no decrease in post-norm (the band is wide), and in pre-norm the first layers have the larger gradients.
 
 # %% [markdown]
-# And the residuals? Attention is an average, and averages of averages become alike. We ask how much of a word's vector is its *own*: its distance from the mean of its sentence, as a share
-# of its length. 1 means nothing in common with the others; 0 means that all words of the sentence have the same vector. At the input it is about 0.8. **Predict:** what is it after two layers without residuals?
+# What do the residual connections contribute? Attention averages, and repeated averaging makes vectors alike. We measure how much of a word's vector is its *own*: its distance from the mean of the sentence, divided
+# by its length. A value of 1 means that the words have no common part; 0 means that all words of the sentence have the same vector. At the input it is about 0.8. **Predict:** what is it after two layers without residual connections?
 
 # %% tags=["demo"]
 predict("transformer.own", ...)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def own(hidden: Float[Tensor, "L+1 B T D"]) -> np.ndarray:
-    """By layer: the share of the words' vectors that is not the mean of their sentence."""
+    """Per layer: distance of the word vectors from their sentence mean, relative to their length."""
     weight = real[..., None] / real.sum(1)[:, None, None]
     rest = hidden - (hidden * weight).sum(2, keepdim=True)
     size = hidden[:, real].square().sum((1, 2))
@@ -660,13 +661,13 @@ reveal("transformer.own", spreads["post-norm without residuals"].mean(0)[2])
 pictures.own_share(spreads)
 
 # %% [markdown]
-# Without residuals, the words of a sentence are nearly one vector after two or three layers: whatever they were, it is gone. Dong, Cordonnier and Loukas (2021) prove
-# such a collapse for pure attention. Residuals slow it down; our post-norm stack still ends there after twelve layers, while pre-norm does not. Is that post-norm, or our weights? Xavier's start is one of several. BERT draws all matrices with
-# standard deviation 0.02, which at D = 768 is 0.55 of Xavier's in attention and 0.88 in the network.
+# Without residual connections, all words of a sentence have nearly the same vector after two or three layers: their identity is lost. Dong, Cordonnier and Loukas (2021) prove
+# such a collapse for pure attention. Residual connections slow it down; our post-norm stack still collapses within twelve layers, whereas the pre-norm stack does not. Is post-norm responsible, or the initialisation? Glorot's is one
+# of several. BERT initialises all matrices with standard deviation 0.02, which at D = 768 is 0.55 times Glorot's value in attention and 0.88 times in the network.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes a few seconds.")
-STARTS = {"as above": (1.0, 1.0), "as BERT's": (0.55, 0.88), "all at 0.3": (0.3, 0.3)}
+STARTS = {"Glorot": (1.0, 1.0), "scaled as BERT's": (0.55, 0.88), "scaled by 0.3": (0.3, 0.3)}
 starts = {
     (kind, start): [fresh_stack(kind, 12, seed, *scales) for seed in SEEDS]
     for kind in STACKS for start, scales in STARTS.items()
@@ -674,7 +675,7 @@ starts = {
 kept = {where: [own(hidden)[-1] for _, hidden in found] for where, found in starts.items()}
 ratios = {where: [gradients[0] / gradients[-1] for gradients, _ in found]
           for where, found in starts.items() if where[0] in KINDS}
-lines = ["| 12 layers, 5 seeds | matrices at the start | a word's own share at the top "
+lines = ["| 12 layers, 5 seeds | initialisation | own share of the vector after layer 12 "
          "| gradient, first layer / last |", "|:--|:--|--:|--:|"]
 for where in starts:
     cells = ("{:.2f} ± {:.2f}".format(*mean_and_half(found[where])) if where in found else "–" for found in (kept, ratios))
@@ -682,32 +683,32 @@ for where in starts:
 display(Markdown("\n".join(lines)))
 
 # %% [markdown]
-# Without residuals nothing is left with any of the three starts. With them the start decides more than the place of the norm: with BERT's matrices post-norm keeps about half of each word, and with all at 0.3 more than pre-norm does. So "post-norm makes the words alike" is a sentence about Xavier's start.
-# The gradients: equal ones in pre-norm, as the paper expects, we find with small matrices only; in post-norm first and last layer cannot be told apart with any start.
+# Without residual connections the words collapse under all three initialisations. With them, the initialisation matters more than the position of the norm: with BERT's scale, post-norm retains about half of each word, and with a scale of 0.3 it retains more than pre-norm does. That
+# post-norm makes words alike is therefore true of Glorot's initialisation, not of post-norm in general. As for the gradients, pre-norm has equal ones, as the paper expects, only when the matrices are small; in post-norm the first and the last layer cannot be distinguished under any initialisation.
 #
-# All this holds *before* training, which may change it: it says what a stack has to start from.
+# All of this describes the starting point. Training may change it.
 
 # %% [markdown]
-# **Question 2.** You are to train an encoder of 24 layers and may choose where the norms stand. Say for each choice what speaks for it, using at least one of the two measurements
-# above, and what the measurements do *not* tell you. (4–6 sentences)
+# **Question 2.** You are going to train an encoder of 24 layers and may choose the position of the norms. Give an argument for each choice, using at least one of the two measurements
+# above, and say what the measurements do *not* tell you. (4–6 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "transformer-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# For pre-norm: at the start, the gradients near the top get smaller with depth instead of staying large. According to Xiong et al. this is why it trains without warm-up. And with
-# Xavier's weights the words of a sentence stay distinct for longer (with smaller ones they do in both). For post-norm: every layer's output is normalised, so the top layers count as
-# much as the others; in pre-norm one more term in a growing sum changes little, and late layers may contribute less. The measurements were made before the first step, on small stacks with
-# random weights. They do not tell which model is better after training, how much warm-up costs, or how either behaves at another width or learning rate. For that, both would have to be trained.
+# For pre-norm: at initialisation, the gradients near the top decrease with depth instead of staying large. According to Xiong et al. this is why it trains without warm-up. With
+# Glorot's initialisation the words of a sentence also stay distinct for longer (with smaller matrices they do in both). For post-norm: the output of every layer is normalised, so the top layers contribute as
+# much as the others; in pre-norm, one more term in a growing sum changes little, and late layers may contribute less. The measurements were made before the first step, on small stacks with
+# random weights. They do not tell us which model is better after training, how much warm-up costs, or how either model behaves at another width or learning rate. For that, both would have to be trained.
 #
-# *Marking: 1 point for an argument for each choice, at least one tied to a measurement; 1 point for the limit (initialisation only, small, nothing about the
+# *Marking: 1 point for an argument for each choice, at least one based on a measurement; 1 point for the limitation (initialisation only, small stacks, nothing about
 # quality after training).*
 
 # %% [markdown]
 # ## 7 · Train it
 #
-# A training is one step, many times: the model reads a batch, the loss says how wrong it is, the gradient says what to change, the optimiser changes it. Three things are easily
-# forgotten. Gradients add up until someone sets them to zero. Padding has no right answer, so only some tokens count. And some batches have a gradient that is far too large.
-# **Clipping** (Pascanu et al. 2013) scales it down to a bound, all numbers by one factor, so that its direction stays.
+# Training repeats one step many times: the model processes a batch, the loss measures its error, the gradient gives the direction of the change, and the optimiser applies it. Three details are easily
+# forgotten. Gradients accumulate until they are set to zero. Padding has no correct answer, so only some tokens count in the loss. And some batches produce a gradient that is far too large:
+# **gradient clipping** (Pascanu et al. 2013) scales the whole gradient down to a maximum norm, which preserves its direction.
 #
-# The learning rate comes from outside, for each step anew. The optimiser here is Adam, as in 02; the rate stands in its `param_groups`, a list of dictionaries, under "lr".
+# The learning rate is passed in anew at each step. The optimiser is Adam, as in 02; it stores the learning rate under "lr" in each dictionary of the list `param_groups`.
 
 # %% nbgrader={"grade": false, "grade_id": "transformer-training_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def training_step(
@@ -717,13 +718,13 @@ def training_step(
     rate: float,
     most: float,
 ) -> float:
-    """One step of training; returns the loss of this batch before it.  (difficulty ●●○, 8 minutes)
+    """One training step; returns the loss of the batch before the update.  (difficulty ●●○, 8 minutes)
 
-    batch holds ids, targets and counts; model(ids) gives logits (B, T, C). The loss is the mean
-    cross-entropy over the tokens where counts is True. The model is put into training mode before it
-    reads. Only this batch's gradient is used; if its norm, over all parameters together, is
-    above `most`, it is scaled down to that (`nn.utils.clip_grad_norm_`). The optimiser steps with the learning rate
-    `rate` in each of its groups.
+    batch is a tuple of ids, targets and counts; model(ids) returns logits (B, T, C). The loss is the mean
+    cross-entropy over the tokens where counts is True. Put the model into training mode before it processes
+    the batch. Use only this batch's gradient; if its norm over all parameters together exceeds
+    `most`, scale it down to `most` (`nn.utils.clip_grad_norm_`). Let the optimiser step with the learning
+    rate `rate` in each of its parameter groups.
     """
     ### BEGIN SOLUTION
     model.train()
@@ -740,7 +741,7 @@ def training_step(
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 class Small(nn.Module):
-    """Word vectors and a read-out. Like dropout, it works otherwise in training: the first column is empty then."""
+    """Word vectors and an output matrix. Like dropout, it behaves differently in training: the first column is 0 then."""
 
     def __init__(self, words: Tensor, read_out: Tensor):
         super().__init__()
@@ -753,7 +754,7 @@ class Small(nn.Module):
         return x @ self.read_out
 
 def several_steps(step, case: dict) -> dict[str, Tensor]:
-    """The losses of some steps, and the weights after them; the model is in evaluation mode before."""
+    """The losses of several steps and the weights afterwards; the model starts in evaluation mode."""
     model = Small(case["words"], case["read_out"]).eval()
     groups = [{"params": [model.words]}, {"params": [model.read_out]}]
     optimiser = getattr(torch.optim, case["kind"])(groups, lr=case["lr"])
@@ -773,11 +774,11 @@ check("transformer.training_step", lambda case: several_steps(training_step, cas
 keep(training_step)
 
 # %% [markdown]
-# Do positions help? We train a whole encoder of your blocks: word vectors that start at random, positions, layers, a norm, and scores for each word. The first task *needs* order: was a sentence of
-# the generated language written forwards or backwards? Every word has to say so; their mean decides. An encoder without positions is the control. **Predict:** how well does the control find the direction? The cell shows what you can choose from when you run it.
+# Do positions help? We train a complete encoder of your blocks: randomly initialised word vectors, positions, layers, a norm, and logits for each word. The first task *requires* order: was a sentence of
+# the generated language written forwards or backwards? The encoder predicts the direction at every word, and the mean decides. An encoder without positions is the baseline. **Predict:** how often does the baseline find the direction? Run the cell to see the choices.
 
 # %% tags=["demo"]
-COIN, SOMEWHAT, MOST = "no better than a coin", "better than a coin: some words stand more often at the end", "most of the directions, after enough training"
+COIN, SOMEWHAT, MOST = "at chance level", "above chance: some words occur more often at the end", "almost always, after enough training"
 predict("transformer.direction", ..., choices=(COIN, SOMEWHAT, MOST))
 
 # %% tags=["demo", "record"]
@@ -788,12 +789,12 @@ def words_alone(ids: Tensor, words: Tensor) -> Tensor:
     return words[ids]
 
 class Encoder(nn.Module):
-    """Words, positions, your blocks, a norm; scores for each word."""
+    """Word vectors, positions, your blocks, a norm; logits for each word."""
 
     def __init__(self, depth: int, outputs: int, embed=with_positions, norm_first: bool = True):
         super().__init__()
         self.embed = embed
-        self.words = nn.Parameter(0.3 * torch.randn(V, 32))       # shorter than the positions, which are to be heard
+        self.words = nn.Parameter(0.3 * torch.randn(V, 32))       # shorter than the positions, so that these are not drowned out
         self.blocks = nn.ModuleList(glorot(Block(32, 4, 128, norm_first)) for _ in range(depth))
         self.norm = nn.LayerNorm(32)
         self.read_out = nn.Parameter(torch.randn(32, outputs) / 32**0.5)
@@ -809,17 +810,17 @@ class Encoder(nn.Module):
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def warm_up(step: int, rate: float, over: int) -> float:
-    """The learning rate of a step: it grows evenly in the first ones, `over` many, and stays."""
+    """The learning rate of a step: linear growth over the first `over` steps, then constant."""
     return rate * min(1.0, (step + 1) / over)
 
 def backwards(ids: Int[Tensor, "B T"]) -> Int[Tensor, "B T"]:
-    """Every sentence with its words in reverse order; borders and padding stay where they are."""
+    """Every sentence with its words in reverse order; boundary tokens and padding stay in place."""
     real, places = ids >= len(SPECIAL_TOKENS), torch.arange(ids.shape[1])
     mirrored = 1 + real.sum(1, keepdim=True) - places              # words stand at 1, 2, …
     return ids.gather(1, torch.where(real, mirrored, places))
 
 def both_ways(ids: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """A batch of each sentence in both directions, shuffled: no answer can be told by the place in the batch."""
+    """Each sentence in both directions, shuffled, so that the index in the batch does not give the answer away."""
     order, directions = torch.randperm(2 * len(ids)), torch.arange(2).repeat_interleave(len(ids))
     ids, targets = torch.cat([ids, backwards(ids)])[order], directions[order][:, None]
     return ids, targets.expand_as(ids), ids >= len(SPECIAL_TOKENS)
@@ -831,35 +832,35 @@ train_ids, test_ids = sentences(12_000, 1, "train"), sentences(2_000, 2, "held_o
 
 @torch.no_grad()
 def direction(model: nn.Module, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B"]:
-    """How much more a sentence looks backwards than forwards, by the mean over its words."""
+    """Logit of "backwards" minus logit of "forwards", averaged over the words of each sentence."""
     model.eval()
     weights = (ids >= len(SPECIAL_TOKENS)).float()
     scores = model(ids)
     return ((scores[..., 1] - scores[..., 0]) * weights).sum(1) / weights.sum(1)
 
 def directions_found(model: nn.Module) -> float:
-    """Share of held-out sentences, each in both directions, whose direction is found."""
+    """Accuracy on held-out sentences, each in both directions."""
     ids, targets, _ = both_ways(test_ids)
     return ((direction(model, ids) > 0) == targets[:, 0].bool()).float().mean().item()
 
 # %% [markdown]
-# The rate grows from near 0 over the first 30 steps (`warm_up`). While it trains we watch one sentence in both directions: does the model say "backwards" to the second alone?
+# The learning rate increases from near 0 over the first 30 steps (`warm_up`). During training we follow one sentence in both directions: does the model predict "backwards" for the second version only?
 
 # %% tags=["demo", "record"]
 def learn_direction(
-    model: nn.Module, steps: int, over: int = 30, most: float = 1.0, look=lambda step, loss: None
+    model: nn.Module, steps: int, over: int = 30, most: float = 1.0, rate: float = 3e-3, look=lambda step, loss: None
 ) -> list[float]:
-    """Your steps; the loss of each."""
+    """Train with your training_step; returns the loss of each step."""
     optimiser, losses = torch.optim.Adam(model.parameters()), []
     for step in range(steps):
         batch = both_ways(train_ids[torch.randint(len(train_ids), (32,))])
-        losses.append(training_step(model, batch, optimiser, warm_up(step, 3e-3, over), most))
+        losses.append(training_step(model, batch, optimiser, warm_up(step, rate, over), most))
         look(step + 1, losses[-1])
     return losses
 
 # %% tags=["demo"]
 def order_accuracy(embed, seed: int, steps: int = 150, look=lambda *now: None) -> float:
-    """The share that one layer finds with these positions."""
+    """Accuracy of one layer with this kind of embedding."""
     torch.manual_seed(seed)
     model = Encoder(1, 2, embed)
     learn_direction(model, steps, look=lambda *now: look(model, *now))
@@ -872,10 +873,10 @@ print("backwards:", language.decode(pair[1]), "\n")
 def answers(model: nn.Module, step: int, loss: float) -> None:
     if step % 30 == 0:
         said = " ".join(f"{p:.2f}" for p in direction(model, pair).sigmoid())
-        print(f"step {step:>3}   loss {loss:.3f}   says backwards, to the first and to the second: {said}")
+        print(f"step {step:>3}   loss {loss:.3f}   probability of backwards, first and second version: {said}")
 
 share_found = order_accuracy(with_positions, seed=0, look=answers)
-print(f"\ndirections found in 2,000 held-out sentences, both ways: {share_found:.3f}")
+print(f"\naccuracy on 2,000 held-out sentences in both directions: {share_found:.3f}")
 
 # %% tags=["demo"]
 print("This takes five to ten seconds.")
@@ -885,20 +886,20 @@ found = {embed.__name__: [order_accuracy(embed, seed) for seed in range(3)]
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 share_found = np.mean(found["words_alone"])
 reveal("transformer.direction", COIN if share_found < 0.6 else SOMEWHAT if share_found < 0.9 else MOST, because={
-    SOMEWHAT: "They do, but who cannot see where a word stands cannot use it: every word has the same vector in both directions.",
+    SOMEWHAT: "They do, but a model that cannot see positions cannot use this: every word has the same vector in both directions.",
     MOST: "There is nothing to learn: both directions are the same set of words with the same vectors, whatever the weights are.",
 })
 for name, values in found.items():
     seeds = " ".join(f"{value:.3f}" for value in values)
-    print(f"{name:<15} direction found: {np.mean(values):.3f}   (seeds {seeds})")
+    print(f"{name:<15} accuracy: {np.mean(values):.3f}   (seeds {seeds})")
 
 # %% [markdown]
-# Without positions the answer is a coin toss, however long one trains: both directions hold the same words, with the same vectors (where rounding decides, it decides
-# at random). With positions, one layer and a few seconds find nearly all directions.
+# Without positions the accuracy stays at chance level, however long we train: both directions contain the same words with the same vectors (where rounding errors decide, they decide
+# at random). With positions, one layer trained for a few seconds is nearly always correct.
 #
-# ### What warm-up and clipping are for
+# ### What warm-up and clipping do
 #
-# One layer is easily trained. We take six, of each kind, and leave away the warm-up (the full rate from the first step), the clipping, or both. **Predict:** which of the two kinds
+# A single layer trains easily. We now train six layers of each kind and leave out the warm-up (the full learning rate from the first step), the clipping, or both. **Predict:** at a learning rate of 0.003, which of the two kinds
 # of layer fails without warm-up?
 
 # %% tags=["demo"]
@@ -909,21 +910,21 @@ predict("transformer.warm_up", ..., choices=(POST, PRE, BOTH, NEITHER))
 SHORT = {"warm-up and clipping": (50, 1.0), "no clipping": (50, torch.inf), "no warm-up": (1, 1.0), "neither": (1, torch.inf)}
 DEEP, LONG = 6, 200
 
-def deep_run(norm_first: bool, how: str, seed: int) -> tuple[list[float], float]:
-    """The loss of each step of a deep encoder, and the share of directions that it finds in the end."""
+def deep_run(norm_first: bool, how: str, seed: int, rate: float = 3e-3) -> tuple[list[float], float]:
+    """The loss at each step of a deep encoder, and its accuracy at the end."""
     torch.manual_seed(seed)
     model = Encoder(DEEP, 2, norm_first=norm_first)
-    losses = learn_direction(model, LONG, *SHORT[how])
+    losses = learn_direction(model, LONG, *SHORT[how], rate)
     return losses, directions_found(model)
 
 # %% [markdown]
-# Two runs here, post-norm with and without warm-up; ten seeds of each are recorded.
+# We run two of these trainings now, post-norm with and without warm-up. For all combinations, ten seeds are recorded.
 
 # %% tags=["demo"]
-print("This takes some twenty seconds.")
+print("This takes about twenty seconds.")
 live = {how: deep_run(False, how, seed=0) for how in ("warm-up and clipping", "no warm-up")}
 for how, (losses, share_right) in live.items():
-    print(f"post-norm, {how:<21} last loss {np.mean(losses[-25:]):.3f}   directions found {share_right:.3f}")
+    print(f"post-norm, {how:<21} final loss {np.mean(losses[-25:]):.3f}   accuracy {share_right:.3f}")
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.datasets import read_table
@@ -933,28 +934,39 @@ learned = runs[runs.step == runs.step.max()].assign(found=lambda end: end.accura
 learned = learned.groupby(["norm", "how"], sort=False).found.sum().unstack("how", sort=False)
 post_fails, pre_fails = (learned.loc[kind, "no warm-up"] < learned.loc[kind, "warm-up and clipping"] / 2 for kind in KINDS)
 reveal("transformer.warm_up", BOTH if post_fails and pre_fails else POST if post_fails else PRE if pre_fails else NEITHER, because={
-    PRE: "Its road from the bottom to the top is free, and the top divides by a long sum: a first step that is too long changes little.",
-    BOTH: "Pre-norm's sums are never cut back: one layer that has gone astray is one term among others.",
-    NEITHER: "At the full rate from the first step, Adam moves every number by as much as in any later one, while the gradients still come from random weights.",
+    PRE: "Its residual stream is unobstructed, and the final norm divides by a long sum, so a first step that is too large changes little.",
+    BOTH: "In pre-norm the sums are never rescaled, so a single layer that has gone astray is only one term among many.",
+    NEITHER: "At the full rate from the first step, Adam changes every weight by as much as in any later step, while the gradients still come from random weights.",
 })
 pictures.warm_up(runs)
 
 # %% [markdown]
-# Without warm-up, the deep post-norm encoder learns the task in one run of twenty. In the others the loss stays near a coin's, clipped or not. Pre-norm learns with every seed, in all four ways.
-# Here the place of the norm decides whether a warm-up is needed, as Xiong et al. found. With warm-up, post-norm learns with all ten seeds if it is clipped, and with seven if not. That may be luck: ten seeds do not settle it (Fisher's exact test: p = 0.21).
+# At this learning rate and without warm-up, the deep post-norm encoder learns the task in one run out of twenty. In the other runs the loss stays at chance level, with or without clipping. Pre-norm learns with every seed in all four settings,
+# as Xiong et al. report. With warm-up, post-norm learns with all ten seeds if the gradient is clipped and with seven if it is not; ten seeds are too few to call this a difference (Fisher's exact test: p = 0.21).
+#
+# Why does warm-up help? In its first steps Adam divides each gradient by an estimate of its size that rests on very few values, so every weight moves by about the full learning rate, whatever its gradient. A smaller learning rate
+# should then help as well. We repeated the trainings (with clipping) at four learning rates:
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+rates = read_table("results/warm_up_rates.csv")
+learned_at = rates.assign(found=rates.accuracy > 0.9).groupby(["norm", "how", "rate"], sort=False).found.agg(["sum", "size"])
+lines = ["| runs that learned, of five | " + " | ".join(f"rate {rate:g}" for rate in sorted(rates.rate.unique())) + " |", "|:--" + "|--:" * rates.rate.nunique() + "|"]
+for (norm, how), rows in learned_at.groupby(["norm", "how"], sort=False):
+    cells = " | ".join(str(row["sum"]) for _, row in rows.sort_index(level="rate").iterrows())
+    lines.append(f"| {norm}, {'no warm-up' if how == 'no warm-up' else 'warm-up'} | {cells} |")
+display(Markdown("\n".join(lines)))
 
 # %% [markdown]
-# Why warm-up? In its first step Adam moves every number by the full rate, whatever its gradient, for it has seen no other to compare with. Measured are six small layers at one rate:
-# how long a warm-up must be, or whether a smaller rate would do, is not.
+# TEXT-RATES
 
 # %% [markdown]
 # ## 8 · Scoreboard
 #
-# The same encoder takes the course's exam. As in 02, it is told the senses in training; its word vectors start at random. In two of
-# the four kinds of question the order of the words alone tells the sense, in one clause or in two. An encoder without positions gets at most a half of these, with any number
-# of layers: shuffled words give shuffled outputs. How much do positions give, and does a second layer matter?
+# We evaluate the same encoder on the course's test of word senses. As in 02 it is trained on labelled senses, and its word vectors start at random. In two of
+# the four kinds of question only the word order determines the sense, within one clause or across two. On these an encoder without positions cannot exceed one half, whatever the number
+# of layers, because shuffled inputs give shuffled outputs. How much do positions help, and does a second layer matter?
 #
-# It is your `training_step` again; now one word of each sentence counts, the ambiguous one.
+# We use your `training_step` again; now only one word of each sentence counts in the loss, the ambiguous one.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.exam import Accuracy, nearest_sense, sense_exam
@@ -967,14 +979,14 @@ senses_of = torch.zeros(V, len(names), dtype=torch.bool)                # True f
 senses_of[ids[torch.arange(len(ids)), position], sense] = True
 
 class SenseEncoder(Encoder):
-    """Scores for the senses of each word; of another word's senses there is no question."""
+    """Logits for the senses of each word; senses of other words are excluded."""
 
     def forward(self, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T senses"]:
         return super().forward(ids).masked_fill(~senses_of[ids], -1e9)
 
 @torch.no_grad()
 def examine(model: Encoder) -> Accuracy:
-    """Share of senses found by kind of question, from the encoder's vectors of the ambiguous words."""
+    """Accuracy per kind of question, from the encoder's vectors of the ambiguous words."""
     model.eval()
     return nearest_sense(exam, *(
         torch.cat([model.vectors(torch.from_numpy(part.ids))[torch.arange(len(part.ids)), torch.from_numpy(part.position)]
@@ -984,7 +996,7 @@ def examine(model: Encoder) -> Accuracy:
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def lessons_and_exams(depth: int, seed: int, embed, at: list[int]) -> dict[int, Accuracy]:
-    """Train to tell the senses, and take the exam after each of these numbers of steps."""
+    """Train on labelled senses, and evaluate after each of the given numbers of steps."""
     torch.manual_seed(seed)
     model = SenseEncoder(depth, len(names), embed)
     optimiser, found = torch.optim.Adam(model.parameters()), {}
@@ -998,7 +1010,7 @@ def lessons_and_exams(depth: int, seed: int, embed, at: list[int]) -> dict[int, 
     return found
 
 # %% [markdown]
-# First live, with one layer and 500 steps, which is short: with positions and without.
+# First a short run of 500 steps with one layer, with and without positions:
 
 # %% tags=["demo"]
 print("This takes five to ten seconds.")
@@ -1011,7 +1023,7 @@ for name, accuracy in brief.items():
     print(f"{name:<22} {accuracy}")
 
 # %% [markdown]
-# **Predict:** after 2,000 steps, which share of the questions of two clauses does *one* layer with positions find, between 0 and 1? The dotted line of the figure below is at one half.
+# **Predict:** after 2,000 steps, what is the accuracy of *one* layer with positions on the questions with two clauses, between 0 and 1? The dotted line in the figure below marks one half.
 
 # %% tags=["demo"]
 predict("transformer.two_clauses", ...)
@@ -1035,12 +1047,12 @@ pictures.learning(recorded, kinds=("right", "order1", "order2"))
 
 # %% tags=["demo"]
 for name in ("1 layer", "2 layers"):
-    add_row(f"transformer, {name}", found_at_last[name], note="told the senses")
+    add_row(f"transformer, {name}", found_at_last[name], note="trained on labelled senses")
 draw()
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def stated(name: str, kind: str) -> str:
-    """Mean over the seeds, and half its 95 % interval."""
+    """Mean over the seeds, and half the width of its 95 % interval."""
     mean, half = mean_and_half([accuracy[kind] for accuracy in found_at_last[name]])
     return f"{mean:.3f} ± {half:.3f}"
 
@@ -1049,34 +1061,34 @@ lines += [f"| {name} | " + " | ".join(stated(name, kind) for kind in QUESTIONS) 
 untrained = recorded[recorded.steps == 0].groupby("encoder").right.mean()
 seeds = ", ".join(f"{accuracy.order2:.3f}" for accuracy in found_at_last["1 layer"])
 display(Markdown(
-    "\n".join(lines) + f"\n\n± is half a 95 % interval over {recorded.seed.nunique()} seeds (`experiments/transformer_depth.py`). One layer with positions, questions of two clauses, "
-    f"seed by seed: {seeds}. Not trained, the same encoder finds {untrained['1 layer']:.2f} of the senses whose cue stands on the right: a random mixture of one sentence's words still differs from that of another."))
+    "\n".join(lines) + f"\n\n± is half the width of a 95 % interval over {recorded.seed.nunique()} seeds (`experiments/transformer_depth.py`). One layer with positions, questions with two clauses, "
+    f"by seed: {seeds}. Before training, the same encoder already scores {untrained['1 layer']:.2f} where the cue is to the right: random mixtures of different words are themselves different."))
 
 # %% [markdown]
-# Where a word tells the sense, all trained encoders find more than nine in ten within 500 steps, with positions or without. Where order tells it, those without stay at a half, with one layer and with two.
-# (The ± is over seeds, which all answer the same questions; what else is above a half is luck, as in 01.) With
-# positions the order questions follow, later: after 500 steps at most seven in ten are found, after 2,000 more than nine in ten (one seed of one layer: eight in ten). So both rows stand above those of 01 and 02 in the
-# last two panels, for one reason: the words say where they stand.
+# Where a cue word determines the sense, all trained encoders answer more than nine in ten questions correctly within 500 steps, with or without positions. Where the order determines it, encoders without positions stay at one half, with one layer and with two.
+# (The ± is over seeds, all of which answer the same questions; any remaining difference from one half is chance, as in 01.) With
+# positions the order questions are learned later: at most seven in ten are correct after 500 steps, more than nine in ten after 2,000 (eight in ten for one seed of one layer). Both encoders therefore exceed those of 01 and 02 in the
+# last two panels, for a single reason: their word vectors contain positions.
 
 # %% [markdown]
-# A second layer is not what decides: one attention sees all words with their places, and the network behind it can combine what it gathers.
-# At none of these numbers of steps can one layer and two be told apart in the order questions. (A difference smaller than the ± of the table is not ruled out.) Like the layer of 02, this
-# encoder was told the senses; from 05 on, models have to find them by themselves.
+# The second layer is not what makes the difference: a single attention layer sees all words with their positions, and the feed-forward network after it can combine what attention has gathered.
+# On the order questions one layer and two cannot be distinguished at any number of steps. (A difference smaller than the ± of the table cannot be ruled out.) Like the layer of 02, this
+# encoder was trained on labelled senses; from 05 on, models have to discover them without labels.
 
 # %% [markdown]
-# ## Further: embeddings, and rows of unequal lengths
+# ## Further: embeddings, and sequences of different lengths
 #
-# Two parts stand before the first layer. One gives each token its vector and its place. The table of words is learned, so it is a parameter; the sinusoid never changes, yet it
-# belongs to the model: saved with it, and moved with it to another device. That is a **buffer**, `self.register_buffer("position", table)`. As a parameter it would be trained, as a plain
-# attribute it would stay behind.
+# Two components come before the first layer. The first gives each token its vector and its position. The token vectors are learned, so they are parameters. The sinusoid is fixed, but it should still be
+# saved with the model and moved to another device with it. Such a tensor is a **buffer**: `self.register_buffer("position", table)`. As a parameter it would be trained, and as a plain
+# attribute it would not be moved or saved.
 
 # %% nbgrader={"grade": false, "grade_id": "transformer-Embeddings", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class Embeddings(nn.Module):
-    """A learned vector for each token, and a sinusoid for its place.  (further, ●○○, 5 minutes)
+    """Learned token vectors plus sinusoidal positions.  (further, ●○○, 5 minutes)
 
-    Registers `token`, an nn.Embedding with a row for each of the vocabulary, and the buffer `position`, your
-    sinusoid for so many tokens, saved with the model. Then write forward(self, ids): ids (B, T) give (B, T, D), the sum of both; T is
-    at most `tokens`. Nothing is scaled.
+    Register `token`, an nn.Embedding with one row per vocabulary entry, and the buffer `position`, your
+    sinusoid with `tokens` rows, which is saved with the model. Then write forward(self, ids), which maps ids
+    (B, T) to the sum of both, (B, T, D). T is at most `tokens`. Nothing is scaled.
     """
 
     def __init__(self, vocabulary: int, tokens: int, dim: int):
@@ -1096,15 +1108,15 @@ check("transformer.Embeddings", lambda case: run_module(Embeddings, case, "ids")
 keep(sinusoid, Embeddings)
 
 # %% [markdown]
-# The other makes the batch. Sentences are of unequal lengths, a tensor is not. PyTorch's `DataLoader` shuffles the rows, cuts them into batches, and gives each batch to a function
-# of yours, by custom called **collate**, which pads it. Padded to the longest row of the *batch*, not of the corpus, fewer tokens are computed for nothing.
+# The second builds batches. Sentences differ in length; the rows of a tensor cannot. PyTorch's `DataLoader` shuffles the sequences, groups them into batches, and passes each batch to a
+# **collate** function of yours, which pads it. Padding to the longest sequence of the *batch*, not of the corpus, wastes less computation.
 
 # %% nbgrader={"grade": false, "grade_id": "transformer-collate", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def collate(rows: list[list[int]]) -> tuple[Int[Tensor, "B T"], Bool[Tensor, "B T"]]:
-    """Rows of ids as one batch: the padded ids, and where they are real.  (further, ●○○, 5 minutes)
+    """Pad sequences of ids to one batch; also return the mask.  (further, ●○○, 5 minutes)
 
-    T is the length of the longest row. Behind the end of a shorter row stand zeros. The mask is True where an id stands
-    in a row; a row may itself hold the id 0, and may be empty, though not all of them are.
+    T is the length of the longest sequence; shorter ones are padded with zeros at the end. The mask is True at
+    the ids of a sequence and False at padding. A sequence may itself contain the id 0, and may be empty, but not all are.
     """
     ### BEGIN SOLUTION
     longest = max(len(row) for row in rows)
@@ -1122,13 +1134,13 @@ check("transformer.collate", lambda case: collate(
 keep(collate)
 
 # %% [markdown]
-# With it the encoder of section 7 learns the directions once more, each row forwards and backwards. The mask says which tokens count. One pass over all rows is an **epoch**.
+# We use it to train the encoder of section 7 once more, on each sequence forwards and backwards. The mask selects the tokens that count in the loss. One pass over all sequences is an **epoch**.
 
 # %% tags=["demo"]
 from torch.utils.data import DataLoader
 
 def both_directions(rows: list[list[int]]) -> tuple[Tensor, Tensor, Tensor]:
-    """What training_step takes: the rows, and the rows mirrored between their borders, padded by your collate."""
+    """A batch for training_step: each row forwards and reversed between its boundary tokens, padded by your collate."""
     ids, real = collate([*rows, *([row[0], *row[-2:0:-1], row[-1]] for row in rows)])
     return ids, torch.arange(2).repeat_interleave(len(rows))[:, None].expand_as(ids), real
 
@@ -1147,17 +1159,17 @@ for step, batch in enumerate(loader):
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 longest_row = max(map(len, rows))
 found_after_epoch = directions_found(model)
-print(f"after one epoch, directions found: {found_after_epoch:.3f}")
-print(f"{len(loader)} batches, {min(widths)} to {max(widths)} tokens wide; real tokens: {np.mean(filled):.0%}; "
-      f"padded to the longest of all, {longest_row}: {np.mean([len(row) for row in rows]) / longest_row:.0%}")
+print(f"accuracy after one epoch: {found_after_epoch:.3f}")
+print(f"{len(loader)} batches, {min(widths)} to {max(widths)} tokens wide; {np.mean(filled):.0%} of the tokens are real. "
+      f"Padded to the longest sequence of all, {longest_row} tokens: {np.mean([len(row) for row in rows]) / longest_row:.0%}")
 
 # %% [markdown]
-# ## Further: two pieces of found code
+# ## Further: two bugs in published code
 #
 # ### Positions of 2025
 #
-# The line with `torch.arange` stood in the teaching code of a university course on language models until January 2026 (issue 1 of cmu-l3/anlp-fall2025-code); a genome model had its
-# like (C.Origami, issue 42). The rest of the function is ours. It runs, and the loss of a model with it goes down.
+# The line with `torch.arange` was part of the teaching code of a university course on language models until January 2026 (issue 1 of cmu-l3/anlp-fall2025-code); a genome model contained a similar
+# bug (C.Origami, issue 42). The rest of the function is ours. It runs, and the loss of a model that uses it decreases.
 
 # %%
 def positions_of_2025(
@@ -1167,11 +1179,11 @@ def positions_of_2025(
     return words[ids] + places[numbers]
 
 # %% [markdown]
-# Three symptoms. The first two take the river sentence, alone and twice in one batch. The third is the task from above.
+# We look at three symptoms. The first two use the river sentence, once alone and once twice in the same batch. The third is the accuracy on the direction task.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def symptoms(add_positions) -> None:
-    """What a way of adding positions does, in three numbers."""
+    """Three measurements that show whether positions were added correctly."""
     table, places = x_river[0], sinusoid(5_000, 50)
     order, other = torch.arange(9)[None], torch.tensor(shuffled)[None]
     placed = [add_positions(words, table, places) for words in (order, other)]
@@ -1183,14 +1195,14 @@ def symptoms(add_positions) -> None:
 | {add_positions.__name__} | |
 |:--|--:|
 | change of *bank* when the other words are shuffled | {change_of_bank(*placed):.0e} |
-| the same sentence twice in a batch: largest difference of the two | {apart:.1e} |
-| directions found | {task:.3f} |
+| the same sentence twice in a batch: largest difference between the two | {apart:.1e} |
+| accuracy on directions | {task:.3f} |
 """))
 
 symptoms(positions_of_2025)
 
 # %% [markdown]
-# Shuffling has no effect, and the same sentence gets two different results. What is numbered here? Write the function as it should be.
+# Shuffling the words has no effect, and the same sentence produces two different results. What does `numbers` count? Write a correct version of the function.
 
 # %% nbgrader={"grade": false, "grade_id": "transformer-mended_positions", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def mended_positions(
@@ -1198,8 +1210,8 @@ def mended_positions(
 ) -> Float[Tensor, "B T D"]:
     """positions_of_2025 without its bug.  (further, ●○○, 4 minutes)
 
-    ids are row numbers of `words`. The first word of every sentence gets row 0 of `places`, the
-    next one row 1, … M ≥ T. Padding (0, at the end or elsewhere) is treated like all words.
+    ids are row indices of `words`. The first word of every sentence receives row 0 of `places`, the
+    next one row 1, and so on; M ≥ T. Padding (0, at the end or elsewhere) is treated like any word.
     """
     ### BEGIN SOLUTION
     return words[ids] + places[: ids.shape[1]]
@@ -1212,15 +1224,15 @@ check("transformer.mended_positions", lambda case: mended_positions(**case))
 symptoms(mended_positions)
 
 # %% [markdown]
-# The bug numbers the *sentences* of the batch. Broadcasting then gives all words of a sentence the same position, which is no position. Most tasks
-# can be learned quite well from a bag of words, so the loss goes down and nobody looks. The test that finds it takes two lines: shuffle the words, and see whether anything happens.
+# The bug counts the *sentences* of the batch. Broadcasting then gives all words of a sentence the same position, which carries no information about order. Most tasks
+# can be learned quite well from a bag of words, so the loss decreases and the bug goes unnoticed. A test of two lines finds it: shuffle the words and see whether the output changes.
 
 # %% [markdown]
 # ### The norm of a tutorial
 #
-# The *Annotated Transformer* (Rush 2018), from which many learned, writes `(x - mean) / (std + eps)`: ε outside the root, and torch's `std`, which
-# divides by D − 1. Asked about it in a BERT in PyTorch (codertimo, issue 30), people compared [1, 0, 0, 0] and found 1.5
-# where `nn.LayerNorm` gives 1.732; the thread ends on "they did the same thing". Did they? We give both the same ε.
+# The *Annotated Transformer* (Rush 2018), a widely read tutorial, computes `(x - mean) / (std + eps)`: ε is outside the square root, and torch's `std`
+# divides by D − 1. When this was discussed for a PyTorch version of BERT (codertimo, issue 30), a user compared both on [1, 0, 0, 0] and found 1.5
+# where `nn.LayerNorm` gives 1.732; the thread ends with "they did the same thing". Did they? We use the same ε in both.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def tutorial_norm(x: Tensor, eps: float = 1e-5) -> Tensor:
@@ -1234,7 +1246,7 @@ samples = {
     "random, D = 768, standard deviation 0.02": 0.02 * torch.randn(768),
     "random, D = 768, standard deviation 0.001": 0.001 * torch.randn(768),
 }
-lines, ratio = ["| vector | largest number, ours | tutorial's | tutorial's / ours |"], {}
+lines, ratio = ["| vector | largest coordinate, ours | tutorial's | tutorial's / ours |"], {}
 lines.append("|:--|--:|--:|--:|")
 for name, x in samples.items():
     ours = layer_norm(x, torch.ones(len(x)), torch.zeros(len(x))).max()
@@ -1244,22 +1256,22 @@ for name, x in samples.items():
 display(Markdown("\n".join(lines)))
 
 # %% [markdown]
-# Nearly, for vectors of an ordinary size and many coordinates: D − 1 in place of D costs a factor of $\sqrt{(D-1)/D}$. BERT's tables start with standard deviation 0.02:
-# at this ε its place makes a difference of about a percent there (BERT itself has ε = 1e-12, where it makes none). At 0.001, a third of √ε, it decides: the numbers come out three times as large. A checkpoint trained with
-# one of the two should run with the same one.
+# Nearly the same, for vectors with many coordinates of ordinary size: dividing by D − 1 instead of D changes the result by a factor of $\sqrt{(D-1)/D}$. BERT's embeddings are initialised with standard deviation 0.02;
+# there the position of this ε makes a difference of about one per cent (BERT itself uses ε = 1e-12, where it makes none). At a standard deviation of 0.001, a third of √ε, it matters: the tutorial's results are three times as large. A checkpoint trained with
+# one of the two should be run with the same one.
 
 # %% [markdown]
 # ## Extension
 #
-# In the picture of dot products, only the distance counted. There is more: for every k there is *one* matrix $M_k$ with $\mathrm{PE}(p + k) = M_k\, \mathrm{PE}(p)$ for **all** p. So "three
-# words further on" is a linear map, which a projection such as W_q could learn. Each pair of columns is turned by the angle $k\,\omega_i$. It counts as extra credit.
+# The dot product of two positions depends only on their distance. A stronger statement holds: for every k there is *one* matrix $M_k$ with $\mathrm{PE}(p + k) = M_k\, \mathrm{PE}(p)$ for **all** p. So "three
+# words further on" is a linear map, which a projection such as W_q could learn. It rotates each pair of columns by the angle $k\,\omega_i$. This exercise earns extra credit.
 
 # %% nbgrader={"grade": false, "grade_id": "transformer-shift_matrix", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def shift_matrix(k: int, D: int) -> Float[Tensor, "D D"]:
     """The matrix M with PE(p + k) = M @ PE(p) for every position p.  (further, ●●●, 8 minutes)
 
-    PE(p) is row p of `sinusoid`, here as a column. k may be negative. The entries of M that belong
-    to two different pairs of columns are 0. D is even.
+    PE(p) is row p of `sinusoid`, written as a column vector. k may be negative. M is block-diagonal: entries
+    that connect two different pairs of columns are 0. D is even.
     """
     ### BEGIN SOLUTION
     angle = k * 10_000.0 ** (-torch.arange(0, D, 2) / D)
@@ -1281,21 +1293,21 @@ for what, gap in shifted.items():
     print(f"{what:<27} largest difference {gap:.1e}")
 
 # %% [markdown]
-# One matrix moves all positions, and moves can be chained. *Rotary* positions (Su et al. 2021), which LLaMA has, apply these rotations to queries and keys directly, in place of
-# adding a vector to the words: the score of two words then depends on their distance by construction.
+# A single matrix shifts all positions, and shifts can be composed. *Rotary* position embeddings (Su et al. 2021), used by LLaMA, apply these rotations directly to queries and keys instead of
+# adding a vector to the words: the attention score of two words then depends on their distance by construction. You will build them in 13.
 
 # %% [markdown]
 # ## Summary
 #
-# - A module owns the parameters and modules set as its attributes, not those in a plain list.
-# - Attention knows no order: a positional encoding is added to each word.
-# - Norm and network work on each word alone; only attention lets words meet.
-# - Without residuals a sentence becomes one vector. Pre-norm never cuts the residual stream back; deep post-norm needs a warm-up.
-# - A step: forward, loss over what counts, gradients to zero, backward, clip, rate, step.
-# - Without positions an encoder finds at most half of what order tells; with them, most.
-# - Your layer is PyTorch's: equal weights, equal numbers.
+# - A module owns the parameters and modules that are its attributes, but not those in a plain list.
+# - Attention ignores word order, so a positional encoding is added to each word vector.
+# - The norm and the feed-forward network treat each word separately; only attention passes information between words.
+# - Without residual connections all words of a sentence end up with the same vector. Pre-norm never rescales the residual stream. Whether deep post-norm needs a warm-up depends on the learning rate.
+# - A training step: forward pass, loss over the tokens that count, gradients to zero, backward pass, clipping, learning rate, update.
+# - Without positions an encoder answers at most half of the order questions; with them, nearly all.
+# - With the same weights, your layer computes the same output as PyTorch's.
 #
-# **Next**: 04 adds a decoder, and asks what all this costs, compared with a network that reads word by word.
+# **Next**: 04 adds a decoder and compares the cost of all this with that of a network that reads word by word.
 
 # %% [markdown]
 # ## References

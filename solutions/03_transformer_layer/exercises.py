@@ -27,28 +27,30 @@ sinusoid = Exercise(
     mistakes=(
         Mistake(
             "sines first, then cosines",
-            "All your numbers are there, in another order: the left half of your columns are sines, the right half cosines. "
-            "Here each sine has its cosine beside it.",
+            "All your values are correct but in another order: the left half of your columns contains sines, the right half "
+            "cosines. Each sine should be followed by its cosine.",
             INTERLEAVED, "torch.cat([angle.sin(), angle.cos()], dim=-1)",
         ),
         Mistake(
             "cosine before sine",
-            "Row 0 begins with 1. At position 0 a sine is 0 and a cosine is 1: which of the two stands in column 0?",
+            "Your row 0 begins with 1. At position 0 the sine is 0 and the cosine is 1: which of the two belongs in column 0?",
             INTERLEAVED, "torch.stack([angle.cos(), angle.sin()], dim=-1).flatten(1)",
         ),
         Mistake(
             "positions counted from 1",
-            "Your first row is what the second should be. The first word stands at position 0.",
+            "Your first row is what the second should be. The first word is at position 0.",
             "torch.arange(T)[:, None]", "torch.arange(1, T + 1)[:, None]",
         ),
         Mistake(
-            "frequencies twice as far apart",
-            "Columns 0 and 1 are right, the others turn too slowly. Column 2i belongs to the exponent 2i/D: is your counter i or 2i already?",
+            "exponent doubled",
+            "Columns 0 and 1 are correct, but the others rotate too slowly. Column 2i has the exponent 2i/D: is your counter "
+            "i, or already 2i?",
             FREQUENCY, "10_000.0 ** (-2 * torch.arange(0, D, 2) / D)",
         ),
         Mistake(
-            "a frequency for every column instead of every pair",
-            "Sine and cosine of a pair turn at different speeds in yours. Both columns of a pair share one frequency, the one of the even column.",
+            "one frequency per column instead of per pair",
+            "In your table, the sine and the cosine of a pair have different frequencies. Both columns of a pair share one "
+            "frequency, that of the even column.",
             code="""
 def sinusoid(T, D):
     angle = torch.arange(T)[:, None] * 10_000.0 ** (-torch.arange(D) / D)
@@ -56,44 +58,48 @@ def sinusoid(T, D):
 """,
         ),
         Mistake(
-            "the exponent counts pairs, not columns",
-            "Columns 0 and 1 are right, the others turn too fast: your exponents reach only half as far as they should.",
+            "exponent i/D instead of 2i/D",
+            "Columns 0 and 1 are correct, but the others rotate too fast: your exponents reach only half as far as they "
+            "should. They count columns, not pairs.",
             FREQUENCY, "10_000.0 ** (-torch.arange(0, D // 2) / D)",
         ),
         Mistake(
-            "1,000 in place of 10,000",
-            "The slow columns turn too fast, and by more the further right they stand. Check the base.",
+            "base 1,000 instead of 10,000",
+            "The slow columns rotate too fast, and the error grows to the right. Check the base.",
             "10_000.0", "1_000.0",
         ),
         Mistake(
-            "positions and columns have changed places",
-            "Your table has a row for each column and a column for each position.",
+            "table transposed",
+            "Your table has one row per column and one column per position. Return its transpose, with one row per position.",
             INTERLEAVED, "torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1).T",
         ),
         Mistake(
             "multiplied by 10000^(2i/D) instead of divided",
-            "Your frequencies grow from left to right. The first pair turns by one radian for each word, all others turn more slowly.",
+            "Your frequencies increase from left to right. The first pair rotates by one radian per word, and every other pair "
+            "should rotate more slowly.",
             "(-torch.arange(0, D, 2) / D)", "(torch.arange(0, D, 2) / D)",
         ),
         Mistake(
-            "the same speed in every pair",
-            "All your pairs turn by one radian for each word, as the first one should. Is the exponent left out, or rounded to a whole number (`//`)?",
+            "same frequency for every pair",
+            "All your pairs rotate by one radian per word, as only the first should. Is the exponent missing, or rounded to an "
+            "integer (`//`)?",
             " * frequency", " * torch.ones(D // 2)",
         ),
         Mistake(
-            "the last pair at exactly 1/10000",
-            "Your first pair is right, and your last one turns by 1/10000 for each word: you have spread the speeds from 1 to 1/10000 "
-            "with both ends. By the formula the last exponent is (D − 2)/D, a little less than 1.",
+            "frequencies spread to exactly 1/10000",
+            "Your first pair is correct, but your last one rotates by exactly 1/10000 per word: you have spread the exponents "
+            "from 0 to 1 inclusive. In the formula, the last exponent is (D − 2)/D, slightly less than 1.",
             FREQUENCY, "10_000.0 ** (-torch.arange(D // 2) / max(D // 2 - 1, 1))",
         ),
         Mistake(
-            "sines alone",
-            "Your even columns are right. The odd ones hold the same sines again, where cosines are asked.",
+            "sines only",
+            "Your even columns are correct, but the odd columns repeat the sines. They should contain cosines.",
             INTERLEAVED, "torch.stack([angle.sin(), angle.sin()], dim=-1).flatten(1)",
         ),
         Mistake(
-            "positions as a share of the length",
-            "Your positions run from 0 to 1, so that the vector of word 3 depends on the length of the sentence. A position is a whole number here.",
+            "positions as a fraction of the length",
+            "Your positions run from 0 to 1, so the encoding of word 3 depends on the length of the sentence. A position here "
+            "is an integer.",
             "torch.arange(T)[:, None]", "torch.arange(T)[:, None] / T",
             also=(
                 """
@@ -134,12 +140,14 @@ def sinusoid(T, D):
 """,
     },
     hints=(
-        "Write down row 0 and row 1 for D = 4 by hand. Which numbers of row 0 are 0, and which are 1? How many different speeds do you need for D columns?",
-        "In: two whole numbers. Positions as a column (T, 1), frequencies as a row (D/2,): their product has shape (T, D/2). Out: (T, D).",
-        "for each position p, for each i from 0 to D/2 − 1:\n    angle = p / 10000^(2i/D)\n"
-        "    column 2i gets sin(angle), column 2i + 1 gets cos(angle)",
-        "Near miss: `torch.cat([sines, cosines], dim=-1)` has the right shape and all the right numbers. "
-        "But the sine of pair 1 belongs into column 2, right after the cosine of pair 0.",
+        "Write down rows 0 and 1 for D = 4 by hand. Which entries of row 0 are 0, and which are 1? How many different "
+        "frequencies do D columns need?",
+        "Input: two integers. With positions as a column (T, 1) and frequencies as a row (D/2,), their product has shape (T, "
+        "D/2). Output: (T, D).",
+        "for each position p, for each i from 0 to D/2 − 1:\n    angle = p / 10000^(2i/D)\n    column 2i: sin(angle); column 2i "
+        "+ 1: cos(angle)",
+        "A near miss: `torch.cat([sines, cosines], dim=-1)` has the right shape and all the right values, but the sine of pair "
+        "1 belongs in column 2, right after the cosine of pair 0.",
     ),
 )
 
@@ -173,54 +181,56 @@ layer_norm = Exercise(
     mistakes=(
         Mistake(
             "epsilon outside the square root",
-            "You are close where the vectors are large, and far off where they are small: "
-            "epsilon is compared with the standard deviation in yours. It belongs to the variance.",
+            "You are close where the vectors are long and far off where they are short: you add epsilon to the standard "
+            "deviation. Add it to the variance, inside the square root.",
             "(variance + eps).sqrt()", "(variance.sqrt() + eps)",
         ),
         Mistake(
-            "the variance divided by D − 1",
-            "All your vectors are a little too short, and the fewer coordinates, the more so: "
-            "you estimate the variance of a population. Here it is the mean of the D squares.",
+            "variance divided by D − 1",
+            "All your vectors are slightly too short, the more so the fewer coordinates they have: you use the unbiased "
+            "estimate of a variance. Here it is the mean of the D squares.",
             VARIANCE, "variance = x.var(-1, keepdim=True)",
         ),
         Mistake(
-            "the standard deviation of D − 1, epsilon outside",
-            "Two things at once: your standard deviation divides by D − 1, and epsilon is added to it after the root. "
-            "Code of a well-known tutorial does the same.",
+            "standard deviation with D − 1, epsilon outside the root",
+            "Two things differ: your standard deviation divides by D − 1, and epsilon is added to it after the square root. A "
+            "well-known tutorial does the same.",
             edits={
                 VARIANCE: "variance = x.std(-1, keepdim=True)",
                 "(variance + eps).sqrt()": "(variance + eps)",
             },
         ),
         Mistake(
-            "no epsilon",
-            "You are right where the variance is large and epsilon tiny. Your answer does not change with `eps`, "
-            "and a word of zeros becomes 0/0.",
+            "epsilon not used",
+            "You are right where the variance is large and epsilon tiny. But your answer does not depend on `eps`, and a "
+            "vector of zeros becomes 0/0.",
             "(variance + eps)", "variance",
         ),
         Mistake(
-            "always the same epsilon",
-            "Your answer does not change with `eps`: you are right where it is 1e-5 and nowhere else. It is an argument.",
+            "fixed epsilon",
+            "You are right where `eps` is 1e-5 and nowhere else: your answer does not depend on the argument `eps`.",
             "(variance + eps)", "(variance + 1e-5)",
         ),
         Mistake(
             "epsilon squared",
-            "You are close where the vectors are large, and far off where they are small: what you add under the root is eps², not eps.",
+            "You are close where the vectors are long and far off where they are short: you add eps² under the root instead of "
+            "eps.",
             "(variance + eps)", "(variance + eps**2)",
         ),
         Mistake(
             "epsilon as a lower bound",
-            "You are close where the variance is large. Epsilon is added to every variance, also to those above it; yours only replaces the small ones.",
+            "You are close where the variance is large. Epsilon is added to every variance; yours only replaces those that are "
+            "smaller.",
             "(variance + eps)", "variance.clamp(min=eps)",
         ),
         Mistake(
             "epsilon added twice",
-            "Your vectors are a little too short where they are small: epsilon stands under the root and once more behind it.",
+            "Your short vectors come out slightly too short: you add epsilon inside the square root and again after it.",
             "(variance + eps).sqrt()", "((variance + eps).sqrt() + eps)",
         ),
         Mistake(
             "normalised over the words",
-            "Your columns have mean 0, where the rows should: each word is to be normalised by itself, over its own coordinates.",
+            "Your columns have mean 0, but the rows should: normalise each word over its own coordinates.",
             edits={
                 CENTRED: "centred = x - x.mean(-2, keepdim=True)",
                 VARIANCE: "variance = centred.square().mean(-2, keepdim=True)",
@@ -228,7 +238,8 @@ layer_norm = Exercise(
         ),
         Mistake(
             "normalised over the first axis",
-            "You compare the same coordinate along the first axis of x: each word is to be normalised by itself, over its own coordinates.",
+            "You take mean and variance of each coordinate along the first axis of x. Normalise each word over its own "
+            "coordinates, the last axis.",
             code="""
 def layer_norm(x, gain, bias, eps=1e-5):
     centred = x - x.mean(0, keepdim=True)
@@ -237,8 +248,8 @@ def layer_norm(x, gain, bias, eps=1e-5):
 """,
         ),
         Mistake(
-            "one mean and one variance for a sentence",
-            "The words of a sentence share one mean and one variance in yours: each word is to be normalised by itself.",
+            "one mean and variance per sentence",
+            "All words of a sentence share one mean and one variance in your answer. Normalise each word separately.",
             code="""
 def layer_norm(x, gain, bias, eps=1e-5):
     axes = (-2, -1) if x.ndim > 1 else (-1,)
@@ -248,16 +259,17 @@ def layer_norm(x, gain, bias, eps=1e-5):
 """,
         ),
         Mistake(
-            "one mean and one variance for the whole tensor",
-            "Long vectors stay longer than short ones: all words share one mean and one variance in yours.",
+            "one mean and variance for the whole tensor",
+            "Long vectors stay longer than short ones: all words share one mean and one variance in your answer.",
             edits={
                 CENTRED: "centred = x - x.mean()",
                 VARIANCE: "variance = centred.square().mean()",
             },
         ),
         Mistake(
-            "the mean not subtracted",
-            "Your vectors still lean to the side of their own mean. (Dividing alone is RMSNorm, which LLaMA uses; not this one.)",
+            "mean not subtracted",
+            "Your vectors keep the mean of their coordinates. (Dividing alone is RMSNorm, which LLaMA uses; layer "
+            "normalisation also subtracts the mean.)",
             CENTRED, "centred = x",
             also=(
                 """
@@ -267,23 +279,25 @@ def layer_norm(x, gain, bias, eps=1e-5):
             ),
         ),
         Mistake(
-            "gain and bias forgotten",
-            "Your vectors are standardised and that is all: the answer does not depend on gain and bias.",
+            "gain and bias not applied",
+            "Your vectors are standardised, but your answer does not depend on gain and bias.",
             f"{STANDARDISED} * gain + bias", STANDARDISED,
         ),
         Mistake(
-            "the bias multiplied by the gain",
-            "Without a bias you would be right. First stretch, then shift.",
+            "bias multiplied by the gain",
+            "With a bias of 0 you would be right. Multiply by the gain first, then add the bias.",
             f"{STANDARDISED} * gain + bias", f"({STANDARDISED} + bias) * gain",
         ),
         Mistake(
             "divided by the variance",
-            "Large vectors come out too short and small ones too long. What has the same unit as x: the variance or its root?",
+            "Long vectors come out too short and short ones too long. Which has the same unit as x, the variance or its square "
+            "root?",
             "(variance + eps).sqrt()", "(variance + eps)",
         ),
         Mistake(
             "length 1 instead of variance 1",
-            "Your vectors are too short by the factor √D: you divide by the length, not by the typical size of a coordinate.",
+            "Your vectors are too short by the factor √D: you divide by the length of the vector instead of the standard "
+            "deviation of its coordinates.",
             VARIANCE, "variance = centred.square().sum(-1, keepdim=True)",
         ),
     ),
@@ -314,12 +328,14 @@ def layer_norm(x, gain, bias, eps=1e-5):
 """,
     },
     hints=(
-        "Take the vector [1, 0, 0, 0]. What is its mean, what is the mean square of what remains, and what should the four numbers be in the end?",
-        "In: x (…, D), gain and bias (D,). Mean and variance: (…, 1), one for each word, so that they stretch over its coordinates. Out: the shape of x.",
-        "subtract from each word the mean of its own coordinates\nvariance = mean of the squares of what is left\n"
-        "divide by the root of (variance + eps)\nmultiply by gain, coordinate by coordinate, then add bias",
-        "Near miss: `(x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + eps)` differs in two places: "
-        "torch's `std` divides by D − 1, and eps stands outside the root.",
+        "Take the vector [1, 0, 0, 0]. What is its mean, what is the mean square of the deviations, and what are the four "
+        "values in the end?",
+        "Input: x (…, D), gain and bias (D,). Mean and variance: (…, 1), one per word, so that they broadcast over its "
+        "coordinates. Output: the shape of x.",
+        "subtract from each word the mean of its own coordinates\nvariance = mean of the squared deviations\ndivide by the "
+        "square root of (variance + eps)\nmultiply by gain, coordinate by coordinate, then add bias",
+        "A near miss: `(x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + eps)` differs in two ways: torch's `std` "
+        "divides by D − 1, and eps is outside the square root.",
     ),
 )
 
@@ -412,13 +428,13 @@ MultiHeadAttention = Exercise(
     rule=Rule(axes={"eval": "B T D"}),
     mistakes=(
         Mistake(
-            "the mask forgotten",
-            "Where `keep` hides nothing you are right. In the other inputs, words are answered by words that they may not see.",
+            "mask not applied",
+            "You are right where `keep` hides nothing. In the other inputs, your words attend to words that they must not see.",
             MASKED, "scores.softmax(dim=-1)",
         ),
         Mistake(
-            "the mask inverted",
-            "Your words are answered by those that they may *not* see, and by no others. `keep` is True where a word may be seen.",
+            "mask inverted",
+            "Your words attend only to those that they must *not* see. `keep` is True where a word may be seen.",
             MASKED, 'scores.masked_fill(keep[:, None], float("-inf")).softmax(dim=-1)',
             also=(
                 attention_with(
@@ -428,13 +444,15 @@ MultiHeadAttention = Exercise(
             ),
         ),
         Mistake(
-            "masked behind the softmax",
-            "Where something is hidden your weights do not add up to 1: they are set to 0 after the softmax. Hide the *scores*, before it.",
+            "mask applied after the softmax",
+            "Where something is masked, your weights do not sum to 1: you set them to 0 after the softmax. Mask the *scores*, "
+            "before the softmax.",
             MASKED, "scores.softmax(dim=-1) * keep[:, None]",
         ),
         Mistake(
-            "hidden scores set to 0",
-            "A score of 0 is not hidden: its weight is exp(0), as large as that of an ordinary word. What is hidden needs minus infinity.",
+            "masked scores set to 0",
+            "A score of 0 is not masked: its weight is exp(0), as large as that of an ordinary word. Set masked scores to "
+            "minus infinity.",
             'float("-inf")', "0.0",
             also=(
                 attention_with(
@@ -444,38 +462,40 @@ MultiHeadAttention = Exercise(
             ),
         ),
         Mistake(
-            "the scores not divided",
-            "Your weights are too sharp: the scores are not divided by √d.",
+            "scores not scaled",
+            "Your attention weights are too peaked: the scores are not divided by √d.",
             " / queries.shape[-1] ** 0.5", "",
         ),
         Mistake(
-            "divided by √D",
-            "Your weights are too even: you divide by √D, with all of a word's columns. A head's queries have d = D / heads of them.",
+            "scores divided by √D",
+            "Your attention weights are too uniform: you divide by √D, where D counts all columns. The queries of one head "
+            "have d = D / heads columns.",
             "queries.shape[-1] ** 0.5", "x.shape[-1] ** 0.5",
         ),
         Mistake(
-            "divided by d",
-            "Your weights are too even: the scores are divided by d, and its root is meant.",
+            "scores divided by d",
+            "Your attention weights are too uniform: you divide the scores by d instead of √d.",
             "queries.shape[-1] ** 0.5", "queries.shape[-1]",
         ),
         Mistake(
             "softmax over the queries",
-            "Your weights add up to 1 for each word that is *asked*; they should for each word that asks: over the last axis of the scores.",
+            "Your weights sum to 1 for each key. They should sum to 1 for each query, so take the softmax over the last axis "
+            "of the scores.",
             "softmax(dim=-1)", "softmax(dim=-2)",
         ),
         Mistake(
-            "queries and keys have changed places",
-            "Your scores are transposed: the words that ask and those that are asked have changed places.",
+            "queries and keys swapped",
+            "Your scores are transposed: queries and keys are swapped.",
             PROJECTED, "in_heads(self.key), in_heads(self.query), in_heads(self.value)",
         ),
         Mistake(
-            "keys and values have changed places",
-            "What a word is compared by and what it answers have changed places: keys and values.",
+            "keys and values swapped",
+            "You compare the queries with the values and average the keys: keys and values are swapped.",
             PROJECTED, "in_heads(self.query), in_heads(self.value), in_heads(self.key)",
         ),
         Mistake(
-            "one head",
-            "All columns take part in one comparison in yours, whatever `heads` says.",
+            "a single head",
+            "Your answer computes one comparison over all columns, whatever `heads` is.",
             "self.heads = heads", "self.heads = 1",
             also=(
                 """
@@ -492,45 +512,47 @@ class MultiHeadAttention(nn.Module):
             ),
         ),
         Mistake(
-            "every head takes every so-many-th column",
-            "You deal the columns out to the heads like cards. Head 0 has the first d of them, head 1 the next.",
+            "columns dealt out to the heads in turn",
+            "You assign the columns to the heads in turn. Head 0 has the first d columns, head 1 the next d, and so on.",
             SPLIT, "project(x).unflatten(-1, (-1, self.heads)).permute(0, 3, 1, 2)",
         ),
         Mistake(
-            "split across the words",
-            "Your heads are cut out of several words at once: a view as (B, heads, T, d) keeps the order of the numbers. "
-            "Split the last axis first, then exchange two axes.",
+            "heads split across words",
+            "Each of your heads mixes several words: a view as (B, heads, T, d) keeps the numbers in memory order. Split the "
+            "last axis first, then transpose two axes.",
             SPLIT, "project(x).reshape(len(x), self.heads, x.shape[1], -1)",
         ),
         Mistake(
-            "joined across the words",
-            "The heads are right and then mixed up: (B, heads, T, d) is read as (B, T, D) as it lies. Exchange the two axes back first.",
+            "heads joined across words",
+            "Your heads are correct but joined wrongly: (B, heads, T, d) is reinterpreted as (B, T, D) in memory order. "
+            "Transpose the two axes back first.",
             JOINED, "(weights @ values).reshape(x.shape)",
         ),
         Mistake(
-            "the output map not used",
-            "Your answer does not change with the weights of `output`: the heads stand side by side, and that is all.",
+            "output map not applied",
+            "Your answer does not depend on the weights of `output`: you return the concatenated heads.",
             f"self.output({JOINED})", JOINED,
         ),
         Mistake(
-            "no biases",
-            "The biases of the check have found no place: your four maps have none.",
+            "maps without biases",
+            "The biases of the check cannot be loaded: your four maps have none.",
             REGISTERED,
             "self.query, self.key, self.value, self.output = (nn.Linear(dim, dim, bias=False) for _ in range(4))",
         ),
         Mistake(
-            "in a plain list",
-            "Your class has no parameters: nn.Module does not look into a plain list or dictionary, so an optimiser would not find what is in it, "
-            "and weights could not be loaded. Set the maps as attributes, `query`, `key`, `value` and `output`.",
+            "maps in a plain list",
+            "Your class has no parameters: nn.Module does not look into a plain list or dictionary. The optimiser would not "
+            "find these weights, and they cannot be loaded. Set the maps as the attributes `query`, `key`, `value` and "
+            "`output`.",
             code=attention_with(
                 "self.maps = {name: nn.Linear(dim, dim) for name in ('query', 'key', 'value', 'output')}",
                 "self.maps[name](x)", "self.maps['output']",
             ),
         ),
         Mistake(
-            "other names",
-            "Your maps are registered, but not as `query`, `key`, `value` and `output`, each of its own: weights are loaded by these names. "
-            "(One map of three times the width is what PyTorch has.)",
+            "maps under other names",
+            "Your maps are registered, but not as four separate maps named `query`, `key`, `value` and `output`. Weights are "
+            "loaded by these names. (PyTorch itself uses one map of three times the width.)",
             code=attention_with(
                 "self.maps = nn.ModuleDict({name: nn.Linear(dim, dim) for name in ('query', 'key', 'value', 'output')})",
                 "self.maps[name](x)", "self.maps['output']",
@@ -548,23 +570,24 @@ class MultiHeadAttention(nn.Module):
         ),
         Mistake(
             "one map under several names",
-            "Query, key and value are one and the same map in yours, under three names. Each needs an nn.Linear of its own.",
+            "Your query, key and value are the same map under three names. Each needs an nn.Linear of its own.",
             REGISTERED, "self.query = self.key = self.value = nn.Linear(dim, dim)\n        self.output = nn.Linear(dim, dim)",
         ),
         Mistake(
-            "the input added already",
-            "Your answer is x too much. Adding the input is a step of the layer, not of attention.",
+            "residual connection inside attention",
+            "Your answer contains x in addition. Adding the input is a step of the layer, not of attention.",
             "return self.output(", "return x + self.output(",
         ),
         Mistake(
-            "a buffer that is saved",
-            "Your numbers are right. But a buffer of yours is saved with the model and then asked for when weights are loaded: a file without it does not fit. "
-            "A plain attribute is not saved, nor a buffer with persistent=False.",
+            "a buffer saved with the model",
+            "Your numbers are right, but you register a buffer that is saved with the model and expected when weights are "
+            "loaded, so a file without it does not fit. Use a plain attribute, or persistent=False.",
             "self.heads = heads", 'self.heads = heads\n        self.register_buffer("scale", torch.tensor((dim // heads) ** -0.5))',
         ),
         Mistake(
-            "cut off from training",
-            "Your numbers are right. But no step of training could change your weights: no_grad, detach or .data cuts what you return off from them (4 in `registered`).",
+            "output detached",
+            "Your numbers are right, but training could not change your weights: no_grad, detach or .data separates your "
+            "output from them (case 4 of `registered`).",
             f"self.output({JOINED})", f"self.output({JOINED}).detach()",
         ),
     ),
@@ -616,14 +639,16 @@ class MultiHeadAttention(nn.Module):
 """,
     },
     hints=(
-        "Which four maps does the class own, and what do you call `super().__init__()` for? In forward, at which step does a word learn which others it may see?",
-        "x (B, T, D); each projection (B, T, D), in heads (B, H, T, d); scores and weights (B, H, T, T); keep[:, None] (B, 1, T, T); out (B, T, D).",
-        "in __init__: super().__init__(); four nn.Linear(dim, dim) as attributes; remember heads\n"
-        "in forward: project x three times; split the last axis into (heads, d); bring heads in front of the words\n"
-        "scores = queries times keys transposed / √d\nminus infinity where keep is False; softmax over the last axis\n"
-        "weights times values; heads back behind the words, side by side; output",
-        "Near miss: `self.query(x).view(B, heads, T, d)` has the right shape, but cuts each head out of several words. "
-        "First view as (B, T, heads, d), then transpose axes 1 and 2.",
+        "Which four maps does the class own, and why must you call `super().__init__()`? In forward, which step decides which "
+        "words a word may see?",
+        "x (B, T, D); each projection (B, T, D), split into heads (B, H, T, d); scores and weights (B, H, T, T); keep[:, None] "
+        "(B, 1, T, T); output (B, T, D).",
+        "in __init__: super().__init__(); four nn.Linear(dim, dim) as attributes; store heads\nin forward: project x three "
+        "times; split the last axis into (heads, d); move heads before the words\nscores = queries times transposed keys / "
+        "√d\nminus infinity where keep is False; softmax over the last axis\nweights times values; move heads back after the "
+        "words and concatenate them; apply output",
+        "A near miss: `self.query(x).view(B, heads, T, d)` has the right shape, but each head mixes several words. First view "
+        "as (B, T, heads, d), then transpose axes 1 and 2.",
     ),
 )
 
@@ -661,38 +686,39 @@ FeedForward = Exercise(
     rule=Rule(axes={"eval": "… D"}),
     mistakes=(
         Mistake(
-            "no activation",
-            "Without a bend in between, two linear maps are one linear map.",
+            "no activation function",
+            "Without an activation function between them, two linear maps amount to one.",
             BENT, "pass",
         ),
         Mistake(
             "always ReLU",
-            "You are right where the activation is \"relu\". The other two names are asked for, too.",
+            "You are right where the activation is \"relu\". Implement the other two as well.",
             BENT, "hidden = relu(hidden)",
         ),
         Mistake(
-            "always GELU",
-            "You are right where the activation is \"gelu\". The other two names are asked for, too.",
+            "always exact GELU",
+            "You are right where the activation is \"gelu\". Implement the other two as well.",
             BENT, "hidden = gelu(hidden)",
         ),
         Mistake(
-            "the formula for the exact GELU, too",
-            "You are right for \"gelu_tanh\", and off by a little for \"gelu\": that is the exact one, as in BERT.",
+            "approximation used for the exact GELU",
+            "You are right for \"gelu_tanh\" and slightly off for \"gelu\", which is the exact function.",
             APPROXIMATE, '"tanh"',
         ),
         Mistake(
-            "the exact GELU for its formula, too",
-            "You are right for \"gelu\", and off by a little for \"gelu_tanh\": that is the formula, as in GPT-2.",
+            "exact GELU used for the approximation",
+            "You are right for \"gelu\" and slightly off for \"gelu_tanh\", which is the approximation, as in GPT-2.",
             APPROXIMATE, '"none"',
         ),
         Mistake(
-            "the two GELUs have changed places",
-            "You are off by a little in both kinds of GELU: \"gelu\" is the exact one, \"gelu_tanh\" the formula.",
+            "the two GELUs swapped",
+            "You are slightly off for both kinds of GELU: \"gelu\" is the exact function, \"gelu_tanh\" the approximation.",
             APPROXIMATE, '"none" if self.activation == "gelu_tanh" else "tanh"',
         ),
         Mistake(
-            "z times a sigmoid",
-            "z σ(1.702 z) is a third GELU, a rougher one. Asked are the exact one and the formula with tanh.",
+            "sigmoid approximation of GELU",
+            "z σ(1.702 z) is a third, coarser version of GELU. Use the exact function for \"gelu\" and the tanh approximation "
+            "for \"gelu_tanh\".",
             BENT, """if self.activation == "relu":
             hidden = relu(hidden)
         elif self.activation == "gelu":
@@ -701,50 +727,52 @@ FeedForward = Exercise(
             hidden = gelu(hidden, approximate="tanh")""",
         ),
         Mistake(
-            "ReLU and GELU have changed places",
-            "Your ReLU is where GELU should be, and the other way round.",
+            "ReLU and GELU swapped",
+            "You apply ReLU where GELU is asked for, and GELU where ReLU is.",
             'self.activation == "relu"', 'self.activation != "relu"',
         ),
         Mistake(
-            "the activation at the end, too",
-            "None of your numbers is far below 0: the second map is not followed by an activation.",
+            "activation also after the second map",
+            "None of your outputs is far below 0: you apply the activation after the second map, too. Only the hidden layer "
+            "has one.",
             "return self.narrow(hidden)", "hidden = self.narrow(hidden)\n        " + BENT + "\n        return hidden",
         ),
         Mistake(
-            "the activation on the input",
-            "The words are bent before `widen` has seen them, and not after it.",
+            "activation applied to the input",
+            "You apply the activation to the input, before `widen`, instead of to the hidden layer after it.",
             edits={"hidden = self.widen(x)": "hidden = x", "self.narrow(hidden)": "self.narrow(self.widen(hidden))"},
         ),
         Mistake(
-            "the residual already added",
-            "Your answer is x too much. Adding the input is a step of the layer, not of the feed-forward network.",
+            "residual connection inside the network",
+            "Your answer contains x in addition. Adding the input is a step of the layer, not of the feed-forward network.",
             "return self.narrow(hidden)", "return x + self.narrow(hidden)",
         ),
         Mistake(
-            "no biases",
-            "The biases of the check have found no place: your two maps have none.",
+            "maps without biases",
+            "The biases of the check cannot be loaded: your two maps have none.",
             edits={"nn.Linear(dim, inner)": "nn.Linear(dim, inner, bias=False)", "nn.Linear(inner, dim)": "nn.Linear(inner, dim, bias=False)"},
         ),
         Mistake(
-            "in a plain list",
-            "Your class has no parameters: nn.Module does not look into a plain list, so an optimiser would not find what is in it, "
-            "and weights could not be loaded. Set the maps as attributes, `widen` and `narrow`.",
+            "maps in a plain list",
+            "Your class has no parameters: nn.Module does not look into a plain list. The optimiser would not find these "
+            "weights, and they cannot be loaded. Set the maps as the attributes `widen` and `narrow`.",
             edits={
                 WIDEN: "self.maps = [nn.Linear(dim, inner), nn.Linear(inner, dim)]", NARROW: "pass",
                 "self.widen(x)": "self.maps[0](x)", "self.narrow(hidden)": "self.maps[1](hidden)",
             },
         ),
         Mistake(
-            "other names",
-            "Your maps are registered, but not as `widen` and `narrow`: weights are loaded by these names.",
+            "maps under other names",
+            "Your maps are registered, but not as `widen` and `narrow`. Weights are loaded by these names.",
             edits={
                 WIDEN: "self.linear1 = nn.Linear(dim, inner)", NARROW: "self.linear2 = nn.Linear(inner, dim)",
                 "self.widen(x)": "self.linear1(x)", "self.narrow(hidden)": "self.linear2(hidden)",
             },
         ),
         Mistake(
-            "cut off from training",
-            "Your numbers are right, and no gradient reaches the weights of `widen`: something on the way was detached (`.data`, `.detach()`, `torch.no_grad()`).",
+            "hidden layer detached",
+            "Your numbers are right, but no gradient reaches the weights of `widen`: `.data`, `.detach()` or `torch.no_grad()` "
+            "cuts it off.",
             "hidden = self.widen(x)", "hidden = self.widen(x).detach()",
         ),
     ),
@@ -790,11 +818,14 @@ class FeedForward(nn.Module):
 """,
     },
     hints=(
-        "One hidden unit looks at the whole vector of a word and gives one number, which is then bent. How many such units are there, and what happens to their numbers next?",
-        "In: x (…, dim). After `widen` and the activation: (…, inner). After `narrow`: (…, dim) again. No axis of words takes part.",
-        "in __init__: super().__init__(); nn.Linear(dim, inner) as widen, nn.Linear(inner, dim) as narrow; remember the activation\n"
-        "in forward: hidden = widen of x; bend it by the activation's name; narrow",
-        "Near miss: `gelu(z)` for both kinds. torch's `gelu` is the exact one; its second argument `approximate=\"tanh\"` makes it the formula.",
+        "One hidden unit computes a weighted sum of a word's vector and applies the activation function. How many such units "
+        "are there, and what happens to their values next?",
+        "Input: x (…, dim). After `widen` and the activation: (…, inner). After `narrow`: (…, dim). No axis of words is "
+        "involved.",
+        "in __init__: super().__init__(); nn.Linear(dim, inner) as widen, nn.Linear(inner, dim) as narrow; store the "
+        "activation\nin forward: hidden = widen of x; apply the activation chosen by name; narrow",
+        "A near miss: `gelu(z)` for both kinds. torch's `gelu` is exact; its argument `approximate=\"tanh\"` selects the "
+        "approximation.",
     ),
 )
 
@@ -818,33 +849,36 @@ Dropout = Exercise(
     rule=Rule(axes={"train": "as x", "eval": "as x", "draws of its own": ""}),
     mistakes=(
         Mistake(
-            "dropped in evaluation, too",
-            "Your model drops numbers while it is used: a user would get another answer each time. `self.training` says whether it is in training.",
+            "dropout in evaluation mode",
+            "Your module also drops activations when the model is used, so a user would get a different answer each time. "
+            "Check `self.training`.",
             "if not self.training:", "if False:",
         ),
         Mistake(
-            "never dropped",
-            "In training your x comes out as it went in. There, what has a draw below p becomes 0.",
+            "no dropout in training mode",
+            "In training mode your output equals x. There, an activation whose draw is below p becomes 0.",
             "if not self.training:", "if True:",
         ),
         Mistake(
-            "dropped in evaluation alone",
-            "It is the wrong way round: x is left alone in training, and dropped in evaluation.",
+            "training and evaluation swapped",
+            "You drop activations in evaluation mode and leave x unchanged in training mode. It should be the other way round.",
             "if not self.training:", "if self.training:",
         ),
         Mistake(
-            "not scaled",
-            "The right numbers are 0, and the others are as they were: on average the sum has become smaller. What stays is divided by 1 − p.",
+            "kept activations not scaled",
+            "The right activations are 0, but the others are unchanged, so the expected sum is smaller. Divide the kept "
+            "activations by 1 − p.",
             DROPPED, "x * (draws >= self.p)",
         ),
         Mistake(
             "divided by p",
-            "The right numbers are 0, and the others have the wrong size: what stays is divided by the share that *stays*.",
+            "The right activations are 0, but the others have the wrong size. Divide by the probability of being *kept*, 1 − "
+            "p.",
             DROPPED, "x * (draws >= self.p) / max(self.p, 1e-12)",
         ),
         Mistake(
-            "the wrong ones dropped",
-            "You drop where the draw is *above* p. With p = 0.1 nine of ten numbers are lost.",
+            "comparison inverted",
+            "You drop where the draw is *above* p. With p = 0.1 this loses nine activations out of ten.",
             "draws >= self.p", "draws < self.p",
             also=(
                 """
@@ -862,34 +896,36 @@ class Dropout(nn.Module):
             ),
         ),
         Mistake(
-            "scaled in evaluation",
-            "In evaluation you shrink x by 1 − p. That was the first recipe; here what stays in training is enlarged instead, and in evaluation x stays as it is.",
+            "scaled in evaluation instead of training",
+            "In evaluation mode you multiply x by 1 − p. The original paper did so; here the kept activations are scaled up "
+            "during training instead, and evaluation leaves x unchanged.",
             edits={"            return x\n": "            return x * (1 - self.p)\n", DROPPED: "x * (draws >= self.p)"},
         ),
         Mistake(
-            "scaled in both",
-            "In evaluation x should stay as it is, number by number: yours is scaled there, too.",
+            "scaled in evaluation mode, too",
+            "In evaluation mode x should be returned unchanged, but you scale it there as well.",
             "            return x\n", "            return x / (1 - self.p)\n",
         ),
         Mistake(
-            "nothing dropped without draws",
-            "Where no draws are handed in, your x stays as it is in training, too: then it should make draws itself.",
+            "no dropout without given draws",
+            "Without draws as an argument you return x unchanged in training mode. Generate the draws in that case.",
             "draws = torch.rand_like(x)", "return x",
         ),
         Mistake(
-            "one draw for several numbers",
-            "Without draws yours makes one for a whole row, a whole column or for all numbers: they are dropped together. Each number has a draw of its own.",
+            "one draw shared by several activations",
+            "Without given draws, you generate one draw for a whole row, a whole column or all activations, so they are "
+            "dropped together. Each activation needs its own draw.",
             "draws = torch.rand_like(x)", "draws = torch.rand(x.shape[-1])",
         ),
         Mistake(
-            "subtracted",
-            "What is below p becomes 0 in x itself; you have changed the others by more than a factor.",
+            "p subtracted",
+            "You change the kept activations by more than a factor: p is subtracted from them.",
             DROPPED, "x * (draws >= self.p) - self.p",
         ),
         Mistake(
-            "a buffer that is saved",
-            "Your numbers are right. But a buffer of yours is saved with the model and then asked for when weights are loaded: a file without it does not fit. "
-            "A plain attribute is not saved, nor a buffer with persistent=False.",
+            "a buffer saved with the model",
+            "Your numbers are right, but you register a buffer that is saved with the model and expected when weights are "
+            "loaded, so a file without it does not fit. Use a plain attribute, or persistent=False.",
             "self.p = p", 'self.register_buffer("p", torch.tensor(p, dtype=torch.float64))',
         ),
     ),
@@ -932,10 +968,14 @@ class Dropout(nn.Module):
 """,
     },
     hints=(
-        "With p = 0.75, how many of 100 numbers stay on average? By which factor must they grow so that their sum stays the same on average?",
-        "x and draws have one shape, and so has what comes out. self.training is True or False, and changes with model.train() and model.eval().",
-        "not in training: return x\nno draws: make as many as x has numbers\n0 where the draw is below p; x / (1 − p) elsewhere",
-        "Near miss: `nn.functional.dropout(x, self.p)`. Its third argument, training, is True unless you say otherwise: it drops while the model is used.",
+        "With p = 0.75, how many of 100 activations are kept on average? By which factor must they grow so that the expected "
+        "sum stays the same?",
+        "x and draws have the same shape, and so does the output. self.training is True or False; model.train() and "
+        "model.eval() change it.",
+        "not in training: return x\nno draws: generate as many as x has entries\n0 where the draw is below p; x / (1 − p) "
+        "elsewhere",
+        "A near miss: `nn.functional.dropout(x, self.p)`. Its third argument, training, defaults to True, so it also drops "
+        "when the model is used.",
     ),
     survivors={"(draws > self.p)": "a draw is exactly p with probability 0"},
 )
@@ -996,87 +1036,92 @@ Block = Exercise(
     uses=("transformer.MultiHeadAttention", "transformer.FeedForward", "transformer.Dropout"),
     mistakes=(
         Mistake(
-            "post-norm and pre-norm have changed places",
-            "With norm_first you give the left drawing, without it the right one.",
+            "post-norm and pre-norm swapped",
+            "With norm_first you compute the left drawing, without it the right one.",
             "if self.norm_first:", "if not self.norm_first:",
         ),
         Mistake(
             "always post-norm",
-            "Without norm_first you are right. With it the norms stand inside the branches, as in the right drawing.",
+            "You are right without norm_first. With it, the norms belong inside the branches, as in the right drawing.",
             "if self.norm_first:", "if False:",
         ),
         Mistake(
             "always pre-norm",
-            "With norm_first you are right. Without it each sum is normalised, as in the left drawing.",
+            "You are right with norm_first. Without it, each sum is normalised, as in the left drawing.",
             "if self.norm_first:", "if True:",
         ),
         Mistake(
-            "no residual around attention",
-            "A word's own vector is lost after attention: only what was mixed from the sentence goes on.",
+            "no residual connection around attention",
+            "After attention, each word's own vector is lost: only the mixture of the sentence continues. Add the input of the "
+            "branch.",
             edits={PRE_1: PRE_1.replace("x + ", ""), POST_1: POST_1.replace("x + ", "")},
         ),
         Mistake(
-            "no residual around the feed-forward network",
-            "What attention gave reaches the end only through the feed-forward network. It should also be added.",
+            "no residual connection around the feed-forward network",
+            "The output of attention reaches the end only through the feed-forward network. It should also be added.",
             edits={PRE_2: PRE_2.replace("x + ", ""), POST_2: POST_2.replace("x + ", "")},
         ),
         Mistake(
-            "no residuals",
-            "Nothing is added in yours: each part *replaces* the vectors that go into it.",
+            "no residual connections",
+            "Your components *replace* the vectors that enter them. Add the input of each component to its output.",
             edits={line: line.replace("x + ", "") for line in (PRE_1, PRE_2, POST_1, POST_2)},
         ),
         Mistake(
             "one norm under two names",
-            "`norm_attention` and `norm_feed_forward` are one and the same norm in yours: its gain and bias serve both places. Each needs an nn.LayerNorm of its own.",
+            "Your `norm_attention` and `norm_feed_forward` are the same norm and share gain and bias. Each needs an "
+            "nn.LayerNorm of its own.",
             NORMS, "self.norm_attention = self.norm_feed_forward = nn.LayerNorm(dim, eps=eps)",
         ),
         Mistake(
-            "the first norm used twice",
-            "Your answer does not change with the weights of `norm_feed_forward`: both places have the norm of the first.",
+            "first norm used twice",
+            "Your answer does not depend on the weights of `norm_feed_forward`: you use the first norm in both positions.",
             edits={PRE_2: PRE_2.replace("norm_feed_forward", "norm_attention"), POST_2: POST_2.replace("norm_feed_forward", "norm_attention")},
         ),
         Mistake(
-            "the two norms have changed places",
-            "`norm_attention` and `norm_feed_forward` have changed places.",
+            "the two norms swapped",
+            "`norm_attention` and `norm_feed_forward` are swapped.",
             edits={
                 line: line.replace("norm_attention", "norm_").replace("norm_feed_forward", "norm_attention").replace("norm_(", "norm_feed_forward(")
                 for line in (PRE_1, PRE_2, POST_1, POST_2)
             },
         ),
         Mistake(
-            "the normalised vectors on the residual",
-            "With norm_first your residuals carry the *normalised* vectors on. The norm belongs to the branch alone; the road straight on is left untouched.",
+            "normalised vectors on the residual stream",
+            "With norm_first, your residual stream carries the *normalised* vectors. Apply the norm only to the input of the "
+            "branch, and leave the residual stream unchanged.",
             edits={
                 PRE_1: "x = self.norm_attention(x)\n            x = x + self.dropout(self.attention(x, keep))",
                 PRE_2: "x = self.norm_feed_forward(x)\n            return x + self.dropout(self.feed_forward(x))",
             },
         ),
         Mistake(
-            "the parts normalised, not the sums",
-            "Without norm_first you normalise what a part gives and then add: the sum itself, which is what should be normalised, is not.",
+            "components normalised instead of the sums",
+            "Without norm_first, you normalise the output of each component and then add. Normalise the sum instead.",
             edits={
                 POST_1: "x = x + self.norm_attention(self.dropout(self.attention(x, keep)))",
                 POST_2: "return x + self.norm_feed_forward(self.dropout(self.feed_forward(x)))",
             },
         ),
         Mistake(
-            "one more norm at the end",
-            "With norm_first your output is normalised. A pre-norm layer leaves its sum as it is; one norm follows after the last layer of a stack.",
+            "output of a pre-norm layer normalised",
+            "With norm_first you normalise the output. A pre-norm layer returns its sum unchanged; only the last layer of a "
+            "stack is followed by a norm.",
             PRE_2, PRE_2.replace("return x", "return self.norm_feed_forward(x") + ")",
         ),
         Mistake(
-            "the mask forgotten",
-            "Words are answered by words that they may not see: your `keep` does not reach attention.",
+            "mask not passed to attention",
+            "Words attend to words that they must not see: your `keep` does not reach attention.",
             edits={PRE_1: PRE_1.replace("keep", "torch.ones_like(keep)"), POST_1: POST_1.replace("keep", "torch.ones_like(keep)")},
         ),
         Mistake(
-            "the mask inverted",
-            "Words are answered by those that they may *not* see. `keep` is True where a word may be seen.",
+            "mask inverted",
+            "Words attend to those that they must *not* see. `keep` is True where a word may be seen.",
             edits={PRE_1: PRE_1.replace("keep", "~keep"), POST_1: POST_1.replace("keep", "~keep")},
         ),
         Mistake(
-            "dropout in evaluation",
-            "In evaluation, too, your layer drops what its parts give. `nn.functional.dropout(x, p)` does so unless you hand it self.training; your Dropout asks for itself.",
+            "dropout in evaluation mode",
+            "Your layer also drops activations in evaluation mode. `nn.functional.dropout(x, p)` does so unless you pass "
+            "`training=self.training`; your Dropout module checks the mode itself.",
             code=block_with("""
         drop = lambda part: nn.functional.dropout(part, self.p)
         if self.norm_first:
@@ -1088,12 +1133,13 @@ Block = Exercise(
         ),
         Mistake(
             "no dropout",
-            "In evaluation you are right. In training nothing is dropped: your answer does not change with `dropout`.",
+            "You are right in evaluation mode. In training mode nothing is dropped: your answer does not depend on `dropout`.",
             "self.dropout = Dropout(dropout)", "self.dropout = Dropout(0.0)",
         ),
         Mistake(
-            "dropout on the sums",
-            "In training the word's own vector is dropped, too: dropout belongs to what a part gives, *before* it is added.",
+            "dropout applied to the sums",
+            "In training mode you also drop the residual stream. Apply dropout to the output of each component, *before* it is "
+            "added.",
             edits={
                 PRE_1: "x = self.dropout(x + self.attention(self.norm_attention(x), keep))",
                 PRE_2: "return self.dropout(x + self.feed_forward(self.norm_feed_forward(x)))",
@@ -1102,55 +1148,57 @@ Block = Exercise(
             },
         ),
         Mistake(
-            "dropout behind attention alone",
-            "In training what the feed-forward network gives is not dropped. Both parts are.",
+            "dropout after attention only",
+            "In training mode the output of the feed-forward network is not dropped. Apply dropout after both components.",
             edits={
                 PRE_2: "return x + self.feed_forward(self.norm_feed_forward(x))",
                 POST_2: "return self.norm_feed_forward(x + self.feed_forward(x))",
             },
         ),
         Mistake(
-            "dropout behind the feed-forward network alone",
-            "In training what attention gives is not dropped. Both parts are.",
+            "dropout after the feed-forward network only",
+            "In training mode the output of attention is not dropped. Apply dropout after both components.",
             edits={
                 PRE_1: "x = x + self.attention(self.norm_attention(x), keep)",
                 POST_1: "x = self.norm_attention(x + self.attention(x, keep))",
             },
         ),
         Mistake(
-            "eps not handed on",
-            "You are right where eps is 1e-5: the two norms do not get it.",
+            "eps not passed to the norms",
+            "You are right where eps is 1e-5: the two norms do not receive it.",
             NORMS, "self.norm_attention, self.norm_feed_forward = nn.LayerNorm(dim), nn.LayerNorm(dim)",
         ),
         Mistake(
-            "the activation not handed on",
-            "You are right where the activation is \"gelu\": the feed-forward network does not get it.",
+            "activation not passed to the feed-forward network",
+            "You are right where the activation is \"gelu\": the feed-forward network does not receive it.",
             "FeedForward(dim, inner, activation)", "FeedForward(dim, inner)",
         ),
         Mistake(
-            "the layer's input added a second time",
-            "The second sum takes the input of the whole layer. Each part is added to what went into *that* part's branch.",
+            "input of the layer added twice",
+            "Your second sum adds the input of the whole layer. Each component is added to the vector that entered *its own* "
+            "branch.",
             edits={
                 PRE_1: f"given = x\n            {PRE_1}", PRE_2: PRE_2.replace("return x", "return given"),
                 POST_1: f"given = x\n        {POST_1}", POST_2: POST_2.replace("(x + ", "(given + "),
             },
         ),
         Mistake(
-            "both parts read the layer's input",
-            "Your feed-forward network sees the layer's input, not what attention has made of it. (Some models do this on purpose, to save time.)",
+            "both components applied to the layer's input",
+            "Your feed-forward network receives the input of the layer instead of the sum after attention. (Some models do "
+            "this on purpose, to save time.)",
             edits={
                 PRE_1: f"given = x\n            {PRE_1}", PRE_2: PRE_2.replace("norm_feed_forward(x)", "norm_feed_forward(given)"),
                 POST_1: f"given = x\n        {POST_1}", POST_2: POST_2.replace("feed_forward(x))", "feed_forward(given))"),
             },
         ),
         Mistake(
-            "the second norm missing",
-            "Without norm_first your output is a plain sum: it should be normalised once more.",
+            "second norm missing",
+            "Without norm_first your output is an unnormalised sum. Normalise it once more.",
             POST_2, "return x + self.dropout(self.feed_forward(x))",
         ),
         Mistake(
-            "the feed-forward network first",
-            "Your two parts have changed places: attention comes first in the drawings.",
+            "feed-forward network before attention",
+            "You apply the feed-forward network before attention. In the drawings attention comes first.",
             edits={
                 PRE_1: "x = x + self.dropout(self.feed_forward(self.norm_feed_forward(x)))",
                 PRE_2: "return x + self.dropout(self.attention(self.norm_attention(x), keep))",
@@ -1159,9 +1207,9 @@ Block = Exercise(
             },
         ),
         Mistake(
-            "in a plain list",
-            "Your class has no parameters: nn.Module does not look into a plain list or dictionary, so an optimiser would not find what is in it. "
-            "Set the parts as attributes, by the names that the text gives.",
+            "components in a plain list",
+            "Your class has no parameters: nn.Module does not look into a plain list or dictionary, so the optimiser would not "
+            "find them. Set the components as attributes with the names given in the docstring.",
             code=block_with("""
         attention, network, norm_1, norm_2 = self.parts
         if self.norm_first:
@@ -1177,15 +1225,17 @@ Block = Exercise(
         ),
         Mistake(
             "norms under other names",
-            "Attention and feed-forward network have got their weights, the norms have not: they are not registered as `norm_attention` and `norm_feed_forward`.",
+            "Attention and the feed-forward network received their weights, but the norms did not: they are not registered as "
+            "`norm_attention` and `norm_feed_forward`.",
             edits={
                 NORMS: "self.norm1, self.norm2 = nn.LayerNorm(dim, eps=eps), nn.LayerNorm(dim, eps=eps)",
                 **{line: line.replace("self.norm_attention", "self.norm1").replace("self.norm_feed_forward", "self.norm2") for line in (PRE_1, PRE_2, POST_1, POST_2)},
             },
         ),
         Mistake(
-            "cut off from training",
-            "Your numbers are right. But no step of training could change your weights: no_grad, detach or .data cuts what you return off from them (4 in `registered`).",
+            "output detached",
+            "Your numbers are right, but training could not change your weights: no_grad, detach or .data separates your "
+            "output from them (case 4 of `registered`).",
             code=block_with("""
         with torch.no_grad():
             if self.norm_first:
@@ -1196,21 +1246,24 @@ Block = Exercise(
 """),
         ),
         Mistake(
-            "a residual cut off from training",
-            "Your numbers are right, but the gradient does not come back along the road straight on: detach, no_grad or .data stands there. What lies before this layer would learn through its branches alone.",
+            "residual connection detached",
+            "Your numbers are right, but no gradient flows back along the residual stream: detach, no_grad or .data cuts it. "
+            "Earlier layers would learn only through the branches.",
             edits={line: line.replace("x + ", "x.detach() + ") for line in (PRE_1, PRE_2, POST_1, POST_2)},
         ),
         Mistake(
-            "attention cut off from training",
-            "Your numbers are right, but no gradient comes back through attention: detach, no_grad or .data cuts what it gives off, and its weights would never be learned.",
+            "attention detached",
+            "Your numbers are right, but no gradient flows back through attention: detach, no_grad or .data cuts it, and the "
+            "weights of attention would never be trained.",
             edits={
                 PRE_1: "x = x + self.dropout(self.attention(self.norm_attention(x), keep).detach())",
                 POST_1: "x = self.norm_attention(x + self.dropout(self.attention(x, keep).detach()))",
             },
         ),
         Mistake(
-            "the feed-forward network cut off from training",
-            "Your numbers are right, but no gradient comes back through the feed-forward network: detach, no_grad or .data cuts what it gives off, and its weights would never be learned.",
+            "feed-forward network detached",
+            "Your numbers are right, but no gradient flows back through the feed-forward network: detach, no_grad or .data "
+            "cuts it, and its weights would never be trained.",
             edits={
                 PRE_2: "return x + self.dropout(self.feed_forward(self.norm_feed_forward(x)).detach())",
                 POST_2: "return self.norm_feed_forward(x + self.dropout(self.feed_forward(x).detach()))",
@@ -1254,11 +1307,14 @@ class Block(nn.Module):
 """,
     },
     hints=(
-        "Follow one word through each drawing. Where does its vector split into two ways, where do they meet, and what happens right after? Is there a way that passes no box at all?",
-        "Every tensor on the way is (B, T, D): x, what a part gives, their sum, its norm. So nothing but the order of the steps can go wrong.",
-        "left:  x = norm 1 of (x + dropped attention of x);   output = norm 2 of (x + dropped feed-forward of x)\n"
-        "right: x = x + dropped attention of (norm 1 of x);   output = x + dropped feed-forward of (norm 2 of x)",
-        "Near miss: with norm_first, `x = self.norm_attention(x)`, then `x = x + …`. Now the residual carries the normalised vector, and the old x is gone.",
+        "Follow one word through each drawing. Where does its vector split into two paths, where do they meet, and what "
+        "happens right after that? Is there a path that passes through no box at all?",
+        "Every tensor here has shape (B, T, D): x, the output of a component, their sum, and its norm. Only the order of the "
+        "steps can go wrong.",
+        "left:  x = norm 1 of (x + dropout of attention of x);   output = norm 2 of (x + dropout of feed-forward of x)\nright: "
+        "x = x + dropout of attention of (norm 1 of x);   output = x + dropout of feed-forward of (norm 2 of x)",
+        "A near miss: with norm_first, `x = self.norm_attention(x)`, then `x = x + …`. Now the residual stream carries the "
+        "normalised vector, and the original x is lost.",
     ),
 )
 
@@ -1296,12 +1352,14 @@ training_step = Exercise(
     mistakes=(
         Mistake(
             "gradients never set to zero",
-            "Your first step is right. From the second on your gradients hold those of all steps before: they add up until someone sets them to zero.",
+            "Your first step is right. From the second step on, the gradients also contain those of all earlier steps: they "
+            "accumulate until they are set to zero.",
             ZERO, "pass",
         ),
         Mistake(
             "weights that never change",
-            "Your weights never change: when the optimiser steps there are no gradients. Either it steps before `backward`, or they are set to zero between the two.",
+            "Your weights never change, because there are no gradients when the optimiser steps. Either it steps before "
+            "`backward`, or the gradients are set to zero between the two.",
             edits={f"    {ZERO}\n": "", BACK: f"{BACK}\n    {ZERO}"},
             also=(
                 """
@@ -1320,8 +1378,9 @@ def training_step(model, batch, optimiser, rate, most):
             ),
         ),
         Mistake(
-            "a step late",
-            "Your first step changes nothing, and each later one goes by the batch before: the optimiser steps before this batch's `backward`.",
+            "optimiser one step late",
+            "Your first step changes nothing, and each later step uses the gradient of the previous batch: the optimiser steps "
+            "before the `backward` of the current batch.",
             code="""
 def training_step(model, batch, optimiser, rate, most):
     model.train()
@@ -1337,18 +1396,20 @@ def training_step(model, batch, optimiser, rate, most):
 """,
         ),
         Mistake(
-            "the loss over all tokens",
-            "Your loss counts tokens where `counts` is False, such as padding: the model learns to predict it, and the mean is over too many.",
+            "loss over all tokens",
+            "Your loss includes tokens where `counts` is False, such as padding: the model would learn to predict them, and "
+            "the mean is over too many tokens.",
             LOSS, "loss = cross_entropy(model(ids).flatten(0, 1), targets.flatten())",
         ),
         Mistake(
-            "the loss over what does not count",
-            "Your loss is over the tokens where `counts` is False, and over no others.",
+            "loss over the wrong tokens",
+            "Your loss is over the tokens where `counts` is False, and only over those.",
             LOSS, "loss = cross_entropy(model(ids)[~counts], targets[~counts])",
         ),
         Mistake(
-            "divided by all tokens",
-            "The right losses are added up, and divided by the number of all tokens, padding included. The mean is over those that count.",
+            "divided by the number of all tokens",
+            "You sum the right losses but divide by the number of all tokens, including padding. Take the mean over those that "
+            "count.",
             LOSS, 'loss = cross_entropy(model(ids)[counts], targets[counts], reduction="sum") / counts.numel()',
             also=(
                 """
@@ -1368,28 +1429,30 @@ def training_step(model, batch, optimiser, rate, most):
             ),
         ),
         Mistake(
-            "the sum of the losses",
-            "Your loss grows with the number of tokens: the mean is asked.",
+            "sum instead of mean",
+            "Your loss grows with the number of tokens. Take the mean.",
             LOSS, 'loss = cross_entropy(model(ids)[counts], targets[counts], reduction="sum")',
         ),
         Mistake(
-            "a mean over sentences",
-            "You take the mean of each sentence and then the mean of these: a word of a short sentence counts for more. The mean is over tokens.",
+            "mean of the sentences' means",
+            "You take the mean within each sentence and then the mean of these, which gives words of short sentences more "
+            "weight. Take the mean over all tokens that count.",
             LOSS, "loss = torch.stack([cross_entropy(logits[c], t[c]) for logits, t, c in zip(model(ids), targets, counts) if c.any()]).mean()",
         ),
         Mistake(
             "softmax before the cross-entropy",
-            "Your loss is too even, and hardly falls: cross_entropy takes logits and has a softmax of its own.",
+            "Your loss is too flat and hardly decreases: cross_entropy expects logits and applies the softmax itself.",
             LOSS, "loss = cross_entropy(model(ids)[counts].softmax(dim=-1), targets[counts])",
         ),
         Mistake(
-            "no clipping",
-            "Your steps are too long where the gradient is large: it is not clipped, or before `backward`, when there is none yet, or after the optimiser has stepped.",
+            "gradient not clipped",
+            "Your steps are too large where the gradient is large. Either it is not clipped, or it is clipped before "
+            "`backward`, when there is no gradient yet, or after the optimiser has stepped.",
             CLIP, "pass",
         ),
         Mistake(
-            "always scaled to the bound",
-            "You also scale gradients *up* to `most`. Only a norm above it is brought down.",
+            "gradient always scaled to the maximum",
+            "You also scale small gradients *up* to `most`. Only a norm above `most` is reduced.",
             CLIP,
             "norm = torch.cat([weight.grad.flatten() for weight in model.parameters()]).norm()\n"
             "    [weight.grad.mul_(most / norm) for weight in model.parameters()]",
@@ -1400,18 +1463,19 @@ def training_step(model, batch, optimiser, rate, most):
             CLIP, "nn.utils.clip_grad_norm_(model.parameters(), 1.0)",
         ),
         Mistake(
-            "each number clipped",
-            "You cut each number of the gradient at `most`. Its norm is meant: all of them are scaled by one factor, and the direction stays.",
+            "clipped by value instead of by norm",
+            "You clip each entry of the gradient at `most`. Clip its norm instead: all entries are scaled by the same factor, "
+            "which preserves the direction.",
             CLIP, "nn.utils.clip_grad_value_(model.parameters(), most)",
         ),
         Mistake(
-            "each tensor clipped by itself",
-            "You clip each parameter by itself. The norm is that of all gradients together.",
+            "each tensor clipped separately",
+            "You clip the gradient of each parameter separately. The norm is that of all gradients together.",
             CLIP, "[nn.utils.clip_grad_norm_([weight], most) for weight in model.parameters()]",
         ),
         Mistake(
-            "the rate not set",
-            "Your answer does not change with `rate`: the optimiser steps with the learning rate that it was made with.",
+            "learning rate not set",
+            "Your answer does not depend on `rate`: the optimiser steps with the learning rate that it was created with.",
             RATE, "pass",
             also=(
                 """
@@ -1429,38 +1493,45 @@ def training_step(model, batch, optimiser, rate, most):
             ),
         ),
         Mistake(
-            "the rate set after the step",
-            "Your rates are one step late: the first step is made with the rate of the optimiser's making, the second with that of the first.",
+            "learning rate set after the step",
+            "Your learning rates are one step late: the first step uses the optimiser's initial rate, the second step the rate "
+            "meant for the first.",
             edits={f"    {RATE}\n": "", STEP_ON: f"{STEP_ON}\n    {RATE}"},
         ),
         Mistake(
-            "the rate of the first group alone",
-            "One part of the weights steps with the right rate, the rest with the old one: the optimiser has several groups.",
+            "learning rate set in the first group only",
+            "Some of the weights step with the right learning rate, the rest with the old one. The optimiser has several "
+            "parameter groups; set the rate in each.",
             RATE, 'optimiser.param_groups[0]["lr"] = rate',
         ),
         Mistake(
-            "the rate multiplied",
-            "Your rates are too small, and fall from step to step: you multiply the old rate by the new one, which replaces it.",
+            "learning rate multiplied",
+            "Your learning rates are too small and shrink from step to step: you multiply the old rate by the new one instead "
+            "of replacing it.",
             'group["lr"] = rate', 'group["lr"] *= rate',
         ),
         Mistake(
-            "left in evaluation mode",
-            "The model is still in evaluation mode, as the last look at its answers left it: what works otherwise in training, such as dropout, sleeps.",
+            "model left in evaluation mode",
+            "The model is still in evaluation mode when it processes the batch, so components such as dropout are inactive. "
+            "Call `model.train()` first.",
             "model.train()", "pass",
         ),
         Mistake(
-            "training mode behind the forward pass",
-            "Your first loss was computed in evaluation mode: the model is put into training mode *before* it reads the batch.",
+            "training mode set after the forward pass",
+            "Your first loss was computed in evaluation mode. Put the model into training mode *before* it processes the "
+            "batch.",
             edits={"    model.train()\n": "", ZERO: f"model.train()\n    {ZERO}"},
         ),
         Mistake(
-            "back in evaluation mode",
-            "All numbers are right, and you leave the model in evaluation mode. Nobody asked for that: the next step, or who looks at the model, decides.",
+            "model returned in evaluation mode",
+            "All numbers are right, but you leave the model in evaluation mode. The exercise does not ask for that: whoever "
+            "evaluates the model sets the mode.",
             f"    {STEP_ON}\n", f"    {STEP_ON}\n    model.eval()\n",
         ),
         Mistake(
-            "the loss after the step",
-            "Your weights are right. The loss is that of the new weights; the one from which the gradient came is asked.",
+            "loss computed after the step",
+            "Your weights are right, but you return the loss of the updated weights. Return the loss from which the gradient "
+            "was computed.",
             "return loss.item()", "return cross_entropy(model(ids)[counts], targets[counts]).item()",
         ),
     ),
@@ -1514,11 +1585,12 @@ def training_step(model, batch, optimiser, rate, most):
 """,
     },
     hints=(
-        "Say what each of these does to weight.grad: backward, zero_grad, clip_grad_norm_, step. In which order do they make sense?",
-        "model(ids): (B, T, C), logits as they are. With a mask of (B, T), `logits[counts]` is (number of True, C) and `targets[counts]` (number of True,). Out: one number.",
-        "training mode\nlogits of the batch; mean cross-entropy where counts is True\nold gradients away\nbackward\nclip\n"
-        "the rate into each group of the optimiser\nthe optimiser's step\nreturn the loss as a number",
-        "Near miss: zero_grad between backward and step runs without an error and trains nothing.",
+        "What do backward, zero_grad, clip_grad_norm_ and step each do to weight.grad? In which order do they make sense?",
+        "model(ids): (B, T, C), logits. With a mask (B, T), `logits[counts]` has shape (number of True, C) and "
+        "`targets[counts]` (number of True,). Output: a number.",
+        "training mode\nlogits of the batch; mean cross-entropy where counts is True\nset old gradients to "
+        "zero\nbackward\nclip\nset the learning rate in each parameter group\noptimiser step\nreturn the loss as a number",
+        "A near miss: zero_grad between backward and step runs without an error and trains nothing.",
     ),
 )
 
@@ -1547,8 +1619,9 @@ Embeddings = Exercise(
     uses=("transformer.sinusoid",),
     mistakes=(
         Mistake(
-            "no buffer of that name",
-            "The module has no buffer `position`. A plain tensor as an attribute gives the right numbers, but it is not loaded with the weights, and stays behind when the model moves.",
+            "no buffer named position",
+            "The module has no buffer `position`. A plain tensor attribute gives the right numbers, but it is not loaded with "
+            "the weights and does not move with the model.",
             BUFFER, "self.position = sinusoid(tokens, dim)",
             also=(
                 """
@@ -1564,51 +1637,53 @@ class Embeddings(nn.Module):
             ),
         ),
         Mistake(
-            "a buffer that is not saved",
-            "Your numbers are right, and the buffer is there, but `persistent=False` leaves it out of what is saved with the model.",
+            "buffer not saved with the model",
+            "Your numbers are right and the buffer exists, but `persistent=False` excludes it from what is saved with the "
+            "model.",
             BUFFER, BUFFER.replace("(tokens, dim))", "(tokens, dim), persistent=False)"),
         ),
         Mistake(
             "a parameter instead of a buffer",
-            "Your numbers are right, but the table of places is registered as a parameter, with what is trained. What belongs to the model and never changes is a buffer.",
+            "Your numbers are right, but the positions are registered as a parameter and would be trained. A fixed tensor that "
+            "belongs to the model is a buffer.",
             BUFFER, "self.position = nn.Parameter(sinusoid(tokens, dim))",
         ),
         Mistake(
-            "the words in a plain tensor",
-            "The token table is no parameter in yours: nothing would train it. `nn.Embedding` registers its table.",
+            "token vectors in a plain tensor",
+            "Your token vectors are not a parameter, so they would not be trained. `nn.Embedding` registers them.",
             edits={
                 "self.token = nn.Embedding(vocabulary, dim)": "self.words = torch.zeros(vocabulary, dim)",
                 "self.token(ids)": "self.words[ids]",
             },
         ),
         Mistake(
-            "no places",
-            "Your answer does not change with the place of a word.",
+            "no positions",
+            "Your answer does not depend on the position of a word.",
             PLACED, "self.token(ids)",
         ),
         Mistake(
-            "places counted from 1",
-            "Your first word gets the place of the second. It stands at position 0.",
+            "positions counted from 1",
+            "Your first word receives the encoding of the second position. It is at position 0.",
             edits={"self.position[: ids.shape[1]]": "self.position[1 : ids.shape[1] + 1]", "sinusoid(tokens, dim))": "sinusoid(tokens + 1, dim)[:])"},
         ),
         Mistake(
-            "the sentences numbered",
-            "All words of a sentence get one place: what is counted are the sentences of the batch.",
+            "sentences numbered instead of words",
+            "All words of a sentence receive the same position: you count the sentences of the batch.",
             "self.position[: ids.shape[1]]", "self.position[: ids.shape[0]][:, None]",
         ),
         Mistake(
-            "the last rows of the table",
-            "You add the last T rows of the table. The first word gets row 0, however long the table is.",
+            "last rows of the table",
+            "You add the last T rows of the table. The first word receives row 0, whatever the length of the table.",
             "self.position[: ids.shape[1]]", "self.position[-ids.shape[1] :]",
         ),
         Mistake(
-            "the words scaled by √D",
-            "Your words are √D times too long. The paper scales them so; here nothing is scaled.",
+            "word vectors scaled by √D",
+            "Your word vectors are √D times too long. The paper scales them; this exercise does not.",
             "self.token(ids) +", "self.token(ids) * self.token.weight.shape[1] ** 0.5 +",
         ),
         Mistake(
             "multiplied instead of added",
-            "Word and place are multiplied in yours, coordinate by coordinate.",
+            "You multiply the word vector and the position, coordinate by coordinate. Add them.",
             "self.token(ids) +", "self.token(ids) *",
         ),
     ),
@@ -1639,11 +1714,13 @@ class Embeddings(nn.Module):
 """,
     },
     hints=(
-        "Which of the two tables is trained, and which is the same for all time? What has to be saved with the model?",
-        "ids (B, T); token(ids) (B, T, D); position (tokens, D), of which T rows are needed, for every sentence the same.",
-        "in __init__: super().__init__(); nn.Embedding(vocabulary, dim) as token; register_buffer with the name \"position\" and your sinusoid\n"
-        "in forward: look the ids up; add the first T rows of position",
-        "Near miss: `self.position = sinusoid(tokens, dim)` runs and gives the right numbers, but nn.Module does not know of it: it is neither saved nor moved with the model.",
+        "Which of the two tables is trained, and which is fixed? What has to be saved with the model?",
+        "ids (B, T); token(ids) (B, T, D); position (tokens, D), of which the first T rows are needed, the same for every "
+        "sentence.",
+        "in __init__: super().__init__(); nn.Embedding(vocabulary, dim) as token; register_buffer with the name \"position\" and "
+        "your sinusoid\nin forward: look up the ids; add the first T rows of position",
+        "A near miss: `self.position = sinusoid(tokens, dim)` runs and gives the right numbers, but nn.Module does not "
+        "register it: it is neither saved nor moved with the model.",
     ),
 )
 
@@ -1667,23 +1744,23 @@ collate = Exercise(
     rule=Rule("equal", axes={"0": "B T", "1": "B T"}),
     mistakes=(
         Mistake(
-            "the mask read off the zeros",
-            "Your ids are right. In the mask an id 0 inside a row counts as padding: go by the lengths of the rows.",
+            "mask derived from zeros",
+            "Your ids are right. But your mask treats an id 0 inside a sequence as padding; use the lengths of the sequences.",
             MASK, "ids != 0",
         ),
         Mistake(
-            "the mask inverted",
-            "Your ids are right. Your mask is True at the padding, and should be at the words.",
+            "mask inverted",
+            "Your ids are right. But your mask is True at padding; it should be True at the words.",
             MASK, "torch.arange(longest) >= lengths[:, None]",
         ),
         Mistake(
-            "padding in front",
-            "Your padding stands in front of the rows. It belongs behind their ends.",
+            "padding at the start",
+            "Your padding comes before the sequences. Put it after their ends.",
             edits={PADDED: "[[*[0] * (longest - len(row)), *row] for row in rows]", MASK: "torch.arange(longest).flip(0) < lengths[:, None]"},
         ),
         Mistake(
-            "cut to the shortest row",
-            "Words are lost: T is the length of the shortest row in yours. It is that of the longest.",
+            "truncated to the shortest sequence",
+            "You lose words: your T is the length of the shortest sequence. It should be that of the longest.",
             code="""
 def collate(rows):
     shortest = min(len(row) for row in rows)
@@ -1693,32 +1770,32 @@ def collate(rows):
         ),
         Mistake(
             "padded with −1",
-            "Your padding is −1. Zeros are asked; −1 would be no row of a table.",
+            "You pad with −1. Pad with zeros; −1 is not a valid row of an embedding.",
             "*[0] *", "*[-1] *",
         ),
         Mistake(
-            "one place too many in the mask",
-            "Your ids are right. Your mask has one True too many behind each shorter row.",
+            "one position too many in the mask",
+            "Your ids are right. But your mask contains one True too many after each shorter sequence.",
             MASK, "torch.arange(longest) <= lengths[:, None]",
         ),
         Mistake(
-            "words and sentences have changed places",
-            "Your first axis counts words. The rows come first: `pad_sequence` wants batch_first=True.",
+            "axes swapped",
+            "Your first axis counts words, but sequences come first: pass batch_first=True to `pad_sequence`.",
             "return ids, torch.arange(longest) < lengths[:, None]", "return ids.T, (torch.arange(longest) < lengths[:, None]).T",
         ),
         Mistake(
-            "a mask that is always True",
-            "Your ids are right. Your mask is True everywhere: padding is no word.",
+            "mask always True",
+            "Your ids are right. But your mask is True everywhere; it should be False at padding.",
             MASK, "torch.ones_like(ids, dtype=torch.bool)",
         ),
         Mistake(
             "one column too many",
-            "Your rows are padded by one column more than the longest needs.",
+            "You pad to one column more than the longest sequence needs.",
             "longest = max(len(row) for row in rows)", "longest = max(len(row) for row in rows) + 1",
         ),
         Mistake(
-            "ids alone",
-            "You return the ids. The mask is asked for as well.",
+            "mask not returned",
+            "You return only the ids. Return the mask as well.",
             f"return ids, {MASK}", "return ids",
         ),
     ),
@@ -1742,10 +1819,13 @@ def collate(rows):
 """,
     },
     hints=(
-        "Three rows of 5, 2 and 3 ids: how wide is the batch, and how many of its places are padding? How can you tell padding from an id that is 0?",
-        "In: a list of B lists. Out: ids (B, T), whole numbers, and a mask (B, T) of True and False; T is the length of the longest row.",
-        "T = length of the longest row\neach row: its ids, then zeros up to T\nmask: place p of a row is real where p is below the row's length",
-        "Near miss: `ids != 0` as the mask. It is right until a row holds the id 0.",
+        "Take three sequences of 5, 2 and 3 ids: how wide is the batch, and how many of its entries are padding? How can you "
+        "distinguish padding from an id that is 0?",
+        "Input: a list of B lists. Output: ids (B, T), integers, and a Boolean mask (B, T); T is the length of the longest "
+        "sequence.",
+        "T = length of the longest sequence\neach row: its ids, then zeros up to T\nmask: position p of a row is True where p is "
+        "below the length of its sequence",
+        "A near miss: `ids != 0` as the mask. It is correct until a sequence contains the id 0.",
     ),
 )
 
@@ -1774,8 +1854,9 @@ mended_positions = Exercise(
     rule=Rule(axes={"": "B T D"}),
     mistakes=(
         Mistake(
-            "the code as it was",
-            "These are the numbers of the code above, bug included: the same word twice in one sentence still gets the same vector.",
+            "the original code",
+            "This is the output of the original code, including the bug: all words of a sentence still receive the same "
+            "position.",
             code="""
 def mended_positions(ids, words, places):
     numbers = torch.arange(ids.size(0)).unsqueeze(1)
@@ -1783,49 +1864,51 @@ def mended_positions(ids, words, places):
 """,
         ),
         Mistake(
-            "one place for all words, the one behind the sentence",
-            "Every word of every sentence gets the same row, number T: a colon is missing somewhere. A published model of 2024 had this bug.",
+            "position T for every word",
+            "Every word of every sentence receives row T: a colon is missing in the index. A model published in 2024 had this "
+            "bug.",
             RIGHT_PLACES, "places[ids.shape[1]]",
         ),
         Mistake(
             "positions counted from 1",
-            "The first word gets row 1 of the places. It stands at position 0.",
+            "The first word receives row 1 of `places`. It is at position 0.",
             RIGHT_PLACES, "places[1 : ids.shape[1] + 1]",
         ),
         Mistake(
             "positions counted from the end",
-            "The last word gets row 0 of the places.",
+            "The last word receives row 0 of `places`. Count from the first word.",
             RIGHT_PLACES, f"{RIGHT_PLACES}.flip(0)",
         ),
         Mistake(
             "no positions",
-            "Your answer does not change with `places`.",
+            "Your answer does not depend on `places`.",
             f" + {RIGHT_PLACES}", "",
         ),
         Mistake(
             "positions without words",
-            "All your sentences are equal: the words are missing.",
+            "All your sentences are the same: the word vectors are missing.",
             "words[ids] +", "torch.zeros_like(words[ids]) +",
         ),
         Mistake(
             "multiplied instead of added",
-            "Word and place are multiplied in yours, coordinate by coordinate.",
+            "You multiply word vector and position, coordinate by coordinate. Add them.",
             "words[ids] +", "words[ids] *",
         ),
         Mistake(
-            "positions counted through the whole batch",
-            "Your first sentence is right; the second one goes on counting where the first ended. Every sentence starts at 0.",
+            "positions counted across the whole batch",
+            "Your first sentence is right, but the second one continues the count of the first. Every sentence starts at 0.",
             RIGHT_PLACES, "places[torch.arange(ids.numel()).view(ids.shape) % len(places)]",
         ),
         Mistake(
-            "the words counted along the first axis",
-            "You number the words now, but the numbers lie along the first axis: that runs only where there are as many sentences as words, "
-            "or a single one. What is added has to stretch over the sentences.",
+            "positions along the wrong axis",
+            "You now count the words, but the positions lie along the first axis. This only runs if there are as many "
+            "sentences as words, or a single sentence. The positions must broadcast over the sentences.",
             RIGHT_PLACES, "places[torch.arange(ids.size(1)).unsqueeze(1)]",
         ),
         Mistake(
-            "places looked up by the word",
-            "The same word gets the same place wherever it stands: you look up its id in `places`, not its number in the sentence.",
+            "positions looked up by word id",
+            "The same word receives the same position wherever it occurs: you index `places` by the id of the word instead of "
+            "its index in the sentence.",
             RIGHT_PLACES, "places[ids % len(places)]",
             also=(
                 """
@@ -1836,7 +1919,7 @@ def mended_positions(ids, words, places):
         ),
         Mistake(
             "padding not counted",
-            "You number the words alone, so that the places behind a 0 are off. Padding takes a number like all words here.",
+            "You count only the words, so every position after a 0 is off. Padding counts like any word here.",
             RIGHT_PLACES, "places[((ids != 0).cumsum(1) - 1).clamp(min=0)]",
             also=(
                 """
@@ -1846,23 +1929,23 @@ def mended_positions(ids, words, places):
             ),
         ),
         Mistake(
-            "padding without a place",
-            "The words are right. Padding is treated like all words here: it gets a place, too.",
+            "padding without a position",
+            "The words are right. But padding is treated like any word here, so it receives a position, too.",
             RIGHT_PLACES, f"{RIGHT_PLACES} * (ids != 0)[..., None]",
         ),
         Mistake(
-            "padding emptied",
-            "The words are right. Padding is treated like all words here; in yours its vectors are 0.",
+            "padding set to 0",
+            "The words are right. But padding is treated like any word here, and you set its vectors to 0.",
             f"words[ids] + {RIGHT_PLACES}", f"(words[ids] + {RIGHT_PLACES}) * (ids != 0)[..., None]",
         ),
         Mistake(
-            "the last rows of the table",
-            "You add the last T rows of `places`. The first word gets row 0, whatever the table's length.",
+            "last rows of the table",
+            "You add the last T rows of `places`. The first word receives row 0, whatever the length of the table.",
             RIGHT_PLACES, "places[-ids.shape[1] :]",
         ),
         Mistake(
-            "the sinusoid instead of the given places",
-            "Your answer does not change with `places`: you add the sinusoid. The table is an argument, it may hold anything.",
+            "sinusoid instead of the given positions",
+            "Your answer does not depend on `places`: you add the sinusoid. The argument may contain any table.",
             code="""
 def mended_positions(ids, words, places):
     i, position = torch.arange(words.shape[1]), torch.arange(ids.shape[1])[:, None]
@@ -1870,8 +1953,9 @@ def mended_positions(ids, words, places):
 """,
         ),
         Mistake(
-            "the words scaled by the root of D",
-            "Your words are √D times too long. The paper scales them so; the function above does not, and nothing else was wrong with it.",
+            "word vectors scaled by √D",
+            "Your word vectors are √D times too long. The paper scales them, but the function above does not, and that was not "
+            "its bug.",
             "words[ids] +", "words[ids] * words.shape[1] ** 0.5 +",
         ),
     ),
@@ -1893,10 +1977,11 @@ def mended_positions(ids, words, places):
 """,
     },
     hints=(
-        "With 3 sentences of 5 words: how many different numbers should `numbers` hold, 3 or 5? And how many does it hold?",
-        "words[ids]: (B, T, D). What is added has to stretch over the *sentences*: (T, D) or (1, T, D). The code above has (B, 1, D).",
-        "take the rows 0 to T − 1 of places\nadd them to the words of every sentence",
-        "Near miss: `torch.arange(ids.size(1)).unsqueeze(1)` counts the right things, but lays them out along the first axis. "
+        "With 3 sentences of 5 words: how many different values should `numbers` contain, 3 or 5? How many does it contain?",
+        "words[ids]: (B, T, D). The positions must broadcast over the *sentences*: (T, D) or (1, T, D). In the code above they "
+        "have shape (B, 1, D).",
+        "take rows 0 to T − 1 of places\nadd them to the word vectors of every sentence",
+        "A near miss: `torch.arange(ids.size(1)).unsqueeze(1)` counts the right things but places them along the first axis. "
         "With as many sentences as words it even runs.",
     ),
 )
@@ -1917,60 +2002,62 @@ shift_matrix = Exercise(
     rule=Rule(axes={"": "D D"}),
     mistakes=(
         Mistake(
-            "the shift backwards",
-            "Your matrix turns the wrong way: it takes position p to p − k. Look at the signs of the two sines.",
+            "shift in the wrong direction",
+            "Your matrix rotates in the wrong direction: it maps position p to p − k. Check the signs of the two sines.",
             "cosine, sine, -sine, cosine", "cosine, -sine, sine, cosine",
         ),
         Mistake(
             "one frequency for all pairs",
-            "All your blocks are equal. Each pair of columns has a speed of its own.",
+            "All your blocks are the same. Each pair of columns has its own frequency.",
             "angle = k * 10_000.0 ** (-torch.arange(0, D, 2) / D)", "angle = k * torch.ones(D // 2)",
         ),
         Mistake(
             "a reflection instead of a rotation",
-            "Your blocks are symmetric: they mirror the pair. A shift turns it; the two sines have opposite signs.",
+            "Your blocks are symmetric, so they reflect the pair. A shift rotates it: the two sines have opposite signs.",
             "cosine, sine, -sine, cosine", "cosine, sine, sine, -cosine",
         ),
         Mistake(
-            "for sines first, then cosines",
-            "These blocks would fit a table with all sines on the left. Ours has each sine beside its cosine: 2 × 2 blocks on the diagonal.",
+            "blocks for another column order",
+            "Your blocks would fit a table with all sines on the left. In ours each sine is followed by its cosine, which "
+            "gives 2 × 2 blocks on the diagonal.",
             f"torch.block_diag(*{TURN})",
             "torch.cat([torch.cat([cosine.diag(), sine.diag()], 1), "
             "torch.cat([-sine.diag(), cosine.diag()], 1)])",
         ),
         Mistake(
-            "the exponent counts pairs, not columns",
-            "Your first block is right, the others turn too fast: the exponents reach only half as far as in `sinusoid`.",
+            "exponent i/D instead of 2i/D",
+            "Your first block is right, but the others rotate too fast: the exponents reach only half as far as in `sinusoid`.",
             "torch.arange(0, D, 2)", "torch.arange(0, D // 2)",
         ),
         Mistake(
-            "k left out",
+            "k not used",
             "Your matrix shifts by one word, whatever k is.",
             "angle = k * 10_000.0", "angle = 10_000.0",
         ),
         Mistake(
-            "the blocks alone",
-            "You return the 2 × 2 blocks one after the other. They belong on the diagonal of one D × D matrix, with zeros elsewhere.",
+            "blocks not placed on the diagonal",
+            "You return the list of 2 × 2 blocks. Place them on the diagonal of one D × D matrix, with zeros elsewhere.",
             f"torch.block_diag(*{TURN})", TURN,
         ),
         Mistake(
-            "the sine positive on both sides",
-            "Your blocks are symmetric. A shift turns the pair: the two sines of a block have opposite signs.",
+            "both sines with the same sign",
+            "Your blocks are symmetric. A shift rotates the pair, so the two sines of a block have opposite signs.",
             "cosine, sine, -sine, cosine", "cosine, sine, sine, cosine",
         ),
         Mistake(
-            "the sign of k lost",
-            "You are right where k is not negative. Going back is a turn the other way round.",
+            "sign of k lost",
+            "You are right where k is not negative. A shift backwards is a rotation in the other direction.",
             "angle = k * ", "angle = abs(k) * ",
         ),
         Mistake(
-            "cosines alone",
-            "Your diagonal is right, and nothing stands beside it: each coordinate of a pair also takes something from the other.",
+            "cosines only",
+            "Your diagonal is right, but everything next to it is 0: each coordinate of a pair also depends on the other.",
             "cosine, sine, -sine, cosine", "cosine, 0 * sine, 0 * sine, cosine",
         ),
         Mistake(
-            "coordinates moved instead of positions",
-            "Your matrix moves coordinates by k places within one vector. Asked is the one that makes the vector of position p into that of p + k.",
+            "coordinates shifted instead of positions",
+            "Your matrix moves coordinates by k places within one vector. Find the matrix that maps the encoding of position p "
+            "to that of p + k.",
             code="""
 def shift_matrix(k, D):
     return torch.eye(D).roll(k, dims=0)
@@ -2009,11 +2096,13 @@ def shift_matrix(k, D):
 """,
     },
     hints=(
-        "Take one pair of columns, sin(pω) and cos(pω). Which formulas from school give sin((p + k)ω) and cos((p + k)ω) from them?",
-        "In: two whole numbers. Each pair gives a 2 × 2 block. Out: (D, D), the D/2 blocks on the diagonal, zeros elsewhere. "
-        "It is applied from the left to a column: PE(p + k) = M PE(p).",
-        "sin((p+k)ω) = cos(kω) · sin(pω) + sin(kω) · cos(pω)\ncos((p+k)ω) = … · sin(pω) + … · cos(pω)\n"
-        "read off the four factors; do so for each ω; `torch.block_diag` puts blocks on a diagonal",
-        "Near miss: [[cos, −sin], [sin, cos]] is the rotation of geometry books. There the *cosine* comes first; in our table the sine does.",
+        "Take one pair of columns, sin(pω) and cos(pω). Which trigonometric identities express sin((p + k)ω) and cos((p + k)ω) "
+        "in terms of them?",
+        "Input: two integers. Each pair gives a 2 × 2 block. Output: (D, D), with the D/2 blocks on the diagonal and zeros "
+        "elsewhere. It multiplies a column vector from the left: PE(p + k) = M PE(p).",
+        "sin((p+k)ω) = cos(kω) · sin(pω) + sin(kω) · cos(pω)\ncos((p+k)ω) = … · sin(pω) + … · cos(pω)\nread off the four "
+        "coefficients for each ω; `torch.block_diag` places blocks on a diagonal",
+        "A near miss: [[cos, −sin], [sin, cos]] is the rotation from geometry textbooks, where the *cosine* comes first. In "
+        "our table the sine comes first.",
     ),
 )

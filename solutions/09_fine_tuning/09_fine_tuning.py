@@ -9,21 +9,21 @@
 # %% [markdown]
 # # 09 · Fine-tuning
 #
-# A pre-trained encoder knows a language and no task. We put a small new head on it and train on: on the head alone, on the upper layers, on everything. Which is best depends on
-# how many labels there are and how far the task lies from what the model has learned; and whatever is trained forgets something. We measure both, over several seeds, and say which differences
-# are larger than the noise.
+# A pre-trained encoder has learned a language but no task. We add a small new head and continue training: only the head, the upper layers, or the whole model. Which choice is best depends on
+# the number of labels and on how different the task is from pre-training. Every model that is trained further also forgets something. We measure both effects over several seeds and say which differences
+# exceed the noise.
 #
-# **You need** notebooks 06 and 08. **Time** about 75 minutes without what goes *further*: seven exercises, one of them a bug to mend, two questions that a person reads; two
-# extensions.
+# **You need** notebooks 06 and 08. **Time** about 75 minutes for the core: seven exercises, one of which is a bug to fix, and two written questions. Sections marked *Further* and two
+# extensions are optional.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [08 · Inside a pre-trained transformer](../08_inside/08_inside.ipynb) · next: [10 · Applications: sentiment, entities, questions](../10_applications/10_applications.ipynb)
 
 # %% [markdown]
 # **Afterwards you can**
 #
-# - put a head on an encoder, freeze what should stay, and count what learns;
-# - set up an optimiser as BERT's authors did: groups, weight decay, warm-up, clipping;
-# - tell four strategies apart by accuracy, forgetting, seconds and size, with intervals;
+# - add a head to an encoder, freeze parts of the model, and count the trainable parameters;
+# - set up an optimiser as BERT's authors did: parameter groups, weight decay, warm-up, clipping;
+# - compare four strategies by accuracy, forgetting, time and size, with confidence intervals;
 # - recognise a learning rate that is too large, and use `Trainer`.
 
 # %%
@@ -38,10 +38,10 @@ from coursekit import check, hint, predict, reveal
 # %% [markdown]
 # ## 1 · Two phases and a head
 #
-# Self-supervised pre-training finds weights θ_pre that predict words. Fine-tuning starts *there* and goes on with labelled examples of a task, to θ*. Using on one task what was
-# learned on another is called **transfer learning**. Radford et al. (2018) call raw text first and labels afterwards **semi-supervised** learning. New is only the *head*: a map from
-# one vector to C classes, begun with random numbers. BERT's head reads the vector of [CLS], behind the pooler that you met in 06, with dropout in training (Devlin et al. 2019,
-# section 4.1; the pooler and the dropout stand in their code).
+# Self-supervised pre-training finds weights θ_pre that predict words. Fine-tuning starts from θ_pre and continues training on labelled examples of a task, which leads to θ*. Applying
+# what was learned on one task to another is called **transfer learning**. Radford et al. (2018) call the combination of raw text and labels **semi-supervised** learning. Only the *head* is new: a linear map from
+# one vector to C classes, initialised at random. BERT's head receives the vector of [CLS] after the pooler that you met in 06, with dropout during training (Devlin et al. 2019,
+# section 4.1; the pooler and the dropout are described only in their code).
 
 # %% nbgrader={"grade": false, "grade_id": "fine_tuning-classification_head", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def classification_head(
@@ -55,9 +55,9 @@ def classification_head(
 ) -> Float[Tensor, "B C"]:
     """Logits of C classes from the last layer's vectors.  (difficulty ●●○, 6 minutes)
 
-    The vector of [CLS], the first token, goes through the pooler: a linear map (rows of W_pool
-    stand for inputs) and tanh. Then dropout: a number becomes 0 where its draw, uniform from [0, 1),
-    is below p; the others are divided by 1 − p. Then the new map W, b. To evaluate, we pass p = 0.
+    Apply the pooler to the vector of [CLS], the first token: a linear map (the rows of W_pool
+    correspond to inputs), then tanh. Then apply dropout: set an entry to 0 where its draw, uniform in
+    [0, 1), is below p, and divide the others by 1 − p. Finally apply the new map W, b. For evaluation p is 0.
     """
     ### BEGIN SOLUTION
     pooled = torch.tanh(hidden[:, 0] @ W_pool + b_pool)
@@ -69,8 +69,8 @@ def classification_head(
 check("fine_tuning.classification_head", lambda case: classification_head(**case))
 
 # %% [markdown]
-# Here is your head on the small BERT of 06, before any training. Where the labels are coin flips, nobody does better than log 2, and the new head does
-# not do much worse. A first loss far above log C would be a sign that the head begins with numbers that are too large.
+# We attach your head to the small BERT of 06 and compute its loss before any training. If the labels are random, no model can achieve a lower expected loss than log 2, and the new head is
+# only slightly worse. An initial loss far above log C would indicate that the head was initialised with weights that are too large.
 
 # %% tags=["demo", "record"]
 from copy import deepcopy
@@ -87,7 +87,7 @@ from coursekit.small.bert import single
 language, bert = load_language(), load_small("bert")
 
 class Classifier(torch.nn.Module):
-    """The parts of an encoder, by name, with a new head of random numbers on top."""
+    """The named parts of an encoder with a new, randomly initialised head."""
 
     def __init__(self, read: Callable, embeddings, layers, pooler, classes: int):
         super().__init__()
@@ -105,7 +105,7 @@ class Classifier(torch.nn.Module):
         )
 
 def on_small_bert(whole: BERT, classes: int) -> Classifier:
-    """A classifier that shares its parts with a small BERT, whose old head can still be asked."""
+    """A classifier that shares its parts with a small BERT, whose old head can still be evaluated."""
     def read(ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:
         return whole.encode(whole.embeddings(ids, torch.zeros_like(ids)), ids != PAD)[-1]
     return Classifier(read, whole.embeddings, whole.layers, whole.next_sentence.pooler, classes)
@@ -128,13 +128,13 @@ first_loss = torch.nn.functional.cross_entropy(logits, coin).item()
 print(f"loss before training {first_loss:.3f}; log 2 = {np.log(2):.3f}")
 
 # %% [markdown]
-# ## 2 · What is new, and how large is the rest
+# ## 2 · Counting parameters
 #
-# How many numbers does a head add? For the checks of this notebook we use a *miniature*: the parts of an encoder, by name, that can be counted and frozen and cannot read.
+# How many parameters does a head add? The checks of this notebook use a *miniature*, a model with the named parts of an encoder. Its parameters can be counted and frozen, but it does not process text.
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 class Miniature(torch.nn.Module):
-    """The parts of an encoder with V words, width D, feed-forward width F, L layers, C classes."""
+    """The parts of an encoder: V words, width D, feed-forward width F, L layers, C classes."""
 
     def __init__(self, V: int, D: int, F: int, L: int, C: int, tied: bool):
         super().__init__()
@@ -153,7 +153,7 @@ class Miniature(torch.nn.Module):
             self.words.weight = self.embeddings["token"].weight
 
 def miniature(case: dict) -> Miniature:
-    """A miniature some of whose parameters are frozen already."""
+    """A miniature in which some parameters are already frozen."""
     V, D, F, L, C = case["sizes"]
     model = Miniature(V, D, F, L, C, case["tied"])
     for weight, frozen in zip(model.parameters(), case["frozen"], strict=True):
@@ -162,10 +162,10 @@ def miniature(case: dict) -> Miniature:
 
 # %% nbgrader={"grade": false, "grade_id": "fine_tuning-count_parameters", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def count_parameters(model: torch.nn.Module) -> tuple[int, int]:
-    """The numbers that make up a model: (all, those that learn).  (difficulty ●○○, 4 minutes)
+    """Numbers of parameters: (all, trainable).  (difficulty ●○○, 4 minutes)
 
-    A parameter learns if it requires a gradient. A table that two parts of the model share counts
-    once. Buffers, which no optimiser touches, do not count.
+    A parameter is trainable if it requires a gradient. A matrix shared by two parts of the model
+    counts once. Buffers do not count, since no optimiser changes them.
     """
     ### BEGIN SOLUTION
     sizes = [(weight.numel(), weight.requires_grad) for weight in model.parameters()]
@@ -176,9 +176,9 @@ def count_parameters(model: torch.nn.Module) -> tuple[int, int]:
 check("fine_tuning.count_parameters", lambda case: count_parameters(miniature(case)))
 
 # %% [markdown]
-# Now BERT-Base, built from its configuration on the *meta* device (06), with a head for two classes; and MiniLM, which this course falls back on.
+# We now build BERT-Base from its configuration on the *meta* device (06), with a head for two classes, and likewise MiniLM, the encoder that comes with this course.
 #
-# **Predict:** how many numbers does the new head of BERT-Base hold?
+# **Predict:** how many parameters does the new head of BERT-Base have?
 
 # %% tags=["demo"]
 predict("fine_tuning.head", ...)
@@ -206,27 +206,27 @@ reveal("fine_tuning.head", counted["BERT-Base"]["the head"])
 display(pd.DataFrame(counted).map("{:,}".format))
 
 # %% [markdown]
-# 768 × 2 weights and 2 biases: of seventy thousand numbers in BERT-Base, one is new.
+# The head has 768 × 2 weights and 2 biases: about one in seventy thousand parameters of BERT-Base is new.
 
 # %% [markdown]
-# ## 3 · What learns: four strategies
+# ## 3 · What to train: four strategies
 #
-# What does not learn is **frozen**; the strategies differ in their **freezing**.
+# Parameters that are not trained are **frozen**. The strategies differ in what they freeze.
 #
-# - **Frozen features** (feature extraction, linear probing): the encoder stays, the head learns.
-# - **Last layers** (partial fine-tuning): the head and the top of the encoder learn.
-# - **Gradual unfreezing** (Howard and Ruder 2018): the head first, then one layer more each epoch.
-# - **Full fine-tuning** (Devlin et al. 2019): everything learns from the first step.
+# - **Frozen features** (feature extraction, linear probing): only the head is trained.
+# - **Last layers** (partial fine-tuning): the head and the top of the encoder are trained.
+# - **Gradual unfreezing** (Howard and Ruder 2018): first the head is trained, then one more layer in each epoch.
+# - **Full fine-tuning** (Devlin et al. 2019): all parameters are trained from the first step.
 #
-# All four need one tool: to keep named parts as they are.
+# All four need a function that freezes named parts of a model.
 
 # %% nbgrader={"grade": false, "grade_id": "fine_tuning-freeze", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def freeze(model: torch.nn.Module, names: list[str]) -> None:
-    """Let the named parts of a model stay as they are; all others learn.  (difficulty ●●○, 6 minutes)
+    """Freeze the named parts of a model and unfreeze all others.  (difficulty ●●○, 6 minutes)
 
-    A name is that of a module or of a parameter, as in model.named_parameters(): "layers.1" is all
-    of layer 1, and not layers.10. Parameters of these parts require no gradient afterwards; all
-    others do, also those that were frozen before.
+    A name is that of a module or a parameter, as in model.named_parameters(): "layers.1" means all
+    of layer 1, but not layers.10. Parameters of these parts require no gradient afterwards; all
+    others do, including those that were frozen before.
     """
     ### BEGIN SOLUTION
     for name, weight in model.named_parameters():
@@ -236,7 +236,7 @@ def freeze(model: torch.nn.Module, names: list[str]) -> None:
 
 # %%
 def frozen_by(case: dict, freeze: Callable) -> Bool[Tensor, "parameters"]:
-    """Which parameters learn after freeze."""
+    """Which parameters are trainable after freeze."""
     model = miniature(case)
     freeze(model, case["names"])
     return torch.tensor([weight.requires_grad for weight in model.parameters()])
@@ -251,29 +251,29 @@ for strategy, names in (("frozen features", ["bert"]), ("last layer", below), ("
     freeze(shapes["BERT-Base"], names)
     learning[strategy] = count_parameters(shapes["BERT-Base"])[1]
 pictures.strategies(learning, 4, "BERT-Base")
-display(pd.DataFrame({"learn, in BERT-Base": learning}).map("{:,}".format))
+display(pd.DataFrame({"trainable parameters of BERT-Base": learning}).map("{:,}".format))
 
 # %% [markdown]
-# The picture has four layers, for room. The pooler goes with the last layer. Gradual unfreezing ends where full fine-tuning begins. Names vary from text to text:
-# say what you trained. (Head first, then everything, is meant to keep a random head from distorting the encoder: Kumar et al. 2022.)
+# The picture shows four layers to save space. The pooler belongs to the last layer. Gradual unfreezing ends with all parameters trainable, which is where full fine-tuning begins. The names of these strategies vary between authors, so
+# always say what you trained. (Training the head first is meant to prevent a random head from distorting the encoder: Kumar et al. 2022.)
 
 # %% [markdown]
-# ## 4 · Two tasks with a known best answer
+# ## 4 · Two tasks with a known upper bound
 #
-# Our generated language has as many labels as we like, and two tasks whose best answer can be computed. *Topic*: what is the sentence about? The small BERT was trained to tell whether
-# two sentences share a topic, so this lies **near**. *Swap*: have two neighbouring words changed places? Nobody ever asked it that: **far**. (It resembles CoLA, Warstadt et al. 2019.) The control is a bag of words: where
-# people of two topics meet, only the order tells which of them it is about, and a swap leaves the bag as it is.
+# Our generated language provides as many labels as we like, and the best possible accuracy can be computed for two tasks. *Topic*: what is the sentence about? The small BERT was pre-trained to predict whether
+# two sentences share a topic, so this task is **near** pre-training. *Swap*: have two adjacent words been exchanged? Pre-training never asked for this, so this task is **far**. (It resembles CoLA, Warstadt et al. 2019.) The baseline is a bag of words. Where
+# people from two topics meet, only the word order determines the topic, and a swap does not change the bag at all.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 @cache
 def topic_task(n: int, seed: int, split: str) -> tuple[Int[Tensor, "n T"], Int[Tensor, "n"]]:
-    """Sentences and the number of their topic."""
+    """Sentences and the indices of their topics."""
     sentences = language.sample(n, np.random.default_rng(seed), split=split)
     return single(torch.from_numpy(sentences.ids)), torch.from_numpy(sentences.topic)
 
 @cache
 def swap_task(n: int, seed: int, split: str) -> tuple[Int[Tensor, "n T"], Int[Tensor, "n"]]:
-    """Sentences, in half of them two neighbouring words changed round: label 1 there."""
+    """Sentences; in half of them (label 1) two adjacent words are exchanged."""
     rng = np.random.default_rng(seed)
     ids, labels = language.sample(n, rng, split=split).ids.copy(), rng.random(n) < 0.5
     for i in np.flatnonzero(labels):
@@ -289,7 +289,7 @@ from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
 def best_possible() -> dict[str, float]:
-    """Accuracy on the test sentences of a reader who knows the language exactly."""
+    """Accuracy on the test sentences of a classifier that knows the language exactly."""
     rows = {}
     for task, (make, _) in TASKS.items():
         ids, labels = make(1000, 30_000, "held_out")
@@ -302,7 +302,7 @@ def best_possible() -> dict[str, float]:
     return rows
 
 def bag_of_words(make: Callable, labels: int = 4096) -> float:
-    """Accuracy on the test sentences of logistic regression on how often each word stands there."""
+    """Accuracy on the test sentences of logistic regression on word counts."""
     def counts(ids: Int[Tensor, "n T"]) -> csr_matrix:
         return csr_matrix([np.bincount(row, minlength=len(language.vocabulary)) for row in ids.numpy()])
     (ids, answers), (test_ids, test_answers) = make(labels, 0, "train"), make(1000, 30_000, "held_out")
@@ -318,28 +318,28 @@ chance = {
 for task, (make, classes) in TASKS.items():
     ids, labels = make(4096, 0, "train")
     for row, label in zip(ids[:2], labels[:2].tolist(), strict=True):
-        said = language.topics[label] if task == "topic" else ("in order", "changed round")[label]
+        said = language.topics[label] if task == "topic" else ("original order", "swapped")[label]
         print(f"{task}: {' '.join(language.vocabulary[i] for i in row if i > SEP)}  →  {said}")
-    print(f"    {classes} classes; commonest {chance[task]:.1%}, bag of words {by_bag[task]:.1%},",
+    print(f"    {classes} classes; majority class {chance[task]:.1%}, bag of words {by_bag[task]:.1%},",
           f"best possible {best[task]:.1%}")
 
 # %% [markdown]
-# ## 5 · How fast: a rate for each part
+# ## 5 · Parameter groups: a learning rate for each layer
 #
-# Two things are set for each **parameter group**. *Weight decay* (apart from the gradient: Loshchilov and Hutter 2019) pulls weights towards 0. A matrix can bear it; biases and the scales of layer norms are spared in BERT's code. And the lower a layer, the more general what
-# it holds, so some give lower layers lower rates (**discriminative fine-tuning**, Howard and Ruder 2018: section 12).
+# An optimiser accepts **parameter groups**, each with its own settings. Two of them matter here. *Weight decay* (decoupled from the gradient: Loshchilov and Hutter 2019) pulls weights towards 0. BERT's code applies it to matrices, but not to biases or to the scales of layer norms. The second setting is the
+# learning rate: since lower layers encode more general features, some authors give them lower rates (**discriminative fine-tuning**, Howard and Ruder 2018; see section 12).
 
 # %% nbgrader={"grade": false, "grade_id": "fine_tuning-parameter_groups", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def parameter_groups(
     model: torch.nn.Module, lr: float, decay: float, weight_decay: float
 ) -> list[dict]:
-    """What torch.optim takes: dicts of "params", "lr", "weight_decay".  (difficulty ●●●, 12 minutes)
+    """Parameter groups: dicts of "params", "lr", "weight_decay".  (difficulty ●●●, 12 minutes)
 
     model has the parts embeddings, layers (L of them, counted from 0), and others above the layers.
-    A part above them learns with lr, the last layer with lr · decay, each layer below with decay
-    times the rate of the layer above it, the embeddings with decay times the rate of layer 0.
-    Matrices get weight_decay; biases and layer norms, which are vectors, get 0. Every parameter is
-    in one group, also a frozen one: it may learn later.
+    Parts above the layers use the rate lr, the last layer uses lr · decay, each lower layer uses decay
+    times the rate of the layer above it, and the embeddings use decay times the rate of layer 0.
+    Matrices use weight_decay; biases and layer norms, which are vectors, use 0. Every parameter belongs
+    to exactly one group, even if it is frozen: it may be unfrozen later.
     """
     ### BEGIN SOLUTION
     L, groups = len(model.layers), []
@@ -353,7 +353,7 @@ def parameter_groups(
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def settings(model: torch.nn.Module, groups: list[dict]) -> dict[str, Tensor]:
-    """What an optimiser makes of the groups, parameter by parameter; −1 for one in no group."""
+    """The settings that an optimiser has for each parameter; −1 for a parameter in no group."""
     optimiser = torch.optim.AdamW(groups)
     found = {
         id(weight): (float(group["lr"]), float(group["weight_decay"]))
@@ -363,7 +363,7 @@ def settings(model: torch.nn.Module, groups: list[dict]) -> dict[str, Tensor]:
     return {"lr": rows[:, 0], "weight decay": rows[:, 1]}
 
 def groups_of(case: dict, parameter_groups: Callable) -> dict[str, Tensor]:
-    """The settings of a miniature."""
+    """The settings for a miniature."""
     model = miniature(case)
     groups = parameter_groups(model, case["lr"], case["decay"], case["weight_decay"])
     return settings(model, groups)
@@ -372,16 +372,16 @@ def groups_of(case: dict, parameter_groups: Callable) -> dict[str, Tensor]:
 check("fine_tuning.parameter_groups", lambda case: groups_of(case, parameter_groups))
 
 # %% [markdown]
-# ## 6 · How fast: warm-up
+# ## 6 · Warm-up and linear decay
 #
-# The head begins with random numbers, so the first gradients say little, and Adam's averages are not filled yet. *Warm-up* starts with tiny steps. After it the rate falls in a line to 0, as in BERT's code.
+# Because the head is random at first, the first gradients are not informative, and Adam's running averages are not reliable yet. *Warm-up* therefore starts with tiny steps. After the warm-up the learning rate decreases linearly to 0, as in BERT's code.
 
 # %% nbgrader={"grade": false, "grade_id": "fine_tuning-warmup_linear", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def warmup_linear(step: int, warmup: int, total: int) -> float:
-    """The share of the full learning rate at a step.  (difficulty ●●○, 6 minutes)
+    """The fraction of the full learning rate at a step.  (difficulty ●●○, 6 minutes)
 
-    Steps count from 0. The share rises in a line from 0 at step 0 to 1 at step warmup, then falls
-    in a line to 0 at step total, and stays 0. Without warm-up (warmup = 0) it is 1 at step 0.
+    Steps are counted from 0. The fraction increases linearly from 0 at step 0 to 1 at step warmup, then
+    decreases linearly to 0 at step total, and stays 0. Without warm-up (warmup = 0) it is 1 at step 0.
     0 ≤ warmup < total.
     """
     ### BEGIN SOLUTION
@@ -415,14 +415,14 @@ for (name, _), rate in zip(small.named_parameters(), small_rates, strict=True):
 pictures.rates(shares, by_part)
 
 # %% [markdown]
-# With this convention the very first step has the rate 0 and changes nothing. (Others count (step + 1) / warmup; know which one you have.) On the right: the rates of the small BERT with decay ½. In
-# what follows decay is 1, so that the strategies differ in one thing only.
+# With this convention the first step has a learning rate of 0 and changes nothing. (Other libraries use (step + 1) / warmup; check which convention applies.) The right-hand panel shows the learning rates of the small BERT with decay ½. In
+# what follows decay is 1, so that the strategies differ in only one respect.
 
 # %% [markdown]
-# ## 7 · A bug to find
+# ## 7 · Find the bug
 #
-# Adam (Kingma and Ba 2015) keeps running means of the gradient and of its square. They start at 0, so at first they are too small; Adam corrects for that. (Why weight decay stands outside the fraction: Loshchilov and Hutter 2019.) The optimiser that was released with BERT in 2018
-# (`google-research/bert`, `optimization.py`, `AdamWeightDecayOptimizer`) computes each step like this, here with our names:
+# Adam (Kingma and Ba 2015) keeps running means of the gradient and of its square. They start at 0, so at first they are too small, and Adam corrects for this bias. (Loshchilov and Hutter 2019 explain why weight decay is added outside the fraction.) The optimiser released with BERT in 2018
+# (`google-research/bert`, `optimization.py`, `AdamWeightDecayOptimizer`) computes each step as follows, here with our names:
 
 # %%
 def adam_step_of_2018(w, gradient, m, v, step, lr, beta_1, beta_2, epsilon, weight_decay):
@@ -432,7 +432,7 @@ def adam_step_of_2018(w, gradient, m, v, step, lr, beta_1, beta_2, epsilon, weig
     return w - lr * update, m, v
 
 # %% [markdown]
-# Zhang et al. (2021) found in this what made fine-tuning on small data sets fail for some seeds. Which share of the first gradient is in `m` after step 1, which of its square in `v`? Mend it.
+# Zhang et al. (2021) identified this code as a reason why fine-tuning on small data sets failed for some seeds. After step 1, what fraction of the first gradient does `m` contain, and what fraction of its square does `v` contain? Fix the bug.
 
 # %% nbgrader={"grade": false, "grade_id": "fine_tuning-adam_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def adam_step(
@@ -440,11 +440,11 @@ def adam_step(
     m: Float[Tensor, "*N"], v: Float[Tensor, "*N"], step: int,
     lr: float, beta_1: float, beta_2: float, epsilon: float, weight_decay: float,
 ) -> tuple[Float[Tensor, "*N"], Float[Tensor, "*N"], Float[Tensor, "*N"]]:
-    """The mended step: (w, m, v) after it.  (difficulty ●●○, 8 minutes)
+    """The corrected step; returns the new (w, m, v).  (difficulty ●●○, 8 minutes)
 
-    step is 1 at the first call, where m and v are 0. The means are returned as they are, not
-    corrected; the update uses them corrected: m / (1 − beta_1^step), and v in the same way with
-    beta_2. epsilon stands outside the root, weight decay outside the fraction; lr multiplies all.
+    step is 1 at the first call, where m and v are 0. Return the means without the correction, but use the
+    corrected ones in the update: m / (1 − beta_1^step), and likewise v with beta_2. epsilon is added
+    outside the square root and weight decay outside the fraction; lr multiplies the whole update.
     """
     ### BEGIN SOLUTION
     m = beta_1 * m + (1 - beta_1) * gradient
@@ -456,7 +456,7 @@ def adam_step(
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def run_adam(case: dict, adam_step: Callable) -> dict[str, Tensor]:
-    """w, m and v after a step for each of the gradients."""
+    """w, m and v after one step for each gradient."""
     names = ("lr", "beta_1", "beta_2", "epsilon", "weight_decay")
     w, numbers = case["w"].clone(), [case[name] for name in names]
     m, v = torch.zeros_like(w), torch.zeros_like(w)
@@ -468,14 +468,14 @@ def run_adam(case: dict, adam_step: Callable) -> dict[str, Tensor]:
 check("fine_tuning.adam_step", lambda case: run_adam(case, adam_step))
 
 # %% [markdown]
-# **Predict:** with a constant gradient, how many learning rates long is the *first* step of the code of 2018 (the right answer would be 1)? It used β₁ = 0.9 and β₂ = 0.999.
+# **Predict:** with a constant gradient, how long is the *first* step of the code of 2018, as a multiple of the learning rate? (The correct value is 1.) It used β₁ = 0.9 and β₂ = 0.999.
 
 # %% tags=["demo"]
 predict("fine_tuning.first_step", ...)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def lengths(one_step: Callable, steps: int = 3000) -> Float[np.ndarray, "steps"]:
-    """How far a weight moves in each step under a gradient of 1, in learning rates."""
+    """How far a weight moves in each step under a constant gradient of 1, in multiples of the learning rate."""
     w = m = v = torch.zeros(1, dtype=torch.float64)
     path, ones = [0.0], torch.ones(1, dtype=torch.float64)
     for step in range(1, steps + 1):
@@ -483,7 +483,7 @@ def lengths(one_step: Callable, steps: int = 3000) -> Float[np.ndarray, "steps"]
         path.append(w.item())
     return -np.diff(path)
 
-step_length = {"code of 2018": lengths(adam_step_of_2018), "mended": lengths(adam_step)}
+step_length = {"code of 2018": lengths(adam_step_of_2018), "corrected": lengths(adam_step)}
 reveal("fine_tuning.first_step", step_length["code of 2018"][0])
 pictures.first_steps(step_length)
 
@@ -500,29 +500,28 @@ adam_difference = (w - weight).abs().max().item()
 print(f"after 50 steps, largest difference from torch.optim.AdamW: {adam_difference:.0e}")
 
 # %% [markdown]
-# For some three hundred steps the rate is really two to seven times what you asked for, and on a small data set those are all the steps there are. A warm-up keeps the very first of them short all the same.
-# Mosbach et al. (2021) trace
-# runs that fail to gradients that vanish, and neither to forgetting nor to the size of the data set.
-# Older tutorials import `AdamW` from transformers. It is gone from version 5; `torch.optim.AdamW` takes its place, and corrects both means.
+# For about three hundred steps the effective learning rate is two to seven times the rate you set, and on a small data set there may be no further steps. A warm-up at least keeps the very first ones short.
+# Mosbach et al. (2021) trace failed runs to vanishing gradients rather than to forgetting or to the size of the data set.
+# Older tutorials import `AdamW` from transformers. Version 5 no longer contains it; use `torch.optim.AdamW`, which corrects both means.
 
 # %% [markdown]
-# **Question 1.** At the first step the head is random. What may its gradient do to the layers below it, and why would that be worse with few labels? Say for each of warm-up, gradual unfreezing, and
-# lower rates for lower layers how it is meant to answer that. (3–5 sentences)
+# **Question 1.** At the first step the head is random. What effect may its gradient have on the layers below, and why is this worse with few labels? Explain how each of three remedies is meant to help: warm-up, gradual unfreezing, and
+# lower learning rates for lower layers. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "fine_tuning-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The gradient reaches the layers through the head's weights. While these are random, it pushes the encoder in directions that have to do with the random start and not with the task,
-# and what pre-training put there is damaged for nothing. With few labels there are few steps in which the damage could be made good, and a few examples can be fitted by many wrong
-# changes. Warm-up makes the steps small for all parts until the head points somewhere. Gradual unfreezing lets the head learn first and sends no gradient into the encoder before.
-# Lower rates below let the head move fast and the lower layers, which hold what is most general, hardly at all. (This is the argument of Kumar et al. 2022. Whether a remedy is worth anything in a case is
-# a question for a measurement: see sections 10 and 12.)
+# The gradient reaches the layers through the weights of the head. While these are random, it pushes the encoder in directions that depend on the initialisation rather than on the task,
+# and damages what pre-training has learned without any benefit. With few labels there are few steps in which the damage could be repaired, and a few examples can be fitted by many wrong
+# changes. Warm-up keeps the steps of all parts small until the head has learned something. Gradual unfreezing trains the head first and sends no gradient into the encoder before that.
+# Lower rates for lower layers let the head change quickly while the lower layers, which encode the most general features, hardly change. (This is the argument of Kumar et al. 2022. Whether a remedy helps in a given case
+# has to be measured: see sections 10 and 12.)
 #
-# *Marking: 1 point for the random head whose gradient harms the encoder (with few labels: not repaired, or overfitted); 1 point for all three remedies, each with its own mechanism.*
+# *Marking: 1 point for the random head whose gradient damages the encoder (with few labels: not repaired, or overfitting); 1 point for all three remedies, each with its own mechanism.*
 
 # %% [markdown]
 # ## 8 · One step
 #
-# In 03 you wrote a step of training. Here the batch does not fit into memory: it is read in *parts*, whose gradients add up before one step is taken (**gradient accumulation**). The trap: parts
-# are not of one size. Until October 2024 the `Trainer` of transformers took the mean of the parts' means (issue 24725), so that tokens of short parts counted more. Nothing raised an error.
+# In 03 you wrote a training step. Now the batch does not fit into memory, so it is processed in **micro-batches** whose gradients are summed before the optimiser steps (**gradient accumulation**). There is a trap: micro-batches
+# may differ in size. Until October 2024 the `Trainer` of transformers averaged the means of the micro-batches (issue 24725), so that tokens in small ones counted more. No error was raised.
 
 # %% nbgrader={"grade": false, "grade_id": "fine_tuning-train_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def train_step(
@@ -532,12 +531,12 @@ def train_step(
     parts: list[tuple[Tensor, Int[Tensor, "b"]]],
     max_norm: float,
 ) -> float:
-    """One step on a batch that comes in parts; returns the batch's loss before it.  (difficulty ●●○, 8 minutes)
+    """One step on a batch given as micro-batches; returns the batch's loss before it.  (difficulty ●●○, 8 minutes)
 
-    parts is a list of (inputs, labels), not all of one size; the model reads one part at a time, in training
-    mode, and gives logits (b, C). The step is that of the whole batch: its loss is the mean cross-entropy over all
-    examples of all parts, each example counting the same. Only this batch's gradient counts. If its norm, over all
-    parameters together, is above max_norm, it is scaled down to that. The optimiser steps once, then the schedule.
+    parts is a list of micro-batches (inputs, labels) of possibly different sizes. The model processes one at a time, in
+    training mode, and returns logits (b, C). Take the step of the whole batch: its loss is the mean cross-entropy over
+    all examples, each with the same weight. Use only this batch's gradient. If its norm over all parameters
+    together exceeds max_norm, scale it down to max_norm. Then the optimiser steps once, then the schedule.
     """
     ### BEGIN SOLUTION
     model.train()
@@ -556,9 +555,9 @@ def train_step(
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def several_steps(case: dict, train_step: Callable) -> dict[str, Tensor]:
-    """Losses and weights of a classifier, in evaluation mode before, after some steps.
+    """Losses and weights of a classifier after several steps; it starts in evaluation mode.
 
-    Like dropout, its first layer works otherwise in training: it divides by what the batch says.
+    Like dropout, its first layer behaves differently in training: it normalises by the statistics of the batch.
     """
     C, D = case["W"].shape
     linear = torch.nn.Linear(D, C)
@@ -581,14 +580,14 @@ def several_steps(case: dict, train_step: Callable) -> dict[str, Tensor]:
 check("fine_tuning.train_step", lambda case: several_steps(case, train_step))
 
 # %% [markdown]
-# **The same in three lines.** Batches usually come from a `DataLoader`. It shuffles anew in each epoch; its `collate_fn` makes one batch of single examples, and is the place where
-# they are cut to the longest.
+# **The same in three lines.** Batches usually come from a `DataLoader`. It reshuffles in each epoch, and its `collate_fn` combines single examples into a batch, which is also where
+# the padding is trimmed to the longest sequence.
 
 # %% tags=["demo"]
 from torch.utils.data import DataLoader, TensorDataset
 
 def collate(examples: list[tuple[Tensor, Tensor]]) -> tuple[Int[Tensor, "B T"], Int[Tensor, "B"]]:
-    """A batch without the columns that are padding in every row."""
+    """A batch without the columns that are padding in every sequence."""
     ids, labels = map(torch.stack, zip(*examples))
     return ids[:, : int((ids != PAD).sum(dim=1).max())], labels
 
@@ -597,16 +596,16 @@ ids, labels = next(iter(loader))
 print(f"{len(loader)} batches per epoch; the first: ids {list(ids.shape)}, labels {list(labels.shape)}")
 
 # %% [markdown]
-# Your functions, in a loop: shuffled batches of 16, AdamW with your groups, your warm-up for a tenth of the steps.
+# The training loop uses your functions: shuffled batches of 16, AdamW with your parameter groups, and your warm-up for a tenth of the steps.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def parts_of(L: int) -> list[list[str]]:
-    """The parts of a classifier from the bottom up, as names; the pooler goes with the last layer."""
+    """The names of the parts of a classifier from the bottom up; the pooler belongs to the last layer."""
     layers = [[f"layers.{i}"] for i in range(L)]
     return [["embeddings"], *layers[:-1], [*layers[-1], "pooler"], ["head"]]
 
 def learning_parts(strategy: str, share: float, L: int) -> Bool[Tensor, "L+2"]:
-    """Which parts learn when a share of the training is done."""
+    """Which parts are trained after the given fraction of the training."""
     if strategy == "frozen features":
         return torch.arange(L + 2) >= L + 1
     if strategy == "last layer":
@@ -616,7 +615,7 @@ def learning_parts(strategy: str, share: float, L: int) -> Bool[Tensor, "L+2"]:
     return torch.ones(L + 2, dtype=torch.bool)
 
 def set_frozen(model: Classifier, learns: Bool[Tensor, "L+2"]) -> None:
-    """Your freeze, for the parts that do not learn."""
+    """Freeze the parts that are not trained, with your function."""
     parts = zip(parts_of(len(model.layers)), learns.tolist(), strict=True)
     freeze(model, [name for names, free in parts if not free for name in names])
 
@@ -625,7 +624,7 @@ def fine_tune(
     model: Classifier, data: tuple[Tensor, Tensor], strategy: str, lr: float, steps: int, seed: int,
     every: int = 0, watch: Callable | None = None, batch: int = 16, warmup: float = 0.1, decay: float = 1.0,
 ) -> float:
-    """So many steps of a strategy, a share of them warm-up; returns seconds of one core. Every so often, watch is called."""
+    """Fine-tune with a strategy; returns CPU seconds. warmup is a fraction of the steps; watch is called every `every` steps."""
     (ids, labels), generator = data, torch.Generator().manual_seed(seed)
     optimiser = torch.optim.AdamW(parameter_groups(model, lr, decay, 0.01), lr=lr)
     schedule = torch.optim.lr_scheduler.LambdaLR(
@@ -652,16 +651,16 @@ def fine_tune(
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 @torch.no_grad()
 def accuracy(model: Classifier, data: tuple[Tensor, Tensor]) -> float:
-    """Share right, in evaluation mode."""
+    """Accuracy in evaluation mode."""
     model.eval()
     answers = [model(ids).argmax(dim=1) for ids in data[0].split(256)]
     return (torch.cat(answers) == data[1]).float().mean().item()
 
 # %% [markdown]
-# ## 9 · What is forgotten
+# ## 9 · Catastrophic forgetting
 #
-# The small BERT still has its old head, that of the masked language model. Asked on the same thousand held-out sentences before and after, it tells in nats what a fine-tuning has
-# cost. Losing what was learned before is called **catastrophic forgetting**. (The old head itself is not trained. It reads vectors that have moved.)
+# The small BERT still has its old head, that of the masked language model. We evaluate it on the same thousand held-out sentences before and after fine-tuning; the increase of its loss tells us, in nats, what fine-tuning has
+# cost. Losing what was learned before is called **catastrophic forgetting**. (The old head itself is not trained, but its input vectors have changed.)
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 held_out = language.sample(1000, np.random.default_rng(60), split="held_out")
@@ -670,7 +669,7 @@ hidden_words = (torch.rand(old.shape, generator=generator) < 0.15) & (old > SEP)
 
 @torch.no_grad()
 def masked_loss(whole: BERT) -> float:
-    """Nats per masked word, on the same thousand held-out sentences each time."""
+    """Cross-entropy per masked word in nats, always on the same thousand held-out sentences."""
     masked = old.masked_fill(hidden_words, MASK)
     top = whole.encode(whole.embeddings(masked, torch.zeros_like(old)), old != PAD)[-1]
     logits = whole.masked_word(top[hidden_words], whole.embeddings.token.weight)
@@ -681,7 +680,7 @@ before = masked_loss(bert)
 def small_tuned(
     task: str, strategy: str, labels: int, lr: float, steps: int, seed: int, warmup: float = 0.1, decay: float = 1.0
 ) -> tuple[BERT, Classifier, float]:
-    """The small BERT after a run, the classifier on it, and seconds of one core."""
+    """The small BERT after fine-tuning, the classifier on it, and CPU seconds."""
     make, classes = TASKS[task]
     torch.manual_seed(seed)
     whole = BERT(bert.config) if strategy == "from scratch" else deepcopy(bert)
@@ -690,7 +689,7 @@ def small_tuned(
     return whole, model, seconds
 
 def tune_small(task: str, *how, **more) -> dict[str, float]:
-    """One such run: its answers on held-out sentences, what it forgot, what it cost."""
+    """One such run: its accuracy on held-out sentences, its forgetting and its cost."""
     make, (whole, model, seconds) = TASKS[task][0], small_tuned(task, *how, **more)
     return {
         "validation": accuracy(model, make(500, 20_000, "held_out")),
@@ -700,16 +699,16 @@ def tune_small(task: str, *how, **more) -> dict[str, float]:
     }
 
 # %% [markdown]
-# The live run: full fine-tuning on *swap*, 512 labelled sentences seen ten times, with the rate 1e-3.
+# We run full fine-tuning on *swap* for ten epochs of 512 labelled sentences, with a learning rate of 1e-3.
 #
-# **Predict:** by how many nats will the loss of masked words rise? (Before: about 1.1. All words equally probable would be about 7.5.)
+# **Predict:** by how many nats will the loss on masked words increase? (It starts at about 1.1. A uniform distribution over all words would give about 7.5.)
 
 # %% tags=["demo"]
 predict("fine_tuning.forgotten", ...)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def live(lr: float, steps: int, every: int) -> tuple[BERT, Float[np.ndarray, "points 5"]]:
-    """The BERT, and on the way: step, both losses, validation accuracy, nats per masked word."""
+    """The fine-tuned BERT, and during training: step, both losses, validation accuracy, nats per masked word."""
     torch.manual_seed(1)
     whole, points, recent = deepcopy(bert), [], []
     model, validation = on_small_bert(whole, 2), swap_task(500, 20_000, "held_out")
@@ -740,32 +739,32 @@ lowest = course[:, 2].argmin()
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
-    f"After {course[-1, 0]:.0f} steps **{course[-1, 3]:.1%}** of the validation sentences are "
-    f"right, and a hidden word costs **{forgotten:.2f} nats** more than before. The validation loss "
+    f"After {course[-1, 0]:.0f} steps the validation accuracy is **{course[-1, 3]:.1%}**, and the loss on masked words "
+    f"has increased by **{forgotten:.2f} nats**. The validation loss "
     f"is lowest at step {course[lowest, 0]:.0f} ({course[lowest, 2]:.2f}) and ends at "
     f"{course[-1, 2]:.2f}, while the training loss ends at {course[-1, 1]:.2f}."
 ))
 
 # %% [markdown]
-# Three things to see. The training loss goes to almost nothing while the validation loss turns up again: the sentences are learned by heart, which is called **overfitting**. The
-# accuracy does not fall with it. And the old task is damaged early, while the rate is high. The second extension stops such a run in time.
+# We observe three things. The training loss falls to almost 0 while the validation loss rises again: the model memorises the training sentences, which is called **overfitting**. The
+# validation accuracy does not fall along with it. And the old task is damaged early, while the learning rate is high. The second extension stops such a run in time.
 
 # %% tags=["demo"]
 _, too_fast = live(3e-2, 128, 32)
-print(f"rate 3e-2: training loss {too_fast[-1, 1]:.3f} (log 2 = {np.log(2):.3f}), "
-      f"validation {too_fast[-1, 3]:.1%}, hidden words {too_fast[-1, 4]:.1f} nats")
+print(f"learning rate 3e-2: training loss {too_fast[-1, 1]:.3f} (log 2 = {np.log(2):.3f}), "
+      f"validation accuracy {too_fast[-1, 3]:.1%}, masked words {too_fast[-1, 4]:.1f} nats")
 
 # %% [markdown]
-# With thirty times the rate nothing is learned, and everything is lost: the masked words cost more than if all words had equal chances. No error is raised. A training loss that stays
-# at log C is the sign.
+# With thirty times the learning rate the model learns nothing and forgets everything: the loss on masked words exceeds that of a uniform distribution. No error is raised; the symptom is a training loss that stays
+# at log C.
 
 # %% [markdown]
 # ## 10 · Four strategies, several seeds
 #
-# One run proves little. `python -m experiments fine_tuning` ran the cells above for each strategy and three seeds; a seed changes the labelled sentences, the head and the batches. All runs
-# have 200 steps. Each strategy has a learning rate of its own: at 512 labels, the lowest that comes within a point of the best on validation sentences. A fifth line trains the same model *from scratch*.
+# A single run is weak evidence. `python -m experiments fine_tuning` ran the cells above for each strategy with three seeds; a seed changes the labelled sentences, the head and the batches. All runs
+# have 200 steps. Each strategy uses its own learning rate: at 512 labels, the lowest rate within one point of the best validation accuracy. As a fifth setting, the same model is trained *from scratch*.
 #
-# **Predict:** with 4,096 labels, what share of *swap* do frozen features get right (0 to 1)?
+# **Predict:** with 4,096 labels, what accuracy do frozen features reach on *swap* (0 to 1)?
 
 # %% tags=["demo"]
 predict("fine_tuning.frozen_swap", ...)
@@ -785,9 +784,9 @@ reveal("fine_tuning.frozen_swap", frozen_swap)
 pictures.trade_off(runs, most)
 
 # %% [markdown]
-# *Topic* is nearly solved by the head alone, with nothing forgotten: most of the answer was there already, and far more than a bag of words has. *Swap* is not in the vector of [CLS]; the layers have to learn it. Whether
-# all of them do better than the last one alone, three seeds cannot tell. How much is lost depends on the rate at least as much as on the number of layers: gradual unfreezing needed a higher rate than full fine-tuning, and lost more. What does
-# a point of accuracy cost?
+# A trained head alone nearly solves *topic*, and nothing is forgotten: most of the information was already in the vector, far more than in a bag of words. For *swap* the vector of [CLS] does not contain the answer, so the layers have to learn it. Three seeds are too few to tell whether
+# training all layers is better than training the last one. Forgetting depends on the learning rate at least as much as on the number of trained layers: on *swap*, gradual unfreezing needed a higher rate than full fine-tuning and forgot more. How much forgetting does
+# one point of accuracy cost?
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def cell(values: pd.Series, scale: float = 1.0, digits: int = 2) -> str:
@@ -795,7 +794,7 @@ def cell(values: pd.Series, scale: float = 1.0, digits: int = 2) -> str:
     return f"{scale * values.mean():.{digits}f}\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}{scale * half_width(values):.{digits}f}"
 
 def learn_in(strategy: str) -> int:
-    """How many numbers of the small BERT with a head for two classes learn in the end."""
+    """Trainable parameters of the small BERT with a head for two classes at the end of training."""
     model = on_small_bert(BERT(bert.config), 2)
     everything = torch.ones(4, dtype=torch.bool)
     gradual = strategy == "gradual unfreezing"
@@ -808,36 +807,36 @@ for task, strategy in chosen.index:
     gain = 100 * (some["test"] - at_most["test"][task]["frozen features"])
     gained = old_head and gain.mean() > half_width(gain)
     rows[task, strategy] = {
-        "rate": f"{chosen[task, strategy]:g}",
-        "right (%)": cell(some["test"], 100, 1),
+        "learning rate": f"{chosen[task, strategy]:g}",
+        "accuracy (%)": cell(some["test"], 100, 1),
         "forgotten (nats)": cell(some["forgotten"]) if old_head else "—",
         "nats per point gained": f"{some['forgotten'].mean() / gain.mean():.3f}" if gained else "—",
         "seconds": cell(some["seconds"], 1, 1),
-        "learn (swap)": f"{learn_in(strategy):,}",
+        "trainable (swap)": f"{learn_in(strategy):,}",
     }
 display(pd.DataFrame(rows).T)
 
 # %% [markdown]
-# The price of a point stands only where points were gained beyond the noise. Compare the seconds (one core) with one another only. Gradual unfreezing ends with everything learning, so it
+# We give a price per point only where the gain exceeds the noise. The seconds (of one core) are meant only for comparison with one another. Gradual unfreezing ends with all parameters trainable, so it
 # is counted like full fine-tuning.
 
 # %% tags=["demo"]
 pictures.by_labels(runs, best, chance)
 
 # %% [markdown]
-# ## 11 · Which differences are larger than the noise?
+# ## 11 · Which differences exceed the noise?
 #
-# Runs of the same seed had the same sentences, so we take differences seed by seed and ask whether the 95 % interval of their mean holds 0.
+# Runs with the same seed used the same sentences, so we compute differences per seed and ask whether the 95 % interval of their mean contains 0.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def difference(task: str, labels: int, one: str, other: str, measure: str = "test") -> pd.Series:
-    """One minus other, seed by seed."""
+    """One minus other, per seed."""
     some = runs[(runs["task"] == task) & (runs["labels"] == labels)]
     by_seed = some.pivot(index="seed", columns="strategy", values=measure)
     return by_seed[one] - by_seed[other]
 
 def in_words(values: pd.Series, scale: float = 100, unit: str = "points") -> str:
-    """A mean difference, and whether it is larger than the noise."""
+    """A mean difference, and whether it exceeds the noise."""
     noise = "" if abs(values.mean()) > half_width(values) else ", within the noise"
     return f"{scale * values.mean():+.1f} ± {scale * half_width(values):.1f} {unit}{noise}"
 
@@ -851,8 +850,8 @@ display(pd.DataFrame({
 }))
 
 # %% [markdown]
-# Many courses teach the same rule for when to do what; in this form it stands under "transfer learning" in the notes of Stanford's CS231n, on images. It has two questions: how many
-# labels, how near is the task? We hold it against our table, and with it two more pieces of advice: to start from pre-trained weights, and to unfreeze gradually.
+# Many courses teach the same rule of thumb for choosing a strategy; we quote it from the notes on transfer learning of Stanford's CS231n, a course on images. It asks two questions: how many
+# labels are there, and how near is the task? We test the rule against our table, together with two more pieces of advice: to start from pre-trained weights, and to unfreeze gradually.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 rules = (
@@ -868,20 +867,20 @@ for advice, task, labels, better, worse in rules:
     values = difference(task, labels, better, worse)
     clear = abs(values.mean()) > half_width(values)
     sign = "holds" if values.mean() > 0 else "the reverse holds"
-    verdict = sign if clear else "not to be told from noise"
+    verdict = sign if clear else "within the noise"
     verdicts[advice] = {"measured": f"{better} − {worse}: {in_words(values)}", "verdict": verdict}
 display(pd.DataFrame(verdicts).T.style)
 for task in TASKS:
     less = difference(task, most, "full", "gradual unfreezing", "forgotten")
-    print(f"{task}: full − gradual unfreezing, forgotten: {in_words(less, 1, 'nats')}")
+    print(f"{task}: forgetting, full − gradual unfreezing: {in_words(less, 1, 'nats')}")
 
 # %% [markdown]
-# > **Sources say, we measure.** The rule asks for labels and nearness. In our language the *nearness* decides first: on *topic* nothing is a point ahead of the head alone, with few labels or with many; on *swap* it stays
-# > near chance with few and far behind with many. The *labels* decide within *topic*: with few of them full fine-tuning is clearly behind the head alone; with many it only
-# > pays in nats. Three of the six rules may be noise here. Two tasks and one model refute no rule; they show how to ask.
+# > **Sources say, we measure.** The rule depends on the number of labels and on the nearness of the task. In our language, *nearness* matters more: on *topic* no strategy is more than a point ahead of the head alone, with few labels or with many; on *swap* the head alone stays
+# > near chance level with few labels and far behind with many. The *number of labels* matters within *topic*: with few labels full fine-tuning is clearly worse than the head alone; with many it only
+# > adds forgetting. For three of the six rules the difference lies within the noise. Two tasks and one model cannot refute a rule; they show how to test it.
 
 # %% [markdown]
-# From scratch, 200 steps (not an epoch of 4,096) teach *topic* in part and *swap* not at all. Is the training only too short? Eight times the steps are recorded, too (`python -m experiments fine_tuning_long`):
+# Trained from scratch for 200 steps (less than one epoch of 4,096 labels), the model learns *topic* in part and *swap* not at all. Is the training simply too short? We also recorded runs with eight times as many steps (`python -m experiments fine_tuning_long`):
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 long_runs = read_table("results/fine_tuning_long.csv")
@@ -890,18 +889,18 @@ long_right = {
     for (strategy, lr), rows in long_runs.groupby(["strategy", "lr"], sort=False)
 }
 display(pd.DataFrame({
-    f"{strategy}, rate {lr:g}": {f"{task}, right (%)": cell(values, 100, 1) for task, values in found.items()}
+    f"{strategy}, learning rate {lr:g}": {f"{task}, accuracy (%)": cell(values, 100, 1) for task, values in found.items()}
     for (strategy, lr), found in long_right.items()
 }).T)
 
 # %% [markdown]
-# Six epochs from scratch bring *topic* to about three quarters and leave *swap* at chance, at either rate. Fine-tuned for as long, the pre-trained model answers nearly all of both. What more labels or a still longer training would do from scratch
-# is not measured.
+# Six epochs from scratch raise *topic* to about three quarters and leave *swap* at chance level, at both learning rates. Fine-tuned for the same number of steps, the pre-trained model is nearly always correct on both tasks. We have not measured what more labels or
+# even longer training from scratch would achieve.
 
 # %% [markdown]
 # ## 12 · Further: the learning rate, and for how long
 #
-# Devlin et al. (appendix A.3) recommend rates from 2e-5 to 5e-5 and 2 to 4 epochs for BERT; a small model bears, and needs, more. What the small BERT says:
+# Devlin et al. (appendix A.3) recommend learning rates from 2e-5 to 5e-5 and 2 to 4 epochs for BERT. A small model tolerates, and needs, higher rates:
 
 # %% tags=["demo"]
 tried = recorded.query("table == 'rates' and strategy == 'full'")
@@ -915,21 +914,21 @@ lasting = recorded.query("table == 'epochs'")
 lasting = lasting.assign(epochs=lasting["steps"] * 16 // lasting["labels"])
 pictures.sweep(lasting, "epochs", "epochs of 512 labels", nothing_left)
 recipe = RECIPES["bert"]
-print(f"pre-trained with rates up to {recipe.learning_rate:g}, in batches of {recipe.batch}")
+print(f"pre-trained with learning rates up to {recipe.learning_rate:g}, in batches of {recipe.batch}")
 
 # %% [markdown]
-# Forgetting grows with the rate on both tasks, and beyond 1e-3 it buys nothing: the accuracy falls or stays. The highest rate here is the one that *pre-trained* this very model, in larger batches; as a
-# fine-tuning rate it wipes out most of what it once wrote. One epoch is too short for the far task: with every seed four are better and sixteen better still, and both cost more nats than one.
+# Forgetting grows with the learning rate on both tasks, and beyond 1e-3 it brings no benefit: the accuracy falls or stays the same. The highest rate shown is the one used to *pre-train* this very model, with larger batches; as a
+# fine-tuning rate it erases most of what pre-training had learned. One epoch is too short for the far task: for every seed, four epochs beat one and sixteen beat four, and both forget more than one epoch does.
 
 # %% [markdown]
-# And warm-up? Full fine-tuning with 512 labels, a tenth of the steps as warm-up against none, ten seeds in pairs (`python -m experiments fine_tuning_warm_up`):
+# Does warm-up matter? We compare full fine-tuning with 512 labels with a warm-up of a tenth of the steps and without, in ten paired seeds (`python -m experiments fine_tuning_warm_up`):
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 warm = read_table("results/fine_tuning_warm_up.csv").query("labels == 512")
 by_warm_up = warm.pivot(index=["task", "lr", "seed"], columns="warmup", values="test") * 100
 by_warm_up["gain"] = by_warm_up[0.1] - by_warm_up[0.0]
 display(pd.DataFrame({
-    f"{task}, rate {lr:g}": {
+    f"{task}, learning rate {lr:g}": {
         "without (%)": f"{runs[0.0].mean():.1f}",
         "with (%)": f"{runs[0.1].mean():.1f}",
         "gain (points)": "{:+.1f} ± {:.1f}".format(*mean_and_half(runs["gain"])),
@@ -938,10 +937,10 @@ display(pd.DataFrame({
 }).T)
 
 # %% [markdown]
-# At the rate that works best it makes no difference that we can see. On *topic* it helps where the rate is ten times too high, and a lower rate helps far more; on *swap* not even there. At three times the best rate *topic* loses half a point with it: of six intervals at 95 %, one may do so by chance. (Other depths and other models may need it more: 03's post-norm runs did.)
+# Warm-up helps on *topic* when the learning rate is ten times too high, although lowering the rate helps far more. On *swap* it does not help even then, and at the best rate of either task we see no difference. At three times the best rate *topic* loses half a point with warm-up; one of six 95 % intervals may exclude 0 by chance. (Deeper or other models may need warm-up more, as the post-norm runs of 03 did.)
 
 # %% [markdown]
-# And lower rates for lower layers, **discriminative fine-tuning**? The rate of the head, and for each layer 1, ½ or ¼ of the rate above it; three seeds in pairs (`python -m experiments fine_tuning_layer_rates`):
+# Do lower learning rates for lower layers help (**discriminative fine-tuning**)? Each layer uses 1, ½ or ¼ of the rate of the layer above it; three paired seeds (`python -m experiments fine_tuning_layer_rates`):
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 by_layer = read_table("results/fine_tuning_layer_rates.csv")
@@ -950,22 +949,22 @@ layer_rates = pd.concat([one_rate[one_rate["seed"].isin(by_layer["seed"])], by_l
     index=["task", "lr", "seed"], columns="decay", values=["test", "forgotten"]
 )
 display(pd.DataFrame({
-    f"{task}, rate {lr:g}": {
+    f"{task}, learning rate {lr:g}": {
         (what, f"decay {decay:g}"): cell(runs[measure, decay], scale, digits) if runs[measure, decay].notna().all() else "–"
-        for what, measure, scale, digits in (("right (%)", "test", 100, 1), ("forgotten (nats)", "forgotten", 1, 2))
+        for what, measure, scale, digits in (("accuracy (%)", "test", 100, 1), ("forgotten (nats)", "forgotten", 1, 2))
         for decay in (1.0, 0.5, 0.25)
     }
     for (task, lr), runs in layer_rates.groupby(level=["task", "lr"])
 }).T)
 
 # %% [markdown]
-# They buy no accuracy that three seeds could show: a quarter per layer, with 3e-3 at the head, is level with one rate at its best, 1e-3, on both tasks. But it forgets less than a tenth as much. One low rate for all, 3e-4,
-# also forgets little, though still more than that. And a rate at the head that wrecks the model when all layers have it does no harm there. (Two layers and 200 steps; deeper models have more rates to choose.)
+# They reduce forgetting. With a decay of ¼ and 3e-3 at the head, the accuracy equals that of the best single rate, 1e-3, on both tasks (as far as three seeds can show), but the model forgets less than a tenth as much. A single low rate of 3e-4
+# also forgets little, though still more than that. And a rate that ruins the model when it is used for all layers does no harm when only the head uses it. (This holds for two layers and 200 steps; deeper models have more rates to choose.)
 
 # %% [markdown]
 # ## 13 · Real reviews
 #
-# The realistic reference: short reviews written for this course (`data/sentiment`), positive or negative, and a pre-trained encoder. 256 labels, two epochs, three seeds; the grey band is what chance alone does to the score of
+# For a realistic setting we use short reviews written for this course (`data/sentiment`), positive or negative, and a pre-trained encoder: 256 labels, two epochs, three seeds. The grey band shows the sampling error of the accuracy of
 # *one* model on 320 test reviews.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
@@ -977,14 +976,14 @@ REVIEWS = read_table("sentiment/sentiment.csv")
 def review_task(
     tokenizer, split: str, count: int | None = None, seed: int = 0
 ) -> tuple[Int[Tensor, "n T"], Int[Tensor, "n"]]:
-    """Reviews of a split as ids, and 1 where positive; all, or so many drawn with a seed."""
+    """Reviews of a split as ids, and labels (1: positive); all of them, or `count` drawn with a seed."""
     some = REVIEWS[REVIEWS["split"] == split]
     some = some if count is None else some.sample(count, random_state=seed)
     ids = tokenizer(list(some["text"]), padding=True, return_tensors="pt")["input_ids"]
     return ids, torch.tensor((some["label"] == "positive").to_numpy()).long()
 
 def on_pretrained(encoder, classes: int) -> Classifier:
-    """A classifier on a BERT of transformers; its padding is the id 0, too."""
+    """A classifier on a BERT from transformers, whose padding also has the id 0."""
     def read(ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:
         return encoder(ids, attention_mask=(ids != PAD).long()).last_hidden_state
     layers, pooler = encoder.encoder.layer, encoder.pooler.dense
@@ -993,7 +992,7 @@ def on_pretrained(encoder, classes: int) -> Classifier:
 def tune_reviews(
     loaded, strategy: str, labels: int, lr: float, epochs: int, seed: int
 ) -> dict[str, float]:
-    """One run on the reviews with a pre-trained encoder, of which a copy is trained."""
+    """One run on the reviews; trains a copy of the pre-trained encoder."""
     torch.manual_seed(seed)
     model = on_pretrained(deepcopy(loaded.model), 2)
     data = review_task(loaded.tokenizer, "train", labels, seed)
@@ -1003,7 +1002,7 @@ def tune_reviews(
 # %% tags=["demo"]
 reviews = read_table("results/fine_tuning_reviews.csv").query("table != 'Trainer'")
 one_model = 100 * 1.96 * np.sqrt(0.25 / (REVIEWS["split"] == "test").sum())
-print("Encoder of the table:", reviews["table"].iloc[0])
+print("Encoder used for the table:", reviews["table"].iloc[0])
 pictures.reviews(reviews, one_model)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1012,27 +1011,27 @@ heads = reviews.query("strategy == 'frozen features'").pivot(index="seed", colum
 best_rate, frozen_reviews = by_rate.mean().idxmax(), heads[heads.mean().idxmax()]
 for rate in by_rate:
     lowest_run, highest_run = by_rate[rate].min(), by_rate[rate].max()
-    print(f"full, rate {rate:g}: {cell(by_rate[rate], 100, 1)} %; runs from {lowest_run:.1%} to {highest_run:.1%}")
+    print(f"full, learning rate {rate:g}: {cell(by_rate[rate], 100, 1)} %; runs from {lowest_run:.1%} to {highest_run:.1%}")
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
-    f"Rate 1e-3 − rate {best_rate:g}: {in_words(by_rate[1e-3] - by_rate[best_rate])}. Rate 5e-5 − rate "
-    f"{best_rate:g}: {in_words(by_rate[5e-5] - by_rate[best_rate])}. Full fine-tuning (rate {best_rate:g}) − frozen "
+    f"Learning rate 1e-3 − {best_rate:g}: {in_words(by_rate[1e-3] - by_rate[best_rate])}. Learning rate 5e-5 − "
+    f"{best_rate:g}: {in_words(by_rate[5e-5] - by_rate[best_rate])}. Full fine-tuning (learning rate {best_rate:g}) − frozen "
     f"features: {in_words(by_rate[best_rate] - frozen_reviews)}."
 ))
 
 # %% [markdown]
-# The rate 5e-5, from the range that the paper recommends, is too low for the 32 steps that 256 reviews give: two epochs of a small data set are few steps. With 1e-3 the runs lie so far apart, one of them at chance, that three of them
-# cannot even prove a lower mean: the spread *is* the finding. Where seeds disagree this much, the rate is wrong in one direction or the other, and whoever runs a single seed does not see it.
+# A learning rate of 5e-5, within the range recommended in the paper, is too low here: two epochs of 256 reviews are only 32 steps. At 1e-3 the runs differ so much, one of them at chance level, that three of them
+# cannot even establish a lower mean; the spread itself is the finding. When seeds disagree this much, the learning rate is too high or too low, and a single run would not reveal it.
 
 # %% [markdown]
-# Frozen features seem to fail here, yet the card of the data reports 74.7 % for a frozen MiniLM. What differs? The head above reads [CLS] behind the pooler, and has 32 steps. MiniLM's makers trained the *mean* of the tokens and left that
-# pooler alone. So we train heads on three frozen vectors, with as many steps and with 32 times as many (`python -m experiments fine_tuning_heads`).
+# Frozen features seem to fail here, yet the data card reports 74.7 % for a frozen MiniLM. What is different? The head above receives [CLS] after the pooler and is trained for 32 steps. MiniLM's authors trained the *mean* of the token vectors and did not train that
+# pooler. We therefore train heads on three kinds of frozen vector, with the same number of steps and with 32 times as many (`python -m experiments fine_tuning_heads`).
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 @torch.no_grad()
 def frozen_vectors(loaded, ids: Int[Tensor, "B T"]) -> dict[str, Float[Tensor, "B D"]]:
-    """What a head on a frozen encoder may read."""
+    """Three vectors of a frozen encoder that a head may use as its input."""
     output = loaded.model(ids, attention_mask=(ids != PAD).long())
     top, keep = output.last_hidden_state, (ids != PAD)[..., None]
     return {"[CLS] behind the pooler": output.pooler_output, "[CLS]": top[:, 0],
@@ -1066,7 +1065,7 @@ def tune_head(
 heads_alone = read_table("results/fine_tuning_heads.csv")
 percent = (100 * heads_alone.test).groupby([heads_alone.vector, heads_alone.steps], sort=False)
 display(percent.agg(lambda runs: "{:.1f} ± {:.1f}".format(*mean_and_half(runs))).unstack()
-        .rename_axis("% of test reviews right, frozen", axis=0).rename_axis("steps", axis=1))
+        .rename_axis("accuracy (%) on test reviews, frozen", axis=0).rename_axis("steps", axis=1))
 
 encoder = load_pretrained("bert-base-uncased")
 alike = {}
@@ -1074,29 +1073,29 @@ for name, vector in frozen_vectors(encoder, review_task(encoder.tokenizer, "test
     cosines = torch.nn.functional.cosine_similarity(vector[:, None], vector[None], dim=-1)
     alike[name] = cosines[~torch.eye(len(cosines), dtype=torch.bool)].mean().item()
     size = vector.abs().mean().item()
-    print(f"{name:<24} mean cosine of two reviews {alike[name]:.2f}, size of a number {size:.2f}")
+    print(f"{name:<24} mean cosine of two reviews {alike[name]:.2f}, mean size of a coordinate {size:.2f}")
 
 # %% [markdown]
-# Behind the pooler the numbers are small, and one review looks much like another; more steps help with each of the three seeds. A head on the mean needs no more, and with 1,024 steps it learns 256 reviews by heart. So most of the difference above is not fine-tuning against frozen features; it is the vector that was read, and the
-# number of steps. Against the head on the mean, full fine-tuning is not clearly ahead with these seeds. Notebook 10 reads the mean.
+# After the pooler the coordinates are small and all reviews look much alike; more steps help with each of the three seeds. A head on the mean needs no more steps, and with 1,024 steps it memorises the 256 reviews. Most of the difference above is therefore due to the choice of vector and the number of steps rather than to
+# fine-tuning as such: compared with the head on the mean, full fine-tuning is not clearly better with these seeds. Notebook 10 uses the mean.
 
 # %% [markdown]
-# **Question 2.** A report says: "Full fine-tuning reached 71 % on 320 test reviews, frozen features 69 %; so we fine-tune everything." One seed each. Which two kinds of noise are in these numbers, and how large is each here?
-# What would you ask for before you agree, and what does the accuracy not tell at all? (3–5 sentences)
+# **Question 2.** A report says: "Full fine-tuning reached 71 % on 320 test reviews, frozen features 69 %; therefore we fine-tune everything." Each number comes from one seed. Which two kinds of noise affect these numbers, and how large is each here?
+# What would you ask for before you agree, and what does the accuracy not tell you at all? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "fine_tuning-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The test set is a sample: with 320 reviews one accuracy is known to about ± 5 points. The training is random too: another head, other batches, another choice of labelled reviews
-# change the result, as the spread over seeds in the figure shows. A difference of two points is smaller than either. I would ask for several seeds of both, and differences taken
-# seed by seed on the same reviews with an interval. The rate has to be chosen on validation and not on test reviews, with the same care (number of rates tried) for both. The
-# accuracy does not tell what it costs: seconds, a copy of the whole model for each task, and what was forgotten.
+# The test set is a sample: with 320 reviews an accuracy is known only to about ± 5 points. The training is random as well: another head, other batches or another choice of labelled reviews
+# change the result, as the spread over seeds in the figure shows. A difference of two points is smaller than either. I would ask for several seeds of both strategies and for paired differences
+# on the same reviews, with an interval. The learning rate has to be chosen on validation rather than test reviews, with the same effort (number of rates tried) for both. The
+# accuracy does not tell us the cost: seconds, a copy of the whole model for each task, and what was forgotten.
 #
-# *Marking: 1 point for both noises with a size (test sampling about 5 points; seeds); 1 point for paired repetitions or validation choice, and at least one cost that accuracy does not show.*
+# *Marking: 1 point for both kinds of noise with a size (test sampling about 5 points; seeds); 1 point for paired repetitions or the choice on validation data, and at least one cost that the accuracy does not show.*
 
 # %% [markdown]
 # ## 14 · Further: the same with Trainer
 #
-# In practice nobody writes the loop. `Trainer` of transformers is the loop that you wrote: AdamW, your groups, warm-up, clipping at 1, with evaluation and much else (it needs the package accelerate). In version 5 the argument is
-# called `eval_strategy`, the tokenizer goes in as `processing_class`, and a `warmup_steps` below 1 is a share. Set `FULL = True` to train on all 780 reviews for three epochs, a matter of a minute or two.
+# In practice few people write this loop for fine-tuning. `Trainer` from transformers provides the loop that you wrote: AdamW, parameter groups, warm-up and clipping at 1, together with evaluation and much else (it needs the package accelerate). In version 5 the argument is
+# called `eval_strategy`, the tokenizer is passed as `processing_class`, and a `warmup_steps` below 1 is a fraction. Set `FULL = True` to train on all 780 reviews for three epochs, which takes a minute or two.
 
 # %% tags=["demo", "record"]
 import contextlib
@@ -1106,7 +1105,7 @@ import tempfile
 from transformers import BertForSequenceClassification, Trainer, TrainingArguments
 
 def with_trainer(loaded, steps: int, seed: int = 0) -> tuple[Trainer, dict[str, float]]:
-    """Fine-tune all of an encoder on reviews; −1 steps are three epochs. Also its test figures."""
+    """Fine-tune a whole encoder on reviews (steps = −1: three epochs); also returns its test metrics."""
     torch.manual_seed(seed)
     config = deepcopy(loaded.model.config)
     config.num_labels = 2
@@ -1149,17 +1148,17 @@ print(f"{trainer.state.global_step} steps: test loss {said['test_loss']:.3f}, "
       f"accuracy {said['test_accuracy']:.1%}")
 once = read_table("results/fine_tuning_reviews.csv").query("table == 'Trainer'").iloc[0]
 print(f"recorded once with FULL = True ({once['labels']} reviews, {once['epochs']} epochs): "
-      f"{once['test']:.1%} of all test reviews right, {once['seconds']:.0f} s of one core")
+      f"accuracy {once['test']:.1%} on all test reviews, {once['seconds']:.0f} CPU seconds")
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 trainable = dict(trainer.model.named_parameters())
 spared_by_them = set(trainable) - set(trainer.get_decay_parameter_names(trainer.model))
 spared_by_us = {name for name, weight in trainable.items() if weight.ndim < 2}
-print(f"without weight decay: {len(spared_by_them)} parameters in Trainer; {len(spared_by_us)} vectors "
-      f"in the model; the same ones: {spared_by_them == spared_by_us}")
+print(f"without weight decay: {len(spared_by_them)} parameter tensors in Trainer; {len(spared_by_us)} vectors "
+      f"in the model; identical: {spared_by_them == spared_by_us}")
 
 # %% [markdown]
-# **The same in three lines.** A `pipeline` is tokenizer, model and softmax in one call. (After six steps its answers are worth little.)
+# **The same in three lines.** A `pipeline` combines tokenizer, model and softmax in one call. (After six training steps its predictions are of little value.)
 
 # %% tags=["demo"]
 from transformers import pipeline
@@ -1169,14 +1168,14 @@ for text, said_of_it in zip(REVIEWS["text"][:2], classify(list(REVIEWS["text"][:
     print(f"{said_of_it['label']} ({said_of_it['score']:.2f})  {text[:80]}")
 
 # %% [markdown]
-# Six steps show that it runs, no more. The recorded run had three times the labels and more than four times the steps of those in the figure, and one seed; so the two cannot be laid side by side. Trainer finds the parameters to spare by type and by
-# name; a rule on the number of axes finds the same ones.
+# Six steps only show that the code runs. The recorded run used three times the labels and more than four times the steps of the runs in the figure, and a single seed, so the two are not comparable. Trainer selects the parameters without weight decay by type and
+# name; our rule based on the number of axes selects the same ones.
 
 # %% [markdown]
 # ## 15 · Scoreboard
 #
-# Forgetting in another currency: the exam of the course, for the last layer of the small BERT before and after the live run. Both answer the same questions, so we
-# take the differences question by question.
+# We measure forgetting in a second way: by the course's test of word senses, for the last layer of the small BERT before and after the run above. Both models answer the same questions, so we
+# compute the differences per question.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.exam import QUESTIONS, by_question, nearest_hits, sense_exam
@@ -1185,12 +1184,12 @@ from coursekit.small.figures import sense_vectors
 exam = sense_exam()
 
 def answers(model: BERT) -> Bool[np.ndarray, "questions"]:
-    """Which questions of the exam the vectors of the last layer answer rightly."""
+    """Which questions of the test the vectors of the last layer answer correctly."""
     labelled, held_out = (sense_vectors(model, part)[-1] for part in (exam.labelled, exam.held_out))
     return nearest_hits(exam, labelled, held_out)
 
 def tune_and_ask(*how, **more) -> dict[str, float]:
-    """One run on the small BERT: the shares of the exam after it, and what it forgot in nats."""
+    """One run on the small BERT: its accuracies on the test afterwards, and its forgetting in nats."""
     whole = small_tuned(*how, **more)[0]
     shares = by_question(exam, answers(whole))
     return {**{kind: shares[kind] for kind in QUESTIONS}, "forgotten": masked_loss(whole) - before}
@@ -1202,7 +1201,7 @@ from coursekit.scoreboard import add_row, draw
 print("This takes five to ten seconds.")
 right_before, right_after = answers(bert), answers(tuned)
 exam_before, exam_after = by_question(exam, right_before), by_question(exam, right_after)
-add_row("BERT, fine-tuned (swap)", exam_after, loss=course[-1, 4], note="after the live run of 09")
+add_row("BERT, fine-tuned (swap)", exam_after, loss=course[-1, 4], note="after the run in 09")
 draw()
 print(f"masked words: {course[0, 4]:.2f} nats before, {course[-1, 4]:.2f} after")
 changes = {}
@@ -1214,7 +1213,7 @@ for kind, text in QUESTIONS.items():
           f"{change.mean():+.1f} points ({low:+.1f} to {high:+.1f})")
 
 # %% [markdown]
-# One run, with intervals over its questions. Three seeds of both tasks are recorded, with the rate of the live run and with three times that (`python -m experiments fine_tuning_exam`). Points of the exam, after minus before, with
+# This is one run, with intervals over the questions. We also recorded three seeds of both tasks, at the same learning rate and at three times that rate (`python -m experiments fine_tuning_exam`). The table gives the change in accuracy, after minus before, in points, with
 # intervals over seeds:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1230,26 +1229,26 @@ names_of_columns = {**QUESTIONS, "forgotten": "forgotten (nats)"}
 display(pd.DataFrame({
     row: {names_of_columns[what]: cell(values, 1, 2 if what == "forgotten" else 1) for what, values in found.items()}
     for row, found in points_lost.items()
-}).T.rename_axis(["task", "rate"]))
+}).T.rename_axis(["task", "learning rate"]))
 
 # %% [markdown]
-# At the rate of the live run a hidden word costs half as much again (*swap*) or twice as much (*topic*), and the exam stays within a few points of where it was. The senses lie so far apart that the vectors may move a good deal; the
-# head that predicts words notices every step.
+# At the learning rate of our run, the loss on masked words increases by half (*swap*) or doubles (*topic*), whereas the accuracies on word senses stay within a few points of their old values. The senses are far enough apart that the vectors may change considerably before a nearest neighbour changes; the
+# head that predicts words is sensitive to every change.
 #
-# Three times that rate answers *swap* no better (part 12) and costs the exam, too: a fifth of the questions with the cue on the right, more than a third of those with two clauses. *Topic* still costs it hardly anything, at
-# over five nats per hidden word. What is forgotten depends on what you ask, the task and the rate.
+# At three times that rate the accuracy on *swap* is no better (section 12), and word senses suffer as well: the model loses a fifth of the questions with the cue on the right and more than a third of those with two clauses. *Topic* still costs hardly any sense questions, at
+# over five nats per masked word. What is forgotten depends on the measure, the task and the learning rate.
 
 # %% [markdown]
 # ## Extensions
 #
-# They count as extra credit. First the plan of gradual unfreezing, which the recorded runs used. (With a fixed number of steps, their *epoch* was an eighth of the training of the small BERT.)
+# Extensions earn extra credit. The first is the schedule of gradual unfreezing that the recorded runs used. (Since they had a fixed number of steps, one *epoch* was an eighth of the training of the small BERT.)
 
 # %% nbgrader={"grade": false, "grade_id": "fine_tuning-unfreeze_at", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def unfreeze_at(epoch: int, L: int) -> Bool[Tensor, "L+2"]:
-    """Which parts learn in an epoch of gradual unfreezing.  (extension, ●○○, 5 minutes)
+    """Which parts are trained in an epoch of gradual unfreezing.  (extension, ●○○, 5 minutes)
 
-    Parts from the bottom: embeddings, layer 0 to L − 1, head. In epoch 0 the head learns alone, in
-    each later epoch one part more, from the top down. What has begun to learn goes on. True: learns.
+    Parts from the bottom: embeddings, layers 0 to L − 1, head. In epoch 0 only the head is trained; each
+    later epoch adds one more part, from the top down. A part once trained stays so. True means trained.
     """
     ### BEGIN SOLUTION
     return torch.arange(L + 2) >= L + 1 - epoch
@@ -1257,7 +1256,7 @@ def unfreeze_at(epoch: int, L: int) -> Bool[Tensor, "L+2"]:
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def plan(case: dict, unfreeze_at: Callable) -> Bool[Tensor, "epochs parts"]:
-    """Which parts learn, epoch by epoch."""
+    """Which parts are trained in each epoch."""
     rows = [torch.as_tensor(unfreeze_at(epoch, case["L"])) for epoch in case["epochs"].tolist()]
     if len({row.shape for row in rows}) > 1:
         raise ValueError("unfreeze_at gave answers of different lengths; each should hold L + 2 truth values.")
@@ -1275,18 +1274,18 @@ one_run = {
 display(pd.DataFrame(one_run).T.map("{:.3f}".format))
 
 # %% [markdown]
-# One seed, so an example and no result; the table of section 11 has the intervals.
+# This is one seed, an example rather than a result; the table in section 11 has the intervals.
 #
-# The second extension stops a training that overfits (**early stopping**). It watches the validation loss.
+# The second extension, **early stopping**, monitors the validation loss and stops a run that overfits.
 
 # %% nbgrader={"grade": false, "grade_id": "fine_tuning-early_stopping", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class EarlyStopping:
-    """Says when to stop, and which epoch was best.  (extension, ●●○, 8 minutes)
+    """Decides when to stop, and which epoch was best.  (extension, ●●○, 8 minutes)
 
-    step gets the validation loss of each epoch in turn (epochs count from 0). An epoch is better if
-    its loss is below the best one so far by more than min_delta; then best and best_epoch are its
-    own. The first epoch is better than nothing. step is True as soon as none of the last patience
-    epochs was better.
+    step receives the validation loss of each epoch in turn (epochs are counted from 0). An epoch is an
+    improvement if its loss is below the best so far by more than min_delta; best and best_epoch are then
+    set to its values. The first epoch always counts as an improvement. step returns True as soon as none
+    of the last patience epochs was an improvement.
     """
 
     def __init__(self, patience: int, min_delta: float = 0.0):
@@ -1294,7 +1293,7 @@ class EarlyStopping:
         self.epoch, self.best, self.best_epoch = -1, float("inf"), -1
 
     def step(self, loss: float) -> bool:
-        """True if the training should stop after this epoch."""
+        """True if training should stop after this epoch."""
         ### BEGIN SOLUTION
         self.epoch += 1
         if loss < self.best - self.min_delta:
@@ -1304,7 +1303,7 @@ class EarlyStopping:
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def decisions(case: dict, stopper: type) -> dict[str, Tensor]:
-    """For each curve what step said until it stopped (−1 behind that), and the best epoch."""
+    """For each curve, what step returned until it stopped (−1 after that), and the best epoch."""
     said = torch.full(case["curves"].shape, -1)
     best = []
     for curve, answers in zip(case["curves"].tolist(), said, strict=True):
@@ -1325,26 +1324,26 @@ said = [bool(stopper.step(loss)) for loss in validation_losses]
 stopped = said.index(True) if True in said else len(said) - 1
 best_epoch = int(validation_losses[: stopped + 1].argmin())
 for name, row in (("kept", course[1 + best_epoch]), ("at the end", course[-1])):
-    right, nats = f"validation {row[3]:.1%} right", f"masked words {row[4]:.2f} nats"
+    right, nats = f"validation accuracy {row[3]:.1%}", f"masked words {row[4]:.2f} nats"
     print(f"{name:<10} step {row[0]:.0f}: {right}, {nats}")
 print(f"stopped after epoch {stopped} of 0 to {len(said) - 1}")
 
 # %% [markdown]
-# The loss says stop a few points of accuracy before the end: the later epochs find a little more, make the model surer also where it is wrong, and cost nats. What you watch is what you get. `Trainer` has an `EarlyStoppingCallback`
-# that watches any metric you name.
+# Early stopping by the loss ends the run a few points of accuracy before its final value: the later epochs gain a little accuracy, make the model more confident even where it is wrong, and forget more. The choice of metric decides. `Trainer` has an `EarlyStoppingCallback`
+# that monitors any metric you name.
 
 # %% [markdown]
 # ## Summary
 #
-# - Fine-tuning is transfer learning: it starts from θ_pre. Only the head is new: 1,538 of 109,483,778 numbers in BERT-Base.
-# - Frozen features, last layers, gradual unfreezing and full fine-tuning differ in what requires a gradient.
-# - Weight decay spares biases and layer norms. Warm-up keeps the first steps short.
-# - A step may read its batch in parts: gradients add up, each example counts the same.
-# - Near tasks need a head, far tasks need the layers. What learns forgets: catastrophic forgetting grows with the rate.
-# - A rate too large raises no error: the loss stays at log C, or seeds disagree.
-# - Without intervals a difference of two points is no difference.
+# - Fine-tuning is transfer learning: it starts from θ_pre. Only the head is new: 1,538 of 109,483,778 parameters in BERT-Base.
+# - Frozen features, last layers, gradual unfreezing and full fine-tuning differ in which parameters require a gradient.
+# - Weight decay is not applied to biases and layer norms. Warm-up keeps the first steps short.
+# - A step may process its batch in micro-batches: their gradients add up, and each example has the same weight.
+# - A task near pre-training needs only a head; a distant task needs the layers. Whatever is trained forgets, and forgetting grows with the learning rate.
+# - A learning rate that is too large raises no error: the loss stays at log C, or seeds disagree.
+# - Without an interval, a difference of two points means nothing.
 #
-# **Next**: 10 puts three heads on one encoder: sentiment, entities, questions.
+# **Next**: 10 puts three heads on one encoder, for sentiment, entities and questions.
 
 # %% [markdown]
 # ## References

@@ -36,58 +36,61 @@ classification_head = Exercise(
     rule=Rule(axes={"": "B C"}),
     mistakes=(
         Mistake(
-            "the last token instead of [CLS]",
-            "Your logits depend on the last token, which may be padding. The first one speaks for the row.",
+            "last token instead of [CLS]",
+            "Your logits depend on the last token, which may be padding. BERT's head uses the first token, [CLS].",
             "hidden[:, 0]", "hidden[:, -1]",
         ),
         Mistake(
-            "the mean of all tokens",
-            "Your logits depend on every token of the last layer. That can be done (notebook 10), but BERT's head reads the first alone.",
+            "mean of all tokens",
+            "Your logits depend on every token of the last layer. That is possible (notebook 10), but BERT's head uses only "
+            "the first token.",
             "hidden[:, 0]", "hidden.mean(dim=1)",
         ),
         Mistake(
-            "no tanh",
-            "Your pooler is linear: large vectors give larger logits than they should.",
+            "tanh missing",
+            "Your pooler is linear, so long vectors give larger logits than they should. Apply tanh after the linear map.",
             POOLED, "hidden[:, 0] @ W_pool + b_pool",
         ),
         Mistake(
-            "no pooler",
-            "Your logits do not change when W_pool does.",
+            "pooler missing",
+            "Your logits do not depend on W_pool.",
             POOLED, "hidden[:, 0]",
         ),
         Mistake(
             "W_pool transposed",
-            "W_pool is the other way round in your map: its rows stand for the inputs.",
+            "You multiply by the transpose of W_pool. Its rows correspond to inputs.",
             "@ W_pool", "@ W_pool.T",
         ),
         Mistake(
             "softmax in the head",
-            "Your rows are probabilities. Logits are asked: the cross-entropy takes a softmax of its own, and a second one flattens the gradient.",
+            "Your rows are probabilities, but the head returns logits: the cross-entropy applies the softmax itself, and a "
+            "second softmax flattens the gradient.",
             LOGITS, "return (dropped @ W + b).softmax(dim=-1)",
         ),
         Mistake(
-            "no dropout",
-            "Your answer does not depend on the draws: it is right only where p is 0.",
+            "dropout missing",
+            "Your answer does not depend on the draws, so it is right only where p is 0.",
             DROPPED, "pooled",
         ),
         Mistake(
-            "what is kept is not divided",
-            "You drop the right numbers, but what is kept is not divided: with dropout your logits are too near to b on average.",
+            "kept entries not scaled",
+            "You drop the right entries but do not divide the others by 1 − p, so your logits are too close to b on average.",
             DROPPED, "pooled * (draws >= p)",
         ),
         Mistake(
-            "kept where it should be dropped",
-            "You keep exactly the numbers that should be dropped: one becomes 0 where its draw is *below* p.",
+            "comparison inverted",
+            "You keep exactly the entries that should be dropped: an entry becomes 0 where its draw is *below* p.",
             "draws >= p", "draws < p",
         ),
         Mistake(
             "divided by p",
-            "What is kept is divided by p, the share that is dropped, instead of by the share that is kept.",
+            "You divide the kept entries by p, the probability of being dropped. Divide by the probability of being kept, 1 − "
+            "p.",
             "/ (1 - p)", "/ (p if p else 1)",
         ),
         Mistake(
             "dropout before the pooler",
-            "You drop numbers of [CLS] before the pooler; they are to be dropped behind it.",
+            "You drop entries of the [CLS] vector before the pooler. Apply dropout after it.",
             code="""
 def classification_head(hidden, W_pool, b_pool, W, b, draws, p):
     dropped = hidden[:, 0] * (draws >= p) / (1 - p)
@@ -96,7 +99,7 @@ def classification_head(hidden, W_pool, b_pool, W, b, draws, p):
         ),
         Mistake(
             "dropout before the tanh",
-            "You drop numbers between the linear map of the pooler and its tanh; they are to be dropped behind the tanh.",
+            "You drop entries between the linear map of the pooler and its tanh. Apply dropout after the tanh.",
             code="""
 def classification_head(hidden, W_pool, b_pool, W, b, draws, p):
     dropped = (hidden[:, 0] @ W_pool + b_pool) * (draws >= p) / (1 - p)
@@ -104,33 +107,34 @@ def classification_head(hidden, W_pool, b_pool, W, b, draws, p):
 """,
         ),
         Mistake(
-            "a draw of exactly p dropped",
-            "You also drop where the draw is exactly p (with p = 0, a draw of 0). A number becomes 0 where its draw is *below* p.",
+            "draws equal to p dropped",
+            "You also drop where the draw equals p (with p = 0, a draw of 0). An entry becomes 0 only where its draw is "
+            "*below* p.",
             "draws >= p", "draws > p",
         ),
         Mistake(
             "multiplied by 1 − p",
-            "What is kept is multiplied by 1 − p. It is divided by it, so that the sum stays the same on average.",
+            "You multiply the kept entries by 1 − p. Divide by it, so that the expected sum stays the same.",
             "/ (1 - p)", "* (1 - p)",
         ),
         Mistake(
-            "a tanh on the logits",
-            "Your logits lie between −1 and 1: the tanh belongs to the pooler alone.",
+            "tanh applied to the logits",
+            "Your logits lie between −1 and 1. The tanh belongs to the pooler only.",
             LOGITS, "return torch.tanh(dropped @ W + b)",
         ),
         Mistake(
-            "relu for tanh",
-            "Your pooler cuts off what is below 0. BERT's has a tanh.",
+            "ReLU instead of tanh",
+            "Your pooler sets negative values to 0. BERT's pooler uses tanh.",
             "torch.tanh(", "torch.relu(",
         ),
         Mistake(
-            "no bias",
-            "Your logits do not change when b does.",
+            "bias b missing",
+            "Your logits do not depend on b.",
             LOGITS, "return dropped @ W",
         ),
         Mistake(
-            "no bias in the pooler",
-            "Your logits do not change when b_pool does. (Is b there?)",
+            "bias b_pool missing",
+            "Your logits do not depend on b_pool. (Did you use b?)",
             " + b_pool", "",
             also=(
                 """
@@ -163,10 +167,13 @@ def classification_head(hidden, W_pool, b_pool, W, b, draws, p):
 """,
     },
     hints=(
-        "Which of the T vectors speaks for the row? What happens to it before there are C numbers, and which step is there only in training?",
-        "hidden[:, 0]: (B, D). After the pooler (B, D), after dropout (B, D). W: (D, C). Out: (B, C), any real numbers.",
-        "vector of [CLS] through W_pool, b_pool and tanh\nput 0 where the draw is below p, divide the rest by 1 − p\nthrough W and b",
-        "Near miss: torch.nn.functional.dropout draws for itself; here the draws come in, so that two people get the same.",
+        "Which of the T vectors represents the whole sequence? What happens to it before there are C logits, and which step "
+        "happens only in training?",
+        "hidden[:, 0]: (B, D). After the pooler (B, D), after dropout (B, D). W: (D, C). Output: (B, C), any real numbers.",
+        "apply W_pool, b_pool and tanh to the vector of [CLS]\nset to 0 where the draw is below p, divide the rest by 1 − "
+        "p\napply W and b",
+        "A near miss: torch.nn.functional.dropout generates its own draws; here they are given, so that two people get the "
+        "same result.",
     ),
 )
 
@@ -207,70 +214,71 @@ count_parameters = Exercise(
     rule=Rule("equal"),
     mistakes=(
         Mistake(
-            "tensors counted instead of numbers",
-            "Your counts are far too small: a matrix of 20 × 30 is one tensor and 600 numbers.",
+            "tensors counted instead of entries",
+            "Your counts are far too small: a matrix of 20 × 30 is one tensor but has 600 entries.",
             "weight.numel()", "1",
         ),
         Mistake(
-            "only the rows counted",
-            "Your counts are too small: of a matrix you count the rows alone.",
+            "rows counted instead of entries",
+            "Your counts are too small: you count the rows of each matrix instead of its entries.",
             "weight.numel()", "len(weight)",
         ),
         Mistake(
-            "a shared table counted twice",
-            "Where the output layer shares the table of the embeddings, you count that table twice.",
+            "shared matrix counted twice",
+            "Where the output layer shares the embedding matrix, you count that matrix twice.",
             SIZES,
             "[(weight.numel(), weight.requires_grad) for _, weight in model.named_parameters(remove_duplicate=False)]",
         ),
         Mistake(
-            "everything in the state_dict counted",
-            "Your first number is too large: a state_dict also holds buffers, and a shared table under each of its names.",
+            "state_dict counted",
+            "Your first number is too large: a state_dict also contains buffers, and a shared matrix under each of its names.",
             "return sum(size for size, _ in sizes)",
             "return sum(entry.numel() for entry in model.state_dict().values())",
         ),
         Mistake(
             "buffers counted",
-            "Your first number is too large: you count buffers, too. No optimiser touches them.",
+            "Your first number is too large: you also count buffers, which no optimiser changes.",
             "return sum(size for size, _ in sizes)",
             "return sum(size for size, _ in sizes) + sum(buffer.numel() for buffer in model.buffers())",
         ),
         Mistake(
-            "every module's parameters again",
-            "You count a parameter once for each module that it lies in. model.parameters() goes through all modules by itself.",
+            "parameters counted once per enclosing module",
+            "You count a parameter once for every module that contains it. model.parameters() already visits all modules.",
             SIZES,
             SIZES.replace(
                 "for weight in model", "for module in model.modules() for weight in module"
             ),
         ),
         Mistake(
-            "those that have a gradient already",
-            "Your second number is 0: before the first backward no parameter *has* a gradient. Ask which require one.",
+            "existing gradients checked",
+            "Your second number is 0: before the first backward pass no parameter *has* a gradient. Check which ones require "
+            "one.",
             "weight.requires_grad", "weight.grad is not None",
         ),
         Mistake(
-            "one for each shape",
-            "Two parameters of the same shape count once with you. Only a table that is *shared* is one parameter.",
+            "parameters of equal shape merged",
+            "You count two parameters of the same shape only once. Only a *shared* matrix is a single parameter.",
             SIZES,
             f"{{(tuple(weight.shape), weight.requires_grad): one for weight, one in zip(model.parameters(), {SIZES})}}.values()",
         ),
         Mistake(
-            "the frozen ones as the second number",
-            "Your second number is the count of what does *not* learn.",
+            "frozen parameters as the second number",
+            "Your second number counts the parameters that are *not* trainable.",
             "if learns", "if not learns",
         ),
         Mistake(
-            "the frozen ones counted among those that learn",
-            "Your two numbers are equal: the second is to leave out what requires no gradient.",
+            "frozen parameters counted as trainable",
+            "Your two numbers are equal, but the second should exclude parameters that require no gradient.",
             " if learns", "",
         ),
         Mistake(
-            "the results in the other order",
-            "Your two numbers have changed places: (all, those that learn).",
+            "results in the wrong order",
+            "Your two numbers are swapped: return (all, trainable).",
             COUNTS, "return sum(size for size, learns in sizes if learns), sum(size for size, _ in sizes)",
         ),
         Mistake(
-            "biases left out",
-            "Your counts are a little too small: vectors are parameters, too.",
+            "biases not counted",
+            "Your counts are slightly too small: vectors are parameters, too.",
             "for weight in model.parameters()]", "for weight in model.parameters() if weight.ndim > 1]",
         ),
     ),
@@ -294,10 +302,13 @@ def count_parameters(model):
 """,
     },
     hints=(
-        "What does an optimiser get to see of a model? Which of these things does it change?",
-        "In: a module. Out: two whole numbers, the second never above the first. weight.numel() counts the numbers of a tensor.",
-        "for each parameter of the model (each once):\n    its count of numbers goes into the first sum\n    and, if it requires a gradient, into the second",
-        "Near miss: len(list(model.parameters())) counts matrices; model.state_dict() names a shared table twice and has buffers in it.",
+        "What does an optimiser receive from a model? Which of these does it change?",
+        "Input: a module. Output: two integers, the second never larger than the first. weight.numel() is the number of "
+        "entries of a tensor.",
+        "for each parameter of the model (each once):\n    add its number of entries to the first sum\n    and, if it requires a "
+        "gradient, to the second",
+        "A near miss: len(list(model.parameters())) counts tensors; model.state_dict() lists a shared matrix twice and "
+        "includes buffers.",
     ),
 )
 
@@ -331,42 +342,45 @@ freeze = Exercise(
     mistakes=(
         Mistake(
             "layers.10 frozen together with layers.1",
-            "Where layers.1 is named you freeze more than it: layers.10 begins with the same letters.",
+            "Where layers.1 is named, you also freeze layers.10, whose name begins with the same characters.",
             FROZEN, "any(name.startswith(part) for part in names)",
         ),
         Mistake(
-            "only the named parts learn",
-            "It is the other way round: what you were told to freeze learns, and all else is frozen.",
+            "frozen and trainable swapped",
+            "You have it the wrong way round: the named parts are trainable and everything else is frozen.",
             "not frozen", "frozen",
         ),
         Mistake(
-            "what was frozen before stays frozen",
-            "Parts that are not named learn afterwards, also those that came to you frozen. Yours stay as they were.",
+            "previously frozen parts left frozen",
+            "Parts that are not named must be trainable afterwards, even if they were frozen before. You leave them as they "
+            "were.",
             SET, "weight.requires_grad_(weight.requires_grad and not frozen)",
         ),
         Mistake(
-            "names of parameters only",
-            "You freeze a name only where it is that of a parameter. The name of a module means everything in it (and requires_grad = False, set on a module, does nothing).",
+            "module names ignored",
+            "You freeze a name only if it is that of a parameter. The name of a module means everything inside it (and setting "
+            "requires_grad = False on a module has no effect).",
             FROZEN, "name in names",
         ),
         Mistake(
-            "names of modules only",
-            "You freeze a name only where it is that of a module; a single parameter can be named, too.",
+            "parameter names ignored",
+            "You freeze a name only if it is that of a module. A single parameter may be named, too.",
             FROZEN, 'any(name.startswith(part + ".") for part in names)',
         ),
         Mistake(
-            "only what lies directly in a module",
-            "You freeze the parameters that lie directly in a named module and miss those of the modules inside it.",
+            "nested modules missed",
+            "You freeze the parameters that belong directly to a named module but miss those of the modules inside it.",
             FROZEN, 'any(name == part or name.rpartition(".")[0] == part for part in names)',
         ),
         Mistake(
-            "biases and layer norms still learn",
-            "In the frozen parts you leave the vectors alone: biases and layer norms still learn.",
+            "biases and layer norms left trainable",
+            "In the frozen parts you leave the vectors trainable: biases and layer norms.",
             SET, "weight.requires_grad_(not (frozen and weight.ndim > 1))",
         ),
         Mistake(
             "requires_grad set on a module",
-            "Nothing changed. A module takes any attribute you give it, requires_grad = False as well, and its parameters know nothing of it.",
+            "Nothing changed. You can set any attribute on a module, including requires_grad = False, but this does not affect "
+            "its parameters.",
             code="""
 def freeze(model, names):
     for name, module in model.named_modules():
@@ -375,13 +389,13 @@ def freeze(model, names):
 """,
         ),
         Mistake(
-            "only the first name",
-            "You freeze the first of the names and forget the others.",
+            "only the first name frozen",
+            "You freeze the first name and ignore the others.",
             FROZEN, 'any(name == part or name.startswith(part + ".") for part in names[:1])',
         ),
         Mistake(
-            "only the last name",
-            "You freeze the last of the names alone: for each name you set all parameters anew, and forget what the names before it froze.",
+            "only the last name frozen",
+            "You freeze only the last name: for each name you set all parameters again and undo what the earlier names froze.",
             FROZEN, 'any(name == part or name.startswith(part + ".") for part in names[-1:])',
             also=(
                 """
@@ -393,28 +407,30 @@ def freeze(model, names):
             ),
         ),
         Mistake(
-            "nothing done without names",
-            "With an empty list you do nothing. All parameters learn then, also those that were frozen before.",
+            "empty list ignored",
+            "For an empty list you do nothing. All parameters must be trainable then, including those that were frozen before.",
             "    for name, weight", "    if not names:\n        return\n    for name, weight",
         ),
         Mistake(
-            "the letters of a name anywhere",
-            "You freeze what holds the letters of a name anywhere: layers.10 with layers.1, and every layer's norm with the norm at the top. A name is read from the left.",
+            "substring match",
+            "You freeze every name that contains the given name anywhere: layers.10 with layers.1, and the norm of every layer "
+            "with the norm at the top. Match from the beginning of the name.",
             FROZEN, "any(part in name for part in names)",
         ),
         Mistake(
-            "the steps of a name anywhere",
-            "layers.1 and layers.10 are told apart; but with the norm at the top you freeze the norm of every layer. A name is read from the left.",
+            "match in the middle of a name",
+            "You distinguish layers.1 from layers.10, but with the norm at the top you also freeze the norm of every layer. "
+            "Match from the beginning of the name.",
             FROZEN, 'any(f".{part}." in f".{name}." for part in names)',
         ),
         Mistake(
-            "the first step of the name alone",
-            "You compare what stands before the first dot: a layer, or a parameter inside a part, is never found.",
+            "only the first component compared",
+            "You compare only what comes before the first dot, so a single layer or a parameter inside a part is never found.",
             FROZEN, 'name.split(".")[0] in names',
         ),
         Mistake(
-            "one parameter of each part",
-            "You freeze the first parameter of each part and stop there. Everything inside a part stays as it is.",
+            "one parameter per part frozen",
+            "You freeze the first parameter of each part and stop. Freeze everything inside the part.",
             code="""
 def freeze(model, names):
     model.requires_grad_(True)
@@ -444,10 +460,13 @@ def freeze(model, names):
 """,
     },
     hints=(
-        'Print the names of model.named_parameters(). Which of them lie in "layers.1", and how can you tell from the name alone?',
-        "In: a module and a list of names. Nothing has to be returned: weight.requires_grad_(True or False) changes a parameter where it is.",
-        "for each parameter with its name:\n    is it one of the names, or inside one of them (the name, a dot, and more)?\n    it requires a gradient exactly if not",
-        'Near miss: name.startswith("layers.1") is also true of layers.10 and layers.11.',
+        "Print the names in model.named_parameters(). Which of them belong to \"layers.1\", and how can you tell from the name "
+        "alone?",
+        "Input: a module and a list of names. Nothing has to be returned: weight.requires_grad_(True or False) changes a "
+        "parameter in place.",
+        "for each parameter with its name:\n    is it one of the names, or inside one of them (the name, a dot, and more)?\n    "
+        "it requires a gradient exactly if not",
+        "A near miss: name.startswith(\"layers.1\") is also true of layers.10 and layers.11.",
     ),
 )
 
@@ -479,69 +498,70 @@ parameter_groups = Exercise(
     rule=Rule(axes={"lr": "parameters", "weight decay": "parameters"}),
     mistakes=(
         Mistake(
-            "the depth reversed",
-            "Your rates run the other way: your layer 0 learns fastest and the last layer slowest.",
+            "layer order reversed",
+            "Your learning rates are reversed: layer 0 has the highest rate and the last layer the lowest.",
             BELOW, 'L + 1 if part == "embeddings" else 1 + int(number) if part == "layers" else 0',
         ),
         Mistake(
-            "the last layer as fast as the head",
-            "Your layers and embeddings are one step too fast: the last layer already learns with lr · decay.",
+            "layers one step too fast",
+            "Your layers and embeddings are one step too fast: the last layer already uses lr · decay.",
             BELOW, 'L if part == "embeddings" else L - 1 - int(number) if part == "layers" else 0',
         ),
         Mistake(
-            "the head slowed down, too",
-            "What lies above the layers learns with lr itself; yours is slowed down.",
+            "head slowed down",
+            "Parts above the layers use lr itself; yours use a lower rate.",
             BELOW, 'L + 2 if part == "embeddings" else L + 1 - int(number) if part == "layers" else 1',
         ),
         Mistake(
-            "embeddings as fast as the head",
-            "Your embeddings learn with the full rate. They are the lowest part.",
+            "embeddings with the full rate",
+            "Your embeddings use the full rate. They are the lowest part.",
             BELOW, 'L - int(number) if part == "layers" else 0',
         ),
         Mistake(
-            "embeddings as fast as layer 0",
-            "Your embeddings learn as fast as layer 0: they lie one step below it.",
+            "embeddings with the rate of layer 0",
+            "Your embeddings use the rate of layer 0. They are one step below it.",
             BELOW, 'L if part == "embeddings" else L - int(number) if part == "layers" else 0',
         ),
         Mistake(
-            "one digit of the layer's number",
-            "Layers from 10 on get the rate of layer 1 in your answer: their number has two digits.",
+            "only one digit of the layer number",
+            "Your layers from 10 on get the rate of layer 1: their numbers have two digits.",
             "int(number) if", "int(number[0]) if",
         ),
         Mistake(
-            "one rate for all",
-            "All your rates are lr: decay is never used.",
+            "one rate for all parts",
+            "All your rates are lr: you do not use decay.",
             POWER, "lr",
         ),
         Mistake(
-            "decay times the depth",
-            "Your rates fall in a line. Each layer gets decay times the rate of the one above it.",
+            "linear decay",
+            "Your rates decrease linearly. Each layer uses decay times the rate of the layer above it.",
             POWER, "lr * (1 - (1 - decay) * below)",
         ),
         Mistake(
-            "decay times the number of steps",
-            "You multiply decay by the number of steps down. The rate is multiplied by decay *at each* step.",
+            "decay multiplied by depth",
+            "You multiply decay by the number of steps down. Multiply the rate by decay *at each* step.",
             POWER, "lr * (decay * below if below else 1)",
         ),
         Mistake(
             "counted from the bottom",
-            "Your rates run the other way: your embeddings learn with lr and the head slowest.",
+            "Your rates are reversed: the embeddings use lr and the head the lowest rate.",
             BELOW, '0 if part == "embeddings" else int(number) + 1 if part == "layers" else L + 1',
         ),
         Mistake(
             "twelve layers assumed",
-            "Your rates are right for a model of twelve layers. Count those of the model that comes in.",
+            "Your rates are right for a model with twelve layers. Use the number of layers of the given model.",
             "L, groups = len(model.layers), []", "L, groups = 12, []",
         ),
         Mistake(
             "frozen parameters in no group",
-            "Parameters that are frozen just now are in none of your groups. They may learn later, and the optimiser must know them.",
+            "You leave out parameters that are currently frozen. They may be unfrozen later, so they must belong to a group.",
             "    for name, weight in model.named_parameters():",
             "    for name, weight in model.named_parameters():\n        if not weight.requires_grad:\n            continue",
         ),
         Mistake(
-            "parts above the layers forgotten",
-            "Of what lies above the layers (here norm, pooler and head) you name some parts and forget others, which are in no group and would not learn: every parameter is in one.",
+            "parts above the layers left out",
+            "You name some of the parts above the layers (here norm, pooler and head) and leave out others, which then belong "
+            "to no group and would not be trained. Every parameter belongs to a group.",
             code="""
 def parameter_groups(model, lr, decay, weight_decay):
     groups, rate = [], lr
@@ -565,33 +585,34 @@ def parameter_groups(model, lr, decay, weight_decay):
             ),
         ),
         Mistake(
-            "weight decay falls with the rate",
-            "Your weight decay shrinks from layer to layer like the rate. It is the same for all matrices.",
+            "weight decay reduced by depth",
+            "Your weight decay shrinks from layer to layer along with the learning rate. It is the same for all matrices.",
             VECTORS, "weight_decay * decay**below * (weight.ndim > 1)",
         ),
         Mistake(
-            "the table not decayed",
-            "You spare the table of the embeddings. It is a matrix and gets weight_decay like all others.",
+            "embedding matrix without weight decay",
+            "You use no weight decay for the embedding matrix. It is a matrix and uses weight_decay like all others.",
             VECTORS, 'weight_decay * (weight.ndim > 1 and part != "embeddings")',
         ),
         Mistake(
-            "biases and layer norms decayed",
-            "All your parameters have the same weight decay. Biases and layer norms are not to be pulled towards 0.",
+            "weight decay on biases and layer norms",
+            "All your parameters use the same weight decay. Biases and layer norms should use 0.",
             VECTORS, "weight_decay",
         ),
         Mistake(
-            "layer norms decayed",
-            'You spare the biases and decay the scales of the layer norms. (Here a layer norm is called norm; a search for "LayerNorm" in the names finds nothing.)',
+            "weight decay on layer norms",
+            "You exempt the biases from weight decay but not the scales of the layer norms. (Here a layer norm is called norm; "
+            "searching the names for \"LayerNorm\" finds nothing.)",
             VECTORS, 'weight_decay * (not name.endswith("bias"))',
         ),
         Mistake(
-            "biases decayed",
-            "You spare the layer norms and decay the biases of the linear maps.",
+            "weight decay on biases",
+            "You exempt the layer norms from weight decay but not the biases of the linear maps.",
             VECTORS, 'weight_decay * ("norm" not in name)',
         ),
         Mistake(
-            "decay the other way round",
-            "You decay biases and layer norms, and spare the matrices.",
+            "weight decay on vectors instead of matrices",
+            "You use weight decay for biases and layer norms but not for matrices. It should be the other way round.",
             VECTORS, "weight_decay * (weight.ndim < 2)",
         ),
     ),
@@ -622,12 +643,14 @@ def parameter_groups(model, lr, decay, weight_decay):
 """,
     },
     hints=(
-        "Number the parts from the top: how many steps down is the head, the last layer, layer 0, the table of embeddings?",
-        "In: a module. Out: a list of dicts, as many as you like; torch.optim.AdamW(list) must take it, so each parameter stands in it once. "
-        "A name such as layers.11.norm.bias has its layer between the first two dots.",
-        "for each parameter with its name:\n    steps below the top: 0 for head and pooler, 1 for the last layer, L for layer 0, L + 1 for the embeddings\n"
-        "    lr · decay to the power of these steps\n    weight_decay for matrices, 0 for vectors\n    a dict of its own",
-        'Near miss: "LayerNorm" in name finds the layer norms of BERT in transformers and misses those of a model that calls them norm.',
+        "Number the parts from the top: how many steps down are the head, the last layer, layer 0 and the embeddings?",
+        "Input: a module. Output: a list of any number of dicts that torch.optim.AdamW accepts, so each parameter occurs "
+        "exactly once. In a name such as layers.11.norm.bias, the layer number is between the first two dots.",
+        "for each parameter with its name:\n    steps below the top: 0 for head and pooler, 1 for the last layer, L for layer "
+        "0, L + 1 for the embeddings\n    lr · decay to the power of these steps\n    weight_decay for matrices, 0 for vectors\n  "
+        "a dict of its own",
+        "A near miss: \"LayerNorm\" in name finds the layer norms of BERT in transformers but misses those of a model that calls "
+        "them norm.",
     ),
 )
 
@@ -649,28 +672,30 @@ warmup_linear = Exercise(
     rule=Rule(axes={"": "steps"}),
     mistakes=(
         Mistake(
-            "one step ahead in the warm-up",
-            "Your warm-up is one step ahead: at step 0 the share is 0, and 1 is reached at step warmup.",
+            "warm-up one step ahead",
+            "Your warm-up is one step ahead: the fraction is 0 at step 0 and reaches 1 at step warmup.",
             RISE, "return (step + 1) / warmup",
         ),
         Mistake(
-            "a division by 0 without warm-up",
-            "Without warm-up (warmup = 0) your function divides by 0. The share is 1 at step 0 then, and the fall begins at once.",
+            "division by 0 without warm-up",
+            "Without warm-up (warmup = 0) your function divides by 0. In that case the fraction is 1 at step 0 and decreases "
+            "from there.",
             "if step < warmup", "if step <= warmup",
         ),
         Mistake(
             "0 at step 0 without warm-up",
-            "Without warm-up (warmup = 0) the share is 1 at step 0; yours is 0.",
+            "Without warm-up (warmup = 0) the fraction at step 0 is 1; yours is 0.",
             edits={"if step < warmup": "if step <= warmup", RISE: "return step / max(1, warmup)"},
         ),
         Mistake(
             "negative after the end",
-            "After step total your share is below 0: the model would climb the loss instead of going down.",
+            "After step total your fraction is negative, so the model would climb the loss instead of descending. It stays at "
+            "0.",
             FALL, "return (total - step) / (total - warmup)",
         ),
         Mistake(
-            "no fall",
-            "Your share stays at 1 after the warm-up; it has to fall in a line to 0 at step total.",
+            "no decay after the warm-up",
+            "Your fraction stays at 1 after the warm-up. It should decrease linearly to 0 at step total.",
             FALL, "return 1.0",
             also=(
                 """
@@ -690,8 +715,9 @@ def warmup_linear(step, warmup, total):
             ),
         ),
         Mistake(
-            "a rise after the warm-up",
-            "After step warmup your share rises from 0 again. From there on it is the part of the way that is *left*.",
+            "increase after the warm-up",
+            "After step warmup your fraction increases again from 0. From there on it is the fraction of the remaining steps "
+            "that is *left*.",
             FALL, "return min(1.0, (step - warmup) / (total - warmup))",
             also=(
                 """
@@ -703,57 +729,58 @@ def warmup_linear(step, warmup, total):
             ),
         ),
         Mistake(
-            "a cosine",
-            "Your share falls in a curve, as a cosine does. Here it falls in a line.",
+            "cosine decay",
+            "Your fraction decreases along a cosine. Here it decreases linearly.",
             FALL,
             "share = torch.tensor(min(1.0, (step - warmup) / (total - warmup)))\n    return (1 + torch.cos(torch.pi * share)) / 2",
         ),
         Mistake(
-            "the lower of the rise and a fall from step 0",
-            "Your fall is the line from 1 at step 0 to 0 at step total, so that your top is below 1. It has to begin at step warmup, with 1.",
+            "minimum of the rise and a decay from step 0",
+            "Your decay is the line from 1 at step 0 to 0 at step total, so your maximum is below 1. The decay should start "
+            "from 1 at step warmup.",
             edits={
                 FALL: "pass\n    return max(0.0, min(step / max(1, warmup) if warmup else 1.0, 1 - step / total))",
                 "if step < warmup:": "if False:",
             },
         ),
         Mistake(
-            "one line from 1 to 0",
-            "Your share falls from step 0 on: there is no warm-up in it.",
+            "no warm-up phase",
+            "Your fraction decreases from step 0 on: there is no warm-up.",
             edits={FALL: "return max(0.0, (total - step) / total)", RISE: "return (total - step) / total"},
         ),
         Mistake(
-            "the fall one step late",
-            "Your share is 1 at step warmup and at the step after it, and reaches 0 one step late.",
+            "decay one step late",
+            "Your fraction is 1 both at step warmup and at the following step, and reaches 0 one step late.",
             FALL, "return min(1.0, max(0.0, (total - step + 1) / (total - warmup)))",
         ),
         Mistake(
-            "no warm-up",
-            "Your share is 1 from the first step on.",
+            "warm-up missing",
+            "Your fraction is 1 from the first step on. It should increase linearly from 0 until step warmup.",
             RISE, "return 1.0",
         ),
         Mistake(
-            "a jump at the end of the warm-up",
-            "At step warmup your share jumps: the fall has to begin at 1, so it is shared out over the steps that are left.",
+            "jump at the end of the warm-up",
+            "At step warmup your fraction jumps. The decay starts from 1, so divide it over the steps that are left.",
             FALL, "return max(0.0, (total - step) / total)",
         ),
         Mistake(
-            "the fall counted from step warmup",
-            "Your fall ends too late: 0 is to be reached at step total, not at total + warmup.",
+            "decay ends too late",
+            "Your decay ends too late: it should reach 0 at step total, not at total + warmup.",
             FALL, "return max(0.0, (total - (step - warmup)) / total)",
         ),
         Mistake(
-            "the end one step early",
-            "Your share reaches 0 one step early.",
+            "decay ends one step early",
+            "Your fraction reaches 0 one step early.",
             FALL, "return max(0.0, (total - 1 - step) / (total - 1 - warmup))",
         ),
         Mistake(
-            "whole numbers only",
-            "Your shares are 0 and 1 with nothing between: // drops what is behind the point.",
+            "integer division",
+            "Your fractions are only 0 and 1: // discards everything after the decimal point.",
             edits={RISE: "return step // warmup", FALL: "return max(0.0, (total - step) // (total - warmup))"},
         ),
         Mistake(
-            "down to the start value and up again",
-            "After step total your share rises again.",
+            "increase after the end",
+            "After step total your fraction increases again. It should stay at 0.",
             FALL, "return abs(total - step) / (total - warmup)",
         ),
     ),
@@ -782,10 +809,11 @@ def warmup_linear(step, warmup, total):
         "max(0.0": "max(0, x) for whole 0",
     },
     hints=(
-        "Draw it: where does the line start, where is its top, where does it end? What are the two slopes?",
-        "In: three whole numbers. Out: one number from 0 to 1. At 0, warmup, total: 0, 1, 0.",
-        "before step warmup: step as a share of warmup\nfrom there on: what is left until total, as a share of what was left at warmup\nnever below 0",
-        "Near miss: (total − step) / total is a line to 0 as well, but it does not pass through 1 at step warmup.",
+        "Draw the function: where does the line start, where is its maximum, where does it end? What are the two slopes?",
+        "Input: three integers. Output: a number from 0 to 1. At 0, warmup, total: 0, 1, 0.",
+        "before step warmup: step as a fraction of warmup\nfrom then on: the steps left until total, as a fraction of those "
+        "left at warmup\nnever below 0",
+        "A near miss: (total − step) / total also decreases linearly to 0, but it is not 1 at step warmup.",
     ),
 )
 
@@ -820,64 +848,67 @@ adam_step = Exercise(
     mends=True,
     mistakes=(
         Mistake(
-            "as it was in 2018",
-            "This is still the faulty step: both averages start at 0 and are too small at first, each by another factor.",
+            "bug of 2018 unchanged",
+            "This is still the faulty step: both running means start at 0 and are too small at first, each by a different "
+            "factor.",
             HATS, "m_hat, v_hat = m, v",
         ),
         Mistake(
             "only m corrected",
-            "You correct m alone: v is still too small at first, so you divide by too little and your steps are too long.",
+            "You correct only m. v is still too small at first, so you divide by too little and your steps are too long.",
             HATS, "m_hat, v_hat = m / (1 - beta_1**step), v",
         ),
         Mistake(
             "only v corrected",
-            "You correct v alone: m is still too small at first, and your first steps are too short.",
+            "You correct only v. m is still too small at first, so your first steps are too short.",
             HATS, "m_hat, v_hat = m, v / (1 - beta_2**step)",
         ),
         Mistake(
-            "the same factor at every step",
-            "Your correction is that of the first step for ever. How much is missing after two steps?",
+            "correction of the first step used throughout",
+            "You use the correction of the first step at every step. How much is missing after two steps?",
             HATS, "m_hat, v_hat = m / (1 - beta_1), v / (1 - beta_2)",
         ),
         Mistake(
-            "one step late",
-            "Your correction is that of the next step: the first step is number 1.",
+            "correction of the next step",
+            "You use the correction of the following step: the first step is number 1.",
             HATS, "m_hat, v_hat = m / (1 - beta_1 ** (step + 1)), v / (1 - beta_2 ** (step + 1))",
         ),
         Mistake(
-            "the corrected averages handed on",
-            "You hand the corrected averages to the next step, where they are corrected again. m and v themselves go on.",
+            "corrected means returned",
+            "You pass the corrected means on to the next step, where they are corrected again. Return m and v themselves.",
             RETURN, "return w - lr * update, m_hat, v_hat",
         ),
         Mistake(
-            "the weights added to the gradient",
-            "You add the weights to the gradient, so that Adam divides them by √v, too. The comment in the file of 2018 warns of exactly this.",
+            "weight decay inside the gradient",
+            "You add the weights to the gradient, so Adam also divides them by √v. A comment in the file of 2018 warns of "
+            "exactly this.",
             edits={
                 NEXT_M: "gradient = gradient + weight_decay * w\n    m = beta_1 * m + (1 - beta_1) * gradient",
                 UPDATE: "update = m_hat / (v_hat.sqrt() + epsilon)",
             },
         ),
         Mistake(
-            "no weight decay",
-            "Your weights do not shrink: the term with weight_decay is missing.",
+            "weight decay missing",
+            "Your weights do not decay: the term with weight_decay is missing.",
             UPDATE, "update = m_hat / (v_hat.sqrt() + epsilon)",
         ),
         Mistake(
-            "weight decay without the learning rate",
-            "Your weights shrink by weight_decay whatever lr is. It belongs to the update, which lr multiplies.",
+            "weight decay not multiplied by the learning rate",
+            "Your weights decay by weight_decay, whatever lr is. The decay is part of the update, which is multiplied by lr.",
             edits={
                 UPDATE: "update = m_hat / (v_hat.sqrt() + epsilon)",
                 RETURN: "return w - lr * update - weight_decay * w, m, v",
             },
         ),
         Mistake(
-            "epsilon under the root",
-            "Your epsilon stands under the root; it belongs behind it.",
+            "epsilon inside the square root",
+            "You add epsilon inside the square root. Add it after taking the root.",
             "(v_hat.sqrt() + epsilon)", "(v_hat + epsilon).sqrt()",
         ),
         Mistake(
             "epsilon added to the uncorrected root",
-            "Your epsilon is added to the root of the *uncorrected* v: the correction, made in the learning rate, then changes epsilon, too. The update uses both means corrected.",
+            "You add epsilon to the root of the *uncorrected* v and correct within the learning rate, so the correction also "
+            "changes epsilon. Use the corrected means in the update.",
             code="""
 def adam_step(w, gradient, m, v, step, lr, beta_1, beta_2, epsilon, weight_decay):
     m = beta_1 * m + (1 - beta_1) * gradient
@@ -888,12 +919,13 @@ def adam_step(w, gradient, m, v, step, lr, beta_1, beta_2, epsilon, weight_decay
         ),
         Mistake(
             "weight decay after the step",
-            "You shrink the weights *after* they have moved. Update and decay are both taken from the old weights.",
+            "You apply the decay *after* the weights have moved. Compute both the step and the decay from the old weights.",
             RETURN, "return (w - lr * m_hat / (v_hat.sqrt() + epsilon)) * (1 - lr * weight_decay), m, v",
         ),
         Mistake(
-            "beta times step",
-            "You multiply beta by the number of the step. After two steps beta · beta of the start is left: its power.",
+            "beta multiplied by the step",
+            "You multiply beta by the number of the step. After two steps, beta · beta of the initial value remains: use its "
+            "power.",
             HATS, "m_hat, v_hat = m / (1 - beta_1 * step), v / (1 - beta_2 * step)",
             also=(
                 """
@@ -906,23 +938,23 @@ def adam_step(w, gradient, m, v, step, lr, beta_1, beta_2, epsilon, weight_decay
             ),
         ),
         Mistake(
-            "the betas exchanged",
-            "Your m forgets as slowly as v should, and v as fast as m: beta_1 belongs to the mean of the gradient.",
+            "beta_1 and beta_2 swapped",
+            "Your m decays as slowly as v should, and v as fast as m: beta_1 belongs to the mean of the gradient.",
             NEXT_M, "beta_1, beta_2 = beta_2, beta_1\n    m = beta_1 * m + (1 - beta_1) * gradient",
         ),
         Mistake(
-            "the gradient not squared",
-            "Your v is a mean of sizes: it is the *square* of the gradient whose mean v keeps.",
+            "gradient not squared",
+            "Your v averages absolute values. It should be the running mean of the *squared* gradient.",
             "gradient**2", "gradient.abs()",
         ),
         Mistake(
-            "no root",
-            "You divide by the corrected v itself. Its root has the unit of a gradient.",
+            "square root missing",
+            "You divide by the corrected v itself. Its square root has the unit of a gradient.",
             "v_hat.sqrt()", "v_hat",
         ),
         Mistake(
-            "uphill",
-            "Your weights go the other way: the update is subtracted.",
+            "sign of the update wrong",
+            "Your weights move in the wrong direction: subtract the update.",
             RETURN, "return w + lr * update, m, v",
         ),
     ),
@@ -947,10 +979,13 @@ def adam_step(w, gradient, m, v, step, lr, beta_1, beta_2, epsilon, weight_decay
 """,
     },
     hints=(
-        "m and v start at 0. After one step, which share of the gradient is in m, and which share of its square in v? After ten?",
-        "w, gradient, m, v: all of one shape. step is 1 at the first call. Out: three tensors of that shape; m and v as they are, uncorrected.",
-        "m and v as before\nm corrected: divided by 1 − beta_1 to the power of step\nv corrected: the same with beta_2\nthe update with the corrected two; all else as before",
-        "Near miss: handing the corrected m and v on to the next step corrects them a second time there.",
+        "m and v start at 0. After one step, what fraction of the gradient does m contain, and what fraction of its square "
+        "does v contain? After ten steps?",
+        "w, gradient, m, v all have the same shape. step is 1 at the first call. Output: three tensors of that shape; m and v "
+        "uncorrected.",
+        "m and v as before\nm corrected: divided by 1 − beta_1 to the power of step\nv corrected: likewise with beta_2\nthe "
+        "update with the corrected means; everything else as before",
+        "A near miss: passing the corrected m and v on to the next step corrects them a second time there.",
     ),
 )
 
@@ -1009,34 +1044,38 @@ train_step = Exercise(
     rule=Rule(axes={"weight": "C D", "losses": "steps"}),
     mistakes=(
         Mistake(
-            "the mean of the means",
-            "Your parts all count the same, however few examples they hold. The mean over all examples of the batch is asked: an example in a small part counts no more than one in a large part.",
+            "mean of the micro-batches' means",
+            "All your micro-batches have the same weight, however few examples they contain. Take the mean over all examples "
+            "of the batch, each with the same weight.",
             LOSS, "torch.nn.functional.cross_entropy(model(inputs), labels) / len(parts)",
         ),
         Mistake(
-            "the means added up",
-            "Your loss grows with the number of parts: the means of the parts are added up. Divide by the number of examples of the whole batch.",
+            "sum of the micro-batches' means",
+            "Your loss grows with the number of micro-batches, because you add up their means. Divide by the number of "
+            "examples in the whole batch.",
             LOSS, MEAN,
             also=(_in_parts(MEAN, "pass", f"{CLIP}; optimiser.step(); schedule.step()", "sum(losses) / len(losses)"),),
         ),
         Mistake(
-            "the sum of the losses",
-            "Your loss grows with the size of the batch, and so does the step: the mean is asked.",
+            "sum instead of mean",
+            "Your loss, and with it the step, grows with the size of the batch. Take the mean.",
             LOSS, 'torch.nn.functional.cross_entropy(model(inputs), labels, reduction="sum")',
         ),
         Mistake(
-            "zeroed for each part",
-            "Only the last part of your batch teaches: the gradients of the parts before are set to zero. They are to add up.",
+            "gradients zeroed for each micro-batch",
+            "Only the last micro-batch affects the step: you set the gradients of the earlier ones to zero. They must "
+            "accumulate.",
             edits={"    optimiser.zero_grad()\n": "", "        loss = torch": "        optimiser.zero_grad()\n        loss = torch"},
         ),
         Mistake(
-            "no zero_grad",
-            "From the second step on your gradients hold those of all steps before: they add up until someone sets them to zero.",
+            "gradients never set to zero",
+            "From the second step on, the gradients also contain those of all earlier steps: they accumulate until they are "
+            "set to zero.",
             "optimiser.zero_grad()", "pass",
         ),
         Mistake(
-            "a step for each part",
-            "Your optimiser steps once for each part. The parts make one batch, and that is one step.",
+            "one step per micro-batch",
+            "Your optimiser steps once per micro-batch. The micro-batches form one batch, which is one step.",
             edits={EACH: EACH + f"        {CLIP}\n        optimiser.step()\n", f"    {CLIP}\n    optimiser.step()\n": ""},
             also=tuple(
                 _in_parts(loss, f"{CLIP}; optimiser.step(); {each}; optimiser.zero_grad()", after, returned)
@@ -1046,34 +1085,37 @@ train_step = Exercise(
             ),
         ),
         Mistake(
-            "clipped for each part",
-            "You clip after each part. What must not be too large is the gradient of the whole batch, when all parts have been added.",
+            "clipped after each micro-batch",
+            "You clip after each micro-batch. Clip the gradient of the whole batch, after all of them have been accumulated.",
             edits={EACH: EACH + f"        {CLIP}\n", f"    {CLIP}\n    optimiser": "    optimiser"},
         ),
         Mistake(
-            "the parts glued together",
-            "You read the whole batch at once. That is what does not fit into memory: the model reads one part at a time.",
+            "micro-batches concatenated",
+            "You process the whole batch at once, which is what does not fit into memory. Let the model process one "
+            "micro-batch at a time.",
             "    for inputs, labels in parts:\n",
             "    for inputs, labels in [tuple(map(torch.cat, zip(*parts)))]:\n",
         ),
         Mistake(
             "weights that never change",
-            "Your weights never change: the gradient is thrown away before the optimiser can use it, or the optimiser never steps.",
+            "Your weights never change: either the gradients are set to zero before the optimiser uses them, or the optimiser "
+            "never steps.",
             "optimiser.step()", "optimiser.zero_grad()",
         ),
         Mistake(
             "softmax before the cross-entropy",
-            "Your loss is too even, and hardly falls: cross_entropy takes logits and has a softmax of its own.",
+            "Your loss is too flat and hardly decreases: cross_entropy expects logits and applies the softmax itself.",
             "model(inputs), labels", "model(inputs).softmax(dim=-1), labels",
         ),
         Mistake(
-            "no clipping",
-            "Your steps are too long where the gradient is large: max_norm is not used, or before the gradients are there, or after the optimiser has stepped.",
+            "gradient not clipped",
+            "Your steps are too large where the gradient is large. Either max_norm is not used, or you clip before the "
+            "gradients exist or after the optimiser has stepped.",
             CLIP, "pass",
         ),
         Mistake(
-            "always scaled to max_norm",
-            "You also scale gradients *up* to max_norm. Only a norm above it is brought down.",
+            "gradient always scaled to max_norm",
+            "You also scale small gradients *up* to max_norm. Only a norm above max_norm is reduced.",
             CLIP,
             "norm = torch.cat([weight.grad.flatten() for weight in model.parameters()]).norm()\n"
             "    [weight.grad.mul_(max_norm / norm) for weight in model.parameters()]",
@@ -1084,43 +1126,47 @@ train_step = Exercise(
             CLIP, "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)",
         ),
         Mistake(
-            "each number clipped",
-            "You cut each number of the gradient at max_norm. Its norm is meant: all of them are scaled by one factor, and the direction stays.",
+            "clipped by value instead of by norm",
+            "You clip each entry of the gradient at max_norm. Clip its norm instead: all entries are scaled by the same "
+            "factor, which preserves the direction.",
             CLIP, "torch.nn.utils.clip_grad_value_(model.parameters(), max_norm)",
         ),
         Mistake(
-            "each tensor clipped by itself",
-            "You clip each parameter by itself. The norm is that of all gradients together.",
+            "each tensor clipped separately",
+            "You clip the gradient of each parameter separately. The norm is that of all gradients together.",
             CLIP, "[torch.nn.utils.clip_grad_norm_([weight], max_norm) for weight in model.parameters()]",
         ),
         Mistake(
-            "the schedule forgotten",
-            "Your learning rate never changes: the schedule has to be told of each step.",
+            "schedule not stepped",
+            "Your learning rate never changes: call schedule.step() after each step.",
             "schedule.step()", "pass",
         ),
         Mistake(
-            "the schedule before the optimiser",
-            "Your learning rates are one step ahead: the first share of the schedule is never used.",
+            "schedule stepped before the optimiser",
+            "Your learning rates are one step ahead: the first value of the schedule is never used.",
             "optimiser.step()\n    schedule.step()", "schedule.step()\n    optimiser.step()",
         ),
         Mistake(
-            "the schedule told of each part",
-            "Your schedule runs too fast: it is told of each part. It counts steps of the optimiser.",
+            "schedule stepped per micro-batch",
+            "Your schedule advances too fast, because it steps once per micro-batch. It counts steps of the optimiser.",
             edits={EACH: EACH + "        schedule.step()\n", "    optimiser.step()\n    schedule.step()\n": "    optimiser.step()\n"},
         ),
         Mistake(
-            "left in evaluation mode",
-            "The model is still in evaluation mode, as the last look at the test sentences left it: what works otherwise in training, such as dropout, sleeps.",
+            "model left in evaluation mode",
+            "The model is still in evaluation mode when it processes the batch, so components such as dropout are inactive. "
+            "Call `model.train()` first.",
             "model.train()", "pass",
         ),
         Mistake(
-            "back in evaluation mode",
-            "The weights are right, but you leave the model in evaluation mode. The next step would find it there; who evaluates sets it.",
+            "model returned in evaluation mode",
+            "The weights are right, but you leave the model in evaluation mode. The exercise does not ask for that: whoever "
+            "evaluates the model sets the mode.",
             "return total", "model.eval()\n    return total",
         ),
         Mistake(
-            "the loss of the last part",
-            "The weights are right, but what you return is the last part's share of the loss, not that of the whole batch.",
+            "loss of the last micro-batch returned",
+            "The weights are right, but you return only the last micro-batch's contribution to the loss. Return the loss of "
+            "the whole batch.",
             "return total", "return loss.item()",
         ),
     ),
@@ -1160,10 +1206,14 @@ def train_step(model, optimiser, schedule, parts, max_norm):
 """,
     },
     hints=(
-        "Two parts hold four examples and two. What share of the whole batch's mean does each example have?",
-        "In: a list of parts. Out: one number. model(inputs): (b, C), logits as they are. What changes is inside the model and the optimiser.",
-        "training mode\nold gradients away\ncount the examples of all parts\nfor each part: its share of the loss, backward\nclip\nthe optimiser's step, then the schedule's\nreturn the sum of the shares as a number",
-        "Near miss: the mean of each part, divided by the number of parts. It is right as long as all parts are of one size.",
+        "Two micro-batches contain four examples and two. What weight does each example have in the mean of the whole batch?",
+        "Input: a list of micro-batches. Output: a number. model(inputs): (b, C), logits. The function changes the model and "
+        "the optimiser in place.",
+        "training mode\nset old gradients to zero\ncount the examples of all micro-batches\nfor each micro-batch: its "
+        "contribution to the loss, backward\nclip\noptimiser step, then schedule step\nreturn the sum of the contributions as a "
+        "number",
+        "A near miss: the mean of each micro-batch, divided by their number. It is right as long as all of them have the same "
+        "size.",
     ),
 )
 
@@ -1183,13 +1233,13 @@ unfreeze_at = Exercise(
     rule=Rule("equal", axes={"": "epochs parts"}),
     mistakes=(
         Mistake(
-            "from the bottom up",
-            "Your embeddings learn first and the head last. The head is new, so it comes first.",
+            "unfrozen from the bottom up",
+            "You train the embeddings first and the head last. The head is new, so it comes first.",
             LEARNS, "torch.arange(L + 2) <= epoch",
         ),
         Mistake(
             "one part at a time",
-            "In each epoch only one part learns. What has begun to learn goes on.",
+            "You train only one part in each epoch. A part once trained continues to be trained.",
             LEARNS, "torch.arange(L + 2) == max(L + 1 - epoch, 0)",
             also=(
                 """
@@ -1199,13 +1249,15 @@ def unfreeze_at(epoch, L):
             ),
         ),
         Mistake(
-            "the head first, then from the bottom",
-            "The head learns first, as it should; but behind it you go from the bottom up. The highest layer comes next, the embeddings last.",
+            "head first, then from the bottom",
+            "You train the head first, as you should, but then continue from the bottom. The highest layer comes next, the "
+            "embeddings last.",
             LEARNS, "(torch.arange(L + 2) < epoch) | (torch.arange(L + 2) == L + 1)",
         ),
         Mistake(
-            "a slice of −epoch",
-            "In epoch 0 everything learns, or you are one part behind: a slice that begins at −0 begins at 0, and in epoch e there are e + 1 parts.",
+            "slice starting at −epoch",
+            "In epoch 0 everything is trained, or you are one part behind: a slice that starts at −0 starts at 0, and epoch e "
+            "has e + 1 trained parts.",
             LEARNS,
             "torch.cat([torch.zeros(L + 2), torch.zeros(0)]).index_fill(0, torch.arange(L + 2)[-epoch:], 1).bool()",
             also=(
@@ -1219,13 +1271,14 @@ def unfreeze_at(epoch, L):
             ),
         ),
         Mistake(
-            "begun again when all have learned",
-            "When all parts learn your plan begins again with the head alone. What has begun to learn goes on.",
+            "schedule restarted",
+            "Once all parts are trained, your schedule starts again with only the head. A part once trained continues to be "
+            "trained.",
             LEARNS, "torch.arange(L + 2) >= L + 1 - epoch % (L + 2)",
         ),
         Mistake(
-            "an error after the last part",
-            "Your function stops with an error in late epochs. When all parts learn, nothing more happens.",
+            "error in late epochs",
+            "Your function raises an error in late epochs. Once all parts are trained, nothing more changes.",
             code="""
 def unfreeze_at(epoch, L):
     learns = [False] * (L + 2)
@@ -1235,33 +1288,33 @@ def unfreeze_at(epoch, L):
 """,
         ),
         Mistake(
-            "no embeddings",
-            "You have L + 1 truth values. There are L + 2 parts: the embeddings, L layers and the head.",
+            "embeddings left out",
+            "You return L + 1 truth values. There are L + 2 parts: the embeddings, L layers and the head.",
             LEARNS, "torch.arange(L + 1) >= L - epoch",
         ),
         Mistake(
-            "one layer early",
-            "In epoch 0 your last layer learns already; the head is to be alone there.",
+            "one epoch early",
+            "In epoch 0 you already train the last layer. Only the head is trained then.",
             LEARNS, "torch.arange(L + 2) >= L - epoch",
         ),
         Mistake(
-            "one layer late",
-            "In epoch 0 nothing learns in your answer. The head does.",
+            "one epoch late",
+            "In epoch 0 you train nothing. The head is trained from the start.",
             LEARNS, "torch.arange(L + 2) > L + 1 - epoch",
         ),
         Mistake(
-            "embeddings never",
-            "Your embeddings stay frozen for ever; they are the last to be freed.",
+            "embeddings never unfrozen",
+            "Your embeddings stay frozen throughout. They are the last part to be unfrozen.",
             LEARNS, "torch.arange(L + 2) >= max(L + 1 - epoch, 1)",
         ),
         Mistake(
-            "all after the first epoch",
-            "From epoch 1 on everything learns in your answer: one part is freed in each epoch.",
+            "everything unfrozen after epoch 0",
+            "From epoch 1 on you train everything. Unfreeze one more part in each epoch.",
             LEARNS, "torch.arange(L + 2) >= (L + 1 if epoch == 0 else 0)",
         ),
         Mistake(
-            "frozen instead of learning",
-            "Your answer says what is frozen. True is for what learns.",
+            "frozen parts marked True",
+            "You mark the frozen parts. True means that a part is trained.",
             LEARNS, "torch.arange(L + 2) < L + 1 - epoch",
         ),
     ),
@@ -1281,10 +1334,10 @@ def unfreeze_at(epoch, L):
 """,
     },
     hints=(
-        "In epoch 0 one part learns, in epoch 1 two. Which? How many are there in all?",
-        "Out: L + 2 truth values: embeddings first, then layer 0 to L − 1, then the head.",
-        "epoch 0: the head\neach epoch after it: one part more, from the top down\nafter L + 1 epochs: everything",
-        "Near miss: freeing only the newest part in each epoch is another method (chain-thaw, Felbo et al. 2017).",
+        "In epoch 0 one part is trained, in epoch 1 two. Which ones? How many parts are there in all?",
+        "Output: L + 2 truth values: first the embeddings, then layers 0 to L − 1, then the head.",
+        "epoch 0: the head\neach later epoch: one more part, from the top down\nafter L + 1 epochs: everything",
+        "A near miss: unfreezing only the newest part in each epoch is a different method (chain-thaw, Felbo et al. 2017).",
     ),
 )
 
@@ -1345,7 +1398,7 @@ early_stopping = Exercise(
     mistakes=(
         Mistake(
             "patience never reset",
-            "You count all bad epochs together. A new best loss starts the count again.",
+            "You count all epochs without improvement together. A new best loss resets the count.",
             code=START
             + """
         if loss < self.best - self.min_delta:
@@ -1356,8 +1409,9 @@ early_stopping = Exercise(
 """,
         ),
         Mistake(
-            "compared with the epoch before",
-            "You compare with the epoch before. A loss that wavers upwards then looks better every other time; the best so far is the measure.",
+            "compared with the previous epoch",
+            "You compare with the previous epoch, so a loss that rises in a zigzag looks like an improvement every other time. "
+            "Compare with the best loss so far.",
             code=START
             + """
         if loss < self.best - self.min_delta:
@@ -1367,28 +1421,30 @@ early_stopping = Exercise(
 """,
         ),
         Mistake(
-            "a tie counted as better",
-            "An epoch that only equals the best, or is below it by exactly min_delta, counts as better in your answer. It has to be *more*.",
+            "tie counted as improvement",
+            "You count an epoch as an improvement even if it only equals the best, or is below it by exactly min_delta. It has "
+            "to be below by *more*.",
             BETTER, "loss <= self.best - self.min_delta",
         ),
         Mistake(
             "min_delta not used",
-            "You take the smallest gain for an improvement: it has to be more than min_delta.",
+            "You count the smallest gain as an improvement. It has to exceed min_delta.",
             BETTER, "loss < self.best",
         ),
         Mistake(
             "min_delta added",
-            "An epoch that is a little *worse* than the best counts as better in your answer: min_delta is to be subtracted from the best.",
+            "You count an epoch slightly *worse* than the best as an improvement. Subtract min_delta from the best loss.",
             BETTER, "loss < self.best + self.min_delta",
         ),
         Mistake(
-            "min_delta as a share",
-            "You take min_delta for a share of the best loss. It is a difference between two losses.",
+            "min_delta treated as a fraction",
+            "You treat min_delta as a fraction of the best loss. It is a difference between two losses.",
             BETTER, "loss < self.best * (1 - self.min_delta)",
         ),
         Mistake(
-            "the best follows every small gain",
-            "Your best loss follows each small gain, so that several of them never add up to one that counts. best changes only with an epoch that is better by more than min_delta.",
+            "best updated by every small gain",
+            "Your best loss follows every small gain, so that several of them never add up to an improvement. Update best only "
+            "when an epoch is better by more than min_delta.",
             code=START
             + """
         if loss < self.best - self.min_delta:
@@ -1400,8 +1456,9 @@ early_stopping = Exercise(
 """,
         ),
         Mistake(
-            "best_epoch follows every small gain",
-            "You stop at the right time, but best_epoch is that of the lowest loss. It belongs to the last epoch that was better by more than min_delta.",
+            "best_epoch updated by every small gain",
+            "You stop at the right time, but best_epoch is that of the lowest loss. It should be the last epoch that was "
+            "better by more than min_delta.",
             code=START
             + """
         if loss < self.best - self.min_delta:
@@ -1414,8 +1471,9 @@ early_stopping = Exercise(
 """,
         ),
         Mistake(
-            "the last of several as good",
-            "Of epochs with the same lowest loss you take the last as the best, or ignore min_delta besides. An epoch is better only if it is below the best by more than min_delta.",
+            "last of several equal epochs",
+            "Among epochs with the same lowest loss you choose the last, or you also ignore min_delta. An epoch is an "
+            "improvement only if it is below the best by more than min_delta.",
             code="""
 class EarlyStopping:
     def __init__(self, patience, min_delta=0.0):
@@ -1430,7 +1488,7 @@ class EarlyStopping:
         ),
         Mistake(
             "epochs counted from 1",
-            "You stop at the right time, but your best_epoch is one too high: epochs count from 0.",
+            "You stop at the right time, but your best_epoch is one too high: epochs are counted from 0.",
             code="""
 class EarlyStopping:
     def __init__(self, patience, min_delta=0.0):
@@ -1446,7 +1504,7 @@ class EarlyStopping:
         ),
         Mistake(
             "best_epoch never set",
-            "You stop at the right time, but best_epoch stays where it began.",
+            "You stop at the right time, but best_epoch keeps its initial value.",
             code=START
             + """
         if loss < self.best - self.min_delta:
@@ -1457,8 +1515,9 @@ class EarlyStopping:
 """,
         ),
         Mistake(
-            "the first epoch never the best",
-            "Epoch 0 is never the best with you: best_epoch stays −1 until a later one is better, and you stop too early.",
+            "first epoch never the best",
+            "Epoch 0 is never the best in your answer: best_epoch stays −1 until a later epoch improves, and you stop too "
+            "early.",
             code=START
             + """
         if self.epoch == 0:
@@ -1469,22 +1528,22 @@ class EarlyStopping:
 """,
         ),
         Mistake(
-            "True while it goes on",
-            "Your answer is True as long as the training should go on. True means stop.",
+            "True while training continues",
+            "You return True as long as training should continue. True means stop.",
             STOP, "return self.epoch - self.best_epoch < self.patience",
         ),
         Mistake(
             "one epoch too patient",
-            "You stop one epoch late: with patience 1 the first epoch without improvement is the last.",
+            "You stop one epoch late: with patience 1, the first epoch without improvement is the last.",
             STOP, "return self.epoch - self.best_epoch > self.patience",
         ),
         Mistake(
-            "the largest loss as the best",
-            "You take the largest for the best. That is right for an accuracy; here it is a loss.",
+            "largest loss as the best",
+            "You treat the largest value as the best. That is right for an accuracy, but this is a loss.",
             BETTER, "self.epoch == 0 or loss > self.best + self.min_delta",
         ),
         Mistake(
-            "best_epoch is the last one",
+            "best_epoch set to the last epoch",
             "You stop at the right time, but best_epoch is the epoch at which you stop. The weights to keep are older.",
             code=START
             + """
@@ -1498,7 +1557,7 @@ class EarlyStopping:
         ),
         Mistake(
             "never stops",
-            "Your answer is never True.",
+            "You never return True.",
             STOP, "return False",
         ),
     ),
@@ -1526,9 +1585,12 @@ class EarlyStopping:
 """,
     },
     hints=(
-        "Which epoch would you go back to if you stopped now? How long ago was it?",
-        "step gets one number and returns True or False. Between calls the object remembers: the epoch, the best loss, its epoch.",
-        "one epoch more\nbetter than the best by more than min_delta? then it is the best, with its epoch\nstop if the best is at least patience epochs old",
-        "Near miss: counting the bad epochs without ever setting the count back to 0 stops a training that is still getting better.",
+        "Which epoch would you return to if you stopped now? How long ago was it?",
+        "step receives a number and returns True or False. Between calls the object stores the epoch, the best loss and the "
+        "best epoch.",
+        "increase the epoch\nbetter than the best by more than min_delta? then store it as the best, with its epoch\nstop if the "
+        "best is at least patience epochs old",
+        "A near miss: counting the epochs without improvement but never resetting the count stops a run that is still "
+        "improving.",
     ),
 )

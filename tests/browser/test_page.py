@@ -19,8 +19,15 @@ NAME = "02_attention"
 SLIDER = """
 from coursekit.sliders import interact
 from IPython.display import HTML, display
+from matplotlib import pyplot
 
-interact(lambda n: display(HTML(f"<img alt='at {n}'>")), n=(0, 5))
+def draw(n):
+    figure, axes = pyplot.subplots()
+    axes.plot(range(n + 1))
+    display(figure, HTML(f"<img alt='at {n}'>"))
+    pyplot.close(figure)
+
+interact(draw, n=(0, 40))
 """
 YESTERDAY = "Run this cell to move its slider"
 
@@ -137,6 +144,31 @@ def test_a_notebook_that_was_fetched_alone_has_no_link_that_leads_nowhere(course
     front(page, ".jp-Notebook h1:has-text('One vector per word')").wait_for(timeout=60_000)
 
 
+def test_a_slider_that_is_moved_quickly_never_parts_from_its_picture(course, start_lab, page):
+    page.goto(re.sub(r"/lab/tree/\S*\?", "/lab/tree/notebooks/slider.ipynb?", start_lab(course)))
+    wait_for_kernel(page)
+    choose(page, "Run", "Run All Cells")
+    handle = front(page, "[role=slider]").first
+    handle.wait_for(timeout=60_000)
+    for turn in range(30):
+        if turn % 3:
+            handle.focus()
+            for key in ("ArrowRight", "ArrowRight", "ArrowLeft", "ArrowRight")[: 1 + turn % 4]:
+                page.keyboard.press(key)
+        else:
+            box = front(page, ".noUi-target").first.bounding_box()
+            knob = handle.bounding_box()
+            page.mouse.move(knob["x"] + knob["width"] / 2, knob["y"] + knob["height"] / 2)
+            page.mouse.down()
+            page.mouse.move(
+                box["x"] + box["width"] * (turn % 10) / 10, box["y"] + box["height"] / 2, steps=12
+            )
+            page.mouse.up()
+        number = front(page, ".widget-readout").first.inner_text()
+        front(page, f"img[alt='at {number}']").wait_for(state="attached", timeout=30_000)
+        assert front(page, "img[alt^='at ']").count() == 1
+
+
 def test_a_slider_of_yesterday_is_a_picture_and_says_what_to_do(course, start_lab, page, picture):
     address = re.sub(r"/lab/tree/\S*\?", "/lab/tree/notebooks/slider.ipynb?", start_lab(course))
     page.goto(address)
@@ -144,12 +176,12 @@ def test_a_slider_of_yesterday_is_a_picture_and_says_what_to_do(course, start_la
     choose(page, "Run", "Run All Cells")
     front(page, "[role=slider]").first.focus()
     page.keyboard.press("ArrowRight")
-    front(page, "img[alt='at 3']").wait_for(state="attached", timeout=30_000)
+    front(page, "img[alt='at 21']").wait_for(state="attached", timeout=30_000)
     with page.expect_response(lambda answer: answer.request.method == "PUT" and "slider" in answer.url):
         page.keyboard.press("Control+s")
     page.evaluate("window.jupyterapp.serviceManager.sessions.shutdownAll()")
     page.goto(address + "&reset")
-    front(page, "img[alt='at 3']").wait_for(state="attached", timeout=60_000)
+    front(page, "img[alt='at 21']").wait_for(state="attached", timeout=60_000)
     lost = front(page, ".jp-OutputArea-output.jupyter-widgets")
     expect(lost).to_contain_text("Error displaying widget", timeout=30_000)  # JupyterLab's words, not shown
     expect(lost).to_have_css("font-size", "0px")
