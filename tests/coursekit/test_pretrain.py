@@ -102,7 +102,7 @@ def test_berts_weights_decay_until_half_of_the_steps():
     assert [bert.decay(step) for step in (0, bert.steps // 2 - 1, bert.steps // 2)] == [0.1, 0.1, 0.0]
 
 
-@pytest.mark.slow
+@pytest.mark.audit
 def test_a_killed_process_goes_on_from_its_last_save(tmp_path):
     command = [
         sys.executable, "-m", "coursekit.pretrain", "--models", "gpt", "--seeds", "0",

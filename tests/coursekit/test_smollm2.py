@@ -200,7 +200,7 @@ print("sum", logits.double().sum().item())
 """
 
 
-@pytest.mark.parametrize("before", ["nothing", "a damaged one"])
+@pytest.mark.parametrize("before", ["nothing", pytest.param("a damaged one", marks=pytest.mark.audit)])
 def test_two_processes_that_convert_at_once_do_not_disturb_each_other(
     tmp_path, unpacked, monkeypatch, before
 ):

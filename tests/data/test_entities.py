@@ -119,7 +119,7 @@ def test_the_card_says_what_memory_reaches(tokens, figures):
     assert f"everything O: {figures.f1(tokens, np.full(len(tokens), 'O'))}" in card
 
 
-@pytest.mark.slow
+@pytest.mark.audit
 def test_the_card_says_what_the_taggers_reach(tokens, figures):
     card = (FOLDER / "README.md").read_text()
     stated = dict(re.findall(r"^logistic regression on (.+): token .* F1 (0\.\d+)$", card, re.M))

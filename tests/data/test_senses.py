@@ -274,7 +274,7 @@ def test_the_card_counts_the_table_and_the_second_reading(senses, figures):
     assert reading.rewritten[wrong | reading.doubtful].all()
 
 
-@pytest.mark.slow
+@pytest.mark.audit
 def test_the_recorded_figures_come_out_again(monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     again, before = experiment.measure(), recorded()

@@ -92,7 +92,7 @@ def test_the_card_says_what_the_table_holds(reviews, figures):
         assert line in card
 
 
-@pytest.mark.slow
+@pytest.mark.audit
 def test_the_card_says_what_the_baselines_reach(reviews, figures):
     card = (FOLDER / "README.md").read_text()
     words = figures.logistic_regression(figures.bag_of_words(reviews), reviews)

@@ -209,7 +209,7 @@ def lacking(environment: Environment, *modules: str) -> list[str]:
     return environment.run("python", "-c", code, *modules, cwd=environment.folder).stdout.split()
 
 
-@pytest.mark.slow
+@pytest.mark.audit
 @pytest.mark.timeout(900)
 def test_the_tool_alone_brings_neither_torch_nor_a_notebook_server(bare, tmp_path):
     absent = ["coursekit", "torch", "transformers", "jupyterlab", "nbgrader", "dask"]
@@ -219,7 +219,7 @@ def test_the_tool_alone_brings_neither_torch_nor_a_notebook_server(bare, tmp_pat
         assert "Usage" in bare.run("autograder", command, "--help", cwd=tmp_path).stdout, command
 
 
-@pytest.mark.slow
+@pytest.mark.audit
 @pytest.mark.timeout(900)
 def test_who_lacks_an_extra_is_told_a_command_that_installs_it(bare, tmp_path):
     """The tool is on no index: pip must find it where it is installed."""
@@ -276,7 +276,7 @@ check("describing.standardise", lambda case: standardise(case["table"]))
 """
 
 
-@pytest.mark.slow
+@pytest.mark.audit
 @pytest.mark.timeout(900)
 def test_a_student_needs_the_tool_alone_and_what_was_handed_out(bare, tmp_path):
     shutil.copytree(EXAMPLE / "release", tmp_path, dirs_exist_ok=True)
@@ -406,7 +406,7 @@ def assert_graded(course: Path, handed: Class, results: dict[str, dict]) -> None
     assert [mistake for mistake in handed.mistakes.values() if mistake not in page] == []
 
 
-@pytest.mark.slow
+@pytest.mark.audit
 @pytest.mark.timeout(900)
 def test_the_example_is_built_graded_and_reported_on_without_torch(grading, tmp_path):
     heavy = ["torch", "transformers", "dask"]
@@ -421,7 +421,7 @@ def test_the_example_is_built_graded_and_reported_on_without_torch(grading, tmp_
     assert_graded(course, DESCRIBING, grade(grading, course, DESCRIBING))
 
 
-@pytest.mark.slow
+@pytest.mark.audit
 @pytest.mark.timeout(900)
 def test_what_init_writes_is_built_graded_and_reported_on(grading, tmp_path):
     grading.run("autograder", "init", "course", cwd=tmp_path)

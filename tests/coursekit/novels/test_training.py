@@ -117,8 +117,8 @@ def test_the_sampled_loss_is_near_the_whole_one_on_average():
     assert sampled.item() == pytest.approx(whole.item(), abs=0.05)
 
 
-@pytest.mark.slow
-def test_a_model_of_the_novels_asks_for_the_novels(tmp_path):
+def test_a_model_of_the_novels_asks_for_the_novels(monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
     for arguments, said in (
         (["novels-bert"], "a model of the novels and --corpus go together"),
         (
@@ -128,10 +128,10 @@ def test_a_model_of_the_novels_asks_for_the_novels(tmp_path):
         (["novels-t5", "--corpus", "."], "'novels-t5' is no model of the novels"),
         (["novels-bert", "--corpus", ".", "--vocabulary", "none.json"], "there is no file none.json"),
     ):
-        ran = subprocess.run(
-            [sys.executable, "-m", "coursekit.pretrain", *arguments], capture_output=True, text=True, cwd=ROOT
-        )
-        assert ran.returncode == 2 and said in ran.stderr
+        monkeypatch.setattr(sys, "argv", ["coursekit.pretrain", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            pretrain.main()
+        assert ended.value.code == 2 and said in capsys.readouterr().err
 
 
 @pytest.mark.slow
