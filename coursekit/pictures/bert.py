@@ -1,6 +1,7 @@
-"""Figures of notebook 06. Each takes what the notebook computed, draws it, and says its numbers in words."""
+"""Figures of notebook 06. Each draws values that the notebook has computed, and states them in its alt text."""
 
 from collections.abc import Mapping, Sequence
+from textwrap import wrap
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -13,11 +14,11 @@ from coursekit.intervals import mean_and_half
 from coursekit.plots import BLUE, GREEN, GREY, ORANGE, PINK, SKY, show
 
 READERS = (ORANGE, BLUE, PINK)
-"""Colours: from the words before, from both sides, the model."""
+"""Colours: given the words before, given both sides, the model."""
 
 
 def input_row(tokens: Sequence[str], segments: Int[Tensor, " T"], keep: Bool[Tensor, " T"]) -> None:
-    """A row as BERT reads it: token, segment and place of each column; padding is pale."""
+    """A sequence as BERT's input: token, segment and position of each column; padding is pale."""
     figure, ax = plt.subplots(figsize=(10, 2.2))
     for t, (token, segment, real) in enumerate(zip(tokens, segments.tolist(), keep.tolist(), strict=True)):
         colour = (ORANGE if segment else BLUE) if real else GREY
@@ -35,21 +36,21 @@ def input_row(tokens: Sequence[str], segments: Int[Tensor, " T"], keep: Bool[Ten
             ax.text(t, height, text, ha="center", va="center", fontsize=7.5 if height == 2 else 9,
                     color="black" if real else GREY)  # fmt: skip
     ax.set(xlim=(-0.6, len(tokens) - 0.4), ylim=(-0.5, 2.5))
-    ax.set_yticks([2, 1, 0], ["piece", "segment", "position"])
+    ax.set_yticks([2, 1, 0], ["token", "segment", "position"])
     ax.set_xticks([])
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     real = int(keep.sum())
     show(figure, alt=(
-        f"A row of {len(tokens)} places: {' '.join(tokens[:real])}, then {len(tokens) - real} of padding. "
-        f"Segment 1 at {int(segments.sum())} places, segment 0 at the others; positions 0 to {len(tokens) - 1}."
+        f"A sequence of {len(tokens)} tokens: {' '.join(tokens[:real])}, then {len(tokens) - real} tokens of padding. "
+        f"{int(segments.sum())} tokens have segment id 1, the others 0; positions 0 to {len(tokens) - 1}."
     ))  # fmt: skip
 
 
 def corruption(shares: Mapping[str, tuple[Tensor, Tensor, float]]) -> None:
-    """Measured shares beside the intended ones, with the band that holds 95 % of binomial counts.
+    """Measured and intended proportions, with the band that contains 95 % of binomial samples.
 
-    Each entry is (which tokens, among which tokens, the intended share).
+    Each entry is (which tokens, among which tokens, the intended proportion).
     """
     figure, axes = plt.subplots(1, len(shares), figsize=(10, 2.9))
     words = []
@@ -70,36 +71,36 @@ def corruption(shares: Mapping[str, tuple[Tensor, Tensor, float]]) -> None:
         )
         ax.set(xlim=(-0.5, 1), ylim=(100 * (intended - 2.6 * band), 100 * (intended + 2.6 * band)))
         ax.set_xticks([])
-        ax.set_title(name.replace(", ", ",\n"), fontsize=10)
+        ax.set_title("\n".join(wrap(name, 22)), fontsize=10)
         ax.tick_params(axis="y", labelsize=8)
         words.append(f"{name}: {measured:.2%} of {n:,} (band {intended - band:.2%} to {intended + band:.2%})")
-    axes[0].set_ylabel("share (%)")
-    show(figure, alt=f"Measured shares as dots in their 95 % binomial bands. {'; '.join(words)}.")
+    axes[0].set_ylabel("proportion (%)")
+    show(figure, alt=f"Measured proportions as dots within their 95 % binomial bands. {'; '.join(words)}.")
 
 
 def hidden_words_learned(points: Float[np.ndarray, "points 2"], bound: float) -> None:
-    """Nats per held-out hidden word against steps, beside the best possible."""
+    """Loss on held-out masked words over the training steps, with the entropy."""
     figure, ax = plt.subplots(figsize=(6, 3.2))
     steps, nats = points.T
     ax.plot(steps, nats, color=BLUE, marker="o", markersize=3)
     ax.axhline(bound, color=GREEN, linestyle=":", linewidth=2)
     ax.annotate(
-        f"best possible {bound:.2f}", (steps[-1], bound), (0, -3), textcoords="offset points", fontsize=9, va="top", ha="right",
+        f"entropy {bound:.2f}", (steps[-1], bound), (0, -3), textcoords="offset points", fontsize=9, va="top", ha="right",
         color=GREEN,
     )  # fmt: skip
-    ax.set(xlabel="step", ylabel="nats per hidden word", ylim=(0, None))
+    ax.set(xlabel="step", ylabel="nats per masked word", ylim=(0, None))
     show(figure, alt=(
-        f"Held-out loss at hidden words, from {nats[0]:.2f} nats before training to {nats[-1]:.2f} after {steps[-1]:.0f} steps. "
-        f"Best possible: {bound:.2f}."
+        f"Held-out loss on masked words, from {nats[0]:.2f} nats before training to {nats[-1]:.2f} after {steps[-1]:.0f} steps. "
+        f"Entropy: {bound:.2f}."
     ))  # fmt: skip
 
 
 def live_run(runs: Mapping[str, Float[np.ndarray, "points 4"]], bounds: tuple[float, float]) -> None:
-    """Both losses on held-out pairs against steps, beside the best possible; and the accuracy at the second task."""
+    """Both losses on held-out pairs over the training steps, with their entropies, and the accuracy on the second task."""
     figure, axes = plt.subplots(1, 3, figsize=(10, 3.5))
     steps = max(points[-1, 0] for points in runs.values())
-    titles = ("hidden words (nats per word)", "next sentence (nats per pair)", "next sentence (share right)")
-    lines = ((bounds[0], "best possible"), (bounds[1], "best possible"), (0.5, "by chance"))
+    titles = ("masked words (nats per word)", "next sentence (nats per pair)", "next sentence (accuracy)")
+    lines = ((bounds[0], "entropy"), (bounds[1], "entropy"), (0.5, "chance level"))
     for number, (ax, title, (line, label)) in enumerate(zip(axes, titles, lines, strict=True), start=1):
         for (name, points), colour, style in zip(runs.items(), (BLUE, ORANGE), ("-", "--"), strict=True):
             ax.plot(
@@ -117,12 +118,12 @@ def live_run(runs: Mapping[str, Float[np.ndarray, "points 4"]], bounds: tuple[fl
     axes[2].set_ylim(0.3, 1.0)
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=9)
     losses = "; ".join(
-        f"{name}: hidden words from {points[0, 1]:.2f} to {points[-1, 1]:.2f} nats, next sentence from {points[0, 2]:.2f} to "
-        f"{points[-1, 2]:.2f} nats, {points[-1, 3]:.1%} right after {points[-1, 0]:.0f} steps"
+        f"{name}: masked words from {points[0, 1]:.2f} to {points[-1, 1]:.2f} nats, next sentence from {points[0, 2]:.2f} to "
+        f"{points[-1, 2]:.2f} nats, accuracy {points[-1, 3]:.1%} after {points[-1, 0]:.0f} steps"
         for name, points in runs.items()
     )
     show(figure, alt=(
-        f"Held-out losses. {losses}. Best possible: {bounds[0]:.2f} nats per hidden word, "
+        f"Held-out losses. {losses}. Entropies: {bounds[0]:.2f} nats per masked word, "
         f"{bounds[1]:.2f} nats per pair."
     ))  # fmt: skip
 
@@ -133,9 +134,9 @@ def hidden_words(
     shown: int = 9,
     least: float = 0.01,
 ) -> None:
-    """Distributions of a hidden word from the left, from both sides, and by the model; a panel for each sentence.
+    """Distributions of a masked word given the left side, given both sides, and by the model; a panel per sentence.
 
-    A word is shown if one of the three gives it `least`, and at most so many are `shown`.
+    Words are shown, at most `shown` of them, if one of the three distributions gives them at least `least`.
     """
     figure, axes = plt.subplots(1, len(panels), figsize=(1.6 + 2.8 * len(panels), 4.2), squeeze=False)
     said = []
@@ -158,7 +159,7 @@ def hidden_words(
         top = [(vocabulary[i], both[i], model[i]) for i in order[:3]]
         said.append(
             f"{' '.join(words)}: " + ", ".join(f"{word} exact {p:.2f}, model {q:.2f}" for word, p, q in top)
-            + f", words that cannot stand there {rest:.2f} by the model"
+            + f", {rest:.2f} of the model's probability on impossible words"
         )  # fmt: skip
     figure.legend(
         *axes[0, 0].get_legend_handles_labels(),
@@ -166,11 +167,11 @@ def hidden_words(
         ncols=min(3, len(panels)),
         fontsize=9,
     )
-    show(figure, alt=f"Distributions of a hidden word. {'; '.join(said)}.")
+    show(figure, alt=f"Distributions of a masked word. {'; '.join(said)}.")
 
 
 def right_context(nats: Mapping[str, Float[np.ndarray, " words"]]) -> None:
-    """Mean loss of each reader with its 95 % interval over words: from the left, and from both sides."""
+    """Mean loss with its 95 % interval over words, given the left side and given both sides."""
     figure, ax = plt.subplots(figsize=(7.5, 2.9))
     said = []
     for place, (name, losses) in enumerate(nats.items()):
@@ -179,7 +180,7 @@ def right_context(nats: Mapping[str, Float[np.ndarray, " words"]]) -> None:
         colour = ORANGE if name.endswith("left") else BLUE
         _bar(ax, place, mean, half, f"{mean:.2f}", color=colour, alpha=1.0 if exact else 0.55)
         said.append(f"{name} {mean:.2f} ± {half:.2f}")
-    names = {"exact, left": "best possible, words before", "exact, both": "best possible, both sides",
+    names = {"exact, left": "entropy, words before", "exact, both": "entropy, both sides",
              "GPT, left": "small GPT, words before", "BERT, both": "small BERT, both sides"}  # fmt: skip
     ax.set_yticks(range(len(nats)), [names[name] for name in nats])
     ax.invert_yaxis()
@@ -188,13 +189,13 @@ def right_context(nats: Mapping[str, Float[np.ndarray, " words"]]) -> None:
 
 
 def english_gaps(readers: Mapping[str, Mapping[str, Float[np.ndarray, " gaps"]]]) -> None:
-    """Each reader's mean loss of a hidden word by what may be read of its sentence, with 95 % intervals over sentences."""
+    """Each model's mean loss on a masked word by the visible context, with 95 % intervals over sentences."""
     labels = {
-        "nothing": "nothing but [MASK]",
-        "left": "what stands before, broken off",
-        "left, rest hidden": "what stands before, rest hidden",
-        "right": "what comes after, broken off",
-        "right, rest hidden": "what comes after, rest hidden",
+        "nothing": "only [MASK]",
+        "left": "left side, right removed",
+        "left, rest hidden": "left side, right masked",
+        "right": "right side, left removed",
+        "right, rest hidden": "right side, left masked",
         "both": "both sides",
     }
     colours = {"nothing": GREY, "left": ORANGE, "right": SKY, "both": BLUE}
@@ -206,17 +207,18 @@ def english_gaps(readers: Mapping[str, Mapping[str, Float[np.ndarray, " gaps"]]]
             _bar(ax, place, mean, half, f"{mean:.1f}", color=colours[reads.split(",")[0]])
             said.append(f"{name}, {labels[reads]} {mean:.1f} ± {half:.1f}")
         ax.set_title(name)
-        ax.set_xlabel("nats per hidden word")
+        ax.set_xlabel("nats per masked word")
         ax.margins(x=0.12)
     axes[0, 0].set_yticks(range(len(labels)), list(labels.values()))
     axes[0, 0].invert_yaxis()
     show(
-        figure, alt=f"Mean loss of a word hidden in an English sentence, by what is read: {'; '.join(said)}."
+        figure,
+        alt=f"Mean loss on a masked word in an English sentence, by visible context: {'; '.join(said)}.",
     )
 
 
 def losses_of_training(curves: Mapping[str, pd.DataFrame]) -> None:
-    """How the loss on unread authors (`validation`, nats; empty where it was not asked) falls with the steps (`step`): a line for each run."""
+    """The loss on held-out authors (`validation`, in nats; empty where it was not measured) over the steps (`step`): a line per run."""
     figure, ax = plt.subplots(figsize=(7.5, 3.2))
     said = []
     for (name, curve), colour, style in zip(
@@ -228,19 +230,19 @@ def losses_of_training(curves: Mapping[str, pd.DataFrame]) -> None:
         said.append(
             f"{name} {', '.join(f'{nats:.1f} after {step:,}' for step, nats in zip(places.step, places.validation, strict=True))}"
         )
-    ax.set(xlabel="steps of training", ylabel="nats per piece that is asked for")
+    ax.set(xlabel="training step", ylabel="nats per predicted token")
     ax.legend()
-    show(figure, alt=f"Loss on authors that training never sees, by steps: {'; '.join(said)}.")
+    show(figure, alt=f"Loss on held-out authors over the training steps: {'; '.join(said)}.")
 
 
 def _bar(ax: plt.Axes, place: float, mean: float, half: float, text: str, **look: Any) -> None:
-    """A bar to the right with its interval, and a text behind it."""
+    """A horizontal bar with its interval, and a text after it."""
     ax.barh(place, mean, xerr=half, height=0.7, error_kw={"linewidth": 1.2}, **look)
     ax.annotate(text, (mean + half, place), (5, 0), textcoords="offset points", va="center", fontsize=9)
 
 
 def cell_by_layer(same: Float[Tensor, "layers pairs"], other: Float[Tensor, "layers pairs"]) -> None:
-    """Cosines of one word's vectors in two sentences, at each layer: pairs of one sense, and of two. Lines are means."""
+    """Cosines between the vectors of a word in two sentences, per layer: pairs with the same sense, and with two. Lines are means."""
     figure, ax = plt.subplots(figsize=(7.5, 3.2))
     said = []
     for cosines, colour, marker, shift, name in (

@@ -86,7 +86,10 @@ def first_steps(lengths: Mapping[str, Float[np.ndarray, " steps"]]) -> None:
         f"{name}: {values[0]:.2f} at step 1, at most {values.max():.2f} (step {values.argmax() + 1}), {values[-1]:.2f} at step {len(values)}"
         for name, values in lengths.items()
     )
-    show(figure, alt=f"Length of Adam's steps under a constant gradient, in multiples of the learning rate. {said}.")
+    show(
+        figure,
+        alt=f"Length of Adam's steps under a constant gradient, in multiples of the learning rate. {said}.",
+    )
 
 
 def live_run(course: Float[np.ndarray, "points 5"], best: float, uniform: float) -> None:
@@ -143,7 +146,9 @@ def trade_off(table: pd.DataFrame, labels: int) -> None:
                 f"{task}, {strategy}: accuracy {right:.1f} ± {up:.1f} %, forgetting {lost:.2f} ± {side:.2f} nats"
             )
         ax.set(
-            title=f"{task}, {labels:,} labels", xlabel="forgetting (nats per masked word)", ylabel="accuracy (%)"
+            title=f"{task}, {labels:,} labels",
+            xlabel="forgetting (nats per masked word)",
+            ylabel="accuracy (%)",
         )
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=9)
     show(figure, alt=f"Test accuracy over forgetting, means and 95 % intervals over {some['seed'].nunique()} seeds. {'; '.join(said)}.")  # fmt: skip

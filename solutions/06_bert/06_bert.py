@@ -9,23 +9,23 @@
 # %% [markdown]
 # # 06 · BERT
 #
-# ELMo (Peters et al. 2018) put two unidirectional readers side by side, one from each end. Neither ever saw both sides of a word at once. BERT (Devlin et al. 2019) takes an encoder as in 03, lets
-# every word look at every other, and asks it to predict words that we have hidden. We build all that stands around the encoder: pieces of words, pairs of sentences, hidden
-# words, two losses. Then we train it and measure what reading both sides is worth.
+# ELMo (Peters et al. 2018) combines two unidirectional language models, one for each direction; neither ever sees both sides of a word at once. BERT (Devlin et al. 2019) uses an encoder as in 03, in which
+# every word attends to every other, and trains it to predict words that have been masked. We build everything around the encoder: subword tokenisation, sentence pairs, masking
+# and two losses. Then we train it and measure how much the context on both sides is worth.
 #
-# **You need** notebooks 03 and 05. **Time** about 75 minutes: six exercises, two questions that a person reads; seven
-# extensions.
+# **You need** notebooks 03 and 05. **Time** about 75 minutes: six exercises and two written questions. Seven
+# extensions are optional.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [05 · ELMo](../05_elmo/05_elmo.ipynb) · next: [07 · GPT](../07_gpt/07_gpt.ipynb)
 
 # %% [markdown]
 # **Afterwards you can**
 #
-# - cut words into pieces from a fixed vocabulary, and lay out two sentences as BERT reads them;
-# - hide words the way BERT was trained, and score the predictions at the hidden words alone;
-# - train a small BERT on hidden words, beside the best possible loss;
-# - say, with numbers, what seeing both sides is worth;
-# - run a published model's weights in an encoder of your own.
+# - tokenise words into subwords from a fixed vocabulary, and encode a sentence pair as BERT's input;
+# - mask words as in BERT's pre-training, and compute the loss on the masked words only;
+# - train a small masked language model and compare its loss with the entropy of the language;
+# - state in nats how much the context on both sides is worth;
+# - run the weights of a published model in an encoder of your own.
 
 # %%
 import torch
@@ -34,14 +34,14 @@ from torch import Tensor
 
 from coursekit import check, hint, predict, reveal
 
-UNCHOSEN = -100                      # the label of a place where nothing is asked, as in PyTorch
+UNCHOSEN = -100                      # the label of a position that does not count in the loss, as in PyTorch
 
 # %% [markdown]
-# ## 1 · A text is its own teacher
+# ## 1 · Self-supervision: the text provides the labels
 #
-# The translator of 04 needed pairs that someone had written. A language model is self-supervised: the labels are the words themselves. Two ways to ask are in use.
-# A *causal*, that is, autoregressive model predicts each word from those before it. A **masked language model** (MLM) predicts words that were hidden from it, from both sides
-# (Taylor 1953 did this with people, and called it the cloze procedure).
+# The translator of 04 needed pairs of sentences that someone had written. A language model is self-supervised: its labels are the words of the text itself. Two objectives are common.
+# A *causal* (autoregressive) model predicts each word from those before it. A **masked language model** (MLM) predicts masked words from the words on both sides
+# (Taylor 1953 used the same task with human readers and called it the cloze procedure).
 
 # %% tags=["demo"]
 import numpy as np
@@ -59,36 +59,39 @@ language = load_language()
 words = "plug in your cell phone".split()
 display(pd.DataFrame({
     "text": words,
-    "causal: predict the next": [*words[1:], "·"],
-    "masked: predict the hidden": [word if word == "cell" else "·" for word in words],
+    "labels of a causal model": [*words[1:], "·"],
+    "labels of a masked model": [word if word == "cell" else "·" for word in words],
 }).T)
 
 # %% [markdown]
-# The causal model gets a label at every place but the last, the masked one only where a word is hidden. That is the price of looking both ways. Why not ask the
-# masked model for all words? It could see them: in a deep network that looks both ways, every word reaches its own place through its neighbours, the leak that you
-# found in 05. (As an extension you write both rows of labels.)
+# The causal model has a label at every position but the last, the masked model only at masked words. This is the price of bidirectional context. Why not predict
+# all words? The model could see them: in a deep bidirectional network the information about each word flows back to its own position through its neighbours, which is the leak that you
+# found in 05. (In an extension you write both kinds of labels.)
 
 # %% [markdown]
-# ## 2 · Pieces of words
+# ## 2 · Subword tokenisation
 #
-# A vocabulary of all words never ends, one of letters makes long rows. BERT takes 30,522 *pieces*, or **subwords** (WordPiece: Schuster and Nakajima 2012; Wu et al. 2016): frequent
-# words whole, the rest put together. A piece that continues a word begins with ##. Cutting is greedy: the longest piece that fits, then the longest
-# that fits the rest.
+# A vocabulary of words is never complete, and a vocabulary of letters makes sequences long. BERT uses 30,522 **subwords** (WordPiece: Schuster and Nakajima 2012; Wu et al. 2016): frequent
+# words are single tokens, and rarer words are composed of several. A subword that continues a word is written with ## in front. Tokenisation is greedy: take the longest subword that matches the beginning of the word, then the longest
+# that matches the rest, and so on.
+#
+# An example with the vocabulary {un, ##forget, ##table, ##able, forget, table}: *unforgettable* begins with *un*; the rest, *forgettable*, begins with *##forget*; the rest, *table*, matches *##table*. The result is
+# *un ##forget ##table*. The shorter *##able* is never tried, because the longest match is found first.
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def cut_all(case: dict, cut) -> Int[Tensor, "words pieces"]:
-    """Each word's pieces as a row of ids, −1 behind them: an array that can be compared."""
+    """The subword ids of each word as a row, padded with −1, so that they form an array."""
     vocab = dict(zip(case["pieces"], case["ids"].tolist(), strict=True))
     rows = [[int(i) for i in cut(word, vocab)][:10] for word in case["words"]]
     return torch.tensor([row + [-1] * (10 - len(row)) for row in rows])
 
 # %% nbgrader={"grade": false, "grade_id": "bert-wordpiece", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def wordpiece(word: str, vocab: dict[str, int]) -> list[int]:
-    """The ids of a word's pieces, by greedy longest match.  (difficulty ●●○, 10 minutes)
+    """The subword ids of a word, by greedy longest match.  (difficulty ●●○, 10 minutes)
 
-    vocab gives the id of each piece, 0 or more. The first piece of a word stands in it as it is, all others
-    with ## in front. From the left: take the longest piece that fits, go on behind it, never come
-    back. If at some place no piece fits, the whole word is a single vocab["[UNK]"].
+    vocab maps each subword to its id (≥ 0). The first subword of a word is listed as it is, all others
+    with ## in front. From left to right, take the longest subword that matches, continue after it, and
+    never backtrack. If no subword matches at some position, the whole word becomes the single id vocab["[UNK]"].
     """
     ### BEGIN SOLUTION
     pieces, start = [], 0
@@ -108,9 +111,9 @@ def wordpiece(word: str, vocab: dict[str, int]) -> list[int]:
 check("bert.wordpiece", lambda case: cut_all(case, wordpiece))
 
 # %% [markdown]
-# First a vocabulary of eight pieces, then BERT's own, which a small package carries.
+# We try a vocabulary of eight subwords first, then BERT's own, which comes with a small package.
 #
-# **Predict:** what share of the words of our generated language is one piece in BERT's vocabulary (0 to 1)?
+# **Predict:** what fraction of the words of our generated language is a single token in BERT's vocabulary (0 to 1)?
 
 # %% tags=["demo"]
 predict("bert.one_piece", ...)
@@ -124,7 +127,7 @@ real = wordpieces.get_vocab()
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def cut_into(word: str, vocab: dict[str, int]) -> str:
-    """The pieces as text."""
+    """The subwords as text."""
     names = {i: piece for piece, i in vocab.items()}
     return " ".join(names[i] for i in wordpiece(word, vocab))
 
@@ -145,19 +148,19 @@ most = words[counts.argmax()]
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
-    f"Of the {len(words):,} words of our language, **{one_piece:.1%}** are one piece; the most pieces are "
+    f"Of the {len(words):,} words of our language, **{one_piece:.1%}** are a single token; the largest number of subwords is "
     f"{counts.max()} ({most}: {cut_into(most, real)}). Your function agrees with Hugging Face's tokenizer on "
-    f"**{agree:.1%}** of them."
+    f"**{agree:.1%}** of the words."
 ))
 
 # %% [markdown]
-# The toy has *##forget*; BERT's vocabulary does not, so the greedy match stops at *##for*, and *##get* follows. The pieces need not be parts that mean
-# something: they were chosen on a large text, so that it becomes as probable as possible with so many pieces. *wardens* shares a piece with *warden*, and what was learned for one helps the other. A word that
-# was never seen has pieces that were.
+# The toy vocabulary contains *##forget*; BERT's does not, so the greedy match ends after *##for*, and *##get* follows. Subwords need not be meaningful
+# units: they were chosen to make a large text as probable as possible with a vocabulary of that size. *wardens* shares a subword with *warden*, so what is learned for one helps the other, and a word that
+# never occurred in training consists of subwords that did.
 
 # %% [markdown]
-# **The same in three lines.** `AutoTokenizer` finds the class of tokenizer that belongs to a model's files. The files of any model that cuts as BERT does will do; they lie on this
-# machine, and a name such as "bert-base-uncased" would fetch them from the Hugging Face hub.
+# **The same in three lines.** `AutoTokenizer` chooses the tokenizer class that belongs to a model's files. We use the files of a model that tokenises as BERT does and is installed on this
+# machine; a name such as "bert-base-uncased" would download them from the Hugging Face hub.
 
 # %% tags=["demo"]
 from transformers import AutoTokenizer
@@ -169,50 +172,53 @@ inputs = automatic("unforgettable embeddings", return_tensors="pt")
 print(type(automatic).__name__, automatic.convert_ids_to_tokens(inputs.input_ids[0]))
 
 # %% [markdown]
-# ## Further: learn the pieces
+# ## Further: learn a subword vocabulary
 #
-# Where do 30,522 pieces come from? They are learned from a text. At first each word is cut into its letters; then the best pair of neighbours becomes a new piece, again and again, until
-# the vocabulary is full. Two meanings of *best* are in use. **Byte-pair encoding** (BPE; Sennrich et al. 2016) takes the pair that occurs most often. WordPiece takes the one
-# that makes the text most probable (Schuster and Nakajima 2012). The program that made BERT's vocabulary was never published; what is usually taught in its place is a ratio:
+# Where do the 30,522 subwords come from? They are learned from a text. At first each word is split into letters; then the best pair of adjacent units is merged into a new subword, again and again, until
+# the vocabulary has the desired size. Two criteria are common. **Byte-pair encoding** (BPE; Sennrich et al. 2016) merges the pair that occurs most often. WordPiece merges the pair
+# that makes the text most probable (Schuster and Nakajima 2012). The program that created BERT's vocabulary was never published; textbooks usually give this ratio instead:
 #
 # $$\text{score}(a, b) = \frac{\text{count}(ab)}{\text{count}(a) \cdot \text{count}(b)}$$
 #
-# It says, up to a factor, how much more often b follows a than it would by chance.
+# Up to a constant factor, it states how much more often b follows a than it would by chance.
+#
+# By hand, for a text with *the* (9 times), *hat* (4) and *quiz* (1): the pairs (t, ##h) and (##h, ##e) occur 9 times, (h, ##a) 4 times and (q, ##u) once. BPE therefore merges a pair of *the* first.
+# The ratio is 9/(9 · 9) ≈ 0.11 for the pairs of *the*, 4/(4 · 4) = 0.25 for those of *hat*, and 1/(1 · 1) = 1 for those of *quiz*, so WordPiece's ratio merges the rarest word first.
 
 # %%
 from collections import Counter
 from itertools import pairwise
 
 def by_count(pair: int, left: int, right: int) -> float:
-    """How often the pair occurs."""
+    """The count of the pair."""
     return pair
 
 def by_likelihood(pair: int, left: int, right: int) -> float:
-    """The same beside how often each of its pieces does."""
+    """The count of the pair, divided by the counts of its two parts."""
     return pair / (left * right)
 
 def by_share(pair: int, left: int, right: int) -> float:
-    """Of the left piece, the share that stands before the right one: to see whether your function takes any score."""
+    """The fraction of the left part that precedes the right one: a third score, to test your function."""
     return pair / left
 
 SCORES = {"count": by_count, "likelihood": by_likelihood, "share": by_share}
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def spell_all(pieces: list[str]) -> Int[Tensor, "pieces letters"]:
-    """Each piece as a row of its letters' codes, −1 behind them: an array that can be compared."""
+    """The character codes of each subword as a row, padded with −1, so that they form an array."""
     rows = [[ord(letter) for letter in piece[:12]] + [-1] * (12 - len(piece)) for piece in pieces]
     return torch.tensor(rows, dtype=torch.int16)
 
 # %% nbgrader={"grade": false, "grade_id": "bert-learn_pieces", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def learn_pieces(counts: dict[str, int], size: int, score) -> list[str]:
-    """A vocabulary of so many pieces, in the order in which they are learned.  (extension, ●●●, 15 minutes)
+    """A vocabulary of `size` subwords, in the order in which they are learned.  (extension, ●●●, 15 minutes)
 
-    counts: how often each word occurs in a text. At first a word's pieces are its letters, all but the
-    first of them with ## in front; sorted(…) of these is how the list begins, even if they are more than
-    size. Then merge, until it has size pieces or no word has two: the pair of neighbours with the highest
-    score(pair, left, right), of the counts in the text of the pair, its left and its right piece. Of
-    equal scores: the first of the pairs (left, right) in sorted order. Every word is merged from the
-    left. All counts are of the text as it is cut at that time; x ##a ##a ##a has (##a, ##a) twice.
+    counts: the number of occurrences of each word in a text. At first a word consists of its letters, all
+    but the first with ## in front; the list starts with these letters, sorted(…), even if there are more
+    than size. Then merge until the list has size entries or no word consists of two parts: choose the pair of
+    adjacent parts with the highest score(pair, left, right), the counts in the text of the pair, its left and its
+    right part. Break ties by the order of the sorted pairs (left, right). Merge every word from left to
+    right. All counts refer to the current segmentation; x ##a ##a ##a contains (##a, ##a) twice.
     """
     ### BEGIN SOLUTION
     cut = {word: [word[0]] + ["##" + letter for letter in word[1:]] for word in counts}
@@ -245,7 +251,7 @@ check("bert.learn_pieces", lambda case: spell_all(
 ))
 
 # %% [markdown]
-# Our text is the sentences of `data/senses`, cut into words as BERT does it. As in most such programs, rare words do not count: we learn from those that occur three times or more. First six words, with both scores:
+# Our text consists of the sentences in `data/senses`, split into words as BERT does it. As in most such programs we ignore rare words and learn from those that occur at least three times. First we use six words, with both scores:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.datasets import read_table
@@ -253,7 +259,7 @@ from coursekit.datasets import read_table
 bert_splits = wordpieces.backend_tokenizer
 
 def count_words(texts) -> Counter:
-    """How often each word occurs: small letters, divided as BERT divides them, without numbers and signs."""
+    """Word counts: lower case, split as BERT does it, without numbers and punctuation."""
     small = (bert_splits.normalizer.normalize_str(text) for text in texts)
     return Counter(
         word for text in small for word, _ in bert_splits.pre_tokenizer.pre_tokenize_str(text) if word.isalpha()
@@ -273,7 +279,7 @@ print("This takes about five seconds.")
 learned = {name: learn_pieces(frequent, 300, SCORES[name]) for name in merges}
 
 # %% [markdown]
-# Your pieces at work, on words of another text, the reviews of `data/sentiment`. Each word counts as often as it occurs.
+# We apply your vocabularies to another text, the reviews in `data/sentiment`. Each word is weighted by its number of occurrences.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 of_reviews = count_words(read_table("sentiment/sentiment.csv").text)
@@ -284,7 +290,7 @@ vocabularies = {
 examples = ("the", "wonderful", "boring", "responsibility", "enjoyed")
 
 def at_work(vocab: dict[str, int]) -> dict[str, str]:
-    """What cutting the reviews with a vocabulary gives."""
+    """Statistics of the reviews, tokenised with a vocabulary."""
     shares = Counter()
     for word, count in of_reviews.items():
         ids = wordpiece(word, vocab)
@@ -292,9 +298,9 @@ def at_work(vocab: dict[str, int]) -> dict[str, str]:
         shares.update({"pieces": count * len(ids), "whole": count * (len(ids) == 1 and not unknown), "unknown": count * unknown})
     total = of_reviews.total()
     return {
-        "pieces in the vocabulary": f"{len(vocab):,}",
-        "pieces per word": f"{shares['pieces'] / total:.2f}",
-        "words that stay whole": f"{shares['whole'] / total:.1%}",
+        "size of the vocabulary": f"{len(vocab):,}",
+        "subwords per word": f"{shares['pieces'] / total:.2f}",
+        "words that are a single token": f"{shares['whole'] / total:.1%}",
         "words that become [UNK]": f"{shares['unknown'] / total:.1%}",
         **{word: cut_into(word, vocab) for word in examples},
     }
@@ -303,12 +309,12 @@ cut_reviews = pd.DataFrame({name: at_work(vocab) for name, vocab in vocabularies
 display(cut_reviews)
 
 # %% [markdown]
-# Merging by count spends its 300 pieces on what is frequent: almost half of the running words stay whole. The ratio is highest where rare letters stand together, such as q and u. What it has made is rare again, and so it
-# goes on there, letter by letter, to *aquarium*. (The probability of the *whole* text would weigh a pair by its count as well.) So this ratio alone, from a small text, makes no useful vocabulary. BERT's list is a hundred times as long,
-# and nearly all words are in it. In our text no frequent word has a j inside: *enjoyed* is [UNK].
+# Merging by count spends its 300 subwords on what is frequent: almost half of the running words are single tokens. The ratio is highest for rare letters that occur together, such as q and u. The merged subword is itself rare, so the next merges
+# extend it letter by letter until it spells *aquarium*. (The probability of the *whole* text would also weight a pair by its count.) On a small text, this ratio alone therefore does not produce a useful vocabulary. BERT's list is a hundred times as long
+# and contains nearly all words. In our text no frequent word has a j inside, so *enjoyed* becomes [UNK].
 
 # %% [markdown]
-# **The same in three lines.** Hugging Face's `WordPieceTrainer` merges by count, in spite of its name.
+# **The same in three lines.** Despite its name, Hugging Face's `WordPieceTrainer` merges by count.
 
 # %% tags=["demo"]
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
@@ -320,27 +326,27 @@ trained.train_from_iterator(repeated, trainers.WordPieceTrainer(vocab_size=300, 
 their_pieces = set(trained.get_vocab())
 shared = len(their_pieces & set(learned["count"]))
 only_theirs = sorted(their_pieces - set(learned["count"]))
-print(f"{shared} of your 300 pieces are among theirs. Only in theirs: {', '.join(only_theirs)}")
+print(f"{shared} of your 300 subwords are also in their vocabulary. Only in theirs: {', '.join(only_theirs)}")
 
 # %% [markdown]
-# Two rules differ. Every letter is a piece of theirs in its plain form, even if no word begins with it (here x). And of pairs with the same count theirs takes the one whose pieces came into the list first.
+# Two rules differ. Their vocabulary contains every letter without ##, even if no word begins with it (here x). And among pairs with the same count, theirs merges the pair whose parts entered the list first.
 
 # %% [markdown]
-# ## 3 · Two sentences in one row
+# ## 3 · Sentence pairs
 #
-# BERT reads one or two sentences as a single row: *[CLS]* in front, *[SEP]* behind each sentence, padding at the end. The vector of this **[CLS] token** will speak for the whole row.
-# *Segments* say to which sentence a token belongs.
+# BERT's input is a single sequence of one or two sentences: *[CLS]* at the start, *[SEP]* after each sentence, and padding at the end. The vector of the **[CLS] token** will represent the whole sequence.
+# *Segment ids* indicate the sentence to which a token belongs.
 
 # %% nbgrader={"grade": false, "grade_id": "bert-encode_pair", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def encode_pair(
     a: Int[Tensor, "Ta"], b: Int[Tensor, "Tb"], T: int, cls: int, sep: int, pad: int
 ) -> tuple[Int[Tensor, "T"], Int[Tensor, "T"], Bool[Tensor, "T"]]:
-    """Two sentences as BERT reads them: (ids, segments, keep), all (T).  (difficulty ●●○, 8 minutes)
+    """A sentence pair as BERT's input: (ids, segments, keep), all (T).  (difficulty ●●○, 8 minutes)
 
-    ids: cls, a, sep, b, sep, then padding. segments: 0 at cls, a and its sep, 1 at b and its sep, 0 at
-    the padding. keep: True at all these tokens, whatever their ids, False at the padding. If the pair is
-    too long, the longer sentence loses its last token, again and again until all fits; of two equally
-    long, b does.
+    ids: cls, a, sep, b, sep, then padding. segments: 0 for cls, a and its sep, 1 for b and its sep, 0 for
+    padding. keep: True for all tokens, whatever their ids, and False for padding. If the pair is too long,
+    repeatedly remove the last token of the longer sentence until it fits; if both are equally long,
+    remove from b.
     """
     ### BEGIN SOLUTION
     a, b = a.tolist(), b.tolist()
@@ -359,11 +365,11 @@ def encode_pair(
 check("bert.encode_pair", lambda case: encode_pair(**case))
 
 # %% [markdown]
-# With BERT's vocabulary: your pieces in your row, beside Hugging Face's.
+# We encode a pair with BERT's vocabulary and your two functions, and compare the result with Hugging Face's:
 
 # %% tags=["demo"]
 def ids_of(text: str) -> Int[Tensor, "T"]:
-    """The pieces of a text whose words are divided by spaces."""
+    """The subword ids of a text whose words are separated by spaces."""
     return torch.tensor([i for word in text.split() for i in wordpiece(word, real)])
 
 a, b = "plug in your cell phone", "the battery is unforgettable"
@@ -381,19 +387,19 @@ print("ids, segments and mask equal Hugging Face's:", same)
 pictures.input_row(wordpieces.convert_ids_to_tokens(ids.tolist()), segments, keep)
 
 # %% [markdown]
-# ## 4 · Hide words
+# ## 4 · Masking
 #
-# Of all words 15 % are *chosen*: the model has to predict them. But [MASK] never occurs in the texts it will read later. So of the chosen words only 80 % become
-# [MASK]; 10 % become a random word, and 10 % stay as they are (Devlin et al., section 3.1). At any word the model has to keep a vector that could answer.
+# The model has to predict 15 % of all words, which are *chosen* at random. But [MASK] never occurs in the texts on which the model will be used. Therefore only 80 % of the chosen words become
+# [MASK]; 10 % become a random word, and 10 % are left unchanged (Devlin et al., section 3.1). Since any word may be asked for, the model has to compute a useful vector at every position.
 #
-# **Predict:** of 100 words, how many does the model see as something else than was written?
+# **Predict:** of 100 words, how many does the model see in a changed form?
 
 # %% tags=["demo"]
 predict("bert.seen_changed", ...)
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def with_draws(case: dict) -> dict:
-    """A check's inputs, whose draws come in thousandths: some lie exactly on a threshold."""
+    """The inputs of a check, with draws in thousandths, some of which lie exactly on a threshold."""
     return case | {name: case[name].double() / 1000 for name in ("choice", "change")}
 
 # %% nbgrader={"grade": false, "grade_id": "bert-mlm_corrupt", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -405,12 +411,12 @@ def mlm_corrupt(
     change: Float[Tensor, "B T"],
     random_words: Int[Tensor, "B T"],
 ) -> tuple[Int[Tensor, "B T"], Int[Tensor, "B T"]]:
-    """What the model reads and what it has to say: (corrupted, labels).  (difficulty ●●○, 8 minutes)
+    """The input of the model and its labels: (corrupted, labels).  (difficulty ●●○, 8 minutes)
 
-    All randomness comes in: choice and change are uniform draws from [0, 1). A token is chosen if its
-    choice is below 0.15, and never if its id is among special. A chosen one becomes mask if its change
-    is below 0.8, its random word, whichever that is, from 0.8 to below 0.9, and else stays as it is.
-    labels: the true id where chosen, UNCHOSEN (−100) elsewhere.
+    All randomness is given: choice and change are uniform draws from [0, 1). A token is chosen if its
+    choice is below 0.15, but never if its id is in special. A chosen token becomes mask if its change is
+    below 0.8, its entry of random_words (whatever it is) from 0.8 to below 0.9, and is otherwise left unchanged.
+    labels: the original id where chosen, UNCHOSEN (−100) elsewhere.
     """
     ### BEGIN SOLUTION
     chosen = (choice < 0.15) & ~torch.isin(ids, special)
@@ -424,7 +430,7 @@ def mlm_corrupt(
 check("bert.mlm_corrupt", lambda case: mlm_corrupt(**with_draws(case)))
 
 # %% [markdown]
-# Is it 80/10/10? We corrupt some thousands of sentences and count, with the band in which 95 % of such counts fall.
+# Does it produce 80/10/10? We corrupt several thousand sentences and compare the proportions with the range that contains 95 % of such samples.
 
 # %% tags=["demo"]
 SPECIAL = torch.arange(len(SPECIAL_TOKENS))
@@ -444,10 +450,10 @@ corrupted, labels = corrupt(sample, len(language.vocabulary), torch.Generator().
 is_word, chosen = ~torch.isin(sample, SPECIAL), labels != UNCHOSEN
 changed = corrupted != sample
 shares = {
-    "chosen, of all words": (chosen, is_word, 0.15),
-    "[MASK], of the chosen": (corrupted == MASK, chosen, 0.8),
-    "another word, of the chosen": (changed & (corrupted != MASK), chosen, 0.1),
-    "as it was, of the chosen": (chosen & ~changed, chosen, 0.1),
+    "words that are chosen": (chosen, is_word, 0.15),
+    "chosen words that become [MASK]": (corrupted == MASK, chosen, 0.8),
+    "chosen words that become another word": (changed & (corrupted != MASK), chosen, 0.1),
+    "chosen words left unchanged": (chosen & ~changed, chosen, 0.1),
 }
 seen_changed = 100 * changed.sum().item() / is_word.sum().item()
 special_chosen = (chosen & ~is_word).sum().item()
@@ -456,34 +462,34 @@ print(f"special tokens chosen: {special_chosen} of {(~is_word).sum().item():,}")
 pictures.corruption(shares)
 
 # %% [markdown]
-# All four lie where they should, and no special token was touched. Some "random" words are by chance the word that stood there, once in as many times as there are words: too
-# rarely to be seen here.
+# All four proportions lie within the expected range, and no special token was changed. Occasionally a random word happens to be the original one, once in as many draws as there are words, which is too
+# rare to be visible here.
 
 # %% [markdown]
-# **Question 1.** Imagine that all chosen words became [MASK], and none became a random word or stayed. What could the model then get away with at words that are not
-# [MASK], and why would that hurt when we use its vectors on clean text? What does each of the two tenths do against it? (3–5 sentences)
+# **Question 1.** Suppose that all chosen words became [MASK], and none became a random word or stayed unchanged. What could the model then neglect at words that are not
+# [MASK], and why would this be harmful when we use its vectors on clean text? How does each of the two remaining tenths prevent it? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "bert-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The loss would ask for a word only where [MASK] stands, so that the vectors at all other places would have to serve the masked places alone. They need not hold
-# what fits at their own place. On clean text there is no [MASK], and every vector that we use would be of the kind that was never asked for anything.
-# With the tenth that stays, the model is asked at words that it can see, so their vectors must know the word. With the tenth of random words it cannot simply copy what it
+# The loss would ask for a word only at [MASK], so the vectors at all other positions would only have to be useful for the masked positions. They need not encode
+# which word fits at their own position. Clean text contains no [MASK], so every vector we use would be of the kind on which the loss placed no demand.
+# With the tenth left unchanged, the model has to predict words that it can see, so their vectors must encode the word. With the tenth of random words it cannot simply copy what it
 # sees: any word may be wrong, so it has to weigh the word against its context.
 #
-# *Marking: 1 point for the mismatch (no demand on unmasked places, no [MASK] in use); 1 point for both tenths (staying: know the word; random: do not trust it
+# *Marking: 1 point for the mismatch (no demand on unmasked positions, no [MASK] in use); 1 point for both tenths (unchanged: encode the word; random: do not trust it
 # blindly).*
 
 # %% [markdown]
-# ## 5 · The loss on hidden words
+# ## 5 · The masked-language-model loss
 #
-# At each place the model gives logits over the vocabulary. Only the chosen places count.
+# At each position the model outputs logits over the vocabulary. The loss is the cross-entropy, averaged over the chosen positions only.
 
 # %% nbgrader={"grade": false, "grade_id": "bert-mlm_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def mlm_loss(logits: Float[Tensor, "B T V"], labels: Int[Tensor, "B T"]) -> Float[Tensor, ""]:
-    """Nats per chosen word: the mean of −log p(right word) over them.  (difficulty ●●○, 5 minutes)
+    """Cross-entropy per chosen word: the mean of −log p(correct word), in nats.  (difficulty ●●○, 5 minutes)
 
-    A place is chosen if its label is not UNCHOSEN (−100). The mean is over the chosen places of the
-    whole batch, each counting the same. At least one place is chosen. Natural logarithm. Logits may be
-    large: the right word of a model that is sure of another one costs hundreds of nats.
+    A position is chosen if its label is not UNCHOSEN (−100). Take the mean over all chosen positions of the
+    batch, each with the same weight; at least one position is chosen. Use the natural logarithm. Logits may
+    be large: if the model is confident of a wrong word, the loss can be hundreds of nats.
     """
     ### BEGIN SOLUTION
     chosen = labels != UNCHOSEN
@@ -495,8 +501,8 @@ def mlm_loss(logits: Float[Tensor, "B T V"], labels: Int[Tensor, "B T"]) -> Floa
 check("bert.mlm_loss", lambda case: mlm_loss(**case))
 
 # %% [markdown]
-# Before we train anything: what is a good number? Our language has an exact answer. With *all* chosen words as [MASK], the best possible prediction is known (`language.masked_word`). Three
-# controls stand beside it.
+# What loss can we expect? For our language there is an exact answer. If *all* chosen words become [MASK], the best possible prediction is known (`language.masked_word`), and its cross-entropy is the conditional **entropy** of a masked word: no model can have a lower expected loss. The
+# difference between a model's loss and the entropy is the KL divergence between the true distribution and the model's. We compare it with three baselines.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 bert = load_small("bert")
@@ -513,30 +519,30 @@ untrained = BERT(bert.config).eval()
 best = language.log_loss_masked(held_out.ids, hidden.numpy())[hidden.numpy()].mean()
 with torch.no_grad():
     ladder = {
-        "all words equally probable": np.log(len(language.vocabulary)),
-        "a BERT before training": mlm_loss(untrained(masked_input).logits, labels).item(),
-        "frequency of the word": mlm_loss(by_frequency, labels).item(),
-        "best possible from both sides": best,
+        "uniform distribution (ln V)": np.log(len(language.vocabulary)),
+        "BERT before training": mlm_loss(untrained(masked_input).logits, labels).item(),
+        "word frequencies": mlm_loss(by_frequency, labels).item(),
+        "best possible: the entropy": best,
     }
 for name, nats in ladder.items():
-    print(f"{name:<32} {nats:.2f} nats per hidden word, perplexity {np.exp(nats):8,.1f}")
+    print(f"{name:<32} {nats:.2f} nats per masked word, perplexity {np.exp(nats):8,.1f}")
 
 # %% [markdown]
-# Before training the model is worse than equal chances, whose perplexity (05) is the number of words: its random numbers are sure of wrong words. Even the best possible prediction pays something: what stays open is open in the
-# language itself, and no model can learn it
-# away.
+# With a good initialisation, an untrained model predicts a nearly uniform distribution, so its first loss should be about ln V. Ours starts well above that: its embeddings are initialised ten times as large as its other weights, which makes the untrained model confident of random words. Training
+# corrects this quickly, but checking the first loss against ln V is a simple test of any initialisation. At the other end, even the best possible prediction has a loss: the entropy is the uncertainty in the
+# language itself, which no model can remove.
 
 # %% [markdown]
 # ## 6 · Train it
 #
-# Training on text alone, before any task, is called **pre-training**. To see something in less than twenty seconds, we take a corner of the language: the topics *prison*, *river* and *night*,
-# without sentences in which order decides or the cue stands on the right. This has an exact bound of its own. All 720 batches go through your functions.
+# Training on text alone, before any task, is called **pre-training**. To see results in less than twenty seconds, we use a part of the language: the topics *prison*, *river* and *night*,
+# without sentences in which the order decides or the cue is on the right. This part has an entropy of its own, which we also know exactly. All 720 batches pass through your functions.
 #
-# The encoder is given; section 10 builds it. It is your layer of 03, post-norm with exact **GELU** (Hendrycks and Gimpel 2016). New is a layer norm on the sum of the embeddings.
-# BERT's **dropout** sets a tenth of the numbers to 0 in training; our small one does without.
+# The encoder is given; you will build it in section 10. It consists of your layer of 03, post-norm with exact **GELU** (Hendrycks and Gimpel 2016), and an additional layer norm on the sum of the embeddings.
+# BERT's **dropout** sets a tenth of the activations to 0 during training; our small model does not use it.
 
 # %% [markdown]
-# Rows of unequal length come from your `encode_pair`. A `DataLoader` shuffles them and hands 32 at a time to a function that pads them with your `collate` of 03. Each step is your `training_step` of 03. On the way the model fills two gaps of a sentence.
+# Your `encode_pair` produces sequences of different lengths. A `DataLoader` shuffles them and passes 32 at a time to a function that pads them with `collate` (03). Each step is your `training_step` from 03. During training the model fills two gaps in a sentence.
 
 # %%
 from torch.utils.data import DataLoader
@@ -555,14 +561,14 @@ corner = Language.from_grammar(replace(GRAMMAR.only("prison", "river", "night"),
 V, T = len(corner.vocabulary), 2 * corner.max_length - 1
 
 def rows_of(passages) -> list[tuple[list[int], list[int], int]]:
-    """ids, segments and next-sentence label of each passage: your encode_pair without its padding."""
+    """ids, segments and next-sentence label of each passage, from your encode_pair without the padding."""
     sides = ([torch.from_numpy(row[row > SEP]) for row in side.ids] for side in (passages.first, passages.second))
     encoded = (encode_pair(a, b, T, CLS, SEP, PAD) for a, b in zip(*sides, strict=True))
     return [(ids[real].tolist(), segments[real].tolist(), int(not continues))
             for (ids, segments, real), continues in zip(encoded, passages.continues, strict=True)]
 
 def batch_of(rows) -> tuple[Tensor, Tensor, Tensor]:
-    """Rows as one batch, (ids, segments, next-sentence labels): your collate on both."""
+    """One batch: (ids, segments, next-sentence labels), padded by your collate."""
     ids, segments, labels = zip(*rows, strict=True)
     return collate(ids)[0], collate(segments)[0], torch.tensor(labels)
 
@@ -573,8 +579,8 @@ exam_rows = batch_of(rows_of(examined))
 print(f"{V} words instead of {len(language.vocabulary):,}; {len(rows):,} pairs of up to {max(len(ids) for ids, _, _ in rows)} tokens")
 
 # %% [markdown]
-# The bound: our pairs are two sentences that follow one another, or two from different places. Of the latter the other sentence tells nothing, so that the best possible prediction of a hidden word is that of
-# `masked_word` on its own sentence. On those pairs we examine, with every hidden word as [MASK].
+# Our pairs are either two consecutive sentences or two sentences from different texts. In the second case the other sentence carries no information, so the best possible prediction of a masked word is that of
+# `masked_word` on its own sentence. We evaluate on those pairs, with every chosen word replaced by [MASK].
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 apart = exam_rows[2] == 1
@@ -583,7 +589,7 @@ _, exam_labels = corrupt(strangers, V, torch.Generator().manual_seed(1))
 exam_hidden = exam_labels != UNCHOSEN
 
 def exact_losses() -> tuple[float, float]:
-    """The best possible: nats per hidden word, nats per pair."""
+    """The entropies: nats per masked word, nats per pair."""
     losses = []
     for side, segment in ((examined.first, 0), (examined.second, 1)):
         ids = side.ids[~examined.continues]
@@ -597,7 +603,7 @@ def exact_losses() -> tuple[float, float]:
 
 @torch.no_grad()
 def examine(model: BERT) -> tuple[float, float, float]:
-    """Nats per hidden word, nats per pair, share of pairs right: on held-out pairs."""
+    """On held-out pairs: nats per masked word, nats per pair, accuracy on pairs."""
     ids, segments, not_next = exam_rows
     output = model(strangers.masked_fill(exam_hidden, MASK), segments[apart])
     next_logits = model(ids, segments).next_sentence
@@ -618,7 +624,7 @@ def filled(model: BERT) -> str:
 
 # %% tags=["demo"]
 class WordsOfPairs(torch.nn.Module):
-    """A BERT as training_step asks it: from ids and segments together, the logits of each place."""
+    """A BERT with the interface that training_step expects: logits of each position from (ids, segments)."""
 
     def __init__(self, model: BERT):
         super().__init__()
@@ -628,18 +634,18 @@ class WordsOfPairs(torch.nn.Module):
         return self.model(*rows).logits
 
 def words_alone(model: BERT, ids, segments, labels, not_next, optimiser, rate: float) -> float:
-    """Your step: of each batch, the hidden words count."""
+    """Your training step, in which only the chosen words of each batch count."""
     batch = (ids, segments), labels, labels != UNCHOSEN
     return training_step(WordsOfPairs(model), batch, optimiser, rate, 1.0)
 
 def learning_rate(step: int, steps: int, highest: float = 6e-3) -> float:
-    """Up in the first three tenths, then down along a cosine."""
+    """Linear warm-up over the first three tenths, then cosine decay."""
     return highest * min((step + 1) / (0.3 * steps), 0.5 + 0.5 * np.cos(np.pi * max(0.0, step / steps - 0.3) / 0.7))
 
 def train(take_step, steps: int, show_at=()) -> tuple[BERT, Float[np.ndarray, "points 4"]]:
-    """A BERT after so many batches of 32, and what the exam said on the way, behind the number of the step.
+    """A BERT trained on batches of 32, and the evaluation during training: (step, results of examine).
 
-    take_step gets a batch and returns its loss. After the steps `show_at` the model fills two gaps.
+    take_step receives a batch and returns its loss. After the steps in `show_at` the model fills two gaps.
     """
     torch.manual_seed(0)
     model, generator = BERT(BERTConfig(V, T, dim=64, layers=2, heads=4, feed_forward=224)), torch.Generator().manual_seed(0)
@@ -663,14 +669,14 @@ bounds = exact_losses()
 pictures.hidden_words_learned(course[:, :2], bounds[0])
 
 # %% [markdown]
-# The model comes most of the way to the bound. The original has a second task beside this one, **next-sentence prediction** (NSP): does the second sentence follow the first in the text? The section *Further: the next sentence, and a bug to find* adds it.
-# RoBERTa (Liu et al. 2019) was trained without it.
+# The loss falls from about 7 nats to 1.1, while the entropy is 0.64: the model has covered most of the distance, but its remaining KL divergence is still about 0.5 nats. BERT was trained on a second task as well, **next-sentence prediction** (NSP): does the second sentence follow the first in the text? The section *Further: the next sentence, and a bug to find* adds it.
+# RoBERTa (Liu et al. 2019) was trained without NSP.
 
 # %% [markdown]
 # ## 7 · A longer training
 #
-# The checkpoint in `data/models/` saw the whole language (`python -m coursekit.pretrain --models bert` trains it again, in half an hour of one core), on both tasks. To learn more in that time it was asked for more than the paper asks:
-# beside the 15 % of your `mlm_corrupt`, a fifth of the other words became [MASK] as well. Its loss at hidden words and that of the same model untrained, beside the bound:
+# The checkpoint in `data/models/` was trained on the whole language and on both tasks (`python -m coursekit.pretrain --models bert` repeats this in half an hour of one core). To learn more in that time it had to predict more than in the paper:
+# in addition to the 15 % of your `mlm_corrupt`, a fifth of the other words became [MASK]. The figure compares its loss on masked words with that of the untrained model and with the entropy:
 
 # %% tags=["demo"]
 from coursekit.pictures import small_models
@@ -679,11 +685,11 @@ figure, alt = small_models.losses("bert")
 show(figure, alt=alt)
 
 # %% [markdown]
-# Held-out sentences hold combinations of words that no training sentence has; fresh sentences of the training side hold none. A loss is one number. Here is what it is made of, for three hidden words: the exact distribution from the words before, the exact one from both sides, and the model's.
+# Held-out sentences contain combinations of words that occur in no training sentence; fresh sentences of the training split contain none. A loss is a single number. To see what is behind it, we plot three distributions for each of three masked words: the exact one given the words before, the exact one given both sides, and the model's.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def guesses(words: str, place: int) -> dict[str, Float[np.ndarray, "V"]]:
-    """Three distributions of the word at a place: exact from the left, exact from both sides, BERT's."""
+    """Three distributions of the word at a position: exact given the left side, exact given both, BERT's."""
     ids = language.encode(words)[None]
     masked = np.zeros(ids.shape, dtype=bool)
     masked[0, place] = True
@@ -691,8 +697,8 @@ def guesses(words: str, place: int) -> dict[str, Float[np.ndarray, "V"]]:
     with torch.no_grad():
         model = bert(hidden).logits[0, place].softmax(dim=-1).numpy()
     return {
-        "exact, from the words before": language.next_word(ids)[0, place],
-        "exact, from both sides": language.masked_word(ids, masked)[0, place],
+        "exact, given the words before": language.next_word(ids)[0, place],
+        "exact, given both sides": language.masked_word(ids, masked)[0, place],
         "small BERT": model,
     }
 
@@ -705,10 +711,10 @@ panels = {(words, place): guesses(words, place) for words, place in hidden_words
 pictures.hidden_words(panels, language.vocabulary)
 
 # %% [markdown]
-# From the left, almost any noun or adjective can follow the first *the*. From both sides only those who lock thieves in cells are left. After *along the*, an adjective could
-# come; that *of a river* follows at once says that it does not. The model has found these sets from text alone. *Within* a set the truth is even and the model has its favourites, and that costs it nats, however right the set.
+# Given only the words before, almost any noun or adjective can follow the first *the*. Given both sides, only people who lock thieves in cells remain. After *along the* an adjective is possible,
+# but the following *of a river* rules it out. The model has learned these sets from text alone. *Within* a set the true distribution is uniform whereas the model has preferences, which increases its loss even when the set is right.
 #
-# Hide another word of these sentences (this needs a running notebook; nothing is graded here):
+# Mask another word of these sentences (this needs a running notebook and is not graded):
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 import ipywidgets
@@ -716,19 +722,19 @@ import ipywidgets
 from coursekit.sliders import interact
 
 def show_hidden(sentence: str, place: int) -> None:
-    """The three distributions of the word at a place of a sentence, counted from 1."""
+    """The three distributions of the word at a position of a sentence, counted from 1."""
     place = min(place, len(sentence.split()))
     pictures.hidden_words({(sentence, place): guesses(sentence, place)}, language.vocabulary)
 
 interact(show_hidden, sentence=[words for words, _ in hidden_words], place=ipywidgets.IntSlider(5, min=1, max=9))
 
 # %% [markdown]
-# ## 8 · What the right is worth
+# ## 8 · What the right-hand context is worth
 #
-# How much does it help to see the words *after* a gap? In our language this is a number: the best possible loss from the left, minus the best possible from both sides, on the
-# same words. (One word hidden at a time, all words of 300 held-out sentences.)
+# How much do the words *after* a gap help? In our language this has an exact answer: the entropy given the left side minus the entropy given both sides, for the
+# same words. (We mask one word at a time, and do so for all words of 300 held-out sentences.)
 #
-# **Predict:** how many nats per word? The best possible from the left is about 1.8.
+# **Predict:** how many nats per word? The entropy given the left side is about 1.8.
 
 # %% tags=["demo"]
 predict("bert.right_worth", ...)
@@ -762,21 +768,21 @@ last_word, six = by_right["mean"].iloc[0], by_right["mean"].loc[6]
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
-    f"The right context is worth **{worth.mean():.2f} nats** per word (exact); the two trained models differ by "
-    f"**{measured_worth:.2f}**. It is worth {last_word:.2f} nats at the last word of a sentence and {six:.2f} where six "
+    f"The right-hand context is worth **{worth.mean():.2f} nats** per word (exact); the two trained models differ by "
+    f"**{measured_worth:.2f}** nats. At the last word of a sentence it is worth {last_word:.2f} nats, and {six:.2f} nats if six "
     "words follow."
 ))
 
 # %% [markdown]
-# Even the last word gains a little: that the sentence ends behind it can be seen. GPT is the model of the next notebook, which sees the left alone. The difference of the two is nearly
-# that of the bounds, though neither has reached its own: each misses it by about as much.
+# Even the last word gains a little, because the model can see that the sentence ends after it. GPT, the model of the next notebook, sees only the left side. The difference between the two models is nearly
+# that between the entropies, although neither model has reached its own: both exceed it by about the same amount.
 
 # %% [markdown]
 # ## 9 · Scoreboard
 #
-# The exam of the course. Layer 0 holds the word and its place, and in this language a place says nothing of a sense. Each vector of layer 1 has attended to all words and their places.
+# We evaluate the model on the course's test of word senses. Layer 0 encodes only the word and its position, and in this language the position carries no information about the sense. Each vector of layer 1 has attended to all words and their positions.
 #
-# **Predict:** in sentences of two clauses in which order decides, a reader of all words without their order finds 0.5 at best. What do the vectors of layer 1 find (0 to 1)?
+# **Predict:** in sentences with two clauses in which order decides, a classifier that ignores word order reaches at most 0.5. What accuracy do the vectors of layer 1 reach (0 to 1)?
 
 # %% tags=["demo"]
 predict("bert.order_layer_1", ...)
@@ -789,7 +795,7 @@ from coursekit.small import recorded, recorded_senses
 accuracy = {"ELMo": recorded_senses("elmo", 2), "BERT": recorded_senses("bert", 2)}      # one for each seed
 
 def in_short(shares: list[float]) -> str:
-    """Mean and half of the 95 % interval over seeds."""
+    """Mean over the seeds, and half the width of its 95 % interval."""
     return "{:.3f} ± {:.3f}".format(*mean_and_half(shares))
 
 # %% tags=["demo"]
@@ -798,74 +804,74 @@ reveal("bert.order_layer_1", np.mean([one.order2 for one in by_layer[1]]))
 show(*small_models.senses("bert"))
 
 # %% [markdown]
-# Layer 1 finds cues on either side. What it tells of the order depends on the seed: with two of the three hardly more than a bag of words can, with one four questions in five (hence the wide interval). Layer 2
-# tells nearly all of it with every seed, in one clause as well as in two: no sign that two clauses need more depth than one. Does order need two layers, then?
+# Layer 1 finds cues on either side. Its use of word order depends on the seed: for two of the three seeds it is hardly better than a bag of words, for the third it answers four questions in five correctly (hence the wide interval). Layer 2
+# is nearly always correct for every seed, with one clause as well as with two, so there is no sign that two clauses need more depth than one. Does order require two layers, then?
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.datasets import read_table
 
 depth = read_table("results/transformer_depth.csv")
 alone = depth[(depth.layers == 1) & depth.positions & (depth.steps == depth.steps.max())]
-display(Markdown("Order in two clauses: " + "; ".join(
+display(Markdown("Accuracy where order decides, two clauses: " + "; ".join(
     f"{name} **{in_short(shares)}**" for name, shares in {
         "BERT's layer 1": [one.order2 for one in by_layer[1]], "BERT's layer 2": [one.order2 for one in by_layer[2]],
-        "a model of one layer, trained to tell senses (03)": alone.order2,
+        "a model with one layer, trained on labelled senses (03)": alone.order2,
     }.items()
 ) + "."))
 
 # %% [markdown]
-# It does not: one layer alone, trained for nothing but senses, finds nearly all in 03 with four seeds of five, and four questions in five with the fifth. BERT's first layer was asked for something else, to prepare what the second needs for its guesses. So a layer shows what its
-# model was trained to keep there, and not how deep a model must be.
+# It does not: in 03 a single layer, trained only on labelled senses, is nearly always correct for four seeds of five and answers four questions in five correctly for the fifth. BERT's first layer was trained for a different purpose, to prepare what the second layer needs for its predictions. What a layer encodes therefore depends on what its
+# model was trained to do, and does not show how deep a model must be.
 #
-# The untrained model finds cues, too: random attention carries the neighbours into a word's vector. Where order decides it is no better than a bag of words. That part is learned. Now the rows of this notebook:
+# The untrained model finds cues as well, because random attention mixes neighbouring words into a word's vector. Where order decides it is no better than a bag of words: the use of word order is learned. We add this notebook's results to the scoreboard:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.scoreboard import add_row, draw
 
 hidden_word = recorded("bert").loc["held-out: masked word, loss", "mean"]
-add_row("BERT, untrained", recorded_senses("bert", 2, trained=False), note="control")
+add_row("BERT, untrained", recorded_senses("bert", 2, trained=False), note="baseline")
 add_row("BERT, 2 layers", accuracy["BERT"], loss=hidden_word, note="masked words")
 draw()
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def beside(kind: str) -> str:
-    """BERT beside ELMo in one kind of question: both means, and whether the seeds tell them apart."""
+    """BERT compared with ELMo on one kind of question: both means, and whether they differ over the seeds."""
     (elmo_mean, elmo_half), (bert_mean, bert_half) = (
         mean_and_half([one[kind] for one in accuracy[name]]) for name in ("ELMo", "BERT")
     )
     apart = abs(bert_mean - elmo_mean) > np.hypot(elmo_half, bert_half)
-    place = "not told apart by these seeds" if not apart else "above" if bert_mean > elmo_mean else "below"
+    place = "not distinguishable with these seeds" if not apart else "higher" if bert_mean > elmo_mean else "lower"
     return f"{QUESTIONS[kind]} {bert_mean:.3f} and {elmo_mean:.3f} ({place})"
 
 display(Markdown("BERT and ELMo: " + "; ".join(map(beside, QUESTIONS)) + "."))
 
 # %% [markdown]
-# BERT stands above ELMo where the only cue is on the right: no half of its vector knows nothing there (05). Where order decides it stands far above the readers of counts: it was asked for words that only
-# those can guess who know who acts on what. But it is not ahead of ELMo, whose stacks read word after word and so have the order for nothing. BERT has to learn it from its table of places. Nobody told it what
-# senses are.
+# BERT outperforms ELMo where the only cue is on the right: unlike ELMo's, no half of its vector is blind to the cue (05). Where order decides, it is far better than classifiers based on counts, because it was trained to predict words that can only be
+# predicted by knowing who does what to whom. It does not outperform ELMo there: ELMo's LSTMs process the words in order, whereas BERT has to learn the order from its position embeddings. Neither model was ever given labels for
+# senses.
 
 # %% [markdown]
-# **Question 2.** ELMo asks for every word, BERT for 15 % of them, so from the same text it gets fewer labels. Why can BERT not simply ask for all words, as ELMo does, while looking at
-# both sides in every layer? And why is its loss nothing to compare with the loss of a language model that writes from left to right? (3–5 sentences)
+# **Question 2.** ELMo predicts every word, BERT only 15 % of them, so BERT gets fewer labels from the same text. Why can BERT not predict all words, as ELMo does, while using
+# both sides in every layer? And why can its loss not be compared with that of a left-to-right language model? (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "bert-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# If every layer looks at both sides, then after two layers each place has received its own word back through its neighbours. Asked for that word it only has to copy, as the
-# leaking bidirectional LSTM of 05 did. Hiding the word at the input takes it away from all layers at once, but a word that is hidden cannot help with the others, so only few can be
-# hidden at a time. The masked loss is the mean cost of a word given nearly all others. Added up over a sentence these costs are not the probability of the sentence, because every
-# word is used to predict its neighbours and then predicted from them. An autoregressive model's costs add up to −log p of the sentence by the chain rule.
+# If every layer uses both sides, then after two layers the information about each word has returned to its own position through its neighbours. To predict that word the model only has to copy it, as the
+# leaking bidirectional LSTM of 05 did. Masking the word at the input removes it from all layers at once, but a masked word cannot help to predict others, so only a few can be
+# masked at a time. The masked loss is the mean cross-entropy of a word given nearly all others. Summed over a sentence, these terms do not give the probability of the sentence, because every
+# word is used to predict its neighbours and is then predicted from them. The terms of an autoregressive model add up to −log p of the sentence by the chain rule.
 #
-# *Marking: 1 point for the word that reaches its own place (and hiding as the remedy with its price); 1 point for the different conditioning (no chain rule, more context known,
-# each loss with its own bound).*
+# *Marking: 1 point for the word that reaches its own position (and masking as the remedy, with its cost); 1 point for the different conditioning (no chain rule, more context known,
+# each loss with its own entropy).*
 
 # %% [markdown]
 # ## 10 · Your own BERT
 #
-# MiniLM is a BERT: six layers of 03, with published weights. Does *your* code run them? The encoder needs your `Block` as Devlin et al. use it: post-norm, exact GELU, and an ε of 10⁻¹², where PyTorch's
-# norm has 10⁻⁵.
+# MiniLM has BERT's architecture, with six of the layers of 03, and its weights are published. (It was distilled from a larger model and then tuned to compare whole sentences, which affects what its vectors encode.) Can *your* code run it? The encoder uses your `Block` as in Hugging Face's implementation of BERT: post-norm, exact GELU, and an ε of 10⁻¹² instead of PyTorch's
+# default of 10⁻⁵.
 #
-# Attention does not know places (03) and would not know sentences either. So below the blocks each token starts as a sum of three vectors, all learned: which piece it is, to which sentence it
-# belongs, where it stands. The sines of 03 are gone: the positional encoding is a table of 512 rows, and so BERT-Base cannot read further. Above the blocks stands the
-# **pooler**: a linear map and tanh on the vector of [CLS], for questions about the whole row.
+# Attention ignores positions (03), and it would ignore sentence boundaries as well. Each token is therefore represented by the sum of three learned vectors, for its subword, its segment and its
+# position. BERT does not use the sinusoid of 03: its position embeddings form a learned table of 512 rows, which limits the length of its input. Above the blocks is the
+# **pooler**: a linear map and tanh applied to the vector of [CLS], for predictions about the whole sequence.
 
 # %%
 from torch import nn
@@ -876,15 +882,15 @@ Block = mine("Block")
 
 # %% nbgrader={"grade": false, "grade_id": "bert-Bert", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class Bert(nn.Module):
-    """The encoder of Devlin et al. (2019), from your blocks.  (difficulty ●●●, 10 minutes)
+    """The encoder of Devlin et al. (2019), built from your blocks.  (difficulty ●●●, 10 minutes)
 
-    Registers `token`, `segment` and `position`, an nn.Embedding each with vocabulary, 2 and tokens rows;
+    Register `token`, `segment` and `position`, each an nn.Embedding, with vocabulary, 2 and tokens rows;
     `norm`, an nn.LayerNorm for their sum; `layers`, an nn.ModuleList of Blocks (post-norm, exact GELU, no
-    dropout); `pooler`, an nn.Linear from dim to dim. Nothing else is saved. Every norm has eps 1e-12. Then write
-    forward(self, ids, segments, real), all (B, T); real is False at padding, which no token may see.
-    It returns the hidden states (layers + 1, B, T, dim), of which the first are the normed sum of the tables, and
-    the pooled vectors (B, dim). Positions count from 0 and run on through both sentences. Rows of padding
-    are computed like all others.
+    dropout); and `pooler`, an nn.Linear from dim to dim. Nothing else is saved. Every norm has eps 1e-12. Then
+    write forward(self, ids, segments, real), all (B, T); real is False at padding, which no token may see.
+    Return the hidden states (layers + 1, B, T, dim), the first of which are the normalised sums of the embeddings,
+    and the pooled vectors (B, dim). Positions are counted from 0 across both sentences. Padding is computed
+    like every other position.
     """
 
     def __init__(self, vocabulary: int, tokens: int, dim: int, layers: int, heads: int, inner: int):
@@ -907,7 +913,7 @@ class Bert(nn.Module):
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def states_and_pooled(cls: type[nn.Module], case: dict) -> dict[str, Tensor]:
-    """What a class gives with the weights of the case, and whether also in training; zeros where one of these has no place in it."""
+    """The outputs of a class with the weights of the case, also in training mode; zeros if a weight cannot be loaded."""
     module, registered = build(cls, case)
     inputs = case["ids"], case["segments"], case["real"]
     whole = registered[:-1].all() and registered[-1] <= 0
@@ -929,8 +935,8 @@ def states_and_pooled(cls: type[nn.Module], case: dict) -> dict[str, Tensor]:
 check("bert.Bert", lambda case: states_and_pooled(Bert, case))
 
 # %% [markdown]
-# Now the weights. Hugging Face has other names for the same places, and a file holds more than you need. There are heads for objectives, which your encoder does not have. Files of 2019 hold the numbers 0 to 511
-# as a buffer (03), which is saved and never trained. In those of 2018 a norm's weight is called gamma and its bias beta. Nothing is fused and nothing transposed: both programs have `nn.Linear`. (GPT-2's are both: 07.)
+# Next we load the weights. Hugging Face uses other names for the same parameters, and its files contain more than you need. They include heads for the training objectives, which your encoder lacks. Files from 2019 contain the position indices 0 to 511
+# as a buffer (03), which is saved but never trained. In files from 2018, the weight of a norm is called gamma and its bias beta. No matrices are fused or transposed, since both programs use `nn.Linear`. (In GPT-2's files they are both: 07.)
 
 # %%
 PLACES = {
@@ -946,9 +952,9 @@ PLACES = {
 def bert_names(theirs: dict[str, Tensor]) -> dict[str, Tensor]:
     """The weights of a BertModel, under the names of your Bert.  (difficulty ●●○, 7 minutes)
 
-    Layer i is encoder.layer.i with them, layers.i with you; PLACES has the rest. A model with heads has
-    "bert." before the names of its encoder: take these, too, and leave out what your Bert has no
-    parameter for. gamma is weight, beta is bias. The numbers stay as they are.
+    Layer i is called encoder.layer.i there and layers.i in your class; PLACES lists the rest. In a model with
+    heads, the names of the encoder start with "bert.": accept these as well, and leave out everything for which
+    your Bert has no parameter. gamma is weight, beta is bias. The values are not changed.
     """
     ### BEGIN SOLUTION
     ours = {}
@@ -968,7 +974,7 @@ def bert_names(theirs: dict[str, Tensor]) -> dict[str, Tensor]:
 check("bert.bert_names", lambda case: bert_names(case))
 
 # %% [markdown]
-# Ten sentences, in one padded batch, through transformers' model and through yours. The control is your model with one thing changed: the ε that PyTorch would have taken.
+# We pass ten sentences in one padded batch through transformers' model and through yours. For comparison we also run your model with PyTorch's default ε, to see how much such a detail matters.
 
 # %% tags=["demo"]
 from coursekit.models import load as load_pretrained
@@ -990,7 +996,7 @@ batch_of_ten = minilm.tokenizer(PRISON + BIOLOGY, padding=True, return_tensors="
 is_real = batch_of_ten["attention_mask"].bool()
 
 def largest_difference(model: Bert) -> float:
-    """Between the model's last hidden states and transformers', at real tokens."""
+    """Largest difference between the model's last hidden states and transformers', at real tokens."""
     with torch.no_grad():
         states, _ = model(batch_of_ten["input_ids"], batch_of_ten["token_type_ids"], is_real)
         theirs = minilm.model(**batch_of_ten).last_hidden_state
@@ -1004,12 +1010,12 @@ with_another_eps = largest_difference(own_bert)
 for module in own_bert.modules():
     if isinstance(module, nn.LayerNorm):
         module.eps = 1e-12
-print(f"{minilm.name}: {sum(w.numel() for w in own_bert.parameters()):,} numbers in your code")
-print(f"largest difference of the last hidden states: {from_transformers:.0e}")
-print(f"control, every ε at 1e-5:                     {with_another_eps:.0e}")
+print(f"{minilm.name}: {sum(w.numel() for w in own_bert.parameters()):,} parameters in your code")
+print(f"largest difference between the last hidden states: {from_transformers:.0e}")
+print(f"the same with ε = 1e-5 in every norm:              {with_another_eps:.0e}")
 
 # %% [markdown]
-# The same numbers, up to rounding: your code runs a published model. What do its layers make of *cell*? Five of the sentences are about prisons, five about biology. Cosines of its vectors in pairs of sentences, by layer:
+# The outputs agree up to rounding: your code runs a published model. How do its layers represent *cell*? Five of the sentences are about prisons and five about biology. The figure shows the cosines between the vectors of *cell* in pairs of sentences, by layer:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 cell_piece = minilm.tokenizer.convert_tokens_to_ids("cell")
@@ -1024,14 +1030,14 @@ same_sense, other_sense = cosines[:, once & one_sense], cosines[:, once & ~one_s
 pictures.cell_by_layer(same_sense, other_sense)
 
 # %% [markdown]
-# At layer 0 the word is the same and only its place differs. From layer 1 on, pairs of one sense are closer on average than pairs of two, most clearly at the top; single pairs overlap at every layer. Ten sentences are an example, no exam
-# (sentences of one sense also have other words in common): 08 asks with hundreds, and with controls.
+# At layer 0 the vectors differ only in the position of the word. From layer 1 on, pairs with the same sense are closer on average than pairs with different senses, most clearly in the top layer, although individual pairs overlap at every layer. Ten sentences are an illustration rather than a test
+# (sentences with the same sense also share other words); 08 repeats the comparison with hundreds of sentences and with controls.
 
 # %% [markdown]
 # ## Further: the next sentence, and a bug to find
 #
-# BERT's second task is NSP. In half of the pairs the second sentence follows the first one in the text, in the others it comes from elsewhere; from the vector
-# of [CLS] the model predicts which. Label 0 is "b continues a", as in Hugging Face's library. In our language a continuation keeps the topic:
+# BERT's second task is next-sentence prediction (NSP). In half of the pairs the second sentence follows the first in the text, in the other half it comes from another text, and the model predicts which from the vector
+# of [CLS]. Label 0 means "b continues a", as in Hugging Face's library. In our language a continuation has the same topic:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 examples = language.passages(4, np.random.default_rng(9), split="train")
@@ -1041,8 +1047,8 @@ for i, probability in enumerate(certainty):
     print(f"label {int(~examples.continues[i])}, exact probability of 0: {probability:.2f}\n    {pair}")
 
 # %% [markdown]
-# The loss of BERT is the sum of the two. In October 2018, days after the paper, a much-read implementation in PyTorch (BERT-pytorch, issues 29, 49 and 98) computed it
-# like this, here with our names. A word that was not chosen had the label 0 there, so one criterion that ignores 0 served for both tasks.
+# The loss of BERT is the sum of the two. In October 2018, days after the paper, a popular PyTorch implementation (BERT-pytorch, issues 29, 49 and 98) computed it
+# as follows, here with our names. Words that were not chosen had the label 0, so a single criterion that ignores 0 was used for both tasks.
 
 # %%
 def pretraining_loss_of_2018(logits, labels, next_logits, next_labels):
@@ -1053,8 +1059,8 @@ def pretraining_loss_of_2018(logits, labels, next_logits, next_labels):
     return next_loss + mask_loss
 
 # %% [markdown]
-# A user wrote that the loss of the next sentence became very low while its accuracy stayed near 50 %. What does the 0 mean in each of the two calls? Write the loss as it should
-# be.
+# A user reported that the NSP loss became very low while the accuracy stayed near 50 %. What does 0 mean in each of the two calls? Write a correct version of the
+# loss.
 
 # %% nbgrader={"grade": false, "grade_id": "bert-pretraining_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def pretraining_loss(
@@ -1065,8 +1071,8 @@ def pretraining_loss(
 ) -> Float[Tensor, ""]:
     """Masked words + next sentence, without the bug.  (extension, ●●○, 6 minutes)
 
-    labels: UNCHOSEN (−100) where nothing was chosen; 0 is a word like any other. next_labels: 0 if b
-    continues a, 1 if not. The sum of two means: over the chosen words, and over the pairs.
+    labels: UNCHOSEN (−100) where no word was chosen; 0 is a word like any other. next_labels: 0 if b
+    continues a, 1 if not. Return the sum of two means: over the chosen words, and over the pairs.
     """
     ### BEGIN SOLUTION
     return mlm_loss(logits, labels) + torch.nn.functional.cross_entropy(next_logits, next_labels)
@@ -1077,7 +1083,7 @@ check("bert.pretraining_loss", lambda case: pretraining_loss(**case))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def with_both_tasks(loss_of):
-    """A step as your training_step takes it, on a loss of both tasks."""
+    """A training step like yours, on a loss for both tasks."""
     def take_step(model: BERT, ids, segments, labels, not_next, optimiser, rate: float) -> float:
         output = model.train()(ids, segments)
         loss = loss_of(output.logits, labels, output.next_sentence, not_next)
@@ -1091,12 +1097,12 @@ def with_both_tasks(loss_of):
     return take_step
 
 # %% [markdown]
-# The corner of section 6 again: 720 batches with your loss, then 720 with the loss of 2018.
+# We repeat the training of section 6: 720 batches with your loss, then 720 with the loss of 2018.
 #
-# **Predict:** what does a model learn about the next sentence from the loss of 2018? The cell shows what you can choose from when you run it.
+# **Predict:** what does a model learn about the next sentence from the loss of 2018? Run the cell to see the choices.
 
 # %% tags=["demo"]
-CONSTANT, SLOWER, EQUAL = "one answer for every pair", "the same as from yours, more slowly", "the same as from yours"
+CONSTANT, SLOWER, EQUAL = "the same answer for every pair", "the same as with your loss, more slowly", "the same as with your loss"
 predict("bert.next_2018", ..., choices=(CONSTANT, SLOWER, EQUAL))
 
 # %% tags=["demo"]
@@ -1112,8 +1118,8 @@ with torch.no_grad():
     answers = wild(*exam_rows[:2]).next_sentence
 says_not = (answers.argmax(dim=1) == 1).float().mean().item()
 reveal("bert.next_2018", CONSTANT if says_not > 0.95 else SLOWER if wild_course[-1, 3] < paired_course[-1, 3] else EQUAL, because={
-    SLOWER: "It gets no further with more steps: no pair that continues is left in its loss, and so no reason to tell the two apart.",
-    EQUAL: "A label that is 0 was taken for padding and left out: no pair that continues is left in its loss.",
+    SLOWER: "More steps do not help: its loss contains no pairs that continue, so there is no incentive to distinguish the two kinds.",
+    EQUAL: "A label of 0 was treated as padding and ignored, so its loss contains no pairs that continue.",
 })
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1122,22 +1128,22 @@ as_it_was = torch.nn.CrossEntropyLoss(ignore_index=0)(answers, exam_rows[2]).ite
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
-    f"Your loss: **{paired_course[-1, 3]:.1%}** of the held-out pairs right. Loss of 2018: **{wild_course[-1, 3]:.1%}**; it predicts "
-    f"\"does not continue\" in **{says_not:.0%}** of the pairs, and its own next-sentence loss is {as_it_was:.4f} nats. "
-    f"Share of pairs that do not continue: {apart.float().mean().item():.1%}. Nats per hidden word: {paired_course[-1, 1]:.2f} with "
-    f"yours, {wild_course[-1, 1]:.2f} with that of 2018; best possible: {bounds[0]:.2f}."
+    f"Accuracy on held-out pairs: **{paired_course[-1, 3]:.1%}** with your loss, **{wild_course[-1, 3]:.1%}** with the loss of 2018. The latter model predicts "
+    f"\"does not continue\" for **{says_not:.0%}** of the pairs, and its own NSP loss is {as_it_was:.4f} nats. "
+    f"Pairs that do not continue: {apart.float().mean().item():.1%}. Nats per masked word: {paired_course[-1, 1]:.2f} with "
+    f"your loss, {wild_course[-1, 1]:.2f} with that of 2018; entropy: {bounds[0]:.2f}."
 ))
 
 # %% [markdown]
-# With the label 0 ignored, only pairs that do not continue are left in the loss, and one answer for all makes it vanish. (In the code of 2018 a 1 meant "continues", so there the model predicted yes.)
-# Scored on *all* pairs, its loss leaves the picture at the top. The hidden words are learned with it, too, so that the sum falls as it should: it takes an accuracy, and a look at the
-# answers, to see the hole. (One run of each: which loss learns hidden words better, they do not say.)
+# If the label 0 is ignored, only pairs that do not continue remain in the loss, and the same answer for every pair reduces it to almost 0. (In the code of 2018 a 1 meant "continues", so that model always predicted yes.)
+# Evaluated on *all* pairs, its loss lies above the range of the figure. The masked words are learned nevertheless, so the sum decreases as expected: only the accuracy, or a look at the
+# predictions, reveals the bug. (With one run of each we cannot say which loss is better for masked words.)
 
 # %% [markdown]
-# ## Further: ELMo against BERT
+# ## Further: ELMo and BERT compared
 #
-# Both give a word a vector that depends on both sides. But how? We ask each coordinate of a word's vector in the last layer: does it change at all when a word on the left
-# changes, or one on the right? (The derivative of each coordinate, as in 05.)
+# In both models the vector of a word depends on both sides, but in different ways. For each coordinate of a word's vector in the last layer we ask whether it changes at all when a word on the left
+# or on the right changes. (We use the derivative of each coordinate, as in 05.)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.small import Spelling
@@ -1147,7 +1153,7 @@ row = torch.from_numpy(language.encode("the guard locked the thief in a dark cel
 place, real_tokens = 5, torch.ones_like(row, dtype=torch.bool)
 
 def sees(encode, x: Float[Tensor, "1 T D"]) -> dict[str, float]:
-    """The share of the coordinates of one word's last vector that depend on each side, and on both."""
+    """The fraction of coordinates of a word's last vector that depend on each side, and on both."""
     jacobian = torch.autograd.functional.jacobian(lambda x: encode(x, real_tokens)[-1][0, place], x)
     depends = jacobian[:, 0].abs().amax(dim=-1) > 0                 # which coordinate on which word
     left, right = depends[:, :place].any(dim=1), depends[:, place + 1 :].any(dim=1)
@@ -1161,9 +1167,9 @@ reads = {
 display(pd.DataFrame(reads).T.map("{:.0%}".format).rename_axis("coordinates that depend on: "))
 
 # %% [markdown]
-# > **Sources say, we measure.** Devlin et al. (2019, section 1) call ELMo a *shallow* concatenation of two models trained independently, and BERT *deeply* bidirectional. Measured, that is exact: half
-# > of ELMo's coordinates depend on the left, the other half on the right, and none on both. In BERT every coordinate depends on both sides. ("Independently" is not
-# > quite right: the two directions of ELMo share the words' vectors and the softmax, as in 05.)
+# > **Sources say, we measure.** Devlin et al. (2019, section 1) call ELMo a *shallow* concatenation of two models trained independently, and BERT *deeply* bidirectional. Our measurement confirms this exactly: half
+# > of ELMo's coordinates depend on the left side, the other half on the right side, and none on both. In BERT every coordinate depends on both sides. ("Independently" is not
+# > quite right: the two directions of ELMo share the word vectors and the softmax, as in 05.)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.small.elmo import both_losses
@@ -1179,25 +1185,25 @@ exact = language.log_loss_next(held_out.ids).sum() / tokens
 asked = 100 * hidden.sum().item() / (clean > SEP).sum().item()
 against = {
     "architecture": ("LSTMs in both directions", "transformer encoder"),
-    "tokenisation": ("words, spelt out letter by letter", "words here; in the original, WordPiece"),
-    "a word sees": ("its left in one half, its right in the other", "all words, in every layer"),
-    "is asked for": ("the next word and the one before", "hidden words, the next sentence"),
+    "tokenisation": ("words, as characters", "words here; in the original, WordPiece"),
+    "context of a word": ("left in one half, right in the other", "both sides, in every layer"),
+    "pre-training objective": ("next word and previous word", "masked words, next sentence"),
     "labels from 100 words": ("100 in each direction", f"{asked:.0f}"),
-    "loss (best possible)": (f"{elmo_loss[0]:.2f} and {elmo_loss[1]:.2f} ({exact:.2f} each)", f"{bert_loss:.2f} ({best:.2f})"),
+    "loss (entropy)": (f"{elmo_loss[0]:.2f} and {elmo_loss[1]:.2f} ({exact:.2f} each)", f"{bert_loss:.2f} ({best:.2f})"),
     "coordinates that depend on both sides": [f"{share['both']:.0%}" for share in reads.values()],
     **{
-        f"sense, {text}": [in_short([one[kind] for one in senses]) for senses in accuracy.values()]
+        f"accuracy on senses, {text}": [in_short([one[kind] for one in senses]) for senses in accuracy.values()]
         for kind, text in QUESTIONS.items()
     },
     "parameters": [f"{sum(w.numel() for w in model.parameters()):,}" for model in (elmo, bert)],
-    "how it is used": ("frozen, below a model for the task", "trained on for the task (09)"),
+    "use in a task": ("frozen, as input to a task model", "fine-tuned (09)"),
 }
 display(pd.DataFrame(against, index=["ELMo", "BERT"]).T)
 
 # %% [markdown]
-# The losses cannot be compared with one another: they answer different questions, and each has its own bound. What can be compared are vectors, on the same task.
+# The losses cannot be compared with each other, because they measure different predictions, each with its own entropy. What can be compared are the vectors, on the same task.
 #
-# Now the encoder's column of the architecture table, which began in 04. Measured are the trained layers on random words, without positions, so that a row may be as long as we like; the
+# We now add the encoder's column to the architecture table that began in 04. We measure the trained layers on sequences of random words without positions, so that a sequence can be of any length; the
 # times are those of one layer.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
@@ -1220,7 +1226,7 @@ def first_word_matters(T: int, seed: int) -> float:
 
 @torch.no_grad()
 def one_layer_ms(T: int) -> float:
-    """Time of the first layer, after a short row to warm up."""
+    """Time of the first layer, after a short sequence to warm up."""
     bert.layers[0](random_row(16, 0), torch.ones(1, 1, 16, dtype=torch.bool))
     x, keep = random_row(T, 0), torch.ones(1, 1, T, dtype=torch.bool)
     start = perf_counter()
@@ -1234,7 +1240,7 @@ keep_measured("encoder (BERT)", "06", left, ms)
 encoder_column = {
     "a word sees": "all words",
     "attention": "both sides, every layer",
-    "objective": "hidden words, next sentence",
+    "objective": "masked words, next sentence",
     "writes text": "no",
     "steps in sequence": "1 per layer",
     "first word's derivative, 64 words over 2":
@@ -1246,17 +1252,17 @@ encoder_column = {
 display(pd.DataFrame({"encoder only (BERT)": encoder_column}))
 
 # %% [markdown]
-# As for the single attention of 04: the first of 64 words still reaches the last one, with a share of the order of 1/T. That is no advantage over a *trained* LSTM, whose first word survives, too (05). The advantage is one step in sequence per layer; the price is in the times, because every word meets every
-# word, T² pairs. And this column cannot write.
+# As for the single attention layer of 04, the first of 64 words still influences the last, with a weight of the order of 1/T. A *trained* LSTM also preserves its first word (05), so this is not the encoder's advantage. Its advantage is that each layer is a single sequential step; its cost shows in the times, because it compares all
+# T² pairs of words. Unlike a decoder, it cannot generate text.
 
 # %% [markdown]
-# ## Further: fill gaps of English
+# ## Further: masked words in English
 #
-# Two encoders that can name English words, offline. MiniLM was published without the part that does it; the course has learned this part on 82 English novels of 1839 to 1927, while MiniLM's two top layers moved along
-# ([its card](../../data/models/novels_minilm.md)). Where bert-base-uncased lies in this machine's cache, or the Hugging Face hub can be reached, you get the original in its place. The other is a BERT of the course's own: four layers, trained on these
-# novels alone, with 8,192 pieces ([its card](../../data/models/novels_bert.md), [the books](../../data/novels/README.md)).
+# Two encoders that predict English words come with this course. MiniLM was published without its masked-LM head; we trained one on 82 English novels from 1839 to 1927, fine-tuning the top two layers with it
+# ([its card](../../data/models/novels_minilm.md)). With a network you can run the original in its place: `load_pretrained("bert-base-uncased", head="masked-lm", from_hub=True)`. The other is a BERT of our own with four layers, trained on these
+# novels alone, with a vocabulary of 8,192 subwords ([its card](../../data/models/novels_bert.md), [the books](../../data/novels/README.md)).
 #
-# *Your* Bert runs both, without the pooler. The head on top is a linear map, GELU, layer norm, the table of pieces once more, and a bias for each piece.
+# *Your* Bert runs both, without the pooler. The head consists of a linear map, GELU, layer norm, the token embeddings once more, and a bias for each subword.
 
 # %% tags=["demo"]
 from collections.abc import Callable
@@ -1288,7 +1294,7 @@ print("without weights:", sorted({name.split(".")[0] for name in fits.missing_ke
 # %% tags=["demo"]
 @dataclass(frozen=True)
 class Reader:
-    """An encoder of yours, the head on top of it, and the pieces that both know."""
+    """Your encoder with weights, the head on top of it, and the tokenizer of both."""
 
     encoder: Bert
     head: Callable[[Float[Tensor, "gaps D"]], Float[Tensor, "gaps V"]]
@@ -1298,7 +1304,7 @@ def novel_head(states: Float[Tensor, "gaps D"]) -> Float[Tensor, "gaps V"]:
     return of_course.masked_word(states, of_course.embeddings.token.weight)
 
 published_pieces = Tokenizer.from_str(with_head.tokenizer.backend_tokenizer.to_str())
-published_pieces.no_padding()                                 # its file asks for rows of 128 pieces
+published_pieces.no_padding()                                 # its file asks for sequences of 128 tokens
 published_pieces.no_truncation()
 readers = {
     with_head.name: Reader(reader, with_head.model.cls, published_pieces),
@@ -1307,7 +1313,7 @@ readers = {
 
 @torch.no_grad()
 def log_p_of_gap(by: Reader, text: str, which: int = 0) -> Float[Tensor, " V"]:
-    """log p of each piece at one [MASK] of a text; of a long text the part around it is read."""
+    """log p of each subword at one [MASK] of a text; a long text is truncated around it."""
     found = by.pieces.encode(text, add_special_tokens=False).ids
     mask = by.pieces.token_to_id("[MASK]")
     place = [i for i, piece in enumerate(found) if piece == mask][which]
@@ -1323,7 +1329,7 @@ YOUR_TEXT = "She opened the letter with a [MASK] hand."        # change it
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def best_guesses(by: Reader, text: str, count: int = 5) -> str:
     if "[MASK]" not in text:
-        return "there is no [MASK] in it"
+        return "this text contains no [MASK]"
     chances = log_p_of_gap(by, text).exp().topk(count)
     names = map(by.pieces.id_to_token, chances.indices.tolist())
     return " · ".join(f"{name} {p:.2f}" for name, p in zip(names, chances.values.tolist(), strict=True))
@@ -1332,7 +1338,7 @@ some_ids = torch.tensor([novel_pieces.encode("the prisoner sat in a dark cell ."
 with torch.no_grad():
     states_of_yours, _ = novel_reader(some_ids, torch.zeros_like(some_ids), some_ids > 0)
     states_of_course = of_course(some_ids).hidden
-print(f"your Bert and the course's, with the novels' weights: {(states_of_yours - states_of_course).abs().max():.0e} apart (the course's ε is 1e-5)\n")
+print(f"largest difference between your Bert and the course's, with the novels' weights: {(states_of_yours - states_of_course).abs().max():.0e} (the course's ε is 1e-5)\n")
 gaps = (
     "The prisoner sat in a dark [MASK].", "The red blood [MASK] carries oxygen.", "Plug in your [MASK] phone.",
     "I will hike along the [MASK] of a river.", "I will open a new account at my [MASK].", YOUR_TEXT,
@@ -1343,14 +1349,14 @@ for text in gaps:
         print(f"    {reader_name + ':':<18} {best_guesses(by, text)}")
 
 # %% [markdown]
-# A few sentences show what they can do, not how well. So: what is the *right* of a gap worth in real English? In 160 sentences of the course's own we hide one word each, and let each model read both sides, only what
-# stands before, only what comes after, or nothing but [MASK]. A side can be taken away in two ways: the text breaks off at the gap, or each of its pieces becomes [MASK], too.
+# Look at the predictions: many are wrong. *cell* and *bank* do not occur among the first five predictions of either model. Both heads have only ever seen novels of 1839 to 1927, five million parameters and an hour of training are little, and this is the lesson of scale: the original BERT was trained on 3.3 billion words. A few sentences do not show how well the models predict on average, so we measure it, and ask how much the *right-hand* context is worth in real English. In 160 sentences of our own we mask one word each and let each model see both sides, only the
+# words before, only the words after, or only [MASK]. We remove a side in two ways: the text ends at the gap, or every token of that side becomes [MASK].
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.datasets import read_table
 
 def some_gaps(count: int, seed: int = 0) -> list[tuple[str, str, str]]:
-    """Sentences parted at a random word that is one piece for both readers: before it, the word, after it."""
+    """Sentences split at a random word that is a single token for both models: before it, the word, after it."""
     rng, found = np.random.default_rng(seed), []
     for sentence in rng.permutation(read_table("senses/senses.csv").sentence):
         words = sentence.split(" ")
@@ -1365,7 +1371,7 @@ def hide(text: str, pieces: Tokenizer) -> str:
     return " ".join("[MASK]" for _ in pieces.encode(text, add_special_tokens=False).ids)
 
 def read_gaps(by: Reader) -> tuple[dict[str, Float[np.ndarray, "gaps"]], Int[np.ndarray, "gaps"], list[bool]]:
-    """By what may be read: nats of the right word. Then its rank with both sides, and whether a text that breaks off is guessed to end there."""
+    """For each kind of context, the loss of the correct word; its rank given both sides; and whether a truncated text is predicted to end."""
     nats, ranks, ends = {}, [], []
     for before, word, after in english_gaps:
         texts = {
@@ -1401,16 +1407,16 @@ for reader_name, (their_nats, their_ranks, ends_there) in gaps_read.items():
     right_worth[reader_name] = {way: mean_and_half(their_nats[reads] - their_nats["both"]) for way, reads in (
         ("hidden", "left, rest hidden"), ("broken off", "left"))}
     by_reader[reader_name] = {
-        "first guess is right": share_of(their_ranks < 1), "right among the first five": share_of(their_ranks < 5),
-        "the right is worth, rest hidden (nats)": "{:.1f} ± {:.1f}".format(*right_worth[reader_name]["hidden"]),
-        "the right is worth, broken off (nats)": "{:.1f} ± {:.1f}".format(*right_worth[reader_name]["broken off"]),
-        "broken off: guesses a punctuation mark": f"{np.mean(ends_there):.0%}",
+        "top-1 accuracy": share_of(their_ranks < 1), "top-5 accuracy": share_of(their_ranks < 5),
+        "worth of the right side, masked (nats)": "{:.1f} ± {:.1f}".format(*right_worth[reader_name]["hidden"]),
+        "worth of the right side, removed (nats)": "{:.1f} ± {:.1f}".format(*right_worth[reader_name]["broken off"]),
+        "right side removed: predicts punctuation": f"{np.mean(ends_there):.0%}",
     }
 published_right, novel_right = ((rank < 1).astype(float) for _, rank, _ in gaps_read.values())
 between_readers = mean_and_half(novel_right - published_right)
 display(pd.DataFrame(by_reader))
-print("first guesses of the novels' BERT that are right, less those of the other, sentence by sentence: {:+.2f} ± {:.2f}".format(*between_readers))
-print(f"in the artificial language the right is worth {worth.mean():.1f} nats, exactly\n")
+print("top-1 accuracy of the novels' BERT minus that of the other model, paired by sentence: {:+.2f} ± {:.2f}".format(*between_readers))
+print(f"in the generated language the right side is worth exactly {worth.mean():.1f} nats\n")
 
 on_cards = pd.concat([
     recorded_on_novels(card).iloc[:3].rename(index={f"the same, {seen}": f"{called}, {seen}" for seen in SIDES_ON_CARDS})
@@ -1418,30 +1424,30 @@ on_cards = pd.concat([
 ])
 by_elmo = recorded_on_novels("elmo").loc[["ELMo, the two multiplied"]].rename(index={"ELMo, the two multiplied": "ELMo, its two directions multiplied"})
 on_cards = pd.concat([on_cards, by_elmo, recorded_on_novels("bert").iloc[3:]])[on_cards.columns]
-print("Gaps in novels by authors that none has read (from their cards):")
+print("Gaps in novels by authors outside the training set (from the model cards):")
 display(on_cards)
 first_right = read_table("results/novels_gaps.csv") == 0
 in_turn = ["5-grams", "ELMo", "BERT", "MiniLM with the new head", "unigrams"]
 gap_by_gap = {
     (ahead, behind): mean_and_half((first_right[ahead].astype(float) - first_right[behind]).to_numpy()) for ahead, behind in zip(in_turn, in_turn[1:])
 }
-print("First guesses that are right, gap by gap (both sides read):")
+print("Differences in top-1 accuracy, paired by gap (both sides given):")
 for (ahead, behind), (by, give_or_take) in gap_by_gap.items():
-    print(f"  {ahead} above {behind}: {by:+.3f} ± {give_or_take:.3f}")
+    print(f"  {ahead} minus {behind}: {by:+.3f} ± {give_or_take:.3f}")
 other_training = {
     other: mean_and_half((first_right[other].astype(float) - first_right["BERT, seed 1"]).to_numpy()) for other in ("BERT", "ELMo")
 }
 for other, (by, give_or_take) in other_training.items():
-    print(f"  {other} above the same BERT trained with another seed: {by:+.3f} ± {give_or_take:.3f}")
+    print(f"  {other} minus the same BERT trained with another seed: {by:+.3f} ± {give_or_take:.3f}")
 
 # %% [markdown]
-# In either way the right is worth something to both readers. How much depends on how it is taken away, most of all for the novels' BERT. A text that breaks off looks like one that ends, and nearly all rows that it has read end with a sentence. No exact bound says which way is right.
+# Whichever way it is removed, the right-hand context is worth something to both models. How much depends on the method, most of all for the novels' BERT: a truncated text looks like a complete one, and nearly all sequences in its training data ended with a complete sentence. For English no exact entropy tells us which method is right.
 
 # %% [markdown]
-# In our sentences the two cannot be told apart. In novels the order of *first guesses* is clear, gap by gap: 5-grams, the ELMo of 05, the small BERT, MiniLM with its new head. (Nats per gap compare only readers of one vocabulary.) ELMo's directions never meet; here their chances are multiplied, and it is ahead of BERT after as many steps. (ELMo learns from every word of a row, BERT from one in five. Whether that is why, we have not tried.)
+# In novels the ranking by top-1 accuracy is clear, paired by gap: 5-grams first, then the ELMo of 05, the small BERT, and MiniLM with its new head; on our own sentences the two BERTs cannot be distinguished. (Nats per gap are comparable only between models with the same vocabulary.) Counting beats a small BERT: five million parameters and an hour of training are too little for its flexibility to pay off. ELMo's two directions never interact; multiplying their probabilities, it outperforms BERT after the same number of training steps. (ELMo learns from every word of a sequence, BERT from one in five. We have not tested whether this is the reason.)
 
 # %% [markdown]
-# **How it came there.** While a model learned, its loss on authors that it never read was noted: of this BERT, of the same with another seed, and of the GPT of 07, which read the same rows.
+# **Training curves.** During training we recorded the loss on authors outside the training set: for this BERT, for the same model with another seed, and for the GPT of 07, which was trained on the same sequences.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.novels.shipped import curve as curve_of_novels
@@ -1454,15 +1460,15 @@ of_unread = {
 pictures.losses_of_training(of_unread)
 
 # %% [markdown]
-# GPT's loss falls more and more slowly. That of BERT rests on a plateau in both trainings: from step 320 to 1,280 it falls by a third of a nat, in the next 800 steps by more than one. Chen et al. (2024) saw such a plateau in BERT, too, and found that attention begins to follow syntax where it ends. We have not looked at attention here. (BERT and GPT are asked for other pieces: compare the forms of the lines, not their heights.)
+# GPT's loss decreases steadily, ever more slowly. BERT's loss has a plateau in both runs: from step 320 to 1,280 it falls by a third of a nat, and in the next 800 steps by more than one. Chen et al. (2024) also observed such a plateau in BERT and found that attention begins to follow syntax at its end. We have not examined attention here. (BERT and GPT predict different tokens, so compare the shapes of the curves, not their heights.)
 
 # %% [markdown]
-# The two BERTs end alike: first guesses cannot be told apart, and ELMo is ahead of either. Of three smaller BERTs, trained for fewer steps, one fills 12 % of the gaps, another 20 % ([models](../../data/models/README.md)). These differ more than the two of full size; whether size or steps make it so, we have not tried.
+# The two BERTs end with top-1 accuracies that cannot be distinguished, and ELMo outperforms both. Among three smaller BERTs, trained for fewer steps, accuracy ranges from 12 % to 20 % ([models](../../data/models/README.md)). They differ more than the two full-size models; we have not tested whether size or training length is responsible.
 
 # %% [markdown]
-# ## Further: how large it is
+# ## Further: the size of BERT
 #
-# How large is BERT? We build BERT-Base and BERT-Large from their configurations without giving them numbers: on the *meta* device a tensor has a shape and no content. So counting takes no memory.
+# How many parameters does BERT have? We build BERT-Base and BERT-Large from their configurations without allocating weights: on the *meta* device a tensor has a shape but no content, so counting needs no memory.
 
 # %% tags=["demo"]
 from transformers import BertConfig, BertForPreTraining
@@ -1490,8 +1496,8 @@ sizes = pd.DataFrame(size)
 display(pd.concat([
     pd.DataFrame({
         name: {
-            "layers (L)": c.num_hidden_layers, "numbers in a vector (H)": c.hidden_size,
-            "heads (A)": c.num_attention_heads, "feed-forward, hidden": c.intermediate_size,
+            "layers (L)": c.num_hidden_layers, "hidden size (H)": c.hidden_size,
+            "attention heads (A)": c.num_attention_heads, "feed-forward size": c.intermediate_size,
         }
         for name, c in configurations.items()
     }),
@@ -1500,21 +1506,21 @@ display(pd.concat([
 
 # %% [markdown]
 # > **Sources say, we measure.** The paper gives 110 million parameters for BERT-Base and 340 million for BERT-Large. We count 109,482,240 for the encoder of Base and 335,141,888 for that of Large,
-# > or 336,226,108 with the two heads. Rounded to tens of millions, the paper is right; whoever takes its 340 for a count is five million off. The heads add little, because the largest part of the
-# > masked-word head is the table of tokens, which it shares with the embeddings.
+# > or 336,226,108 with the two heads. The paper's figures are correct when rounded to tens of millions, but 340 million is not an exact count. The heads add little, because the largest part of the
+# > masked-LM head is the token embedding matrix, which it shares with the encoder.
 
 # %% [markdown]
-# ## Further: what BERT's choices are worth
+# ## Further: ablations of BERT's design
 #
-# Which of the paper's choices matter? Five small BERTs, each with one choice made otherwise, stand beside one as in the paper, with three seeds (`experiments/ablations.py`, over an hour of one core). Much is
-# simplified: two layers, 6,000 steps of 64 pairs, the generated language, no dropout, and a weight decay of 0.1 in the first half of the steps (the paper: 0.01).
+# Which of the paper's choices matter? We compare a small BERT trained as in the paper with five that each change one choice, with three seeds (`experiments/ablations.py`, over an hour of one core). Much is
+# simplified: two layers, 6,000 steps of 64 pairs, the generated language, no dropout, and a weight decay of 0.1 in the first half of the steps (0.01 in the paper).
 #
-# The table shows how far the loss at hidden words of held-out sentences lies above the best possible (15 % hidden, all as [MASK]), and the scoreboard's senses. Behind each mean, with its t interval
-# over seeds (02), stands the *paired* difference to the first row: models of one seed begin alike and read the same sentences.
+# The table shows the KL divergence at masked words of held-out sentences (loss minus entropy; 15 % masked, all as [MASK]) and the accuracies on word senses. Next to each mean, with its t interval
+# over seeds (02), is its *paired* difference from the first row: models with the same seed have the same initial weights and the same training sentences.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 ablations = read_table("results/ablations.csv").set_index(["variant", "seed"])
-measures = {"above the bound": "nats above the bound", "right": "cue only on the right", "order2": "order, two clauses"}
+measures = {"above the bound": "KL divergence (nats)", "right": "cue only on the right", "order2": "order, two clauses"}
 paper = ablations.loc["as in the paper"]
 differences, lines = {}, {}
 for variant in ablations.index.unique("variant"):
@@ -1527,31 +1533,31 @@ for variant in ablations.index.unique("variant"):
             differences[variant, column] = mean_and_half(runs[column] - paper[column])
             mean, half = differences[variant, column]
             lines[variant][title, "difference"] = f"{mean:+.3f} ± {half:.3f}" + (" *" if abs(mean) > half else "")
-display(pd.DataFrame(lines).T.rename_axis(columns=["", "* interval without 0"]))
+display(pd.DataFrame(lines).T.rename_axis(columns=["", "* interval excludes 0"]))
 
 # %% [markdown]
-# Seven of the fifteen intervals do not hold 0; chance alone would give about one. Of all fifteen together (Holm's rule, 12) one stays: without weight decay the loss is higher. Each alone:
+# Weight decay matters: without it the loss is higher, and this difference survives a correction for all fifteen comparisons (Holm's method, 12). Seven of the fifteen intervals exclude 0, where chance alone would give about one. Taken individually:
 #
-# - [MASK] for every chosen word raises the loss, just so; 40 % chosen lowers it, with more labels to learn from; no warm-up, too, a little.
-# - Without weight decay fewer senses are found, on the right and by order; without NSP a few more on the right.
+# - Using [MASK] for every chosen word raises the loss slightly; choosing 40 % of the words lowers it, since there are more labels to learn from; omitting the warm-up lowers it a little, too.
+# - Without weight decay the accuracy on senses is lower, both with the cue on the right and where order decides; without NSP it is slightly higher with the cue on the right.
 #
-# > **Sources say, we measure.** RoBERTa did as well or slightly better without NSP (Liu et al. 2019), a model of BERT-Large's size better with 40 % than with 15 % (Wettig et al. 2023), fine-tuned and in English.
-# > Ours has the same directions; three seeds cannot say more.
+# > **Sources say, we measure.** RoBERTa performed as well or slightly better without NSP (Liu et al. 2019), and a model of BERT-Large's size was better with 40 % than with 15 % (Wettig et al. 2023), both fine-tuned and in English.
+# > Our results point in the same directions; three seeds do not support more than that.
 
 # %% [markdown]
 # ## Extensions
 #
-# They count as extra credit. First the labels of section 1, for whole batches.
+# Extensions earn extra credit. The first computes the labels of section 1 for whole batches.
 
 # %% nbgrader={"grade": false, "grade_id": "bert-lm_examples", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def lm_examples(
     ids: Int[Tensor, "B T"], chosen: Bool[Tensor, "B T"], pad: int
 ) -> tuple[Int[Tensor, "B T"], Int[Tensor, "B T"]]:
-    """What each kind of model has to say at each place: (causal, masked).  (extension, ●○○, 4 minutes)
+    """The labels of each kind of model at each position: (causal, masked).  (extension, ●○○, 4 minutes)
 
-    causal: at place t the token at t + 1. masked: at place t the token at t, where chosen is True.
-    The label is UNCHOSEN (−100) where there is nothing to say: in causal at the last place and where the
-    next token is padding (the id pad), in masked where nothing was chosen. Padding is never chosen.
+    causal: at position t the token at t + 1. masked: at position t the token at t, where chosen is True.
+    The label is UNCHOSEN (−100) where nothing is predicted: in causal at the last position and where the
+    next token is padding (the id pad), in masked where no token was chosen. Padding is never chosen.
     """
     ### BEGIN SOLUTION
     nothing = torch.full_like(ids[:, :1], UNCHOSEN)
@@ -1565,19 +1571,19 @@ def lm_examples(
 check("bert.lm_examples", lambda case: lm_examples(**case))
 
 # %% [markdown]
-# Then the pairs for NSP: from documents, as BERT's training data were made.
+# The second creates the pairs for NSP from documents, in the way BERT's training data were created.
 
 # %% nbgrader={"grade": false, "grade_id": "bert-nsp_pairs", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def nsp_pairs(
     document: Int[Tensor, "S"], coin: Float[Tensor, "S"], other: Float[Tensor, "S"]
 ) -> tuple[Int[Tensor, "N"], Int[Tensor, "N"], Int[Tensor, "N"]]:
-    """Pairs of sentences for the second task: (first, second, labels).  (extension, ●●○, 10 minutes)
+    """Sentence pairs for the second task: (first, second, labels).  (extension, ●●○, 10 minutes)
 
-    Sentences are numbered 0 to S − 1 in the order of the text; document[s] says to which document s
-    belongs, and those of a document stand together. Each sentence s whose successor belongs to the same
-    document begins one pair, in order. If coin[s] is below 0.5, the second is s + 1, with label 0.
-    Otherwise it is a sentence of another document, with label 1: of those, in order and counted from 0,
-    number ⌊other[s] · how many⌋.
+    Sentences are numbered 0 to S − 1 in the order of the text; document[s] is the document of sentence s,
+    and the sentences of a document are consecutive. Each sentence s whose successor belongs to the same
+    document begins one pair, in order. If coin[s] is below 0.5, the second sentence is s + 1, with label 0.
+    Otherwise it is a sentence of another document, with label 1: number the n sentences of other documents
+    in order from 0 and take number ⌊other[s] · n⌋.
     """
     ### BEGIN SOLUTION
     first = torch.nonzero(document[:-1] == document[1:])[:, 0]
@@ -1594,7 +1600,7 @@ def nsp_pairs(
 check("bert.nsp_pairs", lambda case: nsp_pairs(**case))
 
 # %% [markdown]
-# And the head that answers: the vector of [CLS] through a map and tanh (the *pooler*), then two logits.
+# The third is the head for NSP: a linear map and tanh on the vector of [CLS] (the *pooler*), then two logits.
 
 # %% nbgrader={"grade": false, "grade_id": "bert-nsp_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def nsp_loss(
@@ -1605,9 +1611,9 @@ def nsp_loss(
     b_next: Float[Tensor, "2"],
     labels: Int[Tensor, "B"],
 ) -> Float[Tensor, ""]:
-    """Nats per pair, from the last layer's vectors.  (extension, ●○○, 5 minutes)
+    """Mean cross-entropy per pair, from the last layer's vectors.  (extension, ●○○, 5 minutes)
 
-    [CLS] is the first token. Rows of a matrix stand for inputs. Label 0: b continues a. A mean.
+    [CLS] is the first token. The rows of a matrix correspond to inputs. Label 0: b continues a.
     """
     ### BEGIN SOLUTION
     logits = torch.tanh(hidden[:, 0] @ W_pool + b_pool) @ W_next + b_next
@@ -1618,23 +1624,23 @@ def nsp_loss(
 check("bert.nsp_loss", lambda case: nsp_loss(**case))
 
 # %% [markdown]
-# Two thousand sentences in documents of five; and your head with the weights of the model that learned from your loss.
+# We apply them to two thousand sentences in documents of five, and to the weights of the model that was trained with your loss.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 generator = torch.Generator().manual_seed(3)
 document = torch.arange(2000) // 5
 first, second, next_labels = nsp_pairs(document, *torch.rand(2, len(document), generator=generator))
 from_elsewhere = (document[first] != document[second]).float().mean().item()
-print(f"{len(first)} pairs from {len(document)} sentences; in {from_elsewhere:.0%} the second is from elsewhere")
+print(f"{len(first)} pairs from {len(document)} sentences; in {from_elsewhere:.0%} of them the second comes from another document")
 
 pooler, classify = paired.next_sentence.pooler, paired.next_sentence.classify
 with torch.no_grad():
     top = paired(*exam_rows[:2]).hidden[-1]
     yours = nsp_loss(top, pooler.weight.T, pooler.bias, classify.weight.T, classify.bias, exam_rows[2]).item()
-print(f"your head on the held-out pairs: {yours:.4f} nats; in its exam: {paired_course[-1, 2]:.4f}")
+print(f"your head on the held-out pairs: {yours:.4f} nats; in the evaluation above: {paired_course[-1, 2]:.4f}")
 
 # %% [markdown]
-# A word of several pieces has several vectors. Which is the word's? Two answers are common: their mean, or the first.
+# A word of several subwords has several vectors. Which one represents the word? Two choices are common: their mean, or the first.
 
 # %% nbgrader={"grade": false, "grade_id": "bert-pool_pieces", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def pool_pieces(
@@ -1642,8 +1648,8 @@ def pool_pieces(
 ) -> Float[Tensor, "words D"]:
     """One vector for each word of a sentence.  (extension, ●●○, 6 minutes)
 
-    word_ids[t] is the number of the word that piece t belongs to: 0, 1, 2 … in the order of the sentence,
-    and −1 at special tokens. how is "mean" (of the word's pieces) or "first" (its first piece).
+    word_ids[t] is the index of the word to which token t belongs: 0, 1, 2 … in the order of the sentence,
+    and −1 for special tokens. how is "mean" (of the word's subwords) or "first" (its first subword).
     """
     ### BEGIN SOLUTION
     vectors = []
@@ -1657,8 +1663,8 @@ def pool_pieces(
 check("bert.pool_pieces", lambda case: pool_pieces(**case))
 
 # %% [markdown]
-# With a real model: ten words of several pieces, and for each a word of one piece or two that means nearly the same. All are put into the same sentence, one at a time. Is a word's own companion
-# the nearest of the ten? By chance it would be one time in ten.
+# We test both with MiniLM: ten words of several subwords, and for each a near-synonym of one or two subwords. We insert all of them, one at a time, into the same sentence. Is the near-synonym
+# the nearest of the ten? The chance level is one in ten.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 alike = {
@@ -1668,7 +1674,7 @@ alike = {
 
 @torch.no_grad()
 def vector_of(word: str, how: str) -> Float[Tensor, "D"]:
-    """The vector of a word in a sentence that says nothing of it."""
+    """The vector of a word in a neutral sentence."""
     inputs = minilm.tokenizer(f"they wrote a story about {word} last year", return_tensors="pt")
     numbers = torch.tensor([-1 if number is None else number for number in inputs.word_ids(0)])
     return pool_pieces(minilm.model(**inputs).last_hidden_state[0], numbers, how)[5]
@@ -1680,24 +1686,24 @@ for how in ("mean", "first"):
     cosines = torch.cosine_similarity(in_pieces[:, None], meaning_it[None], dim=-1)
     hits = (cosines.argmax(dim=1) == torch.arange(len(alike))).sum().item()
     near[how] = {
-        "mean cosine with its own": f"{cosines[own].mean().item():.2f}",
-        "with the nine others": f"{cosines[~own].mean().item():.2f}",
-        "its own is the nearest": f"{hits} of {len(alike)}",
+        "mean cosine with its near-synonym": f"{cosines[own].mean().item():.2f}",
+        "mean cosine with the nine others": f"{cosines[~own].mean().item():.2f}",
+        "near-synonym is the nearest": f"{hits} of {len(alike)}",
     }
 display(pd.DataFrame(near).T)
 
 # %% [markdown]
-# The two ways do not give the same, and ten words are an illustration, not a result. Both are in use: say which one you took.
+# The two methods give different results, and ten words are an illustration, not evidence. Both are in use, so state which one you used.
 
 # %% nbgrader={"grade": false, "grade_id": "bert-count_parameters", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def count_parameters(V: int, P: int, D: int, L: int, F: int) -> tuple[int, int, int, int]:
-    """Learnt numbers: (embeddings, all layers, pooler, both heads).  (extension, ●●○, 10 minutes)
+    """Trainable parameters: (embeddings, all layers, pooler, both heads).  (extension, ●●○, 10 minutes)
 
     V words, P positions, 2 segments, width D, L layers, feed-forward width F. Each linear map has a
     bias, each layer norm a scale and a shift. Embeddings: three tables and a layer norm. A layer:
-    queries, keys, values, output; two feed-forward maps; two layer norms. Pooler: D to D. Masked-word
-    head: D to D, a layer norm, then the token table again (not counted twice) with a bias for each
-    word. Next-sentence head, behind the pooler: D to 2.
+    queries, keys, values, output; two feed-forward maps; two layer norms. Pooler: D to D. Masked-LM
+    head: D to D, a layer norm, then the token embeddings again (not counted twice) with a bias for each
+    word. Next-sentence head, after the pooler: D to 2.
     """
     ### BEGIN SOLUTION
     embeddings = (V + P + 2) * D + 2 * D
@@ -1719,19 +1725,19 @@ for name, c in configurations.items():
     total = sum(encoder_parts)
     agrees = (total, total + heads) == tuple(sizes[name].iloc[-2:])
     print(name, "=", " + ".join(f"{part:,}" for part in encoder_parts), f"= {total:,}")
-    print(f"    with both heads {total + heads:,}; as transformers counts: {agrees}")
+    print(f"    with both heads {total + heads:,}; agrees with transformers: {agrees}")
 
 # %% [markdown]
 # ## Summary
 #
-# - Text labels itself: an autoregressive model predicts the next word, a masked one hidden words.
-# - WordPiece takes the longest piece from the left. 30,522 subwords write every word, or [UNK].
-# - A row is [CLS] a [SEP] b [SEP]; a token starts as the sum of its piece, segment and place.
-# - 15 % of the words are to be predicted: 80 % as [MASK], 10 % as another word, 10 % as they are. The loss is on those alone.
-# - What the right context is worth can be said in nats, for the truth and for a model.
-# - Three tables, your blocks and a map of names: that runs a published model.
+# - Text provides its own labels: an autoregressive model predicts the next word, a masked model predicts masked words.
+# - WordPiece tokenises greedily by the longest match. 30,522 subwords represent any word, or it becomes [UNK].
+# - The input is [CLS] a [SEP] b [SEP]; each token starts as the sum of its token, segment and position embeddings.
+# - 15 % of the words are predicted: 80 % of these become [MASK], 10 % another word, 10 % are left unchanged. The loss counts only those positions.
+# - The loss of a model minus the entropy of the language is a KL divergence; the worth of the right-hand context can be stated in nats, for the language and for a model.
+# - Three embedding tables, your blocks and a mapping of names are enough to run a published model.
 #
-# **Next**: 07 turns the mask round: a decoder sees the left alone, and in exchange can write.
+# **Next**: 07 replaces masking by a causal mask: a decoder sees only the left side and, in exchange, can generate text.
 
 # %% [markdown]
 # ## References
