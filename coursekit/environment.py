@@ -91,8 +91,8 @@ def _items() -> Iterator[Item]:
     for name in PACKAGES:
         yield _tried(name, lambda name=name: _import(name), REINSTALL)
     yield _tried("GloVe vectors", _read_glove, "")
-    yield _tried("Encoder", lambda: _find_model("bert-base-uncased"), "")
-    yield _tried("Decoder", lambda: _find_model("gpt2"), "")
+    yield _tried("Encoder", lambda: _find_model("all-MiniLM-L6-v2"), "")
+    yield _tried("Decoder", lambda: _find_model("SmolLM2-135M-Instruct"), "")
 
 
 def _tried(name: str, attempt: Callable[[], str], remedy: str) -> Item:

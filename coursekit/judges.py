@@ -1,6 +1,6 @@
 """What notebook 14 asks of SmolLM2 as a judge of reviews: eight ways to ask, and how sure it is.
 
-judge = load("SmolLM2-135M", head="causal-lm")
+judge = load("SmolLM2-135M-Instruct", head="causal-lm")
 margins(judge, ["The soup was cold."])                          # log p(positive) − log p(negative), one number for each text
 """
 

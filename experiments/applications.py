@@ -33,7 +33,7 @@ class Heads:
     def __init__(
         self, rows_of: Callable, loss: Callable, table: pd.DataFrame, outputs: int, epochs_and_rate: tuple
     ):
-        self.names, self.encoder = names_of(NOTEBOOK), load("bert-base-uncased")
+        self.names, self.encoder = names_of(NOTEBOOK), load("all-MiniLM-L6-v2")
         self.rows_of, self.loss, self.outputs, self.epochs_and_rate = rows_of, loss, outputs, epochs_and_rate
         self.train = self.names["part"](table, "train")
         self._rows = cache(lambda below: rows_of(self.encoder.model, self.encoder.tokenizer, below))
@@ -56,7 +56,7 @@ class Heads:
 
 def batches(asks: list[str], options: Options, begun: str = "", size: int = 16) -> Iterator[tuple]:
     """SmolLM2, the numbers of requests of similar length, and their tokens."""
-    smol = load("SmolLM2-135M", head="causal-lm")
+    smol = load("SmolLM2-135M-Instruct", head="causal-lm")
     smol.tokenizer.padding_side = "left"
     smol.tokenizer.pad_token = smol.tokenizer.pad_token or smol.tokenizer.eos_token
     prompts = [f"<|im_start|>user\n{ask}<|im_end|>\n<|im_start|>assistant\n{begun}" for ask in asks]

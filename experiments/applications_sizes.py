@@ -17,7 +17,7 @@ PARTS = (8, 4, 2)
 
 
 def _steps(options: Options) -> Steps:
-    names, loaded = names_of(NOTEBOOK), load("bert-base-uncased")
+    names, loaded = names_of(NOTEBOOK), load("all-MiniLM-L6-v2")
     table, (epochs, rate) = names["sentences"], EPOCHS_AND_RATE
     train, test = (names["part"](table, split) for split in ("train", "test"))
     rows = names["sentence_rows"](loaded.model, loaded.tokenizer, names["HALF"])

@@ -34,7 +34,7 @@ def _steps(options: Options) -> Steps:
     train = table[table["split"] == "train"]
     asked = pd.concat([table[table["split"] == split].iloc[::TESTED] for split in ("validation", "test")])
     texts = asked["text"].tolist()
-    judge, loaded = load("SmolLM2-135M", head="causal-lm"), load("bert-base-uncased")
+    judge, loaded = load("SmolLM2-135M-Instruct", head="causal-lm"), load("all-MiniLM-L6-v2")
     tune_judge, ours = names_of("14_assistant")["tune_judge"], names_of(NOTEBOOK)
 
     # Each returns the margins of the texts, the number of trainable parameters, and the seconds of training.

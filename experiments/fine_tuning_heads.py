@@ -14,7 +14,7 @@ VECTORS, STEPS = ("[CLS] behind the pooler", "[CLS]", "mean of the tokens"), (32
 
 def _steps(options: Options) -> Steps:
     names = names_of(NOTEBOOK)
-    loaded = names["load_pretrained"]("bert-base-uncased")
+    loaded = names["load_pretrained"]("all-MiniLM-L6-v2")
 
     def measure(table: str, **run) -> dict:
         return names["tune_head"](loaded, **run)

@@ -22,7 +22,7 @@ TRAINER = {"table": "Trainer", "strategy": "full", "labels": 780, "lr": 5e-5, "e
 
 def _steps(options: Options) -> Steps:
     names = names_of(NOTEBOOK)
-    loaded = names["load_pretrained"]("bert-base-uncased")
+    loaded = names["load_pretrained"]("all-MiniLM-L6-v2")
 
     def measure(table: str, **run) -> dict:
         if table != "Trainer":

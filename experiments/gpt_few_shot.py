@@ -13,7 +13,7 @@ DRAWS, COUNTS = range(5), (0, 1, 2, 4, 8)
 
 
 def _steps(options: Options) -> Steps:
-    names, loaded = names_of_gpt(), load("SmolLM2-135M", head="causal-lm")
+    names, loaded = names_of_gpt(), load("SmolLM2-135M-Instruct", head="causal-lm")
     leaning, swapped, questions = names["leaning"], names["SWAPPED"], names["questions"]
     texts, positive = questions.text.tolist(), (questions.label == "positive").to_numpy()
 

@@ -125,7 +125,7 @@ EXAMS = {"generated": generated, "senses": real}
 def _steps(options: Options) -> Steps:
     models = {
         load(name).name: (name, causal)
-        for name, causal in (("bert-base-uncased", False), ("SmolLM2-135M", True))
+        for name, causal in (("all-MiniLM-L6-v2", False), ("SmolLM2-135M-Instruct", True))
     }
     loaded = cache(load)
 

@@ -51,7 +51,7 @@ def _steps(options: Options) -> Steps:
     logging.disable_progress_bar()
     names = names_of("11_sentences", AutoModel=AutoModel, AutoTokenizer=AutoTokenizer, MINILM=MINILM)
     passages = passages_given(names)
-    smol = load("SmolLM2-135M", head="causal-lm")
+    smol = load("SmolLM2-135M-Instruct", head="causal-lm")
     smol.tokenizer.padding_side = "left"
     smol.tokenizer.pad_token = smol.tokenizer.pad_token or smol.tokenizer.eos_token
 

@@ -41,7 +41,7 @@ def in_context(loaded: Loaded, sentences: Sentences, options: Options) -> Float[
 
 
 def _steps(options: Options) -> Steps:
-    loaded, exam, language = load("bert-base-uncased"), sense_exam(), load_language()
+    loaded, exam, language = load("all-MiniLM-L6-v2"), sense_exam(), load_language()
     parts = exam.labelled, exam.held_out
 
     def measure(model: str) -> list[dict]:

@@ -181,7 +181,7 @@ def interval(values: Float[np.ndarray, " n"], words: np.ndarray) -> tuple[float,
 
 def measure() -> pd.DataFrame:
     """Accuracy on each part of the test sentences with its interval, one row for each kind of vectors, classifier and part."""
-    senses, glove, loaded = read_table("senses/senses.csv"), load_glove(), load("bert-base-uncased")
+    senses, glove, loaded = read_table("senses/senses.csv"), load_glove(), load("all-MiniLM-L6-v2")
     train = (senses.split == "train").to_numpy()
 
     def on_train(vectors: Tensor) -> float:

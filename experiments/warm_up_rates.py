@@ -1,6 +1,6 @@
 """Does a deep post-norm encoder need warm-up at every learning rate?
 
-The encoders of `warm_up`, with clipping, with and without warm-up, at four learning rates (notebook 03, part 7): the
+The post-norm encoders of `warm_up`, with clipping, with and without warm-up, at four learning rates (notebook 03, part 7): the
 mean loss of the last 25 steps and the accuracy. Writes `data/results/warm_up_rates.csv` (about fifteen minutes).
 """
 

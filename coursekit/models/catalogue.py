@@ -1,4 +1,4 @@
-"""Which models the course asks for, and which packaged model stands in for each where there is no hub."""
+"""The models of the course: two that Python packages carry, and models of the hub with the packaged one that stands in for each."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -33,19 +33,25 @@ class StandIn:
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """A model of the hub by the name the course uses."""
+    """A model by the name the course uses: a packaged one, or one of the hub."""
 
     name: str
     role: Literal["encoder", "decoder"]
     hub: tuple[str, ...]
-    """Its identifiers on the hub, the present one first: a cache may hold it under an older one."""
+    """Its identifiers on the hub, the present one first: a cache may hold it under an older one. None for a packaged model."""
     words: tuple[str, ...]
     """The files with its vocabulary, without which there is no tokenizer."""
     head: Head
-    """The one head it was published with."""
+    """The one head it was published with, or that the course has trained for it."""
     stand_in: StandIn
+    """The packaged model that is loaded where the hub is not asked or has no answer; for a packaged model, itself."""
     same_vocabulary: bool
     """Whether the stand-in splits text into the same tokens."""
+
+    @property
+    def packaged(self) -> bool:
+        """Whether a package carries this very model."""
+        return self.name == self.stand_in.name
 
 
 MINILM = StandIn(
@@ -88,6 +94,24 @@ SMOLLM2 = StandIn(
 WORDPIECE, BPE = ("vocab.txt",), ("vocab.json", "merges.txt")
 
 _ENTRIES = (
+    Asked(
+        name="all-MiniLM-L6-v2",
+        role="encoder",
+        hub=(),
+        words=WORDPIECE,
+        head="masked-lm",
+        stand_in=MINILM,
+        same_vocabulary=True,
+    ),
+    Asked(
+        name="SmolLM2-135M-Instruct",
+        role="decoder",
+        hub=(),
+        words=BPE,
+        head="causal-lm",
+        stand_in=SMOLLM2,
+        same_vocabulary=True,
+    ),
     Asked(
         name="bert-base-uncased",
         role="encoder",

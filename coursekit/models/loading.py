@@ -17,10 +17,10 @@ CACHE, HUB = "the local Hugging Face cache", "the Hugging Face hub"
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """A pre-trained model, ready to be asked: `model` is in evaluation mode and its numbers are float32.
+    """A pre-trained model, ready for use: `model` is in evaluation mode, with float32 weights.
 
-    name    which model this really is: the one that was asked for, or its stand-in;
-    note    one line that says so, where it came from, and how its numbers differ.
+    name    which model this is: the one that was asked for, or its stand-in;
+    note    one line that says so, where it came from, and how its results differ.
     """
 
     model: PreTrainedModel
@@ -29,15 +29,18 @@ class Loaded:
     note: str
 
 
-def load(name: str, head: Head = None, attentions: bool = False) -> Loaded:
-    """The pre-trained model `name` with its tokenizer; prints which model this really is.
+def load(name: str, head: Head = None, attentions: bool = False, from_hub: bool = False) -> Loaded:
+    """The pre-trained model `name` with its tokenizer; prints which model this is.
 
     `head` is None for the vectors alone, "masked-lm" or "causal-lm". With `attentions=True` the model can return its
     attention weights (`output_attentions=True` when it is called), which the fast implementations cannot.
 
-    Tried in this order: the local Hugging Face cache, the hub where it can be reached (asked once a session, 1.5 s;
-    HF_HUB_OFFLINE=1 forbids it), a model that a Python package carries. Raises UnknownModel; NoSuchHead where the
-    model has no such head and the course has learned none, instead of adding a random one; PackageUnusable with the command that helps.
+    "all-MiniLM-L6-v2" and "SmolLM2-135M-Instruct" come from Python packages. Other models come from the Hugging Face hub, and
+    only with `from_hub=True`: first the local cache is tried, then the hub (asked once a session, 1.5 s; HF_HUB_OFFLINE=1
+    forbids it). Without it, or where neither has the model, the packaged stand-in is loaded, and the printed line says so.
+
+    Raises UnknownModel; NoSuchHead where the model has no such head and the course has trained none, instead of adding a
+    random one; PackageUnusable with the command that helps.
     """
     asked = catalogue.find(name)
     if head not in HEADS:
@@ -47,21 +50,22 @@ def load(name: str, head: Head = None, attentions: bool = False) -> Loaded:
             f"{name} is {_an(asked.role)} and has no {head} head; what transformers would add is random numbers. "
             f"Ask for head={asked.head!r}."
         )
-    loaded = _from_hub(asked, head, attentions) or _from_package(asked, head, attentions)
-    print(fill(loaded.note, 72, break_on_hyphens=False))
+    loaded = (_from_hub(asked, head, attentions) if from_hub else None) or _from_package(asked, head, attentions)
+    note = loaded.note + ("" if loaded.name == name else _how_to_ask(asked, from_hub))
+    print(fill(note, 72, break_on_hyphens=False))
     return loaded
 
 
-def tokenizer(name: str) -> PreTrainedTokenizerBase:
+def tokenizer(name: str, from_hub: bool = False) -> PreTrainedTokenizerBase:
     """The tokenizer of a model, without its weights; prints a line where it is another one than was asked for."""
     asked = catalogue.find(name)
     if asked.stand_in is MINILM and asked.same_vocabulary and MINILM.package.installed:
         return AutoTokenizer.from_pretrained(MINILM.package.folder())  # the same 30,522 entries
-    folder = hub.cached_folder(asked) or _downloaded(asked)
+    folder = (hub.cached_folder(asked) or _downloaded(asked)) if from_hub else None
     if folder:
         return AutoTokenizer.from_pretrained(folder)
     if not asked.same_vocabulary:
-        print(f"The tokenizer of {name} is not on this machine; in its place that of {asked.stand_in.name}.")
+        print(f"Not the tokenizer of {name}, but that of {asked.stand_in.name}.{_how_to_ask(asked, from_hub)}")
     if asked.stand_in is MINILM:
         return AutoTokenizer.from_pretrained(MINILM.package.folder())
     from coursekit.models import smollm2
@@ -70,11 +74,11 @@ def tokenizer(name: str) -> PreTrainedTokenizerBase:
 
 
 def available() -> pd.DataFrame:
-    """What `load` would load for each name, and from where. Looks, and loads nothing (at most 1.5 s, once a session)."""
+    """What `load(…, from_hub=True)` would load for each name, and from where. Loads nothing (at most 1.5 s, once a session)."""
     rows = []
     for asked in CATALOGUE.values():
         try:
-            found = source(asked.name)
+            found = source(asked.name, from_hub=True)
             rows.append((asked.role, asked.name, found.name, found.place))
         except PackageUnusable as missing:
             rows.append((asked.role, asked.name, "nothing", str(missing)))
@@ -94,12 +98,12 @@ class Source:
         return f"{self.name}{instead}, from {self.place}"
 
 
-def source(name: str) -> Source:
-    """What `load(name)` would load. Raises PackageUnusable where that is nothing, with the command that helps."""
+def source(name: str, from_hub: bool = False) -> Source:
+    """What `load(name, from_hub=…)` would load. Raises PackageUnusable where that is nothing, with the command that helps."""
     asked = catalogue.find(name)
-    if hub.cached_folder(asked):
+    if from_hub and hub.cached_folder(asked):
         return Source(name, name, CACHE)
-    if hub.reachable():
+    if from_hub and asked.hub and hub.reachable():
         return Source(name, name, HUB)
     asked.stand_in.package.folder()
     return Source(name, asked.stand_in.name, f"the package {asked.stand_in.package.name}")
@@ -125,7 +129,7 @@ def _from_hub(asked: Asked, head: Head, attentions: bool) -> Loaded | None:
 
 
 def _downloaded(asked: Asked, again: bool = False) -> Path | None:
-    if not hub.reachable():
+    if not asked.hub or not hub.reachable():
         return None
     try:
         return hub.download(asked, again)
@@ -140,9 +144,9 @@ def _from_package(asked: Asked, head: Head, attentions: bool) -> Loaded:
         return _with_learned_head(asked, attentions)
     if head not in (None, stand_in.head):
         raise NoSuchHead(
-            f"{asked.name} is neither on this machine nor on a hub that can be reached, and its stand-in {stand_in.name} "
-            f"was published without a {head} head: what transformers would add is random numbers. Connect to a network "
-            "once, or use the course's small BERT, which has one: coursekit.small.load('bert')."
+            f"{asked.name} was not loaded from the hub, and its stand-in {stand_in.name} was published without a {head} head: "
+            f"what transformers would add is random numbers. Use a network and load({asked.name!r}, head={head!r}, "
+            "from_hub=True), or the course's small BERT, which has one: coursekit.small.load('bert')."
         )
     if stand_in is MINILM:
         folder = MINILM.package.folder()
@@ -151,10 +155,8 @@ def _from_package(asked: Asked, head: Head, attentions: bool) -> Loaded:
         from coursekit.models import smollm2
 
         model, tokenizer = smollm2.load(head, attentions)
-    note = (
-        f"Not {asked.name}, but {stand_in.name} (package {stand_in.package.name}): {stand_in.what}. "
-        f"{stand_in.why_different}{'' if asked.same_vocabulary else ', and other tokens'}."
-    )
+    tokens = "" if asked.same_vocabulary else ", and other tokens"
+    note = f"{_called(asked)}: {stand_in.what}. {stand_in.why_different}{tokens}."
     return Loaded(model, tokenizer, stand_in.name, note)
 
 
@@ -164,15 +166,23 @@ def _with_learned_head(asked: Asked, attentions: bool) -> Loaded:
         model = learned_head.load_with_head(attentions=attentions)
     except learned_head.ModelMissing as missing:
         raise NoSuchHead(
-            f"{asked.name} is neither on this machine nor on a hub that can be reached, and the head that its stand-in "
-            f"{MINILM.name} was published without is not there: {missing}"
+            f"{MINILM.name} was published without a masked-lm head, and the one that the course has trained is not there: {missing}"
         ) from None
     note = (
-        f"Not {asked.name}, but {MINILM.name} (package {MINILM.package.name}): {MINILM.what}. It was published without the "
-        "part that names words; this course has learned that part on novels of 1839 to 1927 (data/models/novels_minilm.md). "
-        "Expect older and simpler guesses."
+        f"{_called(asked)}: {MINILM.what}. It was published without a masked-LM head; this course has trained one on novels "
+        "of 1839 to 1927 (data/models/novels_minilm.md). Expect older and simpler predictions."
     )
     return Loaded(model, AutoTokenizer.from_pretrained(MINILM.package.folder()), MINILM.name, note)
+
+
+def _called(asked: Asked) -> str:
+    """Which packaged model this is, and in whose place."""
+    which = f"{asked.stand_in.name} (package {asked.stand_in.package.name})"
+    return which if asked.packaged else f"Not {asked.name}, but {which}"
+
+
+def _how_to_ask(asked: Asked, from_hub: bool) -> str:
+    return "" if from_hub or asked.packaged else f" With a network, from_hub=True loads {asked.name} itself."
 
 
 def _an(role: str) -> str:

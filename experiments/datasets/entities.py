@@ -167,7 +167,7 @@ def trivial(tokens: pd.DataFrame) -> dict[str, str]:
 
 def token_vectors(tokens: pd.DataFrame) -> tuple[np.ndarray, str]:
     """The last layer at the first subword of each token, from the frozen encoder of the course; its name."""
-    loaded, vectors = load("bert-base-uncased"), []
+    loaded, vectors = load("all-MiniLM-L6-v2"), []
     for _, sentence in tokens.groupby("sentence", sort=False):
         batch = loaded.tokenizer(list(sentence["token"]), is_split_into_words=True, return_tensors="pt")
         with torch.no_grad():

@@ -59,7 +59,7 @@ def bag_of_words(reviews: pd.DataFrame) -> np.ndarray:
 
 def sentence_vectors(reviews: pd.DataFrame) -> tuple[np.ndarray, str]:
     """The mean of the last layer over a text's tokens, from the frozen encoder that the course loads; its name."""
-    loaded, vectors = load("bert-base-uncased"), []
+    loaded, vectors = load("all-MiniLM-L6-v2"), []
     for start in range(0, len(reviews), 32):
         texts = list(reviews["text"].iloc[start : start + 32])
         batch = loaded.tokenizer(texts, padding=True, return_tensors="pt")

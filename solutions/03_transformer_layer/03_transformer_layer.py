@@ -945,19 +945,16 @@ pictures.warm_up(runs)
 # as Xiong et al. report. With warm-up, post-norm learns with all ten seeds if the gradient is clipped and with seven if it is not; ten seeds are too few to call this a difference (Fisher's exact test: p = 0.21).
 #
 # Why does warm-up help? In its first steps Adam divides each gradient by an estimate of its size that rests on very few values, so every weight moves by about the full learning rate, whatever its gradient. A smaller learning rate
-# should then help as well. We repeated the trainings (with clipping) at four learning rates:
+# should then help as well. We repeated the trainings of post-norm (with clipping) at four learning rates:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 rates = read_table("results/warm_up_rates.csv")
-learned_at = rates.assign(found=rates.accuracy > 0.9).groupby(["norm", "how", "rate"], sort=False).found.agg(["sum", "size"])
-lines = ["| runs that learned, of five | " + " | ".join(f"rate {rate:g}" for rate in sorted(rates.rate.unique())) + " |", "|:--" + "|--:" * rates.rate.nunique() + "|"]
-for (norm, how), rows in learned_at.groupby(["norm", "how"], sort=False):
-    cells = " | ".join(str(row["sum"]) for _, row in rows.sort_index(level="rate").iterrows())
-    lines.append(f"| {norm}, {'no warm-up' if how == 'no warm-up' else 'warm-up'} | {cells} |")
-display(Markdown("\n".join(lines)))
+learned_at = (rates.assign(found=rates.accuracy > 0.8).groupby(["how", "rate"], sort=False).found.sum()
+              .unstack("rate").rename(index={"warm-up and clipping": "post-norm, warm-up", "no warm-up": "post-norm, no warm-up"}))
+display(learned_at.rename_axis("runs that learned, of five", axis=0).rename_axis("learning rate", axis=1))
 
 # %% [markdown]
-# TEXT-RATES
+# With learning rates of 0.0003 and 0.001 the deep post-norm encoder learns without warm-up as well, at 0.003 only with it, and at 0.01 not at all. So the *pair* of warm-up and learning rate decides: warm-up allows post-norm a higher learning rate. (We measured six small layers and 200 steps; other depths have other limits.)
 
 # %% [markdown]
 # ## 8 · Scoreboard

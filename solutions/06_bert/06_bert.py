@@ -979,7 +979,7 @@ check("bert.bert_names", lambda case: bert_names(case))
 # %% tags=["demo"]
 from coursekit.models import load as load_pretrained
 
-minilm = load_pretrained("bert-base-uncased")
+minilm = load_pretrained("all-MiniLM-L6-v2")
 sizes_of_minilm = minilm.model.config
 own_bert = Bert(
     sizes_of_minilm.vocab_size, sizes_of_minilm.max_position_embeddings, sizes_of_minilm.hidden_size,
@@ -1272,7 +1272,7 @@ from tokenizers import Tokenizer
 
 from coursekit.novels.shipped import load_bert
 
-with_head = load_pretrained("bert-base-uncased", head="masked-lm")
+with_head = load_pretrained("all-MiniLM-L6-v2", head="masked-lm")
 its_sizes = with_head.model.config
 reader = Bert(
     its_sizes.vocab_size, its_sizes.max_position_embeddings, its_sizes.hidden_size,

@@ -896,20 +896,20 @@ display(family)
 # %% [markdown]
 # One table at both ends saves the smallest GPT-2 (D = 768) 39 million numbers beside the 124 million that it has. LLaMA can afford two: of its 65 billion numbers they are less than one in a hundred.
 #
-# On a laptop we take a small one of the last kind: SmolLM2 with 135 million parameters (Ben Allal et al. 2025). The course carries it as a package, in the version that was tuned to follow instructions, with its matrices rounded to 4 bits per weight: what follows is about *that* model. The first load unpacks it, once.
+# On a laptop we take a small one of the last kind: SmolLM2 with 135 million parameters (Ben Allal et al. 2025). The course carries it as a package, in the version that was tuned to follow instructions, with its matrices rounded to 4 bits per weight: what follows is about *that* model. The first load unpacks it, once. (With a network, `load_pretrained("SmolLM2-135M", head="causal-lm", from_hub=True)` loads the base model in full precision; its figures differ from those in the text.)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.models import load as load_pretrained
 
 print("This takes ten to twenty seconds.")
-big = load_pretrained("SmolLM2-135M", head="causal-lm")
+big = load_pretrained("SmolLM2-135M-Instruct", head="causal-lm")
 config, words = big.model.config, big.tokenizer
 parameters = sum(weight.numel() for weight in big.model.parameters())
 print(f"\n{config.num_hidden_layers} layers, D = {config.hidden_size}, {config.num_attention_heads} heads,",
       f"{config.vocab_size:,} tokens, {parameters:,} parameters")
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-encoder = load_pretrained("bert-base-uncased")
+encoder = load_pretrained("all-MiniLM-L6-v2")
 PHRASES = ["The cell that the prisoner shared", "The cell that the biologist stained"]
 
 @torch.no_grad()

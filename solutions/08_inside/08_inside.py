@@ -38,9 +38,10 @@ from coursekit import check, hint, predict, reveal
 # %% [markdown]
 # ## 1 · Load, tokenise, embed
 #
-# We ask for bert-base-uncased (Devlin et al. 2019). Where neither a network nor a cache has it, a smaller BERT takes its place: all-MiniLM-L6-v2. It was distilled from larger models
-# (Wang et al. 2020) and then tuned so that similar *sentences* get similar vectors (as in Reimers and Gurevych 2019; notebook 11). The first line below says which one you have. Both
-# cut text into the same 30,522 pieces.
+# We use all-MiniLM-L6-v2, a small BERT that comes with the course. It was distilled from larger models
+# (Wang et al. 2020) and then tuned so that similar *sentences* get similar vectors (as in Reimers and Gurevych 2019; notebook 11). With a network you can run this notebook on
+# bert-base-uncased (Devlin et al. 2019) instead: replace the call below by `load("bert-base-uncased", attentions=True, from_hub=True)`. Both
+# models tokenise text into the same 30,522 subwords.
 
 # %% tags=["demo"]
 import re
@@ -58,7 +59,7 @@ use_style()
 torch.set_num_threads(1)
 torch.manual_seed(0)
 
-loaded = load("bert-base-uncased", attentions=True)
+loaded = load("all-MiniLM-L6-v2", attentions=True)
 model, tokenizer = loaded.model, loaded.tokenizer
 L, H = model.config.num_hidden_layers, model.config.num_attention_heads
 print(f"\n{L} layers, {H} heads, D = {model.config.hidden_size},",
@@ -419,7 +420,7 @@ def tokens_in_context(network, words_of, texts: list[str]) -> Float[Tensor, "n L
 
 texts = senses.sentence[::78].tolist()
 untrained = type(model)(model.config).eval()
-decoder = load("SmolLM2-135M")
+decoder = load("SmolLM2-135M-Instruct")
 populations = {
     loaded.name: tokens_in_context(model, tokenizer, texts),
     f"{loaded.name}, untrained": tokens_in_context(untrained, tokenizer, texts),

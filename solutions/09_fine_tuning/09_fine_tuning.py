@@ -1067,7 +1067,7 @@ percent = (100 * heads_alone.test).groupby([heads_alone.vector, heads_alone.step
 display(percent.agg(lambda runs: "{:.1f} ± {:.1f}".format(*mean_and_half(runs))).unstack()
         .rename_axis("accuracy (%) on test reviews, frozen", axis=0).rename_axis("steps", axis=1))
 
-encoder = load_pretrained("bert-base-uncased")
+encoder = load_pretrained("all-MiniLM-L6-v2")       # or, with a network: ("bert-base-uncased", from_hub=True)
 alike = {}
 for name, vector in frozen_vectors(encoder, review_task(encoder.tokenizer, "test", 64)[0]).items():
     cosines = torch.nn.functional.cosine_similarity(vector[:, None], vector[None], dim=-1)

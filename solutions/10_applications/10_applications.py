@@ -55,7 +55,7 @@ from coursekit.plots import use_style
 
 use_style()
 torch.set_num_threads(1)
-loaded = load("bert-base-uncased")
+loaded = load("all-MiniLM-L6-v2")
 encoder, tokenizer = loaded.model, loaded.tokenizer
 
 # %% tags=["demo"]

@@ -344,19 +344,16 @@ show_gains(first_gains)
 
 # %% [markdown]
 # > **Sources say, we measure.** Reimers and Gurevych (2019, table 1) found that the mean of BERT's vectors agrees *less* with people than the mean of GloVe's: 46 against 58 on the STS
-# > benchmark (Spearman × 100). [CLS] agrees least of all (17). A large pre-trained model is not a sentence encoder by itself. Where BERT-Base can be loaded, the next cell says what it
+# > benchmark (Spearman × 100). [CLS] agrees least of all (17). A large pre-trained model is not a sentence encoder by itself. With a network, set `FROM_HUB` to True in the next cell to see what BERT-Base
 # > gives here.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from functools import partial
 
-from coursekit.models import PackageUnusable, load, source
+from coursekit.models import load
 
-try:
-    present = source("bert-base-uncased").name == "bert-base-uncased"
-except PackageUnusable:
-    present = False
-original = load("bert-base-uncased") if present else None
+FROM_HUB = False                     # True, with a network: load BERT-Base from the Hugging Face hub
+original = load("bert-base-uncased", from_hub=True) if FROM_HUB else None
 
 def first_token(hidden: Float[Tensor, "B T D"], keep: Bool[Tensor, "B T"]) -> Float[Tensor, "B D"]:
     """The vector of [CLS]."""
@@ -371,7 +368,7 @@ if original:
         value, low, high = agreement(of_pairs(partial(of_original, pool)))
         print(f"BERT-Base, {name}: {value:.3f} ({low:.3f} to {high:.3f})")
 else:
-    print("BERT-Base is not on this machine; the published figures stand alone.")
+    print("BERT-Base was not loaded (FROM_HUB is False).")
 
 # %% [markdown]
 # ## 4 · Two sentences, one encoder
@@ -1357,7 +1354,7 @@ display(pd.DataFrame(whole).T.style.format("{:.0%}").set_caption("share of the a
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 print("This takes a few seconds.")
-smol = load("SmolLM2-135M", head="causal-lm")
+smol = load("SmolLM2-135M-Instruct", head="causal-lm")
 passage_vectors = minilm_vectors(all_texts)
 
 @torch.no_grad()
@@ -1406,7 +1403,7 @@ def last_token(hidden: Float[Tensor, "B T D"], keep: Bool[Tensor, "B T"]) -> Flo
 check("sentences.last_token", lambda case: last_token(**case))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-decoder = load("SmolLM2-135M")
+decoder = load("SmolLM2-135M-Instruct")
 decoder_tokens = decoder.tokenizer
 decoder_tokens.pad_token = decoder_tokens.pad_token or decoder_tokens.eos_token
 

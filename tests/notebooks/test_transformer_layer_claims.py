@@ -159,13 +159,20 @@ def ends(measured, norm, how):
     return runs.loss.to_numpy(), int((runs.accuracy > 0.9).sum())
 
 
-def test_deep_post_norm_needs_its_warm_up(measured):
+def test_at_its_learning_rate_deep_post_norm_needs_the_warm_up(measured):
     stuck, learnt = [], 0
     for how in ("no warm-up", "neither"):
         losses, found = ends(measured, "post-norm", how)
         stuck += [loss for loss in losses if abs(loss - np.log(2)) < 0.05]  # "a coin's loss"
         learnt += found
     assert learnt == 1 and len(stuck) == 19
+
+
+def test_whether_post_norm_needs_a_warm_up_depends_on_the_learning_rate(measured):
+    learned = measured["learned_at"]
+    assert measured["rates"].groupby(["how", "rate"]).seed.nunique().eq(5).all()
+    assert learned.loc["post-norm, warm-up"].tolist() == [5, 5, 5, 0]
+    assert learned.loc["post-norm, no warm-up"].tolist() == [5, 5, 0, 0]
 
 
 def test_that_clipping_helps_deep_post_norm_is_not_settled(measured):
