@@ -951,7 +951,7 @@ pictures.warm_up(runs)
 rates = read_table("results/warm_up_rates.csv")
 learned_at = (rates.assign(found=rates.accuracy > 0.8).groupby(["how", "rate"], sort=False).found.sum()
               .unstack("rate").rename(index={"warm-up and clipping": "post-norm, warm-up", "no warm-up": "post-norm, no warm-up"}))
-display(learned_at.rename_axis("runs that learned, of five", axis=0).rename_axis("learning rate", axis=1))
+display(learned_at.rename_axis("runs with an accuracy above 0.8, of five", axis=0).rename_axis("learning rate", axis=1))
 
 # %% [markdown]
 # With learning rates of 0.0003 and 0.001 the deep post-norm encoder learns without warm-up as well, at 0.003 only with it, and at 0.01 not at all. So the *pair* of warm-up and learning rate decides: warm-up allows post-norm a higher learning rate. (We measured six small layers and 200 steps; other depths have other limits.)
