@@ -17,16 +17,11 @@ def _steps(options: Options) -> Steps:
     language = load_language()
     names = names_of("03_transformer_layer", V=len(language.vocabulary), language=language)
 
-    def measure(norm: str, how: str, rate: float, seed: int) -> list[dict]:
-        losses, accuracy = names["deep_run"](norm == "pre-norm", how, seed, rate)
+    def measure(how: str, rate: float, seed: int) -> list[dict]:
+        losses, accuracy = names["deep_run"](False, how, seed, rate)
         return [{"loss": np.mean(losses[-25:]), "accuracy": accuracy}]
 
-    runs = grid(
-        norm=("post-norm", "pre-norm"),
-        how=("warm-up and clipping", "no warm-up"),
-        rate=RATES,
-        seed=options.seeds,
-    )
+    runs = grid(how=("warm-up and clipping", "no warm-up"), rate=RATES, seed=options.seeds)
     yield Step("warm_up_rates", runs, measure)
 
 
