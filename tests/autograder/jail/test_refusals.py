@@ -60,7 +60,7 @@ def test_docker_as_it_is_installed(tmp_path):
 
 
 def test_a_container_that_lacks_user_namespaces_alone_takes_down_nothing_else(tmp_path):
-    root = machine(tmp_path, seccomp=2)
+    root = machine(tmp_path, seccomp=2, proc__self__attr__current="unconfined\n")
     (root / ".dockerenv").touch()
     said = explain(NO_NAMESPACE, root, user=1000)
     assert "seccomp=unconfined" in said and "apparmor" not in said and "systempaths" not in said
