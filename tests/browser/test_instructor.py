@@ -304,7 +304,7 @@ def test_formgrader_s_own_pages_still_work(course, watched, formgrader, complain
     expect(watched.locator("a.name-shown", has_text="mallory")).to_be_visible()
     watched.get_by_role("button", name="Hide All Names").click()
     watched.goto(f"{formgrader}/manage_assignments")
-    watched.get_by_text("Add new assignment...").click()
+    watched.get_by_role("link", name="Add new assignment...").click()
     expect(watched.get_by_role("dialog")).to_contain_text("Add New Assignment")
     assert complaints == []
 
@@ -312,7 +312,7 @@ def test_formgrader_s_own_pages_still_work(course, watched, formgrader, complain
 def test_formgrader_takes_a_student_with_an_apostrophe(course, watched, formgrader, complaints):
     watched.goto(f"{formgrader}/manage_students")
     watched.locator("tbody tr", has_text="mallory").first.wait_for(timeout=120_000)
-    watched.get_by_text("Add new student...").click()
+    watched.get_by_role("link", name="Add new student...").click()
     watched.locator(".modal input.id").fill("o'neil & co")
     watched.locator(".modal input.last-name").fill("O'Neil")
     with watched.expect_response(lambda answer: answer.request.method == "PUT") as saved:
@@ -320,7 +320,7 @@ def test_formgrader_takes_a_student_with_an_apostrophe(course, watched, formgrad
     assert saved.value.ok
     watched.goto(f"{formgrader}/manage_students")
     watched.get_by_role("link", name="O'Neil, None").click()
-    expect(watched.locator("tbody tr").first).to_contain_text(f"{NAME} (no submission)")
+    expect(watched.locator("tbody tr", has_text=f"{NAME} (no submission)")).to_be_visible()
     expect(watched.locator(".breadcrumb .active")).to_have_text("o'neil & co")
     assert complaints == []
     with Gradebook(f"sqlite:///{course}/gradebook.db") as gradebook:
@@ -367,12 +367,13 @@ def test_formgrader_shows_a_hostile_submission_and_takes_a_grade(
 
 # Every address, with ids that are scripts.
 
-UNKNOWN = (f"</script><script>{RUN}</script>", f"{{{{x}}}}<svg/onload={RUN}>")
+UNKNOWN = f"</script><script>{RUN}</script>{{{{x}}}}<svg/onload={RUN}>"
 KNOWN = (f'"><img src=x onerror={RUN}>', f"';{RUN};'\\")
 LEADS = """() => [...document.querySelectorAll("a[href]")].map((one) => one.href)"""
 CLICK = """() => {
   document.addEventListener("click", (event) => event.target.closest("a:not([href='#'])") && event.preventDefault(), true);
   for (const one of document.querySelectorAll("a, button, [onclick], .glyphicon")) {
+    if (!one.isConnected) continue;  // a click before it has drawn the row anew
     one.dispatchEvent(new MouseEvent("mouseover", {bubbles: true}));
     one.dispatchEvent(new MouseEvent("click", {bubbles: true, cancelable: true}));
   }
@@ -416,18 +417,18 @@ def test_no_id_runs_a_script_at_any_address_of_formgrader(hostile_course, watche
         "**/api/**", lambda route: route.abort() if route.request.method == "POST" else route.continue_()
     )
     visited, found = set(), 0
-    for address in dict.fromkeys(addresses((*KNOWN, *UNKNOWN), submission_of(hostile_course, KNOWN[0]))):
+    for address in dict.fromkeys(addresses((*KNOWN, UNKNOWN), submission_of(hostile_course, KNOWN[0]))):
         answer = watched.goto(f"{host}/formgrader{address}")
-        assert (
-            "'unsafe-inline'"
-            not in answer.headers["content-security-policy"].partition("script-src")[2].partition(";")[0]
-        )
+        policy = answer.headers["content-security-policy"]
         if "/api/" in address and answer.ok:
             assert "html" not in answer.headers["content-type"]
         watched.wait_for_function("() => !window.jQuery?.active")
         assert watched.evaluate("window.ran") is None, address
         for place in watched.evaluate(LEADS):
             assert urlsplit(place).scheme in ("http", "https"), (address, place)
+        if "sandbox" in policy:  # a page in which nothing hears a click
+            continue
+        assert "'unsafe-inline'" not in policy.partition("script-src")[2].partition(";")[0]
         watched.evaluate(CLICK)
         watched.wait_for_timeout(50)  # a request that fails opens a dialog
         assert watched.evaluate("window.ran") is None, address
