@@ -1,6 +1,8 @@
 """The console command, and `python -m autograder`."""
 
 import gc
+import os
+import sys
 
 THRESHOLDS = 50_000, 20, 100
 """Grading makes little garbage: looking for it as often as Python does takes a tenth of a command's time."""
@@ -8,6 +10,13 @@ THRESHOLDS = 50_000, 20, 100
 
 def main() -> None:
     """Run the command. What is imported does not become garbage, so the collector never looks at it."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        sys.exit(
+            "error The folder in which this command was started has been deleted. Go to the course's folder with `cd` and run the "
+            "command again."
+        )
     gc.disable()
     from autograder.cli import main as command  # start-up: before the collector is frozen
 

@@ -14,13 +14,16 @@ import functools
 import glob
 import logging
 import os
+import secrets
 import warnings
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
+    from jinja2 import Environment
     from nbconvert.exporters import HTMLExporter
     from nbformat import NotebookNode
     from nbgrader.api import Gradebook
@@ -28,10 +31,15 @@ if TYPE_CHECKING:
 
 
 def _wrap(owner: Any, name: str, change: Callable[[Callable], Callable]) -> None:
-    """Replace `owner.name` with `change(its original)`. A second call replaces the first, and wraps nothing twice."""
+    """Replace `owner.name` with `change(its original)`. A second call replaces the first, and wraps nothing twice.
+
+    Not by `__wrapped__`: a handler's own wrapping, which asks for a login, stays around it.
+    """
     found = getattr(owner, name)
-    original = getattr(found, "__wrapped__", found)
-    setattr(owner, name, functools.wraps(original)(change(original)))
+    original = getattr(found, "of_nbgrader", found)
+    ours: Any = functools.wraps(original)(change(original))
+    ours.of_nbgrader = original
+    setattr(owner, name, ours)
 
 
 # Generating and grading ---------------------------------------------------------------------------------
@@ -181,32 +189,128 @@ def use_exporter(exporter: "type[HTMLExporter]") -> None:
 
     nbgrader's pages hold the HTML and the scripts of a student's notebook as they were written: opened by an instructor, they
     act with the instructor's rights. Not reported yet.
+
+    The exporter's `nonce` is that of the response, and `hosts` are the names of the host that was asked. It is made when a page is
+    asked for: formgrader may have been started elsewhere, and have opened this course later.
     """
-    from nbgrader.server_extensions.formgrader import formgrader  # start-up: nbgrader
+    from nbgrader.server_extensions.formgrader.base import BaseHandler  # start-up: nbgrader
+    from tornado.httputil import split_host_and_port
 
-    formgrader.HTMLExporter = exporter
+    def exporter_of(self: BaseHandler) -> "HTMLExporter":
+        made: Any = self.settings["nbgrader_exporter"]
+        if not isinstance(made, exporter):
+            made = exporter(config=self.settings["nbgrader_formgrader"].config)
+            self.settings["nbgrader_exporter"] = made
+        named = f"{self.request.host},{self.request.headers.get('X-Forwarded-Host', '')}"
+        made.nonce = nonce(self)
+        made.hosts = tuple(split_host_and_port(name.strip())[0] for name in named.split(",") if name.strip())
+        return made
+
+    BaseHandler.exporter = property(exporter_of)
 
 
-def send_policies(of_pages: str, of_files: str) -> None:
+def nonce(handler: Any) -> str:
+    """The nonce of a handler's one response, by which its policy knows nbgrader's own scripts."""
+    if not hasattr(handler, "_autograder_nonce"):
+        handler._autograder_nonce = secrets.token_urlsafe(16)
+    return handler._autograder_nonce
+
+
+def render_with(templates: "Environment") -> None:
+    """Have formgrader render its pages with these templates, to which the nonce of the response is given.
+
+    nbgrader's own escape nothing: an id in the address, or one in the gradebook, becomes HTML and script as it is, and acts
+    with the rights of whoever follows a link. Not reported yet.
+    """
+    from nbgrader.server_extensions.formgrader.base import BaseHandler  # start-up: nbgrader
+
+    def render(self: BaseHandler, name: str, **values: Any) -> str:
+        return templates.get_template(name).render(**values, nonce=nonce(self))
+
+    _wrap(BaseHandler, "render", lambda _: render)
+
+
+def send_policies(of_pages: Callable[[str], str], of_files: str) -> None:
     """Send these content security policies with formgrader's pages and with the files of a submission, after Jupyter's own.
 
-    nbgrader sends none of its own, and serves a student's files under Jupyter's address, where a script in an HTML file acts
-    with its reader's rights. A header in ServerApp's settings would be sent with every page of JupyterLab. Not reported yet; about the
-    policy for frames there is jupyter/nbgrader#1870.
+    `of_pages` makes the policy of a nonce. nbgrader sends none of its own, and serves a student's files under Jupyter's address,
+    where a script in an HTML file acts with its reader's rights. A header in ServerApp's settings would be sent with every page of
+    JupyterLab. Not reported yet; about the policy for frames there is jupyter/nbgrader#1870.
     """
     from nbgrader.server_extensions.formgrader import handlers  # start-up: nbgrader
 
     _send_policy(handlers.BaseHandler, of_pages)
-    _send_policy(handlers.SubmissionFilesHandler, of_files)
+    _send_policy(handlers.SubmissionFilesHandler, lambda nonce: of_files)
 
 
-def _send_policy(handler: Any, policy: str) -> None:
+def _send_policy(handler: Any, policy: Callable[[str], str]) -> None:
     """Jupyter's own policy says who may frame a page. If a directive occurs twice, the first one counts."""
     from jupyter_server.base.handlers import JupyterHandler  # start-up: jupyter_server
 
     their_property: Any = JupyterHandler.content_security_policy
     jupyters = their_property.fget
-    handler.content_security_policy = property(lambda self: f"{jupyters(self)}; {policy}")
+    handler.content_security_policy = property(lambda self: f"{jupyters(self)}; {policy(nonce(self))}")
+
+
+def send_answers_as_text() -> None:
+    """Send what formgrader's pages fetch as plain text.
+
+    nbgrader sends it as HTML, so that a browser that is led to such an address draws a student's name, or a comment, as a page.
+    Not as JSON: jQuery would parse it, and nbgrader's scripts parse it themselves. Not reported yet.
+    """
+    from nbgrader.server_extensions.formgrader.base import BaseApiHandler  # start-up: nbgrader
+
+    def change(theirs: Callable) -> Callable:
+        def set_default_headers(self: BaseApiHandler) -> None:
+            theirs(self)
+            self.set_header("Content-Type", "text/plain; charset=UTF-8")
+
+        return set_default_headers
+
+    _wrap(BaseApiHandler, "set_default_headers", change)
+
+
+def open_courses_for_jupyterlab_alone() -> None:
+    """Let formgrader change to the course in another folder only when JupyterLab's menu asks for it.
+
+    nbgrader runs the nbgrader_config.py of whatever folder the address names, also one that a student has handed in: who follows a
+    link to /formgrader?path=submitted/mallory/… runs the student's program with all rights. Not reported yet.
+    """
+    from nbgrader.server_extensions.formgrader.handlers import FormgraderHandler  # start-up: nbgrader
+    from tornado.web import HTTPError
+
+    def change(theirs: Callable) -> Callable:
+        def get(self: FormgraderHandler) -> Any:
+            path = self.get_argument("path", "")
+            if path and (not _by_jupyterlab(self) or _is_of_students(path, self.coursedir)):
+                raise HTTPError(
+                    400,
+                    "Formgrader opens the course of another folder only from JupyterLab's menu (Nbgrader, Formgrader (local)), "
+                    "and never in a folder of what students handed in: it would run the program nbgrader_config.py there.",
+                )
+            return theirs(self)
+
+        return get
+
+    _wrap(FormgraderHandler, "get", change)
+
+
+def _by_jupyterlab(handler: Any) -> bool:
+    """Whether a frame in a page of this server asks, as JupyterLab does. A link that a person follows opens no frame.
+
+    Browsers say so wherever the connection is encrypted or stays on the machine; elsewhere they at least name the page.
+    """
+    headers = handler.request.headers
+    if site := headers.get("Sec-Fetch-Site"):
+        return site == "same-origin" and headers.get("Sec-Fetch-Dest") in ("iframe", "frame")
+    page = urlsplit(headers.get("Referer", ""))
+    return page.netloc == handler.request.host and "/formgrader" not in page.path
+
+
+def _is_of_students(path: str, coursedir: Any) -> bool:
+    """Whether a path leads through a folder in which students' files lie."""
+    folders = {coursedir.submitted_directory, coursedir.autograded_directory, coursedir.feedback_directory}
+    return not folders.isdisjoint(Path(os.path.realpath(path)).parts)
 
 
 # Feedback -----------------------------------------------------------------------------------------------

@@ -48,7 +48,7 @@ from autograder.grading.store import Store
 from autograder.registered import registered_release
 from autograder.results import Result
 from autograder.untrusted.autograded import fill_outputs, shown_verdicts
-from autograder.untrusted.pages import A_STUDENTS_FILE, AROUND, Pages
+from autograder.untrusted.pages import A_STUDENTS_FILE, Pages, policy_of_formgrader
 from autograder.untrusted.staging import staged
 from autograder.untrusted.submission import (
     LeftOut,
@@ -64,6 +64,7 @@ from autograder.untrusted.submission import (
     to_be_filled_in,
     to_notebook,
 )
+from autograder.untrusted.templates import formgraders
 
 WRAP = textwrap.TextWrapper(78, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
 MARK = "autograder"
@@ -79,7 +80,10 @@ def configure(c: Config) -> None:
     nbgrader_patches.find_schema_version()
     nbgrader_patches.log_no_traceback()
     nbgrader_patches.use_exporter(Pages)
-    nbgrader_patches.send_policies(AROUND, A_STUDENTS_FILE)
+    nbgrader_patches.render_with(formgraders())
+    nbgrader_patches.send_policies(policy_of_formgrader, A_STUDENTS_FILE)
+    nbgrader_patches.send_answers_as_text()
+    nbgrader_patches.open_courses_for_jupyterlab_alone()
     nbgrader_patches.release_feedback_of_a_part()
     name_what_fails()
     c.Autograde.exporter_class = SafeReader

@@ -4,9 +4,11 @@ Each command is a function; what it needs of the rest is imported when it runs, 
 """
 
 import errno
+import os
 import sys
 from collections.abc import Callable
 from importlib.util import find_spec
+from pathlib import Path
 
 import typer
 from rich.markup import escape
@@ -61,11 +63,33 @@ def main() -> None:
         _complain(f"This needs the package {error.name}: `{install_command('grading')}`.")
     except JailError as error:
         _complain(f"{error}\nWithout a jail, `--isolation none` runs students' code with all your rights.")
+    except PermissionError as error:
+        if error.filename is None:
+            raise
+        _complain(_denied(Path(os.fsdecode(error.filename))))
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise
         where = f" ({error.filename})" if error.filename else ""
         _complain(f"{error.strerror}{where}. Make room and run the command again: it goes on where it was.")
+
+
+def _denied(path: Path) -> str:
+    """What forbids to read or write a file: most often a command that was once run with sudo, whose files are root's."""
+    inner = next((folder for folder in path.parents if folder.name == ".autograder"), path)
+    holder = next((place for place in (inner, *inner.parents) if os.path.lexists(place)), inner)
+    try:
+        import pwd  # optional: Windows knows no owners of this kind
+
+        owner, user = (pwd.getpwuid(number).pw_name for number in (holder.lstat().st_uid, os.geteuid()))
+    except (ImportError, KeyError, OSError):
+        owner = user = ""
+    if owner == user:
+        return f"{path} may not be read or written. Change its permissions: `chmod -R u+rwX {holder}`."
+    return (
+        f"{path} may not be read or written: {holder} belongs to {owner}, and you are {user}. If a command was run with sudo, give "
+        f"back what it made: `sudo chown -R {user} {holder}`."
+    )
 
 
 def _complain(sentence: str) -> None:

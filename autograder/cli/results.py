@@ -79,12 +79,17 @@ def written(
 
     def ready(address: str) -> None:
         console.print(f"Open {address}", highlight=False, soft_wrap=True)
-        console.print("Anyone with this address can grade. Ctrl+C ends the page; all grades are kept.")
+        console.print(
+            "The address opens the page in one browser, once. Ctrl+C ends the page; all grades are kept."
+        )
         threading.Thread(target=prepare, daemon=True).start()
+
+    def invite(address: str) -> None:
+        console.print(f"For another browser, open {address}", highlight=False, soft_wrap=True)
 
     from autograder.written.server import serve_page
 
-    serve_page(room, ready, port, browser, str(certfile or ""), str(keyfile or ""))
+    serve_page(room, ready, invite, port, browser, str(certfile or ""), str(keyfile or ""))
     console.print("Ended.")
 
 

@@ -34,6 +34,7 @@ REMEDIES = {
     "locked": "Another program writes in it: try again when that one has ended. A run goes on where it was.",
     "full": "Make room and run the command again: it goes on where it was.",
     "malformed": "It is damaged and was left as it is: put your last copy of it in its place.",
+    "readonly": "It may not be written: if a command was run with sudo, give the file back with `sudo chown`.",
     "not a database": "It is damaged and was left as it is: put your last copy of it in its place.",
 }
 

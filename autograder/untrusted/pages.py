@@ -4,10 +4,7 @@ Two walls stand one behind the other: only listed elements and addresses come in
 policy lets no script run but nbgrader's own, and nothing be loaded from elsewhere.
 """
 
-import base64
 import copy
-import hashlib
-import re
 import time
 from collections.abc import Callable
 from functools import cached_property, lru_cache
@@ -15,7 +12,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from jinja2 import pass_context
+from jinja2 import Environment, pass_context
 from jinja2.runtime import Context
 from nbconvert.exporters import HTMLExporter
 from nbconvert.filters import ansi2html
@@ -27,6 +24,7 @@ from traitlets.config import Config
 from autograder.source import is_demo
 from autograder.untrusted import budgets
 from autograder.untrusted.budgets import TooMuch
+from autograder.untrusted.templates import EscapingLoader, quoted, scripts_of_attributes
 
 OUR_TEMPLATES = Path(__file__).parents[1] / "templates" / "nbgrader"
 
@@ -35,24 +33,33 @@ ALONE = f"default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-i
 """The policy of a page that needs nothing but itself."""
 
 OF_FORMGRADER = (
-    "default-src 'none'; script-src {scripts}; connect-src 'self'; img-src 'self' data:; font-src 'self' data:; "
-    f"style-src 'self' 'unsafe-inline'; {NOTHING_ELSE}"
+    "default-src 'none'; script-src 'nonce-{nonce}' 'unsafe-hashes' {hashes}; connect-src 'self'; img-src {pictures}; "
+    f"font-src 'self' data:; style-src 'self' 'unsafe-inline'; {NOTHING_ELSE}"
 )
-AROUND = (
-    "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
-    "font-src 'self' data:; base-uri 'none'; object-src 'none'; form-action 'self'"
-)
-"""The policy of formgrader's other pages, whose scripts stand in them."""
+"""Not 'self' for scripts: under formgrader's address lie the files that students handed in, too."""
 
 A_STUDENTS_FILE = f"{ALONE}; sandbox"
 """The policy of a file beside the notebook: formgrader serves it under its own address."""
 
+NO_MATHJAX = "var MathJax = {Hub: {Startup: {signal: {Interest: (listener) => listener('End')}}}};"
+"""nbgrader's script waits for MathJax before it listens to the keyboard; our formulas need none."""
 
 NOT_RUN = "Not run for grading, because it only shows something: run the cell in the notebook to see it.\n"
 
 
+def policy_of_formgrader(nonce: str, pictures: str = "'self' data:") -> str:
+    """The policy of formgrader's pages, in which only scripts with this nonce run. `pictures` says where they come from."""
+    return OF_FORMGRADER.format(nonce=nonce, hashes=" ".join(scripts_of_attributes()), pictures=pictures)
+
+
 class Pages(HTMLExporter):
-    """HTMLExporter for what cannot be trusted. It is configured by the same settings."""
+    """HTMLExporter for what cannot be trusted. It is configured by the same settings.
+
+    Formgrader sets for each page the nonce of its response, and the names of the host that serves it.
+    """
+
+    nonce = ""
+    hosts: tuple[str, ...] = ()
 
     def __init__(self, config: Config | None = None, **kw: Any):
         config = copy.deepcopy(config or Config())
@@ -77,18 +84,27 @@ class Pages(HTMLExporter):
     ) -> tuple[str, dict[str, Any]]:
         """A whole page of HTML with its policy. Every page has a budget of its own for what students wrote."""
         self._begin()
+        resources = {**(resources or {}), "nonce": self.nonce}
         page, resources = super().from_notebook_node(_bounded(nb), resources, **kw)
         return self._guarded(page), resources
 
     def _begin(self) -> None:
         self._seconds, self._characters = 0.0, 0
 
+    def _create_environment(self) -> Environment:
+        """nbconvert's, in which the templates of nbgrader escape what they are given."""
+        environment = super()._create_environment()
+        environment.loader = EscapingLoader(environment.loader, "resources.nonce")
+        environment.filters["quoted"] = quoted
+        return environment
+
     def _guarded(self, page: str) -> str:
-        """With the policy in its head. nbgrader's scripts stand before it, and what a student wrote behind."""
+        """With the policy in its head: only nbgrader's scripts stand before it, and what a student wrote behind."""
         if self.template_name != "formgrade":
             return page.replace("<head>", f"<head>{_meta(ALONE)}", 1)
-        policy = OF_FORMGRADER.format(scripts=" ".join(["'unsafe-hashes'", *scripts_of_formgrader()]))
-        return page.replace("</head>", f"{_meta(policy)}</head>", 1)
+        policy = _meta(policy_of_formgrader(self.nonce, "data:"))
+        script = f'<script nonce="{self.nonce}">{NO_MATHJAX}</script>'
+        return page.replace("</head>", f"{script}{policy}</head>", 1)
 
     # Filters of the templates
 
@@ -97,11 +113,7 @@ class Pages(HTMLExporter):
         @pass_context
         def markdown2html(context: Context, source: str) -> str:
             attachments = context.get("cell", {}).get("attachments", {})
-            return (
-                self._written("markdown", source, attachments)
-                if attachments
-                else self._written("markdown", source)
-            )
+            return self._written("markdown", source, attachments or None, self.hosts)
 
         return markdown2html
 
@@ -145,14 +157,14 @@ def as_typed(text: str, why: str = "") -> Made:
 
 def _scribe(kind: str, source: str, *more: Any) -> str:
     """Most texts are the release's own and come again with every student. Long ones would fill the memory."""
-    if more or len(source) > 5000:
+    if len(source) > 5000 or any(isinstance(one, dict) for one in more):  # attachments
         return budgets.scribe.write(kind, source, *more)
-    return _remembered(kind, source)
+    return _remembered(kind, source, *more)
 
 
 @lru_cache(maxsize=2000)
-def _remembered(kind: str, source: str) -> str:
-    return budgets.scribe.write(kind, source)
+def _remembered(kind: str, source: str, *more: Any) -> str:
+    return budgets.scribe.write(kind, source, *more)
 
 
 def _bounded(nb: NotebookNode) -> NotebookNode:
@@ -176,19 +188,3 @@ def _bounded(nb: NotebookNode) -> NotebookNode:
 
 def _meta(policy: str) -> str:
     return f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
-
-
-@lru_cache
-def scripts_of_formgrader() -> tuple[str, ...]:
-    """Hashes of the scripts that nbgrader's template has in a page's body, as a policy names them."""
-    macros = (Path(template_path) / "formgrade" / "formgrade_macros.html.j2").read_text(encoding="utf-8")
-    body = macros[macros.index("macro nav(") :]
-    scripts = [
-        *re.findall(r"<script[^>]*>(.*?)</script>", body, re.DOTALL),
-        *re.findall(r'onclick="([^"]*)"', body),
-    ]
-    return tuple(dict.fromkeys(_hash(script) for script in scripts))
-
-
-def _hash(script: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"

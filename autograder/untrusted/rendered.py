@@ -5,9 +5,14 @@ sees them. What is made here of formulas and code stands aside meanwhile, so tha
 style and no MathML. `untrusted` calls these functions, in a process of its own.
 """
 
+import os
 import re
 import secrets
+import socket
+from collections.abc import Collection
+from functools import cache
 from html import escape, unescape
+from urllib.parse import unquote, urlsplit
 
 import nh3
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
@@ -33,35 +38,78 @@ ATTRIBUTES = {
     "th": {"colspan", "rowspan", "style"},
 }
 PICTURES = ("image/png", "image/jpeg", "image/gif")  # of attachments; an SVG may hold links and scripts
-LINK = re.compile(r"(?:https?://|mailto:)[^\x00-\x20]+", re.IGNORECASE)
+MAIL = re.compile(r"mailto:[^\x00-\x20]+", re.IGNORECASE)
+LINK = re.compile(
+    r"https?://(?P<host>(?:[a-z0-9_-]+\.)+(?:[a-z]{2,}|xn--[a-z0-9-]+))\.?(?::\d+)?(?P<path>[/?#][^\x00-\x20]*)?",
+    re.IGNORECASE | re.ASCII,
+)
+"""To a host with a name of several parts. Numbers, names of one part, a user before the host and signs that browsers read as
+others are the ways to write the host that serves the page so that it looks like another."""
+OF_THIS_NETWORK = {"arpa", "internal", "local", "localdomain", "localhost"}
+OF_A_HUB = ("JUPYTERHUB_HOST", "JUPYTERHUB_PUBLIC_URL", "JUPYTERHUB_PUBLIC_HUB_URL")
+"""Variables in which JupyterHub tells a server where its users find it."""
 PICTURE = re.compile(r"data:image/(?:png|jpeg|gif);base64,[A-Za-z0-9+/=\s]+")
 ALIGNED = re.compile(r"text-align: ?(?:left|center|right);?")  # as the tables of Markdown have it
-ALLOWED = {("a", "href"): LINK, ("img", "src"): PICTURE, ("td", "style"): ALIGNED, ("th", "style"): ALIGNED}
+ALLOWED = {("img", "src"): PICTURE, ("td", "style"): ALIGNED, ("th", "style"): ALIGNED}
 
 
-def markdown(source: str, attachments: Attachments | None = None) -> str:
-    """HTML of a Markdown cell, with its attached pictures."""
+def markdown(source: str, attachments: Attachments | None = None, hosts: Collection[str] = ()) -> str:
+    """HTML of a Markdown cell, with its attached pictures. `hosts` as in `clean`."""
     renderer = Renderer(attachments or {})
     dirty = MarkdownWithMath(renderer=renderer).render(source)
-    return renderer.put_back(clean(dirty))
+    return renderer.put_back(clean(dirty, hosts))
 
 
-def clean(html: str) -> str:
-    """Only the elements, attributes and addresses that are allowed. Links open a page that knows nothing of this one."""
+def clean(html: str, hosts: Collection[str] = ()) -> str:
+    """Only the elements, attributes and addresses that are allowed. Links open a page that knows nothing of this one.
+
+    No link leads to `hosts`, the names of the host that serves the page: a link that an instructor clicks acts with the
+    instructor's login there.
+    """
+    own = frozenset(host.lower() for host in hosts) | names_of_this_host()
+
+    def allowed(element: str, attribute: str, value: str) -> str | None:
+        if (element, attribute) == ("a", "href"):
+            return value if MAIL.fullmatch(value) or leads_elsewhere(value, own) else None
+        pattern = ALLOWED.get((element, attribute))
+        return value if pattern is None or pattern.fullmatch(value) else None
+
     return nh3.clean(
         html,
         tags=ELEMENTS,
         attributes=ATTRIBUTES,
-        attribute_filter=_allowed,
+        attribute_filter=allowed,
         url_schemes={"http", "https", "mailto", "data"},
         link_rel="noopener noreferrer nofollow",
         set_tag_attribute_values={"a": {"target": "_blank"}},
     )
 
 
-def _allowed(element: str, attribute: str, value: str) -> str | None:
-    pattern = ALLOWED.get((element, attribute))
-    return value if pattern is None or pattern.fullmatch(value) else None
+def leads_elsewhere(address: str, own: Collection[str]) -> bool:
+    """Whether a link surely leads to a host that is not this one.
+
+    A page of feedback does not know where it will be read, so that formgrader's addresses are refused at every host.
+    """
+    match = LINK.fullmatch(address)
+    if match is None:
+        return False
+    host = match["host"].lower()
+    in_formgrader = "formgrader" in _decoded(match["path"] or "").lower()
+    return host not in own and host.rpartition(".")[2] not in OF_THIS_NETWORK and not in_formgrader
+
+
+def _decoded(path: str) -> str:
+    """Decoded as often as it is encoded, within reason: servers in front of others decode once more."""
+    for _ in range(5):
+        path = unquote(path)
+    return path
+
+
+@cache
+def names_of_this_host() -> frozenset[str]:
+    """Names under which a browser may find this machine, or the hub that started this server."""
+    hub = [urlsplit(os.environ.get(name, "")).hostname for name in OF_A_HUB]
+    return frozenset(name.lower() for name in (socket.gethostname(), *hub) if name)
 
 
 def output(html: str) -> str:

@@ -1,8 +1,8 @@
 """The page for written answers: handlers in a jupyter_server that listens on this machine alone.
 
-Jupyter decides who may ask: it checks the token, the login cookie, the XSRF cookie, and the host and origin of each request. None of
-its own services is offered, and nothing that a user has configured for Jupyter applies. The page runs no script but its own, loads
-nothing from elsewhere, and shows what students wrote as text.
+Jupyter decides who may ask: it checks the token, the login cookie, the XSRF cookie, and the host and origin of each request. A token
+logs one browser in, once. None of Jupyter's own services is offered, and nothing that a user has configured for it applies. The page
+runs no script but its own, loads nothing from elsewhere, and shows what students wrote as text.
 """
 
 import asyncio
@@ -10,14 +10,17 @@ import logging
 import secrets
 import signal
 from collections.abc import Callable
+from functools import partial
 from http import HTTPStatus
 from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, cast
 from urllib.parse import unquote
 
 import msgspec
+from jupyter_server.auth import User
+from jupyter_server.auth.identity import PasswordIdentityProvider
 from jupyter_server.base.handlers import APIHandler
 from jupyter_server.serverapp import ServerApp
 from tornado import web
@@ -34,7 +37,8 @@ POLICY = (
 )
 FILES = {"page.html": "text/html", "page.css": "text/css", "page.js": "text/javascript"}
 SENTENCES = {
-    HTTPStatus.FORBIDDEN: "Open the address that `autograder written` printed, or load the page again.",
+    HTTPStatus.FORBIDDEN: "Load the page again. If that does not help, open the last address that the terminal shows: each opens the page "
+    "in one browser, once.",
     HTTPStatus.NOT_FOUND: "There is no such page.",
     HTTPStatus.INTERNAL_SERVER_ERROR: "There is an error in autograder itself; the terminal in which `autograder written` runs shows it.",
 }
@@ -200,6 +204,28 @@ default_handlers = [
 """Under this name jupyter_server looks for the handlers of a service."""
 
 
+class OneTimeToken(PasswordIdentityProvider):
+    """A token is replaced as soon as a browser has logged in with it.
+
+    It stands in an address, which may be read in a browser's history or in the command line of a program that opens it.
+    """
+
+    used: Callable[[], None]
+    """Called after each login. The browser that has logged in goes on with its cookie."""
+
+    async def get_user_token(self, handler: web.RequestHandler) -> User | None:
+        """Whoever sends the token, once."""
+        user = await super().get_user_token(handler)
+        if user is not None:
+            self.token = _new_token()
+            self.used()
+        return user
+
+
+def _new_token() -> str:
+    return secrets.token_urlsafe(24)
+
+
 class WrittenServer(ServerApp):
     """A server without Jupyter's services that reads no configuration file."""
 
@@ -220,18 +246,22 @@ class WrittenServer(ServerApp):
 def serve_page(
     room: Room,
     ready: Callable[[str], None],
+    invite: Callable[[str], None],
     port: int = 0,
     browser: bool = False,
     certfile: str = "",
     keyfile: str = "",
 ) -> None:
-    """Serve the page until the program is told to end. Once it listens, `ready` is called with the address to open."""
-    token = secrets.token_urlsafe(24)
+    """Serve the page until the program is told to end.
+
+    Once it listens, `ready` is called with the address to open; whenever an address was used, `invite` is called with the next one.
+    """
     with TemporaryDirectory(prefix="autograder-written-") as folder:
         (nothing := Path(folder) / "empty").mkdir()
-        identity = {"token": token, "cookie_options": {"samesite": "Lax", "expires_days": None}}
+        identity = {"token": _new_token(), "cookie_options": {"samesite": "Lax", "expires_days": None}}
         server = WrittenServer(
             config=Config({"IdentityProvider": identity}),
+            identity_provider_class=OneTimeToken,
             extra_services=[__name__],
             tornado_settings={
                 "room": room,
@@ -254,5 +284,12 @@ def serve_page(
             log_level=logging.ERROR,
         )
         server.initialize(argv=[], find_extensions=False)
-        server.io_loop.add_callback(ready, f"{server.connection_url}?token={token}")
+
+        identity_provider = cast(OneTimeToken, server.identity_provider)
+
+        def tell(listener: Callable[[str], None]) -> None:
+            listener(f"{server.connection_url}?token={identity_provider.token}")
+
+        identity_provider.used = partial(tell, invite)
+        server.io_loop.add_callback(tell, ready)
         server.start()

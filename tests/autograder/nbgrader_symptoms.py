@@ -14,8 +14,11 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from email.message import Message
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
+from urllib.parse import quote
 from urllib.request import urlopen
 
 import nbformat
@@ -214,8 +217,8 @@ def feedback_ends_at_the_first_student_outside_the_exchange(course: Course) -> b
 # Pages
 
 
-def fetch(course: Course, *paths: str) -> list[tuple[str, str]]:
-    """These pages, each with its policy, from a Jupyter server with formgrader in the course's folder."""
+def fetch(course: Course, *paths: str) -> list[tuple[str, Message]]:
+    """These pages, each with its headers, from a Jupyter server with formgrader in the course's folder."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -227,11 +230,15 @@ def fetch(course: Course, *paths: str) -> list[tuple[str, str]]:
     server = ServerApp(config=config)
     server.initialize(argv=[])
 
-    def read(path: str) -> tuple[str, str]:
-        with urlopen(f"http://127.0.0.1:{port}{path}", timeout=60) as answer:
-            return answer.read().decode(), answer.headers["Content-Security-Policy"]
+    def read(path: str) -> tuple[str, Message]:
+        try:
+            answer = urlopen(f"http://127.0.0.1:{port}{path}", timeout=60)
+        except HTTPError as error:
+            answer = error
+        with answer:
+            return answer.read().decode(), answer.headers
 
-    async def answers() -> list[tuple[str, str]]:
+    async def answers() -> list[tuple[str, Message]]:
         return [await asyncio.to_thread(read, path) for path in paths]
 
     try:
@@ -242,19 +249,30 @@ def fetch(course: Course, *paths: str) -> list[tuple[str, str]]:
 
 
 def pages_of_a_submission(course: Course) -> dict[str, bool]:
-    """Three symptoms of one server."""
+    """The symptoms of one server."""
     (course.root / "autograded" / "ada" / NAME / "page.html").write_text(SCRIPT)
+    program = course.root / "submitted" / "ada" / NAME / "nbgrader_config.py"
+    program.write_text("from pathlib import Path\nPath(__file__).with_name('ran').touch()")
     with course.gradebook() as gradebook:
         submission = gradebook.find_submission_notebook(NAME, NAME, "ada").id
+        gradebook.update_or_create_student("ada", first_name=SCRIPT)
     place = f"/formgrader/submissions/{submission}"
-    (page, _), (_, of_file), (_, around) = fetch(
-        course, f"{place}/", f"{place}/page.html", "/formgrader/manage_students"
+    (page, _), (_, of_file), (around, of_around), (answer, of_answer), _ = fetch(
+        course,
+        f"{place}/",
+        f"{place}/page.html",
+        f"/formgrader/manage_students/{quote(SCRIPT, safe='')}",
+        "/formgrader/api/students",
+        f"/formgrader?path={quote(str(program.parent))}",
     )
-    assert "Mine. " in page
+    assert "Mine. " in page and "manage_students_assignments.js" in around and SCRIPT in answer
     return {
         "a_students_script_is_in_the_page": SCRIPT in page,
-        "a_students_file_may_run_scripts": "sandbox" not in of_file,
-        "formgraders_pages_may_load_anything": "default-src" not in around,
+        "a_students_file_may_run_scripts": "sandbox" not in of_file["Content-Security-Policy"],
+        "formgraders_pages_may_load_anything": "default-src" not in of_around["Content-Security-Policy"],
+        "an_id_becomes_a_script": SCRIPT in around,
+        "an_answer_to_a_script_is_a_page": "html" in of_answer["Content-Type"],
+        "a_link_runs_a_students_program": program.with_name("ran").exists(),
     }
 
 

@@ -1,6 +1,12 @@
 """What a course says of itself, and what commands say of it."""
 
 import errno
+import os
+import pwd
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
@@ -16,6 +22,7 @@ from autograder.grading.regrade import Change
 from autograder.settings import course_settings, limits
 from autograder.source import imported_ahead
 from tests.autograder.here import NAME, RIGHT
+from tests.conftest import ROOT
 
 
 def set_in(course, *lines):
@@ -102,6 +109,48 @@ def test_a_full_disk_is_a_sentence_and_exit_status_1(monkeypatch, capsys):
     monkeypatch.setattr(cli, "app", lambda: (_ for _ in ()).throw(OSError(errno.EIO, "broken")))
     with pytest.raises(OSError, match="broken"):
         cli.main()
+
+
+def denied(root, monkeypatch, capsys) -> str:
+    """What the command says when it may not take the course's lock."""
+
+    def grade():
+        with course_lock(root):
+            pass
+
+    monkeypatch.setattr(cli, "app", grade)
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 1
+    return " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder to another")
+def test_a_folder_that_sudo_has_left_to_root_is_a_sentence_that_gives_it_back(monkeypatch, capsys):
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        (Path(folder) / ".autograder").mkdir()
+        os.seteuid(pwd.getpwnam("nobody").pw_uid)
+        try:
+            said = denied(Path(folder), monkeypatch, capsys)
+        finally:
+            os.seteuid(0)
+        assert "belongs to root, and you are nobody" in said
+        assert f"`sudo chown -R nobody {folder}/.autograder`" in said
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_may_not_be_written_is_a_sentence(tmp_path, monkeypatch, capsys):
+    (tmp_path / ".autograder").mkdir(0o500)
+    assert "chmod -R u+rwX" in denied(tmp_path, monkeypatch, capsys)
+
+
+def test_a_deleted_working_directory_is_a_sentence(tmp_path):
+    script = 'mkdir gone; cd gone; rmdir ../gone; exec "$@" --help'
+    command = ["sh", "-c", script, "sh", sys.executable, "-m", "autograder"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=environment)
+    assert done.returncode == 1 and "has been deleted" in done.stderr and "Traceback" not in done.stderr
 
 
 def test_the_time_to_go_shrinks_with_what_is_left():

@@ -3,12 +3,18 @@
 import base64
 import os
 import re
+import shutil
 import subprocess
+from functools import partial
+from urllib.parse import quote, urlsplit
+from urllib.request import Request, urlopen
 
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
 from nbgrader.api import Gradebook
+from nbgrader.server_extensions.formgrader import apihandlers, handlers
 from playwright.sync_api import expect
+from tornado.web import RequestHandler, StaticFileHandler
 
 from autograder.course import Assignment
 from autograder.source import grade_id
@@ -74,6 +80,18 @@ MARKDOWN = (
     f"</div></div></body><script>{RUN}</script>",
     f"<!--><script>{RUN}</script>-->",
     f"<a name=statusmessage id=submission_id href='javascript:{RUN}'>link</a>",
+    *(
+        f"[link]({host}/formgrader/manage_students/{quote(f'<img src=x onerror={RUN}>')})"
+        for host in (
+            "",
+            "http://127.0.0.1:8888",
+            "http://localhost:8888",
+            "http://[::1]:8888",
+            "http://2130706433:8888",
+        )
+    ),
+    "[link](/formgrader?path=submitted/mallory/02_attention)",
+    "<a href='http://127.0.0.1:8888/logout'>link</a> <a href='http:\\\\127.0.0.1:8888\\lab'>link</a>",
 )
 HONEST = "[an honest link](https://example.org/paper)"
 ATTACKS = f"""
@@ -161,7 +179,8 @@ def links_lead_where_they_may(page):
     written = page.locator(".rendered_html, .output_area, .input_area")
     addresses = {one.get_attribute("href") for one in written.locator("a[href]").all()}
     assert "https://example.org/paper" in addresses
-    assert {address.partition(":")[0] for address in addresses} <= {"http", "https", "mailto"}
+    assert {urlsplit(address)[:2] for address in addresses} == {("https", "example.org")}
+    assert {urlsplit(one.url).hostname for one in page.opened} <= {"example.org", None}
     (paper, *_) = [one for one in page.opened if one.url == "https://example.org/paper"]
     paper.wait_for_load_state()
     assert paper.evaluate("[window.opener, document.referrer]") == [None, ""]
@@ -257,45 +276,196 @@ def test_a_file_beside_the_notebook_runs_nothing(course, watched, formgrader):
         assert watched.evaluate("window.ran") is None
 
 
-def test_formgrader_s_own_pages_still_work(course, watched, formgrader):
-    blocked = []
+@pytest.fixture
+def complaints(watched):
+    """What went wrong in the page: errors of scripts, and what a policy has stopped."""
+    said = []
+    watched.on("pageerror", lambda error: said.append(str(error)))
     watched.on(
-        "console",
-        lambda message: blocked.append(message.text) if "Content Security" in message.text else None,
+        "console", lambda message: said.append(message.text) if "Content Security" in message.text else None
     )
+    return said
+
+
+def test_formgrader_s_own_pages_still_work(course, watched, formgrader, complaints):
     for page, row in (
         ("manage_assignments", NAME),
         (f"manage_submissions/{NAME}", "mallory"),
         ("manage_students", "mallory"),
+        ("manage_students/mallory", NAME),
+        (f"manage_students/mallory/{NAME}", NAME),
+        ("gradebook", NAME),
+        (f"gradebook/{NAME}", NAME),
         (f"gradebook/{NAME}/{NAME}", "Submission #1"),
     ):
         watched.goto(f"{formgrader}/{page}")
         watched.locator("tbody tr", has_text=row).first.wait_for(timeout=120_000)
-    assert blocked == []
+    watched.get_by_role("button", name="Show All Names").click()
+    expect(watched.locator("a.name-shown", has_text="mallory")).to_be_visible()
+    watched.get_by_role("button", name="Hide All Names").click()
+    watched.goto(f"{formgrader}/manage_assignments")
+    watched.get_by_role("link", name="Add new assignment...").click()
+    expect(watched.get_by_role("dialog")).to_contain_text("Add New Assignment")
+    assert complaints == []
 
 
-def test_formgrader_shows_a_hostile_submission_and_takes_a_grade(course, watched, formgrader, picture):
-    blocked = []
-    watched.on(
-        "console",
-        lambda message: blocked.append(message.text) if "Content Security" in message.text else None,
-    )
+def test_formgrader_takes_a_student_with_an_apostrophe(course, watched, formgrader, complaints):
+    watched.goto(f"{formgrader}/manage_students")
+    watched.locator("tbody tr", has_text="mallory").first.wait_for(timeout=120_000)
+    watched.get_by_role("link", name="Add new student...").click()
+    watched.locator(".modal input.id").fill("o'neil & co")
+    watched.locator(".modal input.last-name").fill("O'Neil")
+    with watched.expect_response(lambda answer: answer.request.method == "PUT") as saved:
+        watched.locator(".modal button.save").click()
+    assert saved.value.ok
+    watched.goto(f"{formgrader}/manage_students")
+    watched.get_by_role("link", name="O'Neil, None").click()
+    expect(watched.locator("tbody tr", has_text=f"{NAME} (no submission)")).to_be_visible()
+    expect(watched.locator(".breadcrumb .active")).to_have_text("o'neil & co")
+    assert complaints == []
+    with Gradebook(f"sqlite:///{course}/gradebook.db") as gradebook:
+        gradebook.remove_student("o'neil & co")
+
+
+def test_formgrader_shows_a_hostile_submission_and_takes_a_grade(
+    course, watched, formgrader, complaints, picture
+):
     watched.goto(f"{formgrader}/submissions/{submission_of(course, 'mallory')}/")
     watched.locator("input.score").first.wait_for(timeout=120_000)
     formulas_are_drawn(watched)
     picture(watched, "instructor_formgrader")
     watched.locator(".glyphicon-eye-open.name-hidden").click()
     expect(watched.locator(".name-shown").first).to_be_visible()
-    assert blocked == []
+
+    def saved(kind):
+        return watched.expect_response(
+            lambda answer: f"/api/{kind}/" in answer.url and answer.request.method == "PUT"
+        )
 
     score = watched.locator(f"input.score#{REFLECTION}")
     score.fill("1.5")
-    with watched.expect_response(
-        lambda answer: "/api/grade/" in answer.url and answer.request.method == "PUT"
-    ) as saved:
+    with saved("grade") as grade:
         score.press("Tab")
-    assert saved.value.ok
+    assert grade.value.ok
     expect(score).to_have_value("1.5")
+    extra = watched.locator(f"input.extra-credit[id={REFLECTION}_extra_credit]")
+    expect(extra).to_be_focused()  # nbgrader's script hears the keyboard, also where no MathJax is loaded
+    comment = watched.locator(f"textarea[id={REFLECTION}-comment]")
+    comment.fill("Why <b>half</b>? $x$")
+    with saved("comment") as said:
+        comment.press("Escape")
+    assert said.value.ok
+    watched.keyboard.press("Control+Shift+F")
+    expect(watched.locator("#statusmessage")).to_have_text("Submission flagged")
+    assert complaints == []
     with Gradebook(f"sqlite:///{course}/gradebook.db") as gradebook:
         grade = gradebook.find_grade(REFLECTION, NAME, NAME, "mallory")
         assert (grade.manual_score, grade.needs_manual_grade) == (1.5, False)
+        assert gradebook.find_comment(REFLECTION, NAME, NAME, "mallory").comment == "Why <b>half</b>? $x$"
+        assert gradebook.find_submission_notebook(NAME, NAME, "mallory").flagged
+
+
+# Every address, with ids that are scripts.
+
+UNKNOWN = f"</script><script>{RUN}</script>{{{{x}}}}<svg/onload={RUN}>"
+KNOWN = (f'"><img src=x onerror={RUN}>', f"';{RUN};'\\")
+LEADS = """() => [...document.querySelectorAll("a[href]")].map((one) => one.href)"""
+CLICK = """() => {
+  document.addEventListener("click", (event) => event.target.closest("a:not([href='#'])") && event.preventDefault(), true);
+  for (const one of document.querySelectorAll("a, button, [onclick], .glyphicon")) {
+    if (!one.isConnected) continue;  // a click before it has drawn the row anew
+    one.dispatchEvent(new MouseEvent("mouseover", {bubbles: true}));
+    one.dispatchEvent(new MouseEvent("click", {bubbles: true, cancelable: true}));
+  }
+}"""
+
+
+def addresses(ids, submission):
+    """Each address of formgrader that a link can open, with these ids in it."""
+    one_part = re.compile(r"\((?:\?P<\w+>)?\[\^/\]\+\)")
+    for pattern, handler, *_ in (*handlers.default_handlers, *apihandlers.default_handlers):
+        files = handler is handlers.SubmissionFilesHandler
+        if (issubclass(handler, StaticFileHandler) and not files) or handler.get is RequestHandler.get:
+            continue  # nbgrader's own files, and what is only posted to
+        form = re.sub(r"\(\?P<action>[^)]*\)", "next", pattern).removeprefix("/formgrader").removesuffix("/?")
+        for one in map(partial(quote, safe=""), (*ids, submission)):
+            address = form.replace("(.*)", f"{submission}/{one}") if files else one_part.sub(one, form)
+            yield f"{address}?submission_id={one}" if form in ("/api/grades", "/api/comments") else address
+
+
+@pytest.fixture
+def hostile_course(course, tmp_path):
+    """The course, whose gradebook also holds students, assignments and notebooks whose names are scripts."""
+    copy = tmp_path / "hostile"
+    shutil.copytree(course, copy)
+    with Gradebook(f"sqlite:///{copy}/gradebook.db") as gradebook:
+        for one in KNOWN:
+            gradebook.add_student(one, first_name=one, last_name=one, email=one)
+            gradebook.add_assignment(one)
+            gradebook.add_notebook(one, one)
+            gradebook.add_submission(one, one)
+            gradebook.add_submission(NAME, one)
+            for step in ("submitted", "autograded"):
+                shutil.copytree(copy / step / "mallory", copy / step / one)
+    return copy
+
+
+def test_no_id_runs_a_script_at_any_address_of_formgrader(hostile_course, watched, start_lab):
+    host, _, _ = start_lab(hostile_course).partition("/lab")
+    watched.goto(f"{host}/formgrader/manage_students?token=course")
+    watched.route(
+        "**/api/**", lambda route: route.abort() if route.request.method == "POST" else route.continue_()
+    )
+    visited, found = set(), 0
+    for address in dict.fromkeys(addresses((*KNOWN, UNKNOWN), submission_of(hostile_course, KNOWN[0]))):
+        answer = watched.goto(f"{host}/formgrader{address}")
+        policy = answer.headers["content-security-policy"]
+        if "/api/" in address and answer.ok:
+            assert "html" not in answer.headers["content-type"]
+        watched.wait_for_function("() => !window.jQuery?.active")
+        assert watched.evaluate("window.ran") is None, address
+        for place in watched.evaluate(LEADS):
+            assert urlsplit(place).scheme in ("http", "https"), (address, place)
+        if "sandbox" in policy:  # a page in which nothing hears a click
+            continue
+        assert "'unsafe-inline'" not in policy.partition("script-src")[2].partition(";")[0]
+        watched.evaluate(CLICK)
+        watched.wait_for_timeout(50)  # a request that fails opens a dialog
+        assert watched.evaluate("window.ran") is None, address
+        visited.add(answer.status)
+        found += any(one in watched.locator("body").inner_text() for one in KNOWN)
+    assert visited == {200, 404} and found > 10
+
+
+JUPYTERLABS = {"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Dest": "iframe"}
+
+
+def test_a_link_does_not_run_a_student_s_program_and_jupyterlab_still_opens_courses(
+    course, watched, start_lab
+):
+    lab = start_lab(course)
+    host, _, _ = lab.partition("/lab")
+    program = course / "submitted" / "mallory" / NAME / "nbgrader_config.py"
+    program.write_text("from pathlib import Path\nPath(__file__).with_name('ran').touch()")
+    watched.goto(lab)
+    watched.wait_for_function("() => window.jupyterapp?.restored")
+    for path in (program.parent, program.parent.relative_to(course), "."):
+        assert (
+            watched.evaluate(
+                "path => fetch(path).then((answer) => answer.status)", f"/formgrader?path={path}"
+            )
+            == 400
+        )
+        assert watched.goto(f"{host}/formgrader?path={path}").status == 400
+    watched.goto(lab)
+    watched.wait_for_function("() => window.jupyterapp?.restored")
+    watched.evaluate(
+        "url => window.jupyterapp.commands.execute('nbgrader:open-formgrader-local', {url})",
+        f"{host}/formgrader?path=.",
+    )
+    stranger = Request(f"{host}/formgrader?path=.", headers=JUPYTERLABS)
+    with urlopen(stranger, timeout=60) as answer:
+        assert "/login" in answer.url, "who has not logged in opens nothing"
+    frame = watched.frame_locator("iframe[src*=formgrader], iframe").first
+    expect(frame.locator("tbody tr", has_text=NAME).first).to_be_visible()
+    assert not program.with_name("ran").exists()

@@ -11,7 +11,7 @@ from autograder.gradebook.by_hand import read_marks
 from autograder.gradebook.gradebook import open_gradebook
 from tests.autograder.written.class_of import NAME, QUESTION, make_course, record
 from tests.autograder.written.conftest import SIGNS, TEXTS
-from tests.autograder.written.serving import serving
+from tests.autograder.written.serving import next_address, serving
 from tests.browser.test_student import WORDS_AND_COLOURS, contrast
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -26,26 +26,22 @@ def assignment(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def opened(assignment, tmp_path_factory):
-    """What the command tells the browser to open."""
+    """The program, what it tells the browser to open, and the addresses that were not used yet."""
     folder = tmp_path_factory.mktemp("browser")
     script = folder / "browser"
     script.write_text(f'#!/bin/sh\ncd {folder}; echo "$1" > command; mv command opened\n')
     script.chmod(0o755)
-    with serving(assignment, "--again", "1", BROWSER=f"{script} %s") as (_, address):
+    with serving(assignment, "--again", "1", BROWSER=f"{script} %s") as (running, address):
         while not (folder / "opened").exists():
             time.sleep(0.1)
-        yield (folder / "opened").read_text().strip(), address
-
-
-@pytest.fixture(scope="module")
-def address(opened):
-    return opened[1]
+        yield running, (folder / "opened").read_text().strip(), [address]
 
 
 @pytest.fixture
-def sit_down(chromium, address):
+def sit_down(chromium, opened):
     """A page of a grader of that name, and what went wrong in it."""
     contexts, problems = [], []
+    running, _, unused = opened
 
     def open_page(name, **options):
         context = chromium.new_context(**({"viewport": {"width": 1280, "height": 800}} | options))
@@ -53,7 +49,7 @@ def sit_down(chromium, address):
         page = context.new_page()
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("dialog", lambda dialog: problems.append(dialog.message))
-        page.goto(address)
+        page.goto(unused.pop() if unused else next_address(running))
         page.get_by_label("Name").fill(name)
         page.keyboard.press("Enter")
         page.get_by_label("Question", exact=True).select_option(QUESTION)
@@ -82,7 +78,9 @@ def group(page, text):
 def test_the_browser_is_led_from_the_file_to_the_page(chromium, opened):
     context = chromium.new_context()
     page = context.new_page()
-    page.goto(opened[0])
+    _, file, unused = opened
+    page.goto(file)
+    unused.clear()  # the file led to the address that was printed
     page.get_by_label("Name").fill("eva")
     page.keyboard.press("Enter")
     expect(page.locator("#counted")).to_contain_text("answers graded")

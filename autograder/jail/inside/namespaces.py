@@ -58,6 +58,7 @@ def enter(limits: Limits, uid: int, gid: int) -> None:
     mount_own_proc()
     forbid_namespaces()
     limit_resources(limits, own_processes=True)
+    seal_own_proc()
     drop_capabilities()
     prctl("no_new_privs", 38, 1)
     seccomp.install()
@@ -121,6 +122,11 @@ def mounts_below(folder: Path) -> list[Path]:
 def mount_own_proc() -> None:
     """A /proc that shows this namespace's processes only."""
     _mount("proc", Path("/proc"), "proc", NOSUID | NODEV | NOEXEC)
+
+
+def seal_own_proc() -> None:
+    """Nothing can be written there any more: else a submission would take back that the kernel ends it first."""
+    _mount("proc", Path("/proc"), None, BIND | REMOUNT | READ_ONLY | NOSUID | NODEV | NOEXEC)
 
 
 def forbid_namespaces() -> None:

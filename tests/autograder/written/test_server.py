@@ -14,13 +14,14 @@ from autograder.gradebook.gradebook import open_gradebook
 from autograder.written.server import MOST_BYTES
 from tests.autograder.written.class_of import NAME, QUESTION
 from tests.autograder.written.conftest import SIGNS
-from tests.autograder.written.serving import serving
+from tests.autograder.written.serving import next_address, serving
 
 
 class Browser:
     """A browser that has opened the address, and can be told to lie."""
 
-    def __init__(self, address):
+    def __init__(self, address, running):
+        self.running = running
         self.port, self.token = urlsplit(address).port, address.partition("token=")[2]
         self.headers = {"X-Grader": "ann"}
         cookies = SimpleCookie()
@@ -65,8 +66,8 @@ def errors(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def browser(nine, errors):
-    with serving(nine, "--no-browser", errors=errors) as (_, address):
-        yield Browser(address)
+    with serving(nine, "--no-browser", errors=errors) as (running, address):
+        yield Browser(address, running)
 
 
 def points(assignment):
@@ -87,11 +88,24 @@ def test_a_grade_goes_from_the_page_to_the_gradebook(nine, browser):
 
 @pytest.mark.slow
 def test_the_token_becomes_a_cookie_that_no_script_and_no_other_site_gets(browser):
-    reply, _ = browser.ask(f"/?token={browser.token}", Cookie="")
+    token = next_address(browser.running).partition("token=")[2]
+    reply, _ = browser.ask(f"/?token={token}", Cookie="")
     cookie = reply.getheader("Set-Cookie")
     assert reply.status == 302 and reply.getheader("Location") == "/"
-    assert "HttpOnly" in cookie and "SameSite=Lax" in cookie and browser.token not in cookie
+    assert "HttpOnly" in cookie and "SameSite=Lax" in cookie and token not in cookie
     assert browser.ask("/?token=guess", Cookie="")[0].status == 403
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", ["/", "/page.js", "/api/start", "/nowhere"])
+def test_a_token_that_was_used_opens_nothing_for_whoever_reads_it_afterwards(browser, first):
+    token = next_address(browser.running).partition("token=")[2]
+    assert browser.ask(f"{first}?token={token}", Cookie="")[0].status != 403
+    for path in ("/", "/page.js", "/api/start"):
+        reply, words = browser.ask(f"{path}?token={token}", Cookie="")
+        assert reply.status == 403 and "terminal shows" in json.loads(words)["error"]
+        assert browser.ask(path, Cookie="", Authorization=f"token {token}")[0].status == 403
+    assert browser.ask("/api/start")[0].status == 200  # with a cookie
 
 
 @pytest.mark.parametrize(

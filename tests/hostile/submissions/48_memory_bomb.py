@@ -1,9 +1,12 @@
-"""tries: take all memory
+"""tries: take all memory, and go on when the cell is interrupted
 loses: everything
-says: memory
+says: before this check was answered
 cell: first
 """
 
 kept = []
 while True:
-    kept.append(bytearray(b"x" * (1 << 25)))
+    try:
+        kept.append(b"x" * (1 << 25))
+    except BaseException:
+        pass

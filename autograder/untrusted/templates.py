@@ -1,0 +1,88 @@
+"""nbgrader's own templates for formgrader, with what they lack: they escape nothing, and their scripts have no nonce.
+
+The templates are changed while they are read, so that a new version of nbgrader brings its own. What is put into HTML is
+escaped by Jinja; in a script, an id becomes a string of JavaScript; in an address, it is quoted.
+"""
+
+import base64
+import hashlib
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from urllib.parse import quote
+
+from jinja2 import BaseLoader, Environment, FileSystemLoader
+from nbgrader.server_extensions.formgrader.handlers import template_path
+
+FOLDER = Path(template_path)
+SCRIPT = re.compile(r"<script\b(?P<attributes>[^>]*)>(?P<body>.*?)</script>", re.DOTALL)
+TEXT = re.compile(r'"\{\{ (?P<value>[\w.]+) \}\}(?P<rest>[^"{}]*)"')
+"""In a script: a text that begins with a value."""
+PART = re.compile(r"(?<=/)\{\{ ([\w.]+_id) \}\}")
+"""An id as a part of an address."""
+VALUE = re.compile(r"\{\{ ((?:resources|cell\.metadata)(?:\.\w+)+) \}\}")
+"""In the templates that nbconvert's environment renders, which does not escape by itself."""
+ON_EVENT = re.compile(r'\bon\w+="([^"]*)"', re.IGNORECASE)
+
+
+def formgraders() -> Environment:
+    """The environment in place of nbgrader's. Its templates are to be rendered with the `nonce` of their response."""
+    theirs = FileSystemLoader(template_path)
+    environment = Environment(loader=EscapingLoader(theirs, "nonce"), autoescape=True)
+    environment.filters["quoted"] = quoted
+    return environment
+
+
+def quoted(value: object) -> str:
+    """An id as one part of an address."""
+    return quote(str(value), safe="")
+
+
+class EscapingLoader(BaseLoader):
+    """The templates of another loader; of those that are nbgrader's for formgrader, what `escaping` makes of them."""
+
+    def __init__(self, theirs: BaseLoader, nonce: str):
+        self._theirs, self._nonce = theirs, nonce
+
+    def get_source(
+        self, environment: Environment, template: str
+    ) -> tuple[str, str | None, Callable[[], bool] | None]:
+        """As jinja2.BaseLoader has it."""
+        source, file, is_current = self._theirs.get_source(environment, template)
+        if file is not None and Path(file).is_relative_to(FOLDER):
+            source = escaping(source, self._nonce)
+        return source, file, is_current
+
+
+def escaping(source: str, nonce: str) -> str:
+    """The text of a template that escapes its values; `nonce` is the expression that gives the nonce in it."""
+
+    def script(match: re.Match[str]) -> str:
+        body = TEXT.sub(_as_javascript, match["body"])
+        return f'<script nonce="{{{{ {nonce} }}}}"{match["attributes"]}>{body}</script>'
+
+    source = PART.sub(r"{{ \1 | quoted }}", SCRIPT.sub(script, source))
+    return VALUE.sub(r"{{ \1 | e }}", source)
+
+
+def _as_javascript(match: re.Match[str]) -> str:
+    """nbgrader's scripts use ids in addresses alone."""
+    value = match["value"]
+    if value.endswith("_id"):
+        value = f"{value} | quoted"
+    if match["rest"]:
+        value = f'({value} ~ "{match["rest"]}")'
+    return f"{{{{ {value} | tojson }}}}"
+
+
+@lru_cache
+def scripts_of_attributes() -> tuple[str, ...]:
+    """Hashes of the scripts in attributes such as onclick, which cannot carry a nonce, as a policy names them."""
+    files = sorted(file for kind in ("*.tpl", "*.j2") for file in FOLDER.rglob(kind))
+    scripts = [script for file in files for script in ON_EVENT.findall(file.read_text(encoding="utf-8"))]
+    return tuple(dict.fromkeys(map(_hash, scripts)))
+
+
+def _hash(script: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
