@@ -14,6 +14,7 @@ import functools
 import glob
 import logging
 import os
+import re
 import warnings
 from collections.abc import Callable, Iterable
 from datetime import datetime
@@ -107,6 +108,29 @@ def read_timestamps(handed_in_at: Callable[[Path], datetime | None]) -> None:
 
     _wrap(CourseDirectory, "get_existing_timestamp", lambda _: get_existing_timestamp)
     _wrap(NbGraderAPI, "get_submitted_timestamp", lambda _: get_submitted_timestamp)
+
+
+def read_zones(read_time: Callable[[str], datetime]) -> None:
+    """Read times that name their zone, as in "2026-10-05 23:58:00 +0200", with `read_time`, which raises ValueError.
+
+    nbgrader takes +0200 for 200 seconds, and an abbreviation that it does not know, such as CEST, for UTC: due dates, and
+    the times of hand-ins in an exchange with c.Exchange.timezone, are off by hours. Not reported yet.
+    """
+    from nbgrader import utils  # start-up: nbgrader
+    from nbgrader.exchange.default import collect
+
+    def change(theirs: Callable) -> Callable:
+        def parse_utc(ts: datetime | str | None) -> datetime | None:
+            return read_time(ts) if isinstance(ts, str) and ZONED.search(ts) else theirs(ts)
+
+        return parse_utc
+
+    _wrap(utils, "parse_utc", change)
+    collect.parse_utc = utils.parse_utc
+
+
+ZONED = re.compile(r"\d:\d.*?[\d.)\s](?:[+-]\d|[A-Za-z]{2,})")
+"""A time of day, and something behind it that may be a zone."""
 
 
 # The gradebook ------------------------------------------------------------------------------------------

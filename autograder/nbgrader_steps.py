@@ -61,9 +61,11 @@ from autograder.untrusted.submission import (
     read_handed,
     restore,
     students,
+    time_of,
     to_be_filled_in,
     to_notebook,
 )
+from autograder.untrusted.times import read_time
 
 WRAP = textwrap.TextWrapper(78, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
 MARK = "autograder"
@@ -76,6 +78,7 @@ def configure(c: Config) -> None:
     nbgrader_patches.show_own_words()
     nbgrader_patches.list_students(can_be_a_student)
     nbgrader_patches.read_timestamps(_handed_in_at)
+    nbgrader_patches.read_zones(read_time)
     nbgrader_patches.find_schema_version()
     nbgrader_patches.log_no_traceback()
     nbgrader_patches.use_exporter(Pages)
@@ -236,6 +239,9 @@ class Grade(Autograde):
             return
         for path in left_out:
             self.log.warning("%s is not copied: it is no regular file, or too large.", ascii(path))
+        _, unread = time_of(self._staged[student])
+        if unread:
+            self._tell(f"{student} counts as in time. {unread}", logging.WARNING)
         names = [Path(notebook).name for notebook in notebooks]
         if self._file not in names:
             raise CourseError(

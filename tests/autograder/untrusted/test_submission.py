@@ -197,6 +197,7 @@ def test_an_unreadable_time_is_no_time(folder, text):
     (folder / "hw.ipynb").write_text(nbformat.writes(RELEASE))
     (folder / "timestamp.txt").write_text(text)
     assert read(folder).timestamp is None
+    assert bool(read(folder).time_unread) == bool(text)
 
 
 def test_what_is_written_is_what_nbgrader_calls_so(folder):
