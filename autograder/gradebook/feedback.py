@@ -13,7 +13,7 @@ from autograder.files import product
 from autograder.gradebook.collect import read_owners
 from autograder.gradebook.gradebook import recorded_students
 from autograder.settings import course_directory, load
-from autograder.untrusted.downloads import FileOwner
+from autograder.untrusted.layouts import FileOwner
 from autograder.untrusted.submission import LeftOut
 
 

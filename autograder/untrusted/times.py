@@ -70,6 +70,7 @@ def read_time(text: str, zone: tzinfo | None = None, order: Order = "") -> datet
     rest = COMPACT.sub(r"\1-\2-\3 \4:\5:\6", DASHED.sub(r"\1 \2 \3", rest))
     parts, rest = _take_date(rest)
     clock, rest = _take_clock(rest)
+    named: timedelta | ZoneInfo | str | None
     named, rest = _take_zone(rest)
     words = [word for word in WORD.findall(rest) if word.casefold() not in FILLERS]
     numbers = re.findall(r"\d+", rest)
@@ -201,20 +202,25 @@ def _hour(hour: int, meridiem: str) -> int:
 
 
 def _day(parts: _Parts, numbers: list[str], words: list[str], order: Order) -> datetime:
-    """The day, if there is one that agrees with every word. Raises NoTime."""
+    """The day, if there is one; of several the one whose weekday is named. Raises NoTime."""
     if unknown := [word for word in words if not _names(word)]:
         raise NoTime(f"has the word {unknown[0][:20]!r}, which is not understood")
-    days = {day for day in _days(parts, numbers, words, parts.order or order) if day.year in YEARS}
+    agree = {
+        day: agrees for day, agrees in _days(parts, numbers, words, parts.order or order) if day.year in YEARS
+    }
+    days = [day for day, agrees in agree.items() if agrees] or list(agree)
     if not days:
         raise NoTime("has no day that exists")
     if len(days) > 1:
         first, second = sorted(days)[:2]
         raise NoTime(f"may be {first.day} {first:%B} or {second.day} {second:%B}")
-    return days.pop()
+    return days[0]
 
 
-def _days(parts: _Parts, numbers: list[str], words: list[str], order: Order) -> Iterator[datetime]:
-    """Every day that a text may mean."""
+def _days(
+    parts: _Parts, numbers: list[str], words: list[str], order: Order
+) -> Iterator[tuple[datetime, bool]]:
+    """Every day that a text may mean, and whether it is the weekday that the text names."""
     if parts.year:
         month_first, day_first = (
             (parts.year, parts.first, parts.second),
@@ -232,13 +238,14 @@ def _days(parts: _Parts, numbers: list[str], words: list[str], order: Order) -> 
                 yield from _exists(int(years[0]), month, int(days[0]), words[:place] + words[place + 1 :])
 
 
-def _exists(year: int, month: int, day: int, weekdays: list[str]) -> Iterator[datetime]:
+def _exists(year: int, month: int, day: int, weekdays: list[str]) -> Iterator[tuple[datetime, bool]]:
     try:
         date = datetime(year, month, day)
     except ValueError:
         return
-    if all(date.weekday() in _names(word).weekdays for word in weekdays):
-        yield date
+    named = [_names(word).weekdays for word in weekdays]
+    if all(named):
+        yield date, all(date.weekday() in days for days in named)
 
 
 def _utc(at: datetime, named: timedelta | tzinfo | str | None, zone: tzinfo | None) -> datetime:
