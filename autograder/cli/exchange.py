@@ -67,6 +67,31 @@ def collect(
         raise typer.Exit(1)
 
 
+def students(
+    source: Annotated[Path, typer.Argument(metavar="FILE", help="A table as CSV, with a heading.")],
+    id_column: Annotated[
+        str, typer.Option("--id", metavar="COLUMN", help="The heading of the column that holds the ids.")
+    ] = "",
+) -> None:
+    """Put the people of a table into the gradebook: of a spreadsheet, or as Moodle or Canvas exports its participants.
+
+    Columns are found by what they are called in some languages: id, first name, last name (or the whole name), e-mail address.
+    Commas, semicolons and tabs may stand between cells; any encoding that spreadsheets write is read. Who is there already
+    is changed where the table says something else. Nobody is removed. Whoever cannot be imported is named, and the exit
+    status is 1.
+    """
+    from autograder.gradebook.gradebook import open_gradebook  # start-up: nbgrader
+    from autograder.gradebook.people import explain_import, import_people
+    from autograder.gradebook.tables import read_rows
+
+    root = course_root()
+    table = read_rows(source)
+    with open_gradebook(root) as gradebook:
+        done = import_people(gradebook, table, id_column)
+    say_lines(explain_import(done))
+    complain_of(done.left, "not imported")
+
+
 def export(
     name: Name,
     to: Annotated[Destination, typer.Option(help="For whom the file is.")],
