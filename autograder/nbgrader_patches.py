@@ -236,6 +236,32 @@ def _send_policy(handler: Any, policy: str) -> None:
 # Feedback -----------------------------------------------------------------------------------------------
 
 
+def take_ids_literally() -> None:
+    """Let `nbgrader generate_feedback` and formgrader's button make the page of a student called [ab], and no other.
+
+    nbgrader takes ids for patterns (jupyter/nbgrader#1843): [ab] means a and b, and the student gets no feedback. A pattern
+    that is nobody's id still is one, and * always means everybody.
+    """
+    from nbgrader.converters import GenerateFeedback  # start-up: nbgrader
+
+    def change(theirs: Callable) -> Callable:
+        def init_notebooks(self: GenerateFeedback) -> None:
+            name, student = self.coursedir.assignment_id, self.coursedir.student_id
+            literally = student != "*" and os.path.isdir(self._format_source(name, student))
+            pattern = self._format_source(name, glob.escape(student) if literally else student)
+            file = f"{self.coursedir.notebook_id}.ipynb"
+            folders = {folder: os.path.join(glob.escape(folder), file) for folder in glob.glob(pattern)}
+            found = {folder: glob.glob(notebooks) for folder, notebooks in folders.items()}
+            self.assignments = {folder: notebooks for folder, notebooks in found.items() if notebooks}
+            self.notebooks = []
+            if not self.assignments:
+                theirs(self)  # says so
+
+        return init_notebooks
+
+    _wrap(GenerateFeedback, "init_notebooks", change)
+
+
 def release_feedback_of_a_part() -> None:
     """Let `nbgrader release_feedback` name the students who did not hand in through the exchange, and serve the others.
 

@@ -83,6 +83,7 @@ def configure(c: Config) -> None:
     nbgrader_patches.log_no_traceback()
     nbgrader_patches.use_exporter(Pages)
     nbgrader_patches.send_policies(AROUND, A_STUDENTS_FILE)
+    nbgrader_patches.take_ids_literally()
     nbgrader_patches.release_feedback_of_a_part()
     name_what_fails()
     c.Autograde.exporter_class = SafeReader
@@ -148,7 +149,8 @@ class Grade(Autograde):
         """nbgrader's, which takes a folder's name for a pattern: of [ab] it would grade what a has handed in."""
         name, student = self.coursedir.assignment_id, self.coursedir.student_id
         where = self._format_source(name, student)
-        pattern = self._format_source(name, glob.escape(student)) if os.path.isdir(where) else where
+        literally = student != "*" and os.path.isdir(where)  # everybody, though somebody may be called so
+        pattern = self._format_source(name, glob.escape(student)) if literally else where
         file = f"{self.coursedir.notebook_id}.ipynb"
         files_in = {
             folder: glob.glob(os.path.join(glob.escape(folder), file)) for folder in glob.glob(pattern)
