@@ -134,7 +134,8 @@ def _in_archive(archive: zipfile.ZipFile, zone: tzinfo, knows: Callable[[str], b
     encoding, certain = _encoding(archive.infolist(), knows)
     for entry in archive.infolist():
         raw = _without_flag(entry)
-        path = _path(entry.filename if raw is None else raw.decode(encoding, "replace"))
+        name = _in_unicode(entry) or entry.filename
+        path = _path(name if raw is None else raw.decode(encoding, "replace"))
         if path.endswith("/"):
             continue
         if not _leads_nowhere_else(path):
@@ -148,12 +149,22 @@ def _in_archive(archive: zipfile.ZipFile, zone: tzinfo, knows: Callable[[str], b
 
 def _without_flag(entry: zipfile.ZipInfo) -> bytes | None:
     """A name as it is in the archive, if it is not ASCII and nothing says how it is encoded."""
-    if entry.flag_bits & 0x800 or entry.filename.isascii():
+    if entry.flag_bits & 0x800 or entry.orig_filename.isascii() or _in_unicode(entry):
         return None
-    try:
-        return entry.filename.encode("cp437")  # which Python has taken it for
-    except UnicodeEncodeError:  # it was in a field of its own, as UTF-8
-        return None
+    return entry.orig_filename.encode("cp437")  # which Python has taken it for
+
+
+def _in_unicode(entry: zipfile.ZipInfo) -> str:
+    """The name in the field that Info-ZIP writes beside the one of the machine, or "". Only newer Pythons read it."""
+    extra = entry.extra
+    while len(extra) >= 4:
+        kind, size = struct.unpack_from("<HH", extra)
+        field, extra = extra[4 : 4 + size], extra[4 + size :]
+        if kind == 0x7075 and field[:1] == b"\x01":
+            raw = entry.orig_filename.encode("cp437", "replace")
+            is_of_name = field[1:5] == struct.pack("<L", zlib.crc32(raw))
+            return field[5:].decode("utf-8", "replace") if is_of_name else ""
+    return ""
 
 
 def _encoding(entries: Iterable[zipfile.ZipInfo], knows: Callable[[str], bool]) -> tuple[str, bool]:

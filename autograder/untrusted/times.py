@@ -32,9 +32,9 @@ YEAR_LAST = re.compile(
     r"(?<!\d)(\d{1,2})(?:([-/.])\s?|\s+tháng\s+)(\d{1,2})(?:\2\s?|\s*,?\s*(?:năm\s+)?)(\d{4})(?!\d)"
 )
 CLOCKS = (
-    re.compile(r"(?<![\d:])(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?(?![\d:])"),
-    re.compile(r"(?<!\d)(\d{1,2})\s*(?:[時时시点點]|h)\s*(\d{2})\s*[分분]?()(?!\d)"),
-    re.compile(r"(?<![\d.])(\d{1,2})\.(\d{2})()(?![\d.])"),
+    re.compile(r"(?<![\d:])(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?(?![\d:])"),
+    re.compile(r"(?<!\d)(\d{1,2})\s*(?:[時时시点點]|h)\s*(\d{2})\s*[分분]?()()(?!\d)"),
+    re.compile(r"(?<![\d.])(\d{1,2})\.(\d{2})()()(?![\d.])"),
 )
 OFFSET = re.compile(r"(?:\b(?:UTC|GMT|UT)\s?)?([+-])(\d{1,2})(?::?(\d{2}))?(?!\d)")
 ZONE_NAME = re.compile(r"[A-Za-z_]+(?:/[A-Za-z0-9_+-]+)+")
@@ -74,13 +74,16 @@ def read_time(text: str, zone: tzinfo | None = None, order: Order = "") -> datet
     named, rest = _take_zone(rest)
     words = [word for word in WORD.findall(rest) if word.casefold() not in FILLERS]
     numbers = re.findall(r"\d+", rest)
-    meridiem, words = _take_meridiem(words, clock[0])
-    if named is None and words and _is_zone(words[-1]) and not _names(words[-1]):
+    if named is None and words and _is_zone(words[-1]) and (parts.year or not _names(words[-1])):
         named = words.pop()
     elif isinstance(named, timedelta):
-        words = [word for word in words if not (_is_zone(word) and not _names(word))]
+        words = [word for word in words if not _is_zone(word) or _names(word)]
+    meridiem, words = _take_meridiem(words)
     day = _day(parts, numbers, words, order)
-    at = day.replace(hour=_hour(clock[0], meridiem), minute=clock[1], second=min(clock[2], 59))
+    hour, minute, second, microsecond = clock
+    at = day.replace(
+        hour=_hour(hour, meridiem), minute=minute, second=min(second, 59), microsecond=microsecond
+    )
     if named is None and zone is None and not parts.iso:
         raise NoTime("names no time zone")
     return _utc(at, named, zone)
@@ -151,13 +154,15 @@ def _take_date(text: str) -> tuple[_Parts, str]:
     return parts, f"{text[: match.start()]} {text[match.end() :]}"
 
 
-def _take_clock(text: str) -> tuple[tuple[int, int, int], str]:
+def _take_clock(text: str) -> tuple[tuple[int, int, int, int], str]:
+    """The hour, minute, second and microsecond."""
     for clock in CLOCKS:
         if match := clock.search(text):
             hour, minute, second = int(match[1]), int(match[2]), int(match[3] or 0)
+            microsecond = int((match[4] or "0")[:6].ljust(6, "0"))
             if hour > 24 or minute > 59 or second > 60:
                 raise NoTime("has a time of day that does not exist")
-            return (hour, minute, second), f"{text[: match.start()]} {text[match.end() :]}"
+            return (hour, minute, second, microsecond), f"{text[: match.start()]} {text[match.end() :]}"
     raise NoTime("has no time of day")
 
 
@@ -177,7 +182,7 @@ def _take_zone(text: str) -> tuple[timedelta | ZoneInfo | None, str]:
     return None, text
 
 
-def _take_meridiem(words: list[str], hour: int) -> tuple[str, list[str]]:
+def _take_meridiem(words: list[str]) -> tuple[str, list[str]]:
     """am, pm or nothing, in any language."""
     found, others = set(), []
     for word in words:
@@ -262,20 +267,25 @@ def _offset_of(abbreviation: str, at: datetime, zone: tzinfo | None) -> timedelt
         return timedelta()
     if abbreviation in GERMAN:
         return GERMAN[abbreviation]
-    here = zone or zone_of()[0]
-    if abbreviation in _offsets(here, at):
-        return _offsets(here, at)[abbreviation]
-    everywhere = {
+    offsets = _offsets(zone or zone_of()[0], at)
+    if abbreviation not in offsets:
+        everywhere = _offsets_everywhere(abbreviation, at.replace(hour=12, minute=0, second=0, microsecond=0))
+        if len(everywhere) != 1:
+            why = "several places use" if everywhere else "is unknown"
+            raise NoTime(f"has the time zone {abbreviation}, which {why}")
+        return min(everywhere)
+    return offsets[abbreviation]
+
+
+@lru_cache(maxsize=1000)
+def _offsets_everywhere(abbreviation: str, day: datetime) -> frozenset[timedelta]:
+    """What an abbreviation means in all time zones of the world."""
+    return frozenset(
         offset
-        for name in sorted(available_timezones())
-        for called, offset in _offsets(ZoneInfo(name), at).items()
+        for name in available_timezones()
+        for called, offset in _offsets(ZoneInfo(name), day).items()
         if called == abbreviation
-    }
-    if len(everywhere) != 1:
-        raise NoTime(
-            f"has the time zone {abbreviation}, which {'several places use' if everywhere else 'is unknown'}"
-        )
-    return everywhere.pop()
+    )
 
 
 def _offsets(zone: tzinfo, at: datetime) -> dict[str, timedelta]:
@@ -285,7 +295,7 @@ def _offsets(zone: tzinfo, at: datetime) -> dict[str, timedelta]:
 
 
 def _is_zone(word: str) -> bool:
-    return word.isascii() and word.isupper() and len(word) <= 5
+    return word.isascii() and word.isupper() and len(word) <= 5 and word not in ("AM", "PM")
 
 
 @dataclass(frozen=True)

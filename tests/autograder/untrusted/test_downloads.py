@@ -3,6 +3,7 @@
 import io
 import struct
 import zipfile
+import zlib
 
 import pytest
 
@@ -86,6 +87,16 @@ def test_a_name_in_an_encoding_that_nobody_knows_is_marked(tmp_path):
         assert files[0].guessed
     with opened(with_raw_names(tmp_path, "utf-8", f"müller/{FILE}")) as (files, _):
         assert files[0].path == f"müller/{FILE}" and not files[0].guessed
+
+
+def test_a_name_that_is_there_in_unicode_too_is_read_from_there(tmp_path):
+    """Info-ZIP on Windows writes it into a field of its own."""
+    entry = zipfile.ZipInfo("ada/x.ipynb")
+    raw, name = b"ada/x.ipynb", f"Łucja/{FILE}".encode()
+    entry.extra = struct.pack("<HHBL", 0x7075, 5 + len(name), 1, zlib.crc32(raw)) + name
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as packed:
+        packed.writestr(entry, "x")
+    assert paths(tmp_path / "x.zip") == [f"Łucja/{FILE}"]
 
 
 def test_a_name_that_is_no_utf_8_although_it_says_so_makes_no_archive(tmp_path):
