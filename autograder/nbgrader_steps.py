@@ -241,9 +241,6 @@ class Grade(Autograde):
             return
         for path in left_out:
             self.log.warning("%s is not copied: it is no regular file, or too large.", ascii(path))
-        _, unread = time_of(self._staged[student])
-        if unread:
-            self._tell(f"{student} counts as in time. {unread}", logging.WARNING)
         names = [Path(notebook).name for notebook in notebooks]
         if self._file not in names:
             raise CourseError(
@@ -260,6 +257,9 @@ class Grade(Autograde):
         self.set_permissions(name, student)
         self.run_post_convert_hook()
         self._tell(_summary(*self.graded), logging.INFO)
+        _, unread = time_of(self._staged[student])
+        if unread:
+            self._tell(f"{student} counts as in time: {unread}", logging.WARNING)
 
     def _format_source(self, assignment_id: str, student_id: str, escape: bool = False) -> str:
         """While a student is graded: a copy, of which nbgrader may follow every name and read every timestamp."""
