@@ -14,6 +14,7 @@ import functools
 import glob
 import logging
 import os
+import re
 import secrets
 import warnings
 from collections.abc import Callable, Iterable
@@ -115,6 +116,29 @@ def read_timestamps(handed_in_at: Callable[[Path], datetime | None]) -> None:
 
     _wrap(CourseDirectory, "get_existing_timestamp", lambda _: get_existing_timestamp)
     _wrap(NbGraderAPI, "get_submitted_timestamp", lambda _: get_submitted_timestamp)
+
+
+def read_zones(read_time: Callable[[str], datetime]) -> None:
+    """Read times that name their zone, as in "2026-10-05 23:58:00 +0200", with `read_time`, which raises ValueError.
+
+    nbgrader takes +0200 for 200 seconds, and an abbreviation that it does not know, such as CEST, for UTC: due dates, and
+    the times of hand-ins in an exchange with c.Exchange.timezone, are off by hours. Not reported yet.
+    """
+    from nbgrader import utils  # start-up: nbgrader
+    from nbgrader.exchange.default import collect
+
+    def change(theirs: Callable) -> Callable:
+        def parse_utc(ts: datetime | str | None) -> datetime | None:
+            return read_time(ts) if isinstance(ts, str) and ZONED.search(ts) else theirs(ts)
+
+        return parse_utc
+
+    _wrap(utils, "parse_utc", change)
+    collect.parse_utc = utils.parse_utc
+
+
+ZONED = re.compile(r"\d:\d.*?[\d.)\s](?:[+-]\d|[A-Za-z]{2,})")
+"""A time of day, and something behind it that may be a zone."""
 
 
 # The gradebook ------------------------------------------------------------------------------------------
@@ -314,6 +338,32 @@ def _is_of_students(path: str, coursedir: Any) -> bool:
 
 
 # Feedback -----------------------------------------------------------------------------------------------
+
+
+def take_ids_literally() -> None:
+    """Let `nbgrader generate_feedback` and formgrader's button make the page of a student called [ab], and no other.
+
+    nbgrader takes ids for patterns (jupyter/nbgrader#1843): [ab] means a and b, and the student gets no feedback. A pattern
+    that is nobody's id still is one, and * always means everybody.
+    """
+    from nbgrader.converters import GenerateFeedback  # start-up: nbgrader
+
+    def change(theirs: Callable) -> Callable:
+        def init_notebooks(self: GenerateFeedback) -> None:
+            name, student = self.coursedir.assignment_id, self.coursedir.student_id
+            literally = student != "*" and os.path.isdir(self._format_source(name, student))
+            pattern = self._format_source(name, glob.escape(student) if literally else student)
+            file = f"{self.coursedir.notebook_id}.ipynb"
+            folders = {folder: os.path.join(glob.escape(folder), file) for folder in glob.glob(pattern)}
+            found = {folder: glob.glob(notebooks) for folder, notebooks in folders.items()}
+            self.assignments = {folder: notebooks for folder, notebooks in found.items() if notebooks}
+            self.notebooks = []
+            if not self.assignments:
+                theirs(self)  # says so
+
+        return init_notebooks
+
+    _wrap(GenerateFeedback, "init_notebooks", change)
 
 
 def release_feedback_of_a_part() -> None:

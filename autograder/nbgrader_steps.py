@@ -61,10 +61,12 @@ from autograder.untrusted.submission import (
     read_handed,
     restore,
     students,
+    time_of,
     to_be_filled_in,
     to_notebook,
 )
 from autograder.untrusted.templates import formgraders
+from autograder.untrusted.times import read_time
 
 WRAP = textwrap.TextWrapper(78, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
 MARK = "autograder"
@@ -77,6 +79,7 @@ def configure(c: Config) -> None:
     nbgrader_patches.show_own_words()
     nbgrader_patches.list_students(can_be_a_student)
     nbgrader_patches.read_timestamps(_handed_in_at)
+    nbgrader_patches.read_zones(read_time)
     nbgrader_patches.find_schema_version()
     nbgrader_patches.log_no_traceback()
     nbgrader_patches.use_exporter(Pages)
@@ -84,6 +87,7 @@ def configure(c: Config) -> None:
     nbgrader_patches.send_policies(policy_of_formgrader, A_STUDENTS_FILE)
     nbgrader_patches.send_answers_as_text()
     nbgrader_patches.open_courses_for_jupyterlab_alone()
+    nbgrader_patches.take_ids_literally()
     nbgrader_patches.release_feedback_of_a_part()
     name_what_fails()
     c.Autograde.exporter_class = SafeReader
@@ -149,7 +153,8 @@ class Grade(Autograde):
         """nbgrader's, which takes a folder's name for a pattern: of [ab] it would grade what a has handed in."""
         name, student = self.coursedir.assignment_id, self.coursedir.student_id
         where = self._format_source(name, student)
-        pattern = self._format_source(name, glob.escape(student)) if os.path.isdir(where) else where
+        literally = student != "*" and os.path.isdir(where)  # everybody, though somebody may be called so
+        pattern = self._format_source(name, glob.escape(student)) if literally else where
         file = f"{self.coursedir.notebook_id}.ipynb"
         files_in = {
             folder: glob.glob(os.path.join(glob.escape(folder), file)) for folder in glob.glob(pattern)
@@ -256,6 +261,9 @@ class Grade(Autograde):
         self.set_permissions(name, student)
         self.run_post_convert_hook()
         self._tell(_summary(*self.graded), logging.INFO)
+        _, unread = time_of(self._staged[student])
+        if unread:
+            self._tell(f"{student} counts as in time: {unread}", logging.WARNING)
 
     def _format_source(self, assignment_id: str, student_id: str, escape: bool = False) -> str:
         """While a student is graded: a copy, of which nbgrader may follow every name and read every timestamp."""

@@ -345,8 +345,8 @@ def _alike(everybody: Class) -> dict[str, object]:
     assignment = everybody.assignment
     cells = assignment.read_release().cells
     written = {grade_id(cell) for cell in cells if is_solution(cell) and cell.cell_type != "code"}
-    texts_of = _compared(everybody)
     expected_texts = _expected(assignment, written)
+    texts_of = similarity.with_copies_placed(_compared(everybody), expected_texts, written)
     groups = similarity.find_groups(texts_of, expected_texts, written)
     common = similarity.find_common(texts_of, expected_texts, written)
     return {

@@ -13,7 +13,7 @@ import shutil
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from nbformat import NotebookNode
@@ -24,7 +24,7 @@ from autograder.errors import CourseError
 from autograder.gradebook.collect import collect
 from autograder.gradebook.feedback import make_pages, pack, page_of
 from autograder.gradebook.gradebook import open_gradebook, register
-from autograder.gradebook.roster import read_table
+from autograder.gradebook.tables import read_rows
 from autograder.grading.reference import mistake_sources, solution_sources
 from autograder.grading.run import Options, find_submissions, grade_class
 from autograder.report import write_report
@@ -223,8 +223,7 @@ def write_download(assignment: Assignment, students: list[Student]) -> tuple[Pat
         for number, student in enumerate(students, 4711):
             folder = f"{student.name}_{number}_assignsubmission_file"
             archive.writestr(f"{folder}/{assignment.name}.ipynb", student.content)
-            local = student.handed_in.replace(tzinfo=UTC).astimezone()
-            when = local.strftime("%A, %d %B %Y, %I:%M %p")
+            when = student.handed_in.strftime("%A, %d %B %Y, %I:%M %p")
             table.writerow([f"Participant {number}", student.name, student.id, "Submitted for grading", when])
     worksheet.write_text(rows.getvalue(), encoding="utf-8")
     return download, worksheet
@@ -254,9 +253,9 @@ def run_demo(
     tell(f"A class of {len(students)} in {course}, a copy of the course: {assignment.name}.")
     put_into_gradebook(assignment, students)
     download, worksheet = write_download(assignment, students)
-    tell(f"autograder collect {download.name} {assignment.name} --names {worksheet.name}")
+    tell(f"autograder collect {download.name} {assignment.name} --names {worksheet.name} --zone UTC")
     with open_gradebook(course) as gradebook:
-        collect(course, download, gradebook, assignment.name, read_table(worksheet))
+        collect(course, download, gradebook, assignment.name, read_rows(worksheet), zone="UTC")
     tell(f"autograder grade {assignment.name}")
     folders = find_submissions(assignment, assignment.submitted, [])
     grade_class(assignment, folders, Options(isolation), lambda result: None, tell)

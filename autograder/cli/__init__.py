@@ -23,6 +23,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "demo": beginning.demo,
     "doctor": beginning.doctor,
     "build": authoring.build,
+    "students": exchange.students,
     "collect": exchange.collect,
     "grade": grading.grade,
     "watch": grading.watch,

@@ -32,6 +32,13 @@ def collect(
             help="Moodle's grading worksheet or Canvas' exported gradebook: who is who, and with Moodle's also when.",
         ),
     ] = None,
+    zone: Annotated[
+        str,
+        typer.Option(
+            metavar="ZONE",
+            help="The time zone of the times in TABLE.csv, such as Europe/Berlin. Default: TZ, or this machine's.",
+        ),
+    ] = "",
 ) -> None:
     """Put what Moodle or Canvas lets you download into submitted/, where `autograder grade` looks for it.
 
@@ -39,20 +46,50 @@ def collect(
     - Canvas: the assignment's Download Submissions.
     - or STUDENT/ASSIGNMENT.ipynb, as a folder or in an archive; STUDENT is the student's id.
 
-    Students are found in nbgrader's gradebook by their names, or by TABLE.csv. Of several notebooks the last counts. What
-    cannot be matched is named, stops nothing else, and the exit status is 1.
+    Students are found in nbgrader's gradebook by their names, or by TABLE.csv, in any language. What parses as a notebook
+    is taken, whatever it is called. Of several notebooks of a student one with work in it goes before the untouched release,
+    one that is called like the assignment before another, and the later before the earlier. Whose files hold no notebook,
+    what cannot be matched, and times that cannot be read are named and stop nothing else; then the exit status is 1.
     """
     from autograder.gradebook.collect import collect as run  # start-up: nbgrader
     from autograder.gradebook.collect import explain
     from autograder.gradebook.gradebook import open_gradebook
-    from autograder.gradebook.roster import read_table
+    from autograder.gradebook.tables import read_rows
 
     root = course_root()
     wanted = find_assignment(root, name).name if name else ""
+    table = read_rows(names) if names else None
     with open_gradebook(root) as gradebook:
-        done = run(root, source, gradebook, wanted, read_table(names) if names else {})
+        done = run(root, source, gradebook, wanted, table, zone)
     say_lines(explain(done))
-    complain_of(done.left, "could not be matched")
+    complain_of(done.left, "could not be taken")
+    if done.unread:
+        raise typer.Exit(1)
+
+
+def students(
+    source: Annotated[Path, typer.Argument(metavar="FILE", help="A table as CSV, with a heading.")],
+    id_column: Annotated[
+        str, typer.Option("--id", metavar="COLUMN", help="The heading of the column that holds the ids.")
+    ] = "",
+) -> None:
+    """Put the people of a table into the gradebook: of a spreadsheet, or as Moodle or Canvas exports its participants.
+
+    Columns are found by what they are called in some languages: id, first name, last name (or the whole name), e-mail address.
+    Commas, semicolons and tabs may stand between cells; any encoding that spreadsheets write is read. Who is there already
+    is changed where the table says something else. Nobody is removed. Whoever cannot be imported is named, and the exit
+    status is 1.
+    """
+    from autograder.gradebook.gradebook import open_gradebook  # start-up: nbgrader
+    from autograder.gradebook.people import explain_import, import_people
+    from autograder.gradebook.tables import read_rows
+
+    root = course_root()
+    table = read_rows(source)
+    with open_gradebook(root) as gradebook:
+        done = import_people(gradebook, table, id_column)
+    say_lines(explain_import(done))
+    complain_of(done.left, "not imported")
 
 
 def export(

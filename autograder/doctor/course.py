@@ -61,7 +61,7 @@ def gradebook(root: Path) -> Readiness:
     url = course_directory(root).db_url
     path = Path(url.removeprefix(SQLITE))
     if url.startswith(SQLITE) and not path.exists():
-        remedy = "`nbgrader db student import students.csv` before collecting, so that names are known."
+        remedy = "`autograder students students.csv` before collecting, so that names are known."
         return Readiness("gradebook", Level.NOTE, f"none yet ({path}): the first run makes it.", remedy)
     with open_gradebook(root) as opened:
         students = len(opened.students)

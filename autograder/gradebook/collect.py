@@ -1,40 +1,53 @@
-"""Put what Moodle, Canvas or a person has collected where grading looks for it: submitted/STUDENT/ASSIGNMENT/."""
+"""Put what Moodle, Canvas or a person has collected where grading looks for it: submitted/STUDENT/ASSIGNMENT/.
 
+What is there already is replaced only by what was handed in later; and what somebody else has put there only where both
+times are known.
+"""
+
+import hashlib
 import json
 import os
 import stat
+from collections.abc import Collection as Group
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import nbformat
 from nbgrader.api import Gradebook, MissingEntry
-from nbgrader.utils import parse_utc
 
 from autograder.course import Assignment, assignments
 from autograder.files import UNWRITABLE, read_object, write_aside
-from autograder.gradebook.roster import Listed, Roster, Unknown
+from autograder.gradebook.choosing import RULE, Candidate, Chosen, HandIn, NoNotebook, Released, choose
+from autograder.gradebook.roster import Roster, Unknown
+from autograder.gradebook.tables import Table
+from autograder.gradebook.worksheet import Worksheet, read_worksheet
 from autograder.settings import course_settings
-from autograder.untrusted.downloads import Budget, File, FileOwner, opened, owner_of, which_assignment
-from autograder.untrusted.submission import LeftOut, Unreadable, handed_in_at
-
-MOST_TIME = 1000  # bytes of a timestamp.txt
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A notebook of a student, one of perhaps several."""
-
-    file: File
-    name: FileOwner
-    again: int  # the number that a browser gave it
-    fits: bool  # it is called like the assignment
-
-    @property
-    def order(self) -> tuple:
-        """Larger for what was handed in later. Moodle and Canvas write the time of the download, not of the hand-in."""
-        when = self.file.modified if self.name.system == "plain" else None
-        return self.fits, when or datetime.min, self.name.order, self.again, self.file.path
+from autograder.untrusted.downloads import Budget, File, opened
+from autograder.untrusted.layouts import (
+    CANVAS,
+    MOODLE,
+    MOODLES_FEEDBACK,
+    FileOwner,
+    Layout,
+    Misplaced,
+    decide,
+    is_hidden,
+    looks_like_a_notebook,
+    which_assignment,
+)
+from autograder.untrusted.submission import (
+    MOST_TIME,
+    Cell,
+    LeftOut,
+    NotRead,
+    Unreadable,
+    parse_cells,
+    parse_timestamp,
+    time_of,
+)
+from autograder.untrusted.times import zone_of
 
 
 @dataclass(frozen=True)
@@ -47,7 +60,8 @@ class HandedIn:
     when: datetime
     exact: bool  # whether the time is known
     late: bool
-    passed_over: tuple[str, ...] = ()  # earlier notebooks of the same student
+    untouched: bool = False  # the release, without an answer
+    passed_over: tuple[str, ...] = ()  # other notebooks of the same student
 
 
 @dataclass
@@ -56,10 +70,12 @@ class Collection:
 
     folder: Path = Path("submitted")
     handed_in: list[HandedIn] = field(default_factory=list)
-    superseded: list[LeftOut] = field(default_factory=list)  # submitted/ holds a later one already
+    superseded: list[LeftOut] = field(default_factory=list)  # what submitted/ holds counts
     new: list[str] = field(default_factory=list)  # students that the gradebook does not know yet
     left: list[LeftOut] = field(default_factory=list)
-    others: int = 0  # files that are no notebooks
+    unread: list[LeftOut] = field(default_factory=list)  # whose time is there and cannot be read
+    notes: list[str] = field(default_factory=list)  # on the table
+    others: int = 0  # files that are not the notebook of a hand-in
 
 
 def collect(
@@ -67,101 +83,211 @@ def collect(
     source: Path,
     gradebook: Gradebook,
     wanted: str = "",
-    table: Mapping[str, Listed] | None = None,
+    table: Table | None = None,
+    zone: str = "",
 ) -> Collection:
-    """Fill `submitted/` from a download, for one assignment or for all that its notebooks are called after."""
-    names = [assignment.name for assignment in assignments(root)]
-    roster = Roster(list(gradebook.students), table or {})
+    """Fill `submitted/` from a download, for one assignment or for all that its notebooks are called after.
+
+    `zone` names the time zone of the clock by which the table's times are; by default it is this machine's. Raises
+    CourseError where the download, the table or the zone cannot be used at all.
+    """
+    clock, zone_name = zone_of(zone)
+    chosen_from = {assignment.name: assignment for assignment in assignments(root)}
+    students = list(gradebook.students)
+    people = Roster(students)
     done, budget = Collection(root / course_settings(root).submitted_directory), Budget()
-    with opened(source) as (files, left):
-        done.left += [entry for entry in left if entry.student.endswith(".ipynb")]
-        times = {file.path: file for file in files if file.path.split("/")[-1] == "timestamp.txt"}
-        others = [file for file in files if not _is_notebook(file.path) and file.path not in times]
-        done.others = len(left) - len(done.left) + len(others)
-        for (student, assignment), candidates in _by_student(files, names, wanted, roster, done).items():
-            due = _due(gradebook, assignment)
+    with opened(source, clock, lambda part: _names_somebody(people, part)) as (files, left):
+        done.left += left
+        layout = decide([file.path for file in files], chosen_from, people.names, source.stem)
+        owned = _owned(files, layout, done)
+        owners = [hand_ins[0].owner for hand_ins in owned.values()]
+        persons = {owner.number: owner.person for owner in owners if owner.number}
+        sheet = read_worksheet(table, clock, persons, people.known) if table else Worksheet()
+        groups = layout.system == "moodle" and people.has_groups(persons.values())
+        roster = Roster(students, sheet.by_number, groups)
+        if table:
+            done.notes += _about(table, sheet, persons, zone_name)
+        stamps = {file.path: file for file in files if file.path.endswith("/timestamp.txt")}
+        released: dict[str, Released] = {}
+        for (student, name), hand_ins in sorted(
+            _by_student(owned, chosen_from, wanted, roster, done).items()
+        ):
+            if name not in released:
+                released[name] = _released(chosen_from[name])
+            texts = released[name]
             try:
-                _hand_in(root, student, assignment, candidates, _Clock(roster, times, due), budget, done)
+                chosen = choose(hand_ins, name, chosen_from, texts, budget)
+                said = _time(chosen.candidate, name, layout, stamps, roster)
+                _Put(done, student, chosen_from[name], _due(gradebook, name)).hand_in(chosen, said, texts)
+                done.others += _beside(hand_ins, chosen)
+            except NoNotebook as error:
+                done.left.append(LeftOut(student, f"handed in no notebook, but {error}."))
             except Unreadable as error:
-                done.left.append(LeftOut(candidates[0].file.path, str(error)))
+                done.left.append(LeftOut(hand_ins[0].file.path, str(error)))
+    if not (done.handed_in or done.superseded or done.left):
+        done.left.append(LeftOut(source.name, "there is no notebook in it."))
     done.new = sorted({hand_in.student for hand_in in done.handed_in if not roster.knows(hand_in.student)})
-    for assignment in {hand_in.assignment for hand_in in done.handed_in}:
-        _remember(Assignment(root, assignment), done.handed_in)
+    for name in {hand_in.assignment for hand_in in done.handed_in}:
+        _remember(chosen_from[name], done.handed_in)
     return done
 
 
-def _is_notebook(path: str) -> bool:
-    parts = path.split("/")
-    hidden = any(part.startswith((".", "~", "__MACOSX")) for part in parts)
-    return path.endswith(".ipynb") and not hidden
+def _names_somebody(roster: Roster, part: str) -> bool:
+    """Whether a part of a path names a student, as Moodle, Canvas or a person writes it."""
+    match = MOODLE.fullmatch(part) or CANVAS.fullmatch(part)
+    person = match["person"] if match else part
+    return roster.names(person) or roster.has_groups([person])
+
+
+def _owned(files: Iterable[File], layout: Layout, done: Collection) -> dict[tuple[str, str], list[HandIn]]:
+    """The files of each person of the download, by what tells one person from another."""
+    owned: dict[tuple[str, str], list[HandIn]] = {}
+    for file in files:
+        top = "/".join(file.path.split("/")[: layout.depth + 1])
+        if is_hidden(top) or MOODLES_FEEDBACK.fullmatch(top.rpartition("/")[2]) or top == "__MACOSX":
+            continue
+        try:
+            owner = layout.owner(file.path)
+        except Misplaced as error:
+            if looks_like_a_notebook(file.path) or file.path.lower().endswith(".zip"):
+                done.left.append(LeftOut(file.path, str(error)))
+            else:
+                done.others += 1
+        else:
+            owned.setdefault(owner.identity, []).append(HandIn(file, owner))
+    return owned
 
 
 def _by_student(
-    files: Iterable[File], names: Sequence[str], wanted: str, roster: Roster, done: Collection
-) -> dict[tuple[str, str], list[Candidate]]:
-    """The notebooks of each student and assignment, the one that counts first."""
-    by_student: dict[tuple[str, str], list[Candidate]] = {}
-    for file in files:
-        if not _is_notebook(file.path):
-            continue
-        name = owner_of(file.path, names)
-        if name is None:
-            done.left.append(LeftOut(file.path, "its path names no student: put it into a folder STUDENT/."))
-            continue
-        called, again = which_assignment(name, names)
-        if wanted and called not in ("", wanted):
-            done.left.append(LeftOut(file.path, f"it is called like {called}, not {wanted}."))
-        elif not (called or wanted):
-            done.left.append(
-                LeftOut(file.path, "it is called like no assignment: say which it is, behind the file.")
-            )
+    owned: Mapping[tuple[str, str], Sequence[HandIn]],
+    names: Group[str],
+    wanted: str,
+    roster: Roster,
+    done: Collection,
+) -> dict[tuple[str, str], list[HandIn]]:
+    """The files of each student and assignment."""
+    people: dict[str, list[Sequence[HandIn]]] = {}
+    for hand_ins in owned.values():
+        first = hand_ins[0]
+        try:
+            student = roster.find(first.owner)
+            if first.file.guessed and not roster.knows(student):
+                raise Unknown(
+                    "nobody knows how this name is encoded: give --names, or collect from a folder."
+                )
+        except Unknown as error:
+            done.left.append(LeftOut(first.file.path, str(error)))
         else:
-            try:
-                student = roster.find(name)
-            except Unknown as error:
-                done.left.append(LeftOut(file.path, str(error)))
-            else:
-                candidate = Candidate(file, name, again, bool(called))
-                by_student.setdefault((student, wanted or called), []).append(candidate)
-    for who, candidates in list(by_student.items()):
-        numbers = sorted({candidate.name.number for candidate in candidates})
-        if len(numbers) > 1:  # a name can be chosen: nobody hands in for another
-            reason = f"{_shown(who[0])} would be both {' and '.join(numbers)}: give --names, so that the number decides."
-            done.left += [LeftOut(candidate.file.path, reason) for candidate in candidates]
-            del by_student[who]
+            people.setdefault(student, []).append(hand_ins)
     return {
-        who: sorted(candidates, key=lambda candidate: candidate.order, reverse=True)
-        for who, candidates in sorted(by_student.items())
+        (student, assignment): of_it
+        for student, several in people.items()
+        for hand_ins in _of_one_person(student, several, done)
+        for assignment, of_it in _by_assignment(hand_ins, names, wanted, done).items()
     }
 
 
-@dataclass(frozen=True)
-class _Clock:
-    """When something was handed in, as far as it is known."""
-
-    roster: Roster
-    times: Mapping[str, File]  # the files timestamp.txt
-    due: datetime | None
-
-    def read(self, candidate: Candidate) -> tuple[datetime, bool]:
-        """A time, and whether it is that of the hand-in. Else it is only on the right side of the due date."""
-        beside = f"{candidate.file.path.rpartition('/')[0]}/timestamp.txt".lstrip("/")
-        if beside in self.times and (written := _parsed(self.times[beside])):
-            return written, True
-        if listed := self.roster.handed_in(candidate.name):
-            return listed, True
-        at = candidate.file.modified or datetime.now(UTC).replace(tzinfo=None, microsecond=0)
-        if self.due is None:  # a copy or a download has a time of its own, which may be after it
-            return at, False
-        return (self.due + timedelta(seconds=1) if candidate.name.late else min(at, self.due)), False
+def _of_one_person(
+    student: str, several: Sequence[Sequence[HandIn]], done: Collection
+) -> Sequence[Sequence[HandIn]]:
+    """What is the student's for certain: a name can be chosen, and nobody hands in for another."""
+    if len(several) == 1:
+        return several
+    exact = [hand_ins for hand_ins in several if hand_ins[0].owner.identity == ("plain", student)]
+    shown = _shown(student)
+    called = " and ".join(sorted(_shown(hand_ins[0].owner.identity[1]) for hand_ins in several))
+    remedy = "give --names, so that the number decides"
+    if several[0][0].owner.system == "plain":
+        remedy = f"rename the folder that is not {shown}'s"
+    for hand_ins in several:
+        if hand_ins not in exact:
+            done.left.append(LeftOut(hand_ins[0].file.path, f"{shown} would be both {called}: {remedy}."))
+    return exact
 
 
-def _parsed(file: File) -> datetime | None:
+def _by_assignment(
+    hand_ins: Sequence[HandIn], names: Group[str], wanted: str, done: Collection
+) -> dict[str, list[HandIn]]:
+    """A student's files by the assignment that they are called after, or all but another's for the wanted one."""
+    found: dict[str, list[HandIn]] = {}
+    others: list[LeftOut] = []
+    for one in hand_ins:
+        called = which_assignment(one.owner, names)
+        is_notebook = looks_like_a_notebook(one.file.path) and not is_hidden(one.file.path)
+        if wanted and is_notebook and called.exactly and called.assignment != wanted:
+            others.append(LeftOut(one.file.path, f"it is called like {called.assignment}, not {wanted}."))
+        elif wanted or called.assignment:
+            found.setdefault(wanted or called.assignment, []).append(one)
+        elif is_notebook or one is hand_ins[-1] and not (found or others):
+            reason = "it is called like no assignment: say which it is, behind the file."
+            others.append(LeftOut(one.file.path, reason))
+        else:
+            done.others += 1
+    done.left += others
+    if wanted and others and not any(looks_like_a_notebook(one.file.path) for one in found.get(wanted, [])):
+        return {}  # what they handed in was named
+    return found
+
+
+def _beside(hand_ins: Sequence[HandIn], chosen: Chosen) -> int:
+    """How many of a student's files are neither notebooks, nor hold one, nor times."""
+    taken = [candidate.file.path for candidate in (chosen.candidate, *chosen.passed_over)]
+    return sum(
+        not (
+            any(f"{path}/".startswith(f"{one.file.path}/") for path in taken)
+            or one.owner.file == "timestamp.txt"
+            or is_hidden(one.file.path)
+        )
+        for one in hand_ins
+    )
+
+
+def _released(assignment: Assignment) -> Released:
     try:
-        text = file.read(MOST_TIME).decode("utf-8-sig").strip()
-        return parse_utc(text) if text else None
-    except (Unreadable, ValueError, OverflowError):
-        return None
+        return Released(nbformat.read(assignment.release, as_version=4))
+    except (OSError, ValueError, nbformat.ValidationError):  # then nothing can be told from it
+        return Released(None)
+
+
+@dataclass(frozen=True)
+class _When:
+    """When something was handed in: None where the download does not say; and what it says that cannot be read."""
+
+    told: datetime | None
+    unread: str = ""
+
+
+def _time(
+    candidate: Candidate, assignment: str, layout: Layout, stamps: Mapping[str, File], roster: Roster
+) -> _When:
+    """What the download says. In Moodle's and Canvas' archives a timestamp.txt is the student's own, and says nothing."""
+    listed = roster.listed(candidate.owner)
+    if listed and (listed.handed_in or listed.time_unread):
+        return _When(listed.handed_in, listed.time_unread)
+    folder = "/".join(candidate.file.path.split("/")[: layout.depth + 1])
+    places = (f"{folder}/{assignment}/timestamp.txt", f"{folder}/timestamp.txt")
+    for stamp in (stamps[place] for place in places if place in stamps):
+        if candidate.owner.system == "plain":
+            try:
+                return _When(*parse_timestamp(stamp.read(MOST_TIME)))
+            except Unreadable as error:
+                return _When(None, f"timestamp.txt: {error}")
+    return _When(None)
+
+
+def _about(table: Table, sheet: Worksheet, persons: Mapping[str, str], zone: str) -> list[str]:
+    """What an instructor has to know of how a table was read."""
+    lines = []
+    if sheet.times:
+        lines.append(
+            f"The times in {table.path.name} ({_shown(sheet.times)}) are read as those of a clock in {zone}; "
+            "--zone names another, as in --zone Europe/Berlin."
+        )
+    if not persons.keys() & sheet.by_number.keys():
+        lines.append(
+            f"{table.path.name} has none of the download's numbers: is it that of another assignment?"
+        )
+    return lines
 
 
 def _due(gradebook: Gradebook, assignment: str) -> datetime | None:
@@ -171,78 +297,129 @@ def _due(gradebook: Gradebook, assignment: str) -> datetime | None:
         return None
 
 
-def _hand_in(
-    root: Path,
-    student: str,
-    assignment: str,
-    candidates: Sequence[Candidate],
-    clock: _Clock,
-    budget: Budget,
-    done: Collection,
-) -> None:
-    last, *earlier = candidates
-    when, exact = clock.read(last)
-    folder = done.folder / student / assignment
-    assumed = _Assumed(Assignment(root, assignment))
-    try:
-        _require_own_folder(done.folder, folder)
-        written = handed_in_at(folder) if folder.exists() else None
-        before = written or assumed.get(student)
-        better = exact and before == assumed.get(student)
-        if before and before > when and not better:
-            done.superseded.append(
-                LeftOut(student, f"what {folder.relative_to(root)} holds was handed in later ({before} UTC).")
-            )
-            return
-        blob = budget.read(last.file)
-        if (
-            written
-            and not exact
-            and not assumed.get(student)
-            and _holds(folder / f"{assignment}.ipynb", blob)
-        ):
-            when, exact = written, True  # the same file, whose time was told before
-        assumed.put(student, None if exact else when)
-        write_aside(folder / f"{assignment}.ipynb", blob)
-        if exact or clock.due:
-            write_aside(folder / "timestamp.txt", f"{when.isoformat(sep=' ')} UTC")
-        else:  # who has no time is not late, whatever due date is set afterwards
-            (folder / "timestamp.txt").unlink(missing_ok=True)
-    except UNWRITABLE as error:
-        done.left.append(LeftOut(last.file.path, f"{error.filename} cannot be written ({error.strerror})."))
-        return
-    late = last.name.late or bool(clock.due and when > clock.due)
-    passed_over = tuple(candidate.file.path for candidate in earlier)
-    done.handed_in.append(HandedIn(student, assignment, last.name, when, exact, late, passed_over))
+class _Put:
+    """Puts a student's notebook into `submitted/`, or says why not."""
 
+    def __init__(self, done: Collection, student: str, assignment: Assignment, due: datetime | None):
+        self.done, self.student, self.assignment, self.due = done, student, assignment, due
+        self.folder = done.folder / student / assignment.name
+        self.notebook = self.folder / f"{assignment.name}.ipynb"
+        self.assumed, self.digests = _Kept(assignment, "times"), _Kept(assignment, "put")
 
-class _Assumed:
-    """Of an assignment, the times that no download told, by student: one that is told later counts instead."""
-
-    def __init__(self, assignment: Assignment):
-        self._path = _path(assignment).with_suffix(".times.json")
-
-    def get(self, student: str) -> datetime | None:
+    def hand_in(self, chosen: Chosen, said: _When, released: Released) -> None:
+        """Write it, with its time. `done` gets what came of it. Raises Unreadable where it would be written elsewhere."""
+        candidate = chosen.candidate
+        exact, when = said.told is not None, said.told or self._assume(candidate)
+        if said.unread:
+            self.done.unread.append(LeftOut(self.student, said.unread))
         try:
-            return datetime.fromisoformat(self._read()[student])
-        except (KeyError, TypeError, ValueError):
+            _require_own_folder(self.done.folder, self.folder)
+            written, _ = time_of(self.folder) if self.folder.exists() else (None, "")
+            if self._stays(chosen, when, exact, written, released):
+                return
+            before = self.assumed.get(self.student)
+            if written and not (exact or before) and self._there() == chosen.blob:
+                when, exact = written, True  # the same file, whose time was told before
+            self.assumed.put(self.student, "" if exact else when.isoformat())
+            write_aside(self.notebook, chosen.blob)
+            self.digests.put(self.student, _digest(chosen.blob))
+            if exact or self.due:
+                write_aside(self.folder / "timestamp.txt", f"{when.isoformat(sep=' ')} UTC")
+            else:  # who has no time is not late, whatever due date is set afterwards
+                (self.folder / "timestamp.txt").unlink(missing_ok=True)
+        except UNWRITABLE as error:
+            reason = f"{error.filename} cannot be written ({error.strerror})."
+            self.done.left.append(LeftOut(candidate.file.path, reason))
+            return
+        except NotRead as error:
+            self.done.left.append(LeftOut(self.student, str(error)))
+            return
+        late = candidate.owner.late or bool(self.due and when > self.due)
+        over = tuple(map(_passed_over, chosen.passed_over))
+        name, owner = self.assignment.name, candidate.owner
+        self.done.handed_in.append(
+            HandedIn(self.student, name, owner, when, exact, late, candidate.is_untouched, over)
+        )
+
+    def _assume(self, candidate: Candidate) -> datetime:
+        """A time on the right side of the due date, for who has none."""
+        at = candidate.file.modified or datetime.now(UTC).replace(tzinfo=None, microsecond=0)
+        if self.due is None:  # a copy or a download has a time of its own, which may be after it
+            return at
+        return self.due + timedelta(seconds=1) if candidate.owner.late else min(at, self.due)
+
+    def _stays(
+        self, chosen: Chosen, when: datetime, exact: bool, written: datetime | None, released: Released
+    ) -> bool:
+        """Whether what is there stays. `done` gets the reason."""
+        where = self.folder.relative_to(self.assignment.root)
+        assumed = self._assumed_before()
+        before = written or assumed
+        better = exact and before == assumed
+        if before and before > when and not better:
+            reason = f"what {where} holds was handed in later ({before} UTC)."
+            self.done.superseded.append(LeftOut(self.student, reason))
+            return True
+        there = self._there()
+        if there is None or there == chosen.blob:
+            return False
+        if chosen.candidate.is_untouched and released.work(_cells(there)):
+            reason = f"{where} holds work, and the download the untouched release."
+            self.done.superseded.append(LeftOut(self.student, reason))
+            return True
+        ours = self.digests.get(self.student) == _digest(there)
+        if ours or (exact and written and when > written):
+            return False
+        reason = (
+            f"{where} holds another notebook, which `autograder collect` has not put there, or which was changed since, and "
+            "it is not known which is the later one. Move it away to have this one taken."
+        )
+        self.done.left.append(LeftOut(self.student, reason))
+        return True
+
+    def _assumed_before(self) -> datetime | None:
+        try:
+            return datetime.fromisoformat(self.assumed.get(self.student))
+        except ValueError:
             return None
 
-    def put(self, student: str, when: datetime | None) -> None:
-        times = self._read()
-        if times.pop(student, None) or when:
-            times |= {student: when.isoformat()} if when else {}
-            write_aside(self._path, json.dumps(times, indent=1, ensure_ascii=False))
-
-    def _read(self) -> dict[str, str]:
-        return read_object(self._path)
+    def _there(self) -> bytes | None:
+        try:
+            return self.notebook.read_bytes()
+        except FileNotFoundError:
+            return None
 
 
-def _holds(path: Path, blob: bytes) -> bool:
+def _cells(blob: bytes) -> list[Cell]:
     try:
-        return path.read_bytes() == blob
-    except OSError:
-        return False
+        return parse_cells(blob)
+    except Unreadable:
+        return []
+
+
+def _digest(blob: bytes) -> str:
+    return hashlib.sha256(blob).hexdigest()
+
+
+def _passed_over(candidate: Candidate) -> str:
+    kind = " (the untouched release)" if candidate.is_untouched else ""
+    return f"{candidate.file.path}{kind}"
+
+
+class _Kept:
+    """A note for each student of an assignment: `times` that no download told, and digests of what was `put` there."""
+
+    def __init__(self, assignment: Assignment, kind: str):
+        self._path = _path(assignment).with_suffix(f".{kind}.json")
+
+    def get(self, student: str) -> str:
+        return str(read_object(self._path).get(student, ""))
+
+    def put(self, student: str, text: str) -> None:
+        notes = read_object(self._path)
+        if notes.pop(student, None) or text:
+            notes |= {student: text} if text else {}
+            write_aside(self._path, json.dumps(notes, indent=1, ensure_ascii=False))
 
 
 def _require_own_folder(submitted: Path, folder: Path) -> None:
@@ -281,6 +458,7 @@ def _path(assignment: Assignment) -> Path:
 
 
 SHOWN = 20  # of a list of students
+SHOWN_FILES = 5
 
 
 def explain(done: Collection) -> list[str]:
@@ -293,17 +471,25 @@ def explain(done: Collection) -> list[str]:
             lines.append(f"  Late: {_listed(late)}.")
         if about := [hand_in for hand_in in of_it if not hand_in.exact]:
             lines.append(f"  {_of_times(about, done.folder)}")
-    for hand_in in done.handed_in:
-        if hand_in.passed_over:
-            count = _count(1 + len(hand_in.passed_over), "notebook")
-            lines.append(
-                f"{_shown(hand_in.student)} handed in {count}: {_shown(hand_in.name.file)} counts, the last."
-            )
+        if untouched := [hand_in.student for hand_in in of_it if hand_in.untouched]:
+            lines.append(f"  Handed in the release as it was, without an answer: {_listed(untouched)}.")
+    lines += done.notes
+    several = [hand_in for hand_in in done.handed_in if hand_in.passed_over]
+    for hand_in in several:
+        count = _count(1 + len(hand_in.passed_over), "notebook")
+        over = _listed(hand_in.passed_over, SHOWN_FILES)
+        lines.append(
+            f"{_shown(hand_in.student)} handed in {count}: {_shown(hand_in.name.file)} counts; passed over: {over}."
+        )
+    lines += [RULE] if several else []
     lines += [f"Left as it was: {student}" for student in done.superseded]
     if done.new:
         lines.append(f"Not in the gradebook yet, and added when they are graded: {_listed(done.new)}.")
     if done.others:
         lines.append(f"{_count(done.others, 'file')} beside the notebooks not taken.")
+    if done.unread:
+        lines.append("Handed in at a time that cannot be read, and counted as in time:")
+        lines += [f"  {student}" for student in done.unread]
     return lines
 
 
@@ -325,9 +511,9 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
-def _listed(students: Sequence[str]) -> str:
-    more = f" and {len(students) - SHOWN} more" if len(students) > SHOWN else ""
-    return ", ".join(map(_shown, students[:SHOWN])) + more
+def _listed(students: Sequence[str], most: int = SHOWN) -> str:
+    more = f" and {len(students) - most} more" if len(students) > most else ""
+    return ", ".join(map(_shown, students[:most])) + more
 
 
 def _shown(name: str) -> str:

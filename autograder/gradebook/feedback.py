@@ -1,5 +1,6 @@
 """Make the pages of feedback, and pack them the way Moodle and Canvas take them back."""
 
+import glob
 import zipfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from autograder.files import product
 from autograder.gradebook.collect import read_owners
 from autograder.gradebook.gradebook import recorded_students
 from autograder.settings import course_directory, load
-from autograder.untrusted.downloads import FileOwner
+from autograder.untrusted.layouts import FileOwner
 from autograder.untrusted.submission import LeftOut
 
 
@@ -45,7 +46,9 @@ def make_pages(
     api = NbGraderAPI(course_directory(assignment.root), config=load(assignment.root))
     made, left = [], []
     for student in students or graded:
-        answer = api.generate_feedback(assignment.name, student, force=True)
+        answer = api.generate_feedback(
+            assignment.name, glob.escape(student), force=True
+        )  # nbgrader's pattern
         if answer["success"]:
             made.append(student)
         else:

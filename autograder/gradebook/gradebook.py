@@ -189,7 +189,9 @@ class GradebookWriter:
 
     def set_rows(self, submission: Submission, verdicts: Iterable[CellVerdict]) -> "RecordedCells":
         """One student's rows. Commits nothing."""
-        handed_in = self.rows.hand_in(submission.student, submission.timestamp)
+        handed_in = self.rows.hand_in(
+            submission.student, submission.timestamp, time_unread=bool(submission.time_unread)
+        )
         recorded = self.set_scores(handed_in, submission, verdicts)
         self._set_late_penalty(handed_in, submission.student)
         return recorded

@@ -63,8 +63,11 @@ class Rows:
         rows = submission_rows(self.db, self.released, students)
         self._found = {student: rows.get(student) for student in students}
 
-    def hand_in(self, student: str, timestamp: datetime | None) -> SubmissionRow:
-        """The student's submission, made if the gradebook has none. Without a timestamp an earlier one stays."""
+    def hand_in(self, student: str, timestamp: datetime | None, time_unread: bool = False) -> SubmissionRow:
+        """The student's submission, made if the gradebook has none.
+
+        Without a timestamp an earlier one stays, unless there is one that cannot be read now.
+        """
         if student not in self._found:
             self.find([student])
         row = self._found.pop(student)
@@ -77,13 +80,14 @@ class Rows:
             submission = api.new_uuid()
             values = {"id": submission, "assignment_id": self.released.assignment, "student_id": student}
             self._inserts[SubmittedAssignment].append(values | {"timestamp": timestamp})
-        elif timestamp not in (None, before):
+        elif timestamp != before and (timestamp or time_unread):
             self._updates[SubmittedAssignment].append({"id": submission, "timestamp": timestamp})
         if is_new:
             notebook = api.new_uuid()
             values = {"id": notebook, "notebook_id": self.released.notebook, "assignment_id": submission}
             self._inserts[SubmittedNotebook].append(values)
-        return SubmissionRow(notebook, is_new, penalty, timestamp or before, extension)
+        when = timestamp if time_unread else timestamp or before
+        return SubmissionRow(notebook, is_new, penalty, when, extension)
 
     def set_grades(self, handed_in: SubmissionRow, change: Callable[[str, Values], Values]) -> None:
         """Give each graded cell what `change` makes of its name and its row."""

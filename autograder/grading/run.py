@@ -35,6 +35,7 @@ CLUSTER_PACKAGES = ("dask", "distributed")
 OnResult = Callable[["Result"], None]
 Tell = Callable[[str], None]
 """Is told what is being done, in a sentence."""
+GRADED_IN_TIME = "It is graded, and counts as in time. If you know the time, write it as 2026-10-05 21:58:00 UTC and grade again."
 LOOK_BYTES, LOOK_EACH = 256 << 20, 8 << 20
 """How much of a class, and of each, is looked at before anything starts: at most a second's work."""
 
@@ -185,11 +186,14 @@ def look_ahead(assignment: Assignment, folders: Mapping[str, Path]) -> tuple[lis
 def read_all(
     assignment: Assignment, folders: Mapping[str, Path], release: NotebookNode, left: list[LeftOut]
 ) -> Iterator[Submission]:
-    """One after the other, as they are needed: a class is larger than memory. Whom it cannot read it adds to `left`."""
+    """One after the other, as they are needed: a class is larger than memory. Whom, or whose time, it cannot read it adds to `left`."""
     for student, folder in folders.items():
         try:
             submission = read_submission(folder, student, assignment, release)
         except NotRead as error:
             left.append(LeftOut(student, str(error)))
         else:
+            unread = LeftOut(student, f"{submission.time_unread} {GRADED_IN_TIME}")
+            if submission.time_unread and unread not in left:
+                left.append(unread)
             yield submission

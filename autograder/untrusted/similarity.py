@@ -1,8 +1,9 @@
 """Submissions that share what is unusual, in groups for a person to judge.
 
-A cell's text is cut into phrases: runs of tokens of normalised code (no comments, docstrings, annotations, layout or
-names of the student's own; code in a string counts as code, letters that only look different count as the same), or of
-words of a written answer. To a text belong the functions that it calls from cells which the student has added.
+A cell's text is cut into phrases: runs of tokens of normalised code (no comments, docstrings, annotations, layout, tuples around
+assignments or names of the student's own; code in a string counts as code, letters that only look different count as the same), or of
+words of a written answer. To a text belong the functions that it calls from cells which the student has added, and those
+that no answer calls if they are like an answer; the rest of these cells does not count.
 Phrases of the release, of our solutions, alternatives and mistakes, and those that many in the class share, do not count.
 The idea is that of MOSS (Schleimer, Wilkerson and Aiken, Winnowing, SIGMOD 2003), without the thinning that only long
 programs need.
@@ -24,6 +25,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
+from typing import Any
 
 import numpy as np
 from scipy import stats
@@ -41,6 +43,7 @@ LEAST_SHARE = 0.5  # and so much of what is unusual in the one that has less of 
 CHANCE = 1e-3  # that a ring's answers to several cells come from the same students though nobody copied
 SAME = 0.6  # of all who have one answer of a ring or another, those who have both
 LIKE_HIS = 0.6  # of a student's phrases in a cell, that another has who belongs to the same ring
+LIKE_AN_ANSWER = 0.3  # of the phrases of a function in an added cell, so that it is compared with answers
 LONGEST_STRING, DEEPEST = 20, 3  # a shorter string holds no code; strings of code within one another
 OWN_CELLS = "cells of their own"  # what a student has added and no answer calls
 
@@ -85,8 +88,9 @@ def find_groups(
     `expected` are texts that everybody has or that we expect; `written` are the cells that hold prose.
     """
     expected = list(expected)
+    texts_of = with_copies_placed(texts_of, expected, written)
     expected_phrases = {phrase for texts in expected for phrase in phrases(texts, written)}
-    own = [phrases(texts, written) - expected_phrases for texts in texts_of.values()]
+    own = [phrases(_without_own(texts), written) - expected_phrases for texts in texts_of.values()]
     spread = Counter(chain.from_iterable(own))
     usual = usual_from(len(texts_of))
     rare = [{phrase for phrase in mine if spread[phrase] <= usual} for mine in own]
@@ -202,6 +206,57 @@ def with_helpers(texts: CellTexts, added: str) -> CellTexts:
     return {**enriched, OWN_CELLS: left} if left.strip() else enriched
 
 
+def with_copies_placed(
+    texts_of: Mapping[str, CellTexts], expected: Iterable[CellTexts], written: Collection[str]
+) -> dict[str, CellTexts]:
+    """Each student's texts, with the functions that no answer calls in the cell whose answers they are like.
+
+    A copy need not stand in the cell that it answers: it may be called by a name that is put together, or not at all.
+    """
+    cells_with: dict[Phrase, set[str]] = {}
+    for texts in (*expected, *texts_of.values()):
+        for cell, *tokens in phrases(
+            {name: text for name, text in texts.items() if name != OWN_CELLS}, written
+        ):
+            if cell not in written:
+                cells_with.setdefault(tuple(tokens), set()).add(cell)
+    return {student: _with_copies_placed(texts, cells_with) for student, texts in texts_of.items()}
+
+
+def _without_own(texts: CellTexts) -> CellTexts:
+    """What is like no answer is a picture or an experiment: it does not count."""
+    return {cell: text for cell, text in texts.items() if cell != OWN_CELLS}
+
+
+def _with_copies_placed(texts: CellTexts, cells_with: Mapping[Phrase, Collection[str]]) -> CellTexts:
+    if OWN_CELLS not in texts:
+        return texts
+    try:
+        pieces = [ast.unparse(node) for node in _parsed(texts[OWN_CELLS][: LONGEST["compared"]]).body]
+    except UNREADABLE:
+        return texts
+    placed: dict[str, list[str]] = {cell: [text] for cell, text in texts.items() if cell != OWN_CELLS}
+    left = []
+    for piece in pieces:
+        if cell := _cell_like(piece, cells_with):
+            placed.setdefault(cell, []).append(piece)
+        else:
+            left.append(piece)
+    if left and (cell := _cell_like("\n".join(left), cells_with)):  # an answer in small parts
+        placed.setdefault(cell, []).extend(left)
+    elif left:
+        placed[OWN_CELLS] = left
+    return {cell: "\n\n".join(parts) for cell, parts in placed.items()}
+
+
+def _cell_like(code: str, cells_with: Mapping[Phrase, Collection[str]]) -> str:
+    """The cell whose answers a good part of this code is like, or ""."""
+    runs = [tuple(run[1:]) for run in phrases({OWN_CELLS: code}, ())]
+    like = Counter(cell for run in runs for cell in cells_with.get(run, ()))
+    cell, count = max(like.items(), key=lambda item: (item[1], item[0]), default=("", 0))
+    return cell if count >= max(LEAST_IN_CELL, LIKE_AN_ANSWER * len(runs)) else ""
+
+
 def _called(text: str, helpers: Mapping[str, ast.AST]) -> set[str]:
     """The helpers whose names stand in a text, and those that these call."""
     called: set[str] = set()
@@ -315,15 +370,54 @@ def _parsed(code: str) -> ast.Module:
 
 
 class _Plain(ast.NodeTransformer):
-    """Takes away docstrings, annotations and the names that the code itself gives."""
+    """Takes away docstrings, annotations, tuples around assignments, and the names that the code itself gives.
 
-    def __init__(self, tree: ast.AST):
-        nodes = list(ast.walk(tree))
-        self.own = {
-            node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-        }
-        self.own |= {node.arg for node in nodes if isinstance(node, ast.arg)}
-        self.own |= {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    A function's variables are its own: what another one calls so stays what it was.
+    """
+
+    def __init__(self, tree: ast.Module):
+        apart = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+        around = [node for node in tree.body if not isinstance(node, apart)]
+        defined = {node.name for node in ast.walk(tree) if isinstance(node, apart)}
+        self._everywhere = defined | set().union(*map(_names_given, around))
+        self.own = self._everywhere
+
+    def visit_Module(self, node: ast.Module) -> ast.AST:
+        """Each statement by itself."""
+        body: list[ast.stmt] = []
+        for statement in node.body:
+            self.own = self._everywhere | _names_given(statement)
+            body += _as_list(self.visit(statement))
+        node.body = body
+        return node
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST | list[ast.stmt]:
+        """`a, b = x, y` and `(a,) = (x,)` are assignments one after the other."""
+        self.generic_visit(node)
+        if len(node.targets) == 1:
+            pairs = _pairs(node.targets[0], node.value)
+            if pairs:
+                return [self._assigned(target, value) for target, value in pairs]
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | None:
+        """An assignment, or a declaration, which says nothing."""
+        self.generic_visit(node)
+        return self._assigned(node.target, node.value) if node.value else None
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        """`(x,)[0]` is x."""
+        self.generic_visit(node)
+        match node:
+            case ast.Subscript(
+                value=ast.Tuple(elts=parts) | ast.List(elts=parts), slice=ast.Constant(value=int(place))
+            ) if 0 <= place < len(parts) and not any(isinstance(part, ast.Starred) for part in parts):
+                return parts[place]
+        return node
+
+    @staticmethod
+    def _assigned(target: ast.expr, value: ast.expr) -> ast.Assign:
+        return ast.Assign([target], value, lineno=0)
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         return ast.Name("_", node.ctx) if node.id in self.own else node
@@ -360,5 +454,46 @@ class _Plain(ast.NodeTransformer):
         return node
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
+        if isinstance(node.value, ast.NamedExpr):  # (a := x)
+            return self.visit(self._assigned(node.value.target, node.value.value))
         alone = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
         return None if alone else self.generic_visit(node)
+
+
+def _names_given(statement: ast.AST) -> set[str]:
+    """The names that a statement gives to values, functions and arguments; not one that it gives to what has it already."""
+    nodes = list(ast.walk(statement))
+    same = {id(part) for node in nodes if isinstance(node, ast.Assign) for part in _to_themselves(node)}
+    names = {
+        node.id
+        for node in nodes
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in same
+    }
+    names |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    return names | {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+
+
+def _to_themselves(node: ast.Assign) -> Iterator[ast.expr]:
+    """The targets of `torch = torch`, in a tuple or alone."""
+    for target in node.targets:
+        for part, value in _pairs(target, node.value) or [(target, node.value)]:
+            if isinstance(part, ast.Name) and isinstance(value, ast.Name) and part.id == value.id:
+                yield part
+
+
+def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+    """What is assigned to what by a tuple on each side; nothing where that cannot be told."""
+    sides = ast.Tuple | ast.List
+    if not (isinstance(target, sides) and isinstance(value, sides)):
+        return []
+    if any(isinstance(part, ast.Starred) for part in value.elts):
+        return []
+    targets = [part for part in target.elts if not isinstance(part, ast.Starred)]
+    if len(targets) != len(value.elts) or target.elts[: len(targets)] != targets:
+        return []
+    pairs = zip(targets, value.elts, strict=True)
+    return [inner for part, given in pairs for inner in _pairs(part, given) or [(part, given)]]
+
+
+def _as_list(found: ast.AST | list[ast.stmt] | None) -> list[Any]:
+    return found if isinstance(found, list) else [found] if found is not None else []

@@ -26,6 +26,8 @@ from autograder.course import Assignment
 from autograder.errors import CourseError
 from autograder.source import grade_id, graded_cells, is_locked, is_solution
 from autograder.untrusted.budgets import MOST_VALUES, is_small
+from autograder.untrusted.texts import decode
+from autograder.untrusted.times import NoTime, read_time
 
 # What is read of a hand-in; docs/students.md tells them. The second is for the texts of the cells: outputs do not
 # count, and pictures are read as far as there is room.
@@ -33,6 +35,7 @@ MAX_FILE_BYTES = 200 << 20
 MAX_NOTEBOOK_BYTES = 20 << 20
 MAX_CELLS = 2000
 MOST_FILES = 1000  # of a folder whose names are looked at
+MOST_TIME, SHOWN_TIME = 1000, 60  # bytes of a timestamp.txt, and how many characters of it are shown
 
 # Of a student: characters that nbgrader's gradebook holds, and bytes of a file's name.
 LONGEST_NAME, LONGEST_FILE_NAME = 128, 200
@@ -70,6 +73,7 @@ class Submission:
     status: Status | None = None  # why it cannot be run: MALFORMED or MISSING
     reason: str = ""
     timestamp: datetime | None = None
+    time_unread: str = ""  # why its timestamp.txt could not be read
     released: Mapping[str, str] = field(kw_only=True)  # {grade id of a cell to be filled in: its text}
 
     @cached_property
@@ -104,8 +108,11 @@ def read_submission(folder: Path, student: str, assignment: Assignment, release:
     """
     handed = read_handed(folder, assignment)
     notebook = restore(handed.cells, release)
-    when, released = handed_in_at(folder), to_be_filled_in(release)
-    return Submission(student, notebook, handed.digest, handed.status, handed.reason, when, released=released)
+    when, unread = time_of(folder)
+    released = to_be_filled_in(release)
+    return Submission(
+        student, notebook, handed.digest, handed.status, handed.reason, when, unread, released=released
+    )
 
 
 def to_be_filled_in(release: NotebookNode) -> dict[str, str]:
@@ -127,10 +134,11 @@ def read_handed(folder: Path, assignment: Assignment) -> Handed:
 
 
 def _others(folder: Path) -> str:
-    """In words: the notebooks that lie there under another name, which a browser or a person has given them."""
+    """In words: the notebooks that lie there under another name, which a browser, an editor or a person has given them."""
     with suppress(OSError), os.scandir(folder) as entries:
         first = (entry.name for entry in islice(entries, MOST_FILES))
-        names = sorted(name for name in first if name.endswith(".ipynb") and name.isprintable())
+        names = sorted(name for name in first if ".ipynb" in name.lower() and name.isprintable())
+        names = [name for name in names if not name.startswith(".")]
         if names:
             return f"; there is {', '.join(names[:3])}, which has another name"
     return ""
@@ -397,14 +405,31 @@ def _with_pictures(notebook_cell: NotebookNode, cell: Cell) -> NotebookNode:
 
 def handed_in_at(folder: Path) -> datetime | None:
     """When it was handed in (UTC, naive, as nbgrader keeps it); None if the file is absent or holds no time. Raises NotRead."""
+    return time_of(folder)[0]
+
+
+def time_of(folder: Path) -> tuple[datetime | None, str]:
+    """When it was handed in, as `handed_in_at`, and why a timestamp.txt that is there could not be read. Raises NotRead."""
     try:
         with _explained(folder):
-            text = read_regular_file(folder, "timestamp.txt", limit=1000).decode("utf-8-sig").strip()
-        from nbgrader.utils import parse_utc  # start-up: servers start meanwhile
+            blob = read_regular_file(folder, "timestamp.txt", MOST_TIME)
+    except OSError:
+        return None, ""
+    except Unreadable as error:
+        return None, str(error)
+    return parse_timestamp(blob)
 
-        return parse_utc(text) if text else None
-    except (OSError, ValueError, OverflowError):
-        return None
+
+def parse_timestamp(blob: bytes) -> tuple[datetime | None, str]:
+    """The time in a timestamp.txt, or None and why there is none; an empty one says nothing and is no mistake."""
+    text = decode(blob).strip()
+    if not text:
+        return None, ""
+    try:
+        return read_time(text), ""
+    except NoTime as error:
+        shown = text if text.isprintable() and len(text) <= SHOWN_TIME else ascii(text[:SHOWN_TIME])
+        return None, f'timestamp.txt cannot be read: "{shown}" {error}.'
 
 
 def students(submitted: Path, assignment: str) -> Iterator[tuple[str, Path]]:

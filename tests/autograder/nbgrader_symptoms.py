@@ -24,6 +24,7 @@ from urllib.request import urlopen
 import nbformat
 from jupyter_server.serverapp import ServerApp
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbgrader import utils
 from nbgrader.api import Gradebook, InvalidEntry
 from nbgrader.apps import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
@@ -199,6 +200,14 @@ def a_timestamp_without_a_time_ends_a_command(course: Course) -> bool:
             return True
 
 
+def an_offset_is_read_as_seconds(course: Course) -> bool:
+    return utils.parse_utc("2026-10-05 23:58:00 +0200").hour != 21
+
+
+def an_abbreviation_is_read_as_utc(course: Course) -> bool:
+    return utils.parse_utc("2026-10-05 23:58:00 CEST").hour != 21
+
+
 # Feedback
 
 
@@ -295,6 +304,8 @@ IN_ORDER = (  # a new gradebook first, then what fills it
     a_button_belongs_to_another_student,
     a_timestamp_without_a_time_empties_the_list,
     a_timestamp_without_a_time_ends_a_command,
+    an_offset_is_read_as_seconds,
+    an_abbreviation_is_read_as_utc,
     feedback_ends_at_the_first_student_outside_the_exchange,
     a_failure_removes_the_release,
     a_dialog_shows_a_traceback,

@@ -58,6 +58,17 @@ def test_without_an_exchange_feedback_goes_back_under_moodle_s_names(collected):
     assert "Look at these again" in bob and "Keys and queries have changed places" in bob
 
 
+def test_a_late_penalty_is_what_the_guide_promises_and_an_extension_takes_it_back(tmp_path):
+    course, said = follow("Late penalties", tmp_path)
+    page = (course / "feedback" / "cem" / "02_attention" / "02_attention.html").read_text()
+    text = " ".join(re.sub(r"<[^>]+>", " ", page).split())
+    top = text[text.index(" of 24 points") - 5 :][:300]
+    assert "1.8 of 24 points . Handed in late: −0.2 points, which are taken away already." in top, top
+    exported = (course / "grades.csv").read_text().splitlines()
+    (row,) = (dict(zip(exported[0].split(","), line.split(","), strict=True)) for line in exported[1:])
+    assert (float(row["score"]), float(row["late_submission_penalty"])) == (2, 0)
+
+
 def test_the_student_s_notebook_has_the_exercise_and_not_its_solution(followed):
     course, _ = followed
     release = (course / "notebooks" / "13_centring" / "13_centring.ipynb").read_text()

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from nbgrader import api as gradebook_api
+from nbgrader import utils
 from nbgrader.api import Gradebook
 from nbgrader.apps import api
 from nbgrader.coursedir import CourseDirectory
@@ -84,6 +85,7 @@ def test_what_is_replaced_is_called_as_before():
         (api.NbGraderAPI, "get_submitted_students"),
         (api.NbGraderAPI, "get_submitted_timestamp"),
         (CourseDirectory, "get_existing_timestamp"),
+        (utils, "parse_utc"),
         (gradebook_api, "get_alembic_version"),
         (ExchangeReleaseFeedback, "copy_files"),
         (Validator, "_get_failed_cells"),

@@ -208,6 +208,14 @@ DISGUISES = {
     "run by the shell": lambda text: f'get_ipython().run_cell("""\n{text}\n""")',
     "within a function": lambda text: f"def outer():\n    exec({text!r}, globals())\nouter()",
     "look-alike letters": lambda text: f"import torch as сору\n{text.translate(str.maketrans('xy', 'ху'))}",
+    "tuples around assignments": lambda text: re.sub(r"(\n +)(x\d) = (.*)", r"\1(\2,) = (\3,)", text),
+    "one assignment of tuples": lambda text: re.sub(
+        r"(\n +)(x\d) = (.*)\n +(x\d) = (.*)", r"\1\2, (\4, *_) = [\3, (\5,)]", text
+    ),
+    "an item of a tuple": lambda text: re.sub(r"(\n +)(x\d) = (.*)", r"\1\2 = (\3, 0)[0]", text),
+    "annotations and walruses": lambda text: re.sub(r"(\n +)(x[1-4]) = (.*)", r"\1(\2 := \3)", text).replace(
+        "x8 =", "x8: 'Tensor' ="
+    ),
     "letters of another width": lambda text: text.replace("exp", "\N{FULLWIDTH LATIN SMALL LETTER E}xp"),
 }
 
@@ -259,6 +267,79 @@ def test_a_copied_helper_is_found_where_it_is_called():
         honest | {"bob": hidden, "cem": similarity.with_helpers(theirs, other)}, [], ()
     )
     assert set(group.students) == {"bob", "cem"}
+
+
+def test_a_copied_helper_is_found_where_nobody_calls_it():
+    """The answers look like something else, and call by a name that is put together."""
+    whole = functions(0)
+    added = "\n\n".join(text.replace("def f(", f"def _{cell}(") for cell, text in whole.items())
+    called = {cell: f"def f(x, y):\n    return globals()['_' + '{cell}'](x, y)" for cell in whole}
+    honest = {f"other-{number}": functions(100 + number) for number in range(10)}
+    hidden = similarity.with_helpers(called, added)
+    (group,) = similarity.find_groups(honest | {"ada": whole, "bob": hidden}, [], ())
+    assert set(group.students) == {"ada", "bob"} and set(group.pairs[0].cells) == {"one", "two", "three"}
+
+
+def test_a_helper_does_not_change_what_the_names_in_an_answer_mean():
+    """Its variables are called like the modules and functions that the copy uses."""
+
+    def answers(number):
+        return {
+            cell: re.sub(r"(x\d)\.(\w+)\(", r"torch.\2(\1, ", text)
+            for cell, text in functions(number).items()
+        }
+
+    copied = {cell: text.replace("x8", "out") for cell, text in answers(0).items()}
+    honest = {f"other-{number}": answers(100 + number) for number in range(10)}
+    hiding = "def y():\n    torch = 0\n    return torch\n"  # y is the name of an argument, too
+    hidden = {
+        cell: f"torch = torch\n{text}" for cell, text in similarity.with_helpers(copied, hiding).items()
+    }
+    both = similarity.phrases(answers(0), ()) & similarity.phrases(hidden, ())
+    assert len(both) > 0.9 * len(similarity.phrases(answers(0), ()))
+    (group,) = similarity.find_groups(honest | {"ada": answers(0), "bob": hidden}, [], ())
+    assert set(group.students) == {"ada", "bob"}
+
+
+def test_plots_and_attempts_in_added_cells_accuse_nobody():
+    """Two have found the same picture of a page that everybody reads, and both keep an attempt of their own."""
+    picture = "\n".join(
+        ["def draw(a, b):", *(f"    plt.{kind}(a[{n}], b.{kind}, alpha={n})" for n, kind in enumerate(DRAWN))]
+    )
+    honest = {f"other-{number}": functions(100 + number) for number in range(10)}
+    both = {
+        student: similarity.with_helpers(functions(number), f"{picture}\n\n{functions(number + 50)['one']}")
+        for student, number in (("ada", 1), ("bob", 2))
+    }
+    assert similarity.find_groups(honest | both, [], ()) == []
+
+
+DRAWN = (
+    "plot",
+    "bar",
+    "hist",
+    "scatter",
+    "fill",
+    "text",
+    "legend",
+    "axhline",
+    "imshow",
+    "contour",
+    "quiver",
+    "stem",
+)
+
+
+def test_who_takes_from_two_does_not_make_them_a_pair():
+    """Framing: neither of them is said to share anything with the other."""
+    ada, bob = functions(1), functions(2)
+    mallory = {cell: f"{ada[cell]}\n\n{bob[cell]}" for cell in ada}
+    honest = {f"other-{number}": functions(100 + number) for number in range(10)}
+    (group,) = similarity.find_groups(honest | {"ada": ada, "bob": bob, "mallory": mallory}, [], ())
+    assert {frozenset(pair.students) for pair in group.pairs} == {
+        frozenset({"ada", "mallory"}),
+        frozenset({"bob", "mallory"}),
+    }
 
 
 def test_helpers_that_nobody_calls_stand_apart_and_damaged_ones_do_no_harm():

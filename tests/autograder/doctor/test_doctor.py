@@ -55,7 +55,7 @@ def test_a_fresh_course_is_told_what_comes_next_and_that_grading_works(course):
         "memory",
         "jail",
     } == set(lines)
-    assert "nbgrader db student import" in lines["gradebook"]
+    assert "autograder students" in lines["gradebook"]
     assert "autograder collect FILE.zip" in lines["hand-ins"]
     assert not (course / "gradebook.db").exists()  # looking changes nothing
 

@@ -1,18 +1,23 @@
 """Hand-ins from Moodle, Canvas and folders: whose, which of several, and when."""
 
+import io
 import json
 import time
 import zipfile
-from datetime import datetime
+from datetime import UTC, datetime
 
+import nbformat
 import pytest
 
 from autograder.errors import CourseError
 from autograder.gradebook import feedback
+from autograder.gradebook.choosing import RULE
 from autograder.gradebook.collect import collect, explain, read_owners
 from autograder.gradebook.gradebook import register
-from autograder.gradebook.roster import Roster, Unknown, letters, read_table
-from autograder.untrusted.downloads import FileOwner
+from autograder.gradebook.roster import Roster, Unknown, letters
+from autograder.gradebook.tables import read_rows
+from autograder.gradebook.worksheet import read_worksheet
+from autograder.untrusted.layouts import FileOwner
 from tests.autograder.here import NAME
 
 FILE = f"{NAME}.ipynb"
@@ -55,9 +60,9 @@ def archive(folder, *files, when=(2026, 11, 1, 12, 0, 0)):
     return path
 
 
-def collected(course, source, wanted="", table=None):
+def collected(course, source, wanted="", table=None, zone=""):
     with course.gradebook() as gradebook:
-        return collect(course.root, source, gradebook, wanted, table)
+        return collect(course.root, source, gradebook, wanted, table and read_rows(table), zone)
 
 
 def taken(course, student):
@@ -73,7 +78,7 @@ def test_moodle_s_students_are_found_by_name_whatever_their_accents(course, tmp_
     files = [
         f"{MOODLE}/{FILE}",
         f"MULLER Bob_7_assignsubmission_file_{FILE}",
-        "x_1_assignsubmission_file/readme.txt",
+        (f"{MOODLE}/readme.txt", "Hello."),
     ]
     done = collected(course, archive(tmp_path, *files))
     assert (taken(course, "ada"), taken(course, "bob")) == (files[0], files[1])
@@ -85,8 +90,11 @@ def test_the_copy_with_the_largest_number_counts(course, tmp_path):
     files = [f"{MOODLE}/{NAME}{copy}.ipynb" for copy in (" (2)", " (10)", "", " (1)")]
     done = collected(course, archive(tmp_path, *files))
     assert taken(course, "ada") == f"{MOODLE}/{NAME} (10).ipynb"
-    assert done.handed_in[0].passed_over == (files[0], files[3], files[2])
-    assert f"ada handed in 4 notebooks: {NAME} (10).ipynb counts, the last." in explain(done)
+    assert set(done.handed_in[0].passed_over) == {files[0], files[2], files[3]}
+    assert any(
+        f"ada handed in 4 notebooks: {NAME} (10).ipynb counts; passed over: " in line
+        for line in explain(done)
+    )
 
 
 def test_canvas_tells_the_later_of_two_by_its_number_and_who_is_late(course, tmp_path):
@@ -111,7 +119,7 @@ def test_a_worksheet_s_times_are_those_of_this_machine_s_clock(course, tmp_path,
         "\ufeffIdentifier,Full name,ID number,Last modified (submission)\n"
         'Participant 12345,A. L.,ada,"Monday, 5 October 2026, 9:01 PM"\n'
     )
-    done = collected(course, archive(tmp_path, f"{MOODLE}/{FILE}"), table=read_table(table))
+    done = collected(course, archive(tmp_path, f"{MOODLE}/{FILE}"), table=table)
     assert told(course, "ada") == "2026-10-05 12:01:00 UTC"
     assert done.handed_in[0].exact and done.handed_in[0].late
 
@@ -176,10 +184,10 @@ def test_a_link_in_submitted_is_not_written_through(course, tmp_path):
 
 def test_another_assignment_and_a_nameless_file_are_left_with_the_reason(course, tmp_path):
     done = collected(course, archive(tmp_path, "ada/other.ipynb", FILE))
-    assert [entry.reason for entry in done.left] == [
+    assert {entry.reason for entry in done.left} == {
         "it is called like no assignment: say which it is, behind the file.",
         "its path names no student: put it into a folder STUDENT/.",
-    ]
+    }
     assert not collected(course, archive(tmp_path, "ada/other.ipynb"), NAME).left
 
 
@@ -196,18 +204,9 @@ def test_a_name_is_letters(course):
             roster.find(FileOwner("canvas", "", "", FILE))
 
 
-def test_a_table_with_semicolons_in_another_language_is_read(tmp_path):
-    table = tmp_path / "bewertung.csv"
-    table.write_text("ID;Vollständiger Name;E-Mail-Adresse\nTeilnehmer/in 7;A. King;bob@example.org\n")
-    assert read_table(table)["7"].ids == ("bob@example.org",)
-    table.write_text("Name;Points\nx;1\n")
-    with pytest.raises(CourseError, match="neither the column Identifier"):
-        read_table(table)
-
-
 def test_feedback_goes_back_under_the_name_that_the_system_gave(course, tmp_path):
-    files = [f"{MOODLE}/{FILE}", f"mullerbob_4711_9_{FILE}"]
-    collected(course, archive(tmp_path, *files))
+    for file in (f"{MOODLE}/{FILE}", f"mullerbob_4711_9_{FILE}"):
+        collected(course, archive(tmp_path, file))
     for student in ("ada", "bob", "cem"):
         page = feedback.page_of(course.assignment, student)
         page.parent.mkdir(parents=True)
@@ -227,6 +226,288 @@ def test_without_a_collection_feedback_is_packed_by_student(course, tmp_path):
     page.write_text("well done")
     (path,) = feedback.pack(course.assignment, ["ada"], tmp_path).archives
     assert path.name == f"{NAME}-feedback.zip" and zipfile.ZipFile(path).namelist() == [f"ada/{NAME}.html"]
+
+
+def work(course, **cells):
+    """A notebook with an answer, as text."""
+    answer = cells or {"steps-total": "def total(values):\n    return 1"}
+    return nbformat.writes(course.with_cells(answer))
+
+
+def zipped(**files):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as inner:
+        for name, content in files.items():
+            inner.writestr(name, content)
+    return packed.getvalue()
+
+
+def is_work(course, student):
+    return "return 1" in (course.root / "submitted" / student / NAME / FILE).read_text()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        f"{NAME}.IPYNB",
+        f"{NAME}.ipynb.txt",
+        f"{NAME}.ipynb.json",
+        f"{NAME}.json",
+        NAME,
+        "homework.txt",
+        "é.ipynb(1)",
+    ],
+)
+@pytest.mark.parametrize("beside", [(), (f"{MOODLE}/{NAME}.html", "<p>")])
+def test_what_parses_as_a_notebook_is_taken_whatever_it_is_called(course, tmp_path, name, beside):
+    files = [(f"{MOODLE}/{name}", work(course)), *([beside] if beside else [])]
+    done = collected(course, archive(tmp_path, *files), NAME)
+    assert is_work(course, "ada") and not done.left and done.others == bool(beside)
+
+
+def test_a_notebook_in_the_student_s_own_archive_is_taken(course, tmp_path):
+    inner = {f"work/Bob Müller_7_assignsubmission_file_/{FILE}": work(course), "work/data.csv": "1,2"}
+    done = collected(course, archive(tmp_path, (f"{MOODLE}/hw.zip", zipped(**inner))), NAME)
+    assert is_work(course, "ada") and not (course.root / "submitted" / "bob").exists() and not done.left
+
+
+@pytest.mark.parametrize(
+    ("files", "held"),
+    [
+        ({f"{NAME}.html": "<p>"}, f"{NAME}.html"),
+        ({"hw.zip": zipped(a="1")}, "hw.zip"),
+        ({f"{NAME}.ipynb.txt": "no notebook"}, f"{NAME}.ipynb.txt"),
+        ({"hw.zip": b"PK\x03\x04 and no more", "x.pdf": "%PDF"}, "hw.zip, x.pdf"),
+        ({".ipynb_checkpoints/x.ipynb": "{}"}, "x.ipynb"),
+        ({f"{n}.png": "x" for n in range(9)}, "0.png, 1.png, 2.png, 3.png, 4.png and 4 more"),
+    ],
+)
+def test_whose_hand_in_holds_no_notebook_is_named_with_what_it_holds(course, tmp_path, files, held):
+    paths = [(f"{MOODLE}/{name}", content) for name, content in files.items()]
+    paths.append(("MULLER Bob_7_assignsubmission_onlinetext/onlinetext.html", "Here it is."))
+    done = collected(course, archive(tmp_path, *paths), NAME)
+    assert [str(entry) for entry in done.left] == [
+        f"ada: handed in no notebook, but {held}.",
+        "bob: handed in no notebook, but onlinetext.html.",
+    ]
+
+
+def test_an_archive_without_a_notebook_is_a_sentence(course, tmp_path):
+    assert [str(entry) for entry in collected(course, archive(tmp_path)).left] == [
+        "download.zip: there is no notebook in it."
+    ]
+
+
+@pytest.mark.audit
+def test_who_comes_after_many_files_is_collected(course, tmp_path):
+    files = [(f"{MOODLE}/{n}", "") for n in range(100_001)]
+    done = collected(
+        course, archive(tmp_path, *files, ("MULLER Bob_7_assignsubmission_file/x.ipynb", work(course))), NAME
+    )
+    assert is_work(course, "bob") and [entry.student for entry in done.left] == ["ada"]
+
+
+@pytest.mark.parametrize(
+    ("release", "mine"),
+    [
+        (f"{MOODLE}/{FILE}", f"{MOODLE}/Copy of {FILE}"),
+        (f"{MOODLE}/{FILE}", f"{MOODLE}/{NAME}-Copy1.ipynb"),
+        (f"{MOODLE}/{NAME} (2).ipynb", f"{MOODLE}/{FILE}"),
+        (f"{MOODLE}/{FILE}", f"{MOODLE}/mine.ipynb"),
+        (f"{MOODLE}/{FILE}", f"{MOODLE}/mine.txt"),
+        (f"lovelaceada_101_9005_{FILE}", f"lovelaceada_101_9000_Copy of {FILE}"),
+    ],
+)
+def test_the_untouched_release_is_never_preferred(course, tmp_path, release, mine):
+    saved = json.loads(nbformat.writes(course.assignment.read_release()))
+    saved["metadata"]["kernelspec"] = {"name": "another", "display_name": "Another"}  # an editor has saved it
+    done = collected(course, archive(tmp_path, (release, json.dumps(saved)), (mine, work(course))), NAME)
+    assert is_work(course, "ada")
+    assert done.handed_in[0].passed_over == (f"{release} (the untouched release)",)
+    assert RULE in explain(done)
+
+
+def test_who_hands_in_the_release_alone_is_named(course, tmp_path):
+    release = nbformat.writes(course.assignment.read_release())
+    done = collected(course, archive(tmp_path, (f"{MOODLE}/{FILE}", release)))
+    assert "  Handed in the release as it was, without an answer: ada." in explain(done)
+
+
+def test_the_untouched_release_does_not_replace_work(course, tmp_path):
+    release = nbformat.writes(course.assignment.read_release())
+    for content, hour in ((work(course), "10"), (release, "11")):
+        stamp = (f"ada/{NAME}/timestamp.txt", f"2026-10-05 {hour}:00:00 UTC")
+        done = collected(course, archive(tmp_path, (f"ada/{NAME}/{FILE}", content), stamp))
+    assert is_work(course, "ada") and "the untouched release" in done.superseded[0].reason
+
+
+def test_of_several_with_work_and_no_order_the_one_with_more_counts(course, tmp_path):
+    more = work(
+        course, **{"steps-total": "def total(values):\n    return 1", "steps-largest": "largest = max"}
+    )
+    done = collected(
+        course, archive(tmp_path, (f"{MOODLE}/Copy of {FILE}", work(course)), (f"{MOODLE}/{FILE}", more))
+    )
+    assert "largest = max" in (course.root / "submitted" / "ada" / NAME / FILE).read_text()
+    assert done.handed_in[0].passed_over == (f"{MOODLE}/Copy of {FILE}",)
+
+
+def test_what_somebody_else_has_put_there_is_not_replaced_by_what_may_be_earlier(course, tmp_path):
+    folder = course.hand_in("ada")
+    before = (folder / FILE).read_bytes()
+    done = collected(course, archive(tmp_path, (f"{MOODLE}/{FILE}", work(course))))
+    assert (folder / FILE).read_bytes() == before and "Move it away" in done.left[0].reason
+    collected(course, archive(tmp_path, f"MULLER Bob_7_assignsubmission_file_{FILE}"))
+    mine = course.root / "submitted" / "bob" / NAME / FILE
+    mine.write_text(work(course))  # an instructor has mended it
+    done = collected(course, archive(tmp_path, f"MULLER Bob_7_assignsubmission_file_{FILE}"))
+    assert is_work(course, "bob") and "was changed since" in done.left[0].reason
+
+
+def test_a_time_that_a_student_has_written_is_not_believed(course, tmp_path):
+    stamp = (f"{MOODLE}/timestamp.txt", "2026-10-01 10:00:00 UTC")
+    done = collected(course, archive(tmp_path, f"{MOODLE}/{FILE}", stamp))
+    assert not done.handed_in[0].exact
+    inner = (f"ada/{NAME}/x/timestamp.txt", "2026-10-01 10:00:00 UTC")
+    done = collected(course, archive(tmp_path, f"ada/{NAME}/{FILE}", inner))
+    assert not done.handed_in[0].exact
+
+
+def test_a_time_that_cannot_be_read_is_named_and_makes_nobody_late(course, tmp_path):
+    stamp = (f"ada/{NAME}/timestamp.txt", "5. Oktober 2026, 23:58".encode("utf-16"))
+    done = collected(course, archive(tmp_path, f"ada/{NAME}/{FILE}", stamp))
+    assert not done.handed_in[0].late and done.unread[0].student == "ada"
+    assert "names no time zone" in "".join(explain(done))
+
+
+def test_two_folders_that_differ_in_capitals_are_two_people(course, tmp_path):
+    done = collected(course, archive(tmp_path, f"ADA/{FILE}", f"ada/{FILE}"))
+    assert taken(course, "ada") == f"ada/{FILE}", "who has just this id"
+    assert done.left[0].student == f"ADA/{FILE}" and "would be both ADA and ada" in done.left[0].reason
+    done = collected(course, archive(tmp_path, f"BOB/{FILE}", f"Bob/{FILE}"))
+    assert len(done.left) == 2 and not (course.root / "submitted" / "bob").exists()
+
+
+@pytest.mark.parametrize(
+    "student", ["<img src=x onerror=alert(1)>", "a>b", "a\x1b[31m", "a\u202eb", "a\u200bb"]
+)
+def test_an_id_that_pages_or_terminals_would_obey_is_refused(course, tmp_path, student):
+    with course.gradebook() as gradebook:
+        gradebook.update_or_create_student("<b>", email="known@example.org")
+    done = collected(course, archive(tmp_path, f"{student}/{FILE}", f"known@example.org/{FILE}"), NAME)
+    assert not done.handed_in and len(done.left) == 2
+
+
+def test_a_group_s_name_may_stand_in_front(course, tmp_path):
+    files = [
+        f"Team 1-Ada Lovelace_1_assignsubmission_file/{FILE}",
+        f"Team 2-x-Bob Müller_2_assignsubmission_file/{FILE}",
+    ]
+    collected(course, archive(tmp_path, *files))
+    assert (taken(course, "ada"), taken(course, "bob")) == tuple(files)
+
+
+def test_a_name_that_ends_like_another_s_is_not_a_group_s_where_there_are_none(course, tmp_path):
+    files = [f"{MOODLE}/{FILE}", f"Mallory-Bob Müller_2_assignsubmission_file/{FILE}"]
+    done = collected(course, archive(tmp_path, *files))
+    assert len(done.handed_in) == 1 and "nobody in the gradebook" in done.left[0].reason
+
+
+WORKSHEETS = {
+    "German": 'ID;Vollständiger Name;Status;Zuletzt geändert (Abgabe);Zuletzt geändert (Bewertung)\nTeilnehmer/in101;Ada Lovelace;Abgegeben;"Montag, 5. Oktober 2026, 23:58";-\n',
+    "French": 'Identifiant,Nom complet,Adresse de courriel,Dernière modification (travail remis)\nParticipant 101,A. L.,ada@example.org,"lundi 5 octobre 2026, 23:58"\n',
+    "Spanish": 'Identificador,Nombre completo,Nombre de usuario,Última modificación (entrega)\nParticipante 101,A. L.,ada,"lunes, 5 de octubre de 2026, 23:58"\n',
+    "Dutch": 'ID,Volledige naam,E-mailadres,Laatst gewijzigd (inzending)\nDeelnemer 101,A. L.,ada@example.org,"maandag, 5 oktober 2026, 23:58"\n',
+    "Russian": 'Идентификатор;Полное имя;Имя пользователя;Последнее изменение (ответ)\nУчастник 101;A. L.;ada;"понедельник, 5 октября 2026, 23:58"\n',
+    "Japanese": '識別子,フルネーム,メールアドレス,最終更新日時 (提出)\n参加者 101,A. L.,ada@example.org,"2026年 10月 5日(月曜日) 23:58"\n',
+}
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("language", WORKSHEETS)
+def test_a_worksheet_is_read_in_its_language(course, tmp_path, language, encoding):
+    table = tmp_path / "worksheet.csv"
+    table.write_text(WORKSHEETS[language], encoding=encoding)
+    files = archive(tmp_path, f"Ada Lovelace_101_assignsubmission_file/{FILE}")
+    done = collected(course, files, table=table, zone="Europe/Berlin")
+    assert told(course, "ada") == "2026-10-05 21:58:00 UTC" and done.handed_in[0].exact
+    (said,) = (line for line in explain(done) if "as those of a clock in Europe/Berlin" in line)
+    assert WORKSHEETS[language].splitlines()[0].replace(";", ",").split(",")[3] in said
+
+
+def test_a_worksheet_s_zone_is_that_of_tz(course, tmp_path, monkeypatch):
+    table = tmp_path / "worksheet.csv"
+    table.write_text(WORKSHEETS["Dutch"], encoding="cp1252")
+    monkeypatch.setenv("TZ", "Europe/Berlin")  # and nobody calls tzset: a server may run already
+    collected(course, archive(tmp_path, f"A_101_assignsubmission_file/{FILE}"), table=table)
+    assert told(course, "ada") == "2026-10-05 21:58:00 UTC"
+
+
+def test_a_worksheet_s_time_that_cannot_be_read_is_named(course, tmp_path):
+    table = tmp_path / "worksheet.csv"
+    table.write_text(WORKSHEETS["French"].replace("octobre", "brumaire"))
+    done = collected(course, archive(tmp_path, f"A_101_assignsubmission_file/{FILE}"), table=table)
+    assert not done.handed_in[0].late and "'brumaire', which is not understood" in done.unread[0].reason
+
+
+def test_a_name_that_looks_like_another_s_address_is_no_address(course, tmp_path):
+    table = tmp_path / "worksheet.csv"
+    table.write_text(
+        "Identifiant,Nom complet,Courriel,Texte\n"
+        "Participant 101,ada@example.org,mallory@example.org,ada\n"
+        "Participant 102,Bob Müller,bob@example.org,\n"
+        "Participant 103,Cem Öz,cem@example.org,hello\n"
+    )
+    with course.gradebook() as gradebook:
+        gradebook.update_or_create_student("mallory", email="mallory@example.org")
+        gradebook.update_or_create_student("bob", email="bob@example.org")
+    collected(course, archive(tmp_path, f"ada@example.org_101_assignsubmission_file/{FILE}"), table=table)
+    assert [path.name for path in (course.root / "submitted").iterdir()] == ["mallory"]
+
+
+def test_a_row_that_means_two_people_is_left_out(course, tmp_path):
+    table = tmp_path / "worksheet.csv"
+    table.write_text("Identifier,Username,Email address\nParticipant 101,ada,bob@example.org\n")
+    with course.gradebook() as gradebook:
+        gradebook.update_or_create_student("bob", email="bob@example.org")
+    done = collected(course, archive(tmp_path, f"X_101_assignsubmission_file/{FILE}"), table=table)
+    assert not done.handed_in and "says that 101 is both ada and bob" in done.left[0].reason
+
+
+def test_canvas_export_in_another_language_says_who_a_number_is(course, tmp_path):
+    table = tmp_path / "noten.csv"
+    table.write_text(
+        "Teilnehmer/in;ID;SIS-Benutzer-ID;SIS-Anmelde-ID;Abschnitt;Attention (77)\n    Mögliche Punkte;;;;;10\n"
+        "Lovelace, Ada;4711;900;bob;A;7\nX, Y;4712;901;ada;A;8\n",
+        encoding="cp1252",
+    )
+    collected(course, archive(tmp_path, f"x_4712_9_{FILE}"), table=table)
+    assert taken(course, "ada") == f"x_4712_9_{FILE}"
+
+
+def test_a_worksheet_of_another_assignment_is_noticed(course, tmp_path):
+    table = tmp_path / "worksheet.csv"
+    table.write_text(WORKSHEETS["Dutch"])
+    done = collected(course, archive(tmp_path, f"{MOODLE}/{FILE}"), table=table)
+    assert "has none of the download's numbers" in "".join(explain(done))
+
+
+def test_a_table_of_something_else_is_a_sentence(course, tmp_path):
+    table = tmp_path / "table.csv"
+    for text, why in (
+        ("Name;Points\nx;1.5\n", "no column with a number"),
+        ("", "is empty"),
+        ("PK\x03\x04", "save it as CSV"),
+    ):
+        table.write_text(text)
+        with pytest.raises(CourseError, match=why):
+            read_worksheet(read_rows(table), UTC)
+
+
+def test_excel_s_own_line_about_the_separator_is_no_heading(tmp_path):
+    table = tmp_path / "table.csv"
+    table.write_text('sep=;\nID;"Name, first"\n7;x\n')
+    assert read_rows(table).heading == ("ID", "Name, first") and read_rows(table).rows == (("7", "x"),)
 
 
 def test_registering_again_keeps_the_due_date(course):

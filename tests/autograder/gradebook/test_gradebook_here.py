@@ -3,14 +3,17 @@
 from datetime import datetime, timedelta
 
 import pytest
+from nbgrader.apps import NbGraderAPI
 
 from autograder.course import Assignment
 from autograder.generating import release_bytes
+from autograder.gradebook import feedback
 from autograder.gradebook.by_hand import Mark, read_marks, write_marks
 from autograder.gradebook.gradebook import register
 from autograder.gradebook.history import read_history
 from autograder.gradebook.queries import CellMean, cell_means, scored_by_hand
 from autograder.gradebook.rows import SubmissionRow
+from autograder.settings import course_directory, load
 from tests.autograder.here import NAME
 
 QUESTION = "steps-question"
@@ -126,3 +129,18 @@ def test_unanswered_questions_are_commented_as_nbgrader_does(small):
             for student in ("ada", "bob")
         }
     assert comments == {"ada": None, "bob": "No response."}
+
+
+def test_a_student_whose_id_nbgrader_would_take_for_a_pattern_gets_the_own_feedback(small):
+    for student, total in (("a", "0"), ("[ab]", "values.sum()"), ("?", "values.sum()"), ("*", "1")):
+        small.hand_in(student, total=f"def total(values):\n    return {total}")
+    small.grade_class()
+    made, left = feedback.make_pages(small.assignment)
+    assert (sorted(made), left) == (["*", "?", "[ab]", "a"], [])
+    pages = {student: feedback.page_of(small.assignment, student) for student in made}
+    before = {student: page.stat().st_mtime_ns for student, page in pages.items()}
+    feedback.make_pages(small.assignment, ["*"])
+    assert {student for student in made if pages[student].stat().st_mtime_ns != before[student]} == {"*"}
+    api = NbGraderAPI(course_directory(small.root), config=load(small.root))
+    pages["[ab]"].unlink()
+    assert api.generate_feedback(NAME, "[ab]")["success"] and pages["[ab]"].exists(), "formgrader's button"

@@ -1,5 +1,7 @@
 """A class is graded into a real gradebook, interrupted, and graded on."""
 
+from datetime import datetime
+
 import pytest
 from nbformat.v4 import new_code_cell
 from nbgrader.api import MissingEntry
@@ -107,6 +109,37 @@ def test_who_is_late_pays_what_the_course_s_rule_says(small):
     with small.gradebook() as gradebook:
         penalties = {s.student.id: s.late_submission_penalty for s in gradebook.assignment_submissions(NAME)}
     assert penalties == {"ada": 0, "bob": 4.5, "cem": 0}
+
+
+def test_nobody_pays_for_a_time_that_cannot_be_read_and_it_is_named(small):
+    settings = small.root / "nbgrader_config.py"
+    settings.write_text(settings.read_text() + RULE)
+    with small.gradebook() as gradebook:
+        gradebook.update_or_create_assignment(NAME, duedate="2026-10-05 22:00:00 UTC")
+    times = {
+        "ada": b"2026-10-05 23:58:00 +0200",
+        "bob": b"2026-10-05 23:58:00 CEST",
+        "cem": "5. Oktober 2026, 23:58".encode("utf-16"),
+        "dua": b"2026-10-06 01:58:00 +0200",
+    }
+    for student in times:
+        (small.hand_in(student) / "timestamp.txt").write_bytes(b"2026-10-07 00:00:00 UTC")
+    small.grade_class()
+    for student, text in times.items():
+        (small.hand_in(student) / "timestamp.txt").write_bytes(text)
+    with pytest.raises(NotAllGraded) as caught:
+        small.grade_class()
+    assert [one.student for one in caught.value.left] == ["cem"] and len(caught.value.results) == 4
+    assert 'timestamp.txt cannot be read: "5. Oktober 2026, 23:58" names no time zone' in str(caught.value)
+    with small.gradebook() as gradebook:
+        found = {
+            s.student.id: (s.timestamp, s.late_submission_penalty)
+            for s in gradebook.assignment_submissions(NAME)
+        }
+    handed_in, penalties = ({student: pair[place] for student, pair in found.items()} for place in (0, 1))
+    assert handed_in["ada"] == handed_in["bob"] == datetime(2026, 10, 5, 21, 58)
+    assert handed_in["cem"] is None, "not even that of a hand-in before"
+    assert penalties == {"ada": 0, "bob": 0, "cem": 0, "dua": 4.5}
 
 
 def test_whose_file_this_machine_cannot_read_is_named_and_the_others_are_graded(small, monkeypatch):

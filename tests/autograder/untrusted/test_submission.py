@@ -197,6 +197,7 @@ def test_an_unreadable_time_is_no_time(folder, text):
     (folder / "hw.ipynb").write_text(nbformat.writes(RELEASE))
     (folder / "timestamp.txt").write_text(text)
     assert read(folder).timestamp is None
+    assert bool(read(folder).time_unread) == bool(text)
 
 
 def test_what_is_written_is_what_nbgrader_calls_so(folder):
@@ -390,13 +391,17 @@ def test_what_is_not_where_a_hand_in_belongs_is_named(folder, tmp_path):
     ]
 
 
-def test_a_notebook_under_another_name_is_named(folder):
-    (folder / "hw (1).ipynb").write_text(nbformat.writes(RELEASE))
+@pytest.mark.parametrize(
+    "name",
+    ["hw (1).ipynb", "hw-Copy1.ipynb", "Copy of hw.ipynb", "hw.IPYNB", "hw.ipynb.txt", "hw.ipynb.json"],
+)
+def test_a_notebook_under_another_name_is_named(folder, name):
+    (folder / name).write_text(nbformat.writes(RELEASE))
     (folder / "notes.txt").write_text("")
     assert read(folder).status == "missing"
     assert (
         read(folder).reason
-        == "There is no hw.ipynb in the submission; there is hw (1).ipynb, which has another name."
+        == f"There is no hw.ipynb in the submission; there is {name}, which has another name."
     )
 
 

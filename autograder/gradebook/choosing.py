@@ -1,0 +1,182 @@
+"""Which of the files that a student has handed in is the notebook."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from nbformat import NotebookNode
+
+from autograder.source import grade_id, is_locked
+from autograder.untrusted.downloads import Budget, File, inside
+from autograder.untrusted.layouts import Called, FileOwner, is_hidden, looks_like_a_notebook, which_assignment
+from autograder.untrusted.submission import Cell, Unreadable, parse_cells
+
+MOST_LOOKED_AT, MOST_ARCHIVES = 50, 3  # files of a student, and how many archives are held in memory at once
+SHOWN = 5  # of the files in a hand-in without a notebook
+
+RULE = (
+    "Of several notebooks of a student one with work in it goes before the untouched release; then one that is called "
+    "like the assignment before another; then the later one, by the time or number that the system gives; then the one "
+    "with more in it."
+)
+
+
+@dataclass(frozen=True)
+class HandIn:
+    """A file of a student, with whose it is."""
+
+    file: File
+    owner: FileOwner
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A notebook of a student, one of perhaps several."""
+
+    file: File
+    owner: FileOwner
+    called: Called
+    cells: int | None  # None: it cannot be read as a notebook
+    work: int  # cells whose text is the student's
+
+    @property
+    def is_untouched(self) -> bool:
+        """Whether it is the release, without an answer."""
+        return bool(self.cells) and not self.work
+
+    @property
+    def order(self) -> tuple[Any, ...]:
+        """Larger for what counts. Moodle and Canvas write the time of the download, not of the hand-in."""
+        when = self.file.modified if self.owner.system == "plain" else None
+        fits = 2 * self.called.exactly or bool(self.called.assignment)
+        later = when or datetime.min, self.owner.order, self.called.again
+        return self.work > 0, self.cells is not None, fits, *later, self.work, self.file.path
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The notebook that counts, as bytes, and those that do not."""
+
+    candidate: Candidate
+    blob: bytes
+    passed_over: Sequence[Candidate]
+
+
+class NoNotebook(LookupError):
+    """Nothing that was handed in is a notebook; the message says what it is."""
+
+
+class Released:
+    """The texts of a release, by which a student's own are told."""
+
+    def __init__(self, release: NotebookNode | None):
+        cells = release["cells"] if release else []
+        self._texts = {cell["source"].strip() for cell in cells}
+        self._locked = {grade_id(cell) for cell in cells if is_locked(cell)} - {""}
+
+    def work(self, cells: Iterable[Cell]) -> int:
+        """How many of the cells hold a text that is not the release's."""
+        texts = (cell.source.strip() for cell in cells if cell.name not in self._locked)
+        return sum(bool(text) and text not in self._texts for text in texts)
+
+
+def choose(
+    hand_ins: Sequence[HandIn],
+    assignment: str,
+    assignments: Collection[str],
+    released: Released,
+    budget: Budget,
+) -> Chosen:
+    """The notebook for an assignment. Raises NoNotebook, or Unreadable where the only one cannot be read.
+
+    What is called a notebook is looked at first; everything else, and what is in archives, if there is no work in that.
+    """
+    visible = [one for one in hand_ins if not is_hidden(one.file.path)]
+    looked_at = _looked_at(list(filter(_is_named, visible)), assignment, assignments, released, budget)
+    if looked_at.best is None or not looked_at.best[0].work:
+        others = [one for one in visible if not _is_named(one)][:MOST_LOOKED_AT]
+        more = _inner(others, budget)
+        looked_at = looked_at.and_those(_looked_at(more, assignment, assignments, released, budget))
+    if looked_at.best is None and looked_at.problem:
+        raise looked_at.problem
+    if looked_at.best is None:
+        raise NoNotebook(_described([one.file.path for one in visible or hand_ins]))
+    candidate, blob = looked_at.best
+    return Chosen(candidate, blob, [one for one in looked_at.found if one is not candidate])
+
+
+def _is_named(one: HandIn) -> bool:
+    return looks_like_a_notebook(one.file.path)
+
+
+@dataclass(frozen=True)
+class _LookedAt:
+    best: tuple[Candidate, bytes] | None = None
+    found: Sequence[Candidate] = ()  # the bytes of which are not kept
+    problem: Unreadable | None = None  # of the first that could not be read
+
+    def and_those(self, more: "_LookedAt") -> "_LookedAt":
+        best = max((one.best for one in (self, more) if one.best), key=lambda one: one[0].order, default=None)
+        return _LookedAt(best, [*self.found, *more.found], self.problem or more.problem)
+
+
+def _looked_at(
+    hand_ins: Sequence[HandIn],
+    assignment: str,
+    assignments: Collection[str],
+    released: Released,
+    budget: Budget,
+) -> _LookedAt:
+    looked_at = _LookedAt()
+    for one in hand_ins[:MOST_LOOKED_AT]:
+        try:
+            blob = budget.read(one.file)
+        except Unreadable as error:
+            looked_at = looked_at.and_those(_LookedAt(problem=error))
+            continue
+        candidate = _candidate(one, blob, assignment, assignments, released)
+        if candidate.cells is not None or one.file.path.lower().endswith(".ipynb"):  # grading says what it is
+            looked_at = looked_at.and_those(_LookedAt((candidate, blob), [candidate]))
+    return looked_at
+
+
+def _candidate(
+    one: HandIn, blob: bytes, assignment: str, assignments: Collection[str], released: Released
+) -> Candidate:
+    called = which_assignment(one.owner, assignments)
+    called = called if called.assignment == assignment else Called()
+    try:
+        cells = parse_cells(blob)
+    except Unreadable:
+        return Candidate(one.file, one.owner, called, None, 0)
+    return Candidate(one.file, one.owner, called, len(cells), released.work(cells))
+
+
+def _inner(others: Iterable[HandIn], budget: Budget) -> list[HandIn]:
+    """The files that may be a notebook by what they begin with, and the notebooks in the student's own archives."""
+    found, archives = [], 0
+    for one in others:
+        try:
+            begins = one.file.read(64, beginning=True)
+            if begins.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
+                found.append(one)
+            elif begins.startswith(b"PK\x03\x04") and archives < MOST_ARCHIVES:
+                archives += 1
+                files = filter(_may_be_inside, inside(budget.read(one.file), one.file.path))
+                found += [
+                    HandIn(file, replace(one.owner, file=file.path.rpartition("/")[2])) for file in files
+                ]
+        except Unreadable:
+            continue
+    return found
+
+
+def _may_be_inside(file: File) -> bool:
+    return looks_like_a_notebook(file.path) and not is_hidden(file.path)
+
+
+def _described(paths: Sequence[str]) -> str:
+    names = [path.rpartition("/")[2] for path in paths]
+    shown = ", ".join(name if name.isprintable() else ascii(name) for name in names[:SHOWN])
+    return shown + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")

@@ -1,0 +1,18 @@
+"""Bytes as text, however an editor or a spreadsheet has saved them."""
+
+import codecs
+
+MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+
+
+def decode(blob: bytes) -> str:
+    """UTF-8 or UTF-16, with or without a byte order mark; else Windows' code page of western Europe, or Latin-1."""
+    encodings = [encoding for mark, encoding in MARKS if blob.startswith(mark)]
+    if not encodings and 0 in blob[:64]:  # UTF-16 without a mark: every second byte of ASCII text is 0
+        encodings.append("utf-16-le" if blob[1:2] == b"\0" else "utf-16-be")
+    for encoding in (*encodings, "utf-8", "cp1252"):
+        try:
+            return blob.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+    return blob.decode("latin-1")

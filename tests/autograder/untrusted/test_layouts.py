@@ -1,0 +1,128 @@
+"""Whose a file of a download is, whatever students call their files and folders."""
+
+import pytest
+
+from autograder.untrusted.layouts import Called, FileOwner, Misplaced, decide, is_hidden, which_assignment
+
+NAME, OTHER = "01_steps", "02_more"
+FILE = f"{NAME}.ipynb"
+ADA, BOB = "Ada Lovelace_12345_assignsubmission_file", "Bob Builder_7_assignsubmission_file"
+KNOWN = {"ada", "bob", "cem", "mallory", "lovelaceada"}
+
+
+def owners(*paths, known=KNOWN, called="download"):
+    """{path: whose it is}, with None for what is left out."""
+    layout = decide(paths, [NAME, OTHER], known.__contains__, called)
+    found = {}
+    for path in paths:
+        try:
+            owner = layout.owner(path)
+            found[path] = owner.number or owner.person
+        except Misplaced:
+            found[path] = None
+    return list(found.values())
+
+
+@pytest.mark.parametrize(
+    ("path", "owner"),
+    [
+        (f"{ADA}_/{FILE}", FileOwner("moodle", "Ada Lovelace", "12345", FILE, f"{ADA}_/")),
+        (f"{ADA}/inner/{FILE}", FileOwner("moodle", "Ada Lovelace", "12345", FILE, f"{ADA}/")),
+        (f"{ADA}_{FILE}", FileOwner("moodle", "Ada Lovelace", "12345", FILE, f"{ADA}_")),
+        (
+            f"lovelaceada_LATE_12_345_{FILE}",
+            FileOwner("canvas", "lovelaceada", "12", FILE, "lovelaceada_LATE_12_345_", late=True, order=345),
+        ),
+        (f"ada/{NAME}/{FILE}", FileOwner("plain", "ada", "", FILE, "ada/", NAME)),
+        (f"submitted/ada/{NAME}/{FILE}", FileOwner("plain", "ada", "", FILE, "ada/", NAME)),
+        (f"LATE_anon_abc_12_{FILE}", FileOwner("canvas", "", "", f"LATE_anon_abc_12_{FILE}")),
+    ],
+)
+def test_a_path_names_a_person_as_its_system_does(path, owner):
+    assert decide([path], [NAME], KNOWN.__contains__).owner(path) == owner
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        f"mallory/ada/{FILE}",
+        f"mallory/ada/{NAME}/{FILE}",
+        f"mallory/{NAME}/ada/{FILE}",
+        f"mallory/{BOB}_/{FILE}",
+        f"mallory/{BOB}_{FILE}",
+        f"mallory/{NAME}/{BOB}/{FILE}",
+        f"mallory/lovelaceada_12_345_{FILE}",
+        f"mallory/x/y/z/ada/{NAME}/{FILE}",
+    ],
+)
+def test_a_name_chosen_by_a_student_replaces_nobody_s_hand_in(forged):
+    honest = [f"ada/{FILE}", f"bob/{NAME}/{FILE}", f"mallory/{FILE}"]
+    assert owners(*honest, forged) == ["ada", "bob", "mallory", None]
+    assert owners(f"new/{FILE}", forged, known=set()) == ["new", None], (
+        "though the gradebook knows nobody yet"
+    )
+    assert "ada" not in owners(forged), "nor where there is nothing else"
+
+
+def test_in_moodle_s_and_canvas_archives_only_the_top_says_whose_a_file_is():
+    forged = f"Mallory_5_assignsubmission_file/{BOB}/{FILE}"
+    assert owners(f"{ADA}/{FILE}", forged, f"{BOB}/{FILE}") == ["12345", None, "7"]
+    assert owners(f"{ADA}/{FILE}", f"Mallory_5_assignsubmission_file/ada/{FILE}") == ["12345", "5"]
+    flat = f"Mallory_5_assignsubmission_file_{BOB}_{FILE}"
+    assert owners(f"{ADA}_{FILE}", flat) == ["12345", "5"]
+    canvas = [f"lovelaceada_12_345_{FILE}", f"mallory_5_346_lovelaceada_12_999_{FILE}"]
+    assert owners(*canvas) == ["12", "5"]
+
+
+def test_one_download_is_of_one_system():
+    assert owners(f"{ADA}/{FILE}", f"{BOB}/{FILE}", f"lovelaceada_12_345_{FILE}", f"ada/{FILE}") == [
+        *("12345", "7"),
+        *(None, None),
+    ]
+
+
+def test_folders_around_those_of_the_students_are_seen():
+    class_of = [f"class/ada/{FILE}", f"class/bob/{NAME}/{FILE}", f"class/new/{FILE}"]
+    assert owners(*class_of) == ["ada", "bob", "new"]
+    assert owners(f"Group A/ada/{FILE}", f"Group B/bob/{FILE}") == ["ada", "bob"]
+    assert owners(f"download/new/{FILE}", known=set()) == ["new"], "it is called like the archive"
+    assert owners(f"x/{ADA}/{FILE}", f"x/{BOB}/{FILE}") == ["12345", "7"]
+    assert owners(f"x/a_1_2_{FILE}", f"x/b_3_4_{FILE}") == ["1", "3"]
+
+
+def test_a_folder_of_a_student_is_not_taken_for_one_around_students():
+    assert owners(f"mallory/ada/{FILE}", f"mallory/bob/{FILE}") == ["mallory", "mallory"], "who is known"
+    assert owners(f"someone/ada/{FILE}") == [None], "who may be a class or a student"
+    assert owners(f"zoe/ada/{FILE}", f"new/{FILE}") == [None, "new"]
+    assert owners(f"zoe/ada/{FILE}", f"new/{NAME}/{FILE}") == [None, "new"]
+
+
+def test_what_systems_leave_behind_says_nothing_about_a_layout():
+    junk = ["__MACOSX/._ada", ".DS_Store", f"ada/.ipynb_checkpoints/{FILE}", "ada/Thumbs.db", "ada/~$x.docx"]
+    assert all(map(is_hidden, junk)) and not is_hidden(f"ada/{FILE}")
+    assert owners(*junk, f"ada/{FILE}", f"new/{FILE}")[-2:] == ["ada", "new"]
+
+
+@pytest.mark.parametrize(
+    ("file", "called"),
+    [
+        (FILE, Called(NAME, True)),
+        (f"{NAME} (2).ipynb", Called(NAME, True, 2)),
+        (f"{NAME}-3.ipynb", Called(NAME, True, 3)),
+        (f"{NAME}-3 (1).ipynb", Called(NAME, True, 1)),
+        (f"{NAME}.IPYNB", Called(NAME, True)),
+        (f"{NAME}.ipynb.txt", Called(NAME, True)),
+        (f"{NAME}.ipynb.json", Called(NAME, True)),
+        (f"{NAME}.zip", Called(NAME, True)),
+        (f"Copy of {FILE}", Called(NAME, True)),
+        (f"Kopie von {FILE}", Called(NAME, True)),
+        (f"{NAME}-Copy1.ipynb", Called(NAME, True)),
+        (f"{NAME} - Kopie.ipynb", Called(NAME, True)),
+        (f"Kopia {FILE}", Called(NAME)),
+        ("Ada 01 Steps final.ipynb", Called(NAME)),
+        (f"{NAME} and {OTHER}.ipynb", Called()),
+        ("homework.ipynb", Called()),
+    ],
+)
+def test_what_browsers_editors_and_people_add_is_not_part_of_the_name(file, called):
+    assert which_assignment(FileOwner("moodle", "x", file=file), [NAME, OTHER]) == called
