@@ -16,6 +16,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
 from pygments.util import ClassNotFound
 
+from autograder.untrusted.cells import PICTURES
 from autograder.untrusted.formulas import mathml
 
 Attachments = dict[str, dict[str, str]]  # {name: {media type: base64}}
@@ -32,9 +33,8 @@ ATTRIBUTES = {
     "td": {"colspan", "rowspan", "style"},
     "th": {"colspan", "rowspan", "style"},
 }
-PICTURES = ("image/png", "image/jpeg", "image/gif")  # of attachments; an SVG may hold links and scripts
 LINK = re.compile(r"(?:https?://|mailto:)[^\x00-\x20]+", re.IGNORECASE)
-PICTURE = re.compile(r"data:image/(?:png|jpeg|gif);base64,[A-Za-z0-9+/=\s]+")
+PICTURE = re.compile(r"data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=\s]+")
 ALIGNED = re.compile(r"text-align: ?(?:left|center|right);?")  # as the tables of Markdown have it
 ALLOWED = {("a", "href"): LINK, ("img", "src"): PICTURE, ("td", "style"): ALIGNED, ("th", "style"): ALIGNED}
 
@@ -133,7 +133,13 @@ class Renderer(IPythonRenderer):
                 return super().image(text, f"data:{kind};base64,{''.join(kinds[kind].split())}", None)
         if PICTURE.fullmatch(url):
             return super().image(text, url, None)
-        return f"({text}: a picture that is not attached)" if text else "(a picture that is not attached)"
+        what = "a picture that is not attached"
+        if kinds:
+            what = (
+                f"a picture of the kind {escape(next(iter(kinds)))}, which is not shown here: hand it in as PNG or JPEG, or "
+                "look at it in the notebook as it was handed in"
+            )
+        return f"({text}: {what})" if text else f"({what})"
 
     def _put_aside(self, html: str) -> str:
         self._aside.append(html)
