@@ -25,6 +25,7 @@ from autograder.grading.demonstrations import Demonstrations, lacks_a_name, miss
 from autograder.grading.dependants import Dependants, Loan
 from autograder.grading.expected import Expected
 from autograder.grading.reference import DrawnCases, solution_sources
+from autograder.grading.remarks import remarks
 from autograder.grading.setup_cells import SetupCells, errors_by_place
 from autograder.grading.store import Store, job_id
 from autograder.grading.verdicts import (
@@ -312,7 +313,8 @@ class Engine:
         steps = [runs[place] for place in places]
         response: Response = yield steps
         replies, outputs, seconds = _replies(steps, response), _outputs(steps, response), response.seconds
-        notes: tuple[str, ...] = ()
+        notes = remarks(notebook, self.release)
+        why = ""
         lost: dict[int, list[str]] = {}
         for _ in range(MOST_REPAIRS):
             errors = _errors(steps, response)
@@ -320,7 +322,7 @@ class Engine:
             if not more or more == lost:
                 break
             lost = more
-            notes = notes or (self._setup_cells.why(lost, notebook, errors),)
+            why = why or self._setup_cells.why(lost, notebook, errors)
             steps = _with_lost(runs, places, lost)
             response = yield steps
             replies, outputs = _replies(steps, response), _outputs(steps, response)
@@ -356,7 +358,9 @@ class Engine:
                 break
         final = with_what_stopped(self.assignment, submission, dependants.verdicts(), replies, outputs)
         seed, ending = f"{self.seed:032x}", response.ending
-        return Result(submission.student, tuple(final), seconds, outputs, seed, ending, notes)
+        return Result(
+            submission.student, tuple(final), seconds, outputs, seed, ending, (*filter(None, [why]), *notes)
+        )
 
     def _cell_run(self, cell: NotebookNode, place: int) -> CellRun:
         test = grade_id(cell) if self.assignment.is_test(cell) else ""

@@ -115,7 +115,7 @@ def _what_it_is(blob: bytes) -> str:
     for start, kind in STARTS.items():
         if blob.startswith(start):
             return f"is {kind} with the name of a notebook"
-    if re.search(rb"^<{7} .*$", blob, re.MULTILINE):
+    if b"<<<<<<< " in blob and re.search(rb"^<{7} ", blob, re.MULTILINE):
         return (
             "holds a merge conflict of git (lines that begin with “<<<<<<<”): settle it, open the notebook in "
             "JupyterLab and save it"

@@ -77,6 +77,22 @@ def test_an_untouched_notebook_is_run_once_and_nothing_is_told(course):
     assert (result.score, result.notes, len(course.pool.sent)) == (9, (), 1)
 
 
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("!pip install -q einops\n%pip install jaxtyping", "Nothing can be installed"),
+        ("def fast(torch):\n    return torch.compile(len)", "`torch.compile` is switched off"),
+    ],
+)
+def test_what_grading_does_differently_is_told(course, source, words):
+    notebook = course.perfect
+    notebook.cells.insert(1, new_code_cell(source))
+    course.hand_in("ada", notebook)
+    course.grade_class()
+    (note,) = read_history(course.assignment, "ada").notes
+    assert note.startswith(words)
+
+
 def test_what_a_student_adds_to_the_first_cell_counts(course):
     notebook = course.perfect
     setup_cell(notebook).source += "\nfrom math import fsum"

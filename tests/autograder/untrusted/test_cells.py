@@ -8,7 +8,8 @@ import pytest
 from autograder.untrusted import cells as module
 from autograder.untrusted.cells import Unreadable, parse_cells
 
-PADDING = {"cell_type": "code", "source": "", "outputs": [{"data": {"text/plain": "x" * (21 << 20)}}]}
+BEGINS = b'{"nbformat": 4, "cells": ['
+PADDED = BEGINS + b'{"cell_type": "code", "outputs": [{"text": "' + b"x" * (21 << 20) + b'"}]}, '
 FIRST = {"cell_type": "code", "id": "one", "metadata": {}, "source": ["a = 1\n", "b = 2"], "outputs": []}
 LAST = {
     "cell_type": "markdown",
@@ -23,9 +24,9 @@ def read(request):
     """Reads a file of these cells (as JSON texts), small, or with 21 MB of output ahead of them."""
 
     def read(*cells, end='], "metadata": {}}'):
-        padding = [json.dumps(PADDING)] if request.param == "large" else []
-        found = parse_cells(('{"nbformat": 4, "cells": [' + ", ".join([*padding, *cells]) + end).encode())
-        return found.cells[len(padding) :], found.note
+        large = request.param == "large"
+        found = parse_cells((PADDED if large else BEGINS) + (", ".join(cells) + end).encode())
+        return found.cells[large:], found.note
 
     return read
 
