@@ -228,10 +228,13 @@ def with_what_stopped(
     final = []
     for verdict in verdicts:
         exercise = assignment.by_check_id.get(verdict.grade_id)
-        if exercise and verdict.status in (Status.MISSING, Status.ERROR):
+        answer = exercise.solution_id if exercise else verdict.grade_id
+        if verdict.status == Status.MISSING and answer in submission.doubtful:
+            verdict = _left_to_a_person(verdict, submission.doubtful[answer])
+        elif exercise and verdict.status in (Status.MISSING, Status.ERROR):
             verdict = _explained(verdict, exercise, submission, replies[exercise.name])
             stopped = last_error(outputs.get(cells.get(exercise.solution_id, -1), ()))
-            if stopped and stopped not in verdict.reason and verdict.score is not None:
+            if stopped and stopped not in verdict.reason:
                 verdict = replace(
                     verdict,
                     reason=readable(f"{verdict.reason}\nThe cell of the answer stopped with {stopped}."),
@@ -240,15 +243,18 @@ def with_what_stopped(
     return final
 
 
+def _left_to_a_person(verdict: CellVerdict, begins: str) -> CellVerdict:
+    quoted = begins.replace("`", "'")
+    reason = (
+        f"The cell of this answer is as it was released, but the cell that begins with `{quoted}` may hold the answer: to be "
+        "graded by hand."
+    )
+    return replace(verdict, score=None, status=Status.MANUAL, reason=readable(reason))
+
+
 def _explained(verdict: CellVerdict, exercise: Exercise, submission: Submission, reply: Reply) -> CellVerdict:
     if verdict.status != Status.MISSING:
         return verdict
-    if where := submission.doubtful.get(exercise.solution_id):
-        reason = (
-            f"The cell of this answer is as it was released, but the cell that begins with `{where.replace('`', chr(39))}` may "
-            "hold the answer: to be graded by hand."
-        )
-        return replace(verdict, score=None, status=Status.MANUAL, reason=readable(reason))
     answers = reply.frame.answers.values() if reply.frame else ()
     own = exercise.name.rpartition(".")[2]
     unanswered = any(answer.problem == Problem.UNANSWERED and answer.message == own for answer in answers)

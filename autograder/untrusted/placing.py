@@ -72,6 +72,8 @@ class _Placing:
         self._bares: dict[str, str] = {}
         self._lines = {line.strip() for cell in self._released for line in cell["source"].splitlines()}
         self._reader = Reader()
+        stubs = [self._released[place]["source"] for place in self._places(is_solution)]
+        self._stub_lines = {line.strip() for stub in stubs for line in ["", *stub.splitlines()]}
         self._entries = [_Entry(cell) for cell in handed]
         self._lost: set[int] = set()
         self._notes: list[str] = []
@@ -129,8 +131,13 @@ class _Placing:
         return self._bares[text]
 
     def _is_answered(self, place: int, entry: _Entry | None) -> bool:
-        text = self._bare(entry) if entry else ""
-        return bool(text) and text != self._texts[place]
+        """Whether anything of the student's is in it. Several stubs in one cell are none."""
+        text, stub = self._bare(entry) if entry else "", self._texts[place]
+        if not text or text == stub:
+            return False
+        if not self._is_code(place):
+            return bool(own_lines(text, self._lines))
+        return stub not in text or any(line.strip() not in self._stub_lines for line in text.splitlines())
 
     def _is_own(self, entry: _Entry) -> bool:
         """Whether the text is the student's, and no released cell in any place."""
@@ -284,7 +291,11 @@ class _Placing:
         cell = entry.cell
         if cell is None or cell.kind != "code" or not self._is_own(entry) or is_prose(cell, self._reader):
             return False
-        return place not in self._functions or self._reader.holds_definition(cell)
+        return self._may_answer(cell, self._functions.get(place, frozenset()))
+
+    def _may_answer(self, cell: Cell, names: frozenset[str]) -> bool:
+        """Whether a cell may be an answer: where a function is asked for it must define something."""
+        return self._reader.holds_definition(cell) if names else cell.kind == "code"
 
     def _between(self, place: int) -> list[_Entry]:
         """The entries between the nearest released cells before and after a place in the release."""
@@ -387,12 +398,13 @@ class _Placing:
                     self._entries.insert(self._index(answer) + 1, entry)
 
     def _look_for_doubts(self) -> None:
-        """Unanswered functions beside which stands code that nobody could place."""
-        for place, names in self._functions.items():
-            if self._is_answered(place, self._seen().get(place)):
+        """Unanswered cells of code beside which stands code that nobody could place."""
+        for place in self._places(is_solution):
+            if not self._is_code(place) or self._is_answered(place, self._seen().get(place)):
                 continue
+            names = self._functions.get(place, frozenset())
             near = [entry for entry in self._around(place) if entry.near < 0 and self._is_own(entry)]
-            near = [entry for entry in near if entry.cell and self._reader.holds_definition(entry.cell)]
+            near = [entry for entry in near if entry.cell and self._may_answer(entry.cell, names)]
             changed = [entry for entry in self._entries if self._is_own(entry) or self._is_changed(entry)]
             far = [entry for entry in changed if entry.cell and self._reader.names(entry.cell, names)]
             if first := next(iter([*far, *near]), None):

@@ -5,6 +5,8 @@ import json
 
 import nbformat
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograder.source import grade_id
@@ -64,6 +66,9 @@ class Work:
 
     def __getitem__(self, name):
         return next(cell for cell in self.cells if cell.get("id") == name)
+
+    def has(self, name):
+        return any(cell.get("id") == name for cell in self.cells)
 
     def place(self, name):
         return self.cells.index(self[name])
@@ -335,6 +340,63 @@ def test_spaces_that_an_editor_adds_are_no_answer():
         work[name]["source"] = "\n" + work[name]["source"].replace("\n", "  \n") + " \n"
     assert work.restored()["why"] == TEXT_STUB
     assert work.restored()["half"] == next(c.source for c in RELEASE.cells if c.id == "half")
+
+
+def forget_kinds(work):
+    for name in ANSWERS:
+        if work.has(name):
+            work[name]["cell_type"] = "raw"
+
+
+def merge_answers(work):
+    if work.has("half") and work.has("third"):
+        work["half"]["source"] += "\n\n" + work["third"]["source"]
+        work.remove("third")
+
+
+def merge_question(work):
+    if work.has("q1") and work.has("why"):
+        work["q1"]["source"] += "\n\n" + work["why"]["source"]
+        work.remove("why")
+
+
+def move_checks_up(work):
+    for name in ("half-check", "third-check"):
+        if work.has(name):
+            work.cells.insert(0, work.cells.pop(work.place(name)))
+
+
+def write_below(work):
+    for name in ("half", "third"):
+        if work.has(name):
+            work.add(name, work[name]["source"])
+            work[name]["source"] = next(c.source for c in RELEASE.cells if c.id == name)
+
+
+SLIPS = {
+    "marks lost": Work.forget,
+    "kinds changed": forget_kinds,
+    "answers merged": merge_answers,
+    "question merged": merge_question,
+    "checks moved": move_checks_up,
+    "checks deleted": lambda work: work.remove("half-check", "third-check"),
+    "texts deleted": lambda work: work.remove("title", "head", "end", "q2"),
+    "written below": write_below,
+    "scratch": lambda work: work.cells.insert(len(work.cells) // 2, {"cell_type": "code", "source": "half(1) + third(2)"}),
+}  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.permutations(list(SLIPS)), st.integers(1, 4))
+def test_several_slips_at_once_cost_nothing(slips, count):
+    slips = slips[:count]
+    work = Work()
+    for slip in slips:
+        SLIPS[slip](work)
+    restored = work.restored()
+    assert work.as_run() == RIGHT, slips
+    for name in ("why", "when"):
+        assert ANSWERS[name] in restored[name], (slips, restored[name])
 
 
 # Whoever wants points for nothing
