@@ -20,8 +20,8 @@ from autograder.untrusted.budgets import MOST_VALUES, is_small
 # as there is room.
 MAX_NOTEBOOK_BYTES = 20 << 20
 MAX_CELLS = 2000
-MOST_SIGNS = 4_000_000
-"""Strings and brackets of a file, but those around numbers alone: two seconds. Outputs of a million numbers have few."""
+MOST_SIGNS, MOST_KEYS = 4_000_000, 200_000
+"""Two seconds' work: values of a file that hold others, where a list of texts or numbers is one; keys that are looked at."""
 
 PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 """What a browser draws and runs nothing of. An SVG may hold links and scripts; few browsers know HEIC."""
@@ -160,8 +160,10 @@ class _Broken(ValueError):
 _SPACE = re.compile(rb"[ \t\r\n]*+")
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _STRINGS = re.compile(_STRING, re.DOTALL)
-# A list of numbers is one sign. So is a quote that no other one ends: the rest is not searched again from each quote in it.
-_SIGNS = re.compile(_STRING + rb'|\[[^"\[\]{}]*+\]|\{\}|["\[\]{}]', re.DOTALL)
+# A list or an object that holds no other is one sign. So is a quote that no other one ends: the rest is not searched again
+# from each quote in it.
+_FLAT = rb'[\[{][^"\[\]{}]*+(?:' + _STRING + rb'[^"\[\]{}]*+)*+[\]}]'
+_SIGNS = re.compile(_FLAT + rb"|" + _STRING + rb'|["\[\]{}]', re.DOTALL)
 _SCALAR = re.compile(rb'[^\s,\[\]{}":]++')
 
 
@@ -171,7 +173,7 @@ class _Scanner:
     def __init__(self, blob: bytes):
         self._blob = blob
         self._at = 0
-        self._signs = 0
+        self._signs = self._keys_seen = 0
         self.broken_at: int | None = None
 
     def cells(self) -> Iterator[dict[str, bytes]]:
@@ -231,6 +233,9 @@ class _Scanner:
             key = self._string()
             self._next()
             self._expect(b":")
+            self._keys_seen += 1
+            if self._keys_seen > MOST_KEYS:
+                raise _too_many()
             yield key
         self._at += 1
 
@@ -258,7 +263,7 @@ class _Scanner:
                 depth -= 1
             elif sign == b'"':
                 break
-            if depth == 0:  # a list of numbers is a whole value
+            if depth == 0:  # a flat one is a whole value
                 self._at = match.end()
                 return
         raise _Broken
@@ -289,10 +294,13 @@ class _Scanner:
     def _count(self) -> None:
         self._signs += 1
         if self._signs > MOST_SIGNS:
-            raise Unreadable(
-                f"The file has more than {MOST_SIGNS:,} lists, objects and texts in it. Clear all outputs of the notebook and "
-                "save it."
-            )
+            raise _too_many()
+
+
+def _too_many() -> Unreadable:
+    return Unreadable(
+        "The file has millions of lists and objects in it. Clear all outputs of the notebook and save it."
+    )
 
 
 def _loads(part: bytes) -> Any:

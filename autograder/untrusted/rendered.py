@@ -16,7 +16,6 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
 from pygments.util import ClassNotFound
 
-from autograder.untrusted.cells import PICTURES
 from autograder.untrusted.formulas import mathml
 
 Attachments = dict[str, dict[str, str]]  # {name: {media type: base64}}
@@ -33,6 +32,7 @@ ATTRIBUTES = {
     "td": {"colspan", "rowspan", "style"},
     "th": {"colspan", "rowspan", "style"},
 }
+PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")  # of attachments; `cells` keeps the same
 LINK = re.compile(r"(?:https?://|mailto:)[^\x00-\x20]+", re.IGNORECASE)
 PICTURE = re.compile(r"data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=\s]+")
 ALIGNED = re.compile(r"text-align: ?(?:left|center|right);?")  # as the tables of Markdown have it

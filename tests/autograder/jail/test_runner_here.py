@@ -106,6 +106,16 @@ WAITS = {
 }
 
 
+@pytest.mark.parametrize(
+    "source",
+    ["!pip install -q einops", "%pip install einops", "!conda install -y x", "!python3 -m pip install x"],
+)
+def test_what_would_install_something_says_that_it_cannot(source):
+    tried, after = frames(source, "_exit_code")
+    assert texts(tried)[0].startswith("Nothing can be installed while a notebook is graded")
+    assert texts(after) == ["1"]
+
+
 @pytest.mark.parametrize(("source", "words"), WAITS.items())
 def test_what_waits_for_nothing_says_so_at_once(source, words):
     failed, after = frames(source, "import time\ntime.sleep(0)\n2")

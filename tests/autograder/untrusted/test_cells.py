@@ -146,8 +146,11 @@ def test_of_a_doubled_key_the_last_counts_and_the_cells_may_come_last():
 
 def test_a_file_of_nothing_but_brackets_is_given_up(monkeypatch):
     monkeypatch.setattr(module, "MOST_SIGNS", 1000)
-    with pytest.raises(Unreadable, match="more than 1,000 lists, objects and texts.*Clear all outputs"):
+    monkeypatch.setattr(module, "MOST_KEYS", 1000)
+    with pytest.raises(Unreadable, match="millions of lists and objects.*Clear all outputs"):
         parse_cells(b'{"cells": [{"outputs": [' + b"[]," * 1000 + b"[]]}]}")
+    with pytest.raises(Unreadable, match="Clear all outputs"):
+        parse_cells(b"{" + b'"a": 1,' * 1001 + b'"cells": []}')
 
 
 WEBP = base64.b64encode(b"RIFF\0\0\0\0WEBPVP8 ").decode()

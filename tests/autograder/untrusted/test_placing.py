@@ -334,6 +334,12 @@ def test_scratch_cells_are_no_answers():
     assert work.result.doubtful == {}
 
 
+def test_a_cell_of_code_that_was_emptied_is_not_answered():
+    work = Work(ANSWERS | {"half": "  \n", "why": ""})
+    assert "NotImplementedError" in work.restored()["half"]
+    assert work.restored()["why"] == ""  # as nbgrader has it: a person sees it
+
+
 def test_spaces_that_an_editor_adds_are_no_answer():
     work = Work({})
     for name in ANSWERS:
