@@ -129,7 +129,7 @@ class Renderer(IPythonRenderer):
         name = unescape(url).removeprefix("attachment:")
         kinds = self.attachments.get(name, {}) if name != unescape(url) else {}
         for kind in PICTURES:
-            if kind in kinds:
+            if kinds.get(kind):
                 return super().image(text, f"data:{kind};base64,{''.join(kinds[kind].split())}", None)
         if PICTURE.fullmatch(url):
             return super().image(text, url, None)
