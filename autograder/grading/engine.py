@@ -318,7 +318,7 @@ class Engine:
         lost: dict[int, list[str]] = {}
         for _ in range(MOST_REPAIRS):
             errors = _errors(steps, response)
-            more = self._setup_cells.lacking(missing_names(response.frames), notebook)
+            more = self._setup_cells.lacking(_names_lacking(steps, response, notebook), notebook)
             if not more or more == lost:
                 break
             lost = more
@@ -452,6 +452,17 @@ def _outputs(steps: list[CellRun], response: Response) -> dict[int, list[dict[st
         for frame in response.frames
         if frame.cell < len(steps) and steps[frame.cell].place >= 0
     }
+
+
+def _names_lacking(steps: list[CellRun], response: Response, notebook: NotebookNode) -> set[str]:
+    """The names that any cell asked for in vain, if an answer or a test did: what only shows something may fail."""
+    count = len(steps)
+    graded = [
+        frame
+        for frame in response.frames
+        if frame.cell < count and (place := steps[frame.cell].place) >= 0 and grade_id(notebook.cells[place])
+    ]
+    return missing_names(response.frames) if missing_names(graded) else set()
 
 
 def _errors(steps: list[CellRun], response: Response) -> dict[int, str]:

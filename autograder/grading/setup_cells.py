@@ -34,8 +34,7 @@ class SetupCells:
 
         As {place in the notebook: cells to run ahead of the cell there}.
         """
-        there = {bare(cell["source"]) for cell in code_cells(notebook)}
-        absent = [place for place, source in self._cells.items() if bare(source) not in there]
+        absent = [place for place in self._cells if not self._is_there(place, notebook)]
         wanted, chosen = set(names), set[int]()
         while new := {place for place in absent if place not in chosen and self._names[place][0] & wanted}:
             chosen |= new
@@ -45,13 +44,21 @@ class SetupCells:
             found.setdefault(self._ahead_of(place, notebook), []).append(self._cells[place])
         return found
 
+    def _is_there(self, place: int, notebook: NotebookNode) -> bool:
+        """Whether it stands in the notebook ahead of the first cell with a grade id that follows it in the release."""
+        text = bare(self._cells[place])
+        for cell in notebook.cells:
+            if cell["cell_type"] == "code" and bare(cell["source"]) == text:
+                return True
+            if grade_id(cell) and self._places[grade_id(cell)] > place:
+                return False
+        return False
+
     def _ahead_of(self, place: int, notebook: NotebookNode) -> int:
-        """Behind the last cell that precedes it in the release."""
-        before = [
-            number
-            for number, cell in enumerate(notebook.cells)
-            if self._places.get(grade_id(cell) or bare(cell["source"]), len(self._places)) < place
-        ]
+        """Behind the cells that precede it in the release, and ahead of those that follow it."""
+        places = [self._places.get(grade_id(cell) or bare(cell["source"]), place) for cell in notebook.cells]
+        following = next((number for number, other in enumerate(places) if other > place), len(places))
+        before = [number for number, other in enumerate(places[:following]) if other < place]
         return before[-1] + 1 if before else 0
 
     def why(self, lacking: Mapping[int, list[str]], notebook: NotebookNode, errors: Mapping[int, str]) -> str:
@@ -69,7 +76,7 @@ class SetupCells:
             cause = f"The cell that begins with `{begins}` stopped with {errors[own[0]]}. "
         lost = " and ".join(f"`{_first_line(cell)}`" for cells in lacking.values() for cell in cells)
         return readable(
-            f"{cause}What the release has in the cell that begins with {lost} was missing or changed in this notebook, so the "
+            f"{cause}What the release has in the cell that begins with {lost} was missing, moved or changed in this notebook, so the "
             "course's own cell was run in its place."
         )
 

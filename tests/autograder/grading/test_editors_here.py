@@ -45,18 +45,31 @@ def changed(source):
     return change
 
 
+def moved(notebook):
+    cell = setup_cell(notebook)
+    notebook.cells.remove(cell)
+    notebook.cells.append(cell)
+
+
+def title_moved_too(notebook):
+    moved(notebook)
+    notebook.cells.append(notebook.cells.pop(0))
+
+
 SPOILT = {
-    "deleted": (deleted, "was missing or changed"),
-    "raw": (raw, "was missing or changed"),
-    "emptied": (changed(""), "was missing or changed"),
-    "overwritten": (changed("# I moved my imports\nimport math"), "was missing or changed"),
+    "moved": (moved, "was missing, moved or changed"),
+    "moved with the title": (title_moved_too, "was missing, moved or changed"),
+    "deleted": (deleted, "was missing, moved or changed"),
+    "raw": (raw, "was missing, moved or changed"),
+    "emptied": (changed(""), "was missing, moved or changed"),
+    "overwritten": (changed("# I moved my imports\nimport math"), "was missing, moved or changed"),
     "colab": (
         changed(lambda source: f"from google.colab import drive\ndrive.mount('/content')\n{source}"),
         "`from google.colab import drive` stopped with ModuleNotFoundError: No module named 'google",
     ),
     "misspelt": (changed(lambda source: source.replace("numpy", "nunpy")), "No module named 'nunpy'"),
     "syntax": (changed(lambda source: f"{source}\nimport ("), "stopped with SyntaxError"),
-    "half": (changed("from autograder.checks import check"), "was missing or changed"),
+    "half": (changed("from autograder.checks import check"), "was missing, moved or changed"),
 }
 
 
@@ -105,6 +118,16 @@ def test_what_a_student_adds_to_the_first_cell_counts(course):
     results = course.grade_class()
     assert [result.score for result in results] == [9, 9]
     assert [result.notes for result in results] == [(), ()]
+
+
+def test_what_only_shows_something_is_not_repaired(course):
+    """Else a deleted demonstration that takes minutes would be run because another one has been changed."""
+    notebook = course.perfect
+    demo = next(cell for cell in notebook.cells if "three thirds" in cell.source)
+    demo.source = "print(added([1, 2]))"
+    course.hand_in("ada", notebook)
+    (result,) = course.grade_class()
+    assert (result.score, result.notes, len(course.pool.sent)) == (9, (), 1)
 
 
 @pytest.mark.parametrize(
