@@ -48,29 +48,28 @@ from autograder.grading.store import Store
 from autograder.registered import registered_release
 from autograder.results import Result
 from autograder.untrusted.autograded import fill_outputs, shown_verdicts
+from autograder.untrusted.notebooks import from_notebook, to_notebook
 from autograder.untrusted.pages import A_STUDENTS_FILE, Pages, policy_of_formgrader
+from autograder.untrusted.placing import restore
 from autograder.untrusted.staging import staged
 from autograder.untrusted.submission import (
     LeftOut,
     NotRead,
     Submission,
     can_be_a_student,
-    from_notebook,
     handed_in_at,
     left_out,
     read_handed,
-    restore,
     students,
     time_of,
     to_be_filled_in,
-    to_notebook,
 )
 from autograder.untrusted.templates import formgraders
 from autograder.untrusted.times import read_time
 
 WRAP = textwrap.TextWrapper(78, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
 MARK = "autograder"
-"""Notebook metadata that carries a submission's digest, status and reason from reading to running."""
+"""Notebook metadata that carries what is known of a submission beside its cells from reading to running."""
 
 
 def configure(c: Config) -> None:
@@ -313,7 +312,12 @@ class SafeReader(NotebookExporter):
         folder = Path(filename).absolute().parent
         handed = read_handed(folder, assignment)
         notebook = to_notebook(handed.cells)
-        notebook.metadata[MARK] = {"digest": handed.digest, "status": handed.status, "reason": handed.reason}
+        notebook.metadata[MARK] = {
+            "digest": handed.digest,
+            "status": handed.status,
+            "reason": handed.reason,
+            "notes": list(handed.notes),
+        }
         return self.from_notebook_node(notebook, resources=resources, **kw)
 
 
@@ -337,6 +341,8 @@ class CourseStep(NbGraderPreprocessor):
             mark["status"] and Status(mark["status"]),
             mark["reason"],
             released=to_be_filled_in(self.assignment(resources).read_release()),
+            notes=tuple(mark["notes"]),
+            doubtful=mark["doubtful"],
         )
 
 
@@ -346,8 +352,10 @@ class Restore(CourseStep):
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """The notebook as it was released, with the student's answers in it."""
         restored = restore(from_notebook(nb), registered_release(self.assignment(resources)))
-        restored.metadata[MARK] = nb.metadata[MARK]
-        return restored, resources
+        mark = nb.metadata[MARK]
+        notes = [*mark["notes"], *restored.notes]
+        restored.notebook.metadata[MARK] = {**mark, "notes": notes, "doubtful": dict(restored.doubtful)}
+        return restored.notebook, resources
 
 
 class RunInJail(CourseStep):

@@ -56,6 +56,7 @@ class Result:
     outputs: Mapping[int, list[dict[str, Any]]] = field(default_factory=dict)  # by the cell's place
     seed: str = ""
     ending: Ending = Ending.FINISHED
+    notes: tuple[str, ...] = ()  # what had to be put right before it could be run
 
     @property
     def trouble(self) -> bool:

@@ -13,7 +13,8 @@ from pathlib import Path
 from autograder.exercise import Exercise
 from autograder.jail.outside import jobs
 from autograder.source import code_cells, grade_id, is_demo
-from autograder.untrusted.submission import parse_cells, restore
+from autograder.untrusted.cells import parse_cells
+from autograder.untrusted.placing import restore
 from bench import classic, measure
 from bench.measure import Folders, Measured
 from bench.submissions import NAME, ROOT, Texts, Writer, hand_in, make_course
@@ -118,7 +119,7 @@ class Bench:
     def _steps(self, texts: Texts) -> list[dict[str, str]]:
         """The cells that the engine runs: all but our own demonstrations."""
         release = self.assignment.read_release()
-        notebook = restore(parse_cells(self.assignment.release.read_bytes()), release)
+        notebook = restore(parse_cells(self.assignment.release.read_bytes()).cells, release).notebook
         exercises = {exercise.check_id: exercise.name for exercise in self.exercises}
         steps = [jobs.cell(self.notebook.first_cell)] if self.notebook.first_cell else []
         for cell in code_cells(notebook):

@@ -15,7 +15,7 @@ from autograder.checks.exceptions import CheckFailed, Unanswered, WrongCall
 from autograder.checks.failing import FailingCase, first_failing
 from autograder.checks.hinting import hint
 from autograder.checks.judging import judge
-from autograder.checks.notes import WAITING, Note
+from autograder.checks.notes import WAITING, WRONG, Note
 from autograder.checks.status import Problem, Status
 from autograder.checks.tracebacks import NOT_RUN
 
@@ -52,6 +52,8 @@ def check(name: str = "", call: Callable[[Case], Any] | None = None) -> None:
     lending.renew(name)
     if lending.is_lent(name):
         _lent(name)
+    if why := _out_of_date(name):
+        _not_taken(name, why)
     answers = tuple(ask(call, case, key.rule.arrays) for case in key.cases)
     missing = _undefined_in_the_check(answers)
     if missing and skipping.running_cell():
@@ -85,6 +87,22 @@ def _lent(name: str) -> None:
         display(note)
     text = "\n  ".join([note.title, *note.lines])
     raise Unanswered(text, _function_of(name), f"{note.title} (see above)" if skipping.running_cell() else "")
+
+
+def _out_of_date(name: str) -> str:
+    """Why what would be judged is not what the cell of the answer says now; "" if it is."""
+    kernel = skipping.active()
+    function = _function_of(name)
+    return kernel.edits.why_old(function, kernel.function(function)) if kernel else ""
+
+
+def _not_taken(name: str, why: str) -> None:
+    """Stop the check of a function from before an edit: its verdict would be about another text than the student sees."""
+    note = Note(f"✗ {name}: the last change of its cell has not taken effect", (why,), WRONG)
+    if os.environ.get("NBGRADER_EXECUTION") != "validate":
+        display(note)
+    text = "\n  ".join([note.title, *note.lines])
+    raise CheckFailed(text, f"{note.title} (see above)" if skipping.running_cell() else "")
 
 
 _NOT_RUN = re.compile(rf"NameError: name '(\w+)' is not defined\b.*\n{re.escape(NOT_RUN)}")

@@ -21,6 +21,7 @@ from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, Intera
 from IPython.display import display
 
 from autograder.checks import lending
+from autograder.checks.edits import Edits
 from autograder.checks.exceptions import CheckFailed, Unanswered
 from autograder.checks.notebook_file import FileCell, bound_names, cells_of_this_notebook, filled_names
 from autograder.checks.notes import WAITING, WRONG, Note
@@ -46,6 +47,7 @@ class Skipping:
         self.shell = shell
         self.waiting: dict[str, Waiting] = {}
         self.wrong: set[str] = set()  # functions whose check did not pass
+        self.edits = Edits()
         self._passed_over: BaseException | None = None
         self._show_traceback = shell.showtraceback
         # IPython calls it for cells, ipywidgets for what a slider calls.
@@ -169,6 +171,7 @@ class Skipping:
                 del self.waiting[name]
                 if waiting.before:
                     self.shell.user_ns.setdefault(name, *waiting.before)
+        self.edits.before(self.shell.user_ns)
         lending.renew()
         if wrong := self._wrong_ones_used(info.raw_cell or ""):
             verb = "is" if len(wrong) == 1 else "are"
@@ -180,6 +183,9 @@ class Skipping:
             )
 
     def _after(self, result: ExecutionResult | None) -> None:
+        if result is not None and running_cell():
+            error = result.error_before_exec or result.error_in_exec
+            self.edits.after(self.shell.user_ns, running_cell(), error)
         if result is not None and result.error_in_exec is self._passed_over:
             result.error_in_exec = None  # or the kernel would drop the cells that wait for their turn
         self._passed_over = None

@@ -147,7 +147,7 @@ def _candidate(
     called = which_assignment(one.owner, assignments)
     called = called if called.assignment == assignment else Called()
     try:
-        cells = parse_cells(blob)
+        cells = parse_cells(blob).cells
     except Unreadable:
         return Candidate(one.file, one.owner, called, None, 0)
     return Candidate(one.file, one.owner, called, len(cells), released.work(cells))

@@ -392,7 +392,7 @@ class _Put:
 
 def _cells(blob: bytes) -> list[Cell]:
     try:
-        return parse_cells(blob)
+        return parse_cells(blob).cells
     except Unreadable:
         return []
 

@@ -285,9 +285,10 @@ def save_scores(
 
 
 def _comments(submission: Submission) -> dict[str, str | None]:
-    """nbgrader's own: it says where nothing was written."""
+    """nbgrader's own: it says where nothing was written, and nothing elsewhere that may be the answer."""
     cells = (grade_id(cell) for cell in submission.notebook.cells if is_solution(cell))
-    return {name: None if name in submission.written else "No response." for name in cells}
+    answered = {*submission.written, *submission.doubtful}
+    return {name: None if name in answered else "No response." for name in cells}
 
 
 class RecordedCells:

@@ -44,6 +44,7 @@ class History:
     answers: Mapping[str, str]  # {grade id: text} of the cells that the student has written in
     hand_ins: tuple[HandIn, ...]
     added: str = ""  # the code of cells that are not the release's
+    notes: tuple[str, ...] = ()  # what was put right before it was graded
 
     def by_cell(self) -> dict[str, CellVerdict]:
         """The verdicts of the latest submission by grade id."""
@@ -82,6 +83,7 @@ def remember(assignment: Assignment, submission: Submission, result: Result) -> 
         added_code(submission.notebook, _release(assignment, assignment.release.stat().st_mtime_ns))[
             :LONGEST_ANSWER
         ],
+        (*submission.notes, *result.notes),
     )
     write_aside(_path(assignment, submission.student), json.dumps(history.to_json()))
 
@@ -93,7 +95,8 @@ def read_history(assignment: Assignment, student: str) -> History | None:
         verdicts = tuple(CellVerdict.from_json(verdict) for verdict in fields.pop("verdicts"))
         hand_ins = tuple(HandIn(**hand_in) for hand_in in fields.pop("hand_ins"))
         ending = Ending(fields.pop("ending"))
-        return History(verdicts=verdicts, hand_ins=hand_ins, ending=ending, **fields)
+        notes = tuple(map(str, fields.pop("notes", ())))
+        return History(verdicts=verdicts, hand_ins=hand_ins, ending=ending, notes=notes, **fields)
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None
 

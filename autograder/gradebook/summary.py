@@ -107,6 +107,7 @@ def summary(notebook: NotebookNode, where: Mapping[str, Any], assignment: Assign
         waiting_points=_number(sum(cell.metadata.nbgrader.points for cell in graded)),
         extra=_number(sum(verdict.extra for verdict in verdicts.values())),
         unread=_unread(history),
+        notes=history.notes if history else (),
         sections=[("Look at these again", wrong), ("Written answers", written), ("Extensions", extensions)],
         right=right,
     )

@@ -20,7 +20,7 @@ class Demonstrations:
 
     def __init__(self, release: NotebookNode):
         sources = {cell.source.strip() for cell in release.cells if is_demo(cell)}
-        self._names = {source: _names(source) for source in sources}
+        self._names = {source: names_in(source) for source in sources}
 
     def unchanged(self, cell: NotebookNode) -> bool:
         """Whether an ungraded cell has the source of one of the release's demonstrations, up to outer whitespace."""
@@ -44,7 +44,7 @@ class Demonstrations:
         return sorted(needed)
 
 
-def _names(source: str) -> tuple[set[str], set[str]]:
+def names_in(source: str) -> tuple[set[str], set[str]]:
     """The names that a cell of ours binds, and those that it reads."""
     bound: set[str] = set()
     used: set[str] = set()

@@ -1,7 +1,7 @@
 """Grade submissions: restore → job → jail → answers → verdicts → store.
 
-A submission may need several jobs: again with a demonstration that defines a name it lacks, again with nothing beside
-it, again with the solution's functions in place of earlier ones that are wrong. Notebooks run while the solution is
+A submission may need several jobs: again with cells of the release that it has lost, again with a demonstration that defines
+a name it lacks, again with nothing beside it, again with the solution's functions in place of earlier ones that are wrong. Notebooks run while the solution is
 being recorded; a known mistake is recorded when somebody has got its exercise wrong.
 
 The same engine serves `autograder grade`, with jails on many workers, and nbgrader's own Autograde, with one here.
@@ -25,8 +25,17 @@ from autograder.grading.demonstrations import Demonstrations, lacks_a_name, miss
 from autograder.grading.dependants import Dependants, Loan
 from autograder.grading.expected import Expected
 from autograder.grading.reference import DrawnCases, solution_sources
+from autograder.grading.remarks import remarks
+from autograder.grading.setup_cells import SetupCells, errors_by_place
 from autograder.grading.store import Store, job_id
-from autograder.grading.verdicts import Reply, judge_again, judge_cells, unnamed, without_running
+from autograder.grading.verdicts import (
+    Reply,
+    judge_again,
+    judge_cells,
+    unnamed,
+    with_what_stopped,
+    without_running,
+)
 from autograder.jail.inside.limits import Limits
 from autograder.jail.outside import jobs
 from autograder.jail.outside.client import Outcome
@@ -41,6 +50,7 @@ from autograder.untrusted.submission import Submission
 MOST_AT_ONCE = 10  # results that are held in memory, to be recorded together
 HELD_SECONDS = 0.2  # that they wait for another one
 MOST_PACKED = 32  # sets of exercises whose inputs are kept packed
+MOST_REPAIRS = 2  # runs with cells of the release that a notebook has lost
 
 
 @dataclass(frozen=True)
@@ -303,11 +313,25 @@ class Engine:
         steps = [runs[place] for place in places]
         response: Response = yield steps
         replies, outputs, seconds = _replies(steps, response), _outputs(steps, response), response.seconds
+        notes = remarks(notebook, self.release)
+        why = ""
+        lost: dict[int, list[str]] = {}
+        for _ in range(MOST_REPAIRS):
+            errors = _errors(steps, response)
+            more = self._setup_cells.lacking(_names_lacking(steps, response, notebook), notebook)
+            if not more or more == lost:
+                break
+            lost = more
+            why = why or self._setup_cells.why(lost, notebook, errors)
+            steps = _with_lost(runs, places, lost)
+            response = yield steps
+            replies, outputs = _replies(steps, response), _outputs(steps, response)
+            seconds += response.seconds
         tests = _tests(steps, response)
         demos = self._demonstrations.that_define(missing_names(response.frames), notebook)
         if demos:
             places = sorted({*places, *demos})
-            steps = [runs[place] for place in places]
+            steps = _with_lost(runs, places, lost)
             again: Response = yield steps
             seconds += again.seconds
             better = {
@@ -326,14 +350,17 @@ class Engine:
         dependants = Dependants(self.assignment, submission, self._solutions, self.keys, replies, verdicts)
         spent = 0.0
         for loan in dependants.loans():
-            steps = self._with_loan([runs[place] for place in places], loan)
+            steps = self._with_loan(_with_lost(runs, places, lost), loan)
             again = yield steps
             dependants.hear(loan, _replies(steps, again))
             spent += again.seconds
             if spent > self.settings.limits.notebook_seconds:
                 break
+        final = with_what_stopped(self.assignment, submission, dependants.verdicts(), replies, outputs)
         seed, ending = f"{self.seed:032x}", response.ending
-        return Result(submission.student, tuple(dependants.verdicts()), seconds, outputs, seed, ending)
+        return Result(
+            submission.student, tuple(final), seconds, outputs, seed, ending, (*filter(None, [why]), *notes)
+        )
 
     def _cell_run(self, cell: NotebookNode, place: int) -> CellRun:
         test = grade_id(cell) if self.assignment.is_test(cell) else ""
@@ -364,6 +391,10 @@ class Engine:
         """None beside nbgrader's own test cells, which may use what any cell leaves: there every cell is run."""
         tests = self.assignment.test_cells(self.release)
         return Demonstrations(NotebookNode(cells=[] if tests else self.release.cells))
+
+    @cached_property
+    def _setup_cells(self) -> SetupCells:
+        return SetupCells(self.release)
 
     @cached_property
     def _files(self) -> Mapping[str, bytes]:
@@ -417,8 +448,37 @@ def _tests(steps: list[CellRun], response: Response) -> dict[str, Reply]:
 def _outputs(steps: list[CellRun], response: Response) -> dict[int, list[dict[str, Any]]]:
     """What each cell of the notebook showed, by its place there."""
     return {
-        steps[frame.cell].place: list(frame.outputs) for frame in response.frames if frame.cell < len(steps)
+        steps[frame.cell].place: list(frame.outputs)
+        for frame in response.frames
+        if frame.cell < len(steps) and steps[frame.cell].place >= 0
     }
+
+
+def _names_lacking(steps: list[CellRun], response: Response, notebook: NotebookNode) -> set[str]:
+    """The names that any cell asked for in vain, if an answer or a test did: what only shows something may fail."""
+    count = len(steps)
+    graded = [
+        frame
+        for frame in response.frames
+        if frame.cell < count and (place := steps[frame.cell].place) >= 0 and grade_id(notebook.cells[place])
+    ]
+    return missing_names(response.frames) if missing_names(graded) else set()
+
+
+def _errors(steps: list[CellRun], response: Response) -> dict[int, str]:
+    return errors_by_place(response.frames, {number: step.place for number, step in enumerate(steps)})
+
+
+def _with_lost(
+    runs: Mapping[int, CellRun], places: Iterable[int], lost: Mapping[int, list[str]]
+) -> list[CellRun]:
+    """The cells to run, in order, with those of the release ahead of the places where they are missing."""
+    steps = []
+    for place in sorted({*places, *lost}):
+        steps += [CellRun(source) for source in lost.get(place, [])]
+        if place in runs and place in places:
+            steps.append(runs[place])
+    return steps
 
 
 def _result_to_store(result: Result) -> dict[str, Any]:
@@ -427,6 +487,7 @@ def _result_to_store(result: Result) -> dict[str, Any]:
         "seconds": result.seconds,
         "outputs": {str(place): outputs for place, outputs in result.outputs.items()},
         "seed": result.seed,
+        "notes": list(result.notes),
     }
 
 
@@ -437,4 +498,5 @@ def _result_from_store(student: str, stored: Mapping[str, Any]) -> Result:
         stored["seconds"],
         {int(place): outputs for place, outputs in stored["outputs"].items()},
         stored["seed"],
+        notes=tuple(stored["notes"]),
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from nbformat import NotebookNode, from_dict
 
@@ -209,6 +210,72 @@ def _complaint(frame: Frame, score: float | None) -> tuple[Status, str] | None:
                 f"{output['text']}\nThe cell wrote this to stderr, for which nbgrader gives no points.",
             )
     return (Status.ERROR, "The cell ended with an error that it did not show.") if frame.problem else None
+
+
+def with_what_stopped(
+    assignment: Assignment,
+    submission: Submission,
+    verdicts: Iterable[CellVerdict],
+    replies: Mapping[str, Reply],
+    outputs: Mapping[int, Sequence[Mapping[str, Any]]],
+) -> list[CellVerdict]:
+    """The verdicts; where there was no answer to judge, with what is known of the reason.
+
+    Who may have answered in another cell is not told that there is no answer: a person decides. `outputs` are those of
+    the notebook's cells, by place.
+    """
+    cells = {grade_id(cell): place for place, cell in enumerate(submission.notebook.cells)}
+    final = []
+    for verdict in verdicts:
+        exercise = assignment.by_check_id.get(verdict.grade_id)
+        answer = exercise.solution_id if exercise else verdict.grade_id
+        if verdict.status == Status.MISSING and answer in submission.doubtful:
+            verdict = _left_to_a_person(verdict, submission.doubtful[answer])
+        elif exercise and verdict.status in (Status.MISSING, Status.ERROR):
+            verdict = _explained(verdict, exercise, submission, replies[exercise.name])
+            stopped = last_error(outputs.get(cells.get(exercise.solution_id, -1), ()))
+            if stopped and stopped not in verdict.reason:
+                verdict = replace(
+                    verdict,
+                    reason=readable(f"{verdict.reason}\nThe cell of the answer stopped with {stopped}."),
+                )
+        final.append(verdict)
+    return final
+
+
+def _left_to_a_person(verdict: CellVerdict, begins: str) -> CellVerdict:
+    quoted = begins.replace("`", "'")
+    reason = (
+        f"The cell of this answer is as it was released, but the cell that begins with `{quoted}` may hold the answer: to be "
+        "graded by hand."
+    )
+    return replace(verdict, score=None, status=Status.MANUAL, reason=readable(reason))
+
+
+def _explained(verdict: CellVerdict, exercise: Exercise, submission: Submission, reply: Reply) -> CellVerdict:
+    if verdict.status != Status.MISSING:
+        return verdict
+    answers = reply.frame.answers.values() if reply.frame else ()
+    own = exercise.name.rpartition(".")[2]
+    unanswered = any(answer.problem == Problem.UNANSWERED and answer.message == own for answer in answers)
+    if unanswered and exercise.solution_id in submission.written:
+        reason = (
+            f"`{own}` still raises NotImplementedError, although its cell was changed: delete the line that raises it, so that "
+            "what you wrote is run."
+        )
+        return replace(verdict, reason=reason)
+    if reply.frame and not reply.frame.answers and (stopped := last_error(reply.frame.outputs)):
+        return replace(verdict, reason=readable(f"No answer came back: the check stopped with {stopped}."))
+    return verdict
+
+
+def last_error(outputs: Iterable[Mapping[str, Any]]) -> str:
+    """The last error among a cell's outputs, in a line."""
+    errors = [output for output in outputs if output["output_type"] == "error"]
+    if not errors:
+        return ""
+    said = next(iter(errors[-1]["evalue"].strip().splitlines()), "")
+    return f"{errors[-1]['ename']}: {said[:200]}".removesuffix(": ")
 
 
 def without_running(assignment: Assignment, submission: Submission) -> list[CellVerdict]:

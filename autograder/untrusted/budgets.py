@@ -2,7 +2,8 @@
 
 | what | by whom | bound |
 |:--|:--|:--|
-| the file that was handed in | json | `MAX_FILE_BYTES` (`submission`); of more than `MAX_NOTEBOOK_BYTES` or `MOST_VALUES` the cells' texts alone |
+| the file that was handed in | a scanner, and json for the cells' texts | `MAX_FILE_BYTES` (`submission`), `MOST_SIGNS`, `MAX_NOTEBOOK_BYTES`, `MAX_CELLS` (`cells`), `MOST_VALUES` |
+| cells that have lost their marks | ast | `LONGEST["compared"]` each, `MOST_PARSED` together (`definitions`) |
 | Markdown with its formulas, HTML, tables and code | mistune, latex2mathml, pygments, nh3 | `LONGEST["markdown"]` characters, `SECONDS` of the processor, `MEMORY` |
 | a code cell | pygments | `LONGEST["code"]`, `SECONDS`, `MEMORY` |
 | what a cell printed | nbconvert | `LONGEST["printed"]`; the jail keeps less |

@@ -51,7 +51,9 @@ ENCODINGS = (
 class Read(Protocol):
     """Reads a file: all of it, Unreadable where it is damaged or longer than `limit`; or only its `beginning`."""
 
-    def __call__(self, limit: int, beginning: bool = False) -> bytes: ...
+    def __call__(self, limit: int, beginning: bool = False) -> bytes:
+        """The bytes of the file."""
+        ...
 
 
 @dataclass(frozen=True)

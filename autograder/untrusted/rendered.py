@@ -37,7 +37,12 @@ ATTRIBUTES = {
     "td": {"colspan", "rowspan", "style"},
     "th": {"colspan", "rowspan", "style"},
 }
-PICTURES = ("image/png", "image/jpeg", "image/gif")  # of attachments; an SVG may hold links and scripts
+PICTURES = (
+    "image/png",
+    "image/jpeg",
+    "image/gif",
+    "image/webp",
+)  # of attachments; `cells` keeps the same. An SVG may hold links and scripts
 MAIL = re.compile(r"mailto:[^\x00-\x20]+", re.IGNORECASE)
 LINK = re.compile(
     r"https?://(?P<host>(?:[a-z0-9_-]+\.)+(?:[a-z]{2,}|xn--[a-z0-9-]+))\.?(?::\d+)?(?P<path>[/?#][^\x00-\x20]*)?",
@@ -48,7 +53,7 @@ others are the ways to write the host that serves the page so that it looks like
 OF_THIS_NETWORK = {"arpa", "internal", "local", "localdomain", "localhost"}
 OF_A_HUB = ("JUPYTERHUB_HOST", "JUPYTERHUB_PUBLIC_URL", "JUPYTERHUB_PUBLIC_HUB_URL")
 """Variables in which JupyterHub tells a server where its users find it."""
-PICTURE = re.compile(r"data:image/(?:png|jpeg|gif);base64,[A-Za-z0-9+/=\s]+")
+PICTURE = re.compile(r"data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=\s]+")
 ALIGNED = re.compile(r"text-align: ?(?:left|center|right);?")  # as the tables of Markdown have it
 ALLOWED = {("img", "src"): PICTURE, ("td", "style"): ALIGNED, ("th", "style"): ALIGNED}
 
@@ -177,11 +182,17 @@ class Renderer(IPythonRenderer):
         name = unescape(url).removeprefix("attachment:")
         kinds = self.attachments.get(name, {}) if name != unescape(url) else {}
         for kind in PICTURES:
-            if kind in kinds:
+            if kinds.get(kind):
                 return super().image(text, f"data:{kind};base64,{''.join(kinds[kind].split())}", None)
         if PICTURE.fullmatch(url):
             return super().image(text, url, None)
-        return f"({text}: a picture that is not attached)" if text else "(a picture that is not attached)"
+        what = "a picture that is not attached"
+        if kinds:
+            what = (
+                f"a picture of the kind {escape(next(iter(kinds)))}, which is not shown here: hand it in as PNG or JPEG, or "
+                "look at it in the notebook as it was handed in"
+            )
+        return f"({text}: {what})" if text else f"({what})"
 
     def _put_aside(self, html: str) -> str:
         self._aside.append(html)

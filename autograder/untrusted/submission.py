@@ -1,50 +1,35 @@
 """Read what a student handed in, distrustfully, and restore what must not differ from the release."""
 
-import base64
-import codecs
-import copy
 import errno
 import hashlib
-import json
 import os
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
 
-import msgspec
-from nbformat import NotebookNode, from_dict
-from nbformat.v4 import new_notebook
+from nbformat import NotebookNode
 
 from autograder.checks.status import Status
 from autograder.course import Assignment
 from autograder.errors import CourseError
-from autograder.source import grade_id, graded_cells, is_locked, is_solution
-from autograder.untrusted.budgets import MOST_VALUES, is_small
+from autograder.source import grade_id, graded_cells, is_solution
+from autograder.untrusted.cells import Cell, Unreadable, parse_cells
+from autograder.untrusted.placing import restore
 from autograder.untrusted.texts import decode
 from autograder.untrusted.times import NoTime, read_time
 
-# What is read of a hand-in; docs/students.md tells them. The second is for the texts of the cells: outputs do not
-# count, and pictures are read as far as there is room.
-MAX_FILE_BYTES = 200 << 20
-MAX_NOTEBOOK_BYTES = 20 << 20
-MAX_CELLS = 2000
+MAX_FILE_BYTES = 200 << 20  # of a hand-in; docs/students.md tells it
 MOST_FILES = 1000  # of a folder whose names are looked at
 MOST_TIME, SHOWN_TIME = 1000, 60  # bytes of a timestamp.txt, and how many characters of it are shown
 
 # Of a student: characters that nbgrader's gradebook holds, and bytes of a file's name.
 LONGEST_NAME, LONGEST_FILE_NAME = 128, 200
-PICTURES = ("image/png", "image/jpeg", "image/gif")
-KINDS = ("code", "markdown", "raw")
-
-
-class Unreadable(ValueError):
-    """The file is no notebook we can read; the message says why, for the student and the instructor."""
+OF_THE_EXCHANGE = ("timestamp.txt", "submission_secret.txt")
 
 
 class NotRead(CourseError):
@@ -65,7 +50,11 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Submission:
-    """One student's notebook, restored and ready to run; or the reason why there is none."""
+    """One student's notebook, restored and ready to run; or the reason why there is none.
+
+    notes     what was put right or is missing, in sentences for the student and the instructor
+    doubtful  {grade id of an unanswered cell of code: the first line of a cell that may hold the answer}
+    """
 
     student: str
     notebook: NotebookNode
@@ -75,6 +64,8 @@ class Submission:
     timestamp: datetime | None = None
     time_unread: str = ""  # why its timestamp.txt could not be read
     released: Mapping[str, str] = field(kw_only=True)  # {grade id of a cell to be filled in: its text}
+    notes: tuple[str, ...] = field(default=(), kw_only=True)
+    doubtful: Mapping[str, str] = field(default_factory=dict, kw_only=True)
 
     @cached_property
     def graded(self) -> list[NotebookNode]:
@@ -95,10 +86,11 @@ class Submission:
 class Handed:
     """What lies in a submission folder, before anything is restored."""
 
-    cells: "list[Cell]"
+    cells: list[Cell]
     digest: str
     status: Status | None = None
     reason: str = ""
+    notes: tuple[str, ...] = ()
 
 
 def read_submission(folder: Path, student: str, assignment: Assignment, release: NotebookNode) -> Submission:
@@ -107,11 +99,19 @@ def read_submission(folder: Path, student: str, assignment: Assignment, release:
     Raises NotRead where the machine does not let us read it.
     """
     handed = read_handed(folder, assignment)
-    notebook = restore(handed.cells, release)
     when, unread = time_of(folder)
-    released = to_be_filled_in(release)
+    restored = restore(handed.cells, release)
     return Submission(
-        student, notebook, handed.digest, handed.status, handed.reason, when, unread, released=released
+        student,
+        restored.notebook,
+        handed.digest,
+        handed.status,
+        handed.reason,
+        when,
+        unread,
+        released=to_be_filled_in(release),
+        notes=(*handed.notes, *restored.notes),
+        doubtful=restored.doubtful,
     )
 
 
@@ -125,7 +125,9 @@ def read_handed(folder: Path, assignment: Assignment) -> Handed:
     try:
         with _explained(folder):
             blob = read_regular_file(folder, f"{assignment.name}.ipynb")
-        return Handed(parse_cells(blob), hashlib.sha256(blob).hexdigest())
+        read = parse_cells(blob)
+        notes = (read.note,) if read.note else ()
+        return Handed(read.cells, hashlib.sha256(blob).hexdigest(), notes=notes)
     except FileNotFoundError:
         there = f"There is no {assignment.name}.ipynb in the submission{_others(folder)}."
         return Handed([], "", Status.MISSING, there)
@@ -134,13 +136,15 @@ def read_handed(folder: Path, assignment: Assignment) -> Handed:
 
 
 def _others(folder: Path) -> str:
-    """In words: the notebooks that lie there under another name, which a browser, an editor or a person has given them."""
+    """In words: what lies there under another name, which a browser or a person has given it, or else all that is there."""
     with suppress(OSError), os.scandir(folder) as entries:
         first = (entry.name for entry in islice(entries, MOST_FILES))
-        names = sorted(name for name in first if ".ipynb" in name.lower() and name.isprintable())
-        names = [name for name in names if not name.startswith(".")]
+        names = [name for name in first if name.isprintable() and name not in OF_THE_EXCHANGE]
+        notebooks = sorted(name for name in names if ".ipynb" in name.lower())
+        if notebooks:
+            return f"; there is {', '.join(notebooks[:3])}, which has another name"
         if names:
-            return f"; there is {', '.join(names[:3])}, which has another name"
+            return f", which holds {', '.join(sorted(names)[:3])}"
     return ""
 
 
@@ -185,222 +189,6 @@ def read_regular_file(folder: Path, name: str, limit: int = MAX_FILE_BYTES) -> b
             return file.read(limit + 1)[:limit]
     finally:
         os.close(directory)
-
-
-@dataclass(frozen=True)
-class Cell:
-    """What is taken from a submitted cell: nothing but its text, its kind, its name and its pictures."""
-
-    kind: str
-    source: str
-    name: str  # its grade id
-    attachments: dict[str, dict[str, str]]
-
-
-def parse_cells(blob: bytes) -> list[Cell]:
-    """The cells of a notebook file. Raises Unreadable with a sentence for anything else."""
-    blob = blob.removeprefix(codecs.BOM_UTF8)  # some editors write it
-    try:
-        content = (
-            json.loads(blob.decode("utf-8")) if is_small(blob, MAX_NOTEBOOK_BYTES) else _cells_alone(blob)
-        )
-    except Unreadable:
-        raise
-    except UnicodeDecodeError:
-        raise Unreadable("The file is not UTF-8 text.") from None
-    except msgspec.ValidationError as error:
-        raise Unreadable(f"The file is JSON, but not a notebook of format 4 ({error}).") from None
-    except (ValueError, RecursionError) as error:
-        what = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise Unreadable(f"The file is not a notebook (not JSON: {what[:120]}).") from None
-    if not isinstance(content, dict) or not isinstance(content.get("cells"), list):
-        raise Unreadable("The file is JSON, but not a notebook of format 4 (no list of cells).")
-    _check_count(content["cells"])
-    return [_parse_cell(number, cell) for number, cell in enumerate(content["cells"])]
-
-
-def _check_count(cells: Sequence[Any]) -> None:
-    if len(cells) > MAX_CELLS:
-        raise Unreadable(f"The notebook has {len(cells)} cells; at most {MAX_CELLS} are read.")
-
-
-class _LargeCell(msgspec.Struct):
-    """What is read of a cell in a large file, as the bytes that stand there. The rest is passed over."""
-
-    cell_type: Literal["code", "markdown", "raw"]  # so that a list of nothing is refused at its first entry
-    source: msgspec.Raw = msgspec.Raw(b'""')
-    metadata: msgspec.Raw = msgspec.Raw(b"{}")
-    id: msgspec.Raw = msgspec.Raw(b'""')
-    attachments: msgspec.Raw = msgspec.Raw(b"{}")
-
-
-class _LargeFile(msgspec.Struct):
-    cells: list[_LargeCell]
-
-
-def _cells_alone(blob: bytes) -> dict[str, Any]:
-    """The notebook in a large file without its outputs, and without the pictures for which there is no room.
-
-    Time and memory are bounded by the size of the file, whatever it holds: nothing is built of what is passed over.
-    """
-    cells = msgspec.json.decode(blob, type=_LargeFile).cells
-    _check_count(cells)
-    room = MAX_NOTEBOOK_BYTES - sum(_size(part) for cell in cells for part in _texts(cell))
-    if room < 0:
-        limit = MAX_NOTEBOOK_BYTES >> 20
-        raise Unreadable(
-            f"The texts of the notebook's cells have more than {limit} MB, without outputs and pictures; at most "
-            f"{limit} MB are read."
-        )
-    read = []
-    for cell in cells:
-        parts: tuple[str, ...] = ("source", "metadata", "id")
-        if cell.cell_type == "markdown" and _size(cell.attachments) <= room:
-            room -= _size(cell.attachments)
-            parts += ("attachments",)
-        read.append({"cell_type": cell.cell_type} | {name: _loads(getattr(cell, name)) for name in parts})
-    return {"cells": read}
-
-
-def _loads(part: msgspec.Raw) -> Any:
-    blob = bytes(part)
-    if not is_small(blob, MAX_NOTEBOOK_BYTES):
-        raise Unreadable(f"A cell has more than {MOST_VALUES} values in it, which are not read.")
-    return json.loads(blob)
-
-
-def _texts(cell: _LargeCell) -> tuple[msgspec.Raw, ...]:
-    return cell.source, cell.metadata, cell.id
-
-
-def _size(part: msgspec.Raw) -> int:
-    return len(memoryview(part))
-
-
-def _parse_cell(number: int, cell: Any) -> Cell:
-    if not isinstance(cell, dict) or cell.get("cell_type") not in KINDS:
-        raise Unreadable(f"Cell {number} of the file is not a code, markdown or raw cell.")
-    source = cell.get("source", "")
-    if isinstance(source, list):
-        with suppress(TypeError):  # a line that is no text
-            source = "".join(source)
-    if not isinstance(source, str):
-        raise Unreadable(f"Cell {number} of the file has no readable text.")
-    if not source.isascii():
-        # A lone surrogate is legal in JSON but cannot be written to a file again.
-        source = source.encode("utf-8", "replace").decode("utf-8")
-    source = source.replace("\r\n", "\n").replace("\r", "\n")  # as the release has them
-    metadata = cell.get("metadata")
-    nbgrader = metadata.get("nbgrader") if isinstance(metadata, dict) else None
-    name = nbgrader.get("grade_id") if isinstance(nbgrader, dict) else None
-    if not isinstance(name, str):
-        name = cell.get("id")  # the release's ids are its grade ids: they survive lost metadata
-    return Cell(
-        cell["cell_type"], source, name if isinstance(name, str) else "", _pictures(cell.get("attachments"))
-    )
-
-
-def _pictures(attachments: Any) -> dict[str, dict[str, str]]:
-    if not isinstance(attachments, dict):
-        return {}
-    pictures = {}
-    for name, bundle in attachments.items():
-        if isinstance(bundle, dict):
-            images = {kind: data for kind, data in bundle.items() if kind in PICTURES and _is_base64(data)}
-            if images and name.isprintable():  # which half a character, that no file can hold, is not
-                pictures[name] = images
-    return pictures
-
-
-def _is_base64(data: Any) -> bool:
-    try:
-        return isinstance(data, str) and bool(base64.b64decode("".join(data.split()), validate=True))
-    except ValueError:
-        return False
-
-
-def to_notebook(cells: list[Cell]) -> NotebookNode:
-    """The cells as a notebook that keeps nothing but their texts, pictures and names."""
-    made = []
-    for position, cell in enumerate(cells):
-        metadata = from_dict({"nbgrader": {"grade_id": cell.name}} if cell.name else {})
-        made.append(_with_pictures(_new_cell(cell, f"cell-{position}", metadata), cell))
-    return new_notebook(cells=made)
-
-
-def from_notebook(notebook: NotebookNode) -> list[Cell]:
-    """The inverse of `to_notebook`."""
-    return [Cell(c.cell_type, c.source, grade_id(c), dict(c.get("attachments", {}))) for c in notebook.cells]
-
-
-def restore(handed: list[Cell], release: NotebookNode) -> NotebookNode:
-    """A notebook with the student's texts and everything else from the release.
-
-    Locked cells and all metadata come from the release, by grade id. Of a doubled id the first cell
-    counts. A deleted cell comes back behind the cells that precede it in the release.
-    """
-    released = release["cells"]
-    names = [grade_id(cell) for cell in released]
-    official = {name: place for place, name in enumerate(names) if name}
-    plain = {released[place]["source"]: place for place, name in enumerate(names) if not name}
-    whole: list[tuple[int, Cell | None]] = []  # with the place in the release, or -1
-    seen: set[int] = set()
-    for cell in handed:
-        place = official.get(cell.name, -1)
-        if place >= 0 and place not in seen and cell.kind == released[place]["cell_type"]:
-            seen.add(place)
-        else:
-            place = plain.get(cell.source, -1)
-        whole.append((place, cell))
-    for place in official.values():
-        if place not in seen:
-            before = [i for i, (other, _) in enumerate(whole) if 0 <= other < place]
-            whole.insert(before[-1] + 1 if before else 0, (place, None))
-    cells = []
-    for position, (place, kept) in enumerate(whole):
-        original = released[place] if place >= 0 else None
-        if original is not None and names[place]:
-            cells.append(_restored(kept, names[place], original))
-        elif kept is not None:  # only cells with a grade id come back
-            cells.append(_as_handed_in(kept, original, position))
-    metadata = copy.deepcopy(release.metadata)
-    return NotebookNode(nbformat=4, nbformat_minor=5, metadata=metadata, cells=cells)
-
-
-def _as_handed_in(cell: Cell, original: NotebookNode | None, position: int) -> NotebookNode:
-    """A student's cell without a grade id of the release, with the metadata of the released cell that has its text."""
-    metadata = NotebookNode()
-    if original is not None and original["cell_type"] == cell.kind:
-        metadata = original["metadata"]
-    return _with_pictures(_new_cell(cell, f"cell-{position}", metadata), cell)
-
-
-def _restored(cell: Cell | None, name: str, original: NotebookNode) -> NotebookNode:
-    """The released cell `original`, with the grade id `name` and, unless it is locked, the text of the student's cell.
-
-    A cell that the student deleted is None.
-    """
-    code = _not_run(original["cell_type"])
-    if cell is None or is_locked(original):
-        return NotebookNode(original, id=name, **code)
-    return _with_pictures(NotebookNode(original, id=name, source=cell.source, **code), cell)
-
-
-def _new_cell(cell: Cell, cell_id: str, metadata: NotebookNode) -> NotebookNode:
-    """Like nbformat's new_code_cell and its sisters, which validate each cell and are a hundred times slower."""
-    code = _not_run(cell.kind)
-    return NotebookNode(id=cell_id, cell_type=cell.kind, metadata=metadata, source=cell.source, **code)
-
-
-def _not_run(kind: str) -> dict[str, Any]:
-    """What only code cells have, as it is before they run."""
-    return {"outputs": [], "execution_count": None} if kind == "code" else {}
-
-
-def _with_pictures(notebook_cell: NotebookNode, cell: Cell) -> NotebookNode:
-    if cell.attachments and cell.kind == "markdown":
-        notebook_cell.attachments = from_dict(cell.attachments)
-    return notebook_cell
 
 
 def handed_in_at(folder: Path) -> datetime | None:

@@ -50,7 +50,9 @@ def load(name: str, head: Head = None, attentions: bool = False, from_hub: bool 
             f"{name} is {_an(asked.role)} and has no {head} head; what transformers would add is random numbers. "
             f"Ask for head={asked.head!r}."
         )
-    loaded = (_from_hub(asked, head, attentions) if from_hub else None) or _from_package(asked, head, attentions)
+    loaded = (_from_hub(asked, head, attentions) if from_hub else None) or _from_package(
+        asked, head, attentions
+    )
     note = loaded.note + ("" if loaded.name == name else _how_to_ask(asked, from_hub))
     print(fill(note, 72, break_on_hyphens=False))
     return loaded
@@ -65,7 +67,9 @@ def tokenizer(name: str, from_hub: bool = False) -> PreTrainedTokenizerBase:
     if folder:
         return AutoTokenizer.from_pretrained(folder)
     if not asked.same_vocabulary:
-        print(f"Not the tokenizer of {name}, but that of {asked.stand_in.name}.{_how_to_ask(asked, from_hub)}")
+        print(
+            f"Not the tokenizer of {name}, but that of {asked.stand_in.name}.{_how_to_ask(asked, from_hub)}"
+        )
     if asked.stand_in is MINILM:
         return AutoTokenizer.from_pretrained(MINILM.package.folder())
     from coursekit.models import smollm2

@@ -51,7 +51,9 @@ def test_a_missing_model_comes_with_the_command_that_installs_it(monkeypatch, tm
     monkeypatch.setitem(
         catalogue.CATALOGUE,
         "SmolLM2-135M-Instruct",
-        replace(catalogue.CATALOGUE["SmolLM2-135M-Instruct"], stand_in=replace(catalogue.SMOLLM2, package=missing)),
+        replace(
+            catalogue.CATALOGUE["SmolLM2-135M-Instruct"], stand_in=replace(catalogue.SMOLLM2, package=missing)
+        ),
     )
     text = str(installation())
     assert "Not ready yet: see Decoder" in text

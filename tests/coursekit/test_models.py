@@ -117,7 +117,10 @@ def test_a_head_that_contradicts_the_model_is_refused(name, head):
 
 
 def test_unknown_names_and_heads_are_explained():
-    with pytest.raises(UnknownModel, match="all-MiniLM-L6-v2, SmolLM2-135M-Instruct, bert-base-uncased, distilbert-base-uncased"):
+    with pytest.raises(
+        UnknownModel,
+        match="all-MiniLM-L6-v2, SmolLM2-135M-Instruct, bert-base-uncased, distilbert-base-uncased",
+    ):
         load("bert")
     with pytest.raises(ValueError, match="'masked-lm' or 'causal-lm'"):
         load("bert-base-uncased", head="mlm")

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import torch
 
+from autograder.source import read_source
 from coursekit.exam import QUESTIONS, Accuracy, bounds, over_seeds, sense_exam
 from coursekit.intervals import bootstrap, wilson
 from coursekit.small import load
 from coursekit.small.recorded import recorded_senses
-from autograder.source import read_source
-from tests.conftest import ROOT
+from tests.conftest import ASSIGNMENTS, ROOT
 from tests.notebooks.answers import right_cells
 from tests.notebooks.running import run_here
 

@@ -52,6 +52,19 @@ TABLES = (
 SHARED_PREFIXES = (Path("/usr"), Path("/usr/local"), Path("/"))  # where others than Python keep things, too
 PARTS_OF_ENVIRONMENT = ("bin", "lib", "lib64", "share", "etc", "ssl", "pyvenv.cfg")
 
+# Nothing can be had from a network: whatever would try again, or ask somebody, gives up at once.
+WITHOUT_NETWORK = {
+    **dict.fromkeys(("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE", "TRANSFORMERS_OFFLINE"), "1"),
+    **dict.fromkeys(("PIP_NO_INDEX", "PIP_NO_INPUT", "PIP_DISABLE_PIP_VERSION_CHECK", "UV_OFFLINE"), "1"),
+    **dict.fromkeys(
+        ("PIP_RETRIES", "UV_HTTP_RETRIES", "CONDA_REMOTE_MAX_RETRIES", "GIT_TERMINAL_PROMPT"), "0"
+    ),
+    "CONDA_OFFLINE": "true",
+    "WANDB_MODE": "disabled",
+}
+# torch.compile would start a compiler, and wait for more processes than there may be: functions run as they are.
+NOT_COMPILED = dict.fromkeys(("TORCH_COMPILE_DISABLE", "TORCHDYNAMO_DISABLE"), "1")
+
 SERVE = "import sys; sys.path.insert(0, sys.argv[1]); from inside.server import main; main(sys.argv[2:])"
 PROBE = "import sys; sys.path.insert(0, sys.argv[1]); from inside.namespaces import probe; probe()"
 
@@ -185,8 +198,9 @@ def variables(view: View, library: Path = AUTOGRADER.parent) -> Mapping[str, str
         "USER": "student",
         "MPLBACKEND": "module://matplotlib_inline.backend_inline",
         "CUDA_VISIBLE_DEVICES": "",
-        "HF_HUB_OFFLINE": "1",
         "TOKENIZERS_PARALLELISM": "false",
+        **WITHOUT_NETWORK,
+        **NOT_COMPILED,
     }
 
 

@@ -205,3 +205,20 @@ def test_after_a_restart_a_cell_says_to_run_those_above(path, tmp_path, settings
         (one,) = person.run(cells("check-double"))
         assert "`double` is not defined yet: run the cells above first" in words(one)
         assert len(one.outputs) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("edit", "why"),
+    [
+        ("def double(x:\n    return x * 3", "SyntaxError"),
+        (WRONG.replace("double", "triple"), "defined `triple` and not"),
+    ],
+)
+def test_a_check_does_not_judge_what_an_edit_left_behind(person, edit, why):
+    person.run([cell("clean", "%reset -f"), cell("imports"), cell("double", RIGHT)])
+    (edited,) = person.run([cell("double", edit)])
+    (asked,) = person.run([cell("check-double")])
+    assert edited.id == "double" and why in words(asked) and "✓" not in words(asked)
+    mended = person.run([cell("double", RIGHT), cell("check-double")])
+    assert words(mended[-1]).startswith("✓")

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from autograder.checks.status import CellEnding, Ending
 from autograder.jail.inside.limits import Limits
@@ -95,6 +96,30 @@ def test_each_check_is_asked_on_every_input_in_its_own_cell_only():
         ("", "x.y", n): 2 * n for n in range(3)
     }
     assert not other.answers
+
+
+WAITS = {
+    "input('name? ')": "input() waits for somebody to type",
+    "import getpass\ngetpass.getpass()": "input() waits for somebody to type",
+    "from time import sleep\nsleep(10**6)": "time.sleep(1e+06) is longer than the 60 seconds",
+    "import time\ntime.sleep(float('inf'))": "time.sleep(inf) is longer than",
+}
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["!pip install -q einops", "%pip install einops", "!conda install -y x", "!python3 -m pip install x"],
+)
+def test_what_would_install_something_says_that_it_cannot(source):
+    tried, after = frames(source, "_exit_code")
+    assert texts(tried)[0].startswith("Nothing can be installed while a notebook is graded")
+    assert texts(after) == ["1"]
+
+
+@pytest.mark.parametrize(("source", "words"), WAITS.items())
+def test_what_waits_for_nothing_says_so_at_once(source, words):
+    failed, after = frames(source, "import time\ntime.sleep(0)\n2")
+    assert words in failed.error_text and texts(after) == ["2"]
 
 
 def test_files_lie_beside_the_notebook_byte_for_byte():

@@ -14,6 +14,7 @@ from autograder.results import CellVerdict
 from autograder.untrusted import similarity, staging
 from autograder.untrusted.autograded import verdict_output
 from autograder.untrusted.budgets import LONGEST, SHOWN_OF_TOO_MUCH, cut_off
+from autograder.untrusted.cells import PICTURES
 from autograder.untrusted.rendered import clean, leads_elsewhere, markdown, names_of_this_host
 from tests.autograder.here import NAME
 
@@ -236,3 +237,27 @@ def test_feedback_lists_what_is_wrong_apart_from_what_is_right(graded):
     assert "Look at these again" not in right and "Look at these again" in wrong
     again = wrong.partition("Look at these again")[2].partition("Written answers")[0]
     assert "largest" in again and "total" not in again and "0 of 1" in again
+
+
+PIXEL = "UklGRiQAAABXRUJQVlA4"
+
+
+@pytest.mark.parametrize("kind", PICTURES)
+def test_an_attached_picture_that_is_kept_is_shown(kind):
+    html = markdown("![two bars](attachment:a)", {"a": {kind: PIXEL}})
+    assert f'src="data:{kind};base64,{PIXEL}"' in html
+
+
+@pytest.mark.parametrize("kind", ["image/svg+xml", "image/heic", "image/tiff"])
+def test_in_the_place_of_a_picture_that_is_not_shown_stands_a_sentence(kind):
+    html = markdown("![two bars](attachment:a)", {"a": {kind: "", "text/html": SCRIPT}})
+    assert "<img" not in html and "two bars" in html
+    assert f"a picture of the kind {kind}, which is not shown here: hand it in as PNG or JPEG" in html
+
+
+def test_a_drawing_that_is_called_an_image_runs_nothing():
+    svg = "PHN2ZyBvbmxvYWQ9ImFsZXJ0KDEpIi8+"
+    html = markdown(
+        f"![x](attachment:a) ![y](data:image/svg+xml;base64,{svg})", {"a": {"image/svg+xml": svg}}
+    )
+    assert "<img" not in html and svg not in html

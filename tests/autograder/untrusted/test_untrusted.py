@@ -15,10 +15,10 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from autograder.checks import answer_key
 from autograder.checks.asking import Answer
 from autograder.checks.comparing import compare
-from autograder.untrusted import budgets, pages, similarity, submission
+from autograder.untrusted import budgets, cells, pages, similarity
 from autograder.untrusted.budgets import Scribe, TooMuch
+from autograder.untrusted.cells import Unreadable, parse_cells
 from autograder.untrusted.pages import Pages
-from autograder.untrusted.submission import Unreadable, parse_cells
 from coursekit import planted
 from tests.conftest import ASSIGNMENTS
 
@@ -154,12 +154,14 @@ def test_many_outputs_and_a_long_one_are_shown_cut_off():
 def test_of_a_file_of_millions_of_values_only_the_cells_are_built(monkeypatch, value):
     built = []
     loads = json.loads
-    monkeypatch.setattr(submission.json, "loads", lambda text: built.append(len(text)) or loads(text))
+    monkeypatch.setattr(
+        cells.json, "loads", lambda text, **how: built.append(len(text)) or loads(text, **how)
+    )
     cell = {"cell_type": "code", "source": "x = 1", "outputs": "HERE", "metadata": {}}
     text = json.dumps({"cells": [cell], "nbformat": 4}).replace(
         '"HERE"', f"[{','.join([value] * 3_000_000)}]"
     )
-    assert [cell.source for cell in parse_cells(text.encode())] == ["x = 1"]
+    assert [cell.source for cell in parse_cells(text.encode()).cells] == ["x = 1"]
     assert sum(built) < 1000
 
 
@@ -168,7 +170,7 @@ def test_a_cell_of_millions_of_values_is_a_sentence():
         cell = {"cell_type": "code", "source": "x", part: "HERE"}
         text = json.dumps({"cells": [cell]}).replace('"HERE"', f"[{','.join(['[]'] * 3_000_000)}]")
         try:
-            assert len(parse_cells(text.encode())) == 1
+            assert len(parse_cells(text.encode()).cells) == 1
         except Unreadable as error:
             assert str(error).endswith(".")
 
@@ -177,7 +179,7 @@ def test_an_honest_notebook_with_pictures_and_tables_is_read():
     picture = {"image/png": "iVBORw0KGgo" * 100_000, "text/html": "<td>1, 2, [3]</td>" * 20_000}
     outputs = [new_output("display_data", picture) for _ in range(10)]
     notebook = new_notebook(cells=[new_code_cell("x = 1", outputs=outputs)])
-    assert [cell.source for cell in parse_cells(nbformat.writes(notebook).encode())] == ["x = 1"]
+    assert [cell.source for cell in parse_cells(nbformat.writes(notebook).encode()).cells] == ["x = 1"]
 
 
 COMPARED = {

@@ -1,0 +1,92 @@
+"""Cells of the release that later ones build on, and that a notebook has lost: they run in it once more, from the release.
+
+A student types something that stops into the first cell, empties it, deletes it or turns it into raw text: then every name that it
+should bind is missing, and no answer could be right. Only where a name is asked for in vain, so that an untouched notebook
+is run once, and what a student has changed on purpose counts.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from nbformat import NotebookNode
+
+from autograder.grading.demonstrations import names_in
+from autograder.grading.verdicts import last_error, readable
+from autograder.source import code_cells, grade_id
+from autograder.untrusted.definitions import bare
+from autograder.untrusted.frames import Frame
+
+LONGEST_LINE = 80  # characters of a cell's first line
+
+
+class SetupCells:
+    """The code cells of a release without a grade id."""
+
+    def __init__(self, release: NotebookNode):
+        self._places: dict[str, int] = {}  # of the cells with a grade id, and of the texts of all others
+        for place, cell in enumerate(release.cells):
+            self._places.setdefault(grade_id(cell) or bare(cell["source"]), place)
+        sources = [cell["source"] for cell in code_cells(release) if not grade_id(cell)]
+        self._cells = {self._places[bare(source)]: source for source in sources}
+        self._names = {place: names_in(source) for place, source in self._cells.items()}
+
+    def lacking(self, names: Iterable[str], notebook: NotebookNode) -> dict[int, list[str]]:
+        """What is not in the notebook as released and binds one of `names`, or a name that this needs in turn.
+
+        As {place in the notebook: cells to run ahead of the cell there}.
+        """
+        absent = [place for place in self._cells if not self._is_there(place, notebook)]
+        wanted, chosen = set(names), set[int]()
+        while new := {place for place in absent if place not in chosen and self._names[place][0] & wanted}:
+            chosen |= new
+            wanted |= {name for place in new for name in self._names[place][1]}
+        found: dict[int, list[str]] = {}
+        for place in sorted(chosen):
+            found.setdefault(self._ahead_of(place, notebook), []).append(self._cells[place])
+        return found
+
+    def _is_there(self, place: int, notebook: NotebookNode) -> bool:
+        """Whether it stands in the notebook ahead of the first cell with a grade id that follows it in the release."""
+        text = bare(self._cells[place])
+        for cell in notebook.cells:
+            if cell["cell_type"] == "code" and bare(cell["source"]) == text:
+                return True
+            if grade_id(cell) and self._places[grade_id(cell)] > place:
+                return False
+        return False
+
+    def _ahead_of(self, place: int, notebook: NotebookNode) -> int:
+        """Behind the cells that precede it in the release, and ahead of those that follow it."""
+        places = [self._places.get(grade_id(cell) or bare(cell["source"]), place) for cell in notebook.cells]
+        following = next((number for number, other in enumerate(places) if other > place), len(places))
+        before = [number for number, other in enumerate(places[:following]) if other < place]
+        return before[-1] + 1 if before else 0
+
+    def why(self, lacking: Mapping[int, list[str]], notebook: NotebookNode, errors: Mapping[int, str]) -> str:
+        """A sentence about cells that were run from the release. `errors` are those of the notebook's cells, by place."""
+        own = [
+            place
+            for place in sorted(errors)
+            if place >= min(lacking)
+            and not grade_id(notebook.cells[place])
+            and bare(notebook.cells[place]["source"]) not in self._places
+        ]
+        cause = ""
+        if own:
+            begins = _first_line(notebook.cells[own[0]]["source"])
+            cause = f"The cell that begins with `{begins}` stopped with {errors[own[0]]}. "
+        lost = " and ".join(f"`{_first_line(cell)}`" for cells in lacking.values() for cell in cells)
+        return readable(
+            f"{cause}What the release has in the cell that begins with {lost} was missing, moved or changed in this notebook, so the "
+            "course's own cell was run in its place."
+        )
+
+
+def errors_by_place(frames: Iterable[Frame], places: Mapping[int, int]) -> dict[int, str]:
+    """How the notebook's cells stopped, in a line. `places` are those of the cells that were run, by their number."""
+    found = {places.get(frame.cell, -1): last_error(frame.outputs) for frame in frames}
+    return {place: error for place, error in found.items() if place >= 0 and error}
+
+
+def _first_line(source: str) -> str:
+    line = next((line.strip() for line in source.splitlines() if line.strip()), "")
+    return line.replace("`", "'")[:LONGEST_LINE]
