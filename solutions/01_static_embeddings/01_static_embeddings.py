@@ -567,8 +567,9 @@ display(pd.DataFrame({
 }).T)
 
 # %% [markdown]
-# It hangs on both. With 10 numbers per word, or with a third of the steps, the scores lie farther from the best ones. Four times 50 numbers still lower the loss, but the correlation hardly moves.
-# With enough of both, learning arrives at nearly the table that one can count.
+# Both matter. With 10 dimensions, or with a third of the steps, the scores are farther from the best ones. Four times as
+# many steps halve the gap in the loss, with 50 dimensions as well as with 200. So learning approaches the table that one
+# can count, but slowly: even the highest correlation, 0.97, leaves 6 % of the variance unexplained.
 
 # %% tags=["demo"]
 untrained = torch.randn(V, 50, generator=torch.Generator().manual_seed(0))

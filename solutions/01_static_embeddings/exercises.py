@@ -676,13 +676,13 @@ sgns_loss = Exercise(
         ),
         Mistake(
             "mean over the negatives",
-            "The term of the negatives is k times too small. The formula takes the sum over the negatives, not their "
+            "The term of the negatives is too small by a factor of k. The formula takes the sum over the negatives, not their "
             "mean.",
             "F.logsigmoid(-noise).sum(dim=1)", "F.logsigmoid(-noise).mean(dim=1)",
         ),
         Mistake(
             "sum over the batch",
-            "Your loss is B times too large: it is the sum over the batch, and the docstring asks for the mean.",
+            "Your loss is too large by a factor of B: it is the sum over the batch, and the docstring asks for the mean.",
             ".sum(dim=1)).mean()", ".sum(dim=1)).sum()",
         ),
         Mistake(
@@ -758,7 +758,7 @@ def sgns_loss(center, context, negatives):
         ),
         Mistake(
             "mean over the features",
-            "Your scores are D times too small. A dot product is a sum over the features, not a mean.",
+            "Your scores are too small by a factor of D. A dot product is a sum over the features, not a mean.",
             edits={
                 "(center * context).sum(dim=1)": "(center * context).mean(dim=1)",
                 "(negatives * center.unsqueeze(1)).sum(dim=2)": "(negatives * center.unsqueeze(1)).mean(dim=2)",
@@ -766,7 +766,7 @@ def sgns_loss(center, context, negatives):
         ),
         Mistake(
             "mean over the true pair and its negatives",
-            "Your loss is 1 + k times too small. Within each example, add the terms of the true pair and of the k "
+            "Your loss is too small by a factor of 1 + k. Within each example, add the terms of the true pair and of the k "
             "negatives; average over the batch only.",
             "F.logsigmoid(-noise).sum(dim=1)).mean()", "F.logsigmoid(-noise).sum(dim=1)).mean() / (1 + noise.shape[1])",
         ),
@@ -986,7 +986,7 @@ def cbow_gradient(contexts, target, negatives):
         ),
         Mistake(
             "mean over the negatives",
-            "The part of the negatives is k times too small. The loss adds one term for each negative, and so does "
+            "The part of the negatives is too small by a factor of k. The loss adds one term for each negative, and so does "
             "its gradient.",
             "(push.unsqueeze(2) * negatives).sum(dim=1)", "(push.unsqueeze(2) * negatives).mean(dim=1)",
         ),
@@ -1539,7 +1539,7 @@ negative_distribution = Exercise(
             "counts**power", "(counts + 1) ** power",
         ),
         Mistake(
-            "a softmax",
+            "softmax instead of normalisation",
             "A softmax exponentiates its inputs. Unless `power` is small, nearly all of your probability falls on "
             "one word.",
             "weights = counts**power", "weights = torch.exp(counts * power - (counts * power).max())",
@@ -1551,7 +1551,7 @@ def negative_distribution(counts, power):
             ),
         ),
         Mistake(
-            "a softmax of the counts",
+            "softmax of the counts, power ignored",
             "Your answer does not depend on `power`, and nearly all of your probability falls on the most frequent "
             "word, because a softmax exponentiates the counts.",
             code="""
