@@ -1,4 +1,4 @@
-"""Figures of notebook 01. Each takes what the notebook computed, draws it, and says its numbers in words."""
+"""Figures of notebook 01. Each draws what the notebook computed and states the values in its alt text."""
 
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
@@ -15,14 +15,14 @@ from coursekit.plots import BLUE, GREEN, GREY, HATCHES, ORANGE, RED, SKY, show
 
 KINDS = {
     "static": ("one vector per word, f(w)", ORANGE, "s"),
-    "machinery": ("machinery", GREY, "D"),
+    "machinery": ("architecture or method", GREY, "D"),
     "contextual": ("in context, f(w, C)", BLUE, "o"),
 }
 GROUP_COLOURS = (RED, GREEN, SKY)
 
 
 def timeline(table: pd.DataFrame) -> None:
-    """When each step appeared and what was new in it: one line each, from the top down, the colour says its kind."""
+    """When each step appeared and what was new: one line per step, from top to bottom, coloured by kind."""
     years = table["month"].str[:4].astype(int) + (table["month"].str[5:].astype(int) - 1) / 12
     notebooks = [f" [{number}]" if isinstance(number, str) else "" for number in table["notebook"]]
     figure, ax = plt.subplots(figsize=(10, 0.27 * len(table) + 0.6))
@@ -38,7 +38,7 @@ def timeline(table: pd.DataFrame) -> None:
             zorder=3,
         )
     for row, (year, name, idea) in enumerate(zip(years, table["name"], table["idea"], strict=True)):
-        later = year > 2019.5  # its text stands on the left, where there is room
+        later = year > 2019.5  # its text goes on the left, where there is room
         side, place = (-0.22, "right") if later else (0.22, "left")
         text = f"{name}{notebooks[row]}: {idea}"
         ax.text(year + side, row, text, ha=place, va="center", fontsize=9)
@@ -59,7 +59,7 @@ def timeline(table: pd.DataFrame) -> None:
 def three_tables(
     tables: Mapping[str, Float[Tensor, "word context"]], words: Sequence[str], contexts: Sequence[str]
 ) -> None:
-    """Tables of the same words and context words, numbers written in; all but the first share their colours."""
+    """Tables of the same words and context words with their values; all but the first share one colour scale."""
     figure, axes = plt.subplots(1, len(tables), figsize=(11, 3.2), sharey=True)
     shared = max(float(block.max()) for block in list(tables.values())[1:])
     for number, (ax, (title, block)) in enumerate(zip(axes, tables.items(), strict=True)):
@@ -112,21 +112,22 @@ def stranded(
     right.set(
         ylabel="mean cosine",
         ylim=(0, 0.85),
-        title=f"colour: {word} with the group\ngrey: the group's words among themselves",
+        title=f"coloured: {word} and the words of the group\ngrey: the words of the group among themselves",
     )
     right.title.set_fontsize(9)
     right.legend(fontsize=8, loc="upper left")
     numbers = "; ".join(
-        f"{name} {to_group[name]:.2f}, its words among themselves {within[name]:.2f}" for name in groups
+        f"{name} {to_group[name]:.2f} (words of the group among themselves {within[name]:.2f})"
+        for name in groups
     )
     show(figure, alt=(
         f"Left: {len(groups)} groups of GloVe vectors in a plane, with '{word}' between them. Right: mean cosine of '{word}' with "
-        f"each group: {numbers}. Random pairs {chance:.2f}."
+        f"each group: {numbers}. Random pairs: {chance:.2f}."
     ))  # fmt: skip
 
 
 def skip_gram(words: Sequence[str], center: int, window: int, negatives: Sequence[str]) -> None:
-    """One word of a sentence as center: its true neighbours, each a pair, and words drawn at random."""
+    """One word of a sentence as center, with its true neighbours and with words drawn at random."""
     figure, ax = canvas(1.75 * max(len(words), len(negatives) + 2) + 1.2, 4.3)
     x = [1.75 * i + 1.2 for i in range(len(words))]
     near = [i for i in range(len(words)) if 0 < abs(i - center) <= window]
@@ -135,22 +136,28 @@ def skip_gram(words: Sequence[str], center: int, window: int, negatives: Sequenc
     for i in near:
         rise = 3.75 + 0.06 * abs(i - center)
         arrow(ax, (x[center], 3.55), (x[center], rise), (x[i], rise), (x[i], 3.55), colour=BLUE)
-    label(ax, x[0] - 0.7, 4.15, "pairs that occurred: score up, σ(u · v) towards 1", ha="left")
+    label(ax, x[0] - 0.7, 4.15, "pairs that occurred: raise the score, σ(u · v) towards 1", ha="left")
     places = [1.75 * i + 1.2 for i in range(len(negatives))]
     for place, word in zip(places, negatives, strict=True):
         box(ax, place, 0.9, word, HOLDS, width=1.45)
         arrow(ax, (x[center], 2.85), (x[center], 2.0), (place, 2.0), (place, 1.25), colour=ORANGE)
-    label(ax, x[0] - 0.7, 2.3, "center and words drawn at random: score down, σ(u · n) towards 0", ha="left")
+    label(
+        ax,
+        x[0] - 0.7,
+        2.3,
+        "center with words drawn at random: lower the score, σ(u · n) towards 0",
+        ha="left",
+    )
     label(
         ax,
         x[0] - 0.7,
         0.3,
-        "each word has two vectors: u as center, another as context or negative",
+        "each word has two vectors: one as center (u), one as context or negative (v, n)",
         ha="left",
     )
     show(
         figure,
-        alt=f"Skip-gram with the center {words[center]}: in {' '.join(words)}, its pairs are {', '.join(words[i] for i in near)}; "
+        alt=f"Skip-gram with the center '{words[center]}' in '{' '.join(words)}': it forms pairs with {', '.join(words[i] for i in near)}; "
         f"its negatives, drawn at random, are {', '.join(negatives)}.",
     )
 
@@ -159,7 +166,7 @@ def training(
     losses: Sequence[float], untrained: float, best: float, optimum: Float[Tensor, " n"], score: Float[Tensor, " n"],
     correlation: float, shuffled: float,
 ) -> None:  # fmt: skip
-    """The loss of skip-gram on its way to the best possible one, and learned scores against the optimal ones."""
+    """The loss of skip-gram during training, and its learned scores against the best possible scores."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.5))
     smooth = np.convolve(losses, np.ones(20) / 20, mode="valid")
     left.plot(
@@ -174,23 +181,23 @@ def training(
     left.legend(fontsize=8)
     right.scatter(optimum, score, s=3, alpha=0.3, color=BLUE, rasterized=True)
     ends = [float(optimum.min()), float(optimum.max())]
-    right.plot(ends, ends, color=ORANGE, linestyle="--", linewidth=1.5, label="equal")
+    right.plot(ends, ends, color=ORANGE, linestyle="--", linewidth=1.5, label="learned = best")
     right.set(
-        xlabel="optimal score, ln p/(k q)",
+        xlabel="best score, ln p/(k q)",
         ylabel="learned score, u · v",
         title=f"correlation {correlation:.2f}",
     )
     right.legend(fontsize=8)
     show(figure, alt=(
         f"Left: the loss falls from {losses[0]:.2f} nats to {np.mean(losses[-100:]):.2f}; best possible {best:.2f}. Right: learned "
-        f"scores of {len(score)} pairs against the optimal ones, correlation {correlation:.2f}; with scores shuffled {shuffled:.2f}."
+        f"scores of {len(score)} pairs against the best scores, correlation {correlation:.2f}; with the scores shuffled {shuffled:.2f}."
     ))  # fmt: skip
 
 
 def mixtures(
     rows: Sequence[Mapping], labels: Mapping[str, str], line: tuple[float, float], correlation: float
 ) -> None:
-    """How well mixtures rebuild the vectors of ambiguous words, and the weight of a sense against its frequency."""
+    """How well mixtures rebuild the vectors of ambiguous words, and the weights of senses against their frequencies."""
     slope, intercept = line
     means = {name: float(np.mean([row[name] for row in rows])) for name in labels}
     figure, (left, right) = plt.subplots(1, 2, figsize=(10.8, 3.8), width_ratios=[1.45, 1])
@@ -208,7 +215,7 @@ def mixtures(
         )
     left.set_xticks(range(len(labels)), list(labels.values()), fontsize=8)
     lowest = min(row[name] for row in rows for name in labels)
-    bottom = min(-0.05, lowest - 0.12)  # below the points there is room for their mean
+    bottom = min(-0.05, lowest - 0.12)  # leaves room for the mean below the points
     left.set(ylabel="cosine with the word's vector", ylim=(bottom, 1.03), xlim=(-0.5, len(labels) - 0.5))
     left.set_title("blue: mixtures of its senses; grey: controls", fontsize=9)
     frequency, weights = (np.concatenate([row[name] for row in rows]) for name in ("frequency", "weights"))
@@ -225,19 +232,19 @@ def mixtures(
     right.legend(fontsize=8)
     numbers = "; ".join(f"{label.replace(chr(10), ' ')} {means[name]:.2f}" for name, label in labels.items())
     show(figure, alt=(
-        f"Left: cosine of the vectors of {len(rows)} ambiguous words with mixtures, means: {numbers}. Right: weight of a sense "
+        f"Left: cosine of the vectors of {len(rows)} ambiguous words with mixtures of vectors, means: {numbers}. Right: weight of a sense "
         f"against its frequency, correlation {correlation:.2f}, slope {slope:.2f}, intercept {intercept:.2f}."
     ))  # fmt: skip
 
 
 def partners(sentences: Sequence[str], meanings: Sequence[str], vectors: Float[Tensor, "2 D"]) -> None:
-    """Two sentences of the same words, lines between equal words, and the vector that a reader makes of each."""
+    """Two sentences with the same words, lines between equal words, and the vector computed from each sentence."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 2.3), width_ratios=[1.9, 1])
     places = []
     for height, (sentence, meaning) in zip((1, 0), zip(sentences, meanings, strict=True), strict=True):
         words, at, begin = sentence.split(), {}, 0.0
         for number, word in enumerate(words):
-            key = word, words[:number].count(word)  # "the" stands there several times
+            key = word, words[:number].count(word)  # "the" occurs several times
             at[key] = begin + len(word) / 2
             left.text(at[key], height, word, ha="center", va="center", fontsize=9)
             begin += len(word) + 1.5
@@ -258,7 +265,7 @@ def partners(sentences: Sequence[str], meanings: Sequence[str], vectors: Float[T
     apart = float((vectors[0] - vectors[1]).abs().max())
     show(figure, alt=(
         f"Two sentences with lines between equal words: '{sentences[0]}' ({meanings[0]}) and '{sentences[1]}' ({meanings[1]}). "
-        f"{' and '.join(moved)} have changed places. Right: the average vector of the other words, twice the same; largest difference {apart:.0e}."
+        f"{' and '.join(moved)} have swapped positions. Right: the average vector of the other words, identical for both; largest difference {apart:.0e}."
     ))  # fmt: skip
 
 
@@ -268,7 +275,7 @@ def leaning(
     eighth: Float[Tensor, " n"],
     at_random: Float[Tensor, " 2"],
 ) -> None:
-    """Words by how far they lean by two measures; the band holds 95 % of random words by the first."""
+    """How far words lean, by two measures; the band contains 95 % of random words by the first measure."""
     figure, ax = plt.subplots(figsize=(9, 4.6))
     low, high = at_random.tolist()
     ax.axvspan(low, high, color=GREY, alpha=0.15, lw=0, label="95 % of random frequent words")
@@ -285,13 +292,13 @@ def leaning(
         ", ".join(f"{words[i]} {seven[i]:+.2f}" for i in some) for some in (order[:3], order[:-4:-1])
     )
     show(figure, alt=(
-        f"{len(words)} occupations. Across, the mean over seven pairs such as she and he, from {first} to {last}; 95 % of random words lie "
-        f"between {low:+.2f} and {high:+.2f}. Upwards, the pair female and male, which falls as the mean rises."
+        f"{len(words)} occupations. Horizontally, the mean over seven pairs such as she and he, from {first} to {last}; 95 % of random words lie "
+        f"between {low:+.2f} and {high:+.2f}. Vertically, the pair female and male, which falls as the mean rises."
     ))  # fmt: skip
 
 
 def _name(ax: plt.Axes, words: Sequence[str], points: Sequence[Sequence[float]]) -> None:
-    """Writes each word beside its point, on the first of four sides where it covers neither a point nor another word."""
+    """Writes each word next to its point, on the first of four sides where it covers neither a point nor another word."""
     ax.figure.draw_without_rendering()  # limits and layout are final from here
     dots = ax.transData.transform(points)
     boxes: list[Bbox] = []
@@ -310,7 +317,7 @@ def _name(ax: plt.Axes, words: Sequence[str], points: Sequence[Sequence[float]])
 def bars(
     series: Mapping[str, Mapping[str, float]], ylabel: str, *, written: bool = False, top: float | None = None
 ) -> None:
-    """Grouped bars: one colour for each of the series, one group for each of its keys; means or values in words."""
+    """Grouped bars: one colour per series, one group per key; the alt text states the means or the values."""
     groups = list(next(iter(series.values())))
     width = 0.8 / len(series)
     figure, ax = plt.subplots(figsize=(9.8, 3.5))
@@ -344,12 +351,12 @@ def bars(
 
 
 def _mean(values: Mapping[str, float]) -> float:
-    """The mean to three digits, and never -0."""
+    """The mean to three decimals, and never -0."""
     return round(float(np.mean(list(values.values()))), 3) + 0.0
 
 
 def _apart(values: np.ndarray, distance: float) -> np.ndarray:
-    """The values moved as little as needed to stand at least `distance` apart, for labels."""
+    """The values, moved just far enough to be at least `distance` apart, for labels."""
     order = np.argsort(values)
     placed = values[order].astype(float)
     for _ in range(100):

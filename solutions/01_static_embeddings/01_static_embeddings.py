@@ -13,23 +13,23 @@
 # %% [markdown]
 # # 01 · One vector per word
 #
-# For most of the 2010s, a word went into a program as one vector, looked up in a table. The table was learned from
-# nothing but text, and it worked well enough to end up in most systems that handled language. In this
-# notebook we build such a table twice, take one apart, and find what it cannot do: the reason for all
+# For most of the 2010s, programs represented a word by one vector, looked up in a table. The table was learned from
+# plain text alone, and it worked well enough to end up in most systems that handled language. In this notebook we build
+# such a table twice, take one vector apart, and find out what the table cannot do. That limit is the reason for all the
 # notebooks that follow.
 #
-# **You need** Python, a little PyTorch (indexing, `sum`, `@`), and logarithms. **Time** about 70 minutes: seven
-# exercises, two questions, two extensions.
+# **You need** Python, a little PyTorch (indexing, `sum`, `@`) and logarithms. **Time** about 70 minutes: seven exercises
+# and two questions. *Further* adds two exercises for extra credit.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · next: [02 · Attention, step by step](../02_attention/02_attention.ipynb)
 
 # %% [markdown]
 # **You will be able to**
 # - turn counts of neighbouring words into vectors, and compare vectors by their angle;
-# - write the loss of word2vec and train it, and say how close it came to the best possible loss;
+# - write the loss of word2vec, train the model, and say how close it comes to the lowest possible loss;
 # - show by measurement that the vector of an ambiguous word is a mixture of its senses;
-# - tell by one number whether vectors depend on the word alone, f(w), or on its context as well, f(w, C);
-# - say what an average of the words around can find out, and what it cannot.
+# - tell from one number whether vectors depend on the word alone, f(w), or also on its context, f(w, C);
+# - say when an average of the surrounding words reveals a sense, and when it cannot.
 
 # %%
 import numpy as np
@@ -51,19 +51,19 @@ from coursekit.pictures import static_embeddings as pictures
 from coursekit.plots import use_style
 
 use_style()
-torch.set_num_threads(1)  # small matrices are faster on one
+torch.set_num_threads(1)  # small matrices are faster on one thread
 
 # %% [markdown]
-# Each exercise is a function for you to write, followed by a check. The check says what is wrong, not only that
-# something is. When you are stuck, run `hint("static.ppmi")` in a cell of your own: each call gives a little more.
-# Cells with `predict` ask you to commit to a number before you see it; nothing is graded there.
+# Each exercise is a function for you to write, followed by a check. If your function is wrong, the check says what is
+# wrong with it. When you are stuck, run `hint("static.ppmi")` in a cell of your own; each call reveals a little more.
+# Cells with `predict` ask you to commit to a number before you see the result. Predictions are not graded.
 
 # %% [markdown]
 # ## Five sentences
 #
-# Two words stay with us through the whole course: *cell* in three senses, *bank* in two. That one
-# word has several senses is called **polysemy**. You never had to stop and
-# think which is which. A table with one row per word cannot even ask: it holds one row for *cell*.
+# Two words accompany us through the whole course: *cell* with three senses and *bank* with two. When one word has several
+# senses, we speak of **polysemy**. Reading the sentences below, you do not have to stop and think which sense is meant. A
+# table with one row per word cannot make the distinction: it has a single row for *cell*.
 
 # %% tags=["demo"]
 from coursekit.datasets import read_table
@@ -73,9 +73,10 @@ for row in examples.itertuples():
     print(f"{row.sense:14} {row.sentence}")
 
 # %% [markdown]
-# A vector that is a function of the word alone, $f(w)$, is called a **static embedding**. One that also depends on the
-# context $C$, the words around it, $f(w, C)$, is a **contextual embedding** (also *contextualised*). This notebook is about the first kind. The figure shows when each kind appeared and what was new;
-# the numbers in brackets are the notebooks of this course.
+# A vector that is a function of the word alone, $f(w)$, is called a **static embedding**. A vector that also depends on
+# the context $C$, the words around it, is a **contextual embedding** (or *contextualised* embedding), $f(w, C)$. This
+# notebook is about static embeddings. The timeline shows when each kind appeared and what was new; the numbers in brackets
+# refer to the notebooks of this course.
 
 # %% tags=["demo"]
 pictures.timeline(read_table("timeline/timeline.csv"))
@@ -83,8 +84,9 @@ pictures.timeline(read_table("timeline/timeline.csv"))
 # %% [markdown]
 # ## 1 · Count the company a word keeps
 #
-# "You shall know a word by the company it keeps" (Firth, 1957). That words of similar meaning occur in similar company is called
-# the **distributional hypothesis**. Let us take it literally and count which words stand within two places of *cell* and of *bank* in our five sentences.
+# "You shall know a word by the company it keeps" (Firth, 1957). The idea that words with similar meanings occur in similar
+# contexts is called the **distributional hypothesis**. Let us take it literally and count the words within two positions
+# of *cell* and of *bank* in our five sentences.
 
 # %% tags=["demo"]
 from collections import Counter
@@ -99,9 +101,10 @@ for word, neighbours in company.items():
     print(f"{word}: {dict(neighbours)}")
 
 # %% [markdown]
-# Five sentences are too few to learn from, so the course brings a **generated language**, a small artificial English whose probabilities are
-# known exactly. Its words are called its **vocabulary**; its sentences are made from topics and templates, our five among them. Here are some, and the
-# table of counts from twenty thousand: entry $n(w, c)$ says how often $c$ stood within four places of $w$.
+# Five sentences are too few to learn from. The course therefore has a **generated language**, a small artificial English
+# whose probabilities are known exactly. Its **vocabulary** is fixed, and its sentences, our five among them, are built
+# from topics and templates. Here are six of its sentences, and a table of counts from twenty thousand. The entry
+# $n(w, c)$ says how often $c$ occurred within four positions of $w$.
 
 # %% tags=["demo"]
 from coursekit.language import SPECIAL_TOKENS, load_language
@@ -114,7 +117,7 @@ for i in range(6):
 
 # %% tags=["demo", "record"]
 def pairs_within(ids: np.ndarray, window: int = 4) -> tuple[Tensor, Tensor]:
-    """Every (word, neighbour) at most `window` places apart, in both directions, without special tokens."""
+    """All pairs (word, neighbour) at most `window` positions apart, in both directions, without special tokens."""
     words, neighbours = [], []
     for distance in range(1, window + 1):
         left, right = ids[:, :-distance], ids[:, distance:]
@@ -134,15 +137,15 @@ pairs = pairs_within(corpus.ids)
 counts = count_pairs(*pairs, V)
 river = language.id_of["river"]
 most_frequent = counts[river].topk(10)
-print(f"{len(pairs[0]):,} pairs of {V:,} words. The company of 'river', by count:")
+print(f"{len(pairs[0]):,} pairs of {V:,} words. The most frequent neighbours of 'river', with counts:")
 print(", ".join(f"{vocabulary[i]} {int(n)}" for n, i in zip(*most_frequent)))
 
 # %% [markdown]
-# The most frequent companion of *river* is *the*, as it is of nearly every noun. A raw count mixes two things: that
-# two words belong together, and that one of them is everywhere.
+# The most frequent neighbour of *river* is *the*, and the same is true of nearly every noun. A raw count mixes two facts:
+# how strongly two words are associated, and how frequent each of them is.
 #
-# **Predict.** A word takes part in 2 % of all pairs, a context word in 5 %. If words were thrown together by chance, how
-# often would you expect the two of them among ten thousand pairs? Put your number in place of the dots.
+# **Predict.** One word takes part in 2 % of all pairs, and a context word in 5 %. If words were paired at random, how many
+# of ten thousand pairs would you expect to consist of these two? Replace the dots with your number.
 
 # %%
 predict("static.chance", ...)
@@ -153,22 +156,22 @@ reveal(
 )
 
 # %% [markdown]
-# Pointwise mutual information (Church and Hanks, 1990) compares the count with what chance would give:
+# Pointwise mutual information (PMI; Church and Hanks, 1990) compares a count with the count expected by chance:
 #
 # $$\mathrm{PMI}(w, c) = \ln \frac{n(w, c)}{\text{expected by chance}}, \qquad
 # \text{expected} = \frac{n(w)\, n(c)}{N},$$
 #
-# where $n(w)$ is the sum of row $w$, $n(c)$ that of column $c$, and $N$ that of the whole table. It is 0 for a pair
-# that meets as often as by chance. *Positive* PMI (PPMI) sets everything below 0, and every pair that was never
-# seen, to 0: from a small corpus, absence says little.
+# where $n(w)$ is the sum of row $w$, $n(c)$ the sum of column $c$, and $N$ the sum of the whole table. PMI is 0 for a pair
+# that occurs as often as chance predicts. *Positive* PMI (PPMI) replaces negative values by 0. It also gives 0 to pairs
+# that never occurred, because in a small corpus absence is weak evidence.
 
 # %% nbgrader={"grade": false, "grade_id": "static-ppmi", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def ppmi(counts: Float[Tensor, "word context"]) -> Float[Tensor, "word context"]:
     """Positive pointwise mutual information, in nats (natural logarithm).
 
-    counts   how often each word (row) was seen with each context word (column).
+    counts   how often each word (row) occurred with each context word (column).
 
-    A pair that was never seen gets 0, also where a word or a context word never occurs at all.
+    A pair that never occurred gets 0, even if its word or its context word never occurs at all.
     (difficulty ●○○, 6 minutes)
     """
     ### BEGIN SOLUTION
@@ -182,8 +185,8 @@ def ppmi(counts: Float[Tensor, "word context"]) -> Float[Tensor, "word context"]
 check("static.ppmi", lambda case: ppmi(case["counts"]))
 
 # %% [markdown]
-# Your function takes *the* down from the strongest column to nearly nothing. The control on the right is the same table
-# after shuffling the neighbours, so that every meeting is a matter of chance.
+# In the raw counts, *the* has the largest column; your function reduces it to almost nothing. The table on the right is a
+# control: PPMI after the neighbours have been shuffled, so that every pair is a coincidence.
 
 # %% tags=["demo"]
 table = ppmi(counts)
@@ -203,27 +206,27 @@ best = ", ".join(f"*{vocabulary[i]}*" for i in table[river].topk(10).indices)
 often = table[counts >= 5].mean(), shuffled[shuffled_counts >= 5].mean()
 once = table[counts == 1].mean(), shuffled[shuffled_counts == 1].mean()
 display(Markdown(
-    f"Ordered by PPMI, the company of *river* is {best}: mostly words of its topic. Among pairs that met at least five times, the "
-    f"mean PPMI is {often[0]:.2f} nats, and {often[1]:.2f} once the neighbours are shuffled. Among pairs that met just once it is "
-    f"{once[0]:.2f}, and still {once[1]:.2f} after shuffling: PPMI flatters rare words, because for them a single meeting is "
-    "already surprising. Each row is now a vector that describes a word by its company."))
+    f"Ranked by PPMI, the first neighbours of *river* are {best}: mostly words of its topic. Among pairs that occurred at least five times, "
+    f"the mean PPMI is {often[0]:.2f} nats; after shuffling it is {often[1]:.2f}. Among pairs that occurred only once it is "
+    f"{once[0]:.2f}, and still {once[1]:.2f} after shuffling. PPMI overrates rare words, because for them a single co-occurrence "
+    "already exceeds what chance predicts. Each row is now a vector that describes a word by its neighbours."))
 
 # %% [markdown]
 # ## 2 · Compare two vectors
 #
-# A row of the table is an arrow with one coordinate for each context word. A rare word has met few others, so its
-# arrow is shorter as a rule, and length should not decide which words are alike. The cosine compares directions only: 1 for the same direction,
-# 0 for a right angle, −1 for opposite directions.
+# A row of the table is a vector with one coordinate for each context word. Rare words occur with few others, so their
+# vectors tend to be short, but length should not decide which words are similar. The cosine compares directions
+# only: it is 1 for the same direction, 0 for a right angle and −1 for opposite directions.
 #
 # $$\cos(a, b) = \frac{a \cdot b}{\lVert a \rVert\, \lVert b \rVert}$$
 #
-# We need it for whole sets of vectors at once: every row of one with every row of the other.
+# We need the cosine of every row of one matrix with every row of another.
 
 # %% nbgrader={"grade": false, "grade_id": "static-cosine", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def cosine(a: Float[Tensor, "n D"], b: Float[Tensor, "m D"]) -> Float[Tensor, "n m"]:
     """The cosine of every row of a with every row of b.
 
-    A row of zeros has cosine 0 with everything.
+    A row of zeros has cosine 0 with every row.
     (difficulty ●○○, 5 minutes)
     """
     ### BEGIN SOLUTION
@@ -235,11 +238,11 @@ def cosine(a: Float[Tensor, "n D"], b: Float[Tensor, "m D"]) -> Float[Tensor, "n
 check("static.cosine", lambda case: cosine(case["a"], case["b"]))
 
 # %% [markdown]
-# Now real words. GloVe (Pennington, Socher and Manning, 2014) fits vectors so that the dot product of a word's and a
-# neighbour's, up to a constant for each, comes close to the logarithm of how often they co-occur. Ours were fitted by its
-# authors on six billion words of Wikipedia and news agencies' reports, and have 50 numbers each.
+# Now for real English. GloVe (Pennington, Socher and Manning, 2014) fits word vectors and context vectors so that their dot
+# products, up to a constant for each word, approximate the logarithms of co-occurrence counts. Ours were trained by its authors on
+# six billion words of Wikipedia and newswire, and have 50 dimensions.
 #
-# **Predict** the cosine of *bank* and *river* in GloVe. For comparison: two words drawn at random are our control.
+# **Predict** the cosine of *bank* and *river* in GloVe. We will compare it with the cosines of random pairs of words.
 
 # %%
 predict("static.bank_river", ...)
@@ -259,29 +262,29 @@ chance = cosine(frequent[:1000], frequent[1000:]).diagonal()
 print("       " + " ".join(f"{word:>8}" for word in chosen))
 for word, line in zip(chosen, similarity):
     print(f"{word:>8}" + " ".join(f"{value:8.2f}" for value in line))
-print(f"1000 random pairs of the 20,000 most frequent words: mean {chance.mean():.2f}, 95 % between "
+print(f"1,000 random pairs of the 20,000 most frequent words: mean {chance.mean():.2f}, 95 % of them between "
       f"{chance.quantile(0.025):.2f} and {chance.quantile(0.975):.2f}")
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
     f"*bank* is closer to *money* ({similarity_of_bank[1]:.2f}) and *loan* ({similarity_of_bank[3]:.2f}) than to *shore* "
-    f"({similarity_of_bank[5]:.2f}) or *river* ({similarity_of_bank[4]:.2f}). The last cosine is no higher than that of some random pairs: they average {chance.mean():.2f}, and one in forty "
-    f"lies above {chance.quantile(0.975):.2f}. News is about one kind of bank more often than about the other, and the single vector "
-    "follows the majority. A cosine means little until you know what unrelated words get."))
+    f"({similarity_of_bank[5]:.2f}) or *river* ({similarity_of_bank[4]:.2f}). The last value is no higher than that of some random pairs: they average {chance.mean():.2f}, and one in forty "
+    f"lies above {chance.quantile(0.975):.2f}. News reports mention banks that lend money more often than the banks of rivers, and the single vector "
+    "follows the majority. A cosine means little until you know the cosines of unrelated words."))
 
 # %% [markdown]
 # ## 3 · The nearest words
 #
-# The quickest way to look into a table of vectors is to ask for a word's neighbours. Two details decide whether the
-# list is worth reading. No word is nearer to a word than itself. And if you rank by the dot product, long vectors
-# push to the front, also when they point elsewhere.
+# The quickest way to look into a table of vectors is to list the nearest neighbours of a word. Two details decide whether
+# the list is useful. Every word is its own nearest neighbour, so the query has to be left out. And a ranking by dot product
+# would favour long vectors, even those that point elsewhere.
 
 # %% nbgrader={"grade": false, "grade_id": "static-nearest", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def nearest(vectors: Float[Tensor, "V D"], query: int, k: int) -> Int[Tensor, " k"]:
     """The k words most similar by cosine to the word in row `query`, without that row.
 
-    Returned are their rows, the most similar first. Another row with the same vector is a neighbour like any
-    other; a row of zeros has cosine 0.
+    Returns the numbers of their rows, the most similar first. Another row with the same vector is a neighbour
+    like any other; a row of zeros has cosine 0.
     (difficulty ●○○, 5 minutes)
     """
     ### BEGIN SOLUTION
@@ -295,8 +298,8 @@ def nearest(vectors: Float[Tensor, "V D"], query: int, k: int) -> Int[Tensor, " 
 check("static.nearest", lambda case: nearest(case["vectors"], case["query"], case["k"]))
 
 # %% [markdown]
-# *cell* has three senses in our sentences. **Predict:** of its 30 nearest words in GloVe, how many are also among the
-# 300 nearest words of *prison*?
+# *cell* has three senses in our sentences. **Predict:** how many of its 30 nearest words in GloVe are also among the 300
+# nearest words of *prison*?
 
 # %%
 predict("static.cell_prison", ...)
@@ -315,13 +318,13 @@ near = {anchor: set(neighbours(anchor, 300)) for anchor in ("tissue", "phone", "
 shared = {anchor: [word for word in around_cell if word in words] for anchor, words in near.items()}
 reveal("static.cell_prison", len(shared["prison"]))
 for anchor, words in shared.items():
-    print(f"of cell's 30 neighbours near {anchor!r}: {len(words):2}   {', '.join(words[:6])}")
+    print(f"of the 30 neighbours of 'cell', also near {anchor!r}: {len(words):2}   {', '.join(words[:6])}")
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
-    f"Of the 30 words around *cell*, {len(shared['tissue'])} are also around *tissue*, {len(shared['phone'])} around *phone*, and "
-    f"{len(shared['prison'])} around *prison*; around *opera*, our control, {len(shared['opera'])}. Every occurrence of *cell* gets these "
-    "neighbours, the prisoner's cell, too. The next figure shows where the vector stands among words of its three senses."))
+    f"Of the 30 words nearest to *cell*, {len(shared['tissue'])} are also near *tissue*, {len(shared['phone'])} near *phone* and "
+    f"{len(shared['prison'])} near *prison*; for *opera*, our control, the number is {len(shared['opera'])}. Every occurrence of *cell* gets these "
+    "neighbours, even where the cell is in a prison. The next figure shows where the vector lies among words of its three senses."))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 groups = {
@@ -341,23 +344,107 @@ pictures.stranded("cell", centred @ axes_of_most_spread.T, groups, to_group, wit
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
-    f"In the plane, *cell* seems stranded between three groups. The bars correct the plane: *cell* is a word of *biology*, as close to it ({to_group['biology']:.2f}) as the words of "
-    f"biology are to one another ({within['biology']:.2f}). It is less close to *phone* ({to_group['phone']:.2f} against {within['phone']:.2f}), and "
-    f"far from *prison* ({to_group['prison']:.2f} against {within['prison']:.2f}). One vector for three senses: each pulls by how much is "
-    "written about. (A plane keeps two of fifty dimensions: read distances off the bars, not off the map.)"))
+    "In the plane, *cell* seems to be stranded between three groups. The bars correct this impression: *cell* is a word of *biology*, as close to "
+    f"that group ({to_group['biology']:.2f}) as the words of the group are to one another ({within['biology']:.2f}). It is less close to *phone* ({to_group['phone']:.2f} against {within['phone']:.2f}) and "
+    f"far from *prison* ({to_group['prison']:.2f} against {within['prison']:.2f}). Three senses share one vector, and each pulls it the more strongly, the more is "
+    "written about it. (The plane keeps two of fifty dimensions, so read distances off the bars, not off the map.)"))
+
+# %% [markdown]
+# ### A contest: which word moved furthest?
+#
+# To its vector, a word means what the texts said with it. GloVe learned from texts of our own time. The course has also
+# trained word2vec, which the next section explains, on 82 novels of 1839 to 1927
+# ([card](../../data/models/novels_skipgram.md)). Take the ten nearest words of *cell* in the novels. How near are they to
+# *cell* in GloVe? We rank all words that both tables contain by their cosine with *cell* in GloVe, and take the median
+# rank of the ten. The higher it is, the further the word has **moved**.
+#
+# **Predict** first: of the ten nearest words in the novels, how many are also among the ten nearest in GloVe, on average
+# over frequent words?
+
+# %%
+predict("static.moved", ...)
+
+# %% [markdown]
+# Now write down your candidates, as many as you like, and run the next cells. The word that moved furthest wins. It must
+# be among the 7,000 most frequent words of the novels and the 20,000 of GloVe, because rare words have unreliable vectors.
+
+# %% tags=["demo"]
+from coursekit.novels.shipped import load_skipgram
+
+YOUR_WORDS = "cell mouse gay telephone"
+novel_words, novel_vectors = load_skipgram()
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+in_novels_at = {word: i for i, word in enumerate(novel_words)}
+common_words = [word for word in novel_words if word in glove.index and word.isalpha()]
+two_corpora = {
+    "in novels": F.normalize(novel_vectors[[in_novels_at[word] for word in common_words]], dim=1),
+    "in GloVe": F.normalize(glove.vectors[[glove.index[word] for word in common_words]], dim=1),
+}
+place_of = {word: i for i, word in enumerate(common_words)}
+frequent_in_both = [place_of[word] for word in novel_words[:7000] if word in place_of and glove.index[word] < 20_000]
+
+
+def neighbours_in(vectors: Float[Tensor, "V D"], word: str, k: int) -> list[str]:
+    if word not in place_of:
+        return ["not in both tables"]
+    return [common_words[i] for i in nearest(vectors, place_of[word], k)]
+
+
+def ten_nearest_and_move(rows: list[int]) -> tuple[Int[Tensor, "2 n 10"], Float[Tensor, " n"]]:
+    """The ten nearest words of each row in both tables, and the median rank in GloVe of those in the novels."""
+    nearest_words, medians = [], []
+    for some in torch.tensor(rows).split(500):
+        there, here = (vectors[some] @ vectors.T for vectors in two_corpora.values())
+        for similarity in (there, here):
+            similarity[torch.arange(len(some)), some] = -torch.inf
+        ten = there.topk(10).indices
+        ranks = [(here > here.gather(1, one.unsqueeze(1))).sum(dim=1) + 1 for one in ten.T]
+        medians.append(torch.stack(ranks).float().quantile(0.5, dim=0))
+        nearest_words.append(torch.stack([ten, here.topk(10).indices]))
+    return torch.cat(nearest_words, dim=1), torch.cat(medians)
+
+
+print("This takes a few seconds.")
+(in_the_novels, today), moved = ten_nearest_and_move(frequent_in_both)
+same_word, other_word = (
+    (in_the_novels.unsqueeze(2) == ten.unsqueeze(1)).any(dim=2).float().mean(dim=1).numpy() for ten in (today, today.roll(1, 0))
+)
+reveal("static.moved", 10 * same_word.mean())
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+candidates = list(dict.fromkeys(YOUR_WORDS.lower().split()))
+all_moves = dict(zip(frequent_in_both, moved.tolist()))
+ranks_of = {word: all_moves[place_of[word]] for word in candidates if place_of.get(word) in all_moves}
+with pd.option_context("display.max_colwidth", None):
+    display(pd.DataFrame({
+        word: {called: ", ".join(neighbours_in(vectors, word, 6)) for called, vectors in two_corpora.items()}
+        | {"median rank": f"{ranks_of[word]:,.0f}" if word in ranks_of else "too rare"}
+        for word in candidates
+    }).T)
+winner = max(ranks_of, key=ranks_of.get, default="none")
+further = int((moved > ranks_of.get(winner, 0)).sum())
+display(Markdown(
+    f"Among {len(moved):,} frequent words, {further:,} moved further than your best, *{winner}*; half of them have a rank below {moved.median():,.0f} of {len(common_words) - 1:,}. "
+    f"On average {10 * same_word.mean():.1f} of the ten nearest words are the same in both tables, against {10 * other_word.mean():.2f} for two different words."))
+
+# %% [markdown]
+# In the novels a *cell* is a room and *gay* means merry, but a *mouse* is an animal in both tables. The tables also differ
+# in method and amount of text, so even a word that kept its meaning has moved a little.
 
 # %% [markdown]
 # ## 4 · Learn the vectors: word2vec
 #
 # PPMI gives each word as many coordinates as there are words. Word2vec (Mikolov et al., 2013a, b) learns short vectors
-# instead. The labels stand in the text itself, nobody has to write them: such learning is called **self-supervised**. Take a pair that really occurred, *center* and *context*, and $k$
-# *negatives*: words drawn
-# at random. Score each pair by a dot product, turn the score into the probability σ(score) that the pair is real, and
-# pay for every wrong belief:
+# instead. Its labels come from the text itself, without annotation; such learning is called **self-supervised**. Take a
+# pair that really occurred, *center* and *context*, and $k$ *negatives*, words drawn at random. The model scores each pair
+# by a dot product and takes σ(score) as the probability that the pair is real. Its loss is the sum of all $k + 1$ binary
+# *cross-entropies*, each the negative logarithm of the probability given to the right answer:
 #
 # $$\ell = -\ln \sigma(u \cdot v) - \sum_{i=1}^{k} \ln \sigma(-u \cdot n_i)$$
 #
-# with $u$ the vector of *center*, $v$ that of the true *context*, $n_i$ those of the negatives. This is **skip-gram** with **negative sampling**.
+# Here $u$ is the vector of *center*, $v$ that of *context*, and $n_i$ those of the negatives. This model is called
+# **skip-gram** with **negative sampling**.
 
 # %% tags=["demo"]
 pictures.skip_gram("the prisoner sat in a dark cell".split(), 6, 4, "canal the sugar opened cheese".split())
@@ -368,7 +455,7 @@ def sgns_loss(
 ) -> Float[Tensor, ""]:
     """The loss of skip-gram with negative sampling, in nats.
 
-    Summed over the k negatives, averaged over the batch. It stays finite for scores of ±200.
+    The sum over the k negatives, and the mean over the batch. It stays finite for scores of ±200.
     (difficulty ●●○, 8 minutes; Mikolov et al. 2013b, equation 4)
     """
     ### BEGIN SOLUTION
@@ -382,16 +469,16 @@ def sgns_loss(
 check("static.sgns_loss", lambda case: sgns_loss(case["center"], case["context"], case["negatives"]))
 
 # %% [markdown]
-# Before training, all vectors are close to zero, so all scores are too. **Predict** the loss of the untrained model
-# with $k = 5$ negatives, in nats. (σ(0) is one half.)
+# Before training, all vectors are close to zero, and so are all scores. **Predict** the loss of the untrained model with
+# $k = 5$ negatives, in nats. (σ(0) is one half.)
 
 # %%
 predict("static.untrained", ...)
 
 # %% [markdown]
-# The training loop fits in a few lines. Each word has two vectors, one for its role as *center* and one as *context*; we
-# keep the first. Negatives are drawn in proportion to count to the power ¾ (an extension below asks why). Fifteen hundred
-# steps take some five seconds.
+# The training loop fits into a few lines. Each word has two vectors, one as *center* and one as *context*; we keep the
+# first. Negatives are drawn with probabilities proportional to the counts raised to the power ¾ (*Further* asks why).
+# Fifteen hundred steps take about five seconds.
 
 # %% tags=["demo", "record"]
 @dataclass
@@ -407,7 +494,7 @@ class SkipGram:
 def train_skip_gram(
     ids: np.ndarray, size: int, D: int = 50, k: int = 5, steps: int = 1500, batch: int = 2048, seed: int = 0
 ) -> SkipGram:
-    """Train on the sentences `ids`, whose entries are below `size`."""
+    """Skip-gram vectors for the ids below `size`, trained on the sentences `ids`."""
     rng = torch.Generator().manual_seed(seed)
     words, neighbours = pairs_within(ids)
     noise = torch.bincount(words, minlength=size).float() ** 0.75
@@ -428,13 +515,14 @@ def train_skip_gram(
 
 
 # %% [markdown]
-# How low can the loss go? If every pair could have any score it liked, each would choose the one that fits its own
-# count. That is the best possible loss on this corpus, and it can be written down. At the optimum a pair is
-# believed real with probability $p/(p + k q)$: $p$ is its share of the true pairs, $q$ its share of the noise.
+# How low can the loss go? Suppose that every pair could have any score at all. The best score gives a pair the probability
+# $p/(p + k q)$ of being real, where $p$ is its share of the true pairs and $q$ its share of the noise. Even then the loss is
+# not 0, because the same pair can occur in the text and among the negatives. This remaining uncertainty is an *entropy*;
+# any loss beyond it is a *KL divergence*.
 
 # %% tags=["demo", "record"]
 def best_possible(counts: Float[Tensor, "V V"], k: int = 5) -> tuple[float, Float[Tensor, "V V"]]:
-    """The lowest loss that any scores reach on these pairs, and those scores."""
+    """The lowest loss that any scores can reach on these pairs, and the scores that reach it."""
     share = counts / counts.sum()
     noise = counts.sum(1) ** 0.75 / (counts.sum(1) ** 0.75).sum()
     fake = k * share.sum(1, keepdim=True) * noise
@@ -451,9 +539,9 @@ reached = np.mean(static.losses[-100:])
 print(f"untrained {static.losses[0]:.2f} nats, trained {reached:.2f}, best possible {best_loss:.2f}")
 
 # %% [markdown]
-# At that optimum the score of a pair is $\ln (p / k q)$: its PMI (with the noise's ¾ power in place of the count) minus
-# $\ln k$. So word2vec factorises, in 50 dimensions, a close relative of the table that you computed with `ppmi` (Levy and
-# Goldberg, 2014). We can look: each point on the right is a pair of words that was seen at least five times.
+# At the optimum the score of a pair is $\ln (p / k q)$. This is its PMI, with the noise distribution in place of the
+# frequency of the context word, minus $\ln k$. So word2vec factorises a close relative of your PPMI table in 50 dimensions
+# (Levy and Goldberg, 2014). In the figure on the right, each point is a pair of words that occurred at least five times.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 seen = (counts >= 5).nonzero()
@@ -461,26 +549,27 @@ seen = seen[torch.randperm(len(seen), generator=torch.Generator().manual_seed(0)
 optimum = best_scores[seen[:, 0], seen[:, 1]]
 score = (static.word[seen[:, 0]] * static.context[seen[:, 1]]).sum(dim=1)
 agreement = np.corrcoef(optimum, score)[0, 1]
-by_accident = np.corrcoef(optimum, score.flip(0))[0, 1]  # each score beside another pair's optimum
+by_accident = np.corrcoef(optimum, score.flip(0))[0, 1]  # each score against the optimum of another pair
 pictures.training(static.losses, 6 * np.log(2), best_loss, optimum, score, agreement, by_accident)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
-    f"**Sources say, we measure.** Levy and Goldberg prove that the scores of skip-gram reach PMI − ln k when vectors are long enough. "
-    f"With 50 numbers for each of {V:,} words we measure a correlation of {agreement:.2f} (each score beside another pair's optimum: "
-    f"{by_accident:.2f}), and a loss {reached - best_loss:.2f} nats above the best possible. Does it hang on the length of the vectors, or on the training? "
-    "Recorded (`python -m experiments skip_gram`), three seeds:"))
+    "**Claim and measurement.** Levy and Goldberg prove that the scores of skip-gram reach PMI − ln k if the vectors have enough dimensions. "
+    f"With 50 dimensions for {V:,} words we measure a correlation of {agreement:.2f} with the best scores (with the scores shuffled: "
+    f"{by_accident:.2f}) and a loss {reached - best_loss:.2f} nats above the best possible. Do the vectors lack dimensions, or does the training lack steps? "
+    "The table shows three recorded seeds (`python -m experiments skip_gram`):"))
 lengths = read_table("results/skip_gram.csv").groupby(["D", "steps"])
 display(pd.DataFrame({
-    f"{D} numbers, {steps:,} steps": {
+    f"{D} dimensions, {steps:,} steps": {
         "correlation with the best scores": "{:.3f} ± {:.3f}".format(*mean_and_half(rows["agreement"])),
         "nats above the best possible": "{:.3f} ± {:.3f}".format(*mean_and_half(rows["above"])),
     } for (D, steps), rows in lengths
 }).T)
 
 # %% [markdown]
-# It hangs on both. With 10 numbers per word, or with a third of the steps, the scores lie farther from the best ones. Four times 50 numbers still lower the loss, but the correlation hardly moves.
-# With enough of both, learning arrives at nearly the table that one can count.
+# Both matter. With 10 dimensions, or with a third of the steps, the scores are farther from the best ones. Four times as
+# many steps halve the gap in the loss, with 50 dimensions as well as with 200. So learning approaches the table that one
+# can count, but slowly: even the highest correlation, 0.97, leaves 6 % of the variance unexplained.
 
 # %% tags=["demo"]
 untrained = torch.randn(V, 50, generator=torch.Generator().manual_seed(0))
@@ -490,24 +579,24 @@ for word in ("river", "oxygen", "guard", "cell", "bank"):
         print(f"{word:7} {name:10}", ", ".join(vocabulary[i] for i in found))
 
 # %% [markdown]
-# *river*, *oxygen* and *guard* sit among words of their own topic. *cell* and *bank* have company of several kinds, or
-# of the kind that happened to win. Nothing is wrong with the training: a static embedding has to serve every sentence.
+# The neighbours of *river*, *oxygen* and *guard* come from their own topics. Those of *cell* and *bank* come from several
+# topics, or from the one that happened to prevail. Training has not failed: a static embedding has to serve every sentence.
 
 # %% [markdown]
 # ## 5 · Find the bug
 #
-# Word2vec has a second model, CBOW: it predicts the *target* word from the **average** of the context words around
-# it. Its loss is your `sgns_loss` with that average in the place of `center`. CBOW was long thought to be the weaker
-# of the two. In 2021 İrsoy, Benton and Stratos traced this to the gradient, written by hand in C, of the original program;
-# Gensim had inherited it. Two lines of `word2vec.c` (© Google, Apache 2.0). In the first, `neu1` becomes the average
-# of `cw` words; in the second, each of these words is changed:
+# Word2vec has a second model, CBOW. It predicts the *target* word from the **average** of the context words around it. Its
+# loss is your `sgns_loss` with that average in place of `center`. CBOW was long thought to be the weaker of the two
+# models. In 2021 İrsoy, Benton and Stratos traced its weakness to a hand-written gradient in the original C program, which
+# Gensim had inherited. Here are two lines of `word2vec.c` (© Google, Apache 2.0). The first turns `neu1` into the average
+# of `cw` words; the second updates each of these words:
 #
 # ```c
 # for (c = 0; c < layer1_size; c++) neu1[c] /= cw;
 # for (c = 0; c < layer1_size; c++) syn0[c + last_word * layer1_size] += neu1e[c];
 # ```
 #
-# Below is the same computation in PyTorch, error included, beside what autograd says.
+# The next cell contains the same computation in PyTorch, error included, and the gradient according to autograd.
 
 # %% tags=["demo"]
 def cbow_gradient_as_in_word2vec(contexts, target, negatives):
@@ -520,12 +609,12 @@ def cbow_gradient_as_in_word2vec(contexts, target, negatives):
 
 def gradient_by_autograd(contexts, target, negatives):
     contexts = contexts.clone().requires_grad_()
-    loss = len(contexts) * sgns_loss(contexts.mean(dim=1), target, negatives)  # the sum over examples
+    loss = len(contexts) * sgns_loss(contexts.mean(dim=1), target, negatives)  # the sum over the examples
     return torch.autograd.grad(loss, contexts)[0]
 
 
 # %% [markdown]
-# **Predict.** A window holds 4 context words. By what factor does the hand-written gradient differ from autograd's?
+# **Predict.** A window contains 4 context words. By what factor does the hand-written gradient differ from autograd's?
 
 # %%
 predict("static.cbow_factor", ...)
@@ -541,10 +630,10 @@ print(f"word2vec.c ÷ autograd, over all {ratio.numel()} numbers: from {ratio.mi
 def cbow_gradient(
     contexts: Float[Tensor, "B C D"], target: Float[Tensor, "B D"], negatives: Float[Tensor, "B k D"]
 ) -> Float[Tensor, "B C D"]:
-    """The gradient of each example's loss with respect to each of its C context words: the code above, mended.
+    """The gradient of each example's loss with respect to each of its C context words: the code above, corrected.
 
     The loss of an example is −ln σ(hidden · target) − Σ ln σ(−hidden · negative), where hidden is the average
-    of its context words. The gradient points uphill; examples do not influence one another.
+    of its context words. The gradient points uphill; it does not depend on the other examples of the batch.
     (difficulty ●●○, 6 minutes; İrsoy, Benton and Stratos 2021)
     """
     ### BEGIN SOLUTION
@@ -567,27 +656,28 @@ for C in (2, 4, 10):
     print(f"{C:2} context words: word2vec.c ÷ autograd {theirs:5.2f}, yours ÷ autograd {yours:5.2f}")
 
 # %% [markdown]
-# The factor is the number of context words. A constant factor would only be a larger learning rate. But windows are shorter at
-# the edges of a sentence, and word2vec draws their size at random, so the step depends on the window. (A
-# maintainer of Gensim defended it as a choice, in issue 1873. Then the steps follow another rule than the gradient of the loss.)
-# Make it a habit: before you believe a gradient that was derived by hand, compare it with autograd on random numbers.
+# The hand-written gradient is too large by a factor equal to the number of context words. If this number were constant, it
+# would only rescale the learning rate. But windows are shorter at the edges of a sentence, and word2vec draws their size at
+# random, so the step size varies from window to window. (In issue 1873 a maintainer of Gensim defended this as a choice;
+# but the steps then no longer follow the gradient of the loss.) Make it a habit to compare a gradient derived by hand with
+# autograd's, on random numbers, before you trust it.
 
 # %% [markdown]
 # ## 6 · What is in the vector of an ambiguous word?
 #
-# In our artificial English we can do what nobody can do with a newspaper: look up which sense every *cell* has. So we
-# write the sense into one half of the corpus (*cell* becomes *cell#prison*, *cell#biology* or *cell#phone*), leave the
-# other half as it is, and train once on both. Now *cell* and its three senses have vectors in one space, learned from
-# different sentences.
+# In our artificial English we can do what is impossible with a newspaper: look up the sense of every *cell*. We write the
+# sense into one half of the corpus (*cell* becomes *cell#prison*, *cell#biology* or *cell#phone*), leave the other half as
+# it is, and train once on both. Now *cell* and its three senses have vectors in one space, learned from different
+# sentences.
 #
-# If the vector of the word is a mixture of those of its senses, there are weights with
-# $f(\text{cell}) \approx \sum_s a_s\, f(\text{cell}\#s)$. You find the best ones.
+# If the vector of the word is a mixture of the vectors of its senses, there are weights $a_s$ with
+# $f(\text{cell}) \approx \sum_s a_s\, f(\text{cell}\#s)$. Your function finds the best weights.
 
 # %% nbgrader={"grade": false, "grade_id": "static-sense_mixture", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def sense_mixture(v: Float[Tensor, " D"], senses: Float[Tensor, "S D"]) -> Float[Tensor, " S"]:
-    """The weights a for which a @ senses comes closest to v (smallest Euclidean distance).
+    """The weights a for which a @ senses is closest to v (smallest Euclidean distance).
 
-    Any real numbers are allowed: they need not be positive nor sum to one. S is smaller than D.
+    The weights are any real numbers: they need not be positive or sum to one. S is smaller than D.
     (difficulty ●●○, 6 minutes)
     """
     ### BEGIN SOLUTION
@@ -599,13 +689,13 @@ def sense_mixture(v: Float[Tensor, " D"], senses: Float[Tensor, "S D"]) -> Float
 check("static.sense_mixture", lambda case: sense_mixture(case["v"], case["senses"]))
 
 # %% [markdown]
-# In this language the senses of a word are about equally frequent, in real texts hardly ever. So in the untouched half
-# we drop some sentences of each word's first sense: a few for one word, most for another. Frequencies then range from
-# about one in ten to nine in ten, and we can ask whether the weights follow.
+# In this language the senses of a word are about equally frequent; in real texts they hardly ever are. We therefore drop
+# some sentences with the first sense of each word from the unchanged half: a few for one word, most for another. The
+# frequencies then range from about one in ten to nine in ten, and we can ask whether the weights follow them.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def with_senses_named(sentences, first_id: int) -> tuple[np.ndarray, dict[tuple[int, int], int]]:
-    """Ids in which each ambiguous word has an id of its own for each sense, and {(word, sense): that id}."""
+    """Ids in which every sense of an ambiguous word has an id of its own, and {(word, sense): that id}."""
     ids, rows = sentences.ids.copy(), np.flatnonzero(sentences.position >= 0)
     where = rows, sentences.position[rows]
     found, which = np.unique(np.stack([ids[where], sentences.sense[rows]], 1), axis=0, return_inverse=True)
@@ -614,7 +704,7 @@ def with_senses_named(sentences, first_id: int) -> tuple[np.ndarray, dict[tuple[
 
 
 def with_rarer_senses(language, sentences, rng):
-    """The sentences without some of those whose word has its first sense: 5 to 90 % of them, word by word."""
+    """The sentences without 5 to 90 % of those in which an ambiguous word has its first sense; the share depends on the word."""
     kept_share = np.ones(len(language.senses))
     first = [language.senses.index(senses[0]) for senses in language.ambiguous.values()]
     kept_share[first] = rng.permutation(np.linspace(0.1, 0.95, len(first)))
@@ -622,7 +712,8 @@ def with_rarer_senses(language, sentences, rng):
 
 
 # %% [markdown]
-# Then we take every ambiguous word apart, and do the same with two sets of vectors that have no part in it.
+# The next cells decompose the vector of every ambiguous word in this way. As controls, they repeat this with two sets of
+# unrelated vectors.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def rebuilt(v: Float[Tensor, " D"], vectors: Float[Tensor, "S D"], weights: Float[Tensor, " S"]) -> float:
@@ -631,7 +722,7 @@ def rebuilt(v: Float[Tensor, " D"], vectors: Float[Tensor, "S D"], weights: Floa
 
 
 def take_apart(model: SkipGram, word: int, frequency: dict[int, float], controls: dict[str, list[int]]) -> dict:
-    """How well the vectors of its senses, {id: frequency}, and controls rebuild the vector of a word."""
+    """How well the vector of a word is rebuilt from those of its senses, {id: frequency}, and from control vectors."""
     v, senses, p = model.word[word], model.word[list(frequency)], torch.tensor(list(frequency.values()))
     weights = sense_mixture(v, senses)
     row = {"frequency": p.tolist(), "weights": weights.tolist()}
@@ -645,7 +736,7 @@ def take_apart(model: SkipGram, word: int, frequency: dict[int, float], controls
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def measure_mixtures(language, seed: int) -> list[dict]:
-    """Train on a half without and a half with named senses, then take every ambiguous word apart."""
+    """Train on one half with plain words and one with named senses, then take the vector of every ambiguous word apart."""
     rng, V = np.random.default_rng(seed), len(language.vocabulary)
     sentences = language.sample(40_000, rng, split="train")
     plain = with_rarer_senses(language, sentences[:20_000], rng)
@@ -666,16 +757,16 @@ def measure_mixtures(language, seed: int) -> list[dict]:
 
 
 # %% [markdown]
-# **Predict.** How similar (cosine) is the vector of an ambiguous word to the average of its senses' vectors, weighted by how
-# frequent each sense is? The three controls: the best mixture of as many random words; of senses of *other* ambiguous
-# words; and how similar the senses are among themselves.
+# **Predict.** What is the cosine of the vector of an ambiguous word with the average of its senses' vectors, weighted by
+# the frequency of each sense? For comparison we compute the best mixture of as many random words, the best mixture of
+# senses of *other* ambiguous words, and the mean cosine among the senses themselves.
 
 # %%
 predict("static.mixture", ...)
 
 # %% tags=["demo"]
 print("This takes five to ten seconds.")
-mixtures = measure_mixtures(language, seed=0)               # one row for each ambiguous word
+mixtures = measure_mixtures(language, seed=0)               # one entry per ambiguous word
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 labels = {
@@ -694,22 +785,25 @@ pictures.mixtures(mixtures, labels, (slope, intercept), follows)
 recorded = read_table("results/01_sense_mixture.csv")
 low, high = (recorded.groupby("measure")["value"].agg(f) for f in ("min", "max"))
 display(Markdown(
-    f"The vector of a word is close to the average of its senses: cosine {means['weighted by frequency']:.2f}, against {means['random words']:.2f} for the best mixture of "
-    f"random words and {means['senses of other words']:.2f} for senses of other words. Over {recorded.seed.nunique()} more seeds, recorded with `experiments/sense_mixture.py`: "
+    f"The vector of a word is close to the average of its senses: the cosine is {means['weighted by frequency']:.2f}, against {means['random words']:.2f} for the best mixture of "
+    f"random words and {means['senses of other words']:.2f} for senses of other words. Another {recorded.seed.nunique()} seeds, recorded with `experiments/sense_mixture.py`, give "
     f"{low['weighted by frequency']:.2f} to {high['weighted by frequency']:.2f}, against {low['random words']:.2f} to {high['random words']:.2f} and "
-    f"{low['senses of other words']:.2f} to {high['senses of other words']:.2f}. The cosine alone does not say which average: a plain one reaches "
+    f"{low['senses of other words']:.2f} to {high['senses of other words']:.2f}. The cosine alone does not show how the senses are weighted, for a plain average reaches "
     f"{means['plain average']:.2f}.\n\n"
-    f"The best weights do. The more frequent a sense, the larger its weight: correlation {follows:.2f} (recorded: {low['correlation']:.2f} to "
-    f"{high['correlation']:.2f}). But the line is flatter than frequency itself, with slope {slope:.2f} ({low['slope']:.2f} to {high['slope']:.2f}). A sense that makes up a "
+    f"The best weights do. The more frequent a sense is, the larger its weight, with a correlation of {follows:.2f} (recorded: {low['correlation']:.2f} to "
+    f"{high['correlation']:.2f}). But weights vary less than frequencies: the slope is {slope:.2f} ({low['slope']:.2f} to {high['slope']:.2f}). A sense that makes up a "
     f"tenth of the occurrences has a weight of about {intercept + 0.1 * slope:.2f}, not 0.10.\n\n"
-    "**Sources say, we measure.** Arora et al. (2018) merge pairs of words into artificial ones and report the same: the vectors add up linearly, and the weight of the rarer "
-    "meaning falls only with the logarithm of the frequency ratio. All senses are in the vector; what it cannot hold is which of them this sentence means."))
+    "**Claim and measurement.** Arora et al. (2018) merge pairs of words into artificial ones and report the same: the vectors add up linearly, and the weight of the rarer "
+    "meaning decreases only with the logarithm of the frequency ratio. All senses are in the vector. It cannot show which of them a given sentence means."))
 
 # %% [markdown]
-# Does the law hold in *real* English? There nobody has looked up senses. But two words can be made one: write `silver|gold` wherever *silver* or *gold* stands. Now there is a word with two senses, and which one is meant is known at
-# each place. It is called a **pseudo-word** (Schütze 1998).
+# Does this law hold in *real* English? Real texts do not label their senses. But we can merge two words: replace every
+# *silver* and every *gold* by `silver|gold`. The result is a word with two senses, and the original text says which of
+# them is meant at each position. Such a word is called a **pseudo-word** (Schütze 1998).
 #
-# So it was done with 68 pairs of nouns in half of the text of 82 English novels. The other half was left as it was ([data/novels](../../data/novels/README.md)). Again some places of one word were skipped, so that shares range from one tenth to nine.
+# We did this with 68 pairs of nouns in one half of the text of 82 English novels and left the other half unchanged
+# ([data/novels](../../data/novels/README.md)). Again we dropped some occurrences of one word, so that frequencies range
+# from one tenth to nine tenths.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 import pandas as pd
@@ -737,26 +831,26 @@ def from_to(name: str, runs: pd.DataFrame = at_the_end) -> str:
     return f"{runs[name].min():.2f} to {runs[name].max():.2f}"
 
 display(Markdown(
-    f"One of three runs is drawn. In novels, too, the word is close to the average of its senses: {from_to('weighted by frequency')} over the runs, against {from_to('senses of other words')} for the senses of other words and "
-    f"{from_to('random words')} for random ones. The weight follows the share, with correlation {from_to('correlation')} and slope {from_to('slope')}. After half of the training the slope is "
+    f"The figure shows one of three runs. In novels, too, the word is close to the average of its senses: the cosine is {from_to('weighted by frequency')} over the runs, against {from_to('senses of other words')} for senses of other words and "
+    f"{from_to('random words')} for random words. The weight of a sense follows its frequency, with correlation {from_to('correlation')} and slope {from_to('slope')}. After half of the training the slope was "
     f"{from_to('slope', of_runs.loc[in_novels.steps.min()])} (recorded with `experiments/novels_mixture.py`)."))
 
 # %% [markdown]
 # ## 7 · f(w) against f(w, C)
 #
-# Whether vectors know senses is a question for one number. Take many occurrences of one word in different sentences,
-# with a vector for each. If the vectors follow the sense, pairs with the same sense are more alike than pairs
-# with different senses. Their difference is the *separation*. We will measure it for every model of the course.
+# One number tells us whether vectors distinguish senses. Take many occurrences of one word in different sentences, with a
+# vector for each. If the vectors follow the sense, pairs with the same sense are more similar than pairs with different
+# senses. The difference is called the *separation*. We will measure it for every model of the course.
 
 # %% nbgrader={"grade": false, "grade_id": "static-separation", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def separation(h: Float[Tensor, "n D"], senses: Int[Tensor, " n"]) -> Float[Tensor, ""]:
-    """Mean cosine of pairs of occurrences with the same sense, minus that of pairs with different senses.
+    """The mean cosine of pairs of occurrences with the same sense, minus that of pairs with different senses.
 
     h        one vector for each occurrence of a word.
-    senses   the sense of each occurrence, as any whole number, also below 0. Both kinds of pair occur.
+    senses   the sense of each occurrence, any integer, possibly negative. Both kinds of pair occur.
 
-    A pair is two different occurrences, also if their vectors are equal; the cosine with a vector of zeros is 0.
-    Every pair counts once in its mean, whatever sense it has.
+    A pair consists of two different occurrences, even if their vectors are equal; the cosine with a vector of
+    zeros is 0. Every pair counts once in its mean, whatever its sense.
     (difficulty ●●○, 7 minutes)
     """
     ### BEGIN SOLUTION
@@ -771,18 +865,24 @@ def separation(h: Float[Tensor, "n D"], senses: Int[Tensor, " n"]) -> Float[Tens
 check("static.separation", lambda case: separation(case["h"], case["senses"]))
 
 # %% [markdown]
-# **Predict** the separation of the static vectors that you trained, for the occurrences of *cell*. The cell shows what you can choose from when you run it.
+# **Predict** the separation of the static vectors that you trained, over the occurrences of *cell*. Run the cell to see
+# the choices.
 
 # %%
-NONE, BELOW, ABOVE = "exactly 0", "below 0: the senses are mixed up", "above 0: training has pulled the senses apart"
+NONE, BELOW, ABOVE = "exactly 0", "below 0: pairs with the same sense are less similar", "above 0: training has separated the senses"
 predict("static.separation", ..., choices=(NONE, BELOW, ABOVE))
 
 # %% [markdown]
-# Against it we set the simplest contextual embedding that there is. It learns nothing new: it averages the
-# static vectors of the *other* words in the sentence, a "bag of words". We take it twice, once with the words before
-# the ambiguous word only, once with those on both sides. All models of the course are asked about the same
-# held-out sentences, the exam. Its questions are of four kinds. The words before the ambiguous one tell its sense; only words
-# after it do; or all words are there and only their *order* tells, in one clause or in two.
+# We compare the static embedding with the simplest contextual embedding there is. It learns nothing new: it averages the
+# static vectors of the *other* words in the sentence and ignores their order, which makes it a **bag of words**. One
+# version averages only the words before the ambiguous word, the other the words on both sides.
+#
+# Every model of the course takes the same test on held-out sentences. Its questions are of four kinds, depending on what
+# reveals the sense:
+# - a word before the ambiguous word;
+# - only a word after it;
+# - only the *order* of the words, in a sentence of one clause;
+# - only their order, in a sentence of two clauses.
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.exam import QUESTIONS, Accuracy, ambiguous_words, bounds, nearest_sense, sense_exam
@@ -800,10 +900,10 @@ for kind, what in QUESTIONS.items():
 def average_of_neighbours(
     ids: np.ndarray, position: np.ndarray, vectors: Float[Tensor, "V D"], only_before: bool = False
 ) -> Float[Tensor, "n D"]:
-    """f(w, C): the average vector of the words around the ambiguous word, or of those before it."""
+    """f(w, C): the average vector of the words around the ambiguous word, or of the words before it."""
     ids, position = torch.from_numpy(ids), torch.from_numpy(position).unsqueeze(1)
-    place = torch.arange(ids.shape[1])
-    used = (ids >= len(SPECIAL_TOKENS)) & (place < position if only_before else place != position)
+    positions = torch.arange(ids.shape[1])
+    used = (ids >= len(SPECIAL_TOKENS)) & (positions < position if only_before else positions != position)
     return (vectors[ids] * used.unsqueeze(2)).sum(1) / used.sum(1, keepdim=True).clamp(min=1)
 
 
@@ -828,7 +928,7 @@ representations = {
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 def exam_of(vectors: Float[Tensor, "V D"]) -> dict[str, Accuracy]:
-    """The exam of each representation with these vectors."""
+    """The result of each representation in the test, with these vectors."""
     return {
         name: nearest_sense(exam, represent(exam.labelled, vectors), represent(exam.held_out, vectors))
         for name, represent in representations.items()
@@ -846,23 +946,24 @@ for word in language.ambiguous:
     separations["around, senses shuffled"][word] = separation(represent(held_out[rows], static.word), mixed_up).item()
 of_cell = separations["f(w): one vector per word"]["cell"]
 reveal("static.separation", NONE if abs(of_cell) < 1e-5 else ABOVE if of_cell > 0 else BELOW, because={
-    BELOW: "Two occurrences of one sense would have to be less similar than two of different senses. All pairs are equally similar here.",
-    ABOVE: "Training saw all three senses and gave them one row of the table. Every occurrence gets that row, and every cosine is 1.",
+    BELOW: "Two occurrences with the same sense would have to be less similar than two with different senses. Here all pairs are equally similar.",
+    ABOVE: "Training saw all three senses but gave them a single row of the table. Every occurrence gets this row, so every cosine is 1.",
 })
 pictures.bars(separations, "separation (difference of cosines)")
 
 # %% [markdown]
-# A function of the word alone has separation 0, whatever its table holds: there is nothing left to be different.
-# Now the exam itself. Each held-out word takes the sense of the most similar labelled occurrence. For identical vectors that
-# would only be a way of breaking ties, so ties go to the more frequent sense: $f(w)$ then scores exactly what
-# answering with each word's most frequent sense would. Two readers that learn no vectors stand on the **scoreboard** from the beginning. *Bag of
-# words* compares the counts of the other words; in *near words* a word counts the more, the nearer it stands.
+# A function of the word alone has separation 0, whatever its table contains, because all occurrences get the same vector.
+#
+# Now for the test itself. Each held-out word takes the sense of the most similar labelled occurrence. Ties go to the more
+# frequent sense. All vectors of $f(w)$ tie, so its score is that of always answering with the most frequent sense of the
+# word. The **scoreboard** starts with two baselines that learn no vectors. *Bag of words* compares the counts of the other
+# words, and *near words* gives a larger weight to nearer words.
 
 # %% tags=["demo"]
 scores, limits = exam_of(static.word), bounds()
 recorded_exams = read_table("results/skip_gram_exam.csv")            # three trainings of the cells above
 for name in scores:
-    note = "skip-gram" if name.startswith("f(w):") else "control: a bag of skip-gram vectors"
+    note = "skip-gram" if name.startswith("f(w):") else "baseline: a bag of skip-gram vectors"
     trainings = recorded_exams[recorded_exams.model == name][list(QUESTIONS)]
     add_row(name, [Accuracy(*shares) for shares in trainings.to_numpy()], note=note)
 draw()
@@ -871,21 +972,22 @@ draw()
 one, before, around = scores.values()
 of_one = sorted(one[kind] for kind in QUESTIONS)
 display(Markdown(
-    "On the board stand the means of three trainings (`python -m experiments skip_gram_exam`); here is what yours gives. "
-    f"The static vector gets the majority of every kind, {of_one[0]:.2f} to {of_one[-1]:.2f}: it is the same in all sentences. "
-    f"Averaging the words *before* answers {before.left:.2f} of the questions whose cue stands on "
-    f"the left, and {before.right:.2f} of those whose cue comes only afterwards. There no reader of the words before can expect more than {limits.words_before.right:.2f}. (That bound "
-    f"is an expectation; on one exam a score may lie a little above it, within its interval.) Averaging the words on *both* sides answers {around.left:.2f} and {around.right:.2f}. "
-    "So what is missing from f(w) is the context, not a better table: wherever the words themselves tell the sense, even an average repairs it.\n\n"
-    f"The last two panels are another matter. All the other words give {around.order1:.2f} and {around.order2:.2f}, about a half, and counts do no better. "
-    f"The words before give {before.order1:.2f} and {before.order2:.2f}. The first is more than a half, although this reader knows less: that a word stands *before* another is a piece of "
-    "order, and where the people of one sense alone stand there, it tells."))
+    "The scoreboard shows means over three trainings (`python -m experiments skip_gram_exam`); here are the results of yours. "
+    f"The static vector has an accuracy of {of_one[0]:.2f} to {of_one[-1]:.2f}, that of the most frequent sense, because it is the same in all sentences. "
+    f"The average of the words *before* answers {before.left:.2f} of the questions with the cue on "
+    f"the left, and {before.right:.2f} of those with the cue only on the right. No model that sees only the words before can expect more than {limits.words_before.right:.2f} there. (This bound "
+    f"is an expectation; in a single test a score may lie slightly above it, within its interval.) The average of the words on *both* sides answers {around.left:.2f} and {around.right:.2f}. "
+    "So f(w) lacks the context, not a better table: wherever a word reveals the sense, even an average is enough.\n\n"
+    f"The last two panels are different. The average of all other words reaches {around.order1:.2f} and {around.order2:.2f}, about one half, and counts do no better. "
+    f"The words before reach {before.order1:.2f} and {before.order2:.2f}. The first value is above one half although this average covers fewer words. To know that a word comes *before* another "
+    "is to know part of the order, and this part reveals the sense if the people mentioned so far all go with one sense."))
 
 # %% [markdown]
-# ### What a bag of words cannot hold
+# ### What a bag of words cannot represent
 #
-# Why a half? Here are two sentences of the language, with the exact probability of their sense. What people act upon is theirs: the prisoner paints
-# a prison's cell, the biologist one that can be stained.
+# Why one half? Here are two sentences of the language, with the exact probability of their sense. In this language people
+# act on the things of their own topic: a cell that the prisoner paints is in a prison, and one that the biologist paints
+# is alive.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.exam import Exam, nearest_hits
@@ -912,64 +1014,66 @@ right_of_question, right_of_partner = (
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
-    "The same words, so the same average and the same answer: it can be right for one of the two only. All sentences of these two kinds have such a *partner* "
-    "in the language: the same words, another sense, the same probability. So no reader of the words without their order, however clever, can expect more than "
-    f"{limits.no_order.order1:.2f}. We asked the average about the partners of all {len(ordered):,} questions, too. It is right for {right_of_question.mean():.3f} of the questions, for "
-    f"{right_of_partner.mean():.3f} of their partners, and for both in {np.sum(right_of_question & right_of_partner)} cases: {(right_of_question.mean() + right_of_partner.mean()) / 2:.3f} of all. "
-    "What it has above a half in one panel or the other is luck: the exam happened to draw one partner rather than the other.\n\n"
-    "Real sentences ask for order as well: a bag of words cannot say who did what to whom. This control stays on the board. A later "
-    "model that is above it in the last two panels knows something of *order*. One that reads from left to right, GPT, will meet the wall in the second panel again."))
+    "The two sentences have the same words, so the same average and the same answer, which is right for only one of them. Every sentence of these two kinds has such a *partner* "
+    "in the language: the same words, another sense, the same probability. So no model that ignores order, however clever, can expect an accuracy above "
+    f"{limits.no_order.order1:.2f}. We tested the average on the partners of all {len(ordered):,} questions, too. It is right for {right_of_question.mean():.3f} of the questions, for "
+    f"{right_of_partner.mean():.3f} of their partners, and for both in {np.sum(right_of_question & right_of_partner)} cases: {(right_of_question.mean() + right_of_partner.mean()) / 2:.3f} overall. "
+    "Where its accuracy exceeds one half in a panel, this is luck: the test happened to draw one partner rather than the other.\n\n"
+    "Order matters in real sentences as well: a bag of words does not know who did what to whom. This baseline stays on the scoreboard. A later "
+    "model that beats it in the last two panels knows something about *order*. GPT, which reads from left to right, will meet the bound of the second panel again."))
 
 # %% [markdown]
 # ## Questions
 #
-# **1.** *cell* in GloVe is a mixture of its senses. A program gets only this vector for the word, no other word of the
-# sentence. Can any network on top of it, however deep, find out which sense was meant? What could it find out? What
-# changes when it also gets the vectors of the other words, and what when it gets only their average? Support your answer with numbers from this notebook.
+# **1.** *cell* in GloVe is a mixture of its senses. A program receives only this vector, and no other word of the sentence.
+# Can any network on top of it, however deep, find out which sense was meant? What can it find out? What changes if it also
+# receives the vectors of the other words, and what if it receives only their average? Support your answer with numbers from
+# this notebook.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "static-reflection-1", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}
-# No. The vector is a function of the word, so it is the same in every sentence; whatever a network computes from it is
-# the same in every sentence, too. It can find out which senses the word *has* and about how frequent they are. They are
-# present as a weighted sum: the best mixture of its senses has cosine 0.9 or more with the word, that of random words
-# about 0.3. So it can answer with the most frequent one: a little less than half of the exam, the score of f(w).
+# No. The vector is a function of the word, so it is the same in every sentence. Whatever a network computes from it is also
+# the same in every sentence. The network can find out which senses the word *has* and roughly how frequent they are,
+# because the vector is close to a weighted sum of the senses: the best mixture of its senses has cosine 0.9 or more with
+# the word, the best mixture of random words about 0.3. So the network can answer with the most frequent sense, which is
+# right for a little less than half of the test, the score of f(w).
 #
-# With the other words' vectors as well, the input is a function of word and context. Even their plain average finds
-# nearly every sense in the exam where a word tells it and the average sees both sides. It finds no more than the majority when it
-# sees only words before the cue. Where only the order of the words tells the sense, the average is right in half of the cases: two sentences of the same words get the same
-# vector. So the information is in the other words and in their order, and the task of the following notebooks is to bring it into
-# the word's own vector.
+# With the vectors of the other words, the input depends on word and context. Even their plain average finds nearly every
+# sense in the test if some word reveals it and the average covers both sides. An average of the words before the cue finds
+# no more than the majority sense. Where only the order of the words reveals the sense, the average is right in half of the
+# cases, because two sentences with the same words get the same vector. So the information is in the other words and in
+# their order, and the task of the following notebooks is to bring it into the word's own vector.
 #
-# *Marking guide.* 1 point: same input, same output, for any network. 1 point: what is in the vector (the senses and their
-# frequencies, with a number). 1 point: what the context adds, with a number that names its control (that an average loses
-# the order is a welcome addition).
+# *Marking guide.* 1 point: the same input gives the same output, for any network. 1 point: what the vector contains (the
+# senses and their frequencies, with a number). 1 point: what the context adds, with a number and its baseline (that an average
+# loses the order is a welcome addition).
 
 # %% [markdown]
-# **2.** Use your `cosine` on GloVe for *hot* with *cold*, *warm* and *piano*, and for one more pair of opposites of your
-# choice. Why do opposites come out so similar? Name one task for which that is harmless and one for which it hurts.
+# **2.** Use your `cosine` on GloVe to compare *hot* with *cold*, *warm* and *piano*, and compare one more pair of opposites
+# of your choice. Why are opposites so similar? Name one task for which this is harmless and one for which it is harmful.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "static-reflection-2", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}
-# Opposites keep the same company: *hot* and *cold* both stand beside *water*, *weather*, *days* and *very*. A vector that is
-# learned from company records in which sentences a word can stand, and opposites can replace each other in nearly all of
-# them. So their cosine is far above that of a random pair, and about as high as that of *hot* and *warm*: the vector says
+# Opposites occur in the same contexts: *hot* and *cold* both occur next to *water*, *weather*, *days* and *very*. A vector
+# learned from contexts records in which sentences a word can occur, and opposites can replace each other in nearly all of
+# them. So their cosine is far above that of a random pair, and about as high as that of *hot* and *warm*. The vector says
 # "a temperature", not which one. Harmless: finding the topic of a text, or documents about the weather. Harmful: judging
-# opinions (*good* against *bad*), or whether two sentences contradict each other.
+# opinions (*good* against *bad*), or deciding whether two sentences contradict each other.
 #
-# *Marking guide.* 1 point: measured values, with the control pair. 1 point: same contexts, hence similar vectors. 1 point:
-# one suitable task of each kind with a reason.
+# *Marking guide.* 1 point: measured values, with the unrelated pair for comparison. 1 point: the same contexts lead to
+# similar vectors. 1 point: one suitable task of each kind, with a reason.
 
 # %% [markdown]
-# ## Extensions
+# ## Further
 #
-# These earn extra credit. **Where do negatives come from?** Drawn by frequency, one negative in a few would be *the*;
-# drawn evenly, the rarest word would come as often as *the*. Mikolov et al. (2013b) found that counts to the power ¾ did
-# better than either.
+# These exercises earn extra credit. **Where do negatives come from?** If negatives were drawn by frequency, one in a few
+# would be *the*; if they were drawn uniformly, the rarest word would come up as often as *the*. Mikolov et al. (2013b)
+# found that counts raised to the power ¾ work better than either.
 
 # %% nbgrader={"grade": false, "grade_id": "static-negative_distribution", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def negative_distribution(counts: Float[Tensor, " V"], power: float) -> Float[Tensor, " V"]:
-    """The probability of each word to be drawn as a negative: proportional to its count to the given power.
+    """The probability that each word is drawn as a negative: proportional to its count raised to the power `power`.
 
-    They sum to one. Powers are above 0, so a word that never occurs is never drawn.
-    (extension, difficulty ●○○, 3 minutes)
+    The probabilities sum to one. Powers are positive, so a word that never occurs is never drawn.
+    (extra credit, difficulty ●○○, 3 minutes)
     """
     ### BEGIN SOLUTION
     weights = counts**power
@@ -988,15 +1092,17 @@ rare = (occurrences > 0) & (occurrences <= occurrences[occurrences > 0].median()
 for power in (1.0, 0.75, 0.01):
     p = negative_distribution(occurrences, power)
     the, ten, half = p[language.id_of["the"]], p[by_count[:10]].sum(), p[rare].sum()
-    print(f"power {power:4}: 'the' {the:6.1%}, ten most frequent words {ten:6.1%}, rarer half of the words {half:6.1%}")
+    print(f"power {power:4}: 'the' {the:6.1%}, ten most frequent words {ten:6.1%}, words up to the median count {half:6.1%}")
 
 # %% [markdown]
-# **Counted, and then shortened.** If word2vec factorises a table, can we factorise it ourselves? A singular value decomposition gives the 50 numbers per word that come closest to all rows of your PPMI table
-# (Deerwester et al. 1990 did so with words and documents; Levy, Goldberg and Dagan 2015 compare). No training, no negatives. GloVe stands between the two: its loss is
+# **Counted, then shortened.** If word2vec factorises a table, we can also factorise it directly. Of all tables of rank 50,
+# the singular value decomposition $U S V^\top$, cut to 50 dimensions, comes closest to your PPMI table. (Deerwester et al. 1990 applied it to
+# words and documents.) Its word vectors would be the rows of $U S$. We take $U S^{1/2}$ instead, which
+# divides $S$ evenly between words and contexts; Levy, Goldberg and Dagan (2015) found this to work better. GloVe lies between counting and learning: its loss is
 #
 # $$\sum_{w,c} g(n(w, c))\, \big(u_w \cdot v_c + b_w + b_c - \ln n(w, c)\big)^2 ,$$
 #
-# over the pairs that occur; $g$ lets frequent pairs count more, up to a limit.
+# summed over the pairs that occur; $g$ gives frequent pairs more weight, up to a limit.
 
 # %% tags=["demo"]
 U, S, _ = torch.linalg.svd(table)
@@ -1007,77 +1113,33 @@ print("river:", ", ".join(vocabulary[i] for i in nearest(shortened, river, 7)))
 print("This takes a few seconds.")
 hits = {
     name: nearest_hits(exam, *(average_of_neighbours(s.ids, s.position, vectors) for s in (exam.labelled, exam.held_out)))
-    for name, vectors in (("skip-gram", static.word), ("PPMI, shortened", shortened))
+    for name, vectors in (("skip-gram", static.word), ("U S^½", shortened), ("U S", U[:, :50] * S[:50]))
 }
-gap = {kind: (hits["PPMI, shortened"].astype(float) - hits["skip-gram"])[exam.held_out.cue == kind] for kind in QUESTIONS}
+gap = {kind: (hits["U S^½"].astype(float) - hits["skip-gram"])[exam.held_out.cue == kind] for kind in QUESTIONS}
 by_kind = {
     what: {
-        **{f"average of {name}": f"{found[exam.held_out.cue == kind].mean():.3f}" for name, found in hits.items()},
-        "difference (95 %)": "{:+.3f} ({:+.3f} to {:+.3f})".format(gap[kind].mean(), *bootstrap(gap[kind])),
+        **{f"average, {name}": f"{found[exam.held_out.cue == kind].mean():.3f}" for name, found in hits.items()},
+        "U S^½ minus skip-gram (95 %)": "{:+.3f} ({:+.3f} to {:+.3f})".format(gap[kind].mean(), *bootstrap(gap[kind])),
     } for kind, what in QUESTIONS.items()
 }
 display(pd.DataFrame(by_kind).T)
 
 # %% [markdown]
-# No training, and where words tell the sense the averages of these vectors lose about two points to skip-gram's at most. Where order decides, both are near a half. (One corpus, 50 numbers each.)
+# Without any training, the averages of these vectors score almost as well as skip-gram's where a word reveals the sense:
+# they lose two points at most. Here it makes no difference whether we take $U S^{1/2}$ or $U S$. Where order decides, all
+# three are near one half.
 
 # %% [markdown]
-# **The same words in other books.** Skip-gram in English: the course has trained it for five minutes of one core on 82 novels of 1839 to 1927, 16,384 words with 100 numbers each ([card](../../data/models/novels_skipgram.md)). GloVe's texts
-# are of our own time. We look for neighbours among the words that both know. Change the words: one that is missing is no error.
-
-# %% tags=["demo"]
-from coursekit.novels.shipped import load_skipgram
-
-YOUR_WORDS = "cell mouse engine gay bank station telephone"
-novel_words, novel_vectors = load_skipgram()
-
-# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-in_novels_at = {word: i for i, word in enumerate(novel_words)}
-common_words = [word for word in novel_words if word in glove.index and word.isalpha()]
-two_corpora = {
-    "in novels": novel_vectors[[in_novels_at[word] for word in common_words]],
-    "in GloVe": glove.vectors[[glove.index[word] for word in common_words]],
-}
-place_of = {word: i for i, word in enumerate(common_words)}
-
-def neighbours_in(vectors: Float[Tensor, "V D"], word: str, k: int) -> list[str]:
-    if word not in place_of:
-        return ["not among the words that both know"]
-    return [common_words[i] for i in nearest(vectors, place_of[word], k)]
-
-with pd.option_context("display.max_colwidth", None):
-    display(pd.DataFrame({
-        word: {called: ", ".join(neighbours_in(vectors, word, 6)) for called, vectors in two_corpora.items()}
-        for word in YOUR_WORDS.lower().split()
-    }).T)
-
-asked = common_words[100:400]                                                                 # frequent ones, less the grammar
-ten = {called: [{*neighbours_in(vectors, word, 10)} for word in asked] for called, vectors in two_corpora.items()}
-
-def in_both(first: list[set[str]], second: list[set[str]]) -> Float[np.ndarray, "n"]:
-    return np.array([len(ours & theirs) / 10 for ours, theirs in zip(first, second, strict=True)])
-
-same_word = in_both(ten["in novels"], ten["in GloVe"])
-other_word = in_both(ten["in novels"], ten["in GloVe"][1:] + ten["in GloVe"][:1])      # the control
-display(Markdown(
-    "Of the ten nearest words, {:.0%} are the same (95 %, over {} words: {:.0%} to {:.0%}); ".format(same_word.mean(), len(asked), *bootstrap(same_word))
-    + f"of another word's, {other_word.mean():.1%}."))
-
-# %% [markdown]
-# What a word means to its vector is what the books said with it: a *cell* of novels is a room, and on a *bank* there grows grass. (Not only the texts differ: the method and the number of words do, too. How much each of them
-# counts, this does not say.)
-
-# %% [markdown]
-# **Analogies.** *man* is to *king* as *woman* is to … ? Mikolov et al. answered with vectors: the word nearest to
-# *king* − *man* + *woman*. It made word vectors famous. One detail is easily overlooked: the three words of the question
+# **Analogies.** *man* is to *king* as *woman* is to … ? Mikolov et al. answered with vectors: take the word nearest to
+# *king* − *man* + *woman*. This made word vectors famous. One detail is easily overlooked: the three words of the question
 # are not allowed as answers.
 
 # %% nbgrader={"grade": false, "grade_id": "static-analogy", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def analogy(vectors: Float[Tensor, "V D"], a: int, b: int, c: int, k: int) -> Int[Tensor, " k"]:
     """a is to b as c is to …: the k rows nearest by cosine to b − a + c, best first, without a, b and c.
 
-    All vectors are brought to length 1 before they are added; one of zeros stays as it is.
-    (extension, difficulty ●●○, 6 minutes; Mikolov, Yih and Zweig 2013)
+    All vectors are scaled to length 1 before they are added; a vector of zeros stays as it is.
+    (extra credit, difficulty ●●○, 6 minutes; Mikolov, Yih and Zweig 2013)
     """
     ### BEGIN SOLUTION
     unit = F.normalize(vectors, dim=1)
@@ -1092,8 +1154,8 @@ def analogy(vectors: Float[Tensor, "V D"], a: int, b: int, c: int, k: int) -> In
 check("static.analogy", lambda case: analogy(case["vectors"], case["a"], case["b"], case["c"], case["k"]))
 
 # %% [markdown]
-# Linzen (2016) asked what happens when the question words *are* allowed, and what one gets for simply answering with
-# the nearest neighbour of *c*. We ask the same of GloVe, on four kinds of analogies.
+# Linzen (2016) asked what happens if the question words *are* allowed, and how often the nearest neighbour of *c* alone is
+# the right answer. We ask the same of GloVe, with four kinds of analogies.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 questions = {
@@ -1102,11 +1164,11 @@ questions = {
     "plural": "cat cats dog dogs car cars house houses bank banks river rivers cell cells",
     "past": "walk walked talk talked play played call called open opened move moved work worked",
 }
-few = load_glove(top=20_000)  # the more words, the slower; all of the question's are among these
+few = load_glove(top=20_000)  # fewer words are faster; these include all words of the questions
 unit = F.normalize(few.vectors, dim=1)
 measures = (
-    "right, question words excluded", "right, nothing excluded",
-    "a question word, nothing excluded", "right: nearest word to c",
+    "correct, question words excluded", "correct, nothing excluded",
+    "a question word, nothing excluded", "correct: nearest word to c",
 )
 results, asked_back_of_many = {name: {} for name in measures}, []
 for kind, text in questions.items():
@@ -1118,7 +1180,7 @@ for kind, text in questions.items():
     answers = torch.cat([analogy(few.vectors, *abc, 1) for abc in torch.stack([a, b, c], dim=1).tolist()])
     simply = torch.cat([nearest(few.vectors, word, 1) for word in c.tolist()])
     asked_back = (plain == a) | (plain == b) | (plain == c)
-    of_many = ((unit[b] - unit[a] + unit[c]) @ F.normalize(glove.vectors, dim=1).T).argmax(dim=1)  # of 100,000 words
+    of_many = ((unit[b] - unit[a] + unit[c]) @ F.normalize(glove.vectors, dim=1).T).argmax(dim=1)  # among 100,000 words
     asked_back_of_many.append(((of_many == a) | (of_many == b) | (of_many == c)).float().mean().item())
     for name, hits in zip(measures, (answers == d, plain == d, asked_back, simply == d), strict=True):
         results[name][f"{kind}\n{' : '.join(text.split()[:2])}"] = hits.float().mean().item()
@@ -1127,16 +1189,18 @@ pictures.bars(results, f"share of {len(d)} questions", written=True, top=1.05)
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 right, _, question_word, baseline = ([*values.values()] for values in results.values())
 display(Markdown(
-    "**Sources say, we measure.** Linzen: the method owes much to the exclusion of the question's words and to neighbours that would be right anyway. In GloVe, without "
-    f"the exclusion, {', '.join(f'{share:.0%} ({kind})' for share, kind in zip(question_word, questions))} of the questions are answered with a word of the question. (Among 100,000 words in place of 20,000: {', '.join(f'{share:.0%}' for share in asked_back_of_many)}.) For plurals, "
-    f"the nearest neighbour of *c* alone is right in {baseline[2]:.0%} of cases and the analogy in {right[2]:.0%}; for capitals it is {baseline[0]:.0%} against {right[0]:.0%}: "
+    "**Claim and measurement.** Linzen found that the method owes much to the exclusion of the question words and to neighbours that would be right anyway. In GloVe, without "
+    f"the exclusion, the answer is a word of the question in {', '.join(f'{share:.0%} ({kind})' for share, kind in zip(question_word, questions))} of cases. (Among 100,000 words instead of 20,000: {', '.join(f'{share:.0%}' for share in asked_back_of_many)}.) For plurals, "
+    f"the nearest neighbour of *c* alone is right in {baseline[2]:.0%} of cases, and the analogy in {right[2]:.0%}. For capitals the figures are {baseline[0]:.0%} and {right[0]:.0%}: "
     "there the offset does the work."))
 
 # %% [markdown]
 # ### What else the vectors have learned
 #
-# Vectors learn from texts whatever stands in them, prejudice included. Bolukbasi et al. (2016) and Caliskan, Bryson and Narayanan (2017) measured it: is an occupation nearer to *she* or to *he*? We take 30 occupations and
-# seven pairs of words. How far an occupation **leans** is its cosine with *she* minus that with *he*, and the mean of that over the pairs. The control is the same number for 2,000 random frequent words; an eighth pair, *female* and *male*, stands apart.
+# Vectors learn whatever their texts contain, prejudice included. Bolukbasi et al. (2016) and Caliskan, Bryson and Narayanan
+# (2017) measured it: is an occupation nearer to *she* or to *he*? We take 30 occupations and seven pairs of words. How
+# far an occupation **leans** is its cosine with *she* minus its cosine with *he*, averaged over the seven pairs. For
+# comparison we compute the same value for 2,000 random frequent words. An eighth pair, *female* and *male*, is shown separately.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 OCCUPATIONS = (
@@ -1168,27 +1232,31 @@ def against(both: Float[np.ndarray, "n 2"]) -> float:
 both_ways = torch.stack([seven, eighth], dim=1).numpy()
 reversed_to = against(both_ways), *bootstrap(both_ways, against)
 beyond = [name for name, value in zip(OCCUPATIONS, seven) if value < at_random[0] or value > at_random[1]]
-print(f"rank correlation of two of the seven pairs, over the occupations: {among_seven.min():.2f} to {among_seven.max():.2f}")
-print("their mean against female − male: {:.2f} (95 %, over occupations: {:.2f} to {:.2f})".format(*reversed_to))
-print("further out than 95 % of random words:", ", ".join(beyond))
+print(f"rank correlation between two of the seven pairs, over the occupations: {among_seven.min():.2f} to {among_seven.max():.2f}")
+print("their mean against female − male: {:.2f} (95 % interval over occupations: {:.2f} to {:.2f})".format(*reversed_to))
+print("outside the range of 95 % of random words:", ", ".join(beyond))
 
 # %% [markdown]
-# The seven pairs agree: *nurse* and *midwife* lean to one side, *physicist* and *engineer* to the other, in the vectors of newspapers and an encyclopaedia. Most lean no further than random words do. And the eighth pair turns the order round. Perhaps a
-# text says *female* where it did not expect a woman; we have not looked. A measure of bias is one more claim that has to survive another choice of words. The vectors of this course go into everything that is built on them.
+# The seven pairs agree: in vectors of newspapers and an encyclopaedia, *nurse* and *midwife* lean to one side, *physicist*
+# and *engineer* to the other. Most occupations lean no further than random words do. The eighth pair reverses the order,
+# perhaps because texts write *female* where a woman was not expected; we have not tested this. So a measure of bias must
+# also survive another choice of words. Such biases carry over into everything built on these vectors.
 #
-# What we cannot show here is how well vectors agree with people about *words*: the ratings that are used for it are not ours to give.
+# One standard test is missing here: agreement with human ratings of word pairs, as in WordSim-353 (relatedness) and
+# SimLex-999 (similarity). The Python package Gensim contains both. Your `cosine` and a rank correlation are all you need
+# to run it.
 
 # %% [markdown]
 # ## Summary
 #
-# - A word's vector can be counted (PPMI) or learned (skip-gram); the learned scores approach PMI − ln k.
+# - Word vectors can be counted (PPMI) or learned (skip-gram); the best scores of skip-gram are a shifted form of PMI.
 # - Compare vectors by their cosine, and every cosine with that of random pairs.
-# - The static embedding of a polysemous word mixes its senses, with weights that follow their frequency, flattened.
-# - Static embeddings cannot separate senses: the information is in the other words, and in their order.
-# - A bag of words finds the sense where a word tells it. Where order tells it, it is right in one case of two at best.
-# - A gradient derived by hand is compared with autograd before it is believed.
+# - The static embedding of a polysemous word mixes its senses; a frequent sense has a larger weight.
+# - Static embeddings cannot separate senses: the information is in the other words and in their order.
+# - A bag of words finds the sense where a word reveals it. Where only order reveals it, it is right half of the time.
+# - Compare a gradient derived by hand with autograd's before you trust it.
 #
-# **Next:** notebook 02 lets a word decide how much of each neighbour to take: attention.
+# **Next:** in notebook 02, a word decides how much to take from each of its neighbours: attention.
 
 # %% [markdown]
 # ## References
@@ -1210,4 +1278,4 @@ print("further out than 95 % of random words:", ", ".join(beyond))
 # - Schütze (1998). Automatic word sense discrimination. *Computational Linguistics* 24(1), 97–123.
 
 # %% [markdown]
-# Next: [02 · Attention, step by step](../02_attention/02_attention.ipynb). The [start page](../start.ipynb) shows how far you are.
+# Next: [02 · Attention, step by step](../02_attention/02_attention.ipynb). The [start page](../start.ipynb) shows your progress.

@@ -1,4 +1,4 @@
-"""The exercises of 01, one vector per word: counting, comparing, learning and taking apart word vectors."""
+"""The exercises of notebook 01: counting, comparing, learning and analysing word vectors."""
 
 from collections.abc import Iterator
 
@@ -12,14 +12,14 @@ from autograder.checks.comparing import Rule
 
 
 def _counts(draw: Draw, words: int, contexts: int, most: int) -> np.ndarray:
-    """Counts up to `most` beside two pairs that meet far more often, a word and a context word that never occur.
+    """Counts up to `most`, two pairs that occur far more often, and a word and a context word that never occur.
 
-    Words 0 and 1 each keep company with one context word of their own and hardly with the other's: so some pairs
-    meet more often than by chance, some less often, and some never, whatever is drawn.
+    Words 0 and 1 each occur often with one context word of their own and rarely with the other's. So in every draw
+    some pairs occur more often than chance predicts, some less often, and some never.
     """
     counts = draw.integers(0, most + 1, words, contexts)
     counts[:2, 1:3] = (40 * most, 1), (1, 24 * most)
-    counts[0, -1] = 0  # never seen, though both occur
+    counts[0, -1] = 0  # a pair that never occurs, although both its words do
     counts[2, -1] = most
     counts[-1, :] = 0
     counts[:, 0] = 0
@@ -44,26 +44,26 @@ ppmi = Exercise(
     rule=Rule(axes={"": "word context"}),
     mistakes=(
         Mistake(
-            "negative values were kept",
-            "Some of your entries are below zero. The first P of PPMI stands for positive: pairs that meet less "
-            "often than by chance count as 0.",
+            "negative values kept",
+            "Some of your entries are below zero. The first P of PPMI stands for positive: a pair that occurs less "
+            "often than chance predicts gets 0.",
             ".log().clamp(min=0)", ".log()",
         ),
         Mistake(
             "logarithm to base 2",
-            "Every entry is larger than expected by the same factor, 1.4427. Which number is the base of your logarithm?",
+            "Every positive entry is too large by the same factor, 1.4427. What is the base of your logarithm?",
             ".log()", ".log2()",
         ),
         Mistake(
-            "the total was left out",
-            "Your table is 0 nearly everywhere. Compare one observed count with the one you expect by chance: are "
-            "both counts, or is one of them a count squared?",
+            "total left out of the expected count",
+            "Your table is 0 almost everywhere. Compare one observed count with the value that you expect by chance: "
+            "are both of them counts, or is one a product of two counts?",
             " / counts.sum()", "",
         ),
         Mistake(
-            "compared with the word's frequency only",
-            'The entries of frequent context words are too large: a word such as "the" is near everything. '
-            "What you expect by chance depends on how frequent both words are.",
+            "compared with the frequency of the word only",
+            'The entries of frequent context words are too large, so that a word such as "the" is associated with '
+            'everything. The count expected by chance depends on the frequencies of both words.',
             "counts.sum(dim=1, keepdim=True) * counts.sum(dim=0) / counts.sum()",
             "counts.sum(dim=1, keepdim=True) / counts.shape[1]",
             also=(
@@ -76,47 +76,50 @@ def ppmi(counts):
             ),
         ),
         Mistake(
-            "compared with the context's frequency only",
-            "The rows of frequent words are too large. What you expect by chance depends on how frequent both words are.",
+            "compared with the frequency of the context word only",
+            "The rows of frequent words are too large. The count expected by chance depends on the frequencies of "
+            "both words.",
             "counts.sum(dim=1, keepdim=True) * counts.sum(dim=0) / counts.sum()", "counts.sum(dim=0) / counts.shape[0]",
         ),
         Mistake(
-            "the ratio itself, without a logarithm",
-            "Your entries run from 0 to large numbers, and a pair that meets as often as by chance gets 1. "
-            "PMI measures on a scale where such a pair gets 0.",
+            "logarithm left out",
+            "Your entries range from 0 to large values, and a pair that occurs as often as chance predicts gets 1. "
+            "PMI takes the logarithm of this ratio, so that such a pair gets 0.",
             ".log().clamp(min=0)", "",
         ),
         Mistake(
             "0/0 for a word that never occurs",
-            "Your table holds NaN in the row or column of a word that never occurs. Only pairs that were seen need a logarithm.",
+            "Your table contains NaN in the row or column of a word that never occurs. Take the logarithm only for "
+            "pairs that occurred.",
             "torch.where(counts > 0, counts / by_chance, 1.0)", "(counts / by_chance)",
         ),
         Mistake(
-            "one was added to every count",
-            "Pairs that never met have positive entries in your table. Adding one to the counts is another method; "
-            "here a pair that was never seen gets 0.",
+            "one added to every count",
+            "Pairs that never occurred have positive entries in your table. Adding one to the counts is another "
+            "method; here a pair that never occurred gets 0.",
             "    by_chance = ", "    counts = counts + 1\n    by_chance = ",
         ),
         Mistake(
-            "multiplied by the count",
-            "Frequent pairs get entries far above the expected ones. PMI says how surprising one meeting is, "
-            "however often it happened.",
+            "PMI multiplied by the count",
+            "The entries of frequent pairs are far too large. PMI says how surprising one co-occurrence is, however "
+            "often it happened.",
             ".log().clamp(min=0)", ".log().clamp(min=0) * counts",
         ),
         Mistake(
-            "multiplied by the probability of the pair",
-            "All your entries are far too small: each was weighted by how often the pair occurs. That is a term of the "
-            "mutual information of the whole table; PMI says how surprising one meeting is, however often it happened.",
+            "PMI multiplied by the probability of the pair",
+            "All your entries are far too small, because each is weighted by the probability of its pair. That is a "
+            "term of the mutual information of the whole table; PMI says how surprising one co-occurrence is, "
+            "however often it happened.",
             ".log().clamp(min=0)", ".log().clamp(min=0) * counts / counts.sum()",
         ),
         Mistake(
-            "the sign was dropped instead of the negative values",
-            "Pairs that meet less often than by chance have positive entries in your table. They should count as 0.",
+            "absolute values instead of the positive part",
+            "Pairs that occur less often than chance predicts have positive entries in your table. They should get 0.",
             ".log().clamp(min=0)", ".log().abs()",
         ),
         Mistake(
-            "one was added inside the logarithm",
-            "A pair that meets as often as by chance gets ln 2 in your table, where it should get 0.",
+            "one added inside the logarithm",
+            "A pair that occurs as often as chance predicts gets ln 2 in your table; it should get 0.",
             ".log().clamp(min=0)", ".log1p().clamp(min=0)",
             also=(
                 """
@@ -127,22 +130,22 @@ def ppmi(counts):
             ),
         ),
         Mistake(
-            "the number of cells for the total",
-            "All your entries that are not 0 are off by the same amount, and some became 0: N is what all counts add up "
-            "to, not how many cells the table has.",
+            "number of cells used as the total",
+            "All your non-zero entries are off by the same amount, and some became 0. N is the sum of all counts, "
+            "not the number of cells of the table.",
             " / counts.sum()", " / counts.numel()",
         ),
         Mistake(
-            "an epsilon that is not small",
-            "Your entries are nearly right, and worst for rare pairs: the number that you add against "
-            "log(0) counts as meetings that never took place. Decide on the pairs that were never seen instead.",
+            "large epsilon added to the counts",
+            "Your entries are nearly right, and worst for rare pairs: the number that you add to avoid log(0) acts "
+            "like co-occurrences that never took place. Treat the pairs that never occurred separately instead.",
             code=_with_epsilon(0.1),
             also=tuple(map(_with_epsilon, (0.5, 0.01, 0.001))),
         ),
         Mistake(
             "divided by the square of the total",
-            "Your entries are too large, by ln N wherever the right one is above 0: what you expect by chance is a count, row sum × "
-            "column sum ÷ N. With N² it is a probability, and the count must be divided by N, too.",
+            "Every entry that should be positive is too large by ln N. The count expected by chance is row sum × "
+            "column sum ÷ N. With N² you get a probability, and the observed count has to be divided by N as well.",
             " / counts.sum()", " / counts.sum() ** 2",
         ),
     ),
@@ -177,14 +180,14 @@ def ppmi(counts):
 """,
     },
     hints=(
-        "If the two words knew nothing of each other, how often would you expect to see them together? "
-        "Say it in words before you write it.",
-        "counts is (word, context). Row sums are (word, 1), column sums (1, context), the total is one number; "
-        "what you expect by chance is (word, context) again.",
-        "expected = row sum × column sum ÷ total; ratio = count ÷ expected; take its logarithm where the count is "
-        "above 0; put 0 everywhere else and wherever the logarithm is negative.",
-        "Near miss: log(count / expected) with negative values cut off is right except where a word never occurs: "
-        "there it computes 0/0. Decide those entries before the logarithm.",
+        "Suppose that the two words were independent. How often would you expect to see them together? Say it in "
+        "words before you write it.",
+        "counts is (word, context). The row sums are (word, 1), the column sums (1, context), and the total is a "
+        "single number. The counts expected by chance are (word, context) again.",
+        "Compute expected = row sum × column sum ÷ total, and ratio = count ÷ expected. Take the logarithm where the "
+        "count is above 0. Put 0 everywhere else, and wherever the logarithm is negative.",
+        "Almost right: log(count / expected) with negative values replaced by 0. It fails only for a word that never "
+        "occurs, where it computes 0/0. Handle those entries before you take the logarithm.",
     ),
 )
 
@@ -197,7 +200,7 @@ def _cosine_cases(draw: Draw) -> Iterator[Case]:
         a[0] *= 2 / np.linalg.norm(a[0])
         b[0] = -3 * a[0]  # cosine −1, and lengths that differ
         b[1] = 0  # a word without a vector
-        a[2] *= 0.05 / np.linalg.norm(a[2])  # a short one: nothing but 0 may be mended
+        a[2] *= 0.05 / np.linalg.norm(a[2])  # a short vector: only length 0 may be treated differently
         if n != 3:
             a[1] = 0
         yield {"a": a, "b": b}
@@ -215,35 +218,38 @@ cosine = Exercise(
     rule=Rule(axes={"": "n m"}),
     mistakes=(
         Mistake(
-            "dot products, not cosines",
-            "Your values leave the range from −1 to 1: long vectors still count for more than short ones.",
+            "dot products instead of cosines",
+            "Some of your values lie outside the range from −1 to 1: long vectors still count more than short ones. "
+            "Divide by the lengths.",
             "F.normalize(a, dim=1) @ F.normalize(b, dim=1).T", "a @ b.T",
         ),
         Mistake(
-            "only the first set was brought to length 1",
-            "Your values leave the range from −1 to 1 in some columns: those of long vectors in b.",
+            "only the first set scaled to length 1",
+            "In some columns your values lie outside the range from −1 to 1. These columns belong to long vectors in "
+            "b.",
             "F.normalize(b, dim=1)", "b",
         ),
         Mistake(
-            "only the second set was brought to length 1",
-            "Some rows of your answer leave the range from −1 to 1: those of long vectors in a.",
+            "only the second set scaled to length 1",
+            "In some rows your values lie outside the range from −1 to 1. These rows belong to long vectors in a.",
             "F.normalize(a, dim=1)", "a",
         ),
         Mistake(
-            "lengths along the wrong axis",
-            "A vector compared with itself should give 1; yours does not. You made each feature of length 1, "
-            "over all words, instead of each word's vector.",
+            "vectors scaled along the wrong axis",
+            "A vector compared with itself should give 1, and yours does not. You scaled each feature over all words "
+            "instead of the vector of each word.",
             "F.normalize(a, dim=1) @ F.normalize(b, dim=1).T", "F.normalize(a, dim=0) @ F.normalize(b, dim=0).T",
         ),
         Mistake(
             "distance instead of similarity",
-            "Your value for two vectors that point the same way is 0, and for opposite ones 2.",
+            "Your function returns 0 for two vectors with the same direction and 2 for opposite ones. The cosine of "
+            "these pairs is 1 and −1.",
             "return ", "return 1 - ",
         ),
         Mistake(
             "divided by the squared lengths",
-            "Your values are too small for long vectors and too large for short ones. What is the length of a vector: "
-            "the sum of its squares, or something done to it?",
+            "Your values are too small for long vectors and too large for short ones. Is the length of a vector the "
+            "sum of its squares, or is one more step needed?",
             code="""
 def cosine(a, b):
     squares = (a * a).sum(1)[:, None] * (b * b).sum(1)[None, :]
@@ -257,49 +263,54 @@ def cosine(a, b):
             ),
         ),
         Mistake(
-            "centred first: that is a correlation",
-            "Your values are Pearson correlations: each vector lost its mean before it was compared. The cosine keeps it.",
+            "vectors centred first, as in a correlation",
+            "Your values are Pearson correlations, because you subtracted the mean of each vector before comparing. "
+            "The cosine uses the vectors as they are.",
             "    return ", "    a, b = a - a.mean(1, keepdim=True), b - b.mean(1, keepdim=True)\n    return ",
         ),
         Mistake(
             "0/0 for a vector of zeros",
-            "A row or a column of yours is NaN: one of the vectors is all zeros and has length 0. The docstring says what its cosine is.",
+            "One of your rows or columns is NaN. It belongs to a vector of zeros, whose length is 0; the docstring "
+            "defines its cosine.",
             code="""
 def cosine(a, b):
     return (a @ b.T) / (a.norm(dim=1)[:, None] * b.norm(dim=1)[None, :])
 """,
         ),
         Mistake(
-            "a vector of zeros taken for the same direction",
-            "A vector of zeros has cosine 1 with everything in yours: it has no direction, and the docstring says what it gets.",
+            "cosine 1 for a vector of zeros",
+            "In your table a vector of zeros has cosine 1 with every vector. It has no direction; the docstring "
+            "defines its cosine.",
             code="""
 def cosine(a, b):
     return torch.nan_to_num((a @ b.T) / (a.norm(dim=1)[:, None] * b.norm(dim=1)[None, :]), nan=1.0)
 """,
         ),
         Mistake(
-            "the sign was lost",
-            "None of your values is negative. Vectors that point in opposite directions have cosine −1.",
+            "absolute values of the cosines",
+            "None of your values is negative. Vectors with opposite directions have cosine −1.",
             "F.normalize(a, dim=1) @ F.normalize(b, dim=1).T",
             "(F.normalize(a, dim=1) @ F.normalize(b, dim=1).T).abs()",
         ),
         Mistake(
-            "negative values set to 0",
-            "Vectors that point apart get 0 in yours. It was PPMI that cut off below 0; a cosine goes down to −1.",
+            "negative cosines replaced by 0",
+            "Your function returns 0 for vectors that point in opposite directions. PPMI replaces negative values by "
+            "0, but a cosine can be as low as −1.",
             "F.normalize(a, dim=1) @ F.normalize(b, dim=1).T",
             "(F.normalize(a, dim=1) @ F.normalize(b, dim=1).T).clamp(min=0)",
         ),
         Mistake(
             "angles instead of cosines",
-            "Your value for two vectors that point the same way is 0, and for opposite ones π: you went on to the angle. "
-            "The cosine itself is asked for.",
+            "Your function returns 0 for two vectors with the same direction and π for opposite ones. These are the "
+            "angles; the exercise asks for their cosines.",
             "F.normalize(a, dim=1) @ F.normalize(b, dim=1).T",
             "(F.normalize(a, dim=1) @ F.normalize(b, dim=1).T).clamp(-1, 1).acos()",
         ),
         Mistake(
-            "an epsilon that is not small",
-            "The values of short vectors are too small in yours: what you add to a length, or the least length that you allow, counts "
-            "beside theirs. Decide on a length of 0 only, or take something as small as 1e-12.",
+            "epsilon too large for short vectors",
+            "Your values are too small for short vectors: the number that you add to a length, or the minimum that "
+            "you set for it, is not small compared with their lengths. Treat length 0 separately, or use something "
+            "as small as 1e-12.",
             code=_with_least_length("(a.norm(dim=1) + 0.01)", "(b.norm(dim=1) + 0.01)"),
             also=(
                 *(
@@ -316,13 +327,14 @@ def cosine(a, b):
         ),
         Mistake(
             "one length for the whole matrix",
-            "Your values have the right signs and are too small: each was divided by the length of all rows together. "
-            "Each row has a length of its own.",
+            "Your values have the right signs but are too small, because you divided by the norm of the whole "
+            "matrix. Divide each row by its own length.",
             "F.normalize(a, dim=1) @ F.normalize(b, dim=1).T", "(a / a.norm()) @ (b / b.norm()).T",
         ),
         Mistake(
             "lengths as sums of absolute values",
-            "A vector compared with itself should give 1; yours gives less. The length of a vector is the root of the sum of its squares.",
+            "A vector compared with itself should give 1, and yours gives less. The length of a vector is the square "
+            "root of the sum of its squares.",
             "F.normalize(a, dim=1) @ F.normalize(b, dim=1).T",
             "F.normalize(a, p=1, dim=1) @ F.normalize(b, p=1, dim=1).T",
         ),
@@ -354,11 +366,13 @@ def cosine(a, b):
 """,
     },
     hints=(
-        "Two arrows: which of their properties should not matter when you ask whether they point the same way?",
-        "a is (n, D), b is (m, D). The answer is (n, m), one number for each pair: the axis D has been summed over.",
-        "divide each row of a by its length; the same for b; then one matrix product gives all dot products.",
-        "Near miss: a @ b.T divided by the product of the two lengths, as (n, 1) and (1, m), is right for all "
-        "vectors but one of zeros: there it divides by 0.",
+        "Picture two vectors as arrows. Which of their properties should not matter when you ask whether they point "
+        "in the same direction?",
+        "a is (n, D) and b is (m, D). The answer is (n, m), one value per pair: the axis D has been summed over.",
+        "Divide each row of a by its length, and each row of b by its length. One matrix product then gives all "
+        "cosines.",
+        "Almost right: a @ b.T divided by the product of the lengths, as (n, 1) and (1, m). It fails only for a "
+        "vector of zeros, where it divides by 0.",
     ),
 )
 
@@ -375,7 +389,7 @@ def _at_cosines(draw: Draw, towards: np.ndarray, cosines: np.ndarray) -> np.ndar
 
 
 def _spread(draw: Draw, count: int, low: float, high: float) -> np.ndarray:
-    """Numbers from high down to low, never so close that rounding decides which is larger."""
+    """Values from high down to low, never so close together that rounding decides which is larger."""
     places = np.arange(count) + draw.rng.uniform(0.3, 0.7, count)
     return high - (high - low) * places / count
 
@@ -383,8 +397,8 @@ def _spread(draw: Draw, count: int, low: float, high: float) -> np.ndarray:
 def _ranked(draw: Draw, towards: np.ndarray, count: int, high: float) -> np.ndarray:
     """Rows from the most similar to `towards` to the least; their lengths differ by a factor of fifty.
 
-    The most similar one is short, the next long, and the third about as long as `towards`, so that dot products and
-    distances rank otherwise.
+    The most similar row is short, the next long, and the third about as long as `towards`, so that dot products and
+    distances give a different ranking.
     """
     lengths = np.exp(draw.rng.uniform(-2, 2, (count, 1)))
     lengths[:3, 0] = 0.15, 6.0, 1.1
@@ -397,10 +411,10 @@ def _nearest_cases(draw: Draw) -> Iterator[Case]:
 
 
 def _beside_an_equal_row(draw: Draw) -> Iterator[Case]:
-    """Another row equals the query, in front of it or behind. In some, yet another is all zeros, its cosine 0 far from others.
+    """Another row equals the query, before or after it. In some cases a further row is all zeros, its cosine far from others.
 
-    The query's length is 2, and its coordinates are halves when that is 1: the cosine of the equal rows is exactly 1.
-    Which of the two a sort puts first depends on how it goes about the others: their order is the same in every draw.
+    The query has length 2, and its coordinates are ±½ once it is scaled to length 1, so that the cosine of the equal
+    rows is exactly 1. Which of the two a sort puts first depends on the other rows: their order is the same in every draw.
     """
     for words, k, query, equal, zeros in (
         (12, 11, 8, 3, [6]),
@@ -420,14 +434,14 @@ def _beside_an_equal_row(draw: Draw) -> Iterator[Case]:
 
 
 def _among_many(draw: Draw) -> Iterator[Case]:
-    # Also all the other words, and a single one.
+    # k may also be all the other words, or one.
     for words, size, k, query in ((30, 6, 5, 11), (41, 9, 7, 0), (10, 4, 9, 3), (23, 7, 1, 8)):
         asked = draw.rng.standard_normal(size)
         asked /= np.linalg.norm(asked)
         ranked = _ranked(draw, asked, words - 1, 0.97)
-        if query == 0:  # another word in nearly the same direction: a neighbour like any other
+        if query == 0:  # another word with nearly the same direction is a neighbour like any other
             ranked[:1] = 0.15 * _at_cosines(draw, asked, np.array([0.999995]))
-        # The best stands last: whoever counts without the word itself, or keeps the table's order, is seen.
+        # The best row comes last, which exposes answers that number rows without the query or keep the table's order.
         others = np.concatenate([draw.rng.permutation(ranked[1:]), ranked[:1]])
         yield {"vectors": np.insert(others, query, asked, axis=0).astype(np.float32), "query": query, "k": k}
 
@@ -447,14 +461,15 @@ nearest = Exercise(
     rule=Rule("equal", axes={"": "k"}),
     mistakes=(
         Mistake(
-            "the word itself is in the list",
-            "The word that was asked for is in your list. No word is nearer to it than itself, which tells nothing.",
+            "the query itself among the neighbours",
+            "Your list contains the query. Every word is its own nearest neighbour, so this entry carries no "
+            "information.",
             "    similarity[query] = -torch.inf\n", "",
         ),
         Mistake(
-            "the first one dropped, whoever it is",
-            "Where another word has the same vector as the query, you may drop that one, and the query stays in its own list: the first "
-            "of all need not be the query. Leave it out by its row number.",
+            "the first of the list dropped instead of the query",
+            "If another word has the same vector as the query, your function may drop that word and keep the query: "
+            "the first word of a ranking need not be the query. Exclude the query by its row number.",
             edits={"    similarity[query] = -torch.inf\n": "", "topk(k).indices": "topk(k + 1).indices[1:]"},
             also=(
                 """
@@ -471,8 +486,8 @@ def nearest(vectors, query, k):
         ),
         Mistake(
             "0/0 for a vector of zeros",
-            "A word whose vector is all zeros stands at a wrong place in your list: its length is 0, and 0/0 is NaN, which is neither more nor "
-            "less than any number. Its cosine is 0.",
+            "A word whose vector is all zeros has the wrong rank in your list. Its length is 0, and 0/0 is NaN, "
+            "which no sort can rank properly. Its cosine should be 0.",
             "cosine(vectors[[query]], vectors).squeeze(0)",
             "vectors @ vectors[query] / (vectors.norm(dim=1) * vectors[query].norm())",
             also=(
@@ -488,31 +503,33 @@ def nearest(vectors, query, k):
             ),
         ),
         Mistake(
-            "the word was dropped, and one neighbour with it",
-            "Your list is one too short: it was cut to k before the word itself was taken out.",
+            "the query dropped after the list was cut to k",
+            "Your list is one word too short: you cut it to k words before you removed the query.",
             edits={"    similarity[query] = -torch.inf\n": "", "topk(k).indices": "topk(k).indices[1:]"},
         ),
         Mistake(
-            "the word itself made neutral, not last",
-            "The word itself is in your list where k is large: you gave it a similarity that words pointing the other way do not reach.",
+            "similarity 0 for the query instead of −∞",
+            "For large k the query is in your list: you gave it a similarity of 0, and words that point in the "
+            "opposite direction rank below that.",
             "= -torch.inf", "= 0",
         ),
         Mistake(
-            "words of nearly the same direction taken for the word itself",
-            "You leave out every word whose cosine is almost 1. Another word may point in nearly the same direction, and is then the nearest: "
-            "leave out the row `query`, and no other.",
+            "words with nearly the same direction excluded",
+            "You exclude every word whose cosine with the query is close to 1. Another word can have nearly the same "
+            "direction and is then the nearest neighbour. Exclude only the row `query`.",
             code=_below("0.9999"),
             also=tuple(map(_below, ("0.999", "0.99999", "0.99"))),
         ),
         Mistake(
-            "words with the same vector left out",
-            "You leave out every word that has the query's vector. Another word may have it, too, and is then the nearest: leave out the row "
-            "`query`, and no other.",
+            "words with the same vector excluded",
+            "You exclude every word with the same vector as the query. Such a word is the nearest neighbour. Exclude "
+            "only the row `query`.",
             "similarity[query]", "similarity[(vectors == vectors[query]).all(dim=1)]",
         ),
         Mistake(
-            "rows counted without the word itself",
-            "Your rows are right up to the query, and one too small behind it: you took its row out before you counted.",
+            "row numbers counted without the query",
+            "Your row numbers are right up to the query and one too small after it, because you removed the query's "
+            "row before you numbered the rows.",
             code="""
 def nearest(vectors, query, k):
     others = torch.cat([vectors[:query], vectors[query + 1 :]])
@@ -520,47 +537,49 @@ def nearest(vectors, query, k):
 """,
         ),
         Mistake(
-            "ranked by the dot product",
-            "Your list prefers words with long vectors, also where they point elsewhere. The docstring asks for the "
-            "cosine: in it, length does not count.",
+            "ranking by dot product",
+            "Your list prefers words with long vectors, even if they point elsewhere. The docstring asks for the "
+            "cosine, which ignores length.",
             "cosine(vectors[[query]], vectors).squeeze(0)", "vectors @ vectors[query]",
         ),
         Mistake(
-            "the farthest words",
-            "Your list holds the words that are least like the query.",
+            "farthest words instead of nearest",
+            "Your list contains the words that are least similar to the query.",
             edits={
                 "similarity[query] = -torch.inf": "similarity[query] = torch.inf",
                 "topk(k)": "topk(k, largest=False)",
             },
         ),
         Mistake(
-            "ranked by distance between the points",
-            "Your list prefers words whose vectors are about as long as the query's. The docstring asks for the cosine.",
+            "ranking by Euclidean distance",
+            "Your list prefers words whose vectors are about as long as the query's. The docstring asks for the "
+            "cosine, which ignores length.",
             "cosine(vectors[[query]], vectors).squeeze(0)", "-(vectors - vectors[query]).norm(dim=1)",
         ),
         Mistake(
-            "in the order of the vocabulary",
-            "These are the right words in the wrong order: the most similar one comes first.",
+            "neighbours in the order of the vocabulary",
+            "Your list contains the right words in the wrong order: the most similar word comes first.",
             "topk(k).indices", "topk(k).indices.sort().values",
         ),
         Mistake(
-            "similarities instead of words",
-            "Your function returns how similar the neighbours are. The docstring asks which rows they are.",
+            "similarities instead of row numbers",
+            "Your function returns the similarities of the neighbours. The docstring asks for their row numbers.",
             ".indices", ".values",
         ),
         Mistake(
-            "opposite words counted as near",
+            "absolute cosines",
             "Some of your neighbours point away from the query: their cosine is near −1, not near 1.",
             "cosine(vectors[[query]], vectors).squeeze(0)", "cosine(vectors[[query]], vectors).squeeze(0).abs()",
         ),
         Mistake(
-            "worst first",
-            "These are the right words in reverse: the most similar one comes first.",
+            "ranking reversed",
+            "Your list contains the right words in reverse order: the most similar word comes first.",
             "topk(k).indices", "topk(k).indices.flip(0)",
         ),
         Mistake(
-            "lengths along the wrong axis",
-            "You made each coordinate of length 1, over all words, instead of each word's vector: long vectors still count for more.",
+            "vectors scaled along the wrong axis",
+            "You scaled each coordinate over all words instead of the vector of each word, so long vectors still "
+            "count more.",
             "cosine(vectors[[query]], vectors).squeeze(0)",
             "F.normalize(vectors, dim=0) @ F.normalize(vectors, dim=0)[query]",
         ),
@@ -589,13 +608,13 @@ def nearest(vectors, query, k):
 """,
     },
     hints=(
-        "Is any word more similar to the query than the query itself? Do you want it in the list?",
-        "vectors is (V, D), query and k are whole numbers. The answer is (k,): rows of the table, best first. "
-        "Your cosine wants two matrices: what has shape (1, D) here?",
-        "similarity of the query's row to all rows; take the query out of the race; the k largest, in order; "
-        "return where they are, not how large.",
-        "Near miss: choosing one more than k and dropping the first is right until another word has the same vector as the "
-        "query: then either may stand first. Take the query out by its row number, before you choose.",
+        "Is any word more similar to the query than the query itself? Do you want the query in the list?",
+        "vectors is (V, D); query and k are integers. The answer is (k,): row numbers, most similar first. Your "
+        "cosine takes two matrices: how do you get the query's row with shape (1, D)?",
+        "Compute the similarity of the query's row to all rows. Set that of the query to −∞. Take the k largest in "
+        "order, and return their positions, not their values.",
+        "Almost right: taking the k + 1 nearest and dropping the first. It fails if another word has the same vector "
+        "as the query, because either of them may come first. Exclude the query by its row number before you select.",
     ),
 )
 
@@ -606,7 +625,7 @@ def _sgns_cases(draw: Draw) -> Iterator[Case]:
     for batch, k, size in ((2, 3, 5), (5, 2, 4), (3, 7, 6)):
         yield {"center": draw.normal(batch, size) + 0.2, "context": draw.normal(batch, size) - 0.1,
                "negatives": draw.normal(batch, k, size) + 0.1}  # fmt: skip
-    # Scores of ±198: where beliefs are wrong, σ is 0 in float32; where they are right, the exponential is infinite.
+    # Scores of ±198: for wrong predictions σ is 0 in float32; for right ones the exponential is infinite.
     for batch, k, size, believed in ((4, 5, 8, -1), (6, 4, 7, 1)):
         center, context, negatives = (
             draw.normal(*shape) for shape in ((batch, size), (batch, size), (batch, k, size))
@@ -638,52 +657,57 @@ sgns_loss = Exercise(
     cases=_sgns_cases,
     mistakes=(
         Mistake(
-            "negatives pulled instead of pushed",
-            "Your loss falls when the center agrees with its negatives: it treats them as true neighbours. "
-            "Which probability do you want to be large for a word that was drawn at random?",
+            "negatives attracted instead of repelled",
+            "Your loss falls when the center is similar to its negatives, so the negatives are treated as true "
+            "neighbours. Which probability should be large for a word that was drawn at random?",
             "F.logsigmoid(-noise)", "F.logsigmoid(noise)",
         ),
         Mistake(
-            "the true pair pushed apart",
-            "Your loss grows when center and context agree, and these two did meet.",
+            "true pair repelled",
+            "Your loss grows when center and context are similar, although the two did occur together. Check the "
+            "sign of their score.",
             "F.logsigmoid(true)", "F.logsigmoid(-true)",
         ),
         Mistake(
-            "the sign of the whole",
-            "Your loss is negative. It is a log likelihood: training would make it smaller and smaller, which means worse.",
+            "sign of the loss reversed",
+            "Your loss is negative: it is the log-likelihood. Training minimises the loss, and minimising the "
+            "log-likelihood makes the model worse.",
             "return -(", "return (",
         ),
         Mistake(
             "mean over the negatives",
-            "The part of the negatives is k times too small: the formula adds one term for each of them.",
+            "The term of the negatives is too small by a factor of k. The formula takes the sum over the negatives, not their "
+            "mean.",
             "F.logsigmoid(-noise).sum(dim=1)", "F.logsigmoid(-noise).mean(dim=1)",
         ),
         Mistake(
             "sum over the batch",
-            "Your loss is B times too large: it adds up over the batch, and the docstring asks for the mean.",
+            "Your loss is too large by a factor of B: it is the sum over the batch, and the docstring asks for the mean.",
             ".sum(dim=1)).mean()", ".sum(dim=1)).sum()",
         ),
         Mistake(
-            "no negatives",
-            "Your loss is that of the true pairs alone. Vectors that all point the same way would make it 0.",
+            "negatives left out",
+            "Your loss contains only the true pairs. Without negatives, vectors that all point in the same direction "
+            "would reduce it to 0.",
             " + F.logsigmoid(-noise).sum(dim=1)", "",
         ),
         Mistake(
-            "negatives compared with the context",
-            "The part of the true pairs is right. In the other part you compare the random words with the context "
-            "word; they are there to be told apart from the center's true neighbour.",
+            "negatives compared with the context word",
+            "The term of the true pairs is right. In the other term you score the random words against the context "
+            "word; score them against the center.",
             "negatives * center.unsqueeze(1)", "negatives * context.unsqueeze(1)",
         ),
         Mistake(
-            "sigmoid without a logarithm",
-            "Your loss lies between −(k + 1) and 0: it adds up probabilities. The formula adds up their logarithms.",
+            "logarithm left out",
+            "Your loss lies between −(k + 1) and 0, because it adds probabilities. The formula adds their logarithms.",
             "return -(F.logsigmoid(true) + F.logsigmoid(-noise)",
             "return -(torch.sigmoid(true) + torch.sigmoid(-noise)",
         ),
         Mistake(
-            "logarithm of a sigmoid that has become 0",
-            "It is right until a score is large and the belief wrong: then σ, or 1 − σ, is 0 in float32, its logarithm infinite, "
-            "and training is over. There is a function that computes both at once.",
+            "logarithm of a sigmoid that underflows",
+            "Your loss is right unless a score is large and the prediction wrong. Then σ or 1 − σ is 0 in float32 "
+            "and its logarithm is infinite, which ends the training. PyTorch has a function that computes the "
+            "logarithm of the sigmoid in one step.",
             "F.logsigmoid(true)", "torch.sigmoid(true).log()",
             also=(
                 """
@@ -694,9 +718,9 @@ def sgns_loss(center, context, negatives):
             ),
         ),
         Mistake(
-            "an exponential that has become infinite",
-            "It is right until a score is large: e^200 is infinite in float32, and ∞/∞ is NaN. There is a function that computes the "
-            "logarithm of the sigmoid at once.",
+            "exponential that overflows",
+            "Your loss is right unless a score is large: e^200 is infinite in float32, and ∞/∞ is NaN. PyTorch has a "
+            "function that computes the logarithm of the sigmoid in one step.",
             code="""
 def sgns_loss(center, context, negatives):
     true, noise = (center * context).sum(1), (negatives * center.unsqueeze(1)).sum(2)
@@ -715,9 +739,10 @@ def sgns_loss(center, context, negatives):
             ),
         ),
         Mistake(
-            "an epsilon in the logarithm",
-            "Your loss stays finite and is wrong for large scores: a wrong belief costs as much as its score, 200 for a score of −200, "
-            "and never more in yours than the logarithm of the small number that you added.",
+            "epsilon inside the logarithm",
+            "Your loss stays finite but is wrong for large scores. A wrong prediction with a score of −200 has a "
+            "loss of 200; in your function the loss cannot exceed the negative logarithm of the small number that "
+            "you added.",
             code=_with_small_number("+ 1e-10"),
             also=tuple(
                 _with_small_number(f"+ {number}")
@@ -725,53 +750,56 @@ def sgns_loss(center, context, negatives):
             ),
         ),
         Mistake(
-            "scores held in bounds",
-            "Your loss stays finite and is wrong for large scores: a wrong belief costs as much as its score, 200 for a score of −200. "
-            "In yours it costs no more than the bound that you set.",
+            "scores clipped",
+            "Your loss stays finite but is wrong for large scores. A wrong prediction with a score of −200 has a "
+            "loss of 200; in your function the loss cannot exceed the bound at which you clip.",
             code=_within("30"),
             also=tuple(map(_within, ("6", "10", "15", "20", "50", "80", "88", "100"))),
         ),
         Mistake(
-            "averaged over the features",
-            "Your scores are D times too small. A dot product is a sum over the features.",
+            "mean over the features",
+            "Your scores are too small by a factor of D. A dot product is a sum over the features, not a mean.",
             edits={
                 "(center * context).sum(dim=1)": "(center * context).mean(dim=1)",
                 "(negatives * center.unsqueeze(1)).sum(dim=2)": "(negatives * center.unsqueeze(1)).mean(dim=2)",
             },
         ),
         Mistake(
-            "averaged over the true pair and its negatives",
-            "Your loss is 1 + k times too small: the average runs over the examples of the batch only; for each of them "
-            "the true pair and the k negatives are added up.",
+            "mean over the true pair and its negatives",
+            "Your loss is too small by a factor of 1 + k. Within each example, add the terms of the true pair and of the k "
+            "negatives; average over the batch only.",
             "F.logsigmoid(-noise).sum(dim=1)).mean()", "F.logsigmoid(-noise).sum(dim=1)).mean() / (1 + noise.shape[1])",
         ),
         Mistake(
-            "a softmax over the true word and the negatives",
-            "Your beliefs compete: one of the words is the true one, so its gain is the others' loss. Here each pair has a "
-            "probability of its own, σ(score), and pays for itself.",
+            "softmax over the true word and the negatives",
+            "In your loss the words compete for probability. Here each pair has a probability of its own, σ(score), "
+            "and contributes its own term to the loss.",
             "return -(F.logsigmoid(true) + F.logsigmoid(-noise).sum(dim=1)).mean()",
             "return F.cross_entropy(torch.cat([true.unsqueeze(1), noise], 1), torch.zeros(len(true), dtype=torch.long))",
         ),
         Mistake(
             "logarithms to base 2",
-            "Your loss is larger than expected by the factor 1.4427, 1/ln 2: it is in bits, and the docstring asks for nats.",
+            "Your loss is too large by the factor 1.4427, which is 1/ln 2: it is in bits, and the docstring asks for "
+            "nats.",
             "return -(F.logsigmoid(true) + F.logsigmoid(-noise).sum(dim=1)).mean()",
             "return -(F.logsigmoid(true) + F.logsigmoid(-noise).sum(dim=1)).mean() / np.log(2)",
         ),
         Mistake(
-            "one minus the logarithm",
-            "You take 1 − ln σ(…) for each negative. The probability that a pair is not real is 1 − σ(score), and the "
-            "logarithm is taken of that; it equals σ(−score).",
+            "1 − ln σ instead of ln(1 − σ)",
+            "For each negative you take 1 − ln σ(…). The probability that a pair is not real is 1 − σ(score), and "
+            "the loss needs its logarithm. Note that 1 − σ(score) equals σ(−score).",
             "F.logsigmoid(-noise).sum(dim=1)", "(1 - F.logsigmoid(noise)).sum(dim=1)",
         ),
         Mistake(
-            "the negatives added up before they are scored",
-            "Your negatives pay once, all together. Each of them is scored by itself, and the logarithms are added.",
+            "negatives added before they are scored",
+            "You add up the scores of the negatives and take one logarithm. Take the logarithm for each negative "
+            "first, and then add the results.",
             "F.logsigmoid(-noise).sum(dim=1)", "F.logsigmoid(-noise.sum(dim=1))",
         ),
         Mistake(
             "cosines instead of dot products",
-            "Your scores lie between −1 and 1: you brought the vectors to length 1. Here the score is the plain dot product, of any size.",
+            "Your scores lie between −1 and 1, because you scaled the vectors to length 1. Here the score is the "
+            "plain dot product, of any size.",
             edits={
                 "(center * context).sum(dim=1)": "F.cosine_similarity(center, context, dim=1)",
                 "(negatives * center.unsqueeze(1)).sum(dim=2)": "F.cosine_similarity(negatives, center.unsqueeze(1), dim=2)",
@@ -804,14 +832,14 @@ def sgns_loss(center, context, negatives):
 """,
     },
     hints=(
-        "The model plays a game: for each pair of words it says how likely it is that the pair is real. "
-        "When should it be punished?",
-        "center and context are (B, D): one score for each row, (B,). negatives is (B, k, D): with center as "
-        "(B, 1, D) the scores are (B, k).",
-        "true = dot(center, context); noise = dot(center, each negative); "
-        "loss = −log σ(true) − Σ over negatives of log σ(−noise); mean over the batch.",
-        "Near miss: torch.log(torch.sigmoid(score)) is right for small scores and −∞ for a score of −200. "
-        "Look for a function of torch whose name is both words in one.",
+        "For each pair of words, the model says how probable it is that the pair is real. When should its loss be "
+        "large?",
+        "center and context are (B, D), which gives one score per example, (B,). negatives is (B, k, D); with center "
+        "as (B, 1, D) their scores are (B, k).",
+        "Compute true = dot(center, context) and noise = dot(center, each negative). The loss is −log σ(true) − Σ "
+        "log σ(−noise), summed over the negatives and averaged over the batch.",
+        "Almost right: torch.log(torch.sigmoid(score)). It is right for small scores and −∞ for a score of −200. "
+        "Look for a function of PyTorch whose name combines the two words.",
     ),
 )
 
@@ -841,15 +869,15 @@ cbow_gradient = Exercise(
     rule=Rule(axes={"": "B C D"}),
     mistakes=(
         Mistake(
-            "still the gradient of word2vec.c",
-            "Every number is too large by the same factor, and the factor is the number of context words. Each of "
-            "them enters the average with a small weight: how far does the average move when one of them moves by 1?",
+            "gradient of word2vec.c unchanged",
+            "All your values are too large by the same factor, the number of context words. Each context word enters "
+            "the average with a small weight: how far does the average move when one of them moves by 1?",
             " / contexts.shape[1]", "",
         ),
         Mistake(
-            "the forward pass changed",
-            "Now the model is another one: the hidden vector is the average of the context words, as it was. Mend the "
-            "gradient, not the model.",
+            "forward pass changed",
+            "Your function now computes the gradient of another model. The hidden vector should stay the average of "
+            "the context words; correct the gradient, not the model.",
             edits={"contexts.mean(dim=1)": "contexts.sum(dim=1)", " / contexts.shape[1]": ""},
             also=(
                 _cbow("contexts.sum(1)", "error.unsqueeze(1).expand_as(contexts) / contexts.shape[1]"),
@@ -861,19 +889,21 @@ cbow_gradient = Exercise(
             ),
         ),
         Mistake(
-            "four context words, whatever their number",
-            "It is right for windows of 4 context words. Yours divides by the 4 of the example above: how many are there in `contexts`?",
+            "window size fixed at four",
+            "Your function is right for windows of 4 context words, as in the example above. Read the number of "
+            "context words from `contexts`.",
             " / contexts.shape[1]", " / 4",
         ),
         Mistake(
-            "the gradient of the average loss of the batch",
-            "Your numbers are too small by the number of examples: `sgns_loss` averages over the batch, and each example "
-            "has a loss of its own here.",
+            "gradient of the mean loss of the batch",
+            "Your values are too small by the number of examples. `sgns_loss` averages over the batch, but here each "
+            "example has a loss of its own.",
             " / contexts.shape[1]", " / contexts.shape[1] / contexts.shape[0]",
         ),
         Mistake(
-            "each context word scored by itself",
-            "Your context words of one example have different gradients. They meet the target only through their average, so all get the same.",
+            "each context word scored on its own",
+            "In your answer the context words of one example have different gradients. The loss depends only on "
+            "their average, so they all have the same gradient.",
             code="""
 def cbow_gradient(contexts, target, negatives):
     pull = torch.sigmoid(torch.einsum("bcd,bd->bc", contexts, target)) - 1
@@ -891,9 +921,9 @@ def cbow_gradient(contexts, target, negatives):
             ),
         ),
         Mistake(
-            "one gradient for all context words",
-            "You return one row for each example. Each of its C context words has a gradient of its own; they are equal, and each is "
-            "a C-th of that of the average.",
+            "one gradient for all context words together",
+            "You return one gradient per example. Each of its C context words needs a gradient of its own; all of "
+            "them are equal, and each is 1/C of the gradient of the average.",
             "error.unsqueeze(1).expand_as(contexts) / contexts.shape[1]", "error.unsqueeze(1)",
             also=(
                 _cbow("contexts.mean(1)", "error"),
@@ -902,9 +932,9 @@ def cbow_gradient(contexts, target, negatives):
             ),
         ),
         Mistake(
-            "one of the two terms divided",
-            "Only one part of your gradient is divided by the number of context words, either that of the target or that of "
-            "the negatives. The chain rule divides the whole.",
+            "only one of the two terms divided",
+            "You divide only one part of the gradient by the number of context words, either that of the target or "
+            "that of the negatives. The chain rule divides their sum.",
             edits={
                 "error = pull.unsqueeze(1) * target +": "error = pull.unsqueeze(1) * target / contexts.shape[1] +",
                 "(contexts) / contexts.shape[1]": "(contexts)",
@@ -921,45 +951,49 @@ def cbow_gradient(contexts, target, negatives):
             ),
         ),
         Mistake(
-            "divided by the batch",
-            "Your gradient changes with the number of examples B. Each example has a loss of its own here.",
+            "divided by the batch size",
+            "Your gradient depends on the number of examples B. Here each example has a loss of its own.",
             " / contexts.shape[1]", " / contexts.shape[0]",
         ),
         Mistake(
             "divided by the number of features",
-            "Your factor is the length D of a vector. Which average stands between the context words and the loss?",
+            "You divide by D, the number of features of a vector. Through which average do the context words reach "
+            "the loss?",
             " / contexts.shape[1]", " / contexts.shape[2]",
         ),
         Mistake(
             "divided by the number of negatives",
-            "Your factor is the number of negatives k. Which average stands between the context words and the loss?",
+            "You divide by k, the number of negatives. Through which average do the context words reach the loss?",
             " / contexts.shape[1]", " / negatives.shape[1]",
         ),
         Mistake(
-            "downhill",
-            "Your numbers have the opposite sign: they point downhill, as the step does that word2vec.c adds. The docstring asks for "
-            "the gradient, which points uphill.",
+            "sign reversed",
+            "Your values have the opposite sign: they point downhill, like the step that word2vec.c takes. The "
+            "docstring asks for the gradient, which points uphill.",
             "return error", "return -error",
         ),
         Mistake(
             "multiplied by the number of context words",
-            "Your numbers are too large by the square of the number of context words: the factor went the wrong way.",
+            "Your values are too large by the square of the number of context words. Should the average multiply or "
+            "divide the gradient by this number?",
             " / contexts.shape[1]", " * contexts.shape[1]",
         ),
         Mistake(
-            "the first context word took it all",
-            "Only one of the context words gets a gradient. Each of them had a part in the average.",
+            "gradient given to the first context word only",
+            "Only one of the context words has a gradient. All of them contributed to the average.",
             "error.unsqueeze(1).expand_as(contexts) / contexts.shape[1]",
             "torch.cat([error.unsqueeze(1) / contexts.shape[1], torch.zeros_like(contexts[:, 1:])], dim=1)",
         ),
         Mistake(
-            "averaged over the negatives",
-            "The part of the negatives is k times too small: the loss adds one term for each of them, and so does its gradient.",
+            "mean over the negatives",
+            "The part of the negatives is too small by a factor of k. The loss adds one term for each negative, and so does "
+            "its gradient.",
             "(push.unsqueeze(2) * negatives).sum(dim=1)", "(push.unsqueeze(2) * negatives).mean(dim=1)",
         ),
         Mistake(
-            "the target pushed away like a negative",
-            "Your gradient moves the context words away from the target: the derivative of −ln σ(x) is σ(x) − 1, that of −ln σ(−x) is σ(x).",
+            "target treated as a negative",
+            "Your gradient moves the context words away from the target. The derivative of −ln σ(x) is σ(x) − 1; "
+            "that of −ln σ(−x) is σ(x).",
             "torch.sigmoid((hidden * target).sum(dim=1)) - 1", "torch.sigmoid((hidden * target).sum(dim=1))",
         ),
     ),
@@ -994,11 +1028,12 @@ def cbow_gradient(contexts, target, negatives):
 """,
     },
     hints=(
-        "Change one context word a little: how much does the hidden vector change? The chain rule needs that number.",
-        "contexts is (B, C, D), hidden and error are (B, D). The gradient is (B, C, D): the same row for every context word.",
-        "error = ∂loss/∂hidden, as before; ∂hidden/∂context word = 1/C; multiply.",
-        "Near miss: dropping the average in the forward pass makes forward and backward agree too, "
-        "but it is another model. Only the last line is wrong.",
+        "Change one context word a little. How much does the hidden vector change? The chain rule needs this number.",
+        "contexts is (B, C, D); hidden and error are (B, D). The gradient is (B, C, D), with the same vector for "
+        "every context word of an example.",
+        "error is ∂loss/∂hidden, as before, and ∂hidden/∂(context word) is 1/C. Multiply the two.",
+        "Almost right: replacing the average in the forward pass by a sum. Then forward and backward pass agree, but "
+        "the model has changed. Only the last line is wrong.",
     ),
 )
 
@@ -1006,7 +1041,7 @@ def cbow_gradient(contexts, target, negatives):
 
 
 def _mixture_cases(draw: Draw) -> Iterator[Case]:
-    """Senses that resemble each other, and a word whose best weights are known: what they miss is at right angles."""
+    """Senses that resemble each other, and a word with known best weights: the rest of it is orthogonal to the senses."""
     for weights, size in (((1.5, -0.75), 7), ((0.5, 1.25, 0.25), 9), ((-1.0, 0.75, 2.0, 1.25, -0.5), 12)):
         senses = len(weights)
         basis = np.linalg.qr(draw.rng.standard_normal((size, size)))[0]
@@ -1029,9 +1064,9 @@ sense_mixture = Exercise(
     rule=Rule("close", 1e-3, axes={"": "S"}),
     mistakes=(
         Mistake(
-            "each sense on its own",
-            "You compare the word with each sense by itself, so that what the senses have in common is counted once for "
-            "each of them. The weights have to be found together.",
+            "each sense fitted on its own",
+            "You fit each sense separately, so that whatever the senses have in common is counted once for each of "
+            "them. Find all weights together.",
             code="""
 def sense_mixture(v, senses):
     return senses @ v / senses.square().sum(1)
@@ -1039,8 +1074,8 @@ def sense_mixture(v, senses):
         ),
         Mistake(
             "cosines instead of weights",
-            "Your numbers lie between −1 and 1 and say how similar the word is to each sense. A weight says how much of "
-            "that sense it takes to rebuild the word.",
+            "Your values lie between −1 and 1 and say how similar the word is to each sense. A weight says how much "
+            "of a sense is needed to rebuild the word.",
             code="""
 def sense_mixture(v, senses):
     return torch.nn.functional.cosine_similarity(senses, v.unsqueeze(0), dim=1)
@@ -1048,16 +1083,17 @@ def sense_mixture(v, senses):
         ),
         Mistake(
             "dot products instead of weights",
-            "Your numbers are the dot products with each sense: long senses and common parts blow them up. "
-            "Multiply them back with the senses: do you get the word?",
+            "Your values are the dot products with the senses, which are too large for long senses and for senses "
+            "with common parts. Multiply them by the senses and add: is the result the word?",
             code="""
 def sense_mixture(v, senses):
     return senses @ v
 """,
         ),
         Mistake(
-            "forced to sum to one",
-            "Your weights sum to exactly 1. Nothing in the question asks for that: best means the smallest distance.",
+            "weights forced to sum to one",
+            "Your weights sum to exactly 1, but the exercise does not ask for this. The best weights are those with "
+            "the smallest distance.",
             code="""
 def sense_mixture(v, senses):
     weights = torch.linalg.lstsq(senses.T, v.unsqueeze(1)).solution.squeeze(1)
@@ -1073,17 +1109,18 @@ def sense_mixture(v, senses):
             ),
         ),
         Mistake(
-            "a softmax of the similarities",
-            "Your weights are all positive and sum to 1: a softmax gave them. Nothing guarantees that they rebuild the word.",
+            "softmax of the similarities",
+            "Your weights are positive and sum to 1, as after a softmax. Nothing guarantees that such weights "
+            "rebuild the word.",
             code="""
 def sense_mixture(v, senses):
     return torch.softmax(senses @ v, dim=0)
 """,
         ),
         Mistake(
-            "the senses were brought to length 1 first",
-            "The senses (or the word, too) were brought to length 1 first: multiplied with the senses as they are, your weights rebuild "
-            "another word.",
+            "senses scaled to length 1 first",
+            "You scaled the senses (or the word as well) to length 1. Multiplied by the original senses, your "
+            "weights rebuild a different word.",
             "    return ", "    senses = torch.nn.functional.normalize(senses, dim=1)\n    return ",
             also=(
                 """
@@ -1094,27 +1131,28 @@ def sense_mixture(v, senses):
             ),
         ),
         Mistake(
-            "the word was brought to length 1 first",
-            "Your weights have the right proportions and all the wrong size, by the same factor: the length of v.",
+            "word scaled to length 1 first",
+            "Your weights have the right proportions, but all are off by the same factor: the length of v.",
             "    return ", "    v = v / v.norm()\n    return ",
         ),
         Mistake(
-            "all senses alike",
-            "All your weights are equal. How often does each sense occur in what the word has learned?",
+            "equal weights for all senses",
+            "All your weights are equal. Do all senses contribute equally to the vector of the word?",
             code="""
 def sense_mixture(v, senses):
     return torch.full((len(senses),), 1 / len(senses))
 """,
         ),
         Mistake(
-            "centred first",
-            "You took the mean out of every vector before solving, or, which is the same, you allowed for a constant. "
-            "These are weights of other vectors.",
+            "vectors centred first",
+            "You subtracted the mean of every vector before solving, or allowed for a constant, which has the same "
+            "effect. Your weights belong to other vectors.",
             "    return ", "    v, senses = v - v.mean(), senses - senses.mean(1, keepdim=True)\n    return ",
         ),
         Mistake(
-            "negative weights forbidden",
-            "None of your weights is negative. Any real number is allowed: a sense may be subtracted where the others brought too much.",
+            "negative weights ruled out",
+            "None of your weights is negative. Any real number is allowed: a sense may be subtracted where the "
+            "others contribute too much.",
             code="""
 def sense_mixture(v, senses):
     return torch.linalg.lstsq(senses.T, v.unsqueeze(1)).solution.squeeze(1).clamp(min=0)
@@ -1133,15 +1171,16 @@ def sense_mixture(v, senses):
             ),
         ),
         Mistake(
-            "weights kept small by a ridge",
-            "Your weights are drawn towards 0: something was added to the squares of the senses before solving. Best means "
-            "the smallest distance, and nothing else.",
+            "ridge penalty on the weights",
+            "Your weights are too close to 0, because a penalty was added before solving. The best weights are those "
+            "with the smallest distance, and nothing else.",
             code=_ridge("1.0"),
             also=tuple(map(_ridge, ("0.5", "0.1", "0.01"))),
         ),
         Mistake(
-            "solved for a few coordinates only",
-            "You solved S equations and let the other coordinates go. There are D of them, and no weights satisfy all: take the closest.",
+            "only the first coordinates used",
+            "You solved S equations and ignored the remaining coordinates. There are D equations, and no weights "
+            "satisfy all of them exactly; find the weights that come closest.",
             code="""
 def sense_mixture(v, senses):
     return torch.linalg.solve(senses[:, : len(senses)].T, v[: len(senses)])
@@ -1176,11 +1215,14 @@ def sense_mixture(v, senses):
 """,
     },
     hints=(
-        "You have a few ingredients and a finished mixture. What would you minimise to find out how much of each went in?",
-        "v is (D,), senses is (S, D), the answer is (S,). weights @ senses is (D,) and should come as close to v as it can.",
-        "solve the least-squares problem senses.T · weights ≈ v: D equations, S unknowns. torch.linalg has it.",
-        "Near miss: projecting v on each sense alone is right only for senses at right angles to each other. "
-        "And a least-squares solver wants a matrix on the right, (D, 1), and gives one back.",
+        "You have the ingredients and the finished mixture. What would you minimise to find out how much of each "
+        "ingredient went in?",
+        "v is (D,), senses is (S, D), and the answer is (S,). weights @ senses is (D,) and should be as close to v "
+        "as possible.",
+        "Solve the least-squares problem senses.T · weights ≈ v, with D equations and S unknowns. torch.linalg has a "
+        "function for it.",
+        "Almost right: projecting v on each sense separately. This is right only if the senses are orthogonal. Note "
+        "that the least-squares solver takes and returns a matrix, (D, 1) and (S, 1).",
     ),
 )
 
@@ -1188,7 +1230,7 @@ def sense_mixture(v, senses):
 
 
 def _separation_cases(draw: Draw) -> Iterator[Case]:
-    """Senses of unequal size and tightness, under any number; equal vectors within a sense and across two."""
+    """Senses of unequal size and spread, with any integers as labels; equal vectors within a sense and across senses."""
     for names, counts, size in (
         ((1, 0), (2, 5), 6),
         ((-3, 3, 8), (7, 1, 5), 9),
@@ -1201,7 +1243,7 @@ def _separation_cases(draw: Draw) -> Iterator[Case]:
         h = centres[which] + spread[:, None] * draw.rng.standard_normal((len(which), size)) / size**0.5
         h *= np.exp(draw.rng.uniform(-1, 1, (len(which), 1)))
         h[-2] = h[-1]  # two occurrences with the same vector
-        h[0] = h[-3]  # and two with the same vector and different senses
+        h[0] = h[-3]  # and two with the same vector but different senses
         if size == 10:
             h[1] = 0
         order = draw.rng.permutation(len(which))
@@ -1226,25 +1268,25 @@ separation = Exercise(
     uses=("static.cosine",),
     mistakes=(
         Mistake(
-            "occurrences compared with themselves",
-            "Your value is too high: an occurrence has cosine 1 with itself, and that is not a pair.",
+            "occurrences paired with themselves",
+            "Your value is too high. An occurrence has cosine 1 with itself, and this does not count as a pair.",
             " & ~itself", "",
         ),
         Mistake(
-            "the wrong way round",
-            "Your number is right but for its sign: same sense minus different sense, not the reverse.",
+            "difference taken in the wrong order",
+            "Your value has the wrong sign: subtract the mean for different senses from the mean for the same sense.",
             "similarity[same & ~itself].mean() - similarity[~same].mean()",
             "similarity[~same].mean() - similarity[same & ~itself].mean()",
         ),
         Mistake(
-            "only the pairs of one sense",
-            "You return how similar occurrences of one sense are. Without the pairs of different senses that number has no "
-            "control: all occurrences of a word resemble one another.",
+            "pairs with different senses left out",
+            "You return the similarity of occurrences with the same sense. All occurrences of a word resemble each "
+            "other, so this value needs the pairs with different senses for comparison.",
             " - similarity[~same].mean()", "",
         ),
         Mistake(
-            "compared with all pairs",
-            "Your value is too small: the pairs that you subtract also hold those of the same sense.",
+            "all pairs subtracted",
+            "Your value is too small: the pairs whose mean you subtract include those with the same sense.",
             "similarity[~same].mean()", "similarity[~itself].mean()",
             also=(
                 """
@@ -1256,13 +1298,13 @@ def separation(h, senses):
             ),
         ),
         Mistake(
-            "dot products, not cosines",
-            "Your value changes with the length of the vectors; the docstring asks for cosines.",
+            "dot products instead of cosines",
+            "Your value changes with the lengths of the vectors; the docstring asks for cosines.",
             "similarity = cosine(h, h)", "similarity = h @ h.T",
         ),
         Mistake(
             "sums instead of means",
-            "Your value grows with the number of occurrences: these are sums over pairs, not means.",
+            "Your value grows with the number of occurrences: you take sums over pairs instead of means.",
             "similarity[same & ~itself].mean() - similarity[~same].mean()",
             "similarity[same & ~itself].sum() - similarity[~same].sum()",
             also=(
@@ -1275,33 +1317,35 @@ def separation(h, senses):
             ),
         ),
         Mistake(
-            "a ratio instead of a difference",
-            "A word whose senses cannot be told apart should get 0 from your function; it gets 1.",
+            "ratio instead of difference",
+            "If the vectors do not separate the senses, your function returns 1. Return the difference of the two "
+            "means, which is 0 in this case.",
             " - similarity[~same].mean()", " / similarity[~same].mean()",
         ),
         Mistake(
-            "divided by all pairs",
-            "Your means are too small: pairs that were masked out still count in the number you divide by.",
+            "masked pairs counted in the mean",
+            "Your means are too small: pairs that you masked out still count in the number of pairs by which you "
+            "divide.",
             "similarity[same & ~itself].mean() - similarity[~same].mean()",
             "(similarity * (same & ~itself)).mean() - (similarity * ~same).mean()",
         ),
         Mistake(
-            "itself counted as a pair of cosine 0",
-            "Your first mean is too small: the diagonal adds nothing to the sum any more, but each occurrence with itself still "
-            "counts as a pair when you divide.",
+            "occurrences with themselves counted as pairs of cosine 0",
+            "Your first mean is too small. The diagonal no longer adds to the sum, but each occurrence with itself "
+            "still counts in the number of pairs.",
             "similarity[same & ~itself].mean()", "(similarity * ~itself)[same].mean()",
         ),
         Mistake(
-            "every sense counts once",
-            "You average within each sense first, so that a rare sense weighs as much as a frequent one (and one that occurs only "
-            "once has no pair at all). The docstring counts every pair once.",
+            "mean over the senses instead of the pairs",
+            "You average within each sense first, so that a rare sense counts as much as a frequent one (and a sense "
+            "that occurs only once has no pair at all). The docstring counts every pair once.",
             code=_by_sense("if len(rows) > 1"),
             also=(_by_sense("if len(rows) > 0"),),
         ),
         Mistake(
-            "equal vectors taken for the same occurrence",
-            "Two different occurrences may have the same vector, as all have when vectors are static. You leave such pairs out as if "
-            "each were an occurrence with itself: compare places, not values.",
+            "pairs with equal vectors excluded",
+            "Two different occurrences can have the same vector; static vectors always do. You exclude such pairs as "
+            "if each were an occurrence with itself. Compare positions in the list, not vectors.",
             "itself = torch.eye(len(h), dtype=torch.bool)", "itself = similarity > 0.9999",
             also=(
                 """
@@ -1314,9 +1358,9 @@ def separation(h, senses):
             ),
         ),
         Mistake(
-            "senses 0 and 1 only",
-            "You are right for two senses with the numbers 0 and 1. A word may have more senses, under any numbers: compare the "
-            "numbers of two occurrences with each other.",
+            "only senses 0 and 1 handled",
+            "Your function is right for two senses numbered 0 and 1. A word can have more senses, with any integers "
+            "as labels: compare the labels of two occurrences with each other.",
             code="""
 def separation(h, senses):
     first, second = h[senses == 0], h[senses == 1]
@@ -1325,9 +1369,9 @@ def separation(h, senses):
 """,
         ),
         Mistake(
-            "senses counted from 0",
-            "You run through the numbers from 0 to the largest sense, and pairs with a sense below 0 are left out. A sense may have any "
-            "whole number: compare the numbers of two occurrences with each other.",
+            "only labels from 0 upwards handled",
+            "You loop over the labels from 0 to the largest, so pairs with a negative label are left out. A label "
+            "can be any integer: compare the labels of two occurrences with each other.",
             code="""
 def separation(h, senses):
     similarity = cosine(h, h)
@@ -1363,12 +1407,13 @@ def separation(h, senses):
         ),
         Mistake(
             "0/0 for a vector of zeros",
-            "Your value is NaN where one of the vectors is all zeros: its length is 0. Its cosine with every vector is 0, as in your `cosine`.",
+            "Your value is NaN if one of the vectors is all zeros, because its length is 0. Its cosine with every "
+            "vector is 0, as in your `cosine`.",
             "similarity = cosine(h, h)", "unit = h / h.norm(dim=1, keepdim=True)\n    similarity = unit @ unit.T",
         ),
         Mistake(
-            "neighbouring occurrences only",
-            "You compare each occurrence with the next one in the list. All pairs count.",
+            "only consecutive occurrences compared",
+            "You compare each occurrence only with the next one in the list. All pairs count.",
             code="""
 def separation(h, senses):
     similarity = cosine(h, h).diagonal(offset=1)
@@ -1377,8 +1422,9 @@ def separation(h, senses):
 """,
         ),
         Mistake(
-            "compared the senses' averages",
-            "You compare occurrences with the average vector of each sense. The docstring asks for pairs of occurrences.",
+            "averages of the senses compared",
+            "You compare occurrences with the average vector of each sense. The docstring asks for pairs of "
+            "occurrences.",
             code="""
 def separation(h, senses):
     own, other = [], []
@@ -1391,8 +1437,8 @@ def separation(h, senses):
         ),
         Mistake(
             "distances instead of cosines",
-            "Your value compares distances between the vectors, which grow with their lengths, and are small where vectors are alike. The docstring "
-            "asks for cosines.",
+            "You compare vectors by their distance, which depends on their lengths and is small for similar vectors. "
+            "The docstring asks for cosines.",
             "similarity = cosine(h, h)", "similarity = torch.cdist(h, h)",
             also=(
                 """
@@ -1431,11 +1477,13 @@ def separation(h, senses):
 """,
     },
     hints=(
-        "Two sentences with the same sense, two with different senses: what do you hope about the similarity of the "
-        "word's vectors in them? Which one number says it?",
-        "h is (n, D), senses is (n,). All cosines are (n, n), and so is the mask of pairs with the same sense.",
-        "same[i, j] = senses[i] equals senses[j]; mean cosine over same pairs with i ≠ j, minus mean cosine over the others.",
-        "Near miss: the mean over cosine(h, h)[same] also counts the diagonal, which is 1 everywhere.",
+        "Take two sentences with the same sense and two with different senses. Which pair of vectors should be more "
+        "similar? Which single number measures this?",
+        "h is (n, D) and senses is (n,). The matrix of all cosines is (n, n), and so is the mask of the pairs with "
+        "the same sense.",
+        "same[i, j] is True if senses[i] equals senses[j]. Take the mean cosine over the pairs in same with i ≠ j, "
+        "minus the mean cosine over the pairs not in same.",
+        "Almost right: the mean over cosine(h, h)[same]. It includes the diagonal, which is 1 everywhere.",
     ),
 )
 
@@ -1443,7 +1491,7 @@ def separation(h, senses):
 
 
 def _distribution_cases(draw: Draw) -> Iterator[Case]:
-    # A power near 0 lifts the smallest number far up: only an exact 0 stays 0.
+    # A power near 0 makes small numbers large: only an exact 0 stays 0.
     for words, power in ((5, 0.75), (9, 0.5), (14, 0.1), (7, 1.0), (6, 1.5)):
         counts = np.ceil(draw.rng.pareto(0.9, words).clip(max=200) * 4 + 1)
         counts[:3] = 1, 0, 30 + draw.integers(0, 20)
@@ -1455,19 +1503,19 @@ negative_distribution = Exercise(
     rule=Rule(axes={"": "V"}),
     mistakes=(
         Mistake(
-            "not a distribution yet",
-            "Your numbers do not sum to 1.",
+            "not normalised",
+            "Your values do not sum to 1, so they are not probabilities. Divide them by their sum.",
             "return weights / weights.sum()", "return weights",
         ),
         Mistake(
-            "the power was left out",
-            "These are the words' frequencies. Does power stand in your answer, and where a factor would not cancel "
-            "when you divide by the sum?",
+            "power left out",
+            "Your values are the frequencies of the words. Where does `power` enter, so that it does not cancel when "
+            "you divide by the sum?",
             "counts**power", "counts",
         ),
         Mistake(
-            "the sum taken before the power",
-            "Your numbers do not sum to 1: you took the power after dividing, or divided by a power of the sum. "
+            "normalised before the power",
+            "Your values do not sum to 1: you took the power after dividing, or you divided by a power of the sum. "
             "Divide by the sum of the powers.",
             edits={
                 "weights = counts**power": "weights = counts",
@@ -1475,24 +1523,25 @@ negative_distribution = Exercise(
             },
         ),
         Mistake(
-            "always 3/4",
-            "It is right when power is 0.75, and the power is an argument.",
+            "power fixed at 3/4",
+            "Your function is right when `power` is 0.75, but it ignores the argument.",
             "counts**power", "counts**0.75",
         ),
         Mistake(
-            "logarithms of the counts",
-            "Your answer does not depend on power, and frequent words come out hardly above rare ones: a logarithm "
-            "flattens far more than a power near one.",
+            "logarithm instead of a power",
+            "Your answer does not depend on `power`, and frequent words are hardly more probable than rare ones: a "
+            "logarithm flattens counts far more than a power near 1.",
             "counts**power", "torch.log1p(counts)",
         ),
         Mistake(
             "one added to every count",
-            "A word that never occurs gets drawn in yours.",
+            "In your distribution, a word that never occurs can be drawn. Its probability should be 0.",
             "counts**power", "(counts + 1) ** power",
         ),
         Mistake(
-            "a softmax",
-            "A softmax takes e to the power of its numbers: unless power is small, nearly all of your probability lies on one word.",
+            "softmax instead of normalisation",
+            "A softmax exponentiates its inputs. Unless `power` is small, nearly all of your probability falls on "
+            "one word.",
             "weights = counts**power", "weights = torch.exp(counts * power - (counts * power).max())",
             also=(
                 """
@@ -1502,27 +1551,30 @@ def negative_distribution(counts, power):
             ),
         ),
         Mistake(
-            "a softmax of the bare counts",
-            "Your answer does not depend on power, and nearly all of your probability lies on the most frequent word: a softmax takes e to the "
-            "power of the counts.",
+            "softmax of the counts, power ignored",
+            "Your answer does not depend on `power`, and nearly all of your probability falls on the most frequent "
+            "word, because a softmax exponentiates the counts.",
             code="""
 def negative_distribution(counts, power):
     return torch.softmax(counts, dim=0)
 """,
         ),
         Mistake(
-            "divided by the largest",
-            "Your most frequent word has probability 1, and the others some more on top of that. What do all numbers add up to?",
+            "divided by the largest value",
+            "Your most frequent word has probability 1, and the others have some probability as well. Probabilities "
+            "should sum to 1.",
             "weights.sum()", "weights.max()",
         ),
         Mistake(
             "base and exponent interchanged",
-            "Your frequent words are drawn less often than rare ones where the power is below 1: you raised the power to the counts.",
+            "For powers below 1, your frequent words are drawn less often than rare ones, because you raised the "
+            "power to the counts.",
             "counts**power", "power**counts",
         ),
         Mistake(
-            "the most frequent last",
-            "Your most frequent words are drawn least often: the sign of the exponent is wrong, or you divided by the raised counts.",
+            "frequent words drawn least often",
+            "Your most frequent words are drawn least often: the sign of the exponent is wrong, or you divided by "
+            "the powers of the counts.",
             "counts**power", "counts.clamp(min=1) ** -power",
             also=(
                 """
@@ -1533,9 +1585,9 @@ def negative_distribution(counts, power):
             ),
         ),
         Mistake(
-            "an epsilon lifted by a small power",
-            "A word that never occurs gets drawn in yours when the power is near 0: the small number that you added is not small any more, "
-            "once it is raised to such a power.",
+            "epsilon magnified by a small power",
+            "For powers near 0, a word that never occurs can be drawn: the small number that you added is no longer "
+            "small once it is raised to such a power.",
             "counts**power", "(counts + 1e-8) ** power",
             also=tuple(
                 f"""
@@ -1547,8 +1599,9 @@ def negative_distribution(counts, power):
             ),
         ),
         Mistake(
-            "the power upside down",
-            "Where power is below 1, rare words are drawn too seldom in yours and frequent ones too often: you raised to 1/power.",
+            "reciprocal of the power",
+            "For powers below 1, rare words are drawn too seldom and frequent words too often: you raised the counts "
+            "to 1/power.",
             "counts**power", "counts ** (1 / power)",
         ),
     ),
@@ -1570,9 +1623,9 @@ def negative_distribution(counts, power):
     },
     hints=(
         "If negatives were drawn as often as the words occur, which words would nearly all of them be?",
-        "counts is (V,), power is a number, the answer is (V,) and sums to 1.",
-        "raise every count to the power; divide by the sum of the results.",
-        "Near miss: dividing first and raising afterwards does not sum to 1.",
+        "counts is (V,) and power is a number. The answer is (V,) and sums to 1.",
+        "Raise every count to the power, then divide by the sum of the results.",
+        "Almost right: dividing first and raising to the power afterwards. The result does not sum to 1.",
     ),
 )
 
@@ -1584,7 +1637,7 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
 
 
 def _analogy_cases(draw: Draw) -> Iterator[Case]:
-    """Question words far apart; a and c alike (walk, talk), so that b is the nearest; all three alike, and the nearest three."""
+    """Question words far apart; a and c similar (walk, talk), so that b is nearest; all three similar, and the three nearest."""
     for words, size, k, alike in ((13, 7, 10, ""), (57, 5, 3, "ac"), (33, 9, 6, "abc")):
         question = np.linalg.qr(draw.rng.standard_normal((size, size)))[0][:3]
         if "a" in alike:
@@ -1594,7 +1647,7 @@ def _analogy_cases(draw: Draw) -> Iterator[Case]:
         question = _unit(question)
         ranked = _ranked(draw, question[1] - question[0] + question[2], words - 3, 0.7 if alike else 0.97)
         if alike:
-            ranked[-1] = 0  # k words are nearer, whatever is done with it
+            ranked[-1] = 0  # k words are nearer, however it is treated
         order = draw.rng.permutation(words)
         vectors = np.concatenate([question * [[4], [0.3], [1.5]], ranked])[np.argsort(order)]
         a, b, c = order[:3].tolist()
@@ -1608,74 +1661,80 @@ analogy = Exercise(
     mistakes=(
         Mistake(
             "question words among the answers",
-            "Your answers hold a word of the question. This is what the plain method gives; the docstring leaves them out, "
-            "and the notebook shows how much that matters.",
+            "Your answers include a word of the question. The plain method allows this, but the docstring excludes "
+            "these words; the notebook shows how much this matters.",
             "    similarity[[a, b, c]] = -torch.inf\n", "",
         ),
         Mistake(
-            "only c left out",
-            "Your answers hold b: where a and c resemble each other, b − a + c is next to b. All three words of the question are left out.",
+            "only c excluded",
+            "Your answers include b: if a and c are similar, b − a + c is close to b. Exclude all three words of the "
+            "question.",
             "similarity[[a, b, c]]", "similarity[[c]]",
         ),
         Mistake(
-            "the offset backwards",
-            "You walk from b to a. The question goes from a to b: what is to c as b is to a?",
+            "offset reversed",
+            "Your offset leads from b to a. The question goes from a to b, so the offset is b − a.",
             "unit[b] - unit[a] + unit[c]", "unit[a] - unit[b] + unit[c]",
         ),
         Mistake(
-            "the vectors were not brought to length 1",
-            "Long vectors rule your sum: the docstring asks for vectors of length 1.",
+            "vectors not scaled to length 1",
+            "Long vectors dominate your sum. The docstring asks for vectors of length 1.",
             "F.normalize(vectors, dim=1)", "vectors",
         ),
         Mistake(
             "0/0 for a vector of zeros",
-            "A word whose vector is all zeros is among your answers: its length is 0, and 0/0 is NaN, which counts as more than any number "
-            "when you choose the largest. Its cosine is 0.",
+            "Your answers include a word whose vector is all zeros. Its length is 0, and 0/0 is NaN, which counts as "
+            "the largest value in a ranking. Its cosine should be 0.",
             "F.normalize(vectors, dim=1)", "vectors / vectors.norm(dim=1, keepdim=True)",
         ),
         Mistake(
-            "everything added",
-            "Your target is the sum of all three; the word a has to be taken away.",
+            "a added instead of subtracted",
+            "Your target is the sum of all three vectors; a has to be subtracted.",
             "unit[b] - unit[a] + unit[c]", "unit[b] + unit[a] + unit[c]",
         ),
         Mistake(
-            "neighbours of the offset alone",
-            "You look near b − a, without c: apart from leaving c out, your answers do not depend on it.",
+            "neighbours of the offset without c",
+            "You search near b − a. Apart from the exclusion of c, your answers do not depend on c.",
             "unit[b] - unit[a] + unit[c]", "unit[b] - unit[a]",
         ),
         Mistake(
-            "neighbours of c alone",
-            "You look near c, without the offset: your answers do not depend on a and b.",
+            "neighbours of c without the offset",
+            "You search near c. Your answers do not depend on the offset between a and b.",
             "unit[b] - unit[a] + unit[c]", "unit[c]",
         ),
         Mistake(
-            "ranked by distance between the points",
-            "The target is longer than 1, so the nearest point is not the one in its direction: the docstring asks for the cosine.",
+            "ranking by Euclidean distance",
+            "The target is longer than 1, so the nearest point is not the one closest in direction. The docstring "
+            "asks for the cosine.",
             "cosine(target.unsqueeze(0), unit).squeeze(0)", "-(vectors - target).norm(dim=1)",
         ),
         Mistake(
-            "ranked by the dot product",
-            "Your target is right, and the words are ranked by dot products: long vectors come first. The docstring asks for the cosine.",
+            "ranking by dot product",
+            "Your target is right, but you rank words by dot product, which puts long vectors first. The docstring "
+            "asks for the cosine.",
             "cosine(target.unsqueeze(0), unit).squeeze(0)", "vectors @ target",
         ),
         Mistake(
-            "the first three dropped, whoever they are",
-            "You drop the three best, on the belief that they are a, b and c. Often a is far from the target: look which rows they are.",
+            "first three answers dropped",
+            "You drop the three best answers, as if they were a, b and c. But a is often far from the target. "
+            "Exclude the three words by their row numbers.",
             edits={"    similarity[[a, b, c]] = -torch.inf\n": "", "topk(k).indices": "topk(k + 3).indices[3:]"},
         ),
         Mistake(
-            "the question words made neutral, not last",
-            "Where k is large, your answers hold words of the question: you gave them a similarity that words pointing the other way do not reach.",
+            "similarity 0 for the question words instead of −∞",
+            "For large k your answers include words of the question: you gave them a similarity of 0, and words that "
+            "point in the opposite direction rank below that.",
             "= -torch.inf", "= 0",
         ),
         Mistake(
-            "c taken off instead of a",
-            "Your target is a + b − c. The step from a to b is b − a, and it starts from c.",
+            "c subtracted instead of a",
+            "Your target is a + b − c. The offset from a to b is b − a, and it starts from c.",
             "unit[b] - unit[a] + unit[c]", "unit[a] + unit[b] - unit[c]",
         ),
         Mistake(
-            "cut to k before the question words were taken out",
-            "Your list is too short where a word of the question is among the best k: take them out first, then cut.",
+            "list cut to k before the question words were removed",
+            "Your list is too short if a word of the question is among the best k. Remove the question words first, "
+            "then take the best k.",
             code="""
 def analogy(vectors, a, b, c, k):
     unit = F.normalize(vectors, dim=1)
@@ -1704,10 +1763,12 @@ def analogy(vectors, a, b, c, k):
 """,
     },
     hints=(
-        'If the step from "france" to "paris" is the same as the one from "italy" to its capital, how do you get to "rome"?',
-        "vectors is (V, D); a, b, c and k are whole numbers; the answer is (k,), best first.",
-        "every row to length 1; target = b − a + c; cosine of the target with all rows; "
-        "take a, b and c out of the race; the k largest.",
-        "Near miss: b − a + c with the vectors as they are is a different target, because long vectors weigh more.",
+        'If the offset from "france" to "paris" equals the offset from "italy" to its capital, how do you get to '
+        '"rome"?',
+        "vectors is (V, D); a, b, c and k are integers. The answer is (k,), best first.",
+        "Scale every row to length 1. The target is b − a + c. Compute its cosine with all rows, exclude a, b and c, "
+        "and take the k largest.",
+        "Almost right: b − a + c with the vectors as they are. This is a different target, because long vectors "
+        "count more.",
     ),
 )
