@@ -37,14 +37,14 @@ from coursekit import check, hint, predict, reveal, show
 # %% [markdown]
 # ## 1 · A word among others
 #
-# We begin with an example that is small enough to check by hand: *we sat on the river bank*. Each word gets three
-# numbers, which we choose ourselves: how much it has to do with water, with money, and with grammar. Attention
-# computes a new vector for one word, the **focal word**; here it is *bank*.
+# We begin with an example small enough to check by hand: *we sat on the river bank*. Each word gets three numbers, which
+# we choose ourselves: how much it has to do with water, with money, and with grammar. Attention computes a new vector for
+# one word, the **focal word**; here it is *bank*.
 #
-# 1. Take *all* words of the sentence, the focal word included.
-# 2. Decide how much each of them counts: (2.1) take its dot product with the focal word, (2.2) scale the result,
-#    (2.3) turn the results into weights: the exponential of each, divided by the sum of all exponentials.
-# 3. Multiply the vector of each word by its weight and add up. The sum is the new vector of the focal word.
+# 1. Take *all* words of the sentence, including the focal word.
+# 2. Decide how much each of them counts: (2.1) take its dot product with the focal word, (2.2) scale the result, (2.3)
+#    turn the results into weights: each exponential, divided by the sum of all.
+# 3. Multiply each word's vector by its weight and add up. The sum is the new vector of the focal word.
 
 # %% tags=["demo"]
 import math
@@ -448,8 +448,8 @@ display(Markdown(f"At d = 1024, without and with scaling: entropy **{e0:.2f}** a
 # describes at most the *first* steps of training. A trained model can make its queries as long as it likes, and
 # thereby choose its own temperature.
 #
-# Each point of the figure averages over 400 rows of 16 weights. The next figure shows one such row, without and with
-# the division by √d. Vary d with the slider (in a running notebook; not graded).
+# Each point of the figure averages over 400 rows of 16 weights. The next figure shows one such row; vary d with the
+# slider (in a running notebook; not graded).
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 drawn = torch.Generator().manual_seed(2)
@@ -791,8 +791,8 @@ show(figure, alt=f"Left: training loss of uniform, plain and learned weights; th
 # In the right-hand figure each point is one seed, for the two kinds of sentences in which a word reveals the sense. Plain
 # weights are *worse* than uniform ones: attending mostly to oneself is worse than attending to everyone. Learned weights are
 # better than both, with the larger gain where the cue is on the right. Uniform weights are a strong baseline, because they
-# know which words occur. In the table they come closer once the second sentence is left out: much of the gain of learned weights
-# comes from ignoring irrelevant words.
+# know which words occur. Without the second sentence (table) they come closer: much of the gain of learned weights comes
+# from ignoring irrelevant words.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 by_order = torch.from_numpy(np.isin(test_cue, ORDER))
@@ -815,7 +815,7 @@ display(Markdown("\n".join(lines)))
 # %% [markdown]
 # For a reader of the whole first sentence the entropy is 0: its words and their order always determine the sense. Without
 # the order, a third of the texts leave two senses equally probable, and each of these costs at least ln 2 = 0.69.
-# Averaged over all texts this is the dotted line of the figure. Attention cannot see the order (section 7), so
+# Averaged over all texts this gives the dotted line of the figure. Attention cannot see the order (section 7), so
 # training can at best remove the loss above this line. Part of this loss lies in exactly those texts: the learned weights
 # lose about 0.9 there instead of 0.69. Like the model with 0.9 and 0.1, they are too confident.
 
@@ -871,10 +871,9 @@ reveal("attention.cue_weight", np.mean([bank_gives("river", "the cues", W) for W
 
 # %% [markdown]
 # The cues (*hike*, *river*; *account*, *deposit*, *money*) now receive most of the weight for every seed, and *bank* hardly
-# attends to itself: it has learned to look at other words. The pattern of the two sentences is new to the model, and so are
-# five of their words. One of these, *deposit*, gets more than three times the uniform share for every seed. The model knows nothing about
-# it except its GloVe vector, which resembles those of words in the training. A harder test follows: sentences written by hand,
-# far from the generated language.
+# attends to itself. The pattern of the two sentences is new to the model, and so are five of their words. One of these,
+# *deposit*, gets more than three times the uniform share for every seed. The model knows only its GloVe vector, which
+# resembles those of words in the training. A harder test follows: sentences written by hand, far from the generated language.
 
 # %% tags=["demo"]
 NEW = """
@@ -975,10 +974,9 @@ display(Markdown("\n".join(lines)))
 
 # %% [markdown]
 # In *this* model the weights say a good deal about which words matter, though not everything: the effect of a word also
-# depends on its value. Randomly permuted weights preserve the prediction only slightly more often than chance. Both findings hold
-# for each of the four seeds. Another model may give another result, and ours is the easiest case there is: one
-# layer, one head, and keys that belong to single words. In deeper models each vector already mixes many words. We return to
-# this in notebook 08.
+# depends on its value. Randomly permuted weights preserve the prediction only slightly more often than chance. Both findings
+# hold for each of the four seeds. Ours is the easiest case there is: one layer, one head, and keys that belong to single
+# words. In deeper models each vector already mixes many words. We return to this in notebook 08.
 
 # %% [markdown]
 # **Question 2.** The vector of *bank* goes in, and a different one comes out. In what way does attention *contextualise* it?
@@ -1201,7 +1199,7 @@ draw_sees(sees(mended_heads), "the fixed code")
 #
 # All models of this course take the same test. For an ambiguous word in a held-out sentence we find its **nearest neighbour**, the
 # most similar labelled occurrence, and predict the sense of that neighbour. We enter our trained layer and, as a baseline, the
-# plain average of the vectors of the sentence.
+# plain average of the sentence's vectors.
 #
 # In two of the four kinds of question, words point to two senses, and only their *order* decides. Compare "the prisoner that
 # the biologist visited painted the cell" and "the biologist that the prisoner visited painted the cell". Sentences of these
@@ -1260,15 +1258,15 @@ from coursekit.pictures import statistics
 statistics.few_values([accuracy.right for accuracy in learned], "accuracy of learned weights, cue only on the right")
 
 # %% [markdown]
-# Where a word before the ambiguous one reveals the sense, every row except the static vectors is within three points of the
-# best possible accuracy. Our layer is slightly *below* the plain average there, and slightly *above* it where only a later
-# word reveals the sense, both for every seed. In the second case uniform weights with trained values do equally well.
+# Where an earlier word reveals the sense, every row except the static vectors is within three points of the best possible
+# accuracy. Our layer is slightly *below* the plain average there, and slightly *above* it where only a later word does, both
+# for every seed. There, uniform weights with trained values do equally well.
 #
-# The sentences of the test are short and leave little to ignore, so an untrained average goes a long way. With vectors
-# trained on this language (01) it even beats our layer. Our layer was given the senses in training; most later models have
-# to find them.
+# The sentences of the test are short and leave little to ignore, so an untrained average goes a long way. With the vectors
+# of 01, trained on this language, it even beats our layer. Our layer was given the senses in training; most later models
+# have to find them.
 #
-# Where only the order reveals the sense, every row is at about one half: the chance level.
+# Where only the order reveals the sense, every row is at about one half, the chance level.
 
 # %% [markdown]
 # ### What attention cannot see
@@ -1413,14 +1411,12 @@ print(f"largest difference between all heads at once and the loop: {(at_once - i
 #
 # - Attention computes a new vector for each word: dot products, division by √d, softmax over the keys, weighted sum of the values.
 # - Scores of random vectors have variance d. Without scaling, the weights collapse onto one word.
-# - With the word vectors as queries and keys, words attend to themselves. Learned projections give them something to look *for*.
+# - With word vectors as queries and keys, words attend to themselves. Learned projections let them look *for* something.
 # - The mask is applied before the softmax.
-# - Cross-entropy = entropy + KL divergence. The entropy is the best possible loss; training can lower only the KL divergence.
+# - Cross-entropy is entropy plus KL divergence. Training can lower only the latter.
 # - Heads are slices of the projections, not of the input.
-# - An average over all words is a strong baseline. Choosing words pays off where there is something to ignore.
-# - Attention does not see the order of the words.
-#
-# **Next**: 03 builds attention into a layer, gives it the positions of the words, and stacks several layers.
+# - The average of all words is a strong baseline. Choosing pays off where there is something to ignore.
+# - Attention does not see the order of the words; notebook 03 gives it their positions.
 
 # %% [markdown]
 # ## References
