@@ -15,9 +15,9 @@ NORMAL = 1.96
 
 
 def few_values(values: Sequence[float], of: str) -> None:
-    """The interval of the mean of a few values, and how often such an interval holds the truth.
+    """The interval of the mean of a few values, and how often such an interval contains the true mean.
 
-    Right: exact for values that are normally distributed, as Student (1908) has it.
+    The right-hand figure is exact for normally distributed values (Student 1908).
     """
     n, (mean, half) = len(values), mean_and_half(values)
     too_short = half * NORMAL / stats.t.ppf(0.975, n - 1)
@@ -32,11 +32,16 @@ def few_values(values: Sequence[float], of: str) -> None:
     covered = 2 * stats.t.cdf(NORMAL, counts - 1) - 1
     right.axhline(0.95, color=BLUE, label="Student's t")
     right.plot(counts, covered, "s--", color=ORANGE, label="1.96 standard errors", markersize=4)
-    right.set(xlabel="values", ylabel="intervals that hold the truth", ylim=(0.6, 1.0), xticks=counts)
+    right.set(
+        xlabel="number of values",
+        ylabel="share of intervals that\ncontain the true mean",
+        ylim=(0.6, 1.0),
+        xticks=counts,
+    )
     right.legend(fontsize=8)
     show(figure, alt=(
         f"{of}: mean {mean:.4f} of {n} seeds, ± {half:.4f} by Student's t, ± {too_short:.4f} by 1.96 standard errors. "
-        f"Intervals of 1.96 standard errors hold the truth in {covered[0]:.0%} of the cases with 2 values, "
+        f"Intervals of 1.96 standard errors contain the true mean in {covered[0]:.0%} of the cases with 2 values, "
         f"{covered[1]:.0%} with 3, {covered[3]:.0%} with 5 and {covered[-1]:.0%} with {counts[-1]}; Student's always in 95%."
     ))  # fmt: skip
 

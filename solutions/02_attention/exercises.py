@@ -23,57 +23,62 @@ similarities = Exercise(
     rule=Rule(axes={"": "Tq Tk"}),
     mistakes=(
         Mistake(
-            "keys and queries have changed places",
-            "Your rows belong to the keys and your columns to the queries. Row i should hold what query i finds in every key.",
+            "keys and queries swapped",
+            "Your rows belong to the keys and your columns to the queries. Row i should contain the products of "
+            "query i with all keys.",
             "queries @ keys.transpose(-2, -1)", "keys @ queries.transpose(-2, -1)",
         ),
         Mistake(
             "cosines instead of dot products",
-            "Every number lies between −1 and 1: the lengths of the vectors have been divided out. "
-            "Here they stay in; attention compares with the plain dot product.",
+            "All your numbers lie between −1 and 1, because the lengths of the vectors were divided out. Attention "
+            "uses the plain dot product, in which the lengths count.",
             "queries @ keys.transpose(-2, -1)",
             "torch.nn.functional.normalize(queries, dim=-1)"
             " @ torch.nn.functional.normalize(keys, dim=-1).transpose(-2, -1)",
         ),
         Mistake(
-            "the queries compared with themselves",
-            "Your answer does not change when the keys do. Which of the two inputs is never read?",
+            "queries compared with themselves",
+            "Your result does not depend on the keys. Which of the two inputs does your function never use?",
             "queries @ keys.transpose(-2, -1)", "queries @ queries.transpose(-2, -1)",
         ),
         Mistake(
-            "the keys compared with themselves",
-            "Your answer does not change when the queries do. Which of the two inputs is never read?",
+            "keys compared with themselves",
+            "Your result does not depend on the queries. Which of the two inputs does your function never use?",
             "queries @ keys.transpose(-2, -1)", "keys @ keys.transpose(-2, -1)",
         ),
         Mistake(
-            "each query compared only with the key at its own place",
-            "There is one number per word, where one per *pair* of words is needed: query 0 with all keys, query 1 with all keys, …",
+            "each query compared only with the key at its own position",
+            "You computed one number per word, but attention needs one per *pair* of words: query 0 with all keys, "
+            "query 1 with all keys, and so on.",
             "queries @ keys.transpose(-2, -1)", "(queries * keys).sum(-1)",
         ),
         Mistake(
-            "the mean of the products instead of their sum",
-            "Your numbers are right up to one constant factor, the number of coordinates. A dot product is a sum.",
+            "mean of the products instead of their sum",
+            "Your numbers are right except for one constant factor, the number of coordinates. A dot product is a "
+            "sum.",
             "queries @ keys.transpose(-2, -1)", "queries @ keys.transpose(-2, -1) / queries.shape[-1]",
         ),
         Mistake(
-            "the softmax already taken",
-            "Each of your rows adds up to 1: you have taken the softmax. It is a step of its own, after the next; the products stay as they are.",
+            "softmax already applied",
+            "Each of your rows sums to 1, so a softmax has been applied. It is a separate step that comes later: "
+            "return the plain dot products.",
             "queries @ keys.transpose(-2, -1)", "torch.softmax(queries @ keys.transpose(-2, -1), dim=-1)",
         ),
         Mistake(
             "already divided by √d",
-            "Your numbers are right up to the factor √d. That division is a step of its own; it comes next.",
+            "Your numbers are right except for the factor √d. This division is a separate step, and it comes next.",
             "queries @ keys.transpose(-2, -1)", "queries @ keys.transpose(-2, -1) / queries.shape[-1] ** 0.5",
         ),
         Mistake(
-            "the keys reshaped instead of transposed",
-            "The shape is right and the numbers are not: reshaping keeps the order in memory, "
-            "so that one of your columns mixes numbers of several keys.",
+            "keys reshaped instead of transposed",
+            "The shape is right but the numbers are not. Reshaping keeps the order in memory, so your columns mix "
+            "numbers of several keys. Swap the last two axes instead.",
             "keys.transpose(-2, -1)", "keys.reshape(*keys.shape[:-2], keys.shape[-1], keys.shape[-2])",
         ),
         Mistake(
-            "a distance instead of a similarity",
-            "The more two words agree, the smaller your number. A similarity grows.",
+            "distance instead of similarity",
+            "The more two words agree, the smaller your number, because you computed a distance. A similarity "
+            "grows with agreement.",
             "queries @ keys.transpose(-2, -1)", "torch.cdist(queries, keys)",
             also=(
                 """
@@ -83,13 +88,15 @@ def similarities(queries, keys):
             ),
         ),
         Mistake(
-            "minus the distance",
-            "None of your numbers is positive: these are distances with a minus. The dot product is positive where two words agree.",
+            "negative distance instead of similarity",
+            "None of your numbers is positive: these are distances with a minus sign. A dot product is positive "
+            "where two words agree.",
             "queries @ keys.transpose(-2, -1)", "-torch.cdist(queries, keys)",
         ),
         Mistake(
-            "the keys of the first sentence for all",
-            "Your first sentence is right. The queries of the others are compared with the first one's keys, too.",
+            "keys of the first sentence used for all sentences",
+            "Your first sentence is right, but the queries of the other sentences are also compared with its keys. "
+            "Each sentence has keys of its own.",
             "keys.transpose(-2, -1)", "keys[(0,) * (keys.dim() - 2)].T",
             also=(
                 """
@@ -100,7 +107,8 @@ def similarities(queries, keys):
         ),
         Mistake(
             "one coordinate left out",
-            "Your sums are one coordinate short: the coordinates have the numbers 0 to d − 1, and `range(d)` runs through all of them.",
+            "Your sums are one coordinate short. The coordinates are numbered from 0 to d − 1, and `range(d)` "
+            "covers all of them.",
             "queries @ keys.transpose(-2, -1)", "queries[..., :-1] @ keys[..., :-1].transpose(-2, -1)",
             also=(
                 """
@@ -110,19 +118,21 @@ def similarities(queries, keys):
             ),
         ),
         Mistake(
-            "for one sentence only",
-            "Your function works for one sentence and stops on a batch. With leading axes, only the last two axes of the keys change places: "
-            "`.T` and `transpose(0, 1)` turn others.",
+            "batch axis transposed",
+            "Your function works for a single sentence but not for a batch. Transpose only the last two axes of "
+            "`keys`: `.T` and `transpose(0, 1)` move the batch axis.",
             "keys.transpose(-2, -1)", "keys.transpose(0, 1)",
         ),
         Mistake(
-            "summed over the sentences",
-            "Your answer has lost the leading axes: the scores of all sentences were added up. Each sentence keeps its own.",
+            "scores of all sentences added up",
+            "Your result has lost its leading axes, because the scores of all sentences were added up. Each "
+            "sentence keeps its own scores.",
             "queries @ keys.transpose(-2, -1)", 'torch.einsum("...id,...jd->ij", queries, keys)',
         ),
         Mistake(
-            "every query with the keys of all sentences",
-            "You have an axis too many where there are several sentences: a query meets only the keys of its own one.",
+            "queries compared with the keys of all sentences",
+            "With several sentences your result has too many axes. A query is compared only with the keys of its "
+            "own sentence.",
             "queries @ keys.transpose(-2, -1)", "torch.tensordot(queries, keys, dims=([-1], [-1]))",
         ),
     ),
@@ -146,14 +156,14 @@ def similarities(queries, keys):
 """,
     },
     hints=(
-        "For one query and one key you know the answer: multiply coordinate by coordinate and add up. "
-        "How many such numbers are there for 3 queries and 4 keys, and how would you lay them out?",
-        "In: queries (…, query, d), keys (…, key, d). Out: (…, query, key). The axis d is the one that is summed away; "
-        "leading axes (the sentences of a batch) stay as they are.",
+        "For one query and one key you know what to do: multiply coordinate by coordinate and add up. How many "
+        "such numbers are there for 3 queries and 4 keys, and how would you arrange them?",
+        "The queries have shape (…, query, d), the keys (…, key, d) and the result (…, query, key). The sum runs "
+        "over the axis d. Leading axes, such as the sentences of a batch, stay as they are.",
         "for each query i, for each key j:   scores[i, j] = Σ_d queries[i, d] · keys[j, d]\n"
-        "That is a matrix product in which the second matrix has d as its *rows*.",
-        "Near miss: `queries @ keys` asks for d columns on the left and d rows on the right, but keys has its words as rows. "
-        "`.T` would turn it for one sentence and scramble a batch: swap only the last two axes.",
+        "This is a matrix product whose second matrix has d as its *rows*.",
+        "Near miss: `queries @ keys` needs d columns on the left and d rows on the right, but the rows of `keys` "
+        "are words. `.T` would transpose one sentence and scramble a batch: swap only the last two axes.",
     ),
 )
 
@@ -173,42 +183,49 @@ scale = Exercise(
     mistakes=(
         Mistake(
             "divided by d instead of √d",
-            "Your numbers are too small by the factor √d. It is the variance that grows like d; the typical size of a number grows more slowly.",
+            "Your numbers are too small by the factor √d. The variance grows in proportion to d, but the typical "
+            "size of a number grows only with its square root.",
             "d**0.5", "d",
         ),
         Mistake(
-            "multiplied by √d",
-            "Your scores have grown. We want the typical size back at 1.",
+            "multiplied by √d instead of divided",
+            "Your scores have become larger. Their typical size should return to 1.",
             "scores / d**0.5", "scores * d**0.5",
         ),
         Mistake(
-            "divided by the root of the number of keys",
-            "What you divide by depends on the length of the sentence. The sum that made the scores large ran over the coordinates.",
+            "divided by the square root of the number of keys",
+            "Your divisor depends on the length of the sentence. The scores became large because each is a sum "
+            "over the coordinates.",
             "d**0.5", "scores.shape[-1] ** 0.5",
         ),
         Mistake(
-            "divided by the measured standard deviation of all scores",
-            "Your divisor is computed from the scores themselves. Ours is a constant known in advance: it depends on d alone.",
+            "divided by the measured standard deviation",
+            "Your divisor is computed from the scores. It should be a constant that is known in advance and "
+            "depends on d alone.",
             "d**0.5", "scores.std()",
         ),
         Mistake(
             "each row standardised",
-            "Every row of yours has mean 0 and variance 1. That erases how decided a query was; only one constant factor is taken out here.",
+            "Each of your rows has mean 0 and variance 1. This erases how strongly each query prefers its best "
+            "key; only one constant factor should be removed.",
             "scores / d**0.5", "(scores - scores.mean(-1, keepdim=True)) / scores.std(-1, keepdim=True)",
         ),
         Mistake(
             "divided by d²",
-            "Your numbers are far too small. Which power of d has the typical size of a sum of d independent numbers?",
+            "Your numbers are far too small. Which power of d gives the typical size of a sum of d independent "
+            "numbers?",
             "d**0.5", "d**2",
         ),
         Mistake(
             "divided by the largest score",
-            "Your largest score is exactly 1. The divisor here is not looked up in the scores: it depends on d alone.",
+            "Your largest score is exactly 1. The divisor should not be computed from the scores: it depends on d "
+            "alone.",
             "d**0.5", "scores.max()",
         ),
         Mistake(
-            "a number written where d belongs",
-            "You divide by the same number whatever d is. It is 50 for GloVe vectors only: read d from the argument.",
+            "fixed number instead of d",
+            "You divide by the same number for every d. A number such as 50 is right only for vectors of that "
+            "size: use the argument d.",
             "d**0.5", "50**0.5",
             also=tuple(
                 f"def scale(scores, d):\n    return scores / {number}**0.5\n"
@@ -216,8 +233,8 @@ scale = Exercise(
             ),
         ),
         Mistake(
-            "the root rounded down",
-            "You are right where d is a square number. The root of the others is no whole number: leave it as it is.",
+            "square root rounded to an integer",
+            "Your divisor is always an integer, but most square roots are not. Divide by √d without rounding it.",
             "d**0.5", "int(d**0.5)",
             also=(
                 "def scale(scores, d):\n    return scores / round(d**0.5)\n",
@@ -225,20 +242,21 @@ scale = Exercise(
             ),
         ),
         Mistake(
-            "a half that is no exponent",
-            "A 2 stands in your divisions where a root is to be taken: powers come before divisions, so `d ** 1/2` is (d ** 1)/2 and "
-            "`x / d ** 1/2` is x/d/2. The exponent ½ needs brackets.",
+            "exponent 1/2 without brackets",
+            "Powers are evaluated before divisions, so `d ** 1/2` means (d ** 1)/2, and `x / d ** 1/2` means "
+            "x/d/2. Put the exponent in brackets or write 0.5.",
             "d**0.5", "(d / 2)",
             also=("def scale(scores, d):\n    return scores / d**1 / 2\n",),
         ),
         Mistake(
-            "d − 1 for d",
-            "Your numbers are a little too large, most of all for small d: you divide by √(d − 1), as if d − 1 numbers had been added up.",
+            "√(d − 1) instead of √d",
+            "Your numbers are slightly too large, most of all for small d. You divide by √(d − 1), but each score "
+            "is a sum of d products.",
             "d**0.5", "(d - 1) ** 0.5",
         ),
     ),
     alternatives={
-        "multiplied by d to the power −½": """
+        "product with d to the power −½": """
 def scale(scores, d):
     return scores * d ** -0.5
 """,
@@ -247,17 +265,18 @@ import math
 def scale(scores, d):
     return scores.double() / math.sqrt(d)
 """,
-        "the root as a tensor": """
+        "square root as a tensor": """
 def scale(scores, d):
     return torch.div(scores, torch.sqrt(torch.tensor(float(d))))
 """,
     },
     hints=(
-        "If one product of two random coordinates has variance 1, what is the variance of a sum of d of them? And the typical size?",
-        "In: scores (…, query, key) and the whole number d. Out: the same shape as scores.",
-        "variance of a score = d  →  typical size = the square root of that  →  divide every score by it",
-        "Near miss: `scores / d` over-corrects: the scores of a 50-dimensional head would end with variance 1/50, "
-        "and the softmax would hardly prefer any word.",
+        "If one product of two random coordinates has variance 1, what is the variance of a sum of d such "
+        "products? And what is its typical size?",
+        "The scores have shape (…, query, key), and d is an integer. The result has the same shape as the scores.",
+        "variance of a score = d  →  typical size = the square root of the variance  →  divide every score by it",
+        "Near miss: `scores / d` overcorrects. The scores of a 50-dimensional head would have variance 1/50, and "
+        "the softmax would hardly prefer any word.",
     ),
 )
 
@@ -267,14 +286,14 @@ def scale(scores, d):
 def softmax_cases(draw: Draw) -> Iterator[Case]:
     yield {"x": draw.normal(3, 5), "dim": 1}
     yield {"x": draw.normal(6, 4), "dim": 0}
-    # Rows far from zero, each by another amount: exp alone would overflow or vanish. Float32 holds quarters of this
-    # size exactly, so that all right ways to compute a softmax agree.
+    # Rows far from zero, each at a different distance: exp alone would overflow or underflow. Float32 represents
+    # quarters of this size exactly, so all correct ways to compute a softmax agree.
     far = np.array([1000, -1000, 500, 0])[:, None] + draw.integers(-12, 13, 4, 6) / 4
     yield {"x": draw.rng.permutation(far).astype(np.float32), "dim": -1}
     yield {"x": draw.normal(2, 5, 3, 4), "dim": 2}
     yield {"x": draw.normal(3, 2, 5), "dim": -3}
     yield {"x": draw.normal(7), "dim": 0}
-    # Entries pushed down, as a mask leaves them, and a line that has been pushed down as a whole.
+    # Very low entries, as a mask leaves them, and one line that is very low as a whole.
     masked = draw.normal(2, 3, 6)
     masked[..., 4:] = -10_000
     masked[1, 2] = -10_000 - 64 * draw.rng.permutation(6)
@@ -294,26 +313,28 @@ softmax = Exercise(
     mistakes=(
         Mistake(
             "always over the last axis",
-            "You are right wherever the asked axis is the last one. `dim` says which axis should add up to 1.",
+            "Your weights are right where `dim` is the last axis, and wrong for any other axis. `dim` says along "
+            "which axis they should sum to 1.",
             edits={
                 "x.amax(dim, keepdim=True)": "x.amax(-1, keepdim=True)",
                 "exponentials.sum(dim, keepdim=True)": "exponentials.sum(-1, keepdim=True)",
             },
         ),
         Mistake(
-            "exp of large numbers",
-            "On small scores you are right. On scores around 1000 the exponentials are infinite, and ∞/∞ is NaN. "
-            "Which number may be subtracted from a whole row without changing its softmax?",
+            "overflow of exp for large scores",
+            "Small scores come out right. Around 1000 the exponentials are infinite, and ∞/∞ is NaN. Which number "
+            "can you subtract from a whole row without changing its softmax?",
             "x - x.amax(dim, keepdim=True)", "x",
         ),
         Mistake(
-            "the largest number of the whole tensor subtracted",
-            "Rows that lie far below the largest row come out as NaN: all their exponentials are 0. Each row needs its own largest number.",
+            "maximum of the whole tensor subtracted",
+            "Rows far below the overall maximum come out as NaN, because all their exponentials are 0. Each row "
+            "needs its own maximum.",
             "x.amax(dim, keepdim=True)", "x.max()",
         ),
         Mistake(
             "divided by the sum over the whole tensor",
-            "All your numbers together add up to 1. Here each line along `dim` adds up to 1 by itself.",
+            "All your numbers together sum to 1. Instead, each line along `dim` should sum to 1.",
             "exponentials.sum(dim, keepdim=True)", "exponentials.sum()",
             also=(
                 "def softmax(x, dim):\n    e = (x - x.max()).exp()\n    return e / e.sum()\n",
@@ -322,8 +343,8 @@ softmax = Exercise(
         ),
         Mistake(
             "normalised without exp",
-            "Your weights are the scores, or the scores less their smallest, divided by their sum: some are 0, negative or larger than 1. "
-            "What makes every number positive first?",
+            "You divided the scores, or the scores minus their minimum, by their sum, so some weights are 0, "
+            "negative or larger than 1. Which function makes every number positive first?",
             edits={
                 "shifted = x - x.amax(dim, keepdim=True)": "shifted = x",
                 "exponentials = shifted.exp()": "exponentials = shifted",
@@ -333,23 +354,25 @@ softmax = Exercise(
             ),
         ),
         Mistake(
-            "the logarithm of the softmax",
-            "All your numbers are negative: these are log-probabilities.",
+            "logarithm of the softmax",
+            "None of your numbers is positive: these are log-probabilities. The softmax itself is asked for.",
             "exponentials / exponentials.sum(dim, keepdim=True)", "shifted - exponentials.sum(dim, keepdim=True).log()",
         ),
         Mistake(
-            "divided by the largest exponential instead of their sum",
-            "The largest weight of every line is exactly 1, and the line adds up to more than 1.",
+            "divided by the largest exponential instead of the sum",
+            "The largest weight of each line is exactly 1, and the line sums to more than 1. Divide by the sum of "
+            "the exponentials.",
             "exponentials.sum(dim, keepdim=True)", "exponentials.amax(dim, keepdim=True)",
         ),
         Mistake(
             "powers of 2 instead of e",
-            "The order of your weights is right and each line adds up to 1, but they differ too little from each other: check the base.",
+            "Your weights have the right order and sum to 1, but they differ too little from one another. Check "
+            "the base of the exponential.",
             "shifted.exp()", "shifted.exp2()",
         ),
         Mistake(
-            "small scores get the large weights",
-            "Your weights fall where the scores rise. Look for a sign.",
+            "large weights for small scores",
+            "Your weights fall where the scores rise. Look for a wrong sign.",
             "shifted = x - x.amax(dim, keepdim=True)", "shifted = x.amin(dim, keepdim=True) - x",
             also=(
                 "def softmax(x, dim):\n    e = (x.amax(dim, keepdim=True) - x).exp()\n    return e / e.sum(dim, keepdim=True)\n",
@@ -357,9 +380,10 @@ softmax = Exercise(
             ),
         ),
         Mistake(
-            "another number than the largest subtracted",
-            "Right on ordinary scores, and NaN where one score lies far above the others of its line: taking off their mean, or the smallest, "
-            "leaves a positive number whose exponential is infinite. Which choice leaves none above 0?",
+            "number other than the maximum subtracted",
+            "Ordinary scores come out right, but a line with one much larger score gives NaN. Subtracting the mean "
+            "or the minimum leaves a large positive number, and its exponential is infinite. Which choice leaves "
+            "no number above 0?",
             "x.amax(dim, keepdim=True)", "x.mean(dim, keepdim=True)",
             also=(
                 "def softmax(x, dim):\n    e = (x - x.amin(dim, keepdim=True)).exp()\n    return e / e.sum(dim, keepdim=True)\n",
@@ -368,16 +392,16 @@ softmax = Exercise(
             ),
         ),
         Mistake(
-            "large scores cut off",
-            "Scores beyond a bound are all alike to you: two scores of 1000 and 1003 should get weights in the proportion 1 to e³. "
-            "Which number may be subtracted from a whole line without changing its softmax?",
+            "large scores clipped",
+            "Scores beyond a fixed limit are all treated alike, but scores of 1000 and 1003 should get weights in "
+            "the ratio 1 to e³. Which number can you subtract from a whole line without changing its softmax?",
             code=_cut_off("80"),
             also=tuple(map(_cut_off, ("10", "20", "30", "50", "60", "70", "85", "87", "88"))),
         ),
         Mistake(
             "infinity or NaN replaced afterwards",
-            "Where exp is infinite, or 0 for all of a line, your weights are not those of the scores any more; replacing NaN or adding an "
-            "epsilon only hides it. Subtract each line's own largest number before you take exp.",
+            "Where exp is infinite, or 0 for a whole line, the information in the scores is lost. Replacing NaN or "
+            "adding an epsilon only hides this. Subtract each line's own maximum before you take exp.",
             "exponentials / exponentials.sum(dim, keepdim=True)",
             "torch.nan_to_num(x.exp() / x.exp().sum(dim, keepdim=True))",
             also=(
@@ -389,8 +413,8 @@ softmax = Exercise(
         ),
         Mistake(
             "divided by the largest score instead of subtracting it",
-            "Your weights are too even, or too sharp: dividing the scores by a number is a temperature and changes the weights. "
-            "Subtracting one does not.",
+            "Dividing the scores by a number acts like a temperature, so your weights are too even or too "
+            "concentrated. Subtracting a number changes nothing.",
             "x - x.amax(dim, keepdim=True)", "x / x.amax(dim, keepdim=True).abs()",
             also=(
                 "def softmax(x, dim):\n    e = (x / x.amax(dim, keepdim=True)).exp()\n    return e / e.sum(dim, keepdim=True)\n",
@@ -398,8 +422,9 @@ softmax = Exercise(
             ),
         ),
         Mistake(
-            "rows or columns, no other axis",
-            "You are right for the first and the last axis. An array may have more than two, and `dim` may be any of them.",
+            "only the first and the last axis handled",
+            "Your weights are right where `dim` is the first or the last axis. A tensor may have more axes, and "
+            "`dim` may be any of them.",
             edits={
                 "x.amax(dim, keepdim=True)": "x.amax(dim if dim == 0 or dim == -x.dim() else -1, keepdim=True)",
                 "exponentials.sum(dim, keepdim=True)": "exponentials.sum(dim if dim == 0 or dim == -x.dim() else -1, keepdim=True)",
@@ -414,28 +439,29 @@ def softmax(x, dim):
             ),
         ),
         Mistake(
-            "an epsilon that is not small",
-            "Each of your lines adds up to a little less than 1: what you added to the divisor counts. After the largest score is "
-            "taken off, the sum is 1 or more and needs nothing added.",
+            "epsilon too large",
+            "Each of your lines sums to slightly less than 1, because the number added to the divisor is not "
+            "negligible. Once the maximum has been subtracted, the sum is at least 1 and needs no epsilon.",
             "exponentials.sum(dim, keepdim=True)", "(exponentials.sum(dim, keepdim=True) + 0.01)",
             also=(
                 "def softmax(x, dim):\n    e = (x - x.amax(dim, keepdim=True)).exp()\n    return e / (e.sum(dim, keepdim=True) + 0.001)\n",
             ),
         ),
         Mistake(
-            "the axis of the sum is lost",
-            "You are right where `dim` is the first axis; elsewhere the shapes do not fit. A sum or a maximum along `dim` loses that axis, "
-            "and then lines up with others: look up `keepdim`.",
+            "axis lost in the sum",
+            "You are right where `dim` is the first axis; elsewhere the shapes do not match. A sum or maximum "
+            "along `dim` removes this axis, and the rest is then aligned with the wrong axes. Look up `keepdim`.",
             "exponentials.sum(dim, keepdim=True)", "exponentials.sum(dim)",
         ),
         Mistake(
-            "a sigmoid in place of the exponential",
-            "Your large scores all weigh the same: a sigmoid flattens out above 0. The exponential does not.",
+            "sigmoid instead of the exponential",
+            "All your large scores get the same weight, because a sigmoid levels off above 0. The exponential does "
+            "not.",
             "exponentials = shifted.exp()", "exponentials = x.sigmoid()",
         ),
     ),
     alternatives={
-        "torch's own": """
+        "torch.softmax": """
 def softmax(x, dim):
     return torch.softmax(x, dim=dim)
 """,
@@ -450,7 +476,7 @@ def softmax(x, dim):
     e = np.exp(x - x.max(axis=dim, keepdims=True))
     return e / e.sum(axis=dim, keepdims=True)
 """,
-        "the axis moved to the end, line by line": """
+        "axis moved to the end, line by line": """
 def softmax(x, dim):
     moved = x.movedim(dim, -1)
     lines = [torch.exp(line - line.max()) for line in moved.reshape(-1, moved.shape[-1])]
@@ -458,13 +484,13 @@ def softmax(x, dim):
 """,
     },
     hints=(
-        "We need positive numbers that add up to 1 and keep the order of the scores. Which function makes any number positive? "
-        "And what does it make of 1000?",
-        "In and out: the same shape. In between, the largest number and the sum along `dim` have size 1 on that axis, "
-        "so that they stretch over it.",
-        "subtract from each line its largest number\ntake exp of everything\ndivide each line by its sum",
-        "Near miss: `x.exp() / x.exp().sum(dim)` has two faults: exp(1000) is infinite, "
-        "and the sum has lost the axis along which it should be divided. Look up `keepdim`.",
+        "We need positive numbers that sum to 1 and keep the order of the scores. Which function makes any number "
+        "positive, and what does it do to 1000?",
+        "The result has the shape of the input. The maximum and the sum along `dim` keep that axis with size 1, so "
+        "that they broadcast along it.",
+        "subtract from each line its maximum\ntake exp of everything\ndivide each line by its sum",
+        "Near miss: `x.exp() / x.exp().sum(dim)` has two faults. exp(1000) is infinite, and the sum has lost the "
+        "axis along which it should divide. Look up `keepdim`.",
     ),
 )
 
@@ -472,7 +498,7 @@ def softmax(x, dim):
 
 
 def weights_like(draw: Draw, *shape: int) -> np.ndarray:
-    """Positive weights whose rows add up to a little less than 1, as after dropping some words."""
+    """Positive weights whose rows sum to slightly less than 1, as after dropping some words."""
     weights = draw.uniform(*shape, low=0.1)
     return weights / (weights.sum(-1, keepdims=True) * draw.uniform(*shape[:-1], 1, low=1.1, high=1.5))
 
@@ -483,7 +509,7 @@ def weighted_sum_cases(draw: Draw) -> Iterator[Case]:
     yield {"weights": weights_like(draw, 2, 4, 5), "values": draw.normal(2, 5, 3)}
     yield {"weights": weights_like(draw, 3, 2, 4, 6), "values": draw.normal(3, 2, 6, 5)}
     weights = weights_like(draw, 4, 7)
-    weights[0] = 0  # a query that may attend to nothing
+    weights[0] = 0  # a query that may attend to no key
     weights[1] *= -1
     yield {"weights": weights, "values": draw.normal(7, 3)}
 
@@ -493,31 +519,35 @@ weighted_sum = Exercise(
     rule=Rule(axes={"": "Tq dv"}),
     mistakes=(
         Mistake(
-            "the mean of the weighted values",
-            "Your vectors are too short by a factor that is the number of keys. The weights already say how much each value counts.",
+            "mean of the weighted values",
+            "Your vectors are too short by one factor, the number of keys. The weights already say how much each "
+            "value counts.",
             "weights @ values", "weights @ values / values.shape[-2]",
         ),
         Mistake(
-            "a plain average of the values",
-            "Every query gets the same vector: your weights are never read.",
+            "plain average of the values",
+            "Every query gets the same vector, because your function never uses the weights.",
             "weights @ values", "values.mean(-2, keepdim=True).expand(*weights.shape[:-1], values.shape[-1])",
         ),
         Mistake(
             "only the value with the largest weight",
-            "Each of your rows is one of the values, unchanged. The other words should contribute their share.",
+            "Each of your rows is a single value, unchanged. The other words should contribute in proportion to "
+            "their weights.",
             "weights @ values",
             "values.gather(-2, weights.argmax(-1, keepdim=True)"
             ".expand(*weights.shape[:-1], values.shape[-1]))",
         ),
         Mistake(
             "weights read by column instead of by row",
-            "Your row i is mixed with a *column* of weights: what several queries give to one key. Row i of the weights is what query i gives.",
+            "Your row i uses a *column* of the weights, which says how much several queries give to one key. Row i "
+            "of the weights says how much query i gives to each key.",
             "weights @ values",
             "weights.reshape(*weights.shape[:-2], weights.shape[-1], weights.shape[-2]).transpose(-2, -1) @ values",
         ),
         Mistake(
-            "the weights normalised once more",
-            "You bring every row of weights to the sum 1. They are to be used as they are, also when a row adds up to less than 1, or to 0.",
+            "weights normalised again",
+            "You rescaled each row of weights to the sum 1. Use the weights as they are, even where a row sums to "
+            "less than 1 or to 0.",
             "weights @ values", "(weights / weights.sum(-1, keepdim=True)) @ values",
             also=(
                 """
@@ -531,29 +561,32 @@ def weighted_sum(weights, values):
             ),
         ),
         Mistake(
-            "softmax taken a second time",
-            "Your rows are almost the same for all queries. The weights come out of a softmax already.",
+            "softmax applied twice",
+            "Your rows are almost the same for all queries. The weights have already been through a softmax.",
             "weights @ values", "weights.softmax(-1) @ values",
         ),
         Mistake(
-            "weights and values have changed places",
-            "Where the shapes allow it, your product is taken in the wrong order: it mixes the coordinates of a value, not the words.",
+            "weights and values swapped",
+            "Where the shapes allow it, your product has the wrong order and mixes the coordinates of each value. "
+            "It should mix the words.",
             "weights @ values", "values @ weights",
         ),
         Mistake(
             "one vector for the whole sentence",
-            "You have added up the queries too. Each query keeps a vector of its own.",
+            "You added up the queries as well. Each query keeps a vector of its own.",
             "weights @ values", "(weights @ values).sum(-2)",
         ),
         Mistake(
             "negative weights changed",
-            "A query with negative weights comes out wrong: they were set to 0 or lost their sign. The weights are to be used as they are.",
+            "Queries with negative weights come out wrong: the weights were set to 0 or lost their sign. Use the "
+            "weights as they are.",
             "weights @ values", "weights.clamp(min=0) @ values",
             also=("def weighted_sum(weights, values):\n    return weights.abs() @ values\n",),
         ),
         Mistake(
-            "the values of the first sentence for all",
-            "Your first sentence is right. In the others, too, the values of the first one are mixed.",
+            "values of the first sentence used for all sentences",
+            "Your first sentence is right, but the other sentences also mix its values. Each sentence has values "
+            "of its own.",
             "weights @ values", "weights @ values[(0,) * (values.dim() - 2)]",
             also=(
                 "def weighted_sum(weights, values):\n    return weights @ (values if values.dim() == 2 else values[:1])\n",
@@ -561,19 +594,20 @@ def weighted_sum(weights, values):
         ),
         Mistake(
             "one word left out",
-            "Your sums are one word short: the words have the numbers 0 to Tk − 1, and `range(Tk)` runs through all of them.",
+            "Your sums are one word short. The words are numbered from 0 to Tk − 1, and `range(Tk)` covers all of "
+            "them.",
             "weights @ values", "weights[..., :-1] @ values[..., :-1, :]",
             also=("def weighted_sum(weights, values):\n    return weights[..., 1:] @ values[..., 1:, :]\n",),
         ),
         Mistake(
             "summed over the queries instead of the keys",
-            "You get one vector for each word that is asked, where each *asking* word should get one: the sum runs over the keys j.",
+            "You return one vector per key, but each *query* should get one. The sum runs over the keys j.",
             "weights @ values", "weights.sum(-2).unsqueeze(-1) * values",
         ),
         Mistake(
             "summed over the coordinates instead of the keys",
-            "You have one number for each pair of words, where one *vector* for each query is asked for. The sum runs over the words j, not over "
-            "the coordinates of their vectors.",
+            "You return one number per pair of words, but each query should get one *vector*. The sum runs over "
+            "the words j, not over the coordinates of their vectors.",
             "weights @ values", "(weights[..., None] * values).sum(-1)",
             also=(
                 "def weighted_sum(weights, values):\n    return (weights.unsqueeze(-1) * values.unsqueeze(-3)).sum(-1)\n",
@@ -581,7 +615,8 @@ def weighted_sum(weights, values):
         ),
         Mistake(
             "all sentences added up",
-            "Your answer has lost the leading axes: the sums of all sentences were added up. Each sentence keeps its own.",
+            "Your result has lost its leading axes, because all sentences were added up. Each sentence keeps its "
+            "own result.",
             "weights @ values", 'torch.einsum("...ij,...jd->id", weights, values)',
         ),
     ),
@@ -604,10 +639,12 @@ def weighted_sum(weights, values):
 """,
     },
     hints=(
-        "Three words with the weights 0.5, 0.3 and 0.2: how would you mix their three vectors by hand?",
-        "In: weights (…, query, key), values (…, key, d_v). Out: (…, query, d_v). The axis `key` is the one that is summed away.",
+        "Three words have the weights 0.5, 0.3 and 0.2. How would you mix their three vectors by hand?",
+        "The weights have shape (…, query, key), the values (…, key, d_v) and the result (…, query, d_v). The sum "
+        "runs over the axis `key`.",
         "for each query i:   output[i] = Σ_j weights[i, j] · values[j]",
-        "Near miss: `(weights[..., None] * values).sum(-1)` adds up the coordinates of a vector. The sum runs over the *words*.",
+        "Near miss: `(weights[..., None] * values).sum(-1)` adds up the coordinates of a vector. The sum runs over "
+        "the *words*.",
     ),
 )
 
@@ -624,30 +661,30 @@ def attention_cases(draw: Draw) -> Iterator[Case]:
         }
 
     yield case(random_keep(draw, 3, 5), query=3, key=5, d=4, d_v=6)
-    # Padding: one row of `keep` for all queries of a sentence.
+    # Padding: one row of `keep` serves all queries of a sentence.
     yield case(padding(draw, 2, 6)[:, None, :], 2, query=4, key=6, d=5, d_v=3)
-    # A query that may attend to nothing.
+    # A query that may attend to no key.
     keep = random_keep(draw, 3, 7, 7)
     keep[0, 2] = False
     yield case(keep, 3, query=7, key=7, d=4, d_v=4)
-    # Heads: the same padding for all of them.
+    # Heads: the same padding mask for all of them.
     yield case(padding(draw, 4, 5)[:, None, None, :], 4, 3, query=6, key=5, d=8, d_v=2)
-    # One entry for all keys: a query sees everything or nothing; the same for all sentences.
+    # One entry for all keys: a query sees every key or none, in all sentences alike.
     yield case(draw.rng.permutation([True, False, True, True, False])[:, None], 2, query=5, key=4, d=3, d_v=6)
     yield large_scores(draw)
     yield huge_scores(draw)
 
 
 def large_scores(draw: Draw) -> Case:
-    """Scores of ±320, hidden and not, and a query without any key.
+    """Scores of ±320, masked and unmasked, and a query without any key.
 
-    The inputs are whole numbers and √d is 2, so that every right way to compute the scores gives the same ones.
+    The inputs are integers and √d is 2, so every correct way to compute the scores gives the same ones.
     """
     queries, keys = (draw.integers(-2, 3, n, 4).astype(np.float32) for n in (5, 6))
     queries[:, 0] = 32, 32, -32, 0, 32
     keys[:, 0] = 20, 20, -20, -20, -20, 20
     keep = np.ones((5, 6), dtype=bool)
-    keep[1, [0, 1, 5]] = False  # the hidden scores are the large ones
+    keep[1, [0, 1, 5]] = False  # the masked scores are the large ones
     keep[2, [2, 4]] = False
     keep[3, 0] = False
     keep[4] = False
@@ -661,12 +698,12 @@ def large_scores(draw: Draw) -> Case:
 
 
 def huge_scores(draw: Draw) -> Case:
-    """A query whose visible scores lie around −2²⁰, lower than what is often taken for minus infinity.
+    """A query whose unmasked scores lie around −2²⁰, below values that are often used as minus infinity.
 
-    A hidden score lies there too, and for one query another around 2²⁰; for another query one hidden score is 4096
-    and the others are small. The inputs are whole numbers, √d is 4 and d to the
-    power ¼ is 2, so that every way to compute the scores gives the same ones. Of such large scores one wins by far:
-    float32 could not hold the logarithm of a sum of several.
+    Masked scores lie around −2²⁰ or, for one query, around 2²⁰; for another query one masked score is 4096 and the
+    others are small. The inputs are integers, √d is 4 and d to the power ¼ is 2, so every way to compute the scores
+    gives the same ones. One large score always wins by far: float32 could not represent the logarithm of a sum of
+    several.
     """
     queries, keys = (draw.integers(-2, 3, n, 16).astype(np.float32) for n in (6, 5))
     queries[:, 0], keys[:, 0] = (-2048, -2048, 2048, 0, 0, 0), 2048
@@ -685,14 +722,14 @@ def huge_scores(draw: Draw) -> Case:
 
 
 def padding(draw: Draw, batch: int, tokens: int) -> np.ndarray:
-    """True where a token is real. The first sentence, which a card shows, has two tokens of padding, one is full."""
+    """True for real tokens. The first sentence, which a card shows, ends in two padding tokens; another has none."""
     lengths = draw.integers(2, tokens, batch)
     lengths[0], lengths[1 + draw.integers(0, batch - 1)] = tokens - 2, tokens
     return np.arange(tokens) < lengths[:, None]
 
 
 def random_keep(draw: Draw, *shape: int) -> np.ndarray:
-    """About two thirds True; in every row some True and some False."""
+    """About two thirds are True; every row contains both True and False."""
     keep = draw.uniform(*shape) < 0.65
     places = np.argsort(draw.uniform(*shape), axis=-1)
     np.put_along_axis(keep, places[..., :1], True, axis=-1)
@@ -706,7 +743,7 @@ ZEROED = "weights.masked_fill(~keep, 0.0)"
 
 
 def _filled(fill: str, weights: str) -> str:
-    """Hidden scores replaced, and what is done with the weights."""
+    """Code that replaces masked scores, and what it does with the weights."""
     return f"""
 def attention(queries, keys, values, keep):
     scores = queries @ keys.transpose(-2, -1) / queries.shape[-1] ** 0.5
@@ -716,7 +753,7 @@ def attention(queries, keys, values, keep):
 
 
 def _taken_off(much: str, weights: str) -> str:
-    """Hidden scores lowered, and what is done with the weights."""
+    """Code that lowers masked scores, and what it does with the weights."""
     return f"""
 def attention(queries, keys, values, keep):
     scores = queries @ keys.transpose(-2, -1) / queries.shape[-1] ** 0.5
@@ -726,7 +763,7 @@ def attention(queries, keys, values, keep):
 
 
 def _inlined(weights: str, exponentials: str = "torch.exp(scores) * keep") -> str:
-    """A softmax of one's own, without taking off the largest score."""
+    """Code with its own softmax, which does not subtract the maximum."""
     return f"""
 def attention(queries, keys, values, keep):
     scores = queries @ keys.transpose(-2, -1) / queries.shape[-1] ** 0.5
@@ -742,18 +779,19 @@ attention = Exercise(
     mistakes=(
         Mistake(
             "softmax over the queries",
-            "The columns of your weights add up to 1 where the rows should: the queries compete for a key, "
-            "instead of the keys for a query.",
+            "Your weights sum to 1 by column instead of by row. The queries now compete for a key, but the keys "
+            "should compete for a query.",
             "dim=-1", "dim=-2",
         ),
         Mistake(
-            "masked after the softmax, without renormalising",
-            "The weights that remain add up to less than 1: the hidden words had taken their share before you removed them. Hide them earlier.",
+            "masked after the softmax without renormalising",
+            "The remaining weights sum to less than 1, because the masked words received their share before you "
+            "removed them. Mask at an earlier step.",
             MASKED, "scores",
         ),
         Mistake(
-            "keep inverted",
-            "You attend to exactly the words that should be hidden. True in `keep` means: may be attended to.",
+            "mask inverted",
+            "You attend to exactly the words that should be masked. True in `keep` means *may be attended to*.",
             edits={MASKED: MASKED.replace("~keep", "keep"), ZEROED: ZEROED.replace("~keep", "keep")},
             also=(
                 _filled("keep, -1e9", "weights"),
@@ -764,23 +802,25 @@ attention = Exercise(
         ),
         Mistake(
             "no mask at all",
-            "Your answer does not change when `keep` does.",
+            "Your result does not depend on `keep`. Where it is False, a key must get no weight.",
             edits={MASKED: "scores", ZEROED: "weights"},
         ),
         Mistake(
-            "NaN for a query that may attend to nothing",
-            "Only a query whose every key is hidden goes wrong: there the softmax divides 0 by 0. The docstring says what such a query gets.",
+            "NaN for a fully masked query",
+            "Only queries whose keys are all masked come out wrong: there the softmax divides 0 by 0. The "
+            "docstring says what such a query gets.",
             edits={MASKED: "scores.masked_fill(~keep, -torch.inf)", ZEROED: "weights"},
         ),
         Mistake(
-            "an average for a query that may attend to nothing",
-            "All is right but for a query whose every key is hidden: it now averages over words that it must not see. "
-            "The docstring says what such a query gets.",
+            "average for a fully masked query",
+            "Only queries whose keys are all masked come out wrong: they average over words that they must not "
+            "see. The docstring says what such a query gets.",
             ZEROED, "weights",
         ),
         Mistake(
-            "hidden scores set to 0",
-            "Hidden words still receive weight: a score of 0 is quite an ordinary score, and exp(0) is 1. Which score has no exponential left?",
+            "masked scores set to 0",
+            "Masked words still receive weight, because 0 is an ordinary score and exp(0) is 1. Which score has "
+            "the exponential 0?",
             edits={MASKED: "scores.masked_fill(~keep, 0.0)", ZEROED: "weights"},
             also=(
                 _filled("~keep, 0.0", "weights * keep.any(-1, keepdim=True)"),
@@ -788,35 +828,38 @@ attention = Exercise(
             ),
         ),
         Mistake(
-            "no scaling",
-            "Your weights are more decided than they should be: the scores have kept their variance of d.",
+            "scaling left out",
+            "Your weights are too concentrated, because the scores still have variance d.",
             SCORES, "similarities(queries, keys)",
         ),
         Mistake(
             "scaled by the number of keys",
-            "Your scaling depends on the length of the sentence. It should depend on the number of coordinates of a key.",
+            "Your scaling depends on the length of the sentence. It should depend on the number of coordinates of "
+            "a key.",
             "queries.shape[-1]", "keys.shape[-2]",
         ),
         Mistake(
-            "an axis counted from the front",
-            "You are right for one sentence, and scale a batch by its number of words: there `shape[1]` counts those. Count axes from the end: "
-            "the coordinates are the last, whatever stands before.",
+            "axis counted from the front",
+            "You are right for a single sentence, but a batch is scaled by its number of words, because that is "
+            "its `shape[1]`. Count from the end: the coordinates are always the last axis.",
             "queries.shape[-1]", "queries.shape[1]",
         ),
         Mistake(
-            "scaled by d_v, the size of the values",
-            "Wherever the values have another size than the keys, your weights are off. The scores are sums over the coordinates of the *keys*.",
+            "scaled by the size of the values",
+            "Your weights are wrong wherever values and keys differ in size. The scores are sums over the "
+            "coordinates of the *keys*.",
             "queries.shape[-1]", "values.shape[-1]",
         ),
         Mistake(
-            "the weights returned",
-            "You returned who attends to whom. What the query *gets* is still to be computed from the values.",
+            "weights returned instead of the output",
+            "You returned the attention weights. The output of each query has yet to be computed from the values.",
             f"weighted_sum({ZEROED}, values)", ZEROED,
         ),
         Mistake(
-            "hidden words win the softmax and are removed afterwards",
-            "All is right until a hidden word has by far the largest score: it takes all the weight, and when you remove it, nothing is left to "
-            "renormalise. Hide it before the softmax, with a score that is lower than any.",
+            "masked words removed only after winning the softmax",
+            "Everything is right until a masked word has by far the largest score. It takes all the weight, and "
+            "once it is removed there is nothing left to renormalise. Mask it before the softmax, with a score "
+            "lower than any other.",
             edits={MASKED: "scores", ZEROED: "(weights * keep) / (weights * keep).sum(-1, keepdim=True)"},
             also=(
                 _filled(
@@ -832,9 +875,9 @@ def attention(queries, keys, values, keep):
             ),
         ),
         Mistake(
-            "exp of large scores",
-            "All is right until a score is large: e^320 is infinite in float32 (and e^−320 is 0), so that ∞/∞ or 0/0 remains. "
-            "Your `softmax` knows what to do about it: use it here.",
+            "overflow of exp for large scores",
+            "Everything is right until a score is large: in float32 e^320 is infinite and e^−320 is 0, so ∞/∞ or "
+            "0/0 remains. Your `softmax` handles such scores: use it here.",
             code=_inlined("e / e.sum(-1, keepdim=True).clamp(min=1e-9)"),
             also=(
                 _inlined(
@@ -850,9 +893,9 @@ def attention(queries, keys, values, keep):
             ),
         ),
         Mistake(
-            "hidden scores not low enough",
-            "All is right until the scores are low: where those of the words that stay lie far below 0, a hidden word with the score "
-            "that you gave it wins. Which number is lower than every score?",
+            "masked scores not low enough",
+            "Everything is right until the scores are low. If the scores of the remaining words lie far below 0, a "
+            "masked word wins with the score you gave it. Which number is lower than every score?",
             code=_filled("~keep, -100.0", "weights * keep.any(-1, keepdim=True)"),
             also=(
                 *(
@@ -864,9 +907,9 @@ def attention(queries, keys, values, keep):
             ),
         ),
         Mistake(
-            "too little taken off the hidden scores",
-            "All is right until a hidden word's score lies above the others by more than you take off it: then it still wins. Give it a "
-            "score that is lower than any, whatever it had.",
+            "too little subtracted from masked scores",
+            "Everything is right until a masked word's score exceeds the others by more than you subtract: then it "
+            "still wins. Replace it by a score lower than any other, whatever it was.",
             MASKED, "scores - 1e5 * (~keep).float()",
             also=(
                 _taken_off("1e5", "weights"),
@@ -876,9 +919,9 @@ def attention(queries, keys, values, keep):
             ),
         ),
         Mistake(
-            "the mask added to the scores as 0 and 1",
-            "Hidden words still receive weight: adding `keep` lifts the scores of the others by 1, no more. A hidden word's score has to "
-            "lie so low that its exponential is 0.",
+            "mask added to the scores as 0 and 1",
+            "Masked words still receive weight: adding `keep` raises the other scores by only 1. The score of a "
+            "masked word must be so low that its exponential is 0.",
             edits={MASKED: "scores + keep.float()", ZEROED: "weights"},
             also=(
                 _filled("~keep, 0.0", "weights * keep.any(-1, keepdim=True)").replace(
@@ -890,18 +933,21 @@ def attention(queries, keys, values, keep):
             ),
         ),
         Mistake(
-            "zeros for every query that may not attend to all keys",
-            "Your rows are right where every key may be attended to, and 0 elsewhere. Zeros are for a query that may attend to *no* key at all.",
+            "zeros for every query with a masked key",
+            "Your rows are right where every key may be attended to, and 0 elsewhere. Only a query that may attend "
+            "to *no* key at all gets zeros.",
             ZEROED, "weights * keep.all(-1, keepdim=True)",
         ),
         Mistake(
             "divided by d instead of √d",
-            "Your weights are too even: the scores were divided by d. Your `scale` wants d itself and takes the root.",
+            "Your weights are too even, because the scores were divided by d. Your `scale` expects d itself and "
+            "takes the square root.",
             SCORES, "similarities(queries, keys) / queries.shape[-1]",
         ),
         Mistake(
-            "softmax taken twice",
-            "Your weights are too even: they went through a softmax a second time, where the hidden words' 0 counts as a score.",
+            "softmax applied twice",
+            "Your weights are too even: they went through a second softmax, in which the 0 of a masked word counts "
+            "as a score.",
             ZEROED, "softmax(weights, dim=-1).masked_fill(~keep, 0.0)",
             also=(_filled("~keep, -1e9", "torch.softmax(weights, dim=-1)"),),
         ),
@@ -917,7 +963,7 @@ def attention(queries, keys, values, keep):
     weights = torch.softmax(torch.where(keep, scores, -torch.inf), dim=-1)
     return torch.nan_to_num(weights) @ values
 """,
-        "hidden exponentials left out, in float64": """
+        "masked exponentials left out, in float64": """
 def attention(queries, keys, values, keep):
     scores = torch.einsum("...qd,...kd->...qk", queries.double(), keys.double()) / keys.shape[-1] ** 0.5
     largest = scores.masked_fill(~keep, -torch.inf).amax(-1, keepdim=True).clamp_min(-1e300)
@@ -932,14 +978,15 @@ def attention(queries, keys, values, keep):
 """,
     },
     hints=(
-        "You have written the four steps already. The only new question is: at which point must a word disappear, "
-        "so that the words that stay still share a total weight of 1?",
-        "scores and weights: (…, query, key). keep stretches to that shape: (batch, 1, key) serves all queries of a sentence. "
-        "Out: (…, query, d_v).",
-        "scores = similarities, scaled by the size of a key\nscores of hidden words = a number whose exponential is 0\n"
-        "weights = softmax over the keys\na query without any key: its weights = 0\noutput = weighted sum of the values",
-        "Near miss: `softmax(scores, -1) * keep` hides the words but leaves rows that add up to less than 1; "
-        "−∞ in place of the hidden scores mends that, and gives NaN (0/0) in a row where nothing is left.",
+        "You have already written the four steps. One question is new: at which point must a word be masked, so "
+        "that the weights of the remaining words still sum to 1?",
+        "Scores and weights have shape (…, query, key), and `keep` broadcasts to this shape: (batch, 1, key) "
+        "serves all queries of a sentence. The result has shape (…, query, d_v).",
+        "scores = similarities, scaled by the size of a key\n"
+        "scores of masked words = a number whose exponential is 0\nweights = softmax over the keys\n"
+        "weights of a fully masked query = 0\noutput = weighted sum of the values",
+        "Near miss: `softmax(scores, -1) * keep` removes the masked words but leaves rows that sum to less than 1. "
+        "Masked scores of −∞ fix this, and give NaN (0/0) in a row where every key is masked.",
     ),
 )
 
@@ -958,9 +1005,9 @@ def multi_head_cases(draw: Draw) -> Iterator[Case]:
 
     yield case(3, 5, 2, 4, padding(draw, 3, 5))
     keep = padding(draw, 2, 6)
-    yield case(2, 6, 4, 3, np.roll(keep, 1, axis=1))  # padding may also stand in front
+    yield case(2, 6, 4, 3, np.roll(keep, 1, axis=1))  # padding may also come first
     yield case(4, 7, 3, 5, np.ones((4, 7), dtype=bool))
-    # As many heads as tokens: a forgotten transpose keeps its shape.
+    # As many heads as tokens: a forgotten transpose does not change the shape.
     keep = padding(draw, 3, 4)
     keep[-1] = False
     yield case(3, 4, 4, 2, keep)
@@ -972,7 +1019,7 @@ def heads_at_once(
     scores: str = "queries @ keys.mT / (D // heads) ** 0.5",
     projections: str = "(x @ W_q, x @ W_k, x @ W_v)",
 ) -> str:
-    """Multi-head attention with all heads in one product; each part can be replaced by a wrong one."""
+    """Multi-head attention with all heads in one product; each part can be replaced by a wrong version."""
     return f"""
 def multi_head(x, W_q, W_k, W_v, W_o, heads, keep):
     batch, tokens, D = x.shape
@@ -990,9 +1037,9 @@ multi_head = Exercise(
     uses=("attention.attention",),
     mistakes=(
         Mistake(
-            "heads cut off with a view, without a transpose",
-            "The shape is right, but one of your heads holds pieces of several words: numbers were regrouped in the order in which they lie in "
-            "memory. Cut the D coordinates of each word, and leave the words alone.",
+            "heads split by a view without a transpose",
+            "The shape is right, but each of your heads mixes parts of several words, because `view` regroups "
+            "numbers in memory order. Split the D coordinates of each word and keep the words apart.",
             code=heads_at_once(split="t.reshape(batch, heads, tokens, D // heads)"),
             also=(
                 heads_at_once(
@@ -1002,27 +1049,32 @@ multi_head = Exercise(
         ),
         Mistake(
             "heads joined without transposing back",
-            "Each head is right, the joined vector is not: yours holds one head's vectors of several words, where it should hold all heads' vectors of one word.",
+            "Each head is right but the joined vectors are not: each contains the output of one head for several "
+            "words. It should contain the outputs of all heads for one word.",
             code=heads_at_once(merge="mixed.reshape(batch, tokens, D)"),
         ),
         Mistake(
-            "√D for √d",
-            "The weights are too even: each head's dot product runs over d = D / heads coordinates, and that is what it has to be scaled by.",
+            "scaled by √D instead of √d",
+            "Your weights are too even. The dot products of each head run over d = D / heads coordinates, so they "
+            "are scaled by √d.",
             code=heads_at_once(scores="queries @ keys.mT / D**0.5"),
         ),
         Mistake(
-            "W_o omitted",
-            "You return the heads side by side. The last step, which lets the heads' results mix, is missing.",
+            "W_o left out",
+            "You return the concatenated outputs of the heads. The last step is missing: the product with W_o, "
+            "which mixes them.",
             "torch.cat(outputs, dim=-1) @ W_o", "torch.cat(outputs, dim=-1)",
         ),
         Mistake(
             "W_o transposed",
-            "The last product uses W_o the other way round. Here rows stand for inputs: x @ W, as for the other three.",
+            "Your last product uses the transpose of W_o. Its rows correspond to inputs, as in the other three "
+            "matrices: write x @ W.",
             "@ W_o", "@ W_o.T",
         ),
         Mistake(
-            "the projections transposed",
-            "The matrices are used the other way round. Rows stand for inputs: x @ W (`nn.Linear` stores the transpose).",
+            "projections transposed",
+            "Your products use the transposes of the matrices. Their rows correspond to inputs: write x @ W. "
+            "(`nn.Linear` stores the transpose.)",
             "x @ W_q, x @ W_k, x @ W_v", "x @ W_q.T, x @ W_k.T, x @ W_v.T",
             also=(
                 heads_at_once(projections="(x @ W_q.T, x @ W_k.T, x @ W_v.T)").replace("@ W_o", "@ W_o.T"),
@@ -1030,7 +1082,8 @@ multi_head = Exercise(
         ),
         Mistake(
             "slices of the input instead of slices of the projections",
-            "Each of your heads sees only its own D / heads coordinates of the input. In the paper every head looks at all of them: project first, then cut.",
+            "Each of your heads sees only its own D / heads coordinates of the input. In the paper every head sees "
+            "all of them: project first, then split.",
             code="""
 def multi_head(x, W_q, W_k, W_v, W_o, heads, keep):
     d = x.shape[-1] // heads
@@ -1044,68 +1097,76 @@ def multi_head(x, W_q, W_k, W_v, W_o, heads, keep):
         ),
         Mistake(
             "one head only",
-            "Your answer does not change with the number of heads.",
+            "Your result does not depend on the number of heads. Each head needs its own d columns of the "
+            "projections.",
             edits={"x.shape[-1] // heads": "x.shape[-1]", "range(heads)": "range(1)"},
         ),
         Mistake(
-            "keep inverted",
+            "mask inverted",
             "You attend to the padding and to nothing else. True in `keep` marks a real word.",
             "keep[:, None, :]", "~keep[:, None, :]",
         ),
         Mistake(
-            "the padding not hidden",
-            "Sentences without padding are right. In the others, the padding takes part.",
+            "padding not masked",
+            "Sentences without padding are right. In all others the words also attend to padding.",
             "keep[:, None, :]", "torch.ones_like(keep[:, None, :])",
         ),
         Mistake(
-            "the padding hidden as queries, not as keys",
-            "The outputs of the padding are 0, and real words still attend to it. `keep` says which words may be attended *to*.",
+            "padding masked as queries instead of keys",
+            "The outputs at padding positions are 0, and real words still attend to padding. `keep` says which "
+            "words may be attended *to*.",
             "keep[:, None, :]", "keep[:, :, None]",
         ),
         Mistake(
-            "every heads-th coordinate instead of neighbouring ones",
-            "Your head 0 has the coordinates 0, H, 2H, …; the convention is the first d, then the next d.",
+            "every H-th coordinate instead of consecutive ones",
+            "Your head 0 has the coordinates 0, H, 2H, and so on. By convention head 0 has the first d "
+            "coordinates, head 1 the next d.",
             "slice(head * d, (head + 1) * d)", "slice(head, None, heads)",
         ),
         Mistake(
-            "keys and values have changed places",
-            "You compare the queries with the values and mix the keys.",
+            "keys and values swapped",
+            "You compare the queries with the values, and you mix the keys.",
             "x @ W_q, x @ W_k, x @ W_v", "x @ W_q, x @ W_v, x @ W_k",
         ),
         Mistake(
-            "the rows of padding set to 0",
-            "Real words are right. The rows of padding are 0 in yours; they are computed like all others: nobody attends *to* padding, that is all.",
+            "outputs at padding positions set to 0",
+            "Real words are right, but the outputs at padding positions are 0. They should be computed like all "
+            "others: the mask only keeps words from attending *to* padding.",
             "keep[:, None, :]", "keep[:, None, :] & keep[:, :, None]",
         ),
         Mistake(
-            "an average for a sentence of nothing but padding",
-            "All is right but a sentence without any real word: its rows average over the padding. The docstring says what it gets.",
+            "average for a sentence of padding alone",
+            "Only a sentence without any real word comes out wrong: it averages over the padding. The docstring "
+            "says what it gets.",
             code=heads_at_once().replace("-torch.inf", "-1e9"),
         ),
         Mistake(
-            "NaN for a sentence of nothing but padding",
-            "Only a sentence without any real word goes wrong: there the softmax divides 0 by 0. The docstring says what it gets.",
+            "NaN for a sentence of padding alone",
+            "Only a sentence without any real word comes out wrong: there the softmax divides 0 by 0. The "
+            "docstring says what it gets.",
             code=heads_at_once().replace("torch.nan_to_num", ""),
         ),
         Mistake(
-            "padding looked for at the end only",
-            "You count the real words of a sentence and take that many from the front. Padding may stand anywhere: `keep` says where.",
+            "padding assumed to be at the end",
+            "You count the real words of a sentence and take that many from the front. Padding may occur anywhere: "
+            "`keep` says where.",
             "keep[:, None, :]", "(torch.arange(keep.shape[1]) < keep.sum(1, keepdim=True))[:, None, :]",
         ),
         Mistake(
-            "d heads of size H",
-            "You have as many heads as one head should have coordinates: the two numbers have changed places. `split` wants the size "
-            "of a piece, `chunk` the number of pieces.",
+            "number and size of the heads swapped",
+            "You have as many heads as one head should have coordinates. `split` takes the size of each part, "
+            "`chunk` the number of parts.",
             edits={"x.shape[-1] // heads": "heads", "range(heads)": "range(x.shape[-1] // heads)"},
         ),
         Mistake(
-            "the input added",
-            "Your output is the right one plus x. That sum belongs to the layer around attention, which is the next notebook.",
+            "input added to the output",
+            "Your output is right except that x has been added to it. This sum belongs to the layer around "
+            "attention, in the next notebook.",
             "torch.cat(outputs, dim=-1) @ W_o", "torch.cat(outputs, dim=-1) @ W_o + x",
         ),
         Mistake(
-            "no scaling",
-            "Your weights are more decided than they should be: the scores of each head have kept their variance of d.",
+            "scaling left out",
+            "Your weights are too concentrated, because the scores of each head still have variance d.",
             code=heads_at_once(scores="queries @ keys.mT"),
         ),
     ),
@@ -1119,7 +1180,7 @@ def multi_head(x, W_q, W_k, W_v, W_o, heads, keep):
     )
     return mixed.transpose(1, 2).flatten(2) @ W_o
 """,
-        "slices of the weights, and a sum over heads": """
+        "slices of the matrices and a sum over heads": """
 def multi_head(x, W_q, W_k, W_v, W_o, heads, keep):
     total = torch.zeros_like(x)
     for q, k, v, o in zip(W_q.chunk(heads, 1), W_k.chunk(heads, 1), W_v.chunk(heads, 1), W_o.chunk(heads, 0)):
@@ -1136,14 +1197,17 @@ def multi_head(x, W_q, W_k, W_v, W_o, heads, keep):
 """,
     },
     hints=(
-        "If the model width is D = 12 and there are 3 heads, which 4 of the 12 columns of `x @ W_q` belong to head 1?",
-        "queries, keys, values: (batch, token, D). One head's slice: (batch, token, d) with d = D // heads. "
-        "keep is (batch, key) and has to stretch over (batch, query, key). Side by side again: (batch, token, D).",
+        "The model width is D = 12, and there are 3 heads. Which 4 of the 12 columns of `x @ W_q` belong to head 1?",
+        "Queries, keys and values have shape (batch, token, D), and the slice of one head has shape (batch, token, "
+        "d) with d = D // heads. `keep` has shape (batch, key) and must broadcast over (batch, query, key). The "
+        "concatenated result has shape (batch, token, D).",
         "queries, keys, values = the three projections of x\nfor each head:\n"
-        "    take its d columns of each of the three\n    output of the head = attention(…) with the padding hidden for every query\n"
-        "put the outputs side by side along the last axis, multiply by W_o",
-        "Near miss: `(x @ W_q).view(batch, heads, tokens, d)` runs, and has the right shape. "
-        "But the first d·tokens numbers in memory are not the first head of all words. A loop over slices of the last axis cannot go wrong like that.",
+        "    take its d columns of each of the three\n"
+        "    output of the head = attention(…) with the padding masked for every query\n"
+        "concatenate the outputs along the last axis, multiply by W_o",
+        "Near miss: `(x @ W_q).view(batch, heads, tokens, d)` runs and has the right shape, but the first d·tokens "
+        "numbers in memory are not the first head of all words. A loop over slices of the last axis avoids this "
+        "mistake.",
     ),
 )
 
@@ -1166,8 +1230,9 @@ mended_heads = Exercise(
     rule=Rule(axes={"": "B T D"}),
     mistakes=(
         Mistake(
-            "the code as it was",
-            "These are the numbers of the code above, bug included. The first word of a sentence still cannot see the last one.",
+            "original code unchanged",
+            "These are the numbers of the code above, bug included. The first word of a sentence still cannot see "
+            "the last one.",
             code="""
 def mended_heads(queries, keys, values, heads):
     batch, tokens, width = queries.shape
@@ -1181,13 +1246,15 @@ def mended_heads(queries, keys, values, heads):
 """,
         ),
         Mistake(
-            "split rightly, joined wrongly",
-            "Cutting is mended. Joining has the same fault in reverse: the heads of one word have to stand side by side before the shape is changed.",
+            "split fixed, join still wrong",
+            "The split is fixed. The join has the same fault in reverse: the heads of one word must lie side by "
+            "side before the shape is changed.",
             "mixed.transpose(1, 2).reshape", "mixed.reshape",
         ),
         Mistake(
-            "split wrongly, joined rightly",
-            "Joining is mended. Cutting still regroups numbers in memory order, those of the values at least: name the four axes in the order in which they lie there, then swap two.",
+            "join fixed, split still wrong",
+            "The join is fixed. The split still regroups numbers in memory order, at least those of the values. "
+            "Name the four axes in the order in which they lie in memory, then swap two of them.",
             MENDED_SPLIT, "t.reshape(batch, heads, tokens, d)",
             also=(
                 """
@@ -1202,34 +1269,36 @@ def mended_heads(queries, keys, values, heads):
             ),
         ),
         Mistake(
-            "one head",
-            "The words are no longer mixed up, but the heads are gone: your answer does not depend on how many there are.",
+            "one head only",
+            "The words are no longer mixed up, but the heads are gone: your result does not depend on their number.",
             edits={
                 "heads, d).transpose": "1, width).transpose",
                 "scores = queries @ keys.transpose(-2, -1) / d**0.5": "scores = queries @ keys.transpose(-2, -1) / width**0.5",
             },
         ),
         Mistake(
-            "the heads attend to each other",
-            "Words no longer meet at all: within one word, its heads attend to each other. Which axis should stand just before d?",
+            "heads attending to each other",
+            "The words no longer interact: within each word, its heads attend to each other. Which axis should "
+            "come just before d?",
             edits={
                 MENDED_SPLIT: "t.view(batch, tokens, heads, d)",
                 "mixed.transpose(1, 2).reshape": "mixed.reshape",
             },
         ),
         Mistake(
-            "√D for √d",
-            "The heads are mended. The scaling has become that of one wide head.",
+            "scaled by √D instead of √d",
+            "The heads are fixed, but the scores are scaled as if there were one head of full width.",
             "/ d**0.5", "/ width**0.5",
         ),
         Mistake(
             "softmax over the queries",
-            "The heads are mended, but now your columns of weights add up to 1, not the rows.",
+            "The heads are fixed, but your weights now sum to 1 by column instead of by row.",
             "dim=-1", "dim=-2",
         ),
         Mistake(
-            "every heads-th coordinate instead of neighbouring ones",
-            "Your head 0 has the coordinates 0, H, 2H, …; the convention is the first d, then the next d.",
+            "every H-th coordinate instead of consecutive ones",
+            "Your head 0 has the coordinates 0, H, 2H, and so on. By convention head 0 has the first d "
+            "coordinates, head 1 the next d.",
             MENDED_SPLIT, "t.view(batch, tokens, d, heads).permute(0, 3, 1, 2)",
             also=(
                 """
@@ -1243,13 +1312,14 @@ def mended_heads(queries, keys, values, heads):
             ),
         ),
         Mistake(
-            "joined coordinate by coordinate",
-            "Cutting is mended. In your joined vectors, coordinate 0 of all heads comes first, then coordinate 1: the heads should stand side by side, each in one piece.",
+            "heads interleaved by the join",
+            "The split is fixed. Your joined vectors start with coordinate 0 of all heads, followed by coordinate "
+            "1 of all heads. The coordinates of one head should stay together.",
             "mixed.transpose(1, 2).reshape", "mixed.permute(0, 2, 3, 1).reshape",
         ),
         Mistake(
-            "words attend across sentences",
-            "Your words see those of all sentences of the batch. The batch keeps an axis of its own.",
+            "attention across sentences",
+            "Your words attend to the words of all sentences in the batch. Keep the batch as an axis of its own.",
             code="""
 def mended_heads(queries, keys, values, heads):
     batch, tokens, width = queries.shape
@@ -1259,8 +1329,8 @@ def mended_heads(queries, keys, values, heads):
 """,
         ),
         Mistake(
-            "no scaling",
-            "The heads are mended, and the division by √d is gone.",
+            "scaling left out",
+            "The heads are fixed, but the division by √d is gone.",
             " / d**0.5", "",
         ),
     ),
@@ -1279,7 +1349,7 @@ def mended_heads(queries, keys, values, heads):
     mixed = torch.softmax(queries @ keys.transpose(1, 2) / d**0.5, dim=-1) @ values
     return mixed.view(batch, heads, tokens, d).transpose(1, 2).reshape(batch, tokens, width)
 """,
-        "the student's own attention": """
+        "the student's attention function": """
 def mended_heads(queries, keys, values, heads):
     q, k, v = (t.unflatten(-1, (heads, -1)).movedim(-2, 1) for t in (queries, keys, values))
     everything = torch.ones(queries.shape[1], keys.shape[1], dtype=torch.bool)
@@ -1287,12 +1357,14 @@ def mended_heads(queries, keys, values, heads):
 """,
     },
     hints=(
-        "With 6 words, 3 heads and d = 4: which numbers of which words end in `queries[0]` after the `view` above?",
-        "In: (batch, token, D). For the attention of all heads at once: (batch, head, token, d). Out: (batch, token, D).",
-        "cut: name the axes in memory order, (batch, token, head, d), then swap token and head\n"
-        "attention as before\njoin: swap head and token back, only then merge head and d",
-        "Near miss: with the cutting mended, `mixed.reshape(batch, tokens, width)` still runs, and still joins the wrong numbers: "
-        "after attention the heads stand before the words.",
+        "With 6 words, 3 heads and d = 4: which numbers of which words end up in `queries[0]` after the `view` "
+        "above?",
+        "The inputs and the result have shape (batch, token, D). Attention over all heads at once needs (batch, "
+        "head, token, d).",
+        "split: name the axes in memory order, (batch, token, head, d), then swap token and head\n"
+        "attention as before\njoin: swap head and token back, and only then merge head and d",
+        "Near miss: once the split is fixed, `mixed.reshape(batch, tokens, width)` still runs and still joins the "
+        "wrong numbers, because after attention the head axis comes before the token axis.",
     ),
 )
 
@@ -1312,48 +1384,51 @@ project = Exercise(
     rule=Rule(axes={part: "T d" for part in "012"}),
     mistakes=(
         Mistake(
-            "keys and queries have changed places",
-            "Your first part is what the second should be. The order in W_qkv is queries, keys, values.",
+            "keys and queries swapped",
+            "Your first part should be the second. The order in W_qkv is queries, keys, values.",
             FUSED, f"[{FUSED}[i] for i in (1, 0, 2)]",
         ),
         Mistake(
-            "keys and values have changed places",
-            "Your second part is what the third should be. The order in W_qkv is queries, keys, values.",
+            "keys and values swapped",
+            "Your second part should be the third. The order in W_qkv is queries, keys, values.",
             FUSED, f"[{FUSED}[i] for i in (0, 2, 1)]",
         ),
         Mistake(
             "every third column",
-            "Your parts take the columns 0, 3, 6, …; the three matrices stand side by side, each in one piece.",
+            "Your parts consist of the columns 0, 3, 6, and so on. The three matrices lie side by side in W_qkv, "
+            "so each part has consecutive columns.",
             FUSED, "[(x @ W_qkv)[..., i::3] for i in range(3)]",
         ),
         Mistake(
-            "the words cut into three instead of the columns",
-            "You have dealt out the words: each part has all columns of some rows of memory. Cut the last axis.",
+            "words split instead of columns",
+            "You split the words: each part has all columns for some of the rows in memory. Split the last axis.",
             FUSED, "(x @ W_qkv).reshape(3, *x.shape[:-1], -1).unbind(0)",
         ),
         Mistake(
-            "the queries three times",
-            "All your parts are equal.",
+            "queries returned three times",
+            "All three of your parts are equal. The second should be the keys and the third the values.",
             FUSED, f"[{FUSED}[0]] * 3",
         ),
         Mistake(
             "one tensor instead of three",
-            "You return the product in one piece. Cut it into queries, keys and values.",
+            "You return the product as one tensor. Split it into queries, keys and values.",
             f"tuple({FUSED})", "x @ W_qkv",
         ),
         Mistake(
-            "the queries already scaled",
-            "Keys and values are right; your queries are smaller by a constant factor. The scaling has its own place.",
+            "queries already scaled",
+            "Keys and values are right, but your queries are smaller by a constant factor. Scaling is a separate "
+            "step.",
             FUSED, f"[t * s for t, s in zip({FUSED}, ((W_qkv.shape[1] // 3) ** -0.5, 1, 1))]",
         ),
         Mistake(
-            "values first",
-            "Your first part is what the third should be. The order in W_qkv is queries, keys, values.",
+            "parts in reverse order",
+            "Your first part should be the third. The order in W_qkv is queries, keys, values.",
             FUSED, f"{FUSED}[::-1]",
         ),
         Mistake(
-            "D columns each instead of d",
-            "Your first part is as wide as the input. W_qkv has 3·d columns: a third of them for each part, whatever D is.",
+            "D columns per part instead of d",
+            "Your first part is as wide as the input. W_qkv has 3·d columns, and each part gets a third of them, "
+            "whatever D is.",
             code="""
 def project(x, W_qkv):
     D, y = x.shape[-1], x @ W_qkv
@@ -1377,10 +1452,13 @@ def project(x, W_qkv):
 """,
     },
     hints=(
-        "x @ W_q, x @ W_k and x @ W_v share x. What happens if the three matrices are written side by side before multiplying?",
-        "In: x (…, token, D), W_qkv (D, 3d). The product: (…, token, 3d). Out: three tensors (…, token, d).",
-        "multiply once\ncut the last axis into three equal pieces, in the order queries, keys, values",
-        "Near miss: `(x @ W_qkv).view(3, …)` cuts along the words, because the first axis in memory is the slowest. Cut the last axis.",
+        "x @ W_q, x @ W_k and x @ W_v all contain x. What happens if you place the three matrices side by side "
+        "before multiplying?",
+        "x has shape (…, token, D) and W_qkv (D, 3d), so the product has shape (…, token, 3d). The result is a "
+        "tuple of three tensors of shape (…, token, d).",
+        "multiply once\nsplit the last axis into three equal parts, in the order queries, keys, values",
+        "Near miss: `(x @ W_qkv).view(3, …)` splits along the words, because the first axis varies slowest in "
+        "memory. Split the last axis.",
     ),
 )
 
@@ -1397,54 +1475,56 @@ split_heads = Exercise(
     rule=Rule(axes={"": "B H T d"}),
     mistakes=(
         Mistake(
-            "a view without a transpose",
-            "The shape is right, the numbers are not: your head 0 holds the first words with all their coordinates. "
-            "It should hold all words with their first coordinates.",
+            "view without a transpose",
+            "The shape is right but the numbers are not: your head 0 has all coordinates of the first words. It "
+            "should have the first coordinates of all words.",
             SPLIT, "x.reshape(x.shape[0], heads, x.shape[1], -1)",
         ),
         Mistake(
-            "the words before the heads",
-            "Your axes are batch, token, head, d. Attention works on the last two: they should be token and d.",
+            "token axis before the head axis",
+            "Your axes are batch, token, head, d. Attention works on the last two axes, so these should be token "
+            "and d.",
             SPLIT, "x.unflatten(-1, (heads, -1))",
         ),
         Mistake(
-            "the heads before the batch",
-            "Your first axis counts the heads. The batch stays in front.",
+            "head axis before the batch axis",
+            "Your first axis counts the heads. The batch axis stays first.",
             SPLIT, "x.unflatten(-1, (heads, -1)).permute(2, 0, 1, 3)",
         ),
         Mistake(
-            "every heads-th coordinate instead of neighbouring ones",
-            "Your head 0 has the coordinates 0, H, 2H, …; the convention is the first d, then the next d.",
+            "every H-th coordinate instead of consecutive ones",
+            "Your head 0 has the coordinates 0, H, 2H, and so on. By convention head 0 has the first d "
+            "coordinates, head 1 the next d.",
             SPLIT, "x.unflatten(-1, (-1, heads)).permute(0, 3, 1, 2)",
         ),
         Mistake(
-            "d heads of size H",
-            "You have as many heads as a head should have coordinates: the two numbers have changed places.",
+            "number and size of the heads swapped",
+            "You have as many heads as one head should have coordinates.",
             SPLIT, "x.unflatten(-1, (-1, heads)).transpose(1, 2)",
         ),
         Mistake(
-            "word and coordinate swapped",
-            "Your last two axes are d and token; attention expects token and d.",
+            "token and coordinate axes swapped",
+            "Your last two axes are d and token. Attention expects token and d.",
             SPLIT, "x.unflatten(-1, (heads, -1)).permute(0, 2, 3, 1)",
         ),
         Mistake(
-            "the first head alone",
-            "The head axis is gone: you return one slice of the coordinates.",
+            "first head only",
+            "The head axis is missing: you return a single slice of the coordinates.",
             SPLIT, "x[..., : x.shape[-1] // heads]",
         ),
         Mistake(
-            "words and coordinates exchanged before the cut",
-            "The shape is right, the numbers are not: you turned words and coordinates round first, and the numbers of several words ended in one row. "
-            "Cut the last axis first, then exchange token and head.",
+            "words and coordinates swapped before the split",
+            "The shape is right but the numbers are not. You swapped words and coordinates first, so each row "
+            "combines numbers of several words. Split the last axis first, then swap token and head.",
             SPLIT, "x.transpose(1, 2).reshape(x.shape[0], heads, x.shape[1], -1)",
         ),
         Mistake(
-            "batch and heads in one axis",
-            "Your heads of all sentences stand on one axis. Batch and heads keep an axis each.",
+            "batch and heads merged into one axis",
+            "The heads of all sentences share one axis. Batch and heads each keep their own.",
             SPLIT, f"{SPLIT}.flatten(0, 1)",
         ),
         Mistake(
-            "the heads in reverse",
+            "heads in reverse order",
             "Your head 0 is the last one. Head h has the coordinates h·d to (h+1)·d − 1.",
             SPLIT, f"{SPLIT}.flip(1)",
         ),
@@ -1472,9 +1552,12 @@ def split_heads(x, heads):
 """,
     },
     hints=(
-        "In which order do the numbers of x lie in memory: which axis changes fastest? Where does one head end within that order?",
-        "In: (batch, token, D). After giving D two axes: (batch, token, head, d). Out: (batch, head, token, d).",
-        "cut the last axis into (heads, d); nothing moves in memory\nswap the axes token and head",
-        "Near miss: `x.view(batch, heads, tokens, d)` has the right shape at once, and deals out the words instead of the coordinates.",
+        "In which order do the numbers of x lie in memory, and which axis varies fastest? Where does one head end "
+        "in this order?",
+        "x has shape (batch, token, D). Once D is split into two axes, the shape is (batch, token, head, d). The "
+        "result has shape (batch, head, token, d).",
+        "split the last axis into (heads, d), which moves nothing in memory\nswap the axes token and head",
+        "Near miss: `x.view(batch, heads, tokens, d)` has the right shape at once, but it distributes the words "
+        "over the heads instead of the coordinates.",
     ),
 )

@@ -48,4 +48,4 @@ def test_a_student_runs_everything_and_reads_which_mistake_it_was(firefox, tmp_p
     assert errors == [], "an untouched notebook runs to its end"
     (check,) = (outputs for source, outputs in seen["answered"] if 'check("attention.similarities"' in source)
     assert NAMED in json.dumps(check, ensure_ascii=False)
-    assert "Keys and queries have changed places" in seen["cards"], f"the card of {CHECK} is drawn"
+    assert "Keys and queries swapped" in seen["cards"], f"the card of {CHECK} is drawn"

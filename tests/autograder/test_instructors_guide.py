@@ -55,7 +55,7 @@ def test_without_an_exchange_feedback_goes_back_under_moodle_s_names(collected):
     folders = ("Ada Lovelace_101", "Bob Müller_102", "Cem Öz_103")
     assert set(pages) == {f"{folder}_assignsubmission_file/02_attention.html" for folder in folders}
     bob = pages["Bob Müller_102_assignsubmission_file/02_attention.html"]
-    assert "Look at these again" in bob and "Keys and queries have changed places" in bob
+    assert "Look at these again" in bob and "Keys and queries swapped" in bob
 
 
 def test_a_late_penalty_is_what_the_guide_promises_and_an_extension_takes_it_back(tmp_path):

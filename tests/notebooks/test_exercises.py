@@ -50,7 +50,6 @@ def test_no_verdict_depends_on_the_draw(name):
 
 PROMISES = re.compile(r"you are right|are right where", re.IGNORECASE)
 TRUE_ALL_THE_SAME = {
-    ("attention.scale", "the root rounded down"): "no public input has a square number of dimensions",
     ("transformer.layer_norm", "no epsilon"): "no public input has a large variance and a tiny epsilon",
     ("gpt.attention", "the first rows of the mask"): "an input asks at once and in pieces",
     ("gpt.shift_loss", "padding counted"): "each public input has padding",
