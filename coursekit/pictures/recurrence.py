@@ -1,4 +1,4 @@
-"""Figures of notebook 04. Each takes what the notebook computed, draws it, and says its numbers in words."""
+"""Figures of notebook 04. Each draws what the notebook computed and describes it, with its numbers, in an alternative text."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,14 +14,14 @@ from coursekit.translator import Code, Pairs
 
 COLOURS = (ORANGE, PINK, BLUE, GREEN)
 PLAIN, READS, WRITES, HOLDS = "#f2f2f2", "#d9e9f4", "#fbe7c6", "#d5efe6"
-"""Fills of drawings: anything, the encoder, the decoder, what goes from one to the other."""
+"""Fills of drawings: anything, the encoder, the decoder, what passes from one to the other."""
 
 
 # --- drawings ---
 
 
 def canvas(width: float, height: float) -> tuple[plt.Figure, plt.Axes]:
-    """An empty drawing; one unit is the height of a line of boxes."""
+    """An empty drawing; one unit is the height of a row of boxes."""
     figure, ax = plt.subplots(figsize=(0.75 * width, 0.75 * height))
     ax.set(xlim=(0, width), ylim=(0, height), aspect="equal")
     ax.axis("off")
@@ -31,13 +31,13 @@ def canvas(width: float, height: float) -> tuple[plt.Figure, plt.Axes]:
 def box(
     ax: plt.Axes, x: float, y: float, text: str, fill: str = PLAIN, width: float = 1.3, height: float = 0.7
 ) -> None:
-    """A labelled box with its middle at (x, y)."""
+    """A labelled box centred at (x, y)."""
     ax.add_patch(plt.Rectangle((x - width / 2, y - height / 2), width, height, facecolor=fill, edgecolor="black", linewidth=1))  # fmt: skip
     ax.text(x, y, text, ha="center", va="center", fontsize=9)
 
 
 def arrow(ax: plt.Axes, *points: tuple[float, float], colour: str = "black", width: float = 1.2) -> None:
-    """A line through these points with a head at its end."""
+    """A line through these points with an arrowhead at its end."""
     for start, end in zip(points[:-2], points[1:-1], strict=True):
         ax.plot(*zip(start, end, strict=True), color=colour, linewidth=width, solid_capstyle="round")
     look = {"arrowstyle": "-|>", "color": colour, "linewidth": width, "shrinkA": 0, "shrinkB": 0}
@@ -50,7 +50,7 @@ def label(ax: plt.Axes, x: float, y: float, text: str, **look) -> None:
 
 
 def unrolled(words: Sequence[str]) -> None:
-    """A recurrent network, once for each word."""
+    """A recurrent network, drawn once for each word."""
     figure, ax = canvas(2.2 * len(words) + 2.4, 3)
     label(ax, 0.6, 1.8, "$h_0 = 0$")
     for t, word in enumerate(words, start=1):
@@ -69,12 +69,12 @@ def unrolled(words: Sequence[str]) -> None:
     )
     show(
         figure,
-        alt=f"A recurrent network over {len(words)} words: each state h is made of its word by W_x and of the state before it by W_h.",
+        alt=f"A recurrent network over {len(words)} words: each state h is computed from its word with W_x and from the state before it with W_h.",
     )
 
 
 def lstm_cell() -> None:
-    """One step of an LSTM: the cell on its straight road, and the three gates."""
+    """One step of an LSTM: the cell on its straight path, and the three gates."""
     figure, ax = canvas(12, 4.9)
     arrow(ax, (0.6, 4.1), (3.2, 4.1), colour=BLUE, width=2.5)
     arrow(ax, (3.6, 4.1), (6.2, 4.1), colour=BLUE, width=2.5)
@@ -107,13 +107,13 @@ def lstm_cell() -> None:
     label(ax, 1.3, 0.75, "$x_t$ and $h_{t-1}$")
     show(
         figure,
-        alt="One LSTM step. The cell goes straight from left to right: times the forget gate f, plus input gate i times candidate g. "
-        "The state is the output gate o times tanh of the new cell. Word and old state feed all four.",
+        alt="One LSTM step. The cell runs straight from left to right: it is multiplied by the forget gate f, then input gate i times candidate g is added. "
+        "The state is the output gate o times tanh of the new cell. The word and the old state feed all three gates and the candidate.",
     )
 
 
 def encoder_decoder(source: Sequence[str], target: Sequence[str], attention: bool) -> None:
-    """A recurrent encoder and a recurrent decoder: joined by one vector, or by a mixture for each token."""
+    """A recurrent encoder and a recurrent decoder: joined by one vector, or by a new context for each token."""
     S, T, gap = len(source), len(target), 2.2
     width = 1.75 * (S + T) + gap + 0.6
     figure, ax = canvas(width, 4.4)
@@ -135,7 +135,7 @@ def encoder_decoder(source: Sequence[str], target: Sequence[str], attention: boo
     middle = (places[-1] + outs[0]) / 2
     if attention:
         at = 1
-        box(ax, middle, 3.7, "mixture for this token", HOLDS, width=3.2)
+        box(ax, middle, 3.7, "context for this token", HOLDS, width=3.2)
         for x, weight in zip(places, np.linspace(4.5, 0.8, S), strict=True):
             ax.plot((x, middle - 1.6), (1.65, 3.6), color=GREEN, linewidth=weight, alpha=0.8)
         arrow(
@@ -147,7 +147,7 @@ def encoder_decoder(source: Sequence[str], target: Sequence[str], attention: boo
             colour=GREEN,
         )
         arrow(ax, (outs[at - 1] - 0.5, 1.65), (outs[at - 1] - 0.5, 2.9), (middle, 2.9), (middle, 3.35))
-        label(ax, middle + 0.15, 3.1, "the state before asks", fontsize=8, ha="left")
+        label(ax, middle + 0.15, 3.1, "the previous state is the query", fontsize=8, ha="left")
     else:
         box(ax, middle, 1.3, "one\nvector", HOLDS, width=1.0, height=1.5)
         arrow(ax, (places[-1] + 0.65, 1.3), (middle - 0.5, 1.3))
@@ -160,15 +160,15 @@ def encoder_decoder(source: Sequence[str], target: Sequence[str], attention: boo
     label(ax, places[0] - 0.65, 2.0, "encoder", ha="left", color=GREY)
     label(ax, outs[-1] + 0.65, 2.85, "decoder", ha="right", color=GREY)
     how = (
-        "for each token the decoder's state weighs all states of the encoder, and gets their mixture"
+        "for each token the decoder's previous state weights all states of the encoder and receives their weighted sum, the context"
         if attention
-        else "one vector holds the whole sentence and is given to the decoder with every token"
+        else "one vector represents the whole sentence and is given to the decoder with every token"
     )
-    show(figure, alt=f"Recurrent encoder over {S} words, recurrent decoder writing {T} tokens: {how}.")
+    show(figure, alt=f"Recurrent encoder over {S} words, recurrent decoder that generates {T} tokens: {how}.")
 
 
 def decoder_block() -> None:
-    """The three parts of a transformer's decoder block, each a branch off the road that adds its result."""
+    """The three parts of a transformer's decoder block, each a branch whose output is added to the residual stream."""
     figure, ax = canvas(12.4, 3.6)
     ax.plot((0.3, 12.0), (0.8, 0.8), color=BLUE, linewidth=2.5)
     arrow(ax, (11.4, 0.8), (12.1, 0.8), colour=BLUE, width=2.5)
@@ -186,23 +186,23 @@ def decoder_block() -> None:
         arrow(ax, (x + 1.23, 2.0), (x + 1.45, 2.0), (x + 1.45, 1.02))
         ax.add_patch(plt.Circle((x + 1.45, 0.8), 0.2, facecolor="white", edgecolor="black", zorder=3))
         label(ax, x + 1.45, 0.8, "+", fontsize=11, zorder=4)
-    label(ax, 2.75, 3.2, "keep: nothing ahead", fontsize=8)
+    label(ax, 2.75, 3.2, "keep: no later positions", fontsize=8)
     arrow(ax, (2.75, 3.0), (2.75, 2.45))
     label(ax, 6.55, 3.2, "encoded, source_keep", fontsize=8)
     arrow(ax, (6.55, 3.0), (6.55, 2.45))
     show(
         figure,
-        alt="A decoder block: three parts in a row, attention within the target, attention to the encoded source, feed-forward network; "
-        "each reads the normalised vectors and is added to the road that goes straight through.",
+        alt="A decoder block: three parts one after the other, attention within the target, attention to the encoded source, feed-forward network; "
+        "each reads normalised vectors, and its output is added to the residual stream.",
     )
 
 
 def by_length(shares: Mapping[str, Sequence[tuple[float, float]]], lengths: Sequence[str]) -> None:
-    """Share of sentences translated exactly right by their length: means and 95 % intervals over seeds."""
+    """Share of sentences translated exactly, by their length: means and 95 % intervals over seeds."""
     figure, ax = plt.subplots(figsize=(7.4, 3.7))
     said = []
     for (name, values), colour, marker in zip(shares.items(), (ORANGE, BLUE, GREEN), "osD", strict=False):
-        style = "--" if colour == GREEN else "-"  # two of the lines lie on each other
+        style = "--" if colour == GREEN else "-"  # two of the lines coincide
         mean, half = np.array(values).T
         ax.plot(lengths, mean, color=colour, marker=marker, markersize=5, linestyle=style, label=name)
         low, high = np.clip(mean - half, 0, 1), np.clip(mean + half, 0, 1)
@@ -210,38 +210,77 @@ def by_length(shares: Mapping[str, Sequence[tuple[float, float]]], lengths: Sequ
         said.append(
             f"{name}: " + ", ".join(f"{m:.1%} ± {100 * h:.1f} at {length}" for m, h, length in zip(mean, half, lengths, strict=True))
         )  # fmt: skip
-    ax.set(xlabel="words in the sentence", ylabel="held-out sentences\nexactly right", ylim=(-0.02, 1.04))
+    ax.set(
+        xlabel="words in the sentence",
+        ylabel="share of held-out sentences\ntranslated exactly",
+        ylim=(-0.02, 1.04),
+    )
     figure.legend(*ax.get_legend_handles_labels(), loc="outside right center", fontsize=9)
-    show(figure, alt=f"Share exactly right by number of words, with 95 % intervals. {'; '.join(said)}.")
+    show(
+        figure,
+        alt=f"Share of sentences translated exactly by number of words, with 95 % intervals. {'; '.join(said)}.",
+    )
 
 
 # --- what was measured ---
 
 
-def gradients(reach: Mapping[str, Float[np.ndarray, "seed length"]], lengths: Sequence[int]) -> None:
-    """The derivative for the first word against the number of words: geometric means with 95 % intervals."""
-    figure, ax = plt.subplots(figsize=(7.6, 3.9))
-    derivatives = []
-    for (name, values), colour, marker in zip(reach.items(), COLOURS, "osD^", strict=True):
-        logs = np.log10(values)
-        mean, half = mean_and_half(logs)
-        ax.plot(lengths, 10**mean, color=colour, marker=marker, markersize=5, label=name)
-        ax.fill_between(
-            lengths, 10 ** (mean - half), 10 ** (mean + half), color=colour, alpha=0.2, linewidth=0
-        )
-        derivatives.append(
-            f"{name} {10 ** mean[0]:.1e} at {lengths[0]} words, {10 ** mean[-1]:.1e} at {lengths[-1]}"
-        )
-    ax.set(yscale="log", xlabel="words in the sentence", ylabel="size of the derivative\nfor the first word")
-    ax.set_xticks(lengths)
+def geometric_means(
+    ax: plt.Axes,
+    lines: Mapping[str, Float[np.ndarray, "draw x"]],
+    x: Sequence[int],
+    colours: Sequence[str] = COLOURS,
+) -> list[tuple[str, Float[np.ndarray, " x"]]]:
+    """Lines on a logarithmic axis: geometric means over draws with 95 % intervals. Returns the names and the means."""
+    means = []
+    for (name, values), colour, marker in zip(lines.items(), colours, "osD^", strict=False):
+        mean, half = mean_and_half(np.log10(values))
+        ax.plot(x, 10**mean, color=colour, marker=marker, markersize=5, label=name)
+        ax.fill_between(x, 10 ** (mean - half), 10 ** (mean + half), color=colour, alpha=0.2, linewidth=0)
+        means.append((name, 10**mean))
+    ax.set(yscale="log")
+    ax.set_xticks(x)
+    return means
+
+
+def subject_remembered(
+    remembered: Mapping[str, Float[np.ndarray, "pair length"]], between: Sequence[int]
+) -> None:
+    """The factor by which a feminine subject raises the odds of "her" against "his", by the words in between."""
+    figure, ax = plt.subplots(figsize=(7.6, 3.7))
+    means = geometric_means(ax, remembered, between, (ORANGE, GREEN))
+    ax.axhline(1, color=GREY, linestyle=":", linewidth=1.5, label="subject forgotten")
+    ax.set(
+        xlabel="words between the subject and her or his",
+        ylabel="factor by which the subject\nraises the odds of her",
+    )
+    ax.set_yticks([1, 10, 100], ["1", "10", "100"])
     figure.legend(*ax.get_legend_handles_labels(), loc="outside right center", fontsize=9)
+    said = "; ".join(
+        f"{name} {', '.join(f'{factor:.1f} after {words}' for factor, words in zip(mean, between, strict=True))}"
+        for name, mean in means
+    )
     show(
-        figure, alt=f"Derivative of the last state for the first word, logarithmic: {'; '.join(derivatives)}."
+        figure,
+        alt=f"Factor by which a feminine subject raises the odds of her against his, by the number of words in between: {said}. "
+        "At 1 the subject would be forgotten.",
     )
 
 
+def gradients(reach: Mapping[str, Float[np.ndarray, "seed length"]], lengths: Sequence[int]) -> None:
+    """The derivative with respect to the first word, by the number of words: geometric means with 95 % intervals."""
+    figure, ax = plt.subplots(figsize=(7.6, 3.9))
+    means = geometric_means(ax, reach, lengths)
+    ax.set(xlabel="words in the sentence", ylabel="size of the derivative\nwith respect to the first word")
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside right center", fontsize=9)
+    said = "; ".join(
+        f"{name} {mean[0]:.1e} at {lengths[0]} words, {mean[-1]:.1e} at {lengths[-1]}" for name, mean in means
+    )
+    show(figure, alt=f"Derivative of the last state with respect to the first word, logarithmic: {said}.")
+
+
 def visibility(families: Mapping[str, Bool[Tensor, "T T"]], source: int) -> None:
-    """Who may see whom, in three families of models; lines divide source from target."""
+    """Which position may attend to which, in three families of models; lines divide source from target."""
     figure, axes = plt.subplots(1, len(families), figsize=(10, 3.3), sharey=True)
     for ax, (name, keep) in zip(axes, families.items(), strict=True):
         ax.imshow(keep, cmap="Blues", vmin=0, vmax=1.6)
@@ -252,42 +291,42 @@ def visibility(families: Mapping[str, Bool[Tensor, "T T"]], source: int) -> None
         ax.set_xticks(middles, ["source", "target"])
         ax.set_yticks(middles, ["source", "target"])
         ax.tick_params(length=0)
-        ax.set_xlabel("is seen")
-    axes[0].set_ylabel("sees")
+        ax.set_xlabel("attended to")
+    axes[0].set_ylabel("attends")
     counts = "; ".join(
         f"{name}: {int(keep.sum())} of {keep.numel()} pairs" for name, keep in families.items()
     )
     show(
         figure,
-        alt=f"Which position may see which, {source} of the source and the rest of the target. Allowed in {counts}.",
+        alt=f"Which position may attend to which; the first {source} belong to the source, the rest to the target. Allowed: {counts}.",
     )
 
 
 def training(losses: Mapping[str, Sequence[float]], right: Mapping[str, float]) -> None:
-    """Training losses, and the share of held-out sentences translated exactly right afterwards."""
+    """Training losses, and the share of held-out sentences translated exactly afterwards."""
     figure, ax = plt.subplots(figsize=(7.2, 3.6))
     for (name, values), colour, style in zip(losses.items(), (BLUE, ORANGE), ("-", "--"), strict=True):
         smooth = np.convolve(values, np.ones(5) / 5, mode="valid")
         ax.plot(np.arange(len(smooth)) + 3, smooth, color=colour, linestyle=style,
-                label=f"{name}: {right[name]:.1%} of held-out sentences exactly right")  # fmt: skip
+                label=f"{name}: {right[name]:.1%} of held-out sentences translated exactly")  # fmt: skip
     ax.axhline(
         0,
         color=GREY,
         linestyle=":",
         linewidth=1,
-        label="best possible: each sentence has one right translation",
+        label="lowest possible loss: the entropy of the translation is 0",
     )
     ax.set(xlabel="step", ylabel="training loss (nats per token)")
     figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", fontsize=8)
     first_and_last = "; ".join(
-        f"{name} from {values[0]:.2f} to {np.mean(values[-10:]):.3f} nats in {len(values)} steps, {right[name]:.1%} right"
+        f"{name} from {values[0]:.2f} to {np.mean(values[-10:]):.3f} nats in {len(values)} steps, {right[name]:.1%} translated exactly"
         for name, values in losses.items()
     )
-    show(figure, alt=f"Training loss against steps: {first_and_last}.")
+    show(figure, alt=f"Training loss by step: {first_and_last}.")
 
 
 def alignment(weights: Float[Tensor, "Tt Ts"], pair: Pairs, language: Language, code: Code) -> None:
-    """Where the decoder looks when it writes each token; a box marks the word that the token translates."""
+    """Where the decoder looks when it predicts each token; a box marks the word that the token translates."""
     Ts, Tt = (int((ids[0] != PAD).sum()) for ids in (pair.source, pair.target))
     words = [language.vocabulary[i] for i in pair.source[0, :Ts]]
     tokens = [code.vocabulary[i] for i in pair.target[0, :Tt]]
@@ -301,11 +340,11 @@ def alignment(weights: Float[Tensor, "Tt Ts"], pair: Pairs, language: Language, 
     ax.set_xticks(range(Ts), words, rotation=45, ha="right")
     glosses = [f" ({words[place]})" if place >= 0 else "" for place in pair.origin[0, :Tt].tolist()]
     ax.set_yticks(range(Tt), [token + gloss for token, gloss in zip(tokens, glosses, strict=True)])
-    ax.set(xlabel="source word that is looked at", ylabel="token being written (its word)")
+    ax.set(xlabel="source word attended to", ylabel="target token (its source word)")
     figure.colorbar(image, label="weight")
     show(
         figure,
-        alt=f"Cross-attention weights, {Tt} target tokens by {Ts} source words; boxes mark the word translated. {'; '.join(said)}.",
+        alt=f"Cross-attention weights, {Tt} target tokens by {Ts} source words; boxes mark the translated word. {'; '.join(said)}.",
     )
 
 
@@ -316,7 +355,7 @@ def times(
     width: int,
     crossing: float,
 ) -> None:
-    """Time against the number of words, both logarithmic, with the place where the operations are equal."""
+    """Time by number of words, both logarithmic, with the point where the operations are equal."""
     figure, ax = plt.subplots(figsize=(7.2, 3.9))
     for (name, values), colour, marker in zip(time.items(), (ORANGE, BLUE), "os", strict=True):
         ax.loglog(
@@ -324,7 +363,7 @@ def times(
             values,
             color=colour,
             marker=marker,
-            label=f"{name}: T to the power {slope[name]:.2f} at the end",
+            label=f"{name}: grows like T to the power {slope[name]:.2f}",
         )
     ax.axvline(
         width, color=GREY, linestyle=":", label=f"T = D = {width}: equal operations, without projections"
@@ -340,12 +379,12 @@ def times(
     )
     show(
         figure,
-        alt=f"Time against words, logarithmic: {slopes}. Operations are equal at {width} words without projections, times at about {crossing:.0f}.",
+        alt=f"Time by number of words, logarithmic: {slopes}. Operations are equal at {width} words without projections, times at about {crossing:.0f}.",
     )
 
 
 def meeting_point(sizes: Sequence[int], first: Sequence[float], second: Sequence[float]) -> float:
-    """The size at which two measured lines meet on logarithmic axes; prolonged from the last two sizes if need be."""
+    """The size at which two measured lines meet on logarithmic axes; if need be, extrapolated from the last two sizes."""
     x, gap = np.log(sizes), np.log(first) - np.log(second)
     last = min(int(np.flatnonzero(gap > 0).max(initial=0)), len(x) - 2)
     step = (gap[last + 1] - gap[last]) / (x[last + 1] - x[last])

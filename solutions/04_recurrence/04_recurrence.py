@@ -9,24 +9,25 @@
 # %% [markdown]
 # # 04 · Recurrence, encoder–decoder, and what attention costs
 #
-# Before attention, networks read a sentence as we do: one word after the other, carrying a memory. We build such networks, and measure how much of the
-# first word is left at the end. Then two come together, an **encoder** that reads and a **decoder** that writes: first joined by one vector, then by
-# attention to all words, at last without recurrence. Three translators of one size show what each step gained.
+# Before attention, networks read a sentence word by word, with a memory that each word updates. You build such networks and measure how much of the first word
+# they remember. Then an **encoder** reads a sentence and a **decoder** generates its translation. They are joined first by one vector, then by attention to all
+# words; in the end attention replaces the recurrence. Three translators of equal size show what each step gains.
 #
-# **You need** notebooks 02 and 03. **Time** about 75 minutes without what goes *further*: nine exercises, two questions that a person reads; a bug to find
-# and four extensions.
+# **You need** notebooks 02 and 03. **Time** about 75 minutes, or two hours if PyTorch is new to you: nine exercises and two written questions. *Further* adds a bug to
+# find and four extensions.
 #
 # [Start page](../start.ipynb) · [Glossary](../../docs/glossary.md) · before: [03 · The transformer layer](../03_transformer_layer/03_transformer_layer.ipynb) · next: [05 · ELMo](../05_elmo/05_elmo.ipynb)
 
 # %% [markdown]
 # **Afterwards you can**
 #
-# - write a recurrent step and an LSTM step, and say what the gates are for;
-# - read a sentence into one vector, and say at which lengths that vector is too small;
+# - write a step of a recurrent network and of an LSTM, and explain what each gate does;
+# - encode a sentence as one vector, and say for which lengths that vector is too small;
 # - write additive attention, and the decoder block of the transformer;
-# - train a decoder by teacher forcing without letting it copy, and translate greedily.
+# - train a decoder with teacher forcing so that it cannot copy, and translate greedily.
 
 # %%
+import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
@@ -36,18 +37,58 @@ from coursekit import check, hint, predict, reveal
 # %% [markdown]
 # ## 1 · One word after the other
 #
-# A recurrent network has a state *h*, a vector of fixed size. At each word it makes a new state out of the word and the old state, with the same
-# matrices every time (Elman 1990):
+# *The girl who had lost the key took off …* You expect *her*, because of the second word; after *The boy* you would expect *his*. How long can a network remember
+# such a subject? We ask two language models, trained on the same English novels for the same number of steps: one **recurrent**, one a transformer. (Their
+# vocabularies differ, too.)
 #
-# $$h_t = \tanh(x_t W_x + h_{t-1} W_h + b) .$$
-#
-# All that is known of the words so far must fit into h.
+# By what factor do *girl*, *queen*, … raise the odds of *her* against *his*, compared with *boy*, *king*, …? A factor of 1 would mean that the subject has been forgotten.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from coursekit.novels.shipped import load_elmo as load_novels_lstm
+from coursekit.novels.shipped import load_gpt as load_novels_transformer
 from coursekit.pictures import recurrence as pictures
 from coursekit.plots import use_style
 
+print("This takes five to ten seconds.")
 use_style()
+torch.set_num_threads(1)
+
+SUBJECTS = (("girl", "boy"), ("woman", "man"), ("queen", "king"), ("lady", "gentleman"),
+            ("mother", "father"), ("sister", "brother"), ("aunt", "uncle"), ("daughter", "son"))
+BETWEEN = ("", "with the key", "who had lost the key to the house", "who had lost the key to the house at the end of the long road in the village",
+           "who had lost the key to the house at the end of the long road in the village where it had rained for a week without a break")
+novels_lstm, spelling = load_novels_lstm()            # of its two directions, we use the one from left to right
+novels_transformer, subwords = load_novels_transformer()
+
+@torch.no_grad()
+def her_or_his(prefix: str) -> tuple[float, float]:
+    """log P(her) − log P(his) for the next word, by the recurrent model and by the transformer."""
+    words = spelling.of_words(["[BOS]", *spelling.split(prefix)])
+    recurrent = novels_lstm.softmax(novels_lstm.forward_stack(novels_lstm.token(words)[None])[-1, 0, -1])
+    ids = [subwords.token_to_id("[BOS]"), *subwords.encode(prefix).ids]
+    transformer = novels_transformer(torch.tensor([ids])).logits[0, -1]
+    numbers = (spelling.words.index, subwords.token_to_id)
+    return tuple((logits[number("her")] - logits[number("his")]).item() for logits, number in zip((recurrent, transformer), numbers, strict=True))
+
+between = [len(words.split()) + 2 for words in BETWEEN]                   # "took off" comes after them
+log_odds = np.array([[[her_or_his(" ".join(f"The {noun} {words} took off".split())) for words in BETWEEN]
+                      for noun in subjects] for subjects in SUBJECTS])     # pair, of which two, length, model
+log_factors = log_odds[:, 0] - log_odds[:, 1]
+remembered = dict(zip(("recurrent (LSTM)", "transformer"), np.exp(log_factors).transpose(2, 0, 1), strict=True))
+pictures.subject_remembered(remembered, between)
+
+# %% [markdown]
+# After 30 words both models still distinguish the subjects, the transformer far more sharply. This notebook explains both results: what keeps a word in a memory, and
+# what is gained by looking back at the words themselves.
+#
+# A recurrent network has a state *h*, a vector of fixed size. At each word it computes a new state from the word and the old state, with the same matrices every
+# time (Elman 1990):
+#
+# $$h_t = \tanh(x_t W_x + h_{t-1} W_h + b) .$$
+#
+# Everything that the network knows about the words so far must fit into h.
+
+# %% tags=["demo"]
 pictures.unrolled(["the", "guard", "slept", "well"])
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-recurrent_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -60,8 +101,8 @@ def recurrent_step(
 ) -> Float[Tensor, "B H"]:
     """The state after one more word.  (difficulty ●○○, 4 minutes)
 
-    x holds one word of each sentence, h the state before it. Rows of a matrix stand for inputs:
-    x @ W_x. The activation is tanh. Here H is the size of the state.
+    x contains one word of each sentence, h the state before it. The rows of a matrix belong to its
+    inputs: x @ W_x. The activation is tanh. H is the size of the state.
     """
     ### BEGIN SOLUTION
     return torch.tanh(x @ W_x + h @ W_h + b)
@@ -71,19 +112,17 @@ def recurrent_step(
 check("recurrence.recurrent_step", lambda case: recurrent_step(**case))
 
 # %% [markdown]
-# Your step, over a sentence. Each state has to wait for the one before it: for T words, T steps *in sequence*, however many processors there are.
+# We run your step over a sentence. Each state depends on the one before it, so T words take T steps *in sequence*, however many processors there are.
 
 # %% tags=["demo"]
 from dataclasses import replace
 
-import numpy as np
 import pandas as pd
 from IPython.display import Markdown, display
 
-torch.set_num_threads(1)
 torch.manual_seed(0)
 
-D = 32                                                              # words and states alike
+D = 32                                                              # size of words and states
 
 def random_weights(seed: int, gates: int = 1) -> dict[str, Tensor]:
     """Weights before training: uniform, up to 1/√D, as PyTorch draws them; biases 0. In float64."""
@@ -102,23 +141,23 @@ def run_recurrent(x: Float[Tensor, "T D"], weights: dict[str, Tensor]) -> Float[
     return h[0]
 
 state = run_recurrent(torch.randn(20, D).double(), random_weights(0))
-print(f"after 20 words: {tuple(state.shape)}   size of a coordinate: {state.abs().mean():.2f}")
+print(f"state after 20 words: shape {tuple(state.shape)}, mean absolute value {state.abs().mean():.2f}")
 
 # %% [markdown]
 # ## 2 · What is left of the first word
 #
-# Change the first word a little: how much does the last state move? That is a derivative, and by the chain rule it is a product with one
-# factor for each step between. Products of many factors vanish or explode (Hochreiter 1991; Bengio et al. 1994).
+# Change the first word slightly: by how much does the last state move? The answer is a derivative. By the chain rule it is a product with one factor per step,
+# and products of many factors vanish or explode (Hochreiter 1991; Bengio et al. 1994).
 #
-# **Predict:** compare a sentence of 32 words with one of 2. By what factor is the derivative for the first word smaller: what is the ratio
-# (32 words over 2 words), as a number between 0 and 1?
+# **Predict:** we take the size of this derivative in an untrained network, once in a sentence of 32 words and once in a sentence of 2 words. What is the first
+# divided by the second? Give a number between 0 and 1.
 
 # %% tags=["demo"]
 predict("recurrence.gradient", ...)
 
 # %% tags=["demo"]
 def first_word_matters(run, T: int, seed: int) -> float:
-    """Size of the derivative of what `run` returns with respect to the first of T random words."""
+    """Norm of the derivative of the output of `run` with respect to the first of T random words."""
     x = torch.randn(T, D, generator=torch.Generator().manual_seed(1000 + seed)).double()
 
     def with_first(word: Float[Tensor, "D"]) -> Float[Tensor, "D"]:
@@ -140,7 +179,7 @@ reveal("recurrence.gradient", left_over)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def large_network(x: Float[Tensor, "T D"], seed: int) -> Float[Tensor, "D"]:
-    """With a W_h five times as large."""
+    """The plain network with a W_h five times as large."""
     weights = random_weights(seed)
     return run_recurrent(x, weights | {"W_h": 5 * weights["W_h"]})
 
@@ -148,20 +187,20 @@ large = over_seeds(large_network, [2, 32])
 grown = np.exp(np.log(large[:, 1] / large[:, 0]).mean())
 display(Markdown(
     "From 2 to 32 words, the derivative of the plain network shrinks to "
-    f"**{left_over:.1e}** of itself (geometric mean of 8 random networks). With a $W_h$ five times as large it grows to **{grown:.0e}** times itself: "
-    "it explodes, and one step of training would throw the weights far off. That is what clipping (03) is for."
+    f"**{left_over:.1e}** of its size (geometric mean of 8 random networks). With a $W_h$ five times as large it grows by a factor of **{grown:.0e}**: "
+    "it explodes, and one training step would throw the weights far off. Clipping (03) prevents this."
 ))
 
 # %% [markdown]
-# With random weights of the usual size hardly anything of the first word is left, and so training can hardly find out that it mattered. The **long
-# short-term memory** (Hochreiter and Schmidhuber 1997; forget gate by Gers et al. 2000) gives the state a second part, the *cell* c. It is not
-# multiplied by a matrix. Three gates between 0 and 1, and a candidate g, come from the word and the old state:
+# With random weights of the usual size almost nothing of the first word is left, so training receives almost no signal that this word mattered. The **long
+# short-term memory** (LSTM; Hochreiter and Schmidhuber 1997; forget gate by Gers et al. 2000) adds a second vector to the state: the *cell* c, which is not
+# multiplied by a matrix. Three gates with values between 0 and 1 and a candidate g are computed from the word and the old state:
 #
 # $$i = \sigma(x W^i_x + h W^i_h + b^i) \qquad f = \sigma(x W^f_x + h W^f_h + b^f)$$
 #
 # $$g = \tanh(x W^g_x + h W^g_h + b^g) \qquad o = \sigma(x W^o_x + h W^o_h + b^o)$$
 #
-# They decide what goes on:
+# They control what is kept, stored and shown:
 #
 # $$c_t = f \odot c_{t-1} + i \odot g, \qquad h_t = o \odot \tanh(c_t) .$$
 
@@ -169,7 +208,13 @@ display(Markdown(
 pictures.lstm_cell()
 
 # %% [markdown]
-# If f stays near 1, the cell passes a word's trace on unharmed: the blue road has no matrix on it. σ is the sigmoid.
+# σ is the sigmoid. Each gate has its own job:
+#
+# - The **forget gate** f decides how much of the old cell stays. Near 1 it passes a word's trace on unharmed: no matrix lies on the blue path.
+# - The **input gate** i decides how much of the candidate is stored. Closed, it protects the cell from irrelevant words.
+# - The **output gate** o decides how much the state shows. Closed, it keeps stored content from disturbing the current prediction.
+#
+# In our sentence the input gate could store *girl* and close for *lost* and *key*; the output gate could hide the gender until a pronoun is due.
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-lstm_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def lstm_step(
@@ -196,7 +241,7 @@ def lstm_step(
 check("recurrence.lstm_step", lambda case: lstm_step(**case))
 
 # %% [markdown]
-# Does it agree with PyTorch's own, given the same weights? (`nn.LSTM` keeps its matrices transposed, and two biases.)
+# Does your step agree with PyTorch's LSTM, given the same weights? (`nn.LSTM` stores its matrices transposed and has two biases.)
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 def run_lstm(x: Float[Tensor, "T D"], weights: dict[str, Tensor]) -> Float[Tensor, "D"]:
@@ -215,8 +260,8 @@ difference = (theirs(sentence)[0][-1] - run_lstm(sentence, ours)).abs().max().it
 print(f"largest difference from nn.LSTM after 20 words: {difference:.1e}")
 
 # %% [markdown]
-# Now four ways to the first word. Three are recurrent: the plain network, an LSTM as drawn, and one whose forget gate starts open (bias 3,
-# f ≈ 0.95). The fourth is one attention of the last word over all words, with random projections.
+# We compare four untrained networks. Three are recurrent: the plain network, an LSTM as drawn, and an LSTM whose forget gates start open (bias 3, f ≈ 0.95). In
+# the fourth, the last word attends to all words, with random projections.
 
 # %% tags=["demo"]
 print("This takes five to ten seconds.")
@@ -243,29 +288,30 @@ reach = {"plain recurrence": plain} | {name: over_seeds(run, lengths) for name, 
 pictures.gradients(reach, lengths)
 
 # %% [markdown]
-# A straight line on these axes is a constant share lost at *every* step. The plain network and the LSTM with small forget gates both fall that way.
-# What saves the LSTM is not its form but a gate that stays open. This is why the bias of the forget gate is started high (Jozefowicz et al. 2015).
-# Attention loses only because the weight is shared among more words, as 1/T: its **path length** to the first word is *one* step.
+# On these axes a straight line means that *each* step loses the same share. The plain network and the LSTM with half-open forget gates decay in this way. What
+# preserves the derivative is not the form of the LSTM but a forget gate that stays open; this is why its bias is initialised high (Jozefowicz et al. 2015).
+# Attention loses only because it shares its weight among more words, as 1/T: its **path length** to the first word is *one* step. Training can open the gates, too:
+# the LSTM of section 1 still distinguished its subjects after 30 words.
 
 # %% [markdown]
-# **Question 1.** An LSTM could in principle keep its forget gate at 1 for ever. Why does that not make it as good as attention at using a word from
-# 500 words ago? Name one cost of a memory of fixed size, and one advantage it has over attention. (3–5 sentences)
+# **Question 1.** In principle an LSTM could keep its forget gate at 1 for ever. Why would it still be worse than attention at using a word from 500 words ago?
+# Name one cost of a memory of fixed size and one advantage that it has over attention. (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "recurrence-reflection-1", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# With the forget gate at 1 nothing is ever erased: all 500 words add into the same H numbers. The trace of one of them survives, but
-# is hard to separate from the others. The network has to decide *when it reads* a word whether it will be needed, while attention
-# keeps all words and decides when the question is known. A fixed size is a bottleneck for what can be remembered. Its advantage is that memory and
-# time for each new word do not grow with the length of the text, whereas attention compares the new word with all words before it.
+# With the forget gate at 1 nothing is ever erased: all 500 words are added into the same H numbers. The trace of each word survives but is hard to separate from
+# the others. The network has to decide whether a word will be needed *when it reads* that word, whereas attention keeps all words and decides once the question
+# is known. The fixed size is therefore a bottleneck. Its advantage is that memory and time for each new word do not grow with the length of the text, whereas
+# attention compares each new word with all earlier words.
 #
-# *Marking: 1 point for the bottleneck (fixed size, decided before the need is known, interference); 1 point for the advantage (constant memory or
-# constant time for each word).*
+# *Marking: 1 point for the bottleneck (fixed size, decision before the need is known, or interference); 1 point for the advantage (constant memory or constant
+# time for each word).*
 
 # %% [markdown]
 # ## 3 · A language to translate into
 #
-# Our generated English has a twin, a made-up code with rules we know: verbs go to the end of their clause, prepositions behind their noun,
-# adjectives too. Nouns and verbs take endings (*-r* plural, *-o* the, *-n* object, *-ta* past, *-s* third person). Each sense of an ambiguous word has a
-# word of its own. So every sentence has exactly one right translation.
+# We need a target language in which every translation can be checked. Our generated English therefore has a twin, a made-up code with fixed rules. Verbs move to
+# the end of their clause; prepositions and adjectives follow their noun. Nouns and verbs take endings (*-r* plural, *-o* definite, *-n* object, *-ta* past, *-s*
+# third person). Each sense of an ambiguous word has its own word in the code. So every sentence has exactly one correct translation.
 
 # %% tags=["demo", "record"]
 from coursekit.language import BOS, EOS, PAD, load_language
@@ -284,16 +330,16 @@ print(f"\n{len(language.vocabulary):,} English words, {len(code.vocabulary):,} t
       f"targets of up to {longest} tokens")
 
 # %% [markdown]
-# A decoder is **autoregressive**: it predicts each token from those before it. How is it trained? At every position it gets the
-# *right* beginning of the target, and has to predict the next token: **teacher forcing**
-# (Williams and Zipser 1989). With the mask all positions learn at once. The input is the target moved one place to the right, behind a start sign.
+# A decoder is **autoregressive**: it predicts each token from the tokens before it. How is it trained? At every position it receives the *correct* prefix of the
+# target and has to predict the next token. This is **teacher forcing** (Williams and Zipser 1989). Thanks to the mask, all positions are trained in one pass. The
+# decoder's input is the target shifted one position to the right, after a start token [BOS].
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-shift_right", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def shift_right(target: Int[Tensor, "B T"], bos: int) -> Int[Tensor, "B T"]:
     """The decoder's input for this target.  (difficulty ●○○, 4 minutes)
 
-    Position 0 holds bos, position t the token t − 1 of the target. Same shape as the target: its
-    last column has no one left to tell. The target itself is not changed.
+    Position 0 contains bos, position t contains token t − 1 of the target. The shape is that of the
+    target: its last token is never an input. Do not change the target itself.
     """
     ### BEGIN SOLUTION
     start = torch.full_like(target[:, :1], bos)
@@ -304,17 +350,17 @@ def shift_right(target: Int[Tensor, "B T"], bos: int) -> Int[Tensor, "B T"]:
 check("recurrence.shift_right", lambda case: shift_right(case["target"], case["bos"]))
 
 # %% [markdown]
-# After training there is no right beginning. The decoder goes on from what it has written itself (this mismatch is called **exposure
-# bias**), taking the most probable token each time (**greedy decoding**). In the check
-# the decoder is a toy made of tables, so that the numbers are in your hands.
+# After training there is no correct prefix. The decoder continues from the tokens that it has generated itself; this mismatch with training is called **exposure
+# bias**. In **greedy decoding** it takes the most probable token at each step. In the check the decoder is a toy made of tables, so that you can work out its
+# answers by hand.
 
 # %% tags=["hide-input"] jupyter={"source_hidden": true}
 def toy_decoder(case: dict):
-    """A stand-in for a decoder: logits from tables, by sentence, place and all tokens so far."""
+    """A toy decoder: its logits come from tables, by sentence, position and all tokens so far."""
     def next_logits(ids: Int[Tensor, "B t"]) -> Float[Tensor, "B t V"]:
         t, longest = ids.shape[1], case["longest"]
         if t > longest:
-            raise ValueError(f"The decoder was called with {t} columns. It takes up to {longest}.")
+            raise ValueError(f"The decoder was called with {t} columns; it accepts up to {longest}.")
         return case["scores"][:, :t] + case["words"][ids].cumsum(dim=1)
 
     return next_logits
@@ -325,12 +371,12 @@ def greedy_translate(
 ) -> Int[Tensor, "B longest"]:
     """The translations of B sentences, token by token.  (difficulty ●●●, 10 minutes)
 
-    next_logits(ids) takes integer ids (B, t), the beginnings so far with bos in front, and returns
-    logits (B, t, V): at position i those of the token *after* position i. It may be called with up
-    to `longest` columns.
-    Returns exactly `longest` columns without bos: the tokens chosen, eos included, pad behind eos.
-    Only eos ends a sentence; pad and bos may be chosen like any other token. A sentence that has
-    not ended by then is simply cut.
+    next_logits(ids) takes integer ids (B, t), the prefixes so far beginning with bos, and returns
+    logits (B, t, V): those at position i are for the token *after* position i. It may be called with
+    up to `longest` columns.
+    Return exactly `longest` columns without bos: the generated tokens, including eos, then pad.
+    Only eos ends a sentence; pad and bos may be generated like any other token. A sentence that has
+    not ended after `longest` tokens is truncated.
     """
     ### BEGIN SOLUTION
     ids = torch.full((B, 1), bos)
@@ -351,8 +397,9 @@ check("recurrence.greedy_translate", lambda case: greedy_translate(
 # %% [markdown]
 # ## 4 · One vector for a whole sentence
 #
-# In 2014 two groups put two recurrent networks together (Cho et al. 2014; Sutskever et al. 2014). The **encoder** reads the source. What it holds after the last word is
-# *one* vector of fixed size, and this **fixed-size vector** is all that the **decoder** gets to know. It writes as you have just done, one token after the other.
+# In 2014 two groups joined two recurrent networks (Cho et al. 2014; Sutskever et al. 2014). The **encoder** reads the source. Its state after the last word is
+# *one* vector, and this **fixed-size vector** is all that the **decoder** learns about the source. The decoder then generates the target one token at a time, as
+# in your `greedy_translate`.
 
 # %% tags=["demo"]
 example = ["the", "guard", "slept"]
@@ -360,7 +407,7 @@ its_code = [token for token, _ in code.translate(example, ["DET", "NOUN", "VERB"
 pictures.encoder_decoder(example, its_code, attention=False)
 
 # %% [markdown]
-# Sentences of a batch differ in length. Where a sentence has no word, its memory must stand still.
+# The sentences of a batch differ in length. Where a sentence has padding instead of a word, its state must not change.
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-encode_to_vector", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def encode_to_vector(
@@ -372,9 +419,9 @@ def encode_to_vector(
 ) -> Float[Tensor, "B H"]:
     """Each sentence as one vector: the state h of an LSTM after its last word.  (difficulty ●●○, 6 minutes)
 
-    Reads from left to right with your lstm_step. State and cell begin as 0. keep is True where there
-    is a word; elsewhere stands padding, in front of the words or behind them, and there state and
-    cell stay as they are.
+    Read from left to right with your lstm_step, starting with state and cell at 0. keep is True at
+    words and False at padding, which may come before or after the words. At padding, state and cell
+    stay as they are.
     """
     ### BEGIN SOLUTION
     h = c = torch.zeros(len(words), W_h.shape[0])
@@ -389,10 +436,8 @@ def encode_to_vector(
 check("recurrence.encode_to_vector", lambda case: encode_to_vector(**case))
 
 # %% [markdown]
-# `coursekit` has a trained translator of this kind. Its encoder has a second LSTM, which reads from right to left; the vector holds the last states of both. Does the first half
-# come out of your function?
-#
-# It was trained on one processor core, for some minutes.
+# `coursekit` contains a trained translator of this kind. Its encoder has a second LSTM that reads from right to left, and the vector joins the last states of
+# both. Your function should reproduce the first half. (The training took some minutes on one processor core.)
 
 # %% tags=["demo"]
 from functools import partial
@@ -408,11 +453,11 @@ with torch.no_grad():
     mine_too = encode_to_vector(fixed.source_words(part.source), keep, reader.weight_ih_l0.T,
                                 reader.weight_hh_l0.T, reader.bias_ih_l0 + reader.bias_hh_l0)
 vector_difference = (halves[0] - mine_too).abs().max().item()
-print(f"largest difference of the first half: {vector_difference:.1e}")
+print(f"largest difference in the first half: {vector_difference:.1e}")
 
 @torch.no_grad()
 def translate(model: nn.Module, source: Int[Tensor, "B Ts"]) -> Int[Tensor, "B longest"]:
-    """Greedy translations with your function."""
+    """Translations by your greedy_translate."""
     encoded, source_keep = model.encode(source), source != PAD
 
     def next_logits(ids: Int[Tensor, "B t"]) -> Float[Tensor, "B t V"]:
@@ -422,23 +467,23 @@ def translate(model: nn.Module, source: Int[Tensor, "B Ts"]) -> Int[Tensor, "B l
     return greedy_translate(next_logits, len(source), LONGEST, BOS, EOS, PAD)
 
 def exactly_right(guesses: Tensor, target: Tensor) -> float:
-    """Share of sentences with every token right."""
+    """Share of sentences in which every token is correct."""
     return (guesses == target).all(dim=1).float().mean().item()
 
 for row in range(3):
-    print(f"\nsource: {language.decode(part.source[row].tolist())}")
-    print(f"right:  {code.decode(part.target[row])}")
-    print(f"fixed:  {code.decode(translate(fixed, part.source[row : row + 1])[0])}")
+    print(f"\nsource:  {language.decode(part.source[row].tolist())}")
+    print(f"correct: {code.decode(part.target[row])}")
+    print(f"model:   {code.decode(translate(fixed, part.source[row : row + 1])[0])}")
 
 # %% [markdown]
-# ## 5 · A mixture for each token
+# ## 5 · A new context for each token
 #
-# Bahdanau, Cho and Bengio (2015) let the decoder look again. The encoder keeps *all* its states. Before each token, the decoder's state s weighs them, and gets
-# their mixture, the *context*. The score of word j is a small network's answer:
+# Bahdanau, Cho and Bengio (2015) let the decoder look back. The encoder keeps *all* its states. Before each token, the decoder's state s weights these states
+# and receives their weighted sum, the *context*. A small network computes the score of word j:
 #
 # $$e_j = v \cdot \tanh(s W_s + k_j) , \qquad k_j = h_j W_k .$$
 #
-# This is **additive attention**. The keys k do not depend on s: they are computed once for a sentence.
+# This is **additive attention**. The keys k do not depend on s, so they are computed once per sentence.
 
 # %% tags=["demo"]
 pictures.encoder_decoder(example, its_code, attention=True)
@@ -452,11 +497,11 @@ def additive_attention(
     v: Float[Tensor, "A"],
     keep: Bool[Tensor, "B Ts"],
 ) -> tuple[Float[Tensor, "B E"], Float[Tensor, "B Ts"]]:
-    """What one decoder state per sentence takes from the source, and how.  (difficulty ●●○, 6 minutes)
+    """The context of one decoder state per sentence, and its weights.  (difficulty ●●○, 6 minutes)
 
-    The score of a word is v · tanh(state W_s + key); it is not scaled. keep is True where the source
-    has a word: padding gets weight 0. Each source has at least one word. Scores can be so large that
-    their exponentials overflow. Returns the tuple (context, weights).
+    The score of a word is v · tanh(state W_s + key), without scaling. keep is True where the source
+    has a word; padding gets weight 0. Each source has at least one word. Scores can be so large that
+    their exponentials overflow. Return the tuple (context, weights).
     """
     ### BEGIN SOLUTION
     scores = torch.tanh(keys + (state @ W_s)[:, None]) @ v
@@ -468,10 +513,11 @@ def additive_attention(
 check("recurrence.additive_attention", lambda case: additive_attention(**case))
 
 # %% [markdown]
-# Three translators have the same training: the fixed vector, additive attention, and the transformer that comes in part 6. They have about as many parameters, met the same number of sentences, and
-# each was trained with three seeds.
+# Three translators share the same training: the one with the fixed vector, the one with additive attention, and the transformer of section 6. They have about
+# the same number of parameters, saw the same number of sentences, and were each trained with three seeds.
 #
-# **Predict:** what share of the longest held-out sentences (12 to 15 words) does the *fixed vector* translate exactly, every token right? A number between 0 and 1.
+# **Predict:** what share of the longest held-out sentences (12 to 15 words) does the translator with the *fixed vector* translate exactly, with every token
+# correct? Give a number between 0 and 1.
 
 # %% tags=["demo"]
 predict("recurrence.longest", ...)
@@ -496,9 +542,9 @@ sizes_of = [sum(weight.numel() for weight in one.parameters()) for one in (fixed
 display(pd.DataFrame(
     {
         name: {"parameters": f"{size:,}"} | {
-            f"exactly right, {words}": f"{100 * mean:.1f} ± {100 * half:.1f} %"
+            f"translated exactly, {words}": f"{100 * mean:.1f} ± {100 * half:.1f} %"
             for words, (mean, half) in {
-                "all": tuple(table.loc["held-out: exactly right", ["mean", "half_width"]]),
+                "all lengths": tuple(table.loc["held-out: exactly right", ["mean", "half_width"]]),
                 f"{list(figures)[0]} words": shares[name][0], f"{list(figures)[-1]} words": shares[name][-1],
             }.items()
         }
@@ -507,20 +553,21 @@ display(pd.DataFrame(
 ).T)
 
 # %% [markdown]
-# Of the shortest sentences more than nine in ten go through one vector unharmed; of the longest about two in ten are lost. With attention hardly any is lost, at any length. The two recurrent networks differ in nothing
-# but the context. Bahdanau et al. (2015, figure 2) saw the same fall in real translations. All three had the *same* training, and more of it helps the fixed vector: on the way, after a quarter of these steps, seed 0 had none of the longest right.
-# It has to learn to pack everything in, before it knows what will be asked.
+# Of the shortest sentences, more than nine in ten pass through one vector unharmed; of the longest, about two in ten are lost. With attention hardly any is lost at
+# any length. The two recurrent networks differ only in their context. Bahdanau et al. (2015, figure 2) saw the same decline in real translations. Longer training
+# helps the fixed vector: after a quarter of these steps, seed 0 translated none of the longest sentences exactly. The encoder first has to learn to pack everything
+# into the vector, before it knows which word will be needed.
 
 # %% [markdown]
-# Your function in the trained network of part 5, and where it looks. The words are glossed: behind each stem of the code its English word stands in brackets.
+# Your function now runs in the trained network, and we look at its weights. After each stem of the code, its English word is given in brackets.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
-additive.attend = additive_attention                              # yours, from here on
+additive.attend = additive_attention                              # from here on yours
 additive_right = exactly_right(translate(additive, part.source), part.target)
 
 @torch.no_grad()
 def looks(model: nn.Module, pairs, attention=additive_attention) -> Float[Tensor, "B Tt Ts"]:
-    """The weights of the attention while the right translation is written."""
+    """The attention weights at each token of the correct translation."""
     seen = []
     def recorded_attention(*arguments):
         context, weights = attention(*arguments)
@@ -531,7 +578,7 @@ def looks(model: nn.Module, pairs, attention=additive_attention) -> Float[Tensor
     model.attend = attention
     return torch.stack(seen, dim=1)
 
-part_stems = part.origin >= 0                    # suffixes and [EOS] translate no word of their own
+part_stems = part.origin >= 0                    # suffixes and [EOS] have no source word of their own
 additive_weights = looks(additive, part)
 additive_found = (additive_weights.argmax(-1) == part.origin)[part_stems].float().mean().item()
 shown = int((part.source == language.vocabulary.index("cell")).any(dim=1).nonzero()[0])
@@ -539,18 +586,19 @@ pictures.alignment(additive_weights[shown], part[shown : shown + 1], language, c
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
-    f"With your attention, **{additive_right:.1%}** of {len(part)} held-out sentences are exactly right. The word with the largest weight is the one "
-    f"translated for **{additive_found:.1%}** of the stems."
+    f"With your attention, **{additive_right:.1%}** of {len(part)} held-out sentences are translated exactly. For **{additive_found:.1%}** of the stems, "
+    "the largest weight lies on the word that the stem translates."
 ))
 
 # %% [markdown]
-# Nobody told it which word a token translates. It is the **alignment**, read off the weights; the boxes mark the true one. Suffixes have no word of their own.
+# Nobody told the model which word a token translates. The weights reveal this **alignment**; the boxes mark the true one. Suffixes have no source word of
+# their own.
 
 # %% [markdown]
 # ## 6 · The transformer's decoder
 #
-# The transformer (Vaswani et al. 2017) drops the recurrence and keeps the attention. The queries come from the decoder, keys and values from the encoder: **cross-attention**. It is the
-# attention of 02 with *two* sentences, for all positions of the target at once.
+# The transformer (Vaswani et al. 2017) drops the recurrence and keeps the attention. In **cross-attention** the queries come from the decoder, the keys and values
+# from the encoder. It is the attention of 02 with *two* sequences, computed for all target positions at once.
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-cross_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def cross_attention(
@@ -561,11 +609,11 @@ def cross_attention(
     W_v: Float[Tensor, "D dv"],
     source_keep: Bool[Tensor, "B Ts"],
 ) -> tuple[Float[Tensor, "B Tt dv"], Float[Tensor, "B Tt Ts"]]:
-    """What each target position takes from the source, and how.  (difficulty ●●○, 6 minutes)
+    """What each target position receives from the source, and its weights.  (difficulty ●●○, 6 minutes)
 
-    One head. Scores are divided by √d. source_keep is True where the source has a word: padding
-    gets weight 0 from every target position. Each source has at least one word. Scores can be so
-    large that their exponentials overflow. Returns the tuple (output, weights).
+    One head; scores are divided by √d. source_keep is True where the source has a word; padding gets
+    weight 0 from every target position. Each source has at least one word. Scores can be so large
+    that their exponentials overflow. Return the tuple (output, weights).
     """
     ### BEGIN SOLUTION
     scores = (dec @ W_q) @ (enc @ W_k).transpose(1, 2) / W_q.shape[1] ** 0.5
@@ -577,13 +625,13 @@ def cross_attention(
 check("recurrence.cross_attention", lambda case: cross_attention(**case))
 
 # %% [markdown]
-# Within the target, a position may look at itself and at what was written before, never ahead: ahead lie the words that it is going to write.
+# Within the target, a position may attend to itself and to earlier positions, but not to later ones: the next input is the very token that it has to predict.
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-decoder_mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def decoder_mask(T: int) -> Bool[Tensor, "T T"]:
     """keep[i, j]: may target position i attend to target position j?  (difficulty ●○○, 3 minutes)
 
-    True for itself and all earlier positions, False for later ones.
+    True for i itself and all earlier positions, False for later ones.
     """
     ### BEGIN SOLUTION
     places = torch.arange(T)
@@ -594,7 +642,7 @@ def decoder_mask(T: int) -> Bool[Tensor, "T T"]:
 check("recurrence.decoder_mask", lambda case: decoder_mask(len(case["target"])))
 
 # %% [markdown]
-# With these two pieces three families of models can be told apart by one picture each: who may see whom?
+# Three families of models differ in which position may attend to which:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 source, target = 5, 4
@@ -610,11 +658,12 @@ families = {
 pictures.visibility(families, source)
 
 # %% [markdown]
-# An encoder alone is **bidirectional**: it sees both sides of every word, and writes nothing. A decoder alone writes and is **unidirectional**, in its source as well. The
-# encoder–decoder reads its source from both sides and still writes: its upper right block is empty because the source is finished before the target begins.
+# An encoder-only model is **bidirectional**: it sees both sides of every word, but it does not generate. A decoder-only model generates and is
+# **unidirectional**, even within the source. The encoder–decoder reads its source in both directions and still generates: its upper right block is empty because
+# the source is complete before the target begins.
 
 # %% [markdown]
-# A **decoder block** puts it together. It has three parts, each a branch off the road that goes straight on.
+# A **decoder block** combines these parts. It has three branches, and the output of each is added to the residual stream.
 
 # %% tags=["demo"]
 pictures.decoder_block()
@@ -628,10 +677,10 @@ MultiHeadAttention, FeedForward, training_step = mine("MultiHeadAttention", "Fee
 class DecoderBlock(nn.Module):
     """One layer of the transformer's decoder.  (difficulty ●●○, 6 minutes)
 
-    Three parts, in this order: `own`, attention among the positions of the target, where keep[:, i, j]
-    says whether i may see j; your cross_attention to `encoded` with W_q, W_k and W_v; `feed`. Pre-norm:
-    each part reads x through its own norm, and what it gives is added to x. `encoded` comes normalised
-    from the encoder. The parts are made for you: write `forward`.
+    Three parts, in this order: `own`, self-attention within the target, where keep[:, i, j] says
+    whether position i may attend to j; your cross_attention to `encoded` with W_q, W_k and W_v; `feed`.
+    Pre-norm: each part reads x through its own norm, and its output is added to x. The encoder has
+    already normalised `encoded`. The parts are made for you: write `forward`.
     """
 
     def __init__(self, dim: int, heads: int, inner: int):
@@ -661,7 +710,8 @@ check("recurrence.decoder_block", lambda case: run_module(
 ))
 
 # %% [markdown]
-# A translator of two such blocks, and an encoder of two layers as in 03, is in `data/models/`. Its weights go into your block: does it compute what the trained layer computes?
+# `data/models/` contains a translator with two such blocks and a two-layer encoder as in 03. We load the weights of its first block into yours: does your block
+# compute the same?
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.translator import decoder_weights
@@ -681,13 +731,15 @@ print(f"largest difference from the trained layer: {block_difference:.1e}")
 # %% [markdown]
 # ## 7 · Train it, and let it cheat
 #
-# The model from `coursekit` has two layers in each stack; your `cross_attention`, `decoder_mask` and `shift_right` are its working parts. We train it twice:
-# as it should be, and with the shift forgotten, so that position t receives the very token it has to predict. Each step is your `training_step` of 03: what your model reads is the source *and* the inputs of the decoder.
+# The model from `coursekit` has two layers in each stack and uses your `cross_attention`, `decoder_mask` and `shift_right`. We train it twice: once correctly, and
+# once without the shift, so that position t receives the very token that it has to predict. Each step is your `training_step` of 03; the model reads the source *and*
+# the decoder's inputs. The loss is the cross-entropy. Each source has exactly one correct translation: the conditional entropy of the target, and so the lowest
+# possible loss, is 0.
 #
-# **Predict:** how many held-out sentences does the model without the shift translate exactly? The cell shows what you can choose from when you run it.
+# **Predict:** how many held-out sentences does the model without the shift translate exactly? Run the cell to see the choices.
 
 # %% tags=["demo"]
-NOT_ONE, SOME, NEARLY_ALL = "none, or hardly one", "about as many as with the shift", "nearly all: its loss falls close to 0"
+NOT_ONE, SOME, NEARLY_ALL = "none or almost none", "about as many as with the shift", "nearly all, since its loss falls close to 0"
 predict("recurrence.copied", ..., choices=(NOT_ONE, SOME, NEARLY_ALL))
 
 # %% tags=["demo", "record"]
@@ -699,9 +751,9 @@ def with_your_attention() -> Translator:
 def train(
     steps: int, inputs_of, new_model=with_your_attention, mask=None, seed=0, show_at=()
 ) -> tuple[nn.Module, list[float]]:
-    """A translator after `steps` batches of 32, and its losses. After the steps `show_at` it translates a sentence.
+    """A translator trained on `steps` batches of 32, and its losses. After each step in `show_at` it translates a sentence.
 
-    inputs_of(target) is what the decoder gets as its input.
+    inputs_of(target) returns the input of the decoder.
     """
     torch.manual_seed(seed)
     model, rng, losses = new_model(), np.random.default_rng(seed), []
@@ -721,7 +773,7 @@ def inputs_of(target: Int[Tensor, "B Tt"]) -> Int[Tensor, "B Tt"]:
 
 # %% tags=["demo"]
 print("This takes ten to twenty seconds.")
-print("right:                ", code.decode(held_out.target[0]))
+print("correct:              ", code.decode(held_out.target[0]))
 live, losses = train(560, inputs_of, show_at=(1, 80, 160, 320, 560))
 
 # %% tags=["demo"]
@@ -733,8 +785,8 @@ live_right, cheat_right = (exactly_right(translate(trained, held_out.source), he
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 reveal(
     "recurrence.copied", NOT_ONE if cheat_right < 0.05 else SOME if cheat_right < 0.9 else NEARLY_ALL, because={
-        SOME: "Both are trained on the same pairs, but only one had to look at the source: the other was handed the token that it has to predict.",
-        NEARLY_ALL: "The loss does fall close to 0, by copying the input. When it translates nobody hands it the right token, and it has nothing to copy.",
+        SOME: "Both are trained on the same pairs, but only one of them needs the source: the other receives the token that it has to predict.",
+        NEARLY_ALL: "The loss does fall close to 0, because the model copies its input. When it translates, nobody supplies the correct token, and there is nothing to copy.",
     },
 )
 
@@ -748,15 +800,16 @@ print("source:          ", language.decode(first[0].tolist()))
 print("shift forgotten: ", code.decode(translate(cheat, first)[0]) or "(no word)")
 
 # %% [markdown]
-# The cheat's loss falls first, and close to zero: it only copies its input. Left alone with a start sign, it has learned nothing about the source. A loss
-# near zero was the warning, not the success; the test is to let the model write by itself.
+# The loss of the cheating model falls first and comes close to zero, because the model only copies its input. Starting from [BOS] alone, it cannot translate: it
+# has learned nothing about the source. The loss near zero was a warning, not a success; the test is to let the model generate.
 #
-# The honest run is not finished, and it shows what teacher forcing hides. Training always gives the right beginning; alone, the model goes on from its own:
+# The correctly trained model has not finished learning, and so it shows what teacher forcing hides: in training every prefix is correct, in use the model continues
+# from its own output.
 
 # %% tags=["demo"]
 @torch.no_grad()
 def right_tokens(model: Translator, pairs) -> dict[str, Bool[Tensor, "B Tt"]]:
-    """Where the right token stands: with the right beginning given (forced), and left alone (free)."""
+    """Where the predicted token is correct: after the correct prefix (forced), and after the model's own (free)."""
     given = shift_right(pairs.target, BOS)
     forced = model(pairs.source, given, decoder_mask(given.shape[1])).argmax(-1)
     return {"forced": forced == pairs.target, "free": translate(model, pairs.source) == pairs.target}
@@ -764,7 +817,7 @@ def right_tokens(model: Translator, pairs) -> dict[str, Bool[Tensor, "B Tt"]]:
 real_tokens, hits = held_out.target != PAD, right_tokens(live, held_out)
 token_share = {how: hit[real_tokens].float().mean().item() for how, hit in hits.items()}
 whole = {how: (hit | ~real_tokens).all(dim=1) for how, hit in hits.items()}
-first_error = (~hits["free"] & real_tokens).int().argmax(dim=1)          # of sentences with one
+first_error = (~hits["free"] & real_tokens).int().argmax(dim=1)          # of sentences that have one
 behind = real_tokens & ~whole["free"][:, None] & (torch.arange(LONGEST) > first_error[:, None])
 agree = (whole["forced"] == whole["free"]).float().mean().item()
 
@@ -772,35 +825,35 @@ agree = (whole["forced"] == whole["free"]).float().mean().item()
 from coursekit.intervals import bootstrap
 
 def per_sentence(mask: Bool[Tensor, "B Tt"]) -> Float[np.ndarray, "B 3"]:
-    """For each sentence: tokens right when forced, right when free, and how many there are."""
+    """For each sentence: tokens correct when forced, tokens correct when free, and all tokens."""
     return torch.stack([(hit & mask).sum(1) for hit in (hits["forced"], hits["free"], ~hits["free"] | True)], 1).numpy()
 
 def gap(rows: Float[np.ndarray, "B 3"]) -> float:
-    """How much smaller the share of right tokens is when the model is left alone."""
+    """How much lower the share of correct tokens is in free decoding."""
     forced, free, count = rows.sum(axis=0)
     return (forced - free) / count
 
-counted = {"all tokens": per_sentence(real_tokens), "behind the first error": per_sentence(behind)}
+counted = {"all tokens": per_sentence(real_tokens), "after the first error": per_sentence(behind)}
 gaps = {where: (gap(rows), *bootstrap(rows, gap)) for where, rows in counted.items()}
 behind_share = {how: hit[behind].float().mean().item() for how, hit in hits.items()}
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
-    f"With the right beginning given, **{token_share['forced']:.1%}** of the tokens are right; left alone, "
+    f"After correct prefixes, **{token_share['forced']:.1%}** of the tokens are correct; in free decoding, "
     f"**{token_share['free']:.1%}** (difference {gaps['all tokens'][0]:.1%}, 95 % interval {gaps['all tokens'][1]:.1%} to "
-    f"{gaps['all tokens'][2]:.1%}). Behind a sentence's first error: **{behind_share['forced']:.1%}** and "
-    f"**{behind_share['free']:.1%}** (difference {gaps['behind the first error'][0]:.1%}, {gaps['behind the first error'][1]:.1%} to "
-    f"{gaps['behind the first error'][2]:.1%}). Sentences right in every token: {whole['forced'].float().mean():.1%} and "
-    f"{whole['free'].float().mean():.1%}, the same ones in {agree:.1%} of all."
+    f"{gaps['all tokens'][2]:.1%}). After a sentence's first error, the shares are **{behind_share['forced']:.1%}** and "
+    f"**{behind_share['free']:.1%}** (difference {gaps['after the first error'][0]:.1%}, {gaps['after the first error'][1]:.1%} to "
+    f"{gaps['after the first error'][2]:.1%}). Sentences with every token correct: {whole['forced'].float().mean():.1%} and "
+    f"{whole['free'].float().mean():.1%}; the two ways agree on {agree:.1%} of all sentences."
 ))
 
 # %% [markdown]
-# Left alone, one wrong token puts what follows out of step: fewer tokens are right. The share of *sentences* cannot show it. As long as every token was right, the model's own beginning is the right beginning; so greedy writing gets through just where every forced
-# token is right.
+# In free decoding one wrong token throws off the tokens after it, so fewer tokens are correct. The share of exact *sentences* cannot show this. As long as every
+# token is correct, the model's own prefix is the correct prefix; greedy decoding therefore succeeds exactly where every forced token is correct.
 
 # %% [markdown]
-# The same model after 5,000 steps is in `data/models/` (`python -m coursekit.pretrain --models translator` trains it again in a few minutes). As a control it
-# translates with the source sentences dealt out anew.
+# The same model after 5,000 steps is in `data/models/` (`python -m coursekit.pretrain --models translator` trains it again in a few minutes). As a control we
+# also give the model the source of another sentence.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 right = exactly_right(translate(model, held_out.source), held_out.target)
@@ -808,7 +861,7 @@ wrong_source = exactly_right(translate(model, held_out.source.roll(1, dims=0)), 
 english = {stem: key[0] for key, stem in reversed(code.stems.items())}
 
 def glossed(ids: Int[Tensor, "T"]) -> str:
-    """The code with the English word behind each stem, or the sense of an ambiguous one."""
+    """The code with the English word after each stem, or the sense of an ambiguous word."""
     tokens = [code.vocabulary[i] for i in ids if i not in (PAD, EOS)]
     return " ".join(f"{token} ({english[token]})" if token in english else token for token in tokens)
 
@@ -823,15 +876,17 @@ for words in cells:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
-    f"Held-out sentences exactly right: **{right:.1%}**; "
-    f"with the source of another sentence: **{wrong_source:.1%}**."
+    f"Held-out sentences translated exactly: **{right:.1%}**; "
+    f"given the source of another sentence: **{wrong_source:.1%}**."
 ))
 
 # %% [markdown]
-# Each *cell* gets another word; in brackets stands what it means. The encoder has found the sense, because the translation needed it: nobody told it what senses are.
+# Each *cell* is translated differently; the brackets name its sense. The encoder has found the sense because the translation requires it; nobody told it what
+# senses are.
 
 # %% [markdown]
-# The two recurrent translators learn in the same way, additive attention with your function. With 80 steps nothing can be said yet about who will translate better; it is the same step, and the same shift.
+# The two recurrent translators are trained in the same way, additive attention with your function. Eighty steps are too few to compare their translations; they show
+# that the same training step and the same shift serve all three models.
 
 # %% tags=["demo"]
 print("This takes ten to fifteen seconds.")
@@ -846,28 +901,29 @@ for name, new_model in (("fixed vector", partial(Seq2Seq, "fixed")), ("additive 
     print(f"{name:<19} loss of the first step {recurrent_losses[0]:.2f}, of the last ten {np.mean(recurrent_losses[-10:]):.2f}")
 
 # %% [markdown]
-# **Question 2.** A decoder is trained on all positions at once but writes one token at a time. Explain with the mask and the shift why the first is possible and the second is
-# not avoidable. Name one difference between what the model sees in training and in use that can hurt it. (3–5 sentences)
+# **Question 2.** A decoder is trained on all positions at once but generates one token at a time. Use the mask and the shift to explain why parallel training
+# is possible and why sequential generation cannot be avoided. Name one difference between what the model sees in training and in use that can hurt it.
+# (3–5 sentences)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "recurrence-reflection-2", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# In training the whole target is known. Shifted right, it gives every position the right beginning as its input, and the mask keeps each position from seeing
-# what comes later. So all positions can be computed in one pass and none can copy its answer. In use the token at t is part of the input for t + 1 and does not exist before
-# it has been written: T tokens take T passes. The difference is that in training the beginning is always right, while in use it is the model's own. One
-# wrong token then puts the model where training has never been (exposure bias), and errors follow on errors.
+# In training the whole target is known. Shifted right, it gives every position the correct prefix as its input, and the mask keeps each position from seeing
+# later tokens. All positions can therefore be computed in one pass, and none can copy its answer. In use, the token at position t is part of the input at t + 1
+# and does not exist before it has been generated: T tokens take T passes. The difference is that in training the prefix is always correct, while in use it is
+# the model's own. One wrong token then produces a prefix unlike any in training (exposure bias), and further errors follow.
 #
-# *Marking: 1 point for mask and shift making training parallel and for the dependence on the own output in use; 1 point for the mismatch between right and own
-# beginnings.*
+# *Marking: 1 point for mask and shift as the reason for parallel training, and for the dependence on the model's own output in use; 1 point for the mismatch
+# between correct and generated prefixes.*
 
 # %% [markdown]
 # ## 8 · Reading the alignment
 #
-# Your `cross_attention` returns its weights, so we can see where the decoder looks when it writes a token. We know the truth: which word each stem
-# translates.
+# Your `cross_attention` returns its weights, so we can see where the decoder looks when it predicts a token. We can also check whether this is the right
+# word, because we know which word each stem translates.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 @torch.no_grad()
 def alignment(model: Translator, pairs) -> Float[Tensor, "layer B Tt Ts"]:
-    """The weights of the cross-attention in each decoder layer, the right beginnings given."""
+    """The cross-attention weights in each decoder layer, after correct prefixes."""
     seen = []
     def recorded(*arguments):
         output, weights = cross_attention(*arguments)
@@ -879,7 +935,7 @@ def alignment(model: Translator, pairs) -> Float[Tensor, "layer B Tt Ts"]:
     return torch.stack(seen)
 
 weights = alignment(model, held_out)
-stems = held_out.origin >= 0                     # suffixes and [EOS] translate no word of their own
+stems = held_out.origin >= 0                     # suffixes and [EOS] have no source word of their own
 
 def share_found(weights: Float[Tensor, "layer B Tt Ts"]) -> list[float]:
     """For each layer, how often the largest weight lies on the word that a stem translates."""
@@ -892,43 +948,43 @@ best = int(np.argmax(found))
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 display(Markdown(
-    f"The word with the largest weight is the one translated: layer 1 **{found[0]:.1%}**, "
-    f"layer 2 **{found[1]:.1%}** of the stems. Controls: an untrained model {untrained[0]:.1%} "
-    f"and {untrained[1]:.1%}; always the word at the same place {same_place:.1%}."
+    f"The largest weight lies on the word that the stem translates for **{found[0]:.1%}** of the stems in layer 1 and "
+    f"**{found[1]:.1%}** in layer 2. Baselines: {untrained[0]:.1%} and {untrained[1]:.1%} in an untrained model; "
+    f"{same_place:.1%} for always choosing the word at the same position."
 ))
 
 # %% tags=["demo"]
 pictures.alignment(weights[best, 0], held_out[:1], language, code)
 
 # %% [markdown]
-# The bright cells leave the diagonal where the order changes. The verb's ending, at the end of its clause, looks back over the object; the preposition behind its noun looks to the left
-# of it. Not every stem looks most at its own word. Nobody gave the model an alignment; it is a by-product of predicting tokens. It is also not a proof of what the model used (02, *Sources say, we measure*): the
-# encoder has mixed the words before the decoder looks at them.
+# The bright cells leave the diagonal where the word order changes. The verb's ending, at the end of its clause, looks back past the object; the preposition,
+# after its noun, looks to the left of that noun. Not every stem attends most to its own word. The alignment is a by-product of predicting tokens. It does not prove what the
+# model used (02, *Sources say, we measure*), because the encoder has already mixed the words when the decoder attends to them.
 
 # %% [markdown]
 # ## 9 · Scoreboard
 #
-# The translator was never asked for a sense. Its encoder takes the exam of the course all the same, as McCann et al. (2017) did with theirs: they used the encoder
-# of a translator as contextual word vectors. The control is the same encoder untrained.
+# The translator was never trained to name a sense. Its encoder can take the course's test all the same: McCann et al. (2017) used the encoder of a translator to
+# make contextual word vectors. The baseline is the same encoder before training.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 from coursekit.scoreboard import add_row, draw
 from coursekit.small import recorded_senses
 
 top = 2                                                            # the encoder's last layer
-add_row("translator, untrained", recorded_senses("translator", top, trained=False), note="control")
-add_row("translator's encoder", recorded_senses("translator", top), note="trained on translations alone")
+add_row("translator, untrained", recorded_senses("translator", top, trained=False), note="baseline")
+add_row("translator's encoder", recorded_senses("translator", top), note="trained only on translations")
 draw()
 
 # %% [markdown]
-# The translator finds nearly all senses in every kind of question. Each sense has a word of its own in the code, so the translation is wrong unless the encoder tells the senses, by cues on
-# either side and by order. Untrained,
-# it finds cues, and where order decides no more than a bag of words. But translations are a rich kind of supervision: someone had to write the pairs. How far does text alone go?
+# The translator's encoder separates nearly all senses in every kind of question. Each sense has its own word in the code, so a translation is wrong unless the
+# encoder distinguishes the senses, by cues on either side and by word order. Untrained, it finds cues; where order decides, it does no better than a bag of words.
+# But translations are an expensive kind of supervision: someone had to write the pairs. How far can plain text take us?
 
 # %% [markdown]
-# ## 10 · Further: products, beams and BLEU
+# ## 10 · Further: dot products, beam search and BLEU
 #
-# Luong, Pham and Manning (2015) tried simpler scores. The simplest is a dot product of state and key; the transformer's attention is this one with a scale.
+# Luong, Pham and Manning (2015) tried simpler scores. The simplest is the dot product of state and key; the attention of the transformer scales this product.
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-dot_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def dot_attention(
@@ -937,10 +993,10 @@ def dot_attention(
     values: Float[Tensor, "B Ts E"],
     keep: Bool[Tensor, "B Ts"],
 ) -> tuple[Float[Tensor, "B E"], Float[Tensor, "B Ts"]]:
-    """Attention by products, not scaled.  (extension, ●○○, 4 minutes)
+    """Attention with dot products as scores, not scaled.  (extension, ●○○, 4 minutes)
 
     The score of a word is the dot product of its key and the state. Everything else is as in
-    additive_attention: padding gets weight 0, scores can be large. Returns (context, weights).
+    additive_attention: padding gets weight 0, scores can be large. Return (context, weights).
     """
     ### BEGIN SOLUTION
     scores = (keys * state[:, None]).sum(dim=-1)
@@ -952,7 +1008,8 @@ def dot_attention(
 check("recurrence.dot_attention", lambda case: dot_attention(**case))
 
 # %% [markdown]
-# The recurrent translator of part 5 was trained once more, with this score and nothing else changed, with three seeds. Exactly right by number of words:
+# We trained the recurrent translator of section 5 again with this score, changing nothing else, with three seeds. The figure compares exact translations by
+# sentence length.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 dot_table = recorded("seq2seq_dot")
@@ -967,22 +1024,22 @@ from coursekit.datasets import read_table
 from coursekit.intervals import mean_and_half
 
 def by_seed(name: str) -> Float[np.ndarray, "seeds"]:
-    """Share of 4,000 held-out sentences that are exactly right, for each seed."""
+    """Share of 4,000 held-out sentences that are translated exactly, for each seed."""
     rows = read_table(f"results/small_{name}.csv")
     return rows[rows.measure == "held-out: exactly right"].sort_values("seed").value.to_numpy()
 
 dot_seeds, additive_seeds = by_seed("seq2seq_dot"), by_seed("seq2seq_additive")
 dot_gap, dot_gap_half = mean_and_half(dot_seeds - additive_seeds)
 for name, values in (("dot product", dot_seeds), ("additive", additive_seeds)):
-    print(f"{name:<12} exactly right, by seed: {'  '.join(f'{value:.1%}' for value in values)}")
-print(f"difference: {100 * dot_gap:+.1f} ± {100 * dot_gap_half:.1f} % of the sentences (95 % interval over seeds)")
+    print(f"{name:<12} translated exactly, by seed: {'  '.join(f'{value:.1%}' for value in values)}")
+print(f"difference: {100 * dot_gap:+.1f} ± {100 * dot_gap_half:.1f} percentage points (95 % interval over seeds)")
 
 # %% [markdown]
-# With three seeds the two scores cannot be told apart: the interval of the difference holds 0, and it is wide. The runs with a dot product differ among themselves, by two sentences in a hundred: seed 0 alone would
-# have said "as good as additive", seed 1 alone "worse".
+# The simpler score translates more than 97 in 100 sentences exactly with every seed. Three seeds are too few to decide whether it is a little worse than the
+# additive score: seed 0 alone would have suggested "as good", seed 1 alone "worse".
 
 # %% [markdown]
-# Your function in the network of the first seed, and where it looks:
+# We put your function into the network of the first seed and look at its weights:
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 dot = load_seq2seq("dot")
@@ -990,46 +1047,74 @@ dot.attend = dot_attention
 dot_right = exactly_right(translate(dot, part.source), part.target)
 dot_weights = looks(dot, part, dot_attention)
 dot_found = (dot_weights.argmax(-1) == part.origin)[part_stems].float().mean().item()
-print(f"numbers: dot product {sum(w.numel() for w in dot.parameters()):,}, additive {sizes_of[1]:,}")
-print(f"with your function, {dot_right:.1%} of {len(part)} held-out sentences are exactly right")
-print(f"largest weight on the word translated: dot product {dot_found:.1%} of the stems, additive {additive_found:.1%}")
+print(f"parameters: dot product {sum(w.numel() for w in dot.parameters()):,}, additive {sizes_of[1]:,}")
+print(f"with your function, {dot_right:.1%} of {len(part)} held-out sentences are translated exactly")
+print(f"largest weight on the translated word: dot product {dot_found:.1%} of the stems, additive {additive_found:.1%}")
 pictures.alignment(dot_weights[shown], part[shown : shown + 1], language, code)
 
 # %% [markdown]
-# The simpler score, too, makes an alignment that nobody asked for.
+# The simpler score also produces an alignment that nobody asked for.
 
 # %% [markdown]
-# ### Writing with a beam, and counting
+# ### Beam search and BLEU
 
 # %% [markdown]
-# Greedy writing takes the best token now, and may regret it. Beam search keeps the few best beginnings at each step, and in the end the one with the highest probability.
+# Greedy decoding takes the best token at each step, even where a slightly worse token would lead to a better sentence. Beam search keeps the few most probable
+# prefixes at each step and returns the most probable sentence that it finds.
 #
-# How good is a translation that is not exact? The field counts **BLEU** (Papineni et al. 2002): the shares of its pieces of one to four tokens that the right translation has too, as a geometric mean
-# over the whole corpus; times a **brevity penalty**, if it is too short. We take the live run of part 7, which still makes errors.
+# How good is a translation that is not exact? The field reports **BLEU** (Papineni et al. 2002): the precision of its n-grams of one to four tokens, as a geometric
+# mean over the whole corpus, times a **brevity penalty** if the output is too short. We compare the two searches in your model of section 7, which still makes errors. The
+# last column is the −log probability that the model gives a translation.
 
-# %% tags=["demo"]
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+from scipy.stats import binomtest
+
+from coursekit.intervals import wilson
 from coursekit.writing import beam_translate, bleu
 
-print("This takes some seconds.")
+print("This takes five to fifteen seconds.")
+
+@torch.no_grad()
+def nats_of(model: Translator, source: Int[Tensor, "B Ts"], ids: Int[Tensor, "B Tt"]) -> Float[Tensor, "B"]:
+    """−log of the probability that the model gives to each translation."""
+    logits = model(source, shift_right(ids, BOS), decoder_mask(ids.shape[1]))
+    return nn.functional.cross_entropy(logits.transpose(1, 2), ids, ignore_index=PAD, reduction="none").sum(dim=1)
+
+def counted_with_wilson(hits: Bool[Tensor, "B"]) -> str:
+    low, high = wilson(hits.float().mean().item(), len(hits))
+    return f"{hits.sum()} of {len(hits)} sentences ({hits.float().mean():.0%}, 95 % Wilson interval {low:.0%} to {high:.0%})"
+
 few = held_out[:200]
 written = {"greedy": translate(live, few.source), "beam of 4": beam_translate(live, few.source, width=4)}
 same = {how: (ids == few.target).all(dim=1).float() for how, ids in written.items()}
 scored = {how: bleu(ids, few.target) for how, ids in written.items()}
-for how in written:
-    print(f"{how:<10} exactly right {same[how].mean():.1%}   BLEU {100 * scored[how]:.1f}")
-beam_gain = (same["beam of 4"] - same["greedy"]).numpy()
-low, high = bootstrap(beam_gain)
-print(f"beam of 4 over greedy: {beam_gain.mean():+.1%} of the sentences (95 % interval {low:+.1%} to {high:+.1%})")
+nats = {how: nats_of(live, few.source, ids) for how, ids in (written | {"the correct translation": few.target}).items()}
+display(pd.DataFrame({
+    how: {"translated exactly": f"{same[how].mean():.1%}" if how in same else "", "BLEU": f"{100 * scored[how]:.1f}" if how in scored else "",
+          "nats per sentence": f"{values.mean():.2f}"} for how, values in nats.items()
+}).T)
+more_probable = nats["beam of 4"] < nats["greedy"] - 1e-3
+model_errors = nats["greedy"] < nats["the correct translation"] - 1e-3
+only_beam, only_greedy = (int((same[one] > same[other]).sum()) for one, other in (("beam of 4", "greedy"), ("greedy", "beam of 4")))
+mcnemar = binomtest(only_beam, only_beam + only_greedy).pvalue if only_beam + only_greedy else 1.0
+print("the beam's translation is more probable than the greedy one:         ", counted_with_wilson(more_probable))
+print("the greedy translation is more probable than the correct translation:", counted_with_wilson(model_errors))
+print(f"exact only with the beam: {only_beam}; exact only with greedy decoding: {only_greedy} (exact McNemar test: p = {mcnemar:.2f})")
 
 # %% [markdown]
-# The interval says what the beam gains on these sentences; one that holds 0 says that we cannot tell. BLEU is far above the share of exact sentences: most pieces of a wrong sentence are right. And it is
-# blind to what is wrong. A false ending and a false sense of *cell* cost the same, and a right translation in other words would lose, too. It compares systems on one corpus; by itself it says little.
+# The beam does its job: for many sentences it finds a more probable translation. It still does not make more sentences exact, because for most sentences
+# even the greedy translation is more probable than the correct one. The model is wrong here, not the search. Where models are better trained, search pays: with a beam of 12 instead of
+# greedy decoding, the translators of Sutskever et al. (2014, table 1) rose from 33.0 to 34.8 BLEU.
+
+# %% [markdown]
+# BLEU is far above the share of exact sentences, since most n-grams of a wrong sentence are correct. But it cannot see what is wrong: a wrong ending and a wrong sense
+# of *cell* cost the same, and a correct paraphrase would lose as well. It compares systems on one corpus; a single score says little.
 
 # %% [markdown]
 # ## 11 · Further: find the bug
 #
-# For over a year the English-to-Spanish example of the Keras documentation built the mask of its cross-attention like this (keras-io, pull request
-# 1046, of 2022; written here with our functions). Source and target were both padded to 20 tokens, so it ran, and the model learned something.
+# For over a year the English-to-Spanish example in the Keras documentation built the mask of its cross-attention as below (keras-io, pull request 1046 of 2022;
+# rewritten with our functions). Source and target were both padded to 20 tokens, so the code ran, and the model learned something.
 
 # %%
 def cross_mask_of_2021(source_keep, target_keep):
@@ -1038,8 +1123,8 @@ def cross_mask_of_2021(source_keep, target_keep):
     return padding & causal
 
 # %% [markdown]
-# The mask it returns, (B, Tt, Ts), says which source positions each target position may attend to. Which words does the last row allow, which does the first?
-# Write it as it should be.
+# The mask has the shape (B, Tt, Ts) and says which source positions each target position may attend to. Which words does its last row allow, and which does its
+# first? Write the mask as it should be.
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-mended_cross_mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def mended_cross_mask(
@@ -1047,8 +1132,8 @@ def mended_cross_mask(
 ) -> Bool[Tensor, "B Tt Ts"]:
     """cross_mask_of_2021 without its bugs.  (difficulty ●●○, 6 minutes)
 
-    True where target position i may attend to source position j. Both keeps are True for words,
-    False for padding; the sizes may differ. Rows of the target's padding are like all others.
+    True where target position i may attend to source position j. Both keeps are True at words and
+    False at padding; Ts and Tt may differ. Rows of the target's padding are like all others.
     """
     ### BEGIN SOLUTION
     Tt = target_keep.shape[1]
@@ -1059,8 +1144,9 @@ def mended_cross_mask(
 check("recurrence.mended_cross_mask", lambda case: mended_cross_mask(**case))
 
 # %% [markdown]
-# What does the mask hide? We put it into the trained translator, beside yours. And would the loss have told? New models were trained with each mask, three seeds
-# (`python -m experiments cross_mask`), and asked with another sentence's source as a control. (Source and target are padded to one width, as Keras did.)
+# What does the mask hide? We use it in the trained translator, next to yours. Would the loss have revealed the bug? We also trained new models with each mask,
+# three seeds (`python -m experiments cross_mask`), and tested them with another sentence's source as a control. (Source and target are padded to the same width, as
+# in the Keras example.)
 
 # %% tags=["demo", "record", "hide-input"] jupyter={"source_hidden": true}
 masks = {"mask of 2021": cross_mask_of_2021, "mended": mended_cross_mask}
@@ -1073,9 +1159,9 @@ def held_out_loss(model: Translator, mask, pairs) -> float:
     return token_loss(logits, pairs.target).item()
 
 def trained_with(mask: str, steps: int, seed: int) -> dict[str, float]:
-    """Held-out nats per token of a translator trained with a mask: with its own sources, and with others."""
+    """Held-out nats per token of a translator trained with a mask: given its own sources, and given others."""
     new, _ = train(steps, inputs_of, Translator, masks[mask], seed)
-    new.cross = fused_cross_attention                                # it takes masks of three axes
+    new.cross = fused_cross_attention                                # accepts masks with three axes
     return {"own source": held_out_loss(new, masks[mask], held_out),
             "another source": held_out_loss(new, masks[mask], other_source)}
 
@@ -1086,8 +1172,8 @@ model.cross = fused_cross_attention
 lost = {name: held_out_loss(model, mask, held_out) for name, mask in masks.items()}
 model.cross = cross_attention
 blind = (held_out.origin > torch.arange(LONGEST))[stems].float().mean().item()
-print("put into the trained translator:", ", ".join(f"{name} {nats:.2f} nats" for name, nats in lost.items()))
-print(f"stems whose word lies beyond the mask of 2021: {blind:.0%}")
+print("in the trained translator:", ", ".join(f"{name} {nats:.2f} nats" for name, nats in lost.items()))
+print(f"stems whose source word the mask of 2021 hides: {blind:.0%}")
 
 with_masks = read_table("results/cross_mask.csv")
 table = with_masks.groupby(["steps", "mask"], sort=False)[["own source", "another source"]].agg(
@@ -1096,15 +1182,17 @@ table = with_masks.groupby(["steps", "mask"], sort=False)[["own source", "anothe
 display(Markdown("Nats per token of translators *trained* with each mask, three seeds:"), table)
 
 # %% [markdown]
-# Target position i could see only the first i + 1 source positions, as if the source were being written along with the target. How much of the rest was hidden depended on the
-# target's padding. The trained translator is lost under it. But a model *trained* with the mask finds a way round: after 400 steps its loss is no worse than that of the right one. It uses its source, as the control with another
-# sentence's shows. How it does so we have not looked at. The loss gave no warning. "Which word can see which?", the question of 02, shows it at once.
+# With the mask of 2021, target position i sees only the first i + 1 source positions, as if the source were being generated along with the target. How much more
+# is hidden depends on the target's padding. The trained translator fails under this mask. But a model *trained* with it finds a way around: after 400 steps its
+# loss is no worse than with the correct mask. It does use its source, as the control shows; we have not investigated how. The loss gave no warning. The question of 02,
+# "Which word can see which?", finds the bug at once.
 
 # %% [markdown]
 # ## 12 · Further: what it costs
 #
-# Time on axes where a power of T is a straight line. Your recurrent step in a loop, and one attention for all words with its projections, both with words of size D = 64. Without the projections the two do
-# the same number of multiply-adds at T = D (T²D meets TD²; extension below); with them attention always does more.
+# We time your recurrent step in a loop against one attention over all words with its projections, both for words of size D = 64. On logarithmic axes a power of T
+# is a straight line. Without its projections, attention needs as many multiply-adds as the plain network at T = D (T²D against TD²; extension below). With its
+# projections it always needs more.
 #
 # **Predict:** at which T does attention take as long as the recurrence on this machine?
 
@@ -1131,7 +1219,7 @@ def recur(x: Float[Tensor, "T D"], W_x: Tensor, W_h: Tensor, b: Tensor) -> None:
         h = recurrent_step(word, h, W_x, W_h, b)
 
 def attend_all(x: Float[Tensor, "T D"], W: Tensor) -> Tensor:
-    """With its four projections, as a layer has them; the recurrence has two matrices."""
+    """Attention with the four projections of a layer; the recurrence has two matrices."""
     q, k, v = x @ W, x @ W, x @ W
     return torch.softmax(q @ k.T / x.shape[1] ** 0.5, dim=-1) @ v @ W
 
@@ -1156,54 +1244,92 @@ for name, way in {"plain recurrence": "recurrence", "LSTM": None, "attention": "
 with torch.no_grad():
     one_by_one = milliseconds(lambda x: [word @ W for word in x.split(1)], words[4096], 3)
     at_once = milliseconds(lambda x: x @ W, words[4096])
-print(f"4,096 words times W: one by one {one_by_one / at_once:.0f} times as long as in one product")
+print(f"4,096 words times W: one by one takes {one_by_one / at_once:.0f} times as long as in one product")
 
 # %% [markdown]
-# The recurrence is a line of slope about one, as the formula says; attention bends up to T² or, on some machines, beyond. But they meet far to the right of T = D: the number of
-# operations is not the time. The last line shows why. The same multiplications take many times as long one after the other as in one product: each small product has to be started. A recurrence cannot do them at once, since every step waits for the one before; attention can. This is a large part of why
-# transformers replaced LSTMs: at the lengths of sentences they train faster, though a layer with its projections computes more.
+# The recurrence is a line of slope about one, as its formula predicts; attention bends up towards T², on some machines even more steeply. But they meet far to the right of
+# T = D: operation counts do not determine run time. The last line shows why. One by one, the same multiplications take many times as long as in one product, because
+# each small product has a fixed overhead. A recurrence cannot combine them, since every step waits for the one before; attention can. This is a large part of why
+# transformers replaced LSTMs: at the lengths of sentences they train faster on parallel hardware, although a whole layer computes more.
 
 # %% [markdown]
-# > **Sources say, we measure.** Vaswani et al. (2017, table 1) give for a self-attention layer O(T²D) operations, O(1) sequential steps and a longest path of O(1); for a
-# > recurrent layer O(TD²), O(T) and O(T). They conclude that attention is faster when T < D. We found recurrence growing like T, and attention like T² or faster for long texts; but the times meet
-# > far beyond T = D, at a place that depends on the machine.
+# > **Sources say, we measure.** Vaswani et al. (2017, table 1) give O(T²D) operations, O(1) sequential steps and a longest path of O(1) for a self-attention layer;
+# > O(TD²), O(T) and O(T) for a recurrent layer. They conclude that attention is faster when T < D. We also found that the recurrence grows like T and, for long texts, attention
+# > like T² or faster. But the measured times meet far beyond T = D, at a length that depends on the machine.
 
 # %% [markdown]
-# Counted per layer with its projections, in multiply-adds: attention T² D for the scores, T² D for the sums and 4 T D² for its four projections; the plain network 2 T D², the LSTM 8 T D². Memory beside
-# the weights: attention keeps T² numbers for each head, a recurrence its state. In the table times are given as ratios alone: they hold on more machines than milliseconds do.
+# We now count multiply-adds per layer. Attention needs T²D for the scores, T²D for the weighted sums and 4TD² for its four projections; the feed-forward network
+# of a transformer layer (03) adds 8TD². The plain network needs 2TD², the LSTM 8TD². Apart from the weights, attention stores T² numbers per head, a recurrence
+# only its state. The table gives times as ratios, which depend less on the machine than milliseconds do.
 
 # %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
 table = pd.DataFrame(
     {
         T: {
-            "operations, attention over plain network": f"{(2 * T * T * width + 4 * T * width**2) / (2 * T * width**2):.2f}",
-            "operations, attention over LSTM": f"{(2 * T * T * width + 4 * T * width**2) / (8 * T * width**2):.2f}",
-            "time, attention over plain network": f"{time['attention'][place] / time['recurrence'][place]:.2g}",
-            "steps in sequence, attention and recurrence": f"1 and {T:,}",
-            "numbers kept, attention's weights and a state": f"{T * T:,} and {width}",
+            "operations: attention / plain network": f"{(2 * T * T * width + 4 * T * width**2) / (2 * T * width**2):.2f}",
+            "operations: attention / LSTM": f"{(2 * T * T * width + 4 * T * width**2) / (8 * T * width**2):.2f}",
+            "operations: transformer layer with feed-forward network / LSTM": f"{(2 * T * T * width + 12 * T * width**2) / (8 * T * width**2):.2f}",
+            "time: attention / plain network": f"{time['attention'][at] / time['recurrence'][at]:.2g}",
+            "sequential steps: attention, recurrence": f"1 and {T:,}",
+            "stored numbers: attention weights, recurrent state": f"{T * T:,} and {width}",
         }
-        for place, T in enumerate(sizes) if T in (16, 64, 256, 1024, 4096)
+        for at, T in enumerate(sizes) if T in (16, 64, 256, 1024, 4096)
     }
 ).rename_axis(columns=f"words T (D = {width})")
 display(table)
 
 # %% [markdown]
-# So "faster" at T < D has two meanings. In operations, attention with its projections never does less than a plain network, and less than an LSTM only below T = 2D. In time it wins because its
-# products wait for nothing. In writing, that advantage is gone: there a transformer, too, takes T steps.
+# So "faster at T < D" has two meanings. In operations, attention with its projections always does more than a plain network; it does less than an LSTM only below T = 2D.
+# With its feed-forward network, a transformer layer does at least 1.5 times as much as an LSTM. In time, attention wins because its products do not wait for each other. In
+# generation this advantage is gone: a transformer, too, takes T steps.
 
 # %% [markdown]
-# This table grows in the next notebooks: ELMo, BERT and GPT each take one of these rows and scale it up.
+# ### RNN against transformer
+#
+# The usual comparison of the two families, filled in with what this notebook measured:
+
+# %% tags=["demo", "hide-input"] jupyter={"source_hidden": true}
+factor = {name: np.exp(np.log(values).mean(axis=0)) for name, values in remembered.items()}
+left = {name: np.exp(np.log(values[:, -1] / values[:, 0]).mean()) for name, values in reach.items()}
+exact = {name: f"{values[-1][0]:.1%}" for name, values in shares.items()}
+display(pd.DataFrame(
+    {
+        "long-range dependencies: path from the first of T words to the last": ("T − 1 steps", "T − 1 steps", "1 layer"),
+        f"in English: factor of the subject after {between[-1]} words (trained)":
+            ("not measured", f"{factor['recurrent (LSTM)'][-1]:.1f}", f"{factor['transformer'][-1]:.0f}"),
+        f"in translation: {list(figures)[-1]} words, translated exactly (trained)":
+            ("not measured", f"{exact['fixed vector']}; with attention {exact['additive attention']}", exact["transformer"]),
+        "gradient flow: first word's derivative, 64 words / 2 words (untrained)":
+            (f"{left['plain recurrence']:.0e}", f"{left['LSTM']:.0e}; forget bias 3: {left['LSTM, forget bias 3']:.2g}", f"{left['attention']:.2g}"),
+        "parallelisation: sequential steps in training": ("T", "T", "1 per layer"),
+        "sequential steps in generation": ("T", "T", "T"),
+        "complexity: multiply-adds per layer": ("2TD²", "8TD²", "2T²D + 12TD²"),
+        "measured growth of time with T (attention alone)": (f"T^{slope['recurrence']:.1f}", "not measured", f"T^{slope['attention']:.1f}"),
+        "memory in generation, numbers per layer": ("D", "2D", "2TD (keys and values)"),
+    },
+    index=["plain RNN", "LSTM", "transformer"],
+).T)
 
 # %% [markdown]
-# The three columns of the table of 2017, as functions. They count as extra credit.
+# Recurrence is back. An LSTM must take its steps one by one because each state passes through a matrix and a tanh. State-space models such as S4 (Gu et al. 2022)
+# and Mamba (Gu and Dao 2023), and RWKV (Peng et al. 2023), make the update *linear*; in its simplest form, $h_t = a_t \odot h_{t-1} + u_t$. Such a sum can be
+# computed for all positions in parallel (Martin and Cundy 2018), and generation still needs only a state of fixed size. In Mamba $a_t$ depends on the token, like
+# a forget gate. The bottleneck of question 1 remains: such models copy from long texts worse than transformers do (Jelassi et al. 2024). Hybrids therefore keep a few
+# attention layers: Jamba has one for every seven Mamba layers (Lieber et al. 2024).
+
+# %% [markdown]
+# The next notebooks add ELMo, BERT and GPT to these measurements; 12 shows the whole table.
+
+# %% [markdown]
+# Now write the three columns of the table of 2017 as functions. They count as extra credit.
 
 # %% nbgrader={"grade": false, "grade_id": "recurrence-flops_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def flops_attention(T: int, D: int) -> int:
     """Multiply-adds of one self-attention over T words of size D.  (extension, ●○○, 3 minutes)
 
-    Counted are the two products in which words meet: all scores, and the weighted sums of the
-    values. One multiplication together with one addition counts as 1. Not counted: the projections,
-    the scaling, the softmax.
+    Count the two products in which words meet: all scores, and the weighted sums of the values. One
+    multiplication together with one addition counts as 1. Do not count the projections, the scaling
+    or the softmax.
     """
     ### BEGIN SOLUTION
     return 2 * T * T * D
@@ -1216,9 +1342,9 @@ check("recurrence.flops_attention", lambda case: flops_attention(*case["x"].shap
 def flops_recurrent(T: int, D: int, gates: int) -> int:
     """Multiply-adds of a recurrent layer over T words.  (extension, ●○○, 3 minutes)
 
-    Words and state have size D. Counted are the products with W_x and W_h at every word. A plain
-    network has gates = 1, an LSTM 4: its matrices have gates · D columns. One multiplication
-    together with one addition counts as 1. Not counted: biases, activations.
+    Words and state have size D. Count the products with W_x and W_h at every word. A plain network
+    has gates = 1, an LSTM 4: its matrices have gates · D columns. One multiplication together with
+    one addition counts as 1. Do not count biases or activations.
     """
     ### BEGIN SOLUTION
     return 2 * T * D * D * gates
@@ -1238,10 +1364,10 @@ print(f"measured       attention takes as long as the plain network from T ≈ {
 def path_length(T: int, architecture: str) -> int:
     """Steps or layers from the first to the last of T ≥ 2 words.  (extension, ●●○, 6 minutes)
 
-    "recurrent": steps from the state that has read the first word to that which has read the last.
-    "attention": layers until the last word's vector depends on the first.
-    "dilated": layers of convolutions of width 3 until the same; their taps lie 1, 3, 9, … places
-    apart, layer by layer, and reach as far to the left as to the right.
+    "recurrent": steps from the state that has read the first word to the one that has read the last.
+    "attention": layers until the last word's vector depends on the first word.
+    "dilated": layers of convolutions of width 3 until it does; the taps are 1, 3, 9, … positions
+    apart, layer by layer, and reach equally far to the left and to the right.
     """
     ### BEGIN SOLUTION
     if architecture == "recurrent":
@@ -1261,12 +1387,11 @@ check("recurrence.path_length", lambda case: path_length(len(case["ids"]), case[
 # %% [markdown]
 # ## Summary
 #
-# - A recurrent network passes a state of fixed size from word to word. The derivative of a far word is a product of many factors, and vanishes.
-# - An LSTM's cell can pass a trace on; a forget gate that starts open is what helps at the beginning.
-# - One vector between encoder and decoder fails first where sentences are long; attention asks all states again for each token.
-# - The transformer's decoder block: attention within the target, cross-attention, feed-forward.
-# - Teacher forcing needs the shift *and* the mask. Without the shift the loss is wonderful and the model useless.
-# - The alignment of words appears in the attention by itself.
+# - A recurrent network passes a state of fixed size from word to word. The derivative with respect to a distant word is a product of many factors and vanishes.
+# - An LSTM preserves a trace while its forget gate is open. Trained on novels, it still distinguishes subjects after 30 words.
+# - A single vector between encoder and decoder fails first on long sentences. Attention consults all encoder states for each token, and its weights align the two sentences.
+# - The decoder block: attention within the target, cross-attention, feed-forward network.
+# - Teacher forcing needs the shift *and* the mask. Without the shift the loss is excellent and the model useless.
 #
 # **Next**: 05 builds contextual vectors from two LSTM language models, one for each direction.
 
@@ -1278,16 +1403,22 @@ check("recurrence.path_length", lambda case: path_length(len(case["ids"]), case[
 # - Cho, K. et al. (2014). Learning phrase representations using RNN encoder–decoder for statistical machine translation. *EMNLP*, 1724–1734. arXiv:1406.1078.
 # - Elman, J. L. (1990). Finding structure in time. *Cognitive Science* 14, 179–211.
 # - Gers, F. A., Schmidhuber, J. and Cummins, F. (2000). Learning to forget: continual prediction with LSTM. *Neural Computation* 12, 2451–2471.
+# - Gu, A. and Dao, T. (2023). Mamba: linear-time sequence modeling with selective state spaces. arXiv:2312.00752.
+# - Gu, A., Goel, K. and Ré, C. (2022). Efficiently modeling long sequences with structured state spaces. *ICLR*. arXiv:2111.00396.
 # - Hochreiter, S. (1991). Untersuchungen zu dynamischen neuronalen Netzen. Diploma thesis, TU München.
 # - Hochreiter, S. and Schmidhuber, J. (1997). Long short-term memory. *Neural Computation* 9, 1735–1780.
+# - Jelassi, S., Brandfonbrener, D., Kakade, S. M. and Malach, E. (2024). Repeat after me: transformers are better than state space models at copying. *ICML*. arXiv:2402.01032.
 # - Jozefowicz, R., Zaremba, W. and Sutskever, I. (2015). An empirical exploration of recurrent network architectures. *ICML*, 2342–2350.
 # - keras-io (2022). Fix masks in English-to-Spanish translation example. github.com/keras-team/keras-io/pull/1046.
+# - Lieber, O. et al. (2024). Jamba: a hybrid transformer-Mamba language model. arXiv:2403.19887.
 # - Luong, M.-T., Pham, H. and Manning, C. D. (2015). Effective approaches to attention-based neural machine translation. *EMNLP*, 1412–1421. arXiv:1508.04025.
+# - Martin, E. and Cundy, C. (2018). Parallelizing linear recurrent neural nets over sequence length. *ICLR*. arXiv:1709.04057.
 # - McCann, B., Bradbury, J., Xiong, C. and Socher, R. (2017). Learned in translation: contextualized word vectors. *NIPS* 30. arXiv:1708.00107.
 # - Papineni, K., Roukos, S., Ward, T. and Zhu, W.-J. (2002). BLEU: a method for automatic evaluation of machine translation. *ACL*, 311–318. aclanthology.org/P02-1040.
+# - Peng, B. et al. (2023). RWKV: reinventing RNNs for the transformer era. *Findings of EMNLP*. arXiv:2305.13048.
 # - Sutskever, I., Vinyals, O. and Le, Q. V. (2014). Sequence to sequence learning with neural networks. *NIPS* 27. arXiv:1409.3215.
 # - Vaswani, A. et al. (2017). Attention is all you need. *NIPS* 30. arXiv:1706.03762.
 # - Williams, R. J. and Zipser, D. (1989). A learning algorithm for continually running fully recurrent neural networks. *Neural Computation* 1, 270–280.
 
 # %% [markdown]
-# Next: [05 · ELMo](../05_elmo/05_elmo.ipynb). The [start page](../start.ipynb) shows how far you are.
+# Next: [05 · ELMo](../05_elmo/05_elmo.ipynb). The [start page](../start.ipynb) shows your progress.

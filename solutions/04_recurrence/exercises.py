@@ -9,7 +9,7 @@ from autograder.checks.asking import Case
 from autograder.checks.comparing import Rule
 
 def words_then_padding(draw: Draw, batch: int, tokens: int) -> np.ndarray:
-    """True where a token is real: the first row has two tokens of padding, the second none, the third one word."""
+    """True at real tokens: the first sentence has two tokens of padding, the second none, the third only one word."""
     lengths = draw.integers(1, tokens, batch)
     lengths[0], lengths[1], lengths[2:3] = tokens - 2, tokens, 1
     return np.arange(tokens) < lengths[:, None]
@@ -45,39 +45,39 @@ recurrent_step = Exercise(
     rule=Rule(axes={"": "B H"}),
     mistakes=(
         Mistake(
-            "the old state forgotten",
-            "Your answer does not change when h does: the network has no memory.",
+            "Old state left out",
+            "Your answer does not change when h changes: the network has no memory. Add the product of h and W_h.",
             "x @ W_x + h @ W_h + b", "x @ W_x + b",
         ),
         Mistake(
-            "the word forgotten",
-            "Your answer does not change when x does: the network never reads the word.",
+            "Word left out",
+            "Your answer does not change when x changes: the network never reads the word. Add the product of x and W_x.",
             "x @ W_x + h @ W_h + b", "h @ W_h + b",
         ),
-        Mistake("no bias", "Your answer does not change when b does.", " + b)", ")"),
+        Mistake("Bias left out", "Your answer does not change when b changes: the bias is missing from the sum.", " + b)", ")"),
         Mistake(
-            "no activation",
-            "Some of your numbers leave the range from −1 to 1. The sum is right; the last step is missing.",
+            "No activation",
+            "Some of your values lie outside the range from −1 to 1. The sum is correct; the activation after it is missing.",
             STEP, "x @ W_x + h @ W_h + b",
         ),
         Mistake(
-            "sigmoid instead of tanh",
-            "All your numbers are positive. A plain recurrent network uses another activation, one with both signs.",
+            "Sigmoid instead of tanh",
+            "All your values are positive. The activation of this network gives values of both signs.",
             "torch.tanh", "torch.sigmoid",
         ),
         Mistake(
             "W_h transposed",
-            "Wherever you use W_h, it is the other way round: its rows stand for the inputs.",
+            "Your product with W_h uses the transposed matrix: the rows of W_h belong to its inputs, so h comes first.",
             "h @ W_h", "h @ W_h.T",
         ),
         Mistake(
-            "the bias added after the activation",
-            "Your numbers can leave the range from −1 to 1, by as much as the bias: it belongs inside.",
+            "Bias added after the activation",
+            "Your values can leave the range from −1 to 1, by as much as the bias. Add the bias before the activation.",
             STEP, "torch.tanh(x @ W_x + h @ W_h) + b",
         ),
         Mistake(
-            "each part activated by itself",
-            "Your numbers can leave the range from −1 to 1: activations were added. The parts are added first, then comes one activation.",
+            "Word and state activated separately",
+            "Your values can leave the range from −1 to 1, because you add two activations. Add word, state and bias first, then apply one activation.",
             STEP, "torch.tanh(x @ W_x) + torch.tanh(h @ W_h + b)",
             also=(
                 in_one_line("torch.tanh(x @ W_x) + torch.tanh(h @ W_h) + b"),
@@ -86,9 +86,9 @@ recurrent_step = Exercise(
             ),
         ),
         Mistake(
-            "the memory not sent through its matrix and the activation",
-            "Your answer does not change with W_h, and the state is added as it is: it would grow without limit. "
-            "It goes through its matrix, and through the activation together with the word.",
+            "Old state added unchanged",
+            "Your answer does not change with W_h, and the state is added as it is, so that it would grow without limit. Multiply h by its matrix, and "
+            "apply the activation to the sum with the word.",
             STEP, "torch.tanh(x @ W_x) + h",
             also=(in_one_line("torch.tanh(x @ W_x + b) + h"),),
         ),
@@ -98,17 +98,17 @@ recurrent_step = Exercise(
             "h @ W_h", "h",
         ),
         Mistake(
-            "the bias twice",
-            "Your bias is added twice, once with each product. There is one bias here. (PyTorch keeps two.)",
+            "Bias added twice",
+            "You add the bias twice, once with each product. There is only one bias here. (PyTorch keeps two.)",
             STEP, "torch.tanh((x @ W_x + b) + (h @ W_h + b))",
         ),
         Mistake(
             "ReLU instead of tanh",
-            "None of your numbers is negative. The activation here is tanh, which has both signs.",
+            "None of your values is negative. The activation here is tanh, which gives values of both signs.",
             "torch.tanh", "torch.relu",
         ),
         Mistake(
-            "the new state added to the old one",
+            "New state added to the old state",
             "You add the result to h. A plain recurrent network replaces its state; keeping the old one is what an LSTM adds.",
             STEP, f"h + {STEP}",
         ),
@@ -129,11 +129,10 @@ def recurrent_step(x, h, W_x, W_h, b):
 """,
     },
     hints=(
-        "What goes into the new state? Count the inputs of the function: which of them meet a matrix, and what is done to their sum?",
-        "x @ W_x: (batch, H). h @ W_h: (batch, H). b: (H), the same for every sentence. Out: (batch, H).",
-        "what the word says = x times its matrix\nwhat the memory says = h times its matrix\nnew state = activation of their sum with the bias",
-        "Near miss: `tanh(x @ W_x) + h` remembers for ever and lets the state grow without limit. The memory has to go through its matrix "
-        "and through the activation together with the word.",
+        "What determines the new state? List the arguments of the function: which of them are multiplied by a matrix, and what is done to their sum?",
+        "x @ W_x: (batch, H). h @ W_h: (batch, H). b: (H), the same for every sentence. Result: (batch, H).",
+        "contribution of the word = x times its matrix\ncontribution of the memory = h times its matrix\nnew state = activation of the sum of both and the bias",
+        "Near miss: `tanh(x @ W_x) + h` never forgets, and its state grows without limit. The memory must be multiplied by its matrix and go through the activation together with the word.",
     ),
 )
 
@@ -174,69 +173,69 @@ lstm_step = Exercise(
     rule=Rule(axes={"0": "B H", "1": "B H"}),
     mistakes=(
         Mistake(
-            "input and forget gate have changed places",
-            "What you keep should be what you add, and the other way round: look at which block of columns is which gate.",
+            "Input and forget gates swapped",
+            "You keep as much of the old cell as you should add of the candidate, and vice versa. Check which block of columns belongs to which gate.",
             "i, f, g, o =", "f, i, g, o =",
         ),
         Mistake(
-            "candidate and output gate have changed places",
-            "Your last two blocks of columns have changed roles. The order here is i, f, g, o, as in PyTorch.",
+            "Candidate and output gate swapped",
+            "Your last two blocks of columns have exchanged roles. The order is i, f, g, o, as in PyTorch.",
             "i, f, g, o =", "i, f, o, g =",
         ),
         Mistake(
-            "the candidate through a sigmoid",
-            "Your cell never goes down except by forgetting: what is added is always positive. The candidate is no gate.",
+            "Sigmoid applied to the candidate",
+            "You only ever add positive values to the cell. The candidate is not a gate: its activation gives both signs.",
             "torch.tanh(g)", "torch.sigmoid(g)",
         ),
         Mistake(
-            "the cell returned first",
-            "Your two results have changed places: the tuple is (h, c).",
+            "Cell returned first",
+            "Your two results are in the wrong order: the tuple is (h, c).",
             OUT, "return c, torch.sigmoid(o) * torch.tanh(c)",
         ),
         Mistake(
-            "the old cell used for the state",
-            "Your cell is right. The state is computed from the cell as it was *before* this word.",
+            "State computed from the old cell",
+            "Your cell is correct. Your state, however, is computed from the cell *before* this word; use the new cell.",
             edits={"    c = torch.sigmoid(f)": "    old = c\n    c = torch.sigmoid(f)", OUT: "return torch.sigmoid(o) * torch.tanh(old), c"},
         ),
         Mistake(
-            "no tanh around the cell",
-            "Your cell is right; some numbers of your state are too large. The cell goes through something before the output gate.",
+            "No tanh around the cell",
+            "Your cell is correct, but some values of your state are too large. Squash the cell before you apply the output gate.",
             OUT, "return torch.sigmoid(o) * c, c",
         ),
         Mistake(
-            "no output gate",
-            "Your cell is right; your state shows all of it. One of the four blocks is never used.",
+            "Output gate left out",
+            "Your cell is correct, but your state shows all of it. One of the four blocks is never used.",
             OUT, "return torch.tanh(c), c",
         ),
         Mistake(
-            "one gate for both",
-            "The input gate of yours is 1 − f. That is a GRU's habit; here the two gates are independent.",
+            "Input gate set to 1 − f",
+            "Your input gate is 1 − f, as in a GRU. In an LSTM the two gates are independent.",
             "torch.sigmoid(i)", "(1 - torch.sigmoid(f))",
         ),
         Mistake(
-            "no forget gate",
-            "Your cell keeps everything for ever, as the LSTM of 1997 did. Here something decides what stays.",
+            "Forget gate left out",
+            "Your cell keeps everything for ever, as the LSTM of 1997 did. Here the forget gate decides how much stays.",
             "torch.sigmoid(f) * c", "c",
         ),
         Mistake(
-            "the old state forgotten",
-            "Your answers do not change when h does: the gates see the word alone.",
+            "Old state left out",
+            "Your answers do not change when h changes: the gates see only the word. Add the product of h and W_h.",
             "x @ W_x + h @ W_h + b", "x @ W_x + b",
         ),
         Mistake(
-            "every fourth column instead of blocks",
-            "Your gates take the columns 0, 4, 8, …; they stand in blocks of H columns side by side.",
+            "Every fourth column taken instead of blocks",
+            "Your first gate takes the columns 0, 4, 8, …. Each gate has a block of H neighbouring columns.",
             ".chunk(4, dim=-1)", ".unflatten(-1, (-1, 4)).unbind(-1)",
         ),
         Mistake(
-            "the blocks in another order",
-            "All four parts are there, but your blocks of columns stand for others than they should: the order is i, f, g, o.",
+            "Blocks in a different order",
+            "You use all four parts, but you assign them to the wrong blocks of columns. The order is i, f, g, o.",
             code=in_order(OTHER_ORDERS[0]),
             also=tuple(in_order(blocks) for blocks in OTHER_ORDERS[1:]),
         ),
         Mistake(
-            "the gates without a sigmoid",
-            "Your gates can be negative or greater than 1. Three of the four blocks go through a sigmoid first.",
+            "Gates without a sigmoid",
+            "Your gates can be negative or greater than 1. Apply a sigmoid to three of the four blocks first.",
             code="""
 def lstm_step(x, h, c, W_x, W_h, b):
     i, f, g, o = (x @ W_x + h @ W_h + b).chunk(4, dim=-1)
@@ -245,8 +244,8 @@ def lstm_step(x, h, c, W_x, W_h, b):
 """,
         ),
         Mistake(
-            "tanh for all four",
-            "Your gates can be negative. Three of the four blocks go through a sigmoid, the candidate alone through tanh.",
+            "Tanh applied to all four blocks",
+            "Your gates can be negative. Apply a sigmoid to the three gates and tanh only to the candidate.",
             code="""
 def lstm_step(x, h, c, W_x, W_h, b):
     i, f, g, o = torch.tanh(x @ W_x + h @ W_h + b).chunk(4, dim=-1)
@@ -255,32 +254,32 @@ def lstm_step(x, h, c, W_x, W_h, b):
 """,
         ),
         Mistake(
-            "the candidate without tanh",
-            "Your cell takes in the candidate as it is. It goes through tanh first.",
+            "Candidate without tanh",
+            "You add the candidate to the cell as it is. Apply tanh to it first.",
             "torch.tanh(g)", "g",
         ),
         Mistake(
-            "the squashed cell returned",
-            "Your state is right. The cell goes on as it is: tanh is taken of it for the state alone.",
+            "Squashed cell returned",
+            "Your state is correct. Return the cell itself: tanh of it is needed only for the state.",
             OUT, "return torch.sigmoid(o) * torch.tanh(c), torch.tanh(c)",
         ),
         Mistake(
-            "the old cell returned",
-            "Your state is right. The cell that you return is the one that came in.",
+            "Old cell returned",
+            "Your state is correct, but the cell that you return is the one that was passed in.",
             edits={
                 "    c = torch.sigmoid(f)": "    old = c\n    c = torch.sigmoid(f)",
                 OUT: "return torch.sigmoid(o) * torch.tanh(c), old",
             },
         ),
-        Mistake("no bias", "Your answers do not change when b does.", " + b)", ")"),
+        Mistake("Bias left out", "Your answers do not change when b changes: the bias is missing from the sum.", " + b)", ")"),
         Mistake(
             "1 added to the forget gate",
-            "Your forget gate is more open than it should be: 1 is added to it. That start belongs into the bias, which is given here.",
+            "Your forget gate is more open than it should be, because you add 1 to it. Such a start belongs in the bias, which is given here.",
             "torch.sigmoid(f)", "torch.sigmoid(f + 1)",
         ),
         Mistake(
-            "state and cell have changed places",
-            "The state h meets the matrix W_h, and the cell c the forget gate: in yours it is the other way round.",
+            "State and cell swapped",
+            "You multiply the cell by W_h and the state by the forget gate. The state h belongs with W_h, the cell c with the forget gate.",
             edits={"h @ W_h": "c @ W_h", "torch.sigmoid(f) * c": "torch.sigmoid(f) * h"},
         ),
     ),
@@ -306,11 +305,11 @@ def lstm_step(x, h, c, W_x, W_h, b):
 """,
     },
     hints=(
-        "One product makes all four blocks at once. Which three of them are gates between 0 and 1, and which is the new content?",
-        "x @ W_x + h @ W_h + b: (batch, 4H). Cut into four blocks of (batch, H), in the order i, f, g, o. Out: two tensors (batch, H).",
-        "all four = word and state through their matrices, plus bias\ncut into i, f, g, o\nnew cell = kept part of the old cell + admitted part of the candidate\n"
-        "new state = what the output gate shows of the squashed new cell",
-        "Near miss: `o * tanh(c_old)` with the cell that came in lags one word behind: the state has to come from the cell that was just made.",
+        "One product computes all four blocks at once. Which three of them are gates between 0 and 1, and which is the new content?",
+        "x @ W_x + h @ W_h + b: (batch, 4H). Split it into four blocks of (batch, H), in the order i, f, g, o. Result: two tensors (batch, H).",
+        "all four = word and state times their matrices, plus the bias\nsplit into i, f, g, o\nnew cell = kept part of the old cell + admitted part of the candidate\nnew state = output gate "
+        "times the squashed new cell",
+        "Near miss: `o * tanh(c_old)` uses the cell that was passed in and lags one word behind. The state comes from the new cell.",
     ),
 )
 
@@ -323,7 +322,7 @@ def vector_cases(draw: Draw) -> Iterator[Case]:
         keep = words_then_padding(draw, batch, tokens)
         yield {
             "words": draw.normal(batch, tokens, dim),
-            "keep": keep[:, :: -1 if batch == 3 else 1].copy(),  # there the padding stands in front
+            "keep": keep[:, :: -1 if batch == 3 else 1].copy(),  # padding comes first there
             "W_x": draw.normal(dim, 4 * state, scale=dim**-0.5),
             "W_h": draw.normal(state, 4 * state, scale=state**-0.5),
             "b": draw.normal(4 * state, scale=0.5),
@@ -339,69 +338,69 @@ encode_to_vector = Exercise(
     uses=("recurrence.lstm_step",),
     mistakes=(
         Mistake(
-            "padding read like words",
-            "Sentences without padding are right. In the others the state goes on changing where there is no word.",
+            "Padding read like words",
+            "Sentences without padding are correct. In the others the state keeps changing at padding, where there is no word.",
             HELD, "h, c = new_h, new_c",
         ),
         Mistake(
-            "the cell not held",
-            "You hold the state at padding, but the cell goes on: where padding stands in front, the first word meets a cell that is not 0.",
+            "Cell updated at padding",
+            "You keep the state at padding, but you update the cell: where padding comes first, the first word meets a cell that is not 0.",
             HELD, "h, c = torch.where(real, new_h, h), new_c",
         ),
         Mistake(
-            "the state not held",
-            "You hold the cell at padding, but the state goes on changing.",
+            "State updated at padding",
+            "You keep the cell at padding, but you update the state. Both must stay as they are.",
             HELD, "h, c = new_h, torch.where(real, new_c, c)",
         ),
         Mistake(
-            "the state set to 0 at padding",
-            "Sentences with padding behind them come out as 0: at padding the state is *kept*, not cleared.",
+            "State set to 0 at padding",
+            "Sentences that end in padding come out as 0: at padding the state is *kept*, not cleared.",
             HELD, "h, c = new_h * real, new_c * real",
         ),
         Mistake(
-            "the padding's vectors set to 0",
-            "A vector of zeros is a word for the LSTM like any other: its gates have a bias and see the old state. At padding, state and cell must stay as they are.",
+            "Padding vectors set to 0",
+            "A vector of zeros is still an input to the LSTM: its gates have a bias and see the old state. At padding, state and cell must stay as they are.",
             edits={READ: "new_h, new_c = lstm_step(words[:, t] * real, h, c, W_x, W_h, b)", HELD: "h, c = new_h, new_c",
                    "        real = keep[:, t, None]\n": "", "    for t in range(words.shape[1]):\n": "    for t in range(words.shape[1]):\n        real = keep[:, t, None]\n"},
         ),
         Mistake(
             "keep inverted",
-            "You read the padding and skip the words. True in keep marks a word.",
+            "You read the padding and skip the words. keep is True at words.",
             "real = keep[:, t, None]", "real = ~keep[:, t, None]",
         ),
         Mistake(
-            "the cell returned",
-            "You return the cell c. What goes to the decoder is the state h.",
+            "Cell returned",
+            "You return the cell c. The decoder receives the state h.",
             "return h", "return c",
         ),
         Mistake(
-            "read from right to left",
-            "You read the sentences from their end. This encoder goes from left to right.",
+            "Sentences read from right to left",
+            "You read the sentences from their end. This encoder reads from left to right.",
             "range(words.shape[1])", "reversed(range(words.shape[1]))",
         ),
         Mistake(
-            "the state forgotten between words",
-            "Each of your words is read with an empty state: your vector knows the last word alone. State and cell go on to the next step.",
+            "State and cell reset at every word",
+            "You read each word with an empty state, so your vector knows only the last word. Pass state and cell on to the next step.",
             READ, "new_h, new_c = lstm_step(words[:, t], torch.zeros_like(h), torch.zeros_like(c), W_x, W_h, b)",
         ),
         Mistake(
-            "the cell forgotten between words",
-            "You hand the state on, but every word begins with an empty cell: what the forget gate keeps is lost.",
+            "Cell reset at every word",
+            "You pass the state on, but every word starts with an empty cell: what the forget gate keeps is lost.",
             READ, "new_h, new_c = lstm_step(words[:, t], h, torch.zeros_like(c), W_x, W_h, b)",
         ),
         Mistake(
-            "the last word skipped",
-            "Your answer does not depend on the last column: every word is read.",
+            "Last word skipped",
+            "Your answer does not depend on the last column. Read every word.",
             "range(words.shape[1])", "range(words.shape[1] - 1)",
         ),
         Mistake(
-            "the first word skipped",
-            "Your answer does not depend on the first column: every word is read.",
+            "First word skipped",
+            "Your answer does not depend on the first column. Read every word.",
             "range(words.shape[1])", "range(1, words.shape[1])",
         ),
         Mistake(
-            "the mean of all states",
-            "You return a mean over the states. Asked is the state after the last word: whatever is known of the others must be in it.",
+            "Mean of all states returned",
+            "You return a mean over the states. Return the state after the last word: it must contain what the network knows about all words.",
             code="""
 def encode_to_vector(words, keep, W_x, W_h, b):
     h = c = torch.zeros(len(words), W_h.shape[0])
@@ -415,13 +414,13 @@ def encode_to_vector(words, keep, W_x, W_h, b):
 """,
         ),
         Mistake(
-            "begun with ones",
-            "Your state and cell begin as 1: before the first word nothing is known, which is 0.",
+            "State and cell started at 1",
+            "Your state and cell start at 1. Before the first word nothing is known, so both start at 0.",
             "torch.zeros(", "torch.ones(",
         ),
     ),
     alternatives={
-        "a loop over the sentences, padding cut out": """
+        "a loop over the sentences, without padding": """
 def encode_to_vector(words, keep, W_x, W_h, b):
     rows = []
     for sentence, real in zip(words, keep):
@@ -450,10 +449,10 @@ def encode_to_vector(words, keep, W_x, W_h, b):
 """,
     },
     hints=(
-        "What are state and cell before the first word? What has to happen to both of them at a place that holds no word?",
-        "words[:, t]: (B, D), one word of each sentence. h and c: (B, H). keep[:, t] is (B): it needs a second axis to choose between rows of (B, H). Out: (B, H).",
-        "h and c are 0\nfor each place from left to right:\n    new state and cell = your lstm_step\n    where there is a word take the new ones, elsewhere keep the old ones\nreturn h",
-        "Near miss: holding h alone is enough where the padding stands behind the words. Where it stands in front, a cell that goes on is no longer 0 when the first word comes.",
+        "What are state and cell before the first word? What must happen to both of them at a position without a word?",
+        "words[:, t]: (B, D), one word of each sentence. h and c: (B, H). keep[:, t] is (B): it needs a second axis to choose between rows of (B, H). Result: (B, H).",
+        "h and c are 0\nfor each position from left to right:\n    new state and cell = your lstm_step\n    take the new ones where there is a word, keep the old ones elsewhere\nreturn h",
+        "Near miss: keeping only h is enough where padding comes after the words. Where padding comes first, a cell that is updated is no longer 0 at the first word.",
     ),
 )
 
@@ -500,99 +499,100 @@ additive_attention = Exercise(
     rule=Rule(axes={"0": "B E", "1": "B Ts"}),
     mistakes=(
         Mistake(
-            "no tanh",
-            "Your weights do not depend on the state at all: without tanh the state adds the same number to each word's score, and the softmax forgets it.",
+            "No tanh",
+            "Your weights do not depend on the state at all: without tanh the state adds the same number to every score, and the softmax cancels it.",
             ADDITIVE, "scores = (keys + (state @ W_s)[:, None]) @ v",
         ),
         Mistake(
-            "tanh of the score",
-            "Your scores lie between −1 and 1: tanh comes before the product with v, not after it.",
+            "Tanh applied to the score",
+            "Your scores lie between −1 and 1. Apply tanh before the product with v, not after it.",
             ADDITIVE, "scores = torch.tanh((keys + (state @ W_s)[:, None]) @ v)",
         ),
         Mistake(
-            "the state left out",
-            "Your weights do not depend on the state: every token that is written would look at the same words. If you have put state and key "
-            "through tanh one by one, the state's part is the same number for all words, and the softmax forgets it: add first, then one tanh.",
+            "State left out of the scores",
+            "Your weights do not depend on the state, so every generated token would attend to the same words. If you applied tanh to state and key "
+            "separately, the state adds the same number to every score, and the softmax cancels it: add first, then apply one tanh.",
             ADDITIVE, "scores = torch.tanh(keys) @ v",
             also=(additive_by("scores = (torch.tanh(keys) + torch.tanh(state @ W_s)[:, None]) @ v"),),
         ),
         Mistake(
-            "summed without v",
-            "Your answer does not change with v: the coordinates are weighted by v before they are added up.",
+            "Sum without v",
+            "Your answer does not change with v. Weight the coordinates by v when you add them up.",
             ADDITIVE, "scores = torch.tanh(keys + (state @ W_s)[:, None]).sum(dim=-1)",
         ),
         Mistake(
-            "sigmoid instead of tanh",
-            "The activation here is tanh, which has both signs.",
+            "Sigmoid instead of tanh",
+            "You use a sigmoid, whose values are all positive. The activation here is tanh, which gives both signs.",
             ADDITIVE, "scores = torch.sigmoid(keys + (state @ W_s)[:, None]) @ v",
         ),
         Mistake(
-            "multiplied instead of added",
-            "You multiply the state's projection with the keys: that is attention by products. Here they are added.",
+            "Projected state multiplied instead of added",
+            "You multiply the projected state with the keys. In additive attention they are added.",
             ADDITIVE, "scores = torch.tanh(keys * (state @ W_s)[:, None]) @ v",
         ),
         Mistake(
-            "the source's padding not hidden",
-            "Sentences without padding are right. In the others, padding takes weight from the words.",
+            "Source padding not masked",
+            "Sentences without padding are correct. In the others, padding takes weight from the words. Set its scores to −∞ before the softmax.",
             SHOWN, "scores",
         ),
         Mistake(
             "keep inverted",
-            "Your weights lie on the padding, and where there is none they are NaN or all alike. True in keep marks a word.",
+            "Your weights lie on the padding, and without padding they are NaN or all equal. True in keep marks a word.",
             SHOWN, "scores.masked_fill(keep, -torch.inf)",
             also=(additive_by(ADDITIVE, "scores.masked_fill(keep, -1e9).softmax(dim=-1)"),),
         ),
         Mistake(
-            "the padding's scores set to 0",
-            "Padding still takes weight from the words: a score of 0 is a score like others, its exponential is 1.",
+            "Padding scores set to 0",
+            "Padding still takes weight from the words: a score of 0 is a score like any other, and its exponential is 1.",
             SHOWN, "scores.masked_fill(~keep, 0.0)",
         ),
         Mistake(
-            "masked after the softmax",
-            "The weights that remain add up to less than 1: padding had taken its share before it was removed.",
+            "Mask applied after the softmax",
+            "The remaining weights add up to less than 1: padding had taken its share before you removed it. Mask the scores, not the weights.",
             f"{SHOWN}.softmax(dim=-1)", "scores.softmax(dim=-1) * keep",
         ),
         Mistake(
-            "softmax over the batch",
-            "Your columns add up to 1: sentences compete with each other. The words of one sentence should.",
+            "Softmax over the batch",
+            "Your columns add up to 1, so the sentences of the batch compete with each other. The words of one sentence should compete.",
             "softmax(dim=-1)", "softmax(dim=0)",
             also=(additive_by(ADDITIVE, "scores.masked_fill(~keep, -1e9).softmax(dim=0)"),),
         ),
         Mistake(
-            "exponentials that overflow",
-            "You are right where the scores are small. From about 88 on, float32 has no exponential: ∞ / ∞ is NaN. `softmax` takes the largest score off first.",
+            "Overflowing exponentials",
+            "Your answer is correct where the scores are small. Above about 88, float32 has no exponential: ∞ / ∞ is NaN. `softmax` subtracts the "
+            "largest score first.",
             f"{SHOWN}.softmax(dim=-1)", f"{SHOWN}.exp()\n    weights = weights / weights.sum(dim=-1, keepdim=True)",
             also=(additive_by(ADDITIVE, "scores.exp() * keep\n    weights = weights / weights.sum(dim=-1, keepdim=True)"),),
         ),
         Mistake(
-            "scaled by the root of the width",
-            "Your weights are more even than they should be: additive scores are not divided by anything.",
+            "Scores divided by the root of the width",
+            "Your weights are too uniform. Additive scores are not divided by anything.",
             ADDITIVE, f"{ADDITIVE} / len(v) ** 0.5",
         ),
         Mistake(
-            "the keys mixed",
-            "Your weights are right. What they mix are the keys: asked are the values.",
+            "Keys averaged instead of values",
+            "Your weights are correct, but you apply them to the keys. The context is a weighted sum of the values.",
             MIXED, "return (weights[:, None] @ keys)[:, 0], weights",
         ),
         Mistake(
-            "the mean of the values",
-            "Your weights are right, but your output does not use them: it is the plain mean of the values.",
+            "Unweighted mean of the values",
+            "Your weights are correct, but your output does not use them: it is the plain mean of the values.",
             MIXED, "return values.mean(dim=1), weights",
         ),
         Mistake(
-            "the results in the other order",
-            "Your two results have changed places: the tuple is (context, weights).",
+            "Results in the wrong order",
+            "Your two results are swapped: the tuple is (context, weights).",
             MIXED, "return weights, (weights[:, None] @ values)[:, 0]",
         ),
         Mistake(
-            "the scores returned instead of the weights",
-            "Your context is right. The second part should be the weights, after the softmax.",
+            "Scores returned instead of weights",
+            "Your context is correct. The second result should be the weights, after the softmax.",
             MIXED, "return (weights[:, None] @ values)[:, 0], scores",
             also=(additive_by(ADDITIVE, f"{SHOWN}.softmax(dim=-1)\n    scores = {SHOWN}", "return (weights[:, None] @ values)[:, 0], scores"),),
         ),
         Mistake(
-            "the context with an axis too many",
-            "Your context has an axis of size 1 too many: asked is one vector for each sentence, (B, E).",
+            "Extra axis in the context",
+            "Your context has an extra axis of size 1. Return one vector per sentence, (B, E).",
             MIXED, "return weights[:, None] @ values, weights",
         ),
     ),
@@ -605,7 +605,7 @@ def additive_attention(state, keys, values, W_s, v, keep):
     weights = torch.softmax(scores, dim=1)
     return torch.einsum("bt,bte->be", weights, values.double()), weights
 """,
-        "a loop over the sentences, padding cut out": """
+        "a loop over the sentences, without padding": """
 def additive_attention(state, keys, values, W_s, v, keep):
     weights = torch.zeros(keep.shape)
     context = []
@@ -623,10 +623,11 @@ def additive_attention(state, keys, values, W_s, v, keep):
 """,
     },
     hints=(
-        "One state asks all words of its sentence. What is one word's score made of, and in which order do the sum, tanh and v come?",
+        "One state is compared with all words of its sentence. What is the score of a word made of, and in which order do the sum, tanh and v come?",
         "state @ W_s: (B, A), to be added to keys (B, Ts, A): it needs an axis in the middle. Times v (A): scores (B, Ts). Weights: (B, Ts). Context: (B, E).",
-        "hidden = tanh(each key + the projected state)\nscores = hidden times v\nscores of padding = a number whose exponential is 0\nweights = softmax over the words\nreturn the weighted sum of the values, and the weights",
-        "Near miss: without tanh the state shifts all scores of a sentence by one number, and the softmax does not see it: the decoder would look at the same words at every step.",
+        "hidden = tanh(each key + the projected state)\nscores = hidden times v\nscores of padding = a number whose exponential is 0\nweights = softmax over the words\nreturn the weighted sum "
+        "of the values, and the weights",
+        "Near miss: without tanh the state shifts all scores of a sentence by the same number, which the softmax cancels: the decoder would attend to the same words at every step.",
     ),
 )
 
@@ -664,71 +665,72 @@ dot_attention = Exercise(
     rule=Rule(axes={"0": "B E", "1": "B Ts"}),
     mistakes=(
         Mistake(
-            "scaled as in the transformer",
-            "Your weights are more even than they should be: you divide by √H, as the transformer does. Luong, Pham and Manning do not.",
+            "Scores scaled as in the transformer",
+            "Your weights are too uniform: you divide by √H, as the transformer does. Luong, Pham and Manning do not scale.",
             PRODUCT, f"{PRODUCT} / state.shape[1] ** 0.5",
         ),
         Mistake(
-            "the padding not hidden",
-            "Sentences without padding are right. In the others, padding takes weight from the words.",
+            "Padding not masked",
+            "Sentences without padding are correct. In the others, padding takes weight from the words. Set its scores to −∞ before the softmax.",
             SHOWN, "scores",
         ),
         Mistake(
             "keep inverted",
-            "Your weights lie on the padding, and where there is none they are NaN or all alike. True in keep marks a word.",
+            "Your weights lie on the padding, and without padding they are NaN or all equal. True in keep marks a word.",
             SHOWN, "scores.masked_fill(keep, -torch.inf)",
             also=(dot_by(PRODUCT, "scores.masked_fill(keep, -1e9).softmax(dim=-1)"),),
         ),
         Mistake(
-            "the padding's scores set to 0",
-            "Padding still takes weight from the words: a score of 0 is a score like others, its exponential is 1.",
+            "Padding scores set to 0",
+            "Padding still takes weight from the words: a score of 0 is a score like any other, and its exponential is 1.",
             SHOWN, "scores.masked_fill(~keep, 0.0)",
         ),
         Mistake(
-            "masked after the softmax",
-            "The weights that remain add up to less than 1: padding had taken its share before it was removed.",
+            "Mask applied after the softmax",
+            "The remaining weights add up to less than 1: padding had taken its share before you removed it. Mask the scores, not the weights.",
             f"{SHOWN}.softmax(dim=-1)", "scores.softmax(dim=-1) * keep",
         ),
         Mistake(
-            "softmax over the batch",
-            "Your columns add up to 1: sentences compete with each other. The words of one sentence should.",
+            "Softmax over the batch",
+            "Your columns add up to 1, so the sentences of the batch compete with each other. The words of one sentence should compete.",
             "softmax(dim=-1)", "softmax(dim=0)",
             also=(dot_by(PRODUCT, "scores.masked_fill(~keep, -1e9).softmax(dim=0)"),),
         ),
         Mistake(
-            "tanh of the products",
-            "Your scores lie between −1 and 1: tanh belongs to the additive score. Here a product is all.",
+            "Tanh of the dot products",
+            "Your scores lie between −1 and 1: tanh belongs to the additive score. Here the dot product is the whole score.",
             PRODUCT, f"scores = torch.tanh({PRODUCT.removeprefix('scores = ')})",
         ),
         Mistake(
-            "cosines instead of products",
-            "Your scores do not grow with the length of the vectors: you have normalised them. Asked is the plain dot product.",
+            "Cosines instead of dot products",
+            "Your scores do not grow with the length of the vectors, because you normalise them. Use the plain dot product.",
             PRODUCT, "scores = torch.nn.functional.cosine_similarity(keys, state[:, None], dim=-1)",
         ),
         Mistake(
-            "the state left out",
-            "Your weights do not depend on the state: every token that is written would look at the same words.",
+            "State left out of the scores",
+            "Your weights do not depend on the state, so every generated token would attend to the same words.",
             PRODUCT, "scores = keys.sum(dim=-1)",
         ),
         Mistake(
-            "exponentials that overflow",
-            "You are right where the scores are small. From about 88 on, float32 has no exponential: ∞ / ∞ is NaN. `softmax` takes the largest score off first.",
+            "Overflowing exponentials",
+            "Your answer is correct where the scores are small. Above about 88, float32 has no exponential: ∞ / ∞ is NaN. `softmax` subtracts the "
+            "largest score first.",
             f"{SHOWN}.softmax(dim=-1)", f"{SHOWN}.exp()\n    weights = weights / weights.sum(dim=-1, keepdim=True)",
             also=(dot_by(PRODUCT, "scores.exp() * keep\n    weights = weights / weights.sum(dim=-1, keepdim=True)"),),
         ),
         Mistake(
-            "the keys mixed",
-            "Your weights are right. What they mix are the keys: asked are the values.",
+            "Keys averaged instead of values",
+            "Your weights are correct, but you apply them to the keys. The context is a weighted sum of the values.",
             MIXED, "return (weights[:, None] @ keys)[:, 0], weights",
         ),
         Mistake(
-            "the results in the other order",
-            "Your two results have changed places: the tuple is (context, weights).",
+            "Results in the wrong order",
+            "Your two results are swapped: the tuple is (context, weights).",
             MIXED, "return weights, (weights[:, None] @ values)[:, 0]",
         ),
         Mistake(
-            "the scores returned instead of the weights",
-            "Your context is right. The second part should be the weights, after the softmax.",
+            "Scores returned instead of weights",
+            "Your context is correct. The second result should be the weights, after the softmax.",
             MIXED, "return (weights[:, None] @ values)[:, 0], scores",
             also=(dot_by(PRODUCT, f"{SHOWN}.softmax(dim=-1)\n    scores = {SHOWN}", "return (weights[:, None] @ values)[:, 0], scores"),),
         ),
@@ -740,7 +742,7 @@ def dot_attention(state, keys, values, keep):
     weights = torch.softmax(scores.masked_fill(~keep, float("-inf")), dim=1)
     return torch.einsum("bt,bte->be", weights, values.double()), weights
 """,
-        "a loop over the sentences, padding cut out": """
+        "a loop over the sentences, without padding": """
 def dot_attention(state, keys, values, keep):
     weights = torch.zeros(keep.shape)
     for b in range(len(state)):
@@ -755,10 +757,10 @@ def dot_attention(state, keys, values, keep):
 """,
     },
     hints=(
-        "What is left of additive attention if a word's score is only the product of its key with the state?",
+        "What remains of additive attention if the score of a word is simply the dot product of its key and the state?",
         "state: (B, H). keys: (B, Ts, H). scores and weights: (B, Ts). context: (B, E).",
         "scores = each key times the state\nscores of padding = a number whose exponential is 0\nweights = softmax over the words\nreturn the weighted sum of the values, and the weights",
-        "Near miss: `keys @ state.T` is (B, Ts, B): every sentence's keys with every sentence's state. The state needs an axis of its own.",
+        "Near miss: `keys @ state.T` has the shape (B, Ts, B) and combines the keys of every sentence with the state of every sentence. The state needs an axis of its own.",
     ),
 )
 
@@ -773,7 +775,7 @@ def cross_cases(draw: Draw) -> Iterator[Case]:
             "W_q": draw.normal(D, d, scale=D**-0.5),
             "W_k": draw.normal(D, d, scale=D**-0.5),
             "W_v": draw.normal(D, d_v, scale=D**-0.5),
-            # As many sentences as target positions: the padding in front.
+            # As many sentences as target positions: padding comes first.
             "source_keep": words_then_padding(draw, batch, Ts)[:, :: -1 if batch == Tt else 1].copy(),
         }
     yield large_scores(draw)
@@ -792,7 +794,7 @@ def large_scores(draw: Draw) -> Case:
     batch, Tt, Ts, D, d = 3, 2, 6, 5, 4
     keep = words_then_padding(draw, batch, Ts)
     dec, enc, W_q, W_k = halves(batch, Tt, D), halves(batch, Ts, D), halves(D, d), halves(D, d)
-    for matrix in (W_q, W_k):  # the first coordinate goes through alone
+    for matrix in (W_q, W_k):  # the first coordinate passes through unmixed
         matrix[0], matrix[:, 0] = 0, 0
         matrix[0, 0] = 1
     dec[:, :, 0] = np.array([16, -16], dtype=np.float32)
@@ -821,50 +823,50 @@ cross_attention = Exercise(
     rule=Rule(axes={"0": "B Tt dv", "1": "B Tt Ts"}),
     mistakes=(
         Mistake(
-            "the source's padding not hidden",
-            "Sentences without padding are right. In the others, padding takes weight from the words.",
+            "Source padding not masked",
+            "Sentences without padding are correct. In the others, padding takes weight from the words. Set its scores to −∞ before the softmax.",
             HIDDEN, "scores",
         ),
         Mistake(
             "source_keep inverted",
-            "Your weights lie on the padding, and where there is none they are NaN or all alike. True in source_keep marks a word.",
+            "Your weights lie on the padding, and without padding they are NaN or all equal. True in source_keep marks a word.",
             "~source_keep", "source_keep",
             also=(hidden_by("scores.masked_fill(source_keep[:, None, :], -1e9)"),),
         ),
         Mistake(
-            "softmax over the target",
-            "Your columns add up to 1, where the rows should: the target positions compete for a source word.",
+            "Softmax over the target",
+            "Your columns add up to 1 instead of your rows: the target positions compete for a source word.",
             "softmax(dim=-1)", "softmax(dim=-2)",
             also=(hidden_by("scores.masked_fill(~source_keep[:, None, :], -1e9)", "softmax(dim=-2)"),),
         ),
         Mistake(
-            "no scaling",
-            "Your weights are more decided than they should be.",
+            "Scores not scaled",
+            "Your weights are too peaked: the scores are not divided by √d.",
             " / W_q.shape[1] ** 0.5", "",
         ),
         Mistake(
-            "scaled by the width of the model",
-            "Your weights are off wherever D and d differ. The scores are sums over the d columns of the projections.",
+            "Scores scaled by the width of the model",
+            "Your weights are wrong wherever D and d differ. The scores are sums over the d columns of the projections, so divide by √d.",
             "W_q.shape[1]", "W_q.shape[0]",
         ),
         Mistake(
-            "divided by d instead of √d",
-            "Your weights are too even: the scores were divided by too much.",
+            "Scores divided by d instead of √d",
+            "Your weights are too uniform: you divide the scores by too much.",
             " ** 0.5", "",
         ),
         Mistake(
-            "the encoder not projected to values",
-            "Your weights are right. What they mix are the keys; the values have a matrix of their own.",
+            "Keys averaged instead of values",
+            "Your weights are correct, but you apply them to the keys. The values have a matrix of their own.",
             "weights @ (enc @ W_v)", "weights @ (enc @ W_k)",
         ),
         Mistake(
-            "keys projected with W_q",
-            "Queries and keys of yours share a matrix: W_k is never used for the scores.",
+            "Keys projected with W_q",
+            "Your queries and keys share a matrix: W_k is never used for the scores.",
             "enc @ W_k", "enc @ W_q",
         ),
         Mistake(
-            "queries from the encoder, keys and values from the decoder",
-            "Your source asks the target: it is the other way round. The decoder looks for something, the encoder is looked at.",
+            "Roles of encoder and decoder swapped",
+            "Your queries come from the source, your keys and values from the target. It is the other way round: the decoder asks, the encoder is asked.",
             code="""
 def cross_attention(dec, enc, W_q, W_k, W_v, source_keep):
     scores = (enc @ W_q) @ (dec @ W_k).transpose(1, 2) / W_q.shape[1] ** 0.5
@@ -881,29 +883,29 @@ def cross_attention(dec, enc, W_q, W_k, W_v, source_keep):
             ),
         ),
         Mistake(
-            "scaled by the width of the values",
-            "Your weights are off wherever d and dv differ. The scores are sums over the d columns of queries and keys.",
+            "Scores scaled by the width of the values",
+            "Your weights are wrong wherever d and dv differ. The scores are sums over the d columns of queries and keys, so divide by √d.",
             "W_q.shape[1]", "W_v.shape[1]",
         ),
         Mistake(
-            "the padding's scores set to 0",
-            "Padding still takes weight from the words: a score of 0 is a score like others, its exponential is 1.",
+            "Padding scores set to 0",
+            "Padding still takes weight from the words: a score of 0 is a score like any other, and its exponential is 1.",
             HIDDEN, "scores.masked_fill(~source_keep[:, None, :], 0.0)",
         ),
         Mistake(
-            "the padding's vectors set to 0",
+            "Padding vectors set to 0",
             "Padding still takes weight from the words: a key of zeros has the score 0, and the exponential of 0 is 1.",
             edits={"scores = (dec": "enc = enc * source_keep[:, :, None]\n    scores = (dec", HIDDEN: "scores"},
         ),
         Mistake(
-            "padding hidden too weakly",
-            "Padding with large scores still gets weight: what you take off them is too little. Its exponential has to be 0.",
+            "Padding masked too weakly",
+            "Padding with large scores still gets weight, because you subtract too little from its scores. Their exponentials have to be 0.",
             HIDDEN, "(scores - 10.0 * ~source_keep[:, None, :])",
         ),
         Mistake(
-            "exponentials that overflow",
-            "You are right where the scores are small. From about 88 on, float32 has no exponential: ∞ / ∞ is NaN, and far below 0 it is 0 / 0. "
-            "`softmax` takes the largest score off first.",
+            "Overflowing exponentials",
+            "Your answer is correct where the scores are small. Above about 88, float32 has no exponential: ∞ / ∞ is NaN, and far below 0 it is 0 / 0. "
+            "`softmax` subtracts the largest score first.",
             f"{HIDDEN}.softmax(dim=-1)", f"{HIDDEN}.exp()\n    weights = weights / weights.sum(dim=-1, keepdim=True)",
             also=(
                 hidden_by("scores.exp() * source_keep[:, None, :]", "clone()").replace(
@@ -912,21 +914,21 @@ def cross_attention(dec, enc, W_q, W_k, W_v, source_keep):
             ),
         ),
         Mistake(
-            "one-sided, as if the source were written along with the target",
-            "Your first target position sees one source word. The whole source is there before the target begins: only its padding is hidden.",
+            "Causal mask on the source",
+            "Your first target position sees only one source word. The whole source is known before the target begins: mask only its padding.",
             HIDDEN,
             "scores.masked_fill(~(source_keep[:, None, :] & torch.ones_like(scores).tril().bool()), -torch.inf)",
             also=(hidden_by("scores.masked_fill(~(source_keep[:, None, :] & torch.ones_like(scores).tril().bool()), -1e9)"),),
         ),
         Mistake(
-            "the mask lined up with the target",
-            "source_keep has no axis for the target in yours: it stretches over the sentences, and where there are as many of them as target positions "
-            "it hides the wrong words. It needs an axis of size 1 in the middle.",
+            "Mask aligned with the target axis",
+            "Your source_keep has no axis for the target, so it is spread over the sentences; where there are as many sentences as target positions, it "
+            "hides the wrong words. Give it an axis of size 1 in the middle.",
             "~source_keep[:, None, :]", "~source_keep",
         ),
         Mistake(
-            "the scores returned instead of the weights",
-            "Your output is right. The second part should be the weights, after the softmax.",
+            "Scores returned instead of weights",
+            "Your output is correct. The second result should be the weights, after the softmax.",
             "return weights @ (enc @ W_v), weights", "return weights @ (enc @ W_v), scores",
             also=(
                 """
@@ -938,28 +940,28 @@ def cross_attention(dec, enc, W_q, W_k, W_v, source_keep):
             ),
         ),
         Mistake(
-            "the words themselves as values",
-            "Your weights are right. What they mix are the encoder's words; the values have a matrix, W_v.",
+            "Encoder vectors used as values",
+            "Your weights are correct, but you apply them to the encoder's vectors. The values have a matrix, W_v.",
             "weights @ (enc @ W_v)", "weights @ enc",
         ),
         Mistake(
-            "queries projected with W_k",
-            "Queries and keys of yours share a matrix: W_q is never used for the scores.",
+            "Queries projected with W_k",
+            "Your queries and keys share a matrix: W_q is never used for the scores.",
             "dec @ W_q", "dec @ W_k",
         ),
         Mistake(
-            "masked after the softmax",
-            "The weights that remain add up to less than 1: padding had taken its share before it was removed.",
+            "Mask applied after the softmax",
+            "The remaining weights add up to less than 1: padding had taken its share before you removed it. Mask the scores, not the weights.",
             f"{HIDDEN}.softmax(dim=-1)", "scores.softmax(dim=-1) * source_keep[:, None, :]",
         ),
         Mistake(
-            "the results in the other order",
-            "Your two results have changed places: the tuple is (output, weights).",
+            "Results in the wrong order",
+            "Your two results are swapped: the tuple is (output, weights).",
             "return weights @ (enc @ W_v), weights", "return weights, weights @ (enc @ W_v)",
         ),
         Mistake(
-            "self-attention of the source",
-            "Your queries come from the encoder too: the target is never asked. Who is looking for something here?",
+            "Self-attention of the source",
+            "Your queries come from the encoder too, so the target is never used. Which of the two sequences is looking for something?",
             code="""
 def cross_attention(dec, enc, W_q, W_k, W_v, source_keep):
     scores = (enc @ W_q) @ (enc @ W_k).transpose(1, 2) / W_q.shape[1] ** 0.5
@@ -983,7 +985,7 @@ def cross_attention(dec, enc, W_q, W_k, W_v, source_keep):
     weights = exponentials / exponentials.sum(-1, keepdim=True)
     return torch.einsum("bij,bjd->bid", weights, v), weights
 """,
-        "a loop over the sentences, padding cut off": """
+        "a loop over the sentences, without padding": """
 def cross_attention(dec, enc, W_q, W_k, W_v, source_keep):
     all_weights = torch.zeros(len(dec), dec.shape[1], enc.shape[1])
     for b, keep in enumerate(source_keep):
@@ -993,12 +995,11 @@ def cross_attention(dec, enc, W_q, W_k, W_v, source_keep):
 """,
     },
     hints=(
-        "It is the attention of 02 with two sentences. Who asks? Who is asked? Which of the two sentences has padding that must not be looked at?",
-        "queries: (B, Tt, d). keys: (B, Ts, d). values: (B, Ts, dv). scores and weights: (B, Tt, Ts). source_keep (B, Ts) has to stretch over all Tt rows.",
-        "queries from the decoder; keys and values from the encoder\nscores = every query with every key, scaled\n"
-        "scores of padding = a number whose exponential is 0\nweights = softmax over the source\nreturn the weighted sums of the values, and the weights",
-        "Near miss: `scores.masked_fill(~source_keep, …)` without a new axis fails, or worse, lines up the batch with the target: "
-        "source_keep needs an axis of size 1 in the middle.",
+        "This is the attention of 02 with two sequences. Which one provides the queries? Which one provides keys and values? Which one has padding that must get no weight?",
+        "queries: (B, Tt, d). keys: (B, Ts, d). values: (B, Ts, dv). scores and weights: (B, Tt, Ts). source_keep (B, Ts) must be spread over all Tt rows.",
+        "queries from the decoder; keys and values from the encoder\nscores = every query with every key, scaled\nscores of padding = a number whose exponential is 0\nweights = softmax over "
+        "the source\nreturn the weighted sums of the values, and the weights",
+        "Near miss: `scores.masked_fill(~source_keep, …)` without a new axis fails or, worse, aligns the batch with the target: source_keep needs an axis of size 1 in the middle.",
     ),
 )
 
@@ -1006,7 +1007,7 @@ def cross_attention(dec, enc, W_q, W_k, W_v, source_keep):
 
 
 def mask_cases(draw: Draw) -> Iterator[Case]:
-    # The sizes are all there is to draw: five of them, so that nobody guesses them; the smallest has one word.
+    # Only the sizes can be drawn: several of them, so that nobody guesses them; the smallest has one word.
     for low, high in ((3, 9), (10, 30), (31, 60), (1, 2), (5, 25), (8, 40)):
         yield {"target": draw.integers(3, 900, int(draw.integers(low, high)))}
 
@@ -1018,43 +1019,43 @@ decoder_mask = Exercise(
     rule=Rule("equal", axes={"": "T T"}),
     mistakes=(
         Mistake(
-            "only what comes later",
-            "You allow the words that are still to be written, and forbid the rest.",
+            "Only later positions allowed",
+            "You allow the tokens that are still to be predicted and forbid the others.",
             ALLOWED, "places[:, None] < places",
         ),
         Mistake(
-            "transposed",
-            "Your first row allows everything and your last row one word: rows are the positions that look, columns what is looked at.",
+            "Mask transposed",
+            "Your first row allows everything and your last row a single position. Rows are the positions that attend, columns the positions attended to.",
             ALLOWED, "places[:, None] <= places",
         ),
         Mistake(
-            "the diagonal forbidden",
-            "A position may not see itself with you, so that the first one sees nothing at all. The input at i is already shifted: it is the token before.",
+            "Diagonal forbidden",
+            "Your positions may not attend to themselves, so the first one sees nothing at all. The input at i is already shifted: it is the token before.",
             ALLOWED, "places[:, None] > places",
         ),
         Mistake(
-            "one word too many",
-            "Each of your positions also sees the next one: exactly the token that it should say.",
+            "One position too many allowed",
+            "Each of your positions also sees the next one, which contains exactly the token that it should predict.",
             ALLOWED, "places[:, None] + 1 >= places",
         ),
         Mistake(
-            "everything allowed",
-            "Nothing is hidden.",
+            "Everything allowed",
+            "Your mask hides nothing: every position sees the tokens that it should predict.",
             ALLOWED, "torch.ones(T, T, dtype=torch.bool)",
         ),
         Mistake(
-            "only itself",
-            "Each position sees itself alone, not the words before it.",
+            "Only the diagonal allowed",
+            "Each position sees only itself, not the tokens before it.",
             ALLOWED, "places[:, None] == places",
         ),
         Mistake(
-            "only the word before and itself",
-            "Your positions look back one place. All earlier ones may be seen.",
+            "Only two positions allowed",
+            "Your positions look back only one position. They may attend to all earlier ones.",
             ALLOWED, "(places[:, None] >= places) & (places[:, None] <= places + 1)",
         ),
         Mistake(
-            "a mask to be added",
-            "You return 0 and −∞, to be added to scores. Asked is a mask of True and False.",
+            "Additive mask returned",
+            "You return 0 and −∞, to be added to scores. Return a mask of True and False.",
             ALLOWED, "torch.full((T, T), -torch.inf).triu(1)",
         ),
     ),
@@ -1074,10 +1075,10 @@ def decoder_mask(T):
 """,
     },
     hints=(
-        "Write down the rows for T = 3: what may position 0 see? Position 1? Position 2?",
-        "In: a number. Out: (T, T) of True and False. Rows are the positions that look, columns the positions that are looked at.",
+        "Write down the rows for T = 3: which positions may position 0 attend to? Position 1? Position 2?",
+        "Input: a number. Result: (T, T) of True and False. Rows are the positions that attend, columns the positions attended to.",
         "for each i, for each j:   keep[i, j] = whether j is not later than i",
-        "Near miss: an upper triangle looks alike on paper. In the first row exactly one entry is True; in the last row all are.",
+        "Near miss: an upper triangle looks similar on paper. In the first row exactly one entry is True; in the last row all are.",
     ),
 )
 
@@ -1085,7 +1086,7 @@ def decoder_mask(T):
 
 
 def block_cases(draw: Draw) -> Iterator[Case]:
-    # In the last case a position may see some of the later ones and misses some before it: `keep` says which.
+    # In the last case a position may attend to some later positions and not to some earlier ones: `keep` decides.
     for batch, Tt, Ts, heads, dim, inner, seen in (
         (2, 4, 5, 2, 6, 9, np.tri(4)), (3, 5, 3, 1, 4, 7, np.tri(5)), (4, 3, 6, 4, 8, 5, [[1, 0, 1], [0, 1, 0], [1, 0, 1]]),
     ):  # fmt: skip
@@ -1135,108 +1136,108 @@ decoder_block = Exercise(
     uses=("recurrence.cross_attention",),
     mistakes=(
         Mistake(
-            "no attention to the source",
-            "Your answer does not change with `encoded`: the decoder would write without having read.",
+            "Cross-attention left out",
+            "Your answer does not change with `encoded`: the decoder would generate without having read the source.",
             edits={CROSS: "pass", SUM: "pass"},
         ),
         Mistake(
-            "no attention within the target",
-            "Your answer does not change with `own`'s weights: the positions of the target never look at each other.",
+            "Self-attention left out",
+            "Your answer does not change with the weights of `own`: the positions of the target never attend to each other.",
             OWN, "pass",
         ),
         Mistake(
-            "no feed-forward network",
-            "Your answer does not change with `feed`'s weights: the third part is missing.",
+            "Feed-forward network left out",
+            "Your answer does not change with the weights of `feed`: the third part is missing.",
             FEED, "return x",
         ),
         Mistake(
-            "no residuals",
-            "Nothing is added in yours: each part *replaces* the vectors that go into it.",
+            "All residual connections left out",
+            "You add nothing: each part *replaces* its input vectors. Add its output to them.",
             edits={OWN: OWN.replace("x + ", ""), SUM: "x = seen", FEED: FEED.replace("x + ", "")},
         ),
         Mistake(
-            "no residual around the cross-attention",
-            "What the source gives *replaces* your target's vectors: it is added to them.",
+            "Residual around the cross-attention left out",
+            "The output of the cross-attention *replaces* the target's vectors. Add it to them.",
             SUM, "x = seen",
         ),
         Mistake(
-            "no residual around the feed-forward network",
-            "The feed-forward network's result replaces your vectors: it is added to them.",
+            "Residual around the feed-forward network left out",
+            "The output of the feed-forward network *replaces* the vectors. Add it to them.",
             FEED, FEED.replace("x + ", ""),
         ),
         Mistake(
-            "no residual around the own attention",
-            "The result of `own` replaces your vectors: it is added to them.",
+            "Residual around the self-attention left out",
+            "The output of `own` *replaces* the vectors. Add it to them.",
             OWN, OWN.replace("x + ", ""),
         ),
         Mistake(
-            "cross-attention first",
-            "Your first two parts have changed places: the target looks at itself first, then at the source.",
+            "Cross-attention before self-attention",
+            "Your first two parts are in the wrong order: the target attends to itself first, then to the source.",
             code=block_with(f"        {CROSS}\n        {SUM}\n        {OWN}\n        {FEED}"),
         ),
         Mistake(
-            "the feed-forward network before the cross-attention",
-            "Your last two parts have changed places: the feed-forward network comes last.",
+            "Feed-forward network before the cross-attention",
+            "Your last two parts are in the wrong order: the feed-forward network comes last.",
             code=block_with(
                 f"        {OWN}\n        x = x + self.feed(self.norm_feed(x))\n        {CROSS}\n        return x + seen"
             ),
         ),
         Mistake(
-            "all parts read what came into the block",
-            "Your three parts stand side by side: each reads what came into the block. They follow each other, and each reads what the sum before it gave.",
+            "Three parts in parallel",
+            "Each of your three parts reads the input of the block. They should follow each other, each reading the sum that the previous part left.",
             edits={OWN: f"given = x\n        {OWN}", CROSS: CROSS.replace("norm_cross(x)", "norm_cross(given)"), FEED: FEED.replace("norm_feed(x)", "norm_feed(given)")},
         ),
         Mistake(
-            "no norms",
-            "Your answer does not change with the norms' weights: each part reads the vectors *normalised*.",
+            "Layer norms left out",
+            "Your answer does not change with the weights of the norms: each part reads *normalised* vectors.",
             edits={OWN: "x = x + self.own(x, keep)", CROSS: CROSS.replace("self.norm_cross(x)", "x"), FEED: "return x + self.feed(x)"},
         ),
         Mistake(
-            "post-norm",
-            "You normalise the sums, as the paper of 2017 did. Here each part reads normalised vectors, and the sum is left as it is.",
+            "Post-norm instead of pre-norm",
+            "You normalise the sums, as in the paper of 2017. Here each part reads normalised vectors, and the sum is left as it is.",
             edits={OWN: "x = self.norm_own(x + self.own(x, keep))", CROSS: CROSS.replace("self.norm_cross(x)", "x"), SUM: "x = self.norm_cross(x + seen)",
                    FEED: "return self.norm_feed(x + self.feed(x))"},
         ),
         Mistake(
-            "one norm for all three parts",
-            "Your answer does not change with the weights of `norm_cross` and `norm_feed`: all three places have the first norm.",
+            "One norm used for all three parts",
+            "Your answer does not change with the weights of `norm_cross` and `norm_feed`: you use the first norm in all three places.",
             edits={CROSS: CROSS.replace("norm_cross", "norm_own"), FEED: FEED.replace("norm_feed", "norm_own")},
         ),
         Mistake(
-            "the normalised vectors on the residual",
-            "Your residuals carry the *normalised* vectors on. The norm belongs to the branch alone; the road straight on is left untouched.",
+            "Normalised vectors on the residual stream",
+            "You pass the *normalised* vectors on along the residual stream. Normalise only the input of the branch; the stream itself stays untouched.",
             edits={OWN: "x = self.norm_own(x)\n        x = x + self.own(x, keep)",
                    CROSS: "x = self.norm_cross(x)\n        " + CROSS.replace("self.norm_cross(x)", "x"),
                    FEED: "x = self.norm_feed(x)\n        return x + self.feed(x)"},
         ),
         Mistake(
-            "the source normalised too",
-            "You send `encoded` through a norm of the decoder: it comes normalised from the encoder, and is used as it is.",
+            "Source normalised again",
+            "You send `encoded` through a norm of the decoder. The encoder has already normalised it; use it as it is.",
             CROSS, CROSS.replace("encoded", "self.norm_cross(encoded)"),
         ),
         Mistake(
-            "the target sees ahead",
-            "Your first position changes with later ones: `keep` is not handed to `own`, so that the target sees what it is going to write.",
+            "keep ignored: later positions visible",
+            "Your first position changes with later ones: you do not pass `keep` to `own`, so the target sees the tokens that it has to predict.",
             OWN, "x = x + self.own(self.norm_own(x), torch.ones_like(keep))",
         ),
         Mistake(
-            "a mask of its own",
-            "Your block looks back whatever `keep` says: which position of the target may see which is told from outside.",
+            "Causal mask instead of keep",
+            "Your block uses a causal mask whatever `keep` says. The caller decides which position of the target may attend to which.",
             OWN, "x = x + self.own(self.norm_own(x), torch.ones_like(keep).tril())",
         ),
         Mistake(
-            "the source's padding not hidden",
-            "Your answer changes with what stands at the source's padding: `source_keep` is not handed on.",
+            "Source padding not masked",
+            "Your answer changes with the vectors at the source's padding: you do not pass `source_keep` on.",
             CROSS, CROSS.replace("source_keep", "torch.ones_like(source_keep)"),
         ),
         Mistake(
-            "keys and values have changed matrices",
-            "W_k and W_v have changed places: keys are compared with the queries, values are what is taken.",
+            "W_k and W_v swapped",
+            "You have swapped W_k and W_v: keys are compared with the queries, values are averaged.",
             CROSS, CROSS.replace("self.W_k, self.W_v", "self.W_v, self.W_k"),
         ),
         Mistake(
-            "queries and keys have changed matrices",
-            "W_q and W_k have changed places: the order of the arguments is W_q, W_k, W_v.",
+            "W_q and W_k swapped",
+            "You have swapped W_q and W_k: the order of the arguments is W_q, W_k, W_v.",
             CROSS, CROSS.replace("self.W_q, self.W_k", "self.W_k, self.W_q"),
         ),
     ),
@@ -1263,10 +1264,10 @@ decoder_block = Exercise(
 """),
     },
     hints=(
-        "Three parts follow each other. What does each read, and what is added to what?",
-        "x: (B, Tt, D), after each of the three sums again. encoded: (B, Ts, D). cross_attention returns two things: only the first is added.",
+        "Three parts follow each other. What does each part read, and to what is its output added?",
+        "x: (B, Tt, D), and so is each of the three sums. encoded: (B, Ts, D). cross_attention returns two results: add only the first.",
         "x = x + own(norm of x, keep)\nx = x + output of cross_attention(norm of x, encoded, three matrices, source_keep)\nreturn x + feed(norm of x)",
-        "Near miss: `x = self.norm_own(x)` and then `x + …` normalises the road straight on as well. The norm stands within the branch only.",
+        "Near miss: `x = self.norm_own(x)` followed by `x + …` normalises the residual stream as well. The norm belongs only inside the branch.",
     ),
 )
 
@@ -1274,7 +1275,7 @@ decoder_block = Exercise(
 
 
 def shift_cases(draw: Draw) -> Iterator[Case]:
-    # Every case has another bos, which may also stand within a target. The last one has a single column.
+    # Every case has a different bos, which may also occur within a target. The last case has a single column.
     starts = 1 + draw.rng.permutation(4)
     for (batch, T, vocabulary), bos in zip(((3, 6, 40), (2, 9, 90), (5, 4, 60), (4, 1, 50)), starts, strict=True):
         target = draw.integers(5, vocabulary, batch, T)
@@ -1293,53 +1294,53 @@ shift_right = Exercise(
     rule=Rule("equal", axes={"": "B T"}),
     mistakes=(
         Mistake(
-            "the target itself",
-            "You return the target as it is: the decoder would be given the very token it has to say.",
+            "Target returned unshifted",
+            "You return the target as it is: the decoder would receive the very token that it has to predict.",
             SHIFTED, "target.clone()",
         ),
         Mistake(
-            "bos written over the first token",
-            "bos stands in front, and the first token of the target is lost: all others still stand where they stood.",
+            "First token overwritten by bos",
+            "bos is in front, but it has replaced the first token of the target, and the other tokens have not moved.",
             SHIFTED, "torch.cat([start, target[:, 1:]], dim=1)",
         ),
         Mistake(
-            "shifted left",
-            "Position t of yours holds token t + 1: the decoder would be given the future.",
+            "Target shifted left",
+            "Your position t contains token t + 1: the decoder would receive the future.",
             SHIFTED, "torch.cat([target[:, 1:], start], dim=1)",
         ),
         Mistake(
-            "one column too many",
-            "Your answer is one column wider than the target: its last token has been kept.",
+            "One column too many",
+            "Your answer is one column wider than the target, because you have kept its last token.",
             "target[:, :-1]", "target",
         ),
         Mistake(
-            "one column too few",
-            "Your answer is one column narrower than the target: nothing was put in front.",
+            "One column too few",
+            "Your answer is one column narrower than the target: the bos in front is missing.",
             SHIFTED, "target[:, :-1]",
         ),
         Mistake(
-            "the last token comes round to the front",
-            "The first column of yours holds the last token of the target. That is a rotation; in front stands bos.",
+            "Last token rotated to the front",
+            "Your first column contains the last token of the target. That is a rotation; put bos in front instead.",
             SHIFTED, "target.roll(1, dims=1)",
         ),
         Mistake(
-            "zeros in front",
-            "Your first column is 0, which is padding here. The start sign is an argument.",
+            "Zeros in front",
+            "Your first column is 0, which means padding here. The start token is an argument.",
             "torch.full_like(target[:, :1], bos)", "torch.zeros_like(target[:, :1])",
         ),
         Mistake(
-            "shifted along the batch",
-            "You moved the sentences down, not the tokens to the right.",
+            "Shift along the batch",
+            "You have moved the sentences down, not the tokens to the right.",
             SHIFTED, "torch.cat([torch.full_like(target[:1], bos), target[:-1]], dim=0)",
         ),
         Mistake(
-            "shifted by two",
-            "Your tokens moved two places: position t should know everything up to t − 1.",
+            "Shift by two positions",
+            "You have moved the tokens by two positions. Position t should know everything up to token t − 1.",
             SHIFTED, "torch.cat([start, start, target[:, :-2]], dim=1)",
         ),
         Mistake(
-            "always the same start sign",
-            "Your first column holds the same number whatever `bos` is: it is an argument.",
+            "Fixed number instead of bos",
+            "Your first column contains the same number whatever `bos` is. The start token is an argument.",
             "torch.full_like(target[:, :1], bos)", "torch.ones_like(target[:, :1])",
             also=(
                 """
@@ -1349,20 +1350,19 @@ def shift_right(target, bos):
             ),
         ),
         Mistake(
-            "bos everywhere",
-            "All your columns hold bos: each token was copied from a place that had just been overwritten. "
-            "Copy from the target, or go from right to left.",
+            "bos in every column",
+            "All your columns contain bos: you copied each token from a position that you had just overwritten. Copy from the target, or work from right to left.",
             SHIFTED, "torch.full_like(target, bos)",
         ),
         Mistake(
-            "rolled as one long row",
-            "The first sentence is right. Every other one begins with the last token of the sentence before it: `roll` needs to know the axis, "
-            "and bos stands in front of every sentence.",
+            "Batch shifted as one flat sequence",
+            "Your first sentence is correct. Every other one begins with the last token of the sentence before it: `roll` needs to know the axis, and "
+            "every sentence starts with bos.",
             SHIFTED, "torch.cat([start[0], target.flatten()[:-1]]).view(target.shape)",
         ),
         Mistake(
-            "everything but the words replaced by bos",
-            "Your padding has become bos too. Only the first column is new.",
+            "Padding replaced by bos",
+            "You have also replaced the padding by bos. Only the first column is new.",
             SHIFTED,
             "torch.where(torch.cat([start, target[:, :-1]], dim=1) == 0, bos, torch.cat([start, target[:, :-1]], dim=1))",
         ),
@@ -1389,11 +1389,10 @@ def shift_right(target, bos):
 """,
     },
     hints=(
-        "To say token 0, what may the decoder know? To say token 1? Write the input above the target, one under the other.",
-        "In: (B, T) whole numbers. Out: (B, T) again. One column is new, so one column of the target has to go: which one is told to nobody?",
-        "a column of bos\nthen the target without its last column\nput side by side along the tokens",
-        "Near miss: `target.roll(1, dims=1)` moves everything rightly, and brings the last token to the front: the answer to the last "
-        "position stands at the beginning.",
+        "Which tokens may the decoder know when it predicts token 0? And token 1? Write the input above the target, position by position.",
+        "Input: (B, T) integers. Result: (B, T) again. One column is new, so one column of the target must go: which token is never used as an input?",
+        "a column of bos\nthen the target without its last column\njoined along the token axis",
+        "Near miss: `target.roll(1, dims=1)` moves every token correctly but brings the last token to the front: the answer to the last position is then the first input.",
     ),
 )
 
@@ -1405,23 +1404,23 @@ def greedy_cases(draw: Draw) -> Iterator[Case]:
     special = 1 + draw.rng.permutation(12).reshape(4, 3)
     for case, (batch, longest, vocabulary) in enumerate(((3, 8, 14), (5, 11, 13), (4, 9, 15), (1, 7, 16))):
         bos, eos, pad = (int(token) for token in special[case])
-        # Dyadic numbers, and a small one of its own for each token: sums are exact and no two tokens score alike.
+        # Dyadic numbers, and a small one of its own for each token: sums are exact and no two tokens have equal scores.
         scores = np.round(draw.normal(batch, longest, vocabulary, scale=2.0) * 8) / 8
         words = np.round(draw.normal(vocabulary, vocabulary, scale=1.5) * 8) / 8
         words[:, [bos, eos, pad]] = 0
         scores += draw.rng.permutation(vocabulary) / 128
         scores[:, :, [bos, eos, pad]] = -100 + np.arange(3) / 4
         ends = np.full(batch, longest)  # as long as allowed, and no eos
-        if case == 0:  # none ends at once, one in the last column, one never
+        if case == 0:  # none ends at once, one ends in the last column, one never ends
             ends[:2] = longest - 1, 3
         elif case == 1:  # one ends at once
             ends[:-1] = [0, *(2 + draw.rng.permutation(longest - 3)[: batch - 2])]
-        elif case == 2:  # all end early, each elsewhere
+        elif case == 2:  # all end early, at different positions
             ends[:] = 2 + draw.rng.permutation(longest - 4)[:batch]
         for sentence, end in enumerate(ends):
             if end < longest:
                 scores[sentence, end, eos] = 100
-            if end > 1:  # the decoder may choose pad or bos like any other token
+            if end > 1:  # the decoder may generate pad or bos like any other token
                 scores[sentence, end - 2, [pad, bos][sentence % 2]] = 90
         yield {
             "scores": scores.astype(np.float32),
@@ -1437,13 +1436,13 @@ greedy_translate = Exercise(
     rule=Rule("equal", axes={"": "B longest"}),
     mistakes=(
         Mistake(
-            "always the first position's logits",
-            "Your first token is right and comes back again and again: look at which position's logits you read.",
+            "Logits of the first position used",
+            "Your first token is correct and is then repeated. Check which position's logits you read.",
             "[:, -1].argmax", "[:, 0].argmax",
         ),
         Mistake(
-            "goes on behind eos",
-            "Up to eos you are right. Behind it, your sentences go on: each is padded from its own eos, not from where the last one ends.",
+            "Tokens generated after eos",
+            "Your answer is correct up to eos, but your sentences continue after it. Pad each sentence from its own eos on, not from the end of the longest one.",
             "best = torch.where(ended, pad, best)", "pass",
             also=(
                 """
@@ -1471,12 +1470,12 @@ def greedy_translate(next_logits, B, longest, bos, eos, pad):
         ),
         Mistake(
             "eos replaced by pad",
-            "Your sentences lose their eos: it belongs to the translation, padding comes *behind* it.",
+            "Your sentences lose their eos. It belongs to the translation; padding comes *after* it.",
             "return ids[:, 1:]", "return torch.where(ids[:, 1:] == eos, pad, ids[:, 1:])",
         ),
         Mistake(
             "bos returned",
-            "Your first column is bos, which nobody has translated.",
+            "Your first column is bos, which is not part of the translation.",
             "return ids[:, 1:]", "return ids[:, :-1]",
             also=(
                 """
@@ -1492,70 +1491,69 @@ def greedy_translate(next_logits, B, longest, bos, eos, pad):
             ),
         ),
         Mistake(
-            "all stop when the first one ends",
-            "As soon as one sentence has ended, all of yours are padded. Each ends by itself.",
+            "All sentences stopped at the first eos",
+            "As soon as one sentence has ended, you pad all of them. Each sentence ends at its own eos.",
             "ended = ended | (best == eos)", "ended = ended | (best == eos).any()",
         ),
         Mistake(
-            "forgets who has ended",
-            "Your sentences take one pad after eos, and then go on: who has ended stays ended.",
+            "Finished sentences resumed",
+            "Your sentences get one pad after eos and then continue. A sentence that has ended stays ended.",
             "ended = ended | (best == eos)", "ended = best == eos",
         ),
         Mistake(
-            "the least probable token",
-            "You take the worst token each time.",
+            "Least probable token taken",
+            "You take the least probable token at each step.",
             "argmax", "argmin",
         ),
         Mistake(
-            "the decoder sees only the last token",
-            "The first token is right, later ones are not: the decoder is asked with the last token alone. It needs the whole beginning.",
+            "Only the last token given to the decoder",
+            "Your first token is correct, later ones are not: you give the decoder only the last token. It needs the whole prefix.",
             "next_logits(ids)[:, -1]", "next_logits(ids[:, -1:])[:, -1]",
         ),
         Mistake(
-            "the decoder never sees what was written",
-            "You ask the decoder with start signs only: its own tokens never come back to it.",
+            "Generated tokens not given to the decoder",
+            "You give the decoder nothing but start tokens: it never sees the tokens that it has generated.",
             "next_logits(ids)[:, -1]", "next_logits(torch.full_like(ids, bos))[:, -1]",
         ),
         Mistake(
-            "begins with pad",
-            "Already your first tokens can be wrong: the beginning that the decoder gets is not bos.",
+            "Prefix started with pad",
+            "Even your first tokens can be wrong: the prefix that you give the decoder does not begin with bos.",
             "torch.full((B, 1), bos)", "torch.full((B, 1), pad)",
         ),
         Mistake(
-            "one token too few",
-            "Your answer is one column too narrow.",
+            "One token too few",
+            "Your answer is one column too narrow: it should have `longest` columns.",
             "range(longest)", "range(longest - 1)",
         ),
         Mistake(
-            "fewer columns when all have ended",
-            "Where a sentence goes on to the end you are right. When all have ended early, your answer is too narrow: "
-            "it always has `longest` columns, filled up with pad.",
+            "Early stop without padding",
+            "Your answer is correct where a sentence uses all columns. When all sentences end early it is too narrow: return `longest` columns, filled up with pad.",
             "    ended = ended | (best == eos)",
             "    ended = ended | (best == eos)\n        if ended.all():\n            break",
         ),
         Mistake(
-            "a pad that was chosen taken for an end",
-            "Where the decoder itself chooses pad, your sentence stops. Only eos ends a sentence; behind it you write pad.",
+            "Generated pad treated as an end",
+            "Your sentence stops where the decoder itself generates pad. Only eos ends a sentence; pad is what you write after it.",
             "ended = ended | (best == eos)", "ended = ended | (best == eos) | (best == pad)",
         ),
         Mistake(
             "eos repeated to the end",
-            "Up to the first eos you are right. Behind it stands pad, not eos again.",
+            "Your answer is correct up to the first eos. After it, write pad, not eos again.",
             "torch.where(ended, pad, best)", "torch.where(ended, eos, best)",
         ),
         Mistake(
-            "zeros behind eos",
-            "Up to eos you are right. What stands behind it is `pad`, which need not be 0.",
+            "Zeros after eos",
+            "Your answer is correct up to eos. After it, write `pad`, which need not be 0.",
             "torch.where(ended, pad, best)", "torch.where(ended, 0, best)",
         ),
         Mistake(
             "eos forced at the end",
-            "A sentence that has not ended is simply cut: the last column holds the token chosen there, not eos.",
+            "You write eos into the last column of a sentence that has not ended. Such a sentence is truncated: keep the token generated there.",
             "    return ids[:, 1:]", "    ids[~ended, -1] = eos\n    return ids[:, 1:]",
         ),
         Mistake(
-            "the best position instead of the best token",
-            "You take the largest over the wrong axis: your numbers are positions in the sentence, not tokens.",
+            "Best position instead of best token",
+            "You take the largest value over the wrong axis: your numbers are positions in the sentence, not tokens.",
             "next_logits(ids)[:, -1].argmax(dim=-1)", "next_logits(ids).argmax(dim=1)[:, -1]",
             also=(
                 """
@@ -1572,7 +1570,7 @@ def greedy_translate(next_logits, B, longest, bos, eos, pad):
         ),
     ),
     alternatives={
-        "one sentence's row filled at a time, stopped early": """
+        "one sentence at a time, stopped early": """
 def greedy_translate(next_logits, B, longest, bos, eos, pad):
     out = torch.full((B, longest), pad)
     for b in range(B):
@@ -1584,7 +1582,7 @@ def greedy_translate(next_logits, B, longest, bos, eos, pad):
                 break
     return out
 """,
-        "written to the end, cut afterwards": """
+        "generated to the end, truncated afterwards": """
 def greedy_translate(next_logits, B, longest, bos, eos, pad):
     ids = torch.full((B, 1), bos)
     while ids.shape[1] <= longest:
@@ -1608,11 +1606,11 @@ def greedy_translate(next_logits, B, longest, bos, eos, pad):
 """,
     },
     hints=(
-        "What does the decoder know before it has written anything? And after its first token? How do you know that a sentence is finished?",
-        "ids grows from (B, 1) to (B, longest + 1). next_logits(ids): (B, t, V); only the last position is news. best: (B). ended: (B) of True and False.",
-        "ids = bos for every sentence; nobody has ended\nlongest times:\n    best = the most probable token after the last position\n"
-        "    where a sentence has ended: pad in its place\n    append best to ids\n    note who has ended now\nreturn everything behind bos",
-        "Near miss: stopping with `if (best == eos).all()` waits for all sentences to end at the *same* step, and until then the finished ones go on writing.",
+        "What does the decoder know before it has generated anything? And after its first token? How do you know that a sentence has ended?",
+        "ids grows from (B, 1) to (B, longest + 1). next_logits(ids): (B, t, V); only the last position is new. best: (B). ended: (B) of True and False.",
+        "ids = bos for every sentence; no sentence has ended\nlongest times:\n    best = the most probable token after the last position\n    where a sentence has ended: pad in its place\n    "
+        "append best to ids\n    note which sentences have ended now\nreturn everything after bos",
+        "Near miss: stopping with `if (best == eos).all()` waits for all sentences to end at the *same* step; until then, finished sentences continue.",
     ),
 )
 
@@ -1620,11 +1618,11 @@ def greedy_translate(next_logits, B, longest, bos, eos, pad):
 
 
 def cross_mask_cases(draw: Draw) -> Iterator[Case]:
-    # The last one is large enough that nobody guesses its mask.
+    # The last case is large enough that nobody guesses its mask.
     for batch, Ts, Tt in ((2, 6, 6), (3, 5, 7), (4, 8, 5), (9, 13, 6)):
         keep = draw.rng.permutation(words_then_padding(draw, batch, Ts))
         yield {
-            "source_keep": keep[:, ::-1].copy() if batch == 4 else keep,  # there the padding stands in front
+            "source_keep": keep[:, ::-1].copy() if batch == 4 else keep,  # padding comes first there
             "target_keep": words_then_padding(draw, batch, Tt)[::-1].copy(),
         }
 
@@ -1638,8 +1636,8 @@ mended_cross_mask = Exercise(
     uses=("recurrence.decoder_mask",),
     mistakes=(
         Mistake(
-            "the code as it was",
-            "This is the mask of 2021: it never asks where the *source* has words, and hides those that the target has not reached yet.",
+            "Mask of 2021 unchanged",
+            "This is the mask of 2021: it ignores where the *source* has words, and it hides source positions that the target has not reached yet.",
             code="""
 def mended_cross_mask(source_keep, target_keep):
     T = target_keep.shape[1]
@@ -1647,13 +1645,13 @@ def mended_cross_mask(source_keep, target_keep):
 """,
         ),
         Mistake(
-            "the source's words, still one-sided",
-            "The padding is right now. Your first target position still sees one source word only: is the end of the source unknown when the target begins?",
+            "Source words, still causal",
+            "The padding is correct now. But your first target position still sees only one source word. Is the end of the source unknown when the target begins?",
             MENDED, f"{MENDED} & (torch.arange(Tt)[:, None] >= torch.arange(source_keep.shape[1]))",
         ),
         Mistake(
-            "the target's words, no longer one-sided",
-            "The triangle is gone. But columns are source positions, and the padding you hide is the target's.",
+            "Target padding in place of source padding",
+            "The triangle is gone. But the columns are source positions, and you hide the padding of the target.",
             code="""
 def mended_cross_mask(source_keep, target_keep):
     Ts = source_keep.shape[1]
@@ -1668,50 +1666,51 @@ def mended_cross_mask(source_keep, target_keep):
             ),
         ),
         Mistake(
-            "nothing hidden",
-            "Nothing is hidden: the target would read the source's padding.",
+            "Nothing masked",
+            "Your mask hides nothing: the target would attend to the source's padding.",
             MENDED, "torch.ones(len(source_keep), Tt, source_keep.shape[1], dtype=torch.bool)",
         ),
         Mistake(
-            "inverted",
+            "Mask inverted",
             "You allow the padding and hide the words.",
             MENDED, "~" + MENDED,
         ),
         Mistake(
-            "rows of the target's padding empty",
-            "Rows of the target's padding are all False with you: a softmax over such a row is NaN. The docstring says how they are treated.",
+            "Rows of the target's padding emptied",
+            "Your rows for the target's padding are all False, and a softmax over such a row is NaN. The docstring says how to treat these rows.",
             MENDED, f"{MENDED} & target_keep[:, :, None]",
         ),
         Mistake(
-            "source and target have changed places",
-            "Your axes are batch, source, target. The target is the one that looks: rows are target positions.",
+            "Source and target axes swapped",
+            "Your axes are batch, source, target. The target attends, so rows are target positions.",
             MENDED, f"{MENDED}.transpose(1, 2)",
         ),
         Mistake(
-            "one row for all",
-            "You return one row for each sentence. It stretches by itself in most uses; asked is a row for each target position.",
+            "One row for all target positions",
+            "You return one row per sentence. It would broadcast in most uses, but the task asks for a row for each target position.",
             MENDED, "source_keep[:, None, :]",
         ),
         Mistake(
-            "either word is enough",
-            "Padding of the source is seen by every target word in yours: the two keeps are joined by *or*.",
+            "Keeps joined by or",
+            "Your target words see the source's padding: you have joined the two keeps by *or*.",
             MENDED, f"{MENDED} | target_keep[:, :, None]",
         ),
         Mistake(
-            "the first sentence's mask for all",
-            "The first sentence is right; all others have its mask. Every sentence has padding of its own.",
+            "First sentence's mask used for all",
+            "Your mask of the first sentence is correct, but all other sentences have the same one. Each sentence has its own padding.",
             MENDED, "source_keep[:1, None, :].expand(len(source_keep), Tt, -1)",
         ),
         Mistake(
-            "the target's words alone, one-sided",
-            "Two things hide too much: rows of the target's padding are all False with you, and no target position sees source words further on than itself.",
+            "Target padding emptied, still causal",
+            "Your mask hides too much in two ways: the rows for the target's padding are all False, and no target position sees source words beyond its "
+            "own position.",
             MENDED,
             f"{MENDED} & target_keep[:, :, None] & (torch.arange(Tt)[:, None] >= torch.arange(source_keep.shape[1]))",
         ),
         Mistake(
-            "both keeps, position by position",
-            "Your mask is one row for each sentence, made of both keeps: with unequal sizes it fails, "
-            "and with equal ones it hides source words because the *target* is short.",
+            "Keeps combined position by position",
+            "Your mask is one row per sentence, made from both keeps. With unequal sizes it fails; with equal sizes it hides source words because the "
+            "*target* is short.",
             MENDED, "source_keep & target_keep",
         ),
     ),
@@ -1731,10 +1730,10 @@ def mended_cross_mask(source_keep, target_keep):
 """,
     },
     hints=(
-        "When the decoder writes its first token, has the encoder already read the whole source? So what may be seen?",
-        "In: (B, Ts) and (B, Tt). Out: (B, Tt, Ts): a row for each target position, a column for each source position.",
-        "a source position may be seen if it holds a word\nthat does not depend on who looks: every row of a sentence is the same",
-        "Near miss: `source_keep & target_keep` has the wrong shape where the sizes differ, and with equal sizes hides source words because the *target* is short.",
+        "When the decoder predicts its first token, has the encoder already read the whole source? Which source words may the decoder see then?",
+        "Input: (B, Ts) and (B, Tt). Result: (B, Tt, Ts): a row for each target position, a column for each source position.",
+        "a source position may be seen if it contains a word\nthis does not depend on the target position: all rows of a sentence are equal",
+        "Near miss: `source_keep & target_keep` has the wrong shape where the sizes differ, and with equal sizes it hides source words because the *target* is short.",
     ),
 )
 
@@ -1754,50 +1753,50 @@ flops_attention = Exercise(
     rule=Rule("equal"),
     mistakes=(
         Mistake(
-            "only the scores",
-            "You have half of what is asked: two products are counted.",
+            "Only the scores counted",
+            "Your number is half of what it should be: count two products.",
             OPERATIONS, "T * T * D",
         ),
         Mistake(
-            "multiplications and additions counted apart",
-            "You have twice what is asked: one multiplication together with one addition counts as 1.",
+            "Multiplications and additions counted separately",
+            "Your number is twice what it should be: one multiplication together with one addition counts as 1.",
             OPERATIONS, "4 * T * T * D",
         ),
         Mistake(
-            "T and D have changed places",
+            "T and D swapped",
             "Your number grows with the square of D. What is compared with what, and how many pairs are there?",
             OPERATIONS, "2 * T * D * D",
         ),
         Mistake(
-            "each word with itself only",
-            "Your number grows in proportion to T. Every word meets every word.",
+            "Each word compared only with itself",
+            "Your number grows in proportion to T. But every word is compared with every word.",
             OPERATIONS, "2 * T * D",
         ),
         Mistake(
-            "the pairs alone",
+            "Only the pairs counted",
             "You have counted the pairs of words. Each pair costs more than one multiply-add.",
             OPERATIONS, "2 * T * T",
         ),
         Mistake(
-            "the projections too",
-            "You have counted the projections with it. The docstring leaves them out.",
+            "Projections counted",
+            "You have also counted the projections, which the docstring excludes.",
             OPERATIONS, "2 * T * T * D + 4 * T * D * D",
         ),
         Mistake(
-            "just over half of them",
-            "Your number is T (T + 1) D, just over a half. If you counted each pair of words once: every word sees every word here. "
-            "If the scores are all there: a weighted sum, too, has T terms.",
+            "Each pair counted once",
+            "Your number is T (T + 1) D, just over a half. If you counted each pair of words once: every word attends to every word here. If you counted "
+            "all scores: a weighted sum has T terms as well.",
             OPERATIONS, "T * (T + 1) * D",
         ),
         Mistake(
-            "the scaling too",
-            "You are T² too high: the scaling of the scores is not counted.",
+            "Scaling counted",
+            "Your number is T² too high: the scaling of the scores is not counted.",
             OPERATIONS, "2 * T * T * D + T * T",
         ),
         Mistake(
-            "every addition counted, but for the first",
-            "You have counted multiplications and additions one by one, with one addition less than terms. "
-            "One multiplication together with one addition counts as 1: a sum of D products is D.",
+            "First addition of each sum left out",
+            "You have counted multiplications and additions one by one, with one addition fewer than terms. One multiplication together with one "
+            "addition counts as 1: a sum of D products counts as D.",
             OPERATIONS, "T * T * (2 * D - 1) + T * D * (2 * T - 1)",
         ),
     ),
@@ -1814,10 +1813,10 @@ def flops_attention(T, D):
 """,
     },
     hints=(
-        "How many multiply-adds does one score take? How many scores are there?",
-        "Scores: (T, T). Outputs: (T, D). Each number of either is a sum of products: over what?",
+        "How many multiply-adds does one score need? How many scores are there?",
+        "Scores: (T, T). Outputs: (T, D). Each number in either is a sum of products: over what?",
         "number of scores × terms of each\nplus number of output coordinates × terms of each",
-        "Near miss: T²D counts the scores alone. The weighted sums cost as much again.",
+        "Near miss: T²D counts only the scores. The weighted sums cost the same again.",
     ),
 )
 
@@ -1834,59 +1833,59 @@ flops_recurrent = Exercise(
     rule=Rule("equal"),
     mistakes=(
         Mistake(
-            "only one of the two matrices",
-            "You have half of what is asked: the word and the state both meet a matrix.",
+            "Only one of the two matrices counted",
+            "Your number is half of what it should be: both the word and the state are multiplied by a matrix.",
             RECURRENT, "T * D * D * gates",
         ),
         Mistake(
-            "twice as many",
-            "You have twice what is asked. One multiplication together with one addition counts as 1; and if you put word and state "
-            "together, their matrix has 2D rows but only gates · D columns.",
+            "Count doubled",
+            "Your number is twice what it should be. One multiplication together with one addition counts as 1; and if you join word and state, their "
+            "matrix has 2D rows but only gates · D columns.",
             RECURRENT, "4 * T * D * D * gates",
         ),
         Mistake(
-            "one step less than words",
-            "You have counted T − 1 words: both matrices are used at every word, at the first one too.",
+            "One step fewer than words",
+            "You have counted T − 1 words. Both matrices are used at every word, including the first.",
             RECURRENT, "2 * (T - 1) * D * D * gates",
         ),
         Mistake(
-            "the biases too",
-            "You are gates · D too high at every word: the biases are not counted.",
+            "Biases counted",
+            "Your number is gates · D too high at every word: the biases are not counted.",
             RECURRENT, "2 * T * D * D * gates + T * gates * D",
         ),
         Mistake(
-            "the state's matrix without gates",
-            "You are right for a plain network only: W_h has gates · D columns, as W_x has.",
+            "Gates missing from W_h",
+            "Your answer is correct only for a plain network: W_h has gates · D columns, as W_x has.",
             RECURRENT, "T * D * D * gates + T * D * D",
         ),
         Mistake(
-            "one matrix of a plain network",
+            "One matrix of a plain network counted",
             "TD² counts one matrix of a plain network. The state has a matrix too, and both have gates · D columns.",
             RECURRENT, "T * D * D",
         ),
         Mistake(
-            "the gates forgotten",
-            "You are right for a plain network only.",
+            "Gates left out",
+            "Your answer is correct only for a plain network. The matrices have gates · D columns.",
             RECURRENT, "2 * T * D * D",
         ),
         Mistake(
-            "the gates squared",
-            "Your number grows with the square of the gates. Which sides of the matrices grow with them?",
+            "Gates squared",
+            "Your number grows with the square of the gates. Which side of each matrix grows with them?",
             RECURRENT, "2 * T * D * D * gates * gates",
         ),
         Mistake(
-            "one step only",
+            "Only one word counted",
             "Your number does not depend on T: you have counted a single word.",
             RECURRENT, "2 * D * D * gates",
         ),
         Mistake(
-            "T and D have changed places",
-            "Your number grows with the square of T. A recurrent network never compares two words.",
+            "T and D swapped",
+            "Your number grows with the square of T. But a recurrent network never compares two words.",
             RECURRENT, "2 * T * T * D * gates",
         ),
         Mistake(
-            "always an LSTM",
-            "You are right for four gates only.",
+            "Four gates assumed",
+            "Your answer is correct only for four gates. The number of gates is an argument.",
             RECURRENT, "8 * T * D * D",
         ),
     ),
@@ -1903,9 +1902,9 @@ def flops_recurrent(T, D, gates):
 """,
     },
     hints=(
-        "A vector of size D times a matrix with gates · D columns: how many multiply-adds?",
-        "W_x: (D, gates · D). W_h: (D, gates · D). Both are used once for every word.",
-        "one product = rows × columns of its matrix\ntwo products a word\nT words",
+        "How many multiply-adds does the product of a vector of size D and a matrix with gates · D columns need?",
+        "W_x: (D, gates · D). W_h: (D, gates · D). Both are used once per word.",
+        "one product = rows × columns of its matrix\ntwo products per word\nT words",
         "Near miss: TD² counts one matrix of a plain network. The state has a matrix too.",
     ),
 )
@@ -1932,55 +1931,55 @@ path_length = Exercise(
     rule=Rule("equal"),
     mistakes=(
         Mistake(
-            "one step too many",
-            "Your recurrent path is one too long: count the steps *between* the two states.",
+            "One step too many",
+            "Your recurrent path is one step too long: count the steps *between* the two states.",
             "return T - 1", "return T",
         ),
         Mistake(
-            "attention as long as the sentence",
-            "In attention the last word looks at the first one directly.",
+            "Attention path as long as the sentence",
+            "In attention the last word attends to the first one directly.",
             "return 1", "return T - 1",
         ),
         Mistake(
-            "convolutions without dilation",
-            "Your convolutions move one place with every layer. Their taps stand farther apart in each layer.",
+            "Convolutions without dilation",
+            "Your convolutions move only one position per layer. Their taps are farther apart in each layer.",
             "missing -= 3**layers", "missing -= 1",
         ),
         Mistake(
-            "taps twice as far apart",
-            "Your layers reach 1, 2, 4, … places. Here the distances grow by a factor of 3.",
+            "Distances doubled instead of tripled",
+            "Your layers reach 1, 2, 4, … positions. Here the distances grow by a factor of 3.",
             "3**layers", "2**layers",
         ),
         Mistake(
-            "both sides counted",
-            "You have let a layer reach to the right by its whole width. It reaches as far as one tap to the right.",
+            "Both sides of the filter counted",
+            "Your layers reach to the right by their whole width. A layer reaches only as far as its right tap.",
             "3**layers", "2 * 3**layers",
         ),
         Mistake(
-            "only the last layer's reach",
-            "Each of your layers starts again from the first word. The reach of the layers adds up.",
+            "Only the last layer's reach counted",
+            "Each of your layers starts again from the first word. The reaches of the layers add up.",
             "missing -= 3**layers", "missing = T - 1 - 3**layers",
         ),
         Mistake(
-            "the first word counted",
-            "Your convolutions go on for one place too long, at some T: from the first to the last word it is T − 1 places.",
+            "First word counted",
+            "Your convolutions go one position too far for some T: from the first to the last word there are T − 1 positions.",
             "missing > 0", "missing >= 0",
         ),
         Mistake(
-            "attention without a layer",
-            "Your path of attention has length 0. The last word's vector depends on the first one after one layer, not before.",
+            "Attention path of length 0",
+            "Your attention path has length 0. The last word's vector depends on the first word after one layer, not before.",
             "return 1", "return 0",
         ),
         Mistake(
-            "one layer too few",
-            "Your convolutions stop one layer early at almost every T. The first layer's taps stand 1 place apart, not 3; "
-            "and a distance that needs part of a layer's reach needs the whole layer: round up.",
+            "One layer too few",
+            "Your convolutions stop one layer early at almost every T. The taps of the first layer are 1 position apart, not 3; and a distance that "
+            "needs part of a layer's reach needs the whole layer, so round up.",
             "3**layers", "3**(layers + 1)",
         ),
         Mistake(
-            "rounded down",
-            "Your convolutions stop one layer early wherever the distance needs only a part of the last layer's reach, as it does at "
-            "almost every T: it needs the whole layer, so round up.",
+            "Layers rounded down",
+            "Your convolutions stop one layer early wherever the distance needs only a part of the last layer's reach, which is the case at almost every "
+            "T. That part needs the whole layer, so round up.",
             # In whole numbers this is the mistake before. Of 243, this logarithm is a little less than 5.
             code="""
 import math
@@ -1992,8 +1991,8 @@ def path_length(T, architecture):
 """,
         ),
         Mistake(
-            "the logarithm rounded to the nearest",
-            "log₃(T) is how your number grows, not what it is: after n layers the reach to one side is 1 + 3 + 9 + … = (3ⁿ − 1)/2.",
+            "Logarithm rounded to the nearest integer",
+            "log₃(T) describes how the number grows, but it is not the number itself: after n layers the reach to one side is 1 + 3 + 9 + … = (3ⁿ − 1)/2.",
             code="""
 def path_length(T, architecture):
     if architecture == "dilated":
@@ -2009,7 +2008,7 @@ def path_length(T, architecture):
         return next(n for n in range(60) if (3**n - 1) // 2 >= T - 1)
     return {"recurrent": T - 1, "attention": 1}[architecture]
 """,
-        "the set of reached places": """
+        "one position reached after another": """
 def path_length(T, architecture):
     if architecture == "attention":
         return 1
@@ -2022,12 +2021,12 @@ def path_length(T, architecture):
 """,
     },
     survivors={
-        "(-1, T - 1)": "a layer that reaches a third of a place comes first: whole distances need as many layers as before",
+        "(-1, T - 1)": "a layer that reaches a third of a position comes first: integer distances need as many layers as before",
     },
     hints=(
         "Put a finger on the first word. How far can its trace move in one step or layer of each architecture?",
-        "In: T and a word. Out: one whole number. The distance to cover is T − 1 places.",
-        "recurrent: one place a step\nattention: any distance in one layer\ndilated: 1 place, then 3 more, then 9 more, … until the distance is covered",
-        "Near miss: log₃(T), rounded up, is close and not exact: after n layers the reach is 1 + 3 + 9 + … , which is (3ⁿ − 1)/2.",
+        "Input: T and a word. Result: one integer. The distance to cover is T − 1 positions.",
+        "recurrent: one position per step\nattention: any distance in one layer\ndilated: 1 position, then 3 more, then 9 more, … until the distance is covered",
+        "Near miss: log₃(T), rounded up, is close but not exact: after n layers the reach is 1 + 3 + 9 + …, which is (3ⁿ − 1)/2.",
     ),
 )

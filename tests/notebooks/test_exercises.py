@@ -48,7 +48,7 @@ def test_no_verdict_depends_on_the_draw(name):
 
 # Hints that say where an answer is right -----------------------------------------------------------------
 
-PROMISES = re.compile(r"you are right|are right where", re.IGNORECASE)
+PROMISES = re.compile(r"you are right|are right where|your answer is correct", re.IGNORECASE)
 TRUE_ALL_THE_SAME = {
     ("transformer.layer_norm", "no epsilon"): "no public input has a large variance and a tiny epsilon",
     ("gpt.attention", "the first rows of the mask"): "an input asks at once and in pieces",
